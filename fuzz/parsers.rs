@@ -1,5 +1,6 @@
-//! Every parser that sees bytes of a peer or a user, as one function of bytes each, with what must hold whatever
-//! they are. The fuzz targets run them under libFuzzer, crates/wire/tests/mutations.rs on mutated seeds.
+//! Every parser that sees bytes of a peer or a user, as one function of bytes each, with what must hold
+//! whatever they are. The fuzz targets run them under libFuzzer, crates/wire/tests/mutations.rs on mutated
+//! seeds.
 
 use wire::auth::{challenge, digest, httpsig, ntlm, sasl, sigv4};
 use wire::content_encoding::{DEPTH_LIMIT, Decoder};
@@ -102,8 +103,8 @@ pub fn url_parts(input: &[u8]) {
     let _ = base.clone().set_authority(input);
 }
 
-/// Up to the first line end the base, then what is relative to it; the outcome parses again to the same, and a reference
-/// into the document leaves the rest alone.
+/// Up to the first line end the base, then what is relative to it; the outcome parses again to the same, and
+/// a reference into the document leaves the rest alone.
 pub fn references(input: &[u8]) {
     let end = input.iter().position(|&octet| octet == b'\n').unwrap_or(input.len());
     let (base, rest) = input.split_at(end);
@@ -126,8 +127,8 @@ pub fn references(input: &[u8]) {
     }
 }
 
-/// Lines: what the application chooses (parameters, components), host, path, query, key, then headers of its own. What is
-/// added to the request has no line end, as nothing that came in had one.
+/// Lines: what the application chooses (parameters, components), host, path, query, key, then headers of its
+/// own. What is added to the request has no line end, as nothing that came in had one.
 pub fn signing(input: &[u8]) {
     let mut lines = input.split(|&octet| octet == b'\n');
     let mut line = || lines.next().unwrap_or_default();
@@ -172,7 +173,8 @@ pub fn signing(input: &[u8]) {
     }
 }
 
-/// A name, whose upper case and final dot are nothing: a cookie for it from a host below comes in or not all the same.
+/// A name, whose upper case and final dot are nothing: a cookie for it from a host below comes in or not all
+/// the same.
 pub fn public_suffixes(input: &[u8]) {
     let domain: Vec<u8> = input.iter().copied().filter(|octet| !b";\r\n\0\t ".contains(octet)).collect();
     let host = [b"www.", &*domain].concat();
@@ -227,8 +229,8 @@ pub fn altsvc_cache(input: &[u8]) {
     let _ = (cache.file(), cache.find(&source, |_| true, NOW));
 }
 
-/// What serves has an age, what is kept may be, and bringing a reply up to date a second time changes nothing. The request's fields,
-/// a null byte, the reply's.
+/// What serves has an age, what is kept may be, and bringing a reply up to date a second time changes
+/// nothing. The request's fields, a null byte, the reply's.
 pub fn cache_rules(input: &[u8]) {
     let fields = |text: &[u8]| -> Vec<cache::Field> {
         let colon = |line: &[u8]| line.iter().position(|byte| *byte == b':');
@@ -514,8 +516,8 @@ pub fn gopher_request(input: &[u8]) {
     }
 }
 
-/// A whole session with a server that says anything, read in pieces, while streams are opened, fed, read and reset: what is
-/// kept and what waits to be sent stay bounded, and no stream is heard of after its end.
+/// A whole session with a server that says anything, read in pieces, while streams are opened, fed, read and
+/// reset: what is kept and what waits to be sent stay bounded, and no stream is heard of after its end.
 pub fn h2_session(input: &[u8]) {
     let Some((way, input)) = input.split_first() else { return };
     let config = Config { push: way & 1 != 0, max_field_list: 4000, ..Config::default() };
@@ -700,7 +702,8 @@ pub fn telnet_session(input: &[u8]) {
     assert_eq!(data, pieces.map(|pieces| pieces.concat()));
 }
 
-/// Messages, URLs and filters of LDAP: what is a search can be asked, and what has come whole is no longer than it came.
+/// Messages, URLs and filters of LDAP: what is a search can be asked, and what has come whole is no longer
+/// than it came.
 pub fn ldap_messages(input: &[u8]) {
     if let Ok(Some((_, answer, length))) = wire::ldap::answer(input) {
         assert!(length <= input.len());
@@ -721,7 +724,8 @@ pub fn ldap_messages(input: &[u8]) {
     }
 }
 
-/// Frames are the same however their bytes arrive and whatever room there is, and no piece is larger than either.
+/// Frames are the same however their bytes arrive and whatever room there is, and no piece is larger than
+/// either.
 pub fn ws_frames(input: &[u8]) {
     let read = |step: usize, room: usize| {
         let (mut reader, mut told) = (ws::Reader::default(), Vec::new());
@@ -752,8 +756,8 @@ pub fn ws_frames(input: &[u8]) {
     assert_eq!(whole, read(7, 3));
 }
 
-/// A server's compressed messages: what they say does not depend on the pieces in which they come, and no more of it is
-/// held than a slice.
+/// A server's compressed messages: what they say does not depend on the pieces in which they come, and no
+/// more of it is held than a slice.
 pub fn ws_compressed(input: &[u8]) {
     let Some((way, input)) = input.split_first() else { return };
     let offer = ws::deflate::Offer { forgets: way & 1 != 0, window: 8 + (way >> 1 & 7) };
@@ -798,8 +802,9 @@ pub fn ws_compressed(input: &[u8]) {
     assert_eq!(whole.0, single.0);
 }
 
-/// A server's streams of HTTP/3 that say anything: a reply tells the same in whatever pieces it comes, and what is kept of it
-/// is no more than a list of fields; the streams of the connection end in a fault or go on.
+/// A server's streams of HTTP/3 that say anything: a reply tells the same in whatever pieces it comes, and
+/// what is kept of it is no more than a list of fields; the streams of the connection end in a fault or go
+/// on.
 pub fn h3_streams(input: &[u8]) {
     let Some((way, input)) = input.split_first() else { return };
     if way & 1 == 0 {
@@ -818,8 +823,9 @@ pub fn h3_streams(input: &[u8]) {
     let _ = streams.map(|stream| stream.end());
 }
 
-/// A proxy's stream of capsules, which says the same however it is cut, and what a QUIC DATAGRAM says beside it. What was taken
-/// out of either is put in again and comes out the same, and nothing is longer than what UDP carries.
+/// A proxy's stream of capsules, which says the same however it is cut, and what a QUIC DATAGRAM says beside
+/// it. What was taken out of either is put in again and comes out the same, and nothing is longer than what
+/// UDP carries.
 pub fn capsules(input: &[u8]) {
     use wire::capsule::{self, Capsules};
     let taken = |bytes: &[u8], piece: usize| {

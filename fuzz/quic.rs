@@ -1,5 +1,6 @@
-//! HTTP/3 on a QUIC connection, with a server whose QUIC is sound and which says anything on it, as one function of bytes, with
-//! what must hold whatever they are. The fuzz target runs it under libFuzzer, crates/net/tests/quic_mutations.rs on mutated seeds.
+//! HTTP/3 on a QUIC connection, with a server whose QUIC is sound and which says anything on it, as one
+//! function of bytes, with what must hold whatever they are. The fuzz target runs it under libFuzzer,
+//! crates/net/tests/quic_mutations.rs on mutated seeds.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -37,9 +38,9 @@ const REQUESTS: usize = 4;
 /// A turn of either side takes no time: what is still under way after so many hangs.
 const TURNS: usize = 2000;
 
-/// A session, and a server that does what the bytes say: each step is one octet that says what, one that says on which stream,
-/// one that says how many octets belong to it, and these. In the end the server closes the connection, and every stream of the
-/// client's must have come to its end.
+/// A session, and a server that does what the bytes say: each step is one octet that says what, one that says
+/// on which stream, one that says how many octets belong to it, and these. In the end the server closes the
+/// connection, and every stream of the client's must have come to its end.
 pub fn session(input: &[u8]) {
     outcome(input);
 }

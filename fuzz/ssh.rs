@@ -1,5 +1,5 @@
-//! What SSH reads of servers and of files, as one function of bytes each, with what must hold whatever they are. The fuzz
-//! targets run them under libFuzzer, crates/ssh/tests/mutations.rs on mutated seeds.
+//! What SSH reads of servers and of files, as one function of bytes each, with what must hold whatever they
+//! are. The fuzz targets run them under libFuzzer, crates/ssh/tests/mutations.rs on mutated seeds.
 
 #[path = "../crates/ssh/tests/common/mod.rs"]
 mod common;
@@ -29,8 +29,8 @@ pub const PARSERS: &[Parser] = &[
 /// What a client may hold that waits to be sent to a server that does not read.
 const MAX_OUTPUT: usize = 5 << 20;
 
-/// A transport, and whatever a server sends: the first octet says whether that is in the clear, or behind keys of which these
-/// packets are not made, and how many octets come at once.
+/// A transport, and whatever a server sends: the first octet says whether that is in the clear, or behind
+/// keys of which these packets are not made, and how many octets come at once.
 pub fn packets(input: &[u8]) {
     let Some((&first, bytes)) = input.split_first() else { return };
     let mut transport = Transport::new(Config::default()).expect("there is randomness");
@@ -60,8 +60,8 @@ fn handshake(transport: &mut Transport, peer: &mut Peer) {
     agree(transport, peer).expect("the server is good");
 }
 
-/// Behind good keys: the input is messages, each with two octets of length. They meet a log-in and then a session, on whose
-/// first channel SFTP is spoken and on whose second a command runs.
+/// Behind good keys: the input is messages, each with two octets of length. They meet a log-in and then a
+/// session, on whose first channel SFTP is spoken and on whose second a command runs.
 pub fn session(input: &[u8]) {
     let mut transport = Transport::new(Config::default()).expect("there is randomness");
     let mut peer = Peer::new(CURVE25519, true);
@@ -149,8 +149,8 @@ impl<'a> Iterator for Messages<'a> {
     }
 }
 
-/// What a server says on a channel of SFTP, to one who reads a file, writes another and has asked what there is; nothing is
-/// handed out that did not come.
+/// What a server says on a channel of SFTP, to one who reads a file, writes another and has asked what there
+/// is; nothing is handed out that did not come.
 pub fn sftp_replies(input: &[u8]) {
     let mut client = Client::new();
     let stat = client.ask(&Request::Stat { path: b"f" });
@@ -235,8 +235,8 @@ fn word(quoted: Option<&[u8]>) -> Vec<u8> {
     out
 }
 
-/// A file of known hosts. A host that is added is known by that key from then on, unless it is revoked, and is not once it was
-/// forgotten.
+/// A file of known hosts. A host that is added is known by that key from then on, unless it is revoked, and
+/// is not once it was forgotten.
 pub fn known_hosts(input: &[u8]) {
     let key = [b"\0\0\0\x0bssh-ed25519\0\0\0\x20".as_slice(), &[9; 32]].concat();
     let mut hosts = KnownHosts::parse(input);
@@ -261,8 +261,8 @@ pub fn known_hosts(input: &[u8]) {
     }
 }
 
-/// A private key as a file has it without its lines, under one passphrase; also what there is beside it: keys of `.pub` files,
-/// certificates, an agent's answers.
+/// A private key as a file has it without its lines, under one passphrase; also what there is beside it: keys
+/// of `.pub` files, certificates, an agent's answers.
 pub fn keys(input: &[u8]) {
     if !takes_long(input) {
         let read = [PrivateKey::from_openssh(input, b"phrase"), PrivateKey::from_der(input)];

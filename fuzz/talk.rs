@@ -1,9 +1,11 @@
-//! Whole conversations of the engine with a server that says anything, HTTP/1 and FTP, as one function of bytes each, with what must
-//! hold whatever they are. The fuzz targets run them under libFuzzer, crates/engine/tests/talk_mutations.rs on mutated seeds.
+//! Whole conversations of the engine with a server that says anything, HTTP/1 and FTP, as one function of
+//! bytes each, with what must hold whatever they are. The fuzz targets run them under libFuzzer,
+//! crates/engine/tests/talk_mutations.rs on mutated seeds.
 //!
-//! The first octet chooses among settings, the second how the server's bytes are cut. The rest is what it says, in parts: whenever it
-//! has been asked something (a head, a command; FTP's greeting is unasked) it says the next. A part ends at 0x1e, or at 0x1d, where
-//! the server closes the connection; when there is none left it closes all.
+//! The first octet chooses among settings, the second how the server's bytes are cut. The rest is what it
+//! says, in parts: whenever it has been asked something (a head, a command; FTP's greeting is unasked) it
+//! says the next. A part ends at 0x1e, or at 0x1d, where the server closes the connection; when there is none
+//! left it closes all.
 
 use std::cell::{Cell, RefCell};
 use std::io::{ErrorKind, Read, Write};

@@ -1,5 +1,6 @@
-//! What TLS reads of a peer or of a user's files beside rustls, as one function of bytes each, with what must hold whatever they
-//! are. The fuzz targets run them under libFuzzer, crates/net/tests/tls_mutations.rs on mutated seeds.
+//! What TLS reads of a peer or of a user's files beside rustls, as one function of bytes each, with what must
+//! hold whatever they are. The fuzz targets run them under libFuzzer, crates/net/tests/tls_mutations.rs on
+//! mutated seeds.
 //!
 //! Nobody has the keys of the seeds' authority any more: what it did not sign then is a forgery.
 
@@ -157,8 +158,8 @@ pub fn ech_configurations(input: &[u8]) {
     }
 }
 
-/// Octets: cipher, version and counter, how a message is cut, then the message. What is sealed is opened to the same, in order; with
-/// any bit changed it is not opened; and what nobody sealed never is.
+/// Octets: cipher, version and counter, how a message is cut, then the message. What is sealed is opened to
+/// the same, in order; with any bit changed it is not opened; and what nobody sealed never is.
 pub fn records(input: &[u8]) {
     let [how, size, message @ ..] = input else { return };
     let key = |counted: usize| {

@@ -1,9 +1,11 @@
-//! What does not hang on the machine's mood: instructions, allocations, memory and sizes. bench/counts.tsv has those that were
-//! recorded; one that has grown by more than 3 % is a failure, and a wanted change is recorded (`make record-counts`).
+//! What does not hang on the machine's mood: instructions, allocations, memory and sizes. bench/counts.tsv
+//! has those that were recorded; one that has grown by more than 3 % is a failure, and a wanted change is
+//! recorded (`make record-counts`).
 //!
-//! Instructions are callgrind's, of the library's own code alone: what the system's libc and the kernel do is theirs, and ring
-//! and memchr choose their code by what the processor can. Two runs of different length are compared, so that start and end
-//! fall out. The library is one that was linked with its symbols (`link.sh --symbols`).
+//! Instructions are callgrind's, of the library's own code alone: what the system's libc and the kernel do is
+//! theirs, and ring and memchr choose their code by what the processor can. Two runs of different length are
+//! compared, so that start and end fall out. The library is one that was linked with its symbols (`link.sh
+//! --symbols`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,8 +22,8 @@ use crate::valgrind::{allocations, each, under};
 
 /// More than this share above what was recorded is too much.
 const MOST: f64 = 1.03;
-/// Into how many pieces a body is cut on its way, and which of the waiting stand beside the busy one, is chance: what was seen
-/// of it in five runs, and a little more.
+/// Into how many pieces a body is cut on its way, and which of the waiting stand beside the busy one, is
+/// chance: what was seen of it in five runs, and a little more.
 const BY_CHANCE: [(&str, f64); 2] =
     [("1 MB down, http: instructions", 1.5), ("an event among 1,000: instructions", 1.06)];
 /// What is above it is counted again, this often: a busy machine hands bytes out in more and smaller pieces.
@@ -125,7 +127,8 @@ impl Work {
     }
 }
 
-/// One busy transfer beside a thousand that wait. Many events, because what a thousand take to begin is not always the same.
+/// One busy transfer beside a thousand that wait. Many events, because what a thousand take to begin is not
+/// always the same.
 fn event(bench: &Bench, ours: &Subject) -> io::Result<f64> {
     let server = Holding::plain()?;
     let program = bench.program("crowd")?;
@@ -162,8 +165,8 @@ fn profiled(bench: &Bench, command: &Command) -> io::Result<(f64, String)> {
 
 /// The cost of the library's functions by themselves, those left out that the processor decides on.
 fn own_cost(profile: &str) -> u64 {
-    // A name is told once, as "(7) name", and is its number afterwards. What a call has cost stands on the line behind it
-    // and belongs to the called.
+    // A name is told once, as "(7) name", and is its number afterwards. What a call has cost stands on the
+    // line behind it and belongs to the called.
     let (mut objects, mut names) = (BTreeMap::new(), BTreeMap::new());
     let (mut object, mut function, mut of_call, mut cost) = ("", "", false, 0);
     for line in profile.lines() {

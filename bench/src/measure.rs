@@ -70,7 +70,8 @@ impl Line {
 }
 
 impl Case {
-    /// Has `run` measure each subject so many times, in turns that change: whoever comes second finds warmer caches.
+    /// Has `run` measure each subject so many times, in turns that change: whoever comes second finds warmer
+    /// caches.
     pub fn in_turns(
         name: impl Into<String>,
         times: usize,

@@ -1,7 +1,7 @@
-//! `make soak MINUTES=n`: the library at work for as long as one likes, in three ways (bench/programs/soak.c): ten thousand
-//! connections that come and go in one multi handle, 64 threads on the process-wide pool, a million easy handles. Memory,
-//! descriptors and latency are written down over time, as target/soak/WAY.tsv and WAY.svg; what grows after it has warmed up
-//! is an error.
+//! `make soak MINUTES=n`: the library at work for as long as one likes, in three ways
+//! (bench/programs/soak.c): ten thousand connections that come and go in one multi handle, 64 threads on the
+//! process-wide pool, a million easy handles. Memory, descriptors and latency are written down over time, as
+//! target/soak/WAY.tsv and WAY.svg; what grows after it has warmed up is an error.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,8 +19,8 @@ const WAYS: [(&str, u32); 3] = [("churn", 10_000), ("pool", 64), ("handles", 1_0
 const LINES: f64 = 120.0;
 /// The first part of a run, in which caches and arenas fill: nothing is said against what grows there.
 const WARM_UP: f64 = 0.4;
-/// Growth of the highest figure from the middle of a run to its end that is no leak: allocators spread, and counts of
-/// connections wander.
+/// Growth of the highest figure from the middle of a run to its end that is no leak: allocators spread, and
+/// counts of connections wander.
 const MORE: f64 = 1.1;
 
 /// What is written down, beside the time.
@@ -89,7 +89,8 @@ fn watch(command: &mut Command) -> io::Result<Vec<Line>> {
     }
 }
 
-/// What is higher in the last third than it ever was in the middle, after the warm-up, and by more than is allowed.
+/// What is higher in the last third than it ever was in the middle, after the warm-up, and by more than is
+/// allowed.
 fn grown(lines: &[Line]) -> Vec<String> {
     let Some(end) = lines.last().map(|line| line[0]).filter(|_| lines.len() >= 10) else {
         return vec![format!("{} lines are too few to tell anything", lines.len())];

@@ -1,5 +1,5 @@
-//! What the curl under test can do, read from its `-V` as curl's own harness reads it: the features a case may ask
-//! for, the protocols its servers need, and the version its requests carry.
+//! What the curl under test can do, read from its `-V` as curl's own harness reads it: the features a case
+//! may ask for, the protocols its servers need, and the version its requests carry.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -70,7 +70,8 @@ const BACKENDS: [(&str, &str, bool); 9] = [
 ];
 
 impl Features {
-    /// Asks the binary, by the command `through` if the system cannot run it. `library` is the folder of the libcurl it shall load, if not its own.
+    /// Asks the binary, by the command `through` if the system cannot run it. `library` is the folder of the
+    /// libcurl it shall load, if not its own.
     pub fn of(curl: &Path, through: Option<&str>, library: Option<&Path>) -> Result<Features, String> {
         let ask = |argument: &str| {
             let mut command = Command::new(through.map_or(curl, Path::new));
@@ -89,7 +90,8 @@ impl Features {
         let manual = ask("-M")?;
         let manual = [manual.stdout, manual.stderr].concat();
         let mut features = Features::read(&text);
-        // A debug build of curl's takes the name server from CURL_DNS_SERVER, ours from a flag in each of its builds.
+        // A debug build of curl's takes the name server from CURL_DNS_SERVER, ours from a flag in each of its
+        // builds.
         if features.has("Warmwire") && library.is_none() {
             features.words.insert("override-dns".into());
         }

@@ -1,8 +1,9 @@
 //! The parts of a test case file, read once. Format: docs/tests/FILEFORMAT.md of curl's repository.
 //!
-//! A file is a list of labelled parts inside the sections info, reply, client and verify; every label stands on a
-//! line of its own and everything between two labels is content, byte for byte. What the labels may be called and
-//! which attributes they may carry is `known`'s matter; substituting variables comes before (`prepro`).
+//! A file is a list of labelled parts inside the sections info, reply, client and verify; every label stands
+//! on a line of its own and everything between two labels is content, byte for byte. What the labels may be
+//! called and which attributes they may carry is `known`'s matter; substituting variables comes before
+//! (`prepro`).
 
 use crate::{newlines, prepro};
 
@@ -55,7 +56,8 @@ impl Part {
         whole
     }
 
-    /// The lines as text, without their newlines, empty ones and comments left out: for lists such as features.
+    /// The lines as text, without their newlines, empty ones and comments left out: for lists such as
+    /// features.
     pub fn words(&self) -> Vec<String> {
         self.text_lines().into_iter().filter(|l| !l.is_empty() && !l.starts_with('#')).collect()
     }

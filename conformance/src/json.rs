@@ -1,4 +1,5 @@
-//! As much of JSON (RFC 8259) as files of recorded cases need: a text becomes a value, or it is told where it is wrong.
+//! As much of JSON (RFC 8259) as files of recorded cases need: a text becomes a value, or it is told where it
+//! is wrong.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! Which parts and attributes a case file may have. What is not listed here makes its case a failure: a check that
-//! nobody made must not pass. The list is FILEFORMAT.md's; the last rows are oddities of the published files.
+//! Which parts and attributes a case file may have. What is not listed here makes its case a failure: a check
+//! that nobody made must not pass. The list is FILEFORMAT.md's; the last rows are oddities of the published
+//! files.
 
 use crate::format::Script;
 

@@ -1,5 +1,5 @@
-//! CRLF for content written with plain newlines: `crlf="yes"` for every line, `crlf="headers"` for those that look
-//! like a start line or a header, and for the blank line after one.
+//! CRLF for content written with plain newlines: `crlf="yes"` for every line, `crlf="headers"` for those that
+//! look like a start line or a header, and for the blank line after one.
 
 const METHODS: [&[u8]; 6] = [b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"CONNECT"];
 const RTSP_METHODS: [&[u8]; 5] = [b"SETUP", b"GET_PARAMETER", b"OPTIONS", b"ANNOUNCE", b"DESCRIBE"];

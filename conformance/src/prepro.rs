@@ -1,5 +1,6 @@
-//! Preprocessing of a case file: conditional lines, variables and instructions, line by line and in the order that
-//! docs/tests/FILEFORMAT.md of curl's repository gives (variables before instructions, `%SP` and its like last).
+//! Preprocessing of a case file: conditional lines, variables and instructions, line by line and in the order
+//! that docs/tests/FILEFORMAT.md of curl's repository gives (variables before instructions, `%SP` and its
+//! like last).
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -43,8 +44,8 @@ impl Variables {
     }
 }
 
-/// Turns the file as written into the file as run. `has` answers `%if`; relative names in includes are taken from
-/// `folder`. `Err` names an instruction that cannot be followed.
+/// Turns the file as written into the file as run. `has` answers `%if`; relative names in includes are taken
+/// from `folder`. `Err` names an instruction that cannot be followed.
 pub fn preprocess(
     text: &[u8],
     variables: &Variables,
@@ -139,7 +140,8 @@ fn repeated(inside: &[u8]) -> Result<Vec<u8>, String> {
     Ok(percent_decode(&inside[at + 3..]).repeat(count))
 }
 
-/// Two moments a minute apart, for the comparison accepts either: the case may run across the turn of a minute.
+/// Two moments a minute apart, for the comparison accepts either: the case may run across the turn of a
+/// minute.
 fn days(inside: &[u8]) -> Result<Vec<u8>, String> {
     let days: u64 =
         std::str::from_utf8(inside).ok().and_then(|n| n.parse().ok()).ok_or("%days with a bad number")?;

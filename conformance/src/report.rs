@@ -1,5 +1,5 @@
-//! What a run prints: the verdict of each case that did not simply pass, the tally by server, how far the verdicts
-//! agree with a column of expected.tsv, and the one line that scripts read.
+//! What a run prints: the verdict of each case that did not simply pass, the tally by server, how far the
+//! verdicts agree with a column of expected.tsv, and the one line that scripts read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +59,8 @@ pub fn write_passed(path: &Path, outcomes: &BTreeMap<u64, Outcome>) -> Result<()
     std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Writes a skip list that names what fails now, each with what failed first, for a list that has yet to begin.
+/// Writes a skip list that names what fails now, each with what failed first, for a list that has yet to
+/// begin.
 pub fn write_list(path: &Path, head: &str, outcomes: &BTreeMap<u64, Outcome>) -> Result<(), String> {
     let mut text = head.to_owned();
     for (number, outcome) in outcomes {

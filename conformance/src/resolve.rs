@@ -1,4 +1,5 @@
-//! `%RESOLVE [--ipv4|--ipv6] HOST`: says why not, and fails, when the host has no address of that family here.
+//! `%RESOLVE [--ipv4|--ipv6] HOST`: says why not, and fails, when the host has no address of that family
+//! here.
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::process::ExitCode;

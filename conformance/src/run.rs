@@ -1,5 +1,5 @@
-//! One case from its file to its verdict: decide whether it can be run, open its servers, preprocess, lay out its
-//! folder, run the command, and hand what came of it to `verify`.
+//! One case from its file to its verdict: decide whether it can be run, open its servers, preprocess, lay out
+//! its folder, run the command, and hand what came of it to `verify`.
 
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -68,8 +68,8 @@ pub struct Outcome {
 const LIMIT: Duration = Duration::from_secs(30);
 /// How long servers may take to notice that the client has gone.
 const SETTLE: Duration = Duration::from_secs(5);
-/// Under which Wine shows a Windows program the root of the file system. A case's folder is on it, so that names with
-/// slashes are found without it.
+/// Under which Wine shows a Windows program the root of the file system. A case's folder is on it, so that
+/// names with slashes are found without it.
 const DRIVE: &str = "Z:";
 /// The name of `%LOGDIR` in a case's folder.
 pub const LOG: &str = "log";
@@ -204,8 +204,8 @@ impl Case {
         })
     }
 
-    /// The case's folder under a name that all cases of a lane have: an agent goes on with the next case only if it is called
-    /// in the same environment.
+    /// The case's folder under a name that all cases of a lane have: an agent goes on with the next case only
+    /// if it is called in the same environment.
     fn home_of(&self, lane: usize, settings: &Settings) -> std::io::Result<PathBuf> {
         let home = settings.work.join(format!("home-{lane}"));
         let _ = fs::remove_file(&home);

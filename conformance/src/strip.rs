@@ -1,4 +1,5 @@
-//! `<strip>`, `<strippart>` and `<stripfile>`: regular expressions and operations written in Perl, so Perl runs them.
+//! `<strip>`, `<strippart>` and `<stripfile>`: regular expressions and operations written in Perl, so Perl
+//! runs them.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! Compares what a run left behind with what the case's `<verify>` and `<reply>` parts ask for. Each part that is
-//! there is checked; every complaint is told.
+//! Compares what a run left behind with what the case's `<verify>` and `<reply>` parts ask for. Each part
+//! that is there is checked; every complaint is told.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The runner as it is used, on cases written here: each verdict comes where it must, and the last line and the exit
-//! code tell of it. Debian's curl is the curl under test.
+//! The runner as it is used, on cases written here: each verdict comes where it must, and the last line and
+//! the exit code tell of it. Debian's curl is the curl under test.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Start-up counts: the unwinder is linked in, so that the dynamic linker has one library less to load.
 //!
-//! rustc asks for `-lgcc_s`. A linker script of that name, found before the system's library, answers with the static
-//! half of it, which every gcc brings along.
+//! rustc asks for `-lgcc_s`. A linker script of that name, found before the system's library, answers with
+//! the static half of it, which every gcc brings along.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
-//! `make demo`: small C++ programs, written as a user of libcurl would write them, poll sixty FTP servers and one HTTPS
-//! server behind a simulated link. Prints a table; writes target/demo/results.json and target/demo/demo.svg.
+//! `make demo`: small C++ programs, written as a user of libcurl would write them, poll sixty FTP servers and
+//! one HTTPS server behind a simulated link. Prints a table; writes target/demo/results.json and
+//! target/demo/demo.svg.
 //!
 //! usage: `warmwire-demo [--ours DIR] [--round-trip MS] [--rounds N]`; without --ours the programs run on the
 //! distribution's libcurl, which shows that the measuring is right.
@@ -84,8 +85,8 @@ fn run(arguments: Arguments) -> Result<bool, String> {
     Ok(arguments.ours.is_none() || report::verdict(&outcomes))
 }
 
-/// What runs side by side. A sequential client behind the link waits nearly all of its time, so a few of them don't
-/// disturb each other; those that work hard run alone.
+/// What runs side by side. A sequential client behind the link waits nearly all of its time, so a few of them
+/// don't disturb each other; those that work hard run alone.
 fn groups() -> [Vec<(Scenario, Mode)>; 4] {
     use Mode::{Kept, KeptOneHandle, Multi, Naive, NaivePool};
     use Scenario::{Ftp, Https};

@@ -1,4 +1,5 @@
-//! The distributions as an SVG picture: a row of dots for each mode, one dot for each poll, on a logarithmic axis.
+//! The distributions as an SVG picture: a row of dots for each mode, one dot for each poll, on a logarithmic
+//! axis.
 
 use std::fmt::Write;
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! What became of many transfers as the buffers of Arrow's columns (the columnar format's specification, "Buffer Listing for
-//! Each Layout"): a row is written where its column ends, and no Python object is made for it.
+//! What became of many transfers as the buffers of Arrow's columns (the columnar format's specification,
+//! "Buffer Listing for Each Layout"): a row is written where its column ends, and no Python object is made
+//! for it.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -92,7 +93,8 @@ pub struct Columns {
     times: [Vec<f64>; 6],
 }
 
-/// Which URL a row is of: its place among those that were asked for, itself, how often it was tried, the file of its body.
+/// Which URL a row is of: its place among those that were asked for, itself, how often it was tried, the file
+/// of its body.
 type Row = (i64, String, i32, Option<String>);
 
 impl Columns {

@@ -15,7 +15,8 @@ use warmwire::{Descriptor, Failure, Limits, LockData, Share, fork_generation};
 use crate::options;
 use crate::outcome::Outcome;
 
-/// How long the engine runs before the interpreter is asked for signals: one that comes during a wait ends it anyway.
+/// How long the engine runs before the interpreter is asked for signals: one that comes during a wait ends it
+/// anyway.
 const TURN: Duration = Duration::from_secs(1);
 
 /// Connections, names and TLS sessions that the engines of any threads have in common.
@@ -43,7 +44,8 @@ impl Pool {
 #[pyclass(frozen, module = "warmwire._native")]
 pub struct Engine {
     inner: Mutex<Inner>,
-    /// Which process it is of, counted in forks: asking the system for its number would cost each call more than the lock does.
+    /// Which process it is of, counted in forks: asking the system for its number would cost each call more
+    /// than the lock does.
     generation: u64,
 }
 
@@ -52,9 +54,9 @@ struct Inner {
     descriptor: Option<Descriptor>,
 }
 
-// SAFETY: What is counted without atomics (`Rc`) belongs to the transfers alone: none of it is handed out, and `Engine` reaches it
-// under its mutex. It goes from thread to thread as a whole, as the C API's handles do. What it shares with others (`Share`, the
-// process's resolver) is made for threads.
+// SAFETY: What is counted without atomics (`Rc`) belongs to the transfers alone: none of it is handed out,
+// and `Engine` reaches it under its mutex. It goes from thread to thread as a whole, as the C API's handles
+// do. What it shares with others (`Share`, the process's resolver) is made for threads.
 unsafe impl Send for Inner {}
 
 impl Engine {
@@ -103,7 +105,8 @@ impl Engine {
     }
 }
 
-/// What is to be done with the body in memory: `upload` is None, bytes, or anything else where `feed` gives it.
+/// What is to be done with the body in memory: `upload` is None, bytes, or anything else where `feed` gives
+/// it.
 fn request(
     options: &Bound<'_, PyList>,
     upload: Option<&Bound<'_, PyAny>>,
@@ -163,8 +166,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Begins a transfer and tells its number. `upload` is None, bytes, or True where `feed` gives it; `window` is how much body may
-    /// lie untaken, `path` a file to which it is added at `at`. With `tells_connection` a connection is news, too.
+    /// Begins a transfer and tells its number. `upload` is None, bytes, or True where `feed` gives it;
+    /// `window` is how much body may lie untaken, `path` a file to which it is added at `at`. With
+    /// `tells_connection` a connection is news, too.
     #[expect(clippy::too_many_arguments, reason = "they have names where it is called")]
     #[pyo3(signature = (options, upload=None, window=None, path=None, at=0, tells_connection=false))]
     fn start(
@@ -189,8 +193,8 @@ impl Engine {
         self.lock(py)?.transfers.start(request).map_err(refused)
     }
 
-    /// Begins a transfer and does what can be done at once, for a loop that watches [`fileno`](Self::fileno): its number, and what
-    /// [`drive`](Self::drive) tells.
+    /// Begins a transfer and does what can be done at once, for a loop that watches [`fileno`](Self::fileno):
+    /// its number, and what [`drive`](Self::drive) tells.
     #[pyo3(signature = (options, upload=None, window=None))]
     fn begin(
         &self,
@@ -210,8 +214,8 @@ impl Engine {
         Ok((id, news, timeout))
     }
 
-    /// Runs what is ready, without waiting. Which transfers have something new, and after how many seconds to come again although
-    /// nothing was readable?
+    /// Runs what is ready, without waiting. Which transfers have something new, and after how many seconds to
+    /// come again although nothing was readable?
     fn drive(&self, py: Python<'_>) -> PyResult<(Vec<usize>, Option<f64>)> {
         let mut inner = self.lock(py)?;
         // Else each task that an event wakes would make the descriptor readable, which is then to be drained.
@@ -240,8 +244,8 @@ impl Engine {
         }
     }
 
-    /// Runs until there is something new of this transfer: its head, some body, hunger, its end. A turn without any ends
-    /// after a second.
+    /// Runs until there is something new of this transfer: its head, some body, hunger, its end. A turn
+    /// without any ends after a second.
     fn advance(&self, py: Python<'_>, id: usize) -> PyResult<()> {
         Self::known(&*self.lock(py)?, id)?;
         py.detach(|| self.turn(id))?;
@@ -263,7 +267,8 @@ impl Engine {
         let mut inner = self.lock(py)?;
         let moved = Shown(&mut inner.transfers);
         let waited = py.detach(move || moved.run_for(max));
-        // Not while the engine is locked, which a handler may use; and what is new waits for who comes after an exception.
+        // Not while the engine is locked, which a handler may use; and what is new waits for who comes after
+        // an exception.
         drop(inner);
         py.check_signals()?;
         waited?;

@@ -20,8 +20,8 @@ pub fn parse_heads<'py>(py: Python<'py>, text: &[u8]) -> Vec<Head<'py>> {
         .collect()
 }
 
-/// Takes the lines of all heads of a transfer apart: those before the last are interim replies and redirects. Lines that
-/// are no fields (a server of FTP's) are left out. A line that goes on a folded one is part of it.
+/// Takes the lines of all heads of a transfer apart: those before the last are interim replies and redirects.
+/// Lines that are no fields (a server of FTP's) are left out. A line that goes on a folded one is part of it.
 pub fn parse(text: &[u8]) -> Vec<Parsed> {
     let mut heads: Vec<Parsed> = Vec::new();
     for line in text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)) {

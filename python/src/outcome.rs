@@ -1,4 +1,5 @@
-//! What has become of a transfer, as one value. Most of it is seldom asked for, and becomes Python's when it is.
+//! What has become of a transfer, as one value. Most of it is seldom asked for, and becomes Python's when it
+//! is.
 
 use std::net::SocketAddr;
 
@@ -45,11 +46,12 @@ pub struct Outcome {
     #[pyo3(get)]
     file_time: i64,
     peer: Option<SocketAddr>,
-    /// Seconds since the start until: the name was known, connected, TLS done, the request about to be sent, the first byte,
-    /// the end. Nought where there was no such step.
+    /// Seconds since the start until: the name was known, connected, TLS done, the request about to be sent,
+    /// the first byte, the end. Nought where there was no such step.
     #[pyo3(get)]
     times: (f64, f64, f64, f64, f64, f64),
-    /// The cookies of the transfer's own jar, in the lines of a cookie file; empty where no reply has set one.
+    /// The cookies of the transfer's own jar, in the lines of a cookie file; empty where no reply has set
+    /// one.
     #[pyo3(get)]
     cookies: Vec<Vec<u8>>,
 }

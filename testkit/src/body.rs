@@ -1,6 +1,8 @@
-//! The bytes that every embedded server sends for "a body of N bytes", so that a client can check each position.
+//! The bytes that every embedded server sends for "a body of N bytes", so that a client can check each
+//! position.
 
-/// The byte at `position`: printable, and not periodic in any power of two, so that a lost or doubled block shows.
+/// The byte at `position`: printable, and not periodic in any power of two, so that a lost or doubled block
+/// shows.
 pub fn byte_at(position: usize) -> u8 {
     b'a' + ((position % 251 + position / 251) % 26) as u8
 }

@@ -1,4 +1,5 @@
-//! A relay that cuts: a conversation passes up to a byte, then the server seems to stop, to reset, or to fall silent.
+//! A relay that cuts: a conversation passes up to a byte, then the server seems to stop, to reset, or to fall
+//! silent.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,7 +1,9 @@
-//! A peer that speaks HTTP/2 frame by frame (RFC 9113), as a function tells it: for what no well-behaved server does.
+//! A peer that speaks HTTP/2 frame by frame (RFC 9113), as a function tells it: for what no well-behaved
+//! server does.
 //!
-//! It knows frames and how fields are written in their plainest form (RFC 7541 §6.2.2); what a request's fields say is
-//! nothing to it. SETTINGS and PING are answered by themselves, and windows given back where a body is read to its end.
+//! It knows frames and how fields are written in their plainest form (RFC 7541 §6.2.2); what a request's
+//! fields say is nothing to it. SETTINGS and PING are answered by themselves, and windows given back where a
+//! body is read to its end.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -66,7 +68,8 @@ impl Frame {
     }
 }
 
-/// What the peer does on one connection, which is closed then; an error, such as an end that was not expected, ends it.
+/// What the peer does on one connection, which is closed then; an error, such as an end that was not
+/// expected, ends it.
 type Play = dyn Fn(&mut Talk) -> io::Result<()> + Send + Sync;
 
 /// A listening peer.
@@ -179,8 +182,8 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// Reads the client's preface and says our SETTINGS. A client that speaks HTTP/1 gets its head handed back as an error
-    /// of kind `Unsupported`.
+    /// Reads the client's preface and says our SETTINGS. A client that speaks HTTP/1 gets its head handed
+    /// back as an error of kind `Unsupported`.
     pub fn greet(&mut self, settings: &[(u16, u32)]) -> io::Result<()> {
         while self.unread.len() < PREFACE.len() {
             self.more()?;

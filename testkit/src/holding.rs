@@ -1,8 +1,8 @@
-//! A server that holds its replies back: for clients with thousands of transfers, most of which wait. One thread with one
-//! epoll serves all.
+//! A server that holds its replies back: for clients with thousands of transfers, most of which wait. One
+//! thread with one epoll serves all.
 //!
-//! `/hold` answers a head and the first of ten bytes, `/release` lets all that are held end, `/drip/US/N` sends N bytes with
-//! so many microseconds between them, `/bytes/N` N bytes at once.
+//! `/hold` answers a head and the first of ten bytes, `/release` lets all that are held end, `/drip/US/N`
+//! sends N bytes with so many microseconds between them, `/bytes/N` N bytes at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, ErrorKind, Read, Write};

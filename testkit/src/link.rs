@@ -1,9 +1,10 @@
 //! The simulated link: a delay line in user space, in front of any server's socket, without root.
 //!
-//! Each direction shifts the bytes by half a round trip, whatever their amount, and a new connection costs one round
-//! trip more, as TCP's handshake does: the first byte of the client's counts as sent one round trip after the
-//! connection was opened, and the server sees the connection one and a half round trips after. One thread serves all
-//! doors of a link with one epoll and a timeout of nanosecond grain, so five dozen servers cost little CPU.
+//! Each direction shifts the bytes by half a round trip, whatever their amount, and a new connection costs
+//! one round trip more, as TCP's handshake does: the first byte of the client's counts as sent one round trip
+//! after the connection was opened, and the server sees the connection one and a half round trips after. One
+//! thread serves all doors of a link with one epoll and a timeout of nanosecond grain, so five dozen servers
+//! cost little CPU.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
@@ -121,7 +122,8 @@ struct Lane {
     full: bool,
 }
 
-/// The key of the wake-up pipe; doors and pairs count up from 2 by 2, a pair's server side is the odd number above.
+/// The key of the wake-up pipe; doors and pairs count up from 2 by 2, a pair's server side is the odd number
+/// above.
 const WAKE: u64 = 0;
 
 impl Line {

@@ -1,5 +1,6 @@
-//! A path for datagrams on which some are lost, doubled, late or too large, by a relay in user space: in front of any UDP
-//! server, without root. What becomes of each is thrown with a seed, for either direction apart.
+//! A path for datagrams on which some are lost, doubled, late or too large, by a relay in user space: in
+//! front of any UDP server, without root. What becomes of each is thrown with a seed, for either direction
+//! apart.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,8 +22,8 @@ pub struct Faults {
     pub late: usize,
     /// Larger ones get lost.
     pub largest: usize,
-    /// After so many of a client's, and again and again, it comes to the server from another address, as behind a router that
-    /// has forgotten it; never where that is 0.
+    /// After so many of a client's, and again and again, it comes to the server from another address, as
+    /// behind a router that has forgotten it; never where that is 0.
     pub moves: usize,
     pub seed: u64,
 }
@@ -51,7 +52,8 @@ impl LossyPath {
         LossyPath::up_to(server, faults, usize::MAX)
     }
 
-    /// Nothing is lost until so many datagrams, of both sides together, have come through; then everything is.
+    /// Nothing is lost until so many datagrams, of both sides together, have come through; then everything
+    /// is.
     pub fn dead_after(server: SocketAddr, most: usize) -> io::Result<LossyPath> {
         let faults = Faults { lost: 0, doubled: 0, late: 0, largest: usize::MAX, moves: 0, seed: 1 };
         LossyPath::up_to(server, faults, most)

@@ -1,5 +1,5 @@
-//! Thousands of mutated seeds for functions of bytes that shall neither panic nor break what they promise. The generator is
-//! seeded, so a failure repeats.
+//! Thousands of mutated seeds for functions of bytes that shall neither panic nor break what they promise.
+//! The generator is seeded, so a failure repeats.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ pub fn seed(name: &str) -> Vec<u8> {
     fs::read(fuzz().join("corpus").join(name)).unwrap()
 }
 
-/// Runs each parser on its seeds and on mutations of them, `rounds` of them unless MUTATION_ROUNDS in the environment says how
-/// many, or MUTATION_SECONDS how long for all that are given here.
+/// Runs each parser on its seeds and on mutations of them, `rounds` of them unless MUTATION_ROUNDS in the
+/// environment says how many, or MUTATION_SECONDS how long for all that are given here.
 pub fn run(parsers: &[Parser], rounds: u32) {
     let number = |name| std::env::var(name).ok().map(|text: String| text.parse::<u32>().unwrap());
     let rounds = number("MUTATION_ROUNDS").unwrap_or(rounds);
@@ -46,7 +46,8 @@ pub fn run(parsers: &[Parser], rounds: u32) {
     }
 }
 
-/// Each of these parsers has a target for libFuzzer, in the same order, and each target that belongs here its parser.
+/// Each of these parsers has a target for libFuzzer, in the same order, and each target that belongs here its
+/// parser.
 pub fn compare_with_targets(parsers: &[Parser], belongs: impl Fn(&str) -> bool) {
     let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
     let names = manifest.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));

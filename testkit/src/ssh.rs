@@ -1,5 +1,6 @@
-//! An SSH server as a state machine, without I/O: identification, key exchange as often as either side wants it, and packets
-//! of chacha20-poly1305@openssh.com. What lies above, and what no good server does, its user writes by hand.
+//! An SSH server as a state machine, without I/O: identification, key exchange as often as either side wants
+//! it, and packets of chacha20-poly1305@openssh.com. What lies above, and what no good server does, its user
+//! writes by hand.
 
 use std::ops::Range;
 
@@ -149,7 +150,8 @@ impl Peer {
         std::mem::take(&mut self.out)
     }
 
-    /// Takes what the client has sent, answers what belongs to the exchange of keys, and returns the other messages.
+    /// Takes what the client has sent, answers what belongs to the exchange of keys, and returns the other
+    /// messages.
     pub fn input(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         self.input.extend_from_slice(bytes);
         let mut messages = Vec::new();

@@ -1,5 +1,5 @@
-//! A server's socket through which so many bytes a second come back, over all its connections: a mirror that is only so fast,
-//! however many connections somebody opens to it. What is sent to the server is let through.
+//! A server's socket through which so many bytes a second come back, over all its connections: a mirror that
+//! is only so fast, however many connections somebody opens to it. What is sent to the server is let through.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

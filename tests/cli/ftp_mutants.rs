@@ -1,6 +1,6 @@
-//! FTP with a server whose replies are mutated, seeded and so the same in every run: the distribution's curl and our tool
-//! must end alike, write the same, and be seen to send the same commands. Where the reference, 8.22, does other than the
-//! distribution's 7.88, or curl's way harms its user, a rule says so (`argued`).
+//! FTP with a server whose replies are mutated, seeded and so the same in every run: the distribution's curl
+//! and our tool must end alike, write the same, and be seen to send the same commands. Where the reference,
+//! 8.22, does other than the distribution's 7.88, or curl's way harms its user, a rule says so (`argued`).
 //!
 //! `FTP_MUTANTS=from..to` runs other cases than usual and prints what differs.
 
@@ -25,7 +25,8 @@ const MOST: usize = 1;
 /// Both programs wait for most of the time that the slow cases take.
 const THREADS: usize = 16;
 
-/// Command lines; U is the server's URL, `~` a blank in a word, `up` a file to be sent, `five` one of five octets.
+/// Command lines; U is the server's URL, `~` a blank in a word, `up` a file to be sent, `five` one of five
+/// octets.
 const LINES: [&str; 66] = [
     "U/file",
     "U/file",

@@ -15,8 +15,8 @@ fn strict(authority: &Authority, leaf: &Leaf, folder: &std::path::Path) -> (Http
     (HttpServer::start(config).unwrap(), ca.to_str().unwrap().to_owned())
 }
 
-/// CVE-2023-23914: with http forbidden, the second URL fails as unsupported (1) unless it has become https (7: nobody
-/// listens there).
+/// CVE-2023-23914: with http forbidden, the second URL fails as unsupported (1) unless it has become https
+/// (7: nobody listens there).
 #[test]
 fn the_second_url_knows_what_the_first_learnt() {
     let (authority, folder) = (Authority::new(), empty_folder());

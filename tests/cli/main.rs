@@ -1,4 +1,5 @@
-//! The command line tool from outside: what it prints, and that command lines from real scripts do the same as curl's.
+//! The command line tool from outside: what it prints, and that command lines from real scripts do the same
+//! as curl's.
 
 mod effects;
 mod ftp_mutants;

@@ -1,5 +1,5 @@
-//! A thousand odd command lines for the whole program: it never panics, and a wrong use ends with exit code 2 and a
-//! reason in one line. The parser alone gets far more of them in its own tests.
+//! A thousand odd command lines for the whole program: it never panics, and a wrong use ends with exit code 2
+//! and a reason in one line. The parser alone gets far more of them in its own tests.
 
 use super::{clean, empty_folder, tool};
 use std::os::unix::process::ExitStatusExt;

@@ -4,7 +4,8 @@ use super::{empty_folder, run, tool};
 use std::path::Path;
 use testkit::http::{HttpServer, Request};
 
-/// What two requests have to agree on; the boundary of a form is random, and of another length in other versions.
+/// What two requests have to agree on; the boundary of a form is random, and of another length in other
+/// versions.
 fn told(request: &Request) -> String {
     let body = without_boundaries(&String::from_utf8_lossy(&request.body));
     let mut text = format!("{} {}\n", request.method, request.target);

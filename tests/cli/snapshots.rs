@@ -1,5 +1,5 @@
-//! What the tool prints, compared with files under `snapshots`. `UPDATE_SNAPSHOTS=1` rewrites them; look at the
-//! difference before you commit it.
+//! What the tool prints, compared with files under `snapshots`. `UPDATE_SNAPSHOTS=1` rewrites them; look at
+//! the difference before you commit it.
 
 use super::{empty_folder, here, run, server, tool};
 

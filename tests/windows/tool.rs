@@ -1,5 +1,6 @@
-//! `warmwire.exe` under Wine, against servers on loopback: what Windows does in ways of its own, and that each kind of transfer works
-//! there. `make test-windows` builds the program and runs these; WARMWIRE_EXE names it, WINE the command that runs it (`wine`).
+//! `warmwire.exe` under Wine, against servers on loopback: what Windows does in ways of its own, and that
+//! each kind of transfer works there. `make test-windows` builds the program and runs these; WARMWIRE_EXE
+//! names it, WINE the command that runs it (`wine`).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -56,7 +57,8 @@ fn text(folder: &Path, name: &str) -> String {
     String::from_utf8_lossy(&fs::read(folder.join(name)).unwrap()).into_owned()
 }
 
-/// A server whose replies name files: by Content-Disposition what stands behind `?`, and the path as the body.
+/// A server whose replies name files: by Content-Disposition what stands behind `?`, and the path as the
+/// body.
 fn naming() -> HttpServer {
     HttpServer::with(|request| {
         let reply = Response::ok(request.path().as_bytes().to_vec());
@@ -252,7 +254,8 @@ fn file_url(path: &str) -> String {
     format!("file:///{}", path.replace('?', "%3F"))
 }
 
-/// CVE-2019-15601: no name of a URL's leads to another machine or a device, whichever way the kernel has of naming them.
+/// CVE-2019-15601: no name of a URL's leads to another machine or a device, whichever way the kernel has of
+/// naming them.
 #[test]
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
 fn a_file_url_names_a_file_of_this_machine() {
@@ -289,8 +292,8 @@ fn a_file_url_names_a_file_of_this_machine() {
     assert_eq!(fs::read_to_string(up).unwrap(), "here");
 }
 
-/// Roots of the user's store count, but those that are for something else or that were disallowed; a file that is named
-/// stands in the store's place unless both are asked for.
+/// Roots of the user's store count, but those that are for something else or that were disallowed; a file
+/// that is named stands in the store's place unless both are asked for.
 #[test]
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
 fn the_systems_store_is_trusted() {

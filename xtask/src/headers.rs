@@ -1,7 +1,8 @@
 //! `cargo xtask headers`: writes include/curl from the tables and the templates in xtask/headers.
 //!
-//! A template is C text with directives on lines of their own: `@macros`, `@enum`, `@tagged`, `@codes`, `@easy_options`, ...
-//! Numbers come from the tables alone. Every constant of the tables is emitted exactly once, every export is declared.
+//! A template is C text with directives on lines of their own: `@macros`, `@enum`, `@tagged`, `@codes`,
+//! `@easy_options`, ... Numbers come from the tables alone. Every constant of the tables is emitted exactly
+//! once, every export is declared.
 
 use crate::{Report, files};
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
-//! What library and tool are made of: `cargo xtask supply --check` holds it to licences that ours may stand beside and to
-//! the registry as the one source, to one version of each crate, and to what was known of their faults (advisories.tsv);
-//! `cargo xtask supply` prints it as a bill of materials (CycloneDX 1.5, JSON). cargo tells it all, from Cargo.lock.
+//! What library and tool are made of: `cargo xtask supply --check` holds it to licences that ours may stand
+//! beside and to the registry as the one source, to one version of each crate, and to what was known of their
+//! faults (advisories.tsv); `cargo xtask supply` prints it as a bill of materials (CycloneDX 1.5, JSON).
+//! cargo tells it all, from Cargo.lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -66,7 +67,8 @@ fn tree() -> Result<String, String> {
     }
 }
 
-/// Lines of "name vVERSION (what it is or where it is from)|licence", each as often as somebody depends on it.
+/// Lines of "name vVERSION (what it is or where it is from)|licence", each as often as somebody depends on
+/// it.
 fn packages(tree: &str) -> BTreeSet<Package> {
     let one = |line: &str| {
         let (what, licence) = line.split_once('|')?;

@@ -1,5 +1,5 @@
-//! Compiles programs against our headers and against the distribution's, and compares every number, layout and
-//! function type; and our headers with the tables.
+//! Compiles programs against our headers and against the distribution's, and compares every number, layout
+//! and function type; and our headers with the tables.
 //!
 //! The distribution's curl is older: what it lacks is told by the tables' first versions, and the few
 //! things that curl changed since are listed here with the change.
@@ -10,8 +10,8 @@ use std::process::Command;
 use tables::{Code, EasyOption, HeaderCode, Info, MultiCode, MultiOption, ProxyCode, ShareCode, UrlCode};
 use tables::{code, constant, easy_option, export, info};
 
-/// Values that were as wide as a long in older headers and have 32 bits since; CURLAUTH_HTTPSIG, which is younger,
-/// is left out of CURLAUTH_ANY.
+/// Values that were as wide as a long in older headers and have 32 bits since; CURLAUTH_HTTPSIG, which is
+/// younger, is left out of CURLAUTH_ANY.
 const NARROWED: [&str; 5] =
     ["CURLAUTH_ANY", "CURLAUTH_ANYSAFE", "CURLPROTO_ALL", "CURLSSH_AUTH_ANY", "CURLSSH_AUTH_DEFAULT"];
 

@@ -1,5 +1,6 @@
-//! tests/security.tsv says of each of curl's past logic faults which test would fail with it, or why none can. Here it is
-//! held to that: the tests exist and name their CVE, what is called missing is missing, and no fault was left out.
+//! tests/security.tsv says of each of curl's past logic faults which test would fail with it, or why none
+//! can. Here it is held to that: the tests exist and name their CVE, what is called missing is missing, and
+//! no fault was left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

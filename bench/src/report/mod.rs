@@ -1,4 +1,5 @@
-//! What is left of a run: RESULTS.md for readers, results.json for programs, pictures; and, when asked for, README.md's table.
+//! What is left of a run: RESULTS.md for readers, results.json for programs, pictures; and, when asked for,
+//! README.md's table.
 
 mod json;
 mod markdown;

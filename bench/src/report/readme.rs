@@ -57,7 +57,8 @@ fn table(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// The first line of either, which may say how it goes about it; none where one of the two has no such figure.
+/// The first line of either, which may say how it goes about it; none where one of the two has no such
+/// figure.
 fn line(row: &str, case: &Case) -> Option<String> {
     let of = |name: &str| case.lines.iter().find(|line| line.subject.split(',').next() == Some(name));
     let (ours, system) = (of(OURS)?, of(SYSTEM)?);

@@ -1,5 +1,5 @@
-//! A shell loop that calls the tool once for each URL, over https with as many anchors as a system trusts: with and without an
-//! agent that keeps the connection warm.
+//! A shell loop that calls the tool once for each URL, over https with as many anchors as a system trusts:
+//! with and without an agent that keeps the connection warm.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;

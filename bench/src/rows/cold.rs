@@ -1,5 +1,6 @@
-//! The first byte over https on a process that has done nothing before and trusts as many anchors as a system does. What the
-//! handshake costs is told by the process's own clock, seen from outside: from its hello on the wire to its request.
+//! The first byte over https on a process that has done nothing before and trusts as many anchors as a system
+//! does. What the handshake costs is told by the process's own clock, seen from outside: from its hello on
+//! the wire to its request.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::{Ipv4Addr, TcpListener};

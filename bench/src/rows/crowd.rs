@@ -45,7 +45,8 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// What the kernel takes for as many starts, whoever asks it: a connection, a request, the beginning of a reply.
+/// What the kernel takes for as many starts, whoever asks it: a connection, a request, the beginning of a
+/// reply.
 fn bare(bench: &Bench, count: usize, url: &str) -> io::Result<Line> {
     let program = bench.program("holds")?;
     let run = |_| Ok(numbers(Command::new(&program).args([&count.to_string(), url]))?[0]);

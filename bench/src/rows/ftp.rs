@@ -1,5 +1,5 @@
-//! Small files by FTP over a link: from one server, and from 60 at a time. The servers are vsftpd, which wants root, each
-//! a process of its own behind testkit's link.
+//! Small files by FTP over a link: from one server, and from 60 at a time. The servers are vsftpd, which
+//! wants root, each a process of its own behind testkit's link.
 
 use std::io;
 use std::process::Command;
@@ -14,8 +14,8 @@ use crate::measure::{Case, FAILED, Quantity};
 /// Bytes of the file.
 const SIZE: usize = 2048;
 const PARALLEL: usize = 60;
-/// From one server, and from each of many: together no more connections than the kernel has ports for, which it gives out
-/// again after a minute.
+/// From one server, and from each of many: together no more connections than the kernel has ports for, which
+/// it gives out again after a minute.
 const FILES: [usize; 2] = [60, 10];
 const ROUND_TRIPS_MS: [u64; 3] = [0, 10, 30];
 const MIDDLE: Quantity = Quantity { name: "median of a file", unit: "ms" };

@@ -1,4 +1,5 @@
-//! What programs in Perl and PHP notice. The same script runs on each libcurl, in turn, beside the language's own clients.
+//! What programs in Perl and PHP notice. The same script runs on each libcurl, in turn, beside the language's
+//! own clients.
 //!
 //! For each request, without the start of the interpreter; perl and php count their own CPU.
 

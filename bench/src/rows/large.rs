@@ -1,4 +1,5 @@
-//! One large file: what a byte costs, beside a process that sends and one that receives, and beside the cipher alone.
+//! One large file: what a byte costs, beside a process that sends and one that receives, and beside the
+//! cipher alone.
 
 use std::io;
 use std::process::Command;

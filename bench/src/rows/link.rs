@@ -1,5 +1,5 @@
-//! Two network namespaces with a delay between them: the shared tool `delaylink`, which holds back every packet, SYN
-//! included. It wants root.
+//! Two network namespaces with a delay between them: the shared tool `delaylink`, which holds back every
+//! packet, SYN included. It wants root.
 
 use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -99,7 +99,8 @@ pub enum Way {
     Up,
 }
 
-/// One connection of TCP's with the same bytes: what the link itself takes. This is its server; ended on drop.
+/// One connection of TCP's with the same bytes: what the link itself takes. This is its server; ended on
+/// drop.
 pub struct Plain(Child);
 
 impl Plain {

@@ -1,5 +1,5 @@
-//! One large file from two mirrors, each of which is only so fast: by the tool, and by other people's downloaders. Whoever fetches
-//! from both, and keeps both busy to the end, takes half the time.
+//! One large file from two mirrors, each of which is only so fast: by the tool, and by other people's
+//! downloaders. Whoever fetches from both, and keeps both busy to the end, takes half the time.
 
 use std::io;
 use std::net::SocketAddr;

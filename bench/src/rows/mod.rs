@@ -1,5 +1,5 @@
-//! The registry of what can be measured. A row is an entry here and a function that answers its cases; a file of its own
-//! for each kind of program.
+//! The registry of what can be measured. A row is an entry here and a function that answers its cases; a file
+//! of its own for each kind of program.
 
 mod agent;
 mod cipher;

@@ -1,5 +1,6 @@
-//! Other people's clients at the same task: as many small GETs over one kept connection, many at once; and their command line
-//! tools, which write files. Those that are not installed are left out. What they print is what bench/programs/gets.c prints.
+//! Other people's clients at the same task: as many small GETs over one kept connection, many at once; and
+//! their command line tools, which write files. Those that are not installed are left out. What they print is
+//! what bench/programs/gets.c prints.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind};

@@ -1,5 +1,5 @@
-//! What taking a connection from a pool and giving it back costs, with ten idle ones and with ten thousand: the same. No
-//! server and no socket is in it; the connections are alive and say nothing.
+//! What taking a connection from a pool and giving it back costs, with ten idle ones and with ten thousand:
+//! the same. No server and no socket is in it; the connections are alive and say nothing.
 
 use std::io;
 use std::time::Instant;

@@ -196,7 +196,8 @@ pub fn streams(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Each version of HTTP with one server (caddy), on our library: the system's has no HTTP/3. Beside it quic-go's client.
+/// Each version of HTTP with one server (caddy), on our library: the system's has no HTTP/3. Beside it
+/// quic-go's client.
 pub fn versions(bench: &Bench) -> io::Result<Vec<Case>> {
     let found = bench.subjects.iter().find(|subject| subject.ours);
     let ours = found.ok_or_else(|| io::Error::new(ErrorKind::NotFound, "no library of ours is measured"))?;

@@ -1,5 +1,5 @@
-//! SFTP and SCP beside OpenSSH's own program: a large file and a hundred small ones over a link, and the client's CPU over
-//! loopback by cipher. The link is two namespaces, which want root.
+//! SFTP and SCP beside OpenSSH's own program: a large file and a hundred small ones over a link, and the
+//! client's CPU over loopback by cipher. The link is two namespaces, which want root.
 
 use std::io;
 use std::path::Path;

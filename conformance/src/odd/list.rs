@@ -1,4 +1,5 @@
-//! The cases that may differ, with the reason: a number, `words` where only the text on stderr differs, and why.
+//! The cases that may differ, with the reason: a number, `words` where only the text on stderr differs, and
+//! why.
 
 use std::collections::BTreeMap;
 use std::path::Path;

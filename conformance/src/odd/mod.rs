@@ -1,5 +1,6 @@
-//! Odd HTTP replies: cases recorded from curl (`odd-replies` beside the published test cases; its README tells the
-//! fields), played by a server that says what it was told whatever it is asked, and compared with what was recorded.
+//! Odd HTTP replies: cases recorded from curl (`odd-replies` beside the published test cases; its README
+//! tells the fields), played by a server that says what it was told whatever it is asked, and compared with
+//! what was recorded.
 
 mod case;
 mod list;

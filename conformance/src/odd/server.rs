@@ -1,5 +1,5 @@
-//! The server of one case: it answers the first, second, … request of a connection with the first, second, … reply, the last
-//! one again and again.
+//! The server of one case: it answers the first, second, … request of a connection with the first, second, …
+//! reply, the last one again and again.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -79,8 +79,8 @@ fn converse(mut stream: TcpStream, told: &Told) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The next request; `None` when the client has closed or the case is over. The body of one that expects a go-ahead is not
-/// waited for.
+/// The next request; `None` when the client has closed or the case is over. The body of one that expects a
+/// go-ahead is not waited for.
 fn request(stream: &mut TcpStream, received: &mut Vec<u8>, told: &Told) -> std::io::Result<Option<Request>> {
     let mut head_len = None;
     loop {

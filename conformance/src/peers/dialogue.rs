@@ -1,6 +1,6 @@
-//! What the servers that talk in lines have in common (FTP, IMAP, POP3, SMTP): reading commands, the instructions of
-//! `<servercmd>` that replace, count or delay replies, and the pieces of a case that are sent or stored.
-//! Behaviour after tests/ftpserver.pl of curl's repository and FILEFORMAT.md.
+//! What the servers that talk in lines have in common (FTP, IMAP, POP3, SMTP): reading commands, the
+//! instructions of `<servercmd>` that replace, count or delay replies, and the pieces of a case that are sent
+//! or stored. Behaviour after tests/ftpserver.pl of curl's repository and FILEFORMAT.md.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -190,7 +190,8 @@ impl Dialogue<'_> {
         Ok(())
     }
 
-    /// The next line without its CRLF; what was consumed goes to the log that the case's protocol part is about.
+    /// The next line without its CRLF; what was consumed goes to the log that the case's protocol part is
+    /// about.
     fn line(&mut self) -> Option<Vec<u8>> {
         loop {
             if let Some(end) = find(&self.pending, b"\r\n") {

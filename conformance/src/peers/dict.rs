@@ -1,4 +1,5 @@
-//! The DICT server of the cases: it greets and finds nothing. Behaviour after tests/dictserver.py of curl's repository.
+//! The DICT server of the cases: it greets and finds nothing. Behaviour after tests/dictserver.py of curl's
+//! repository.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The name server of the cases: says for every name what the case's `<dns>` says, and logs each question in words.
+//! The name server of the cases: says for every name what the case's `<dns>` says, and logs each question in
+//! words.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! The FTP server of the cases: replies that programs match on, data connections both ways, and the ways to go wrong
-//! that `<servercmd>` asks for. Behaviour after the FTP part of tests/ftpserver.pl of curl's repository.
+//! The FTP server of the cases: replies that programs match on, data connections both ways, and the ways to
+//! go wrong that `<servercmd>` asks for. Behaviour after the FTP part of tests/ftpserver.pl of curl's
+//! repository.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};

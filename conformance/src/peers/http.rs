@@ -1,5 +1,5 @@
-//! The HTTP server of the cases, as origin and as proxy: it answers with the case's `<data>` parts, picked by the
-//! number in the path and by what kind of credentials a request carries, and does as `<servercmd>` says.
+//! The HTTP server of the cases, as origin and as proxy: it answers with the case's `<data>` parts, picked by
+//! the number in the path and by what kind of credentials a request carries, and does as `<servercmd>` says.
 //! Behaviour after tests/server/sws.c of curl's repository and FILEFORMAT.md, where each rule here is told.
 
 use std::io;

@@ -1,5 +1,6 @@
-//! HTTP/2: nghttpx, in front of the case's HTTP/1 server, as in curl's harness; with the upgrade and by prior knowledge on one
-//! port, over TLS on another. What it adds to a reply (`via`, `server`) is what the cases expect.
+//! HTTP/2: nghttpx, in front of the case's HTTP/1 server, as in curl's harness; with the upgrade and by prior
+//! knowledge on one port, over TLS on another. What it adds to a reply (`via`, `server`) is what the cases
+//! expect.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

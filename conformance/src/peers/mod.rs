@@ -1,5 +1,5 @@
-//! The servers that a case asks for, one file each. A row of `ROWS` says how a server is reached and who plays it;
-//! a new protocol is a new file and its rows.
+//! The servers that a case asks for, one file each. A row of `ROWS` says how a server is reached and who
+//! plays it; a new protocol is a new file and its rows.
 
 mod dialogue;
 pub mod dict;

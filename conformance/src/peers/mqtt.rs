@@ -1,5 +1,6 @@
-//! The MQTT 3.1.1 server of the cases: it logs packets in hexadecimal both ways, answers a subscription with the
-//! case's data, and misbehaves as `<servercmd>` says. Behaviour after tests/server/mqttd.c of curl's repository.
+//! The MQTT 3.1.1 server of the cases: it logs packets in hexadecimal both ways, answers a subscription with
+//! the case's data, and misbehaves as `<servercmd>` says. Behaviour after tests/server/mqttd.c of curl's
+//! repository.
 
 use std::io;
 use std::sync::Arc;

@@ -21,7 +21,8 @@ impl Peer for Pop3 {
 
 struct Session;
 
-/// MD5 of the timestamp that cases greet with, `<1972.987654321@curl>`, and the password that they use, `secret`.
+/// MD5 of the timestamp that cases greet with, `<1972.987654321@curl>`, and the password that they use,
+/// `secret`.
 const APOP_DIGEST: &str = "7501b4cdc224d469940e65e7b5e4d6eb";
 
 impl Speaker for Session {

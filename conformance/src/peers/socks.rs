@@ -1,5 +1,6 @@
-//! The SOCKS server of the cases, versions 4, 4a and 5 (RFC 1928, RFC 1929): it connects to this host whatever host is
-//! asked for, and keeps what version 5 clients asked for. Behaviour after tests/server/socksd.c of curl's repository.
+//! The SOCKS server of the cases, versions 4, 4a and 5 (RFC 1928, RFC 1929): it connects to this host
+//! whatever host is asked for, and keeps what version 5 clients asked for. Behaviour after
+//! tests/server/socksd.c of curl's repository.
 
 use std::io;
 use std::net::TcpStream;

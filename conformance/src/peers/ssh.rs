@@ -1,5 +1,6 @@
-//! SFTP and SCP: OpenSSH's own server, one process for each connection (`sshd -i`), with keys made for the run. Unlike the other
-//! peers this one is not written here: nothing would be learnt from a second SSH server, and curl's harness uses this one.
+//! SFTP and SCP: OpenSSH's own server, one process for each connection (`sshd -i`), with keys made for the
+//! run. Unlike the other peers this one is not written here: nothing would be learnt from a second SSH
+//! server, and curl's harness uses this one.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -46,7 +47,8 @@ struct Keys {
 
 static KEYS: OnceLock<Result<Keys, String>> = OnceLock::new();
 
-/// Lays the keys out where a case looks for them and tells their fingerprints. `shared` is a folder of the whole run.
+/// Lays the keys out where a case looks for them and tells their fingerprints. `shared` is a folder of the
+/// whole run.
 pub fn lay_out(shared: &Path, log: &Path, variables: &mut Variables) -> Result<(), String> {
     let keys = KEYS.get_or_init(|| make(shared)).as_ref().map_err(Clone::clone)?;
     let folder = log.join("server");

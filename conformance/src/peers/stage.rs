@@ -1,5 +1,5 @@
-//! What the servers of one case share, and the hall in which they receive: one thread listens at every door, each
-//! visitor gets a thread, and the case can ask whether all of them have left.
+//! What the servers of one case share, and the hall in which they receive: one thread listens at every door,
+//! each visitor gets a thread, and the case can ask whether all of them have left.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};

@@ -1,5 +1,5 @@
-//! The TELNET server of the cases (RFC 854): it negotiates a little and sends back what it gets. Behaviour after
-//! tests/negtelnetserver.py of curl's repository.
+//! The TELNET server of the cases (RFC 854): it negotiates a little and sends back what it gets. Behaviour
+//! after tests/negtelnetserver.py of curl's repository.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! The TFTP server of the cases (RFC 1350): it logs requests in words, sends the case's data and stores uploads. It
-//! takes no options up, so that blocks stay at 512 bytes. Behaviour after tests/server/tftpd.c of curl's repository.
+//! The TFTP server of the cases (RFC 1350): it logs requests in words, sends the case's data and stores
+//! uploads. It takes no options up, so that blocks stay at 512 bytes. Behaviour after tests/server/tftpd.c of
+//! curl's repository.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

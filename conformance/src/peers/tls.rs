@@ -1,5 +1,5 @@
-//! TLS for the servers that ask for it, with certificates made for each run: a root, and the leaves that the cases
-//! name, with the names and properties their checks rely on. Nothing here is a secret.
+//! TLS for the servers that ask for it, with certificates made for each run: a root, and the leaves that the
+//! cases name, with the names and properties their checks rely on. Nothing here is a secret.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A connection as a peer sees it: TCP, a Unix socket or TLS, read in slices short enough to notice the case's end.
+//! A connection as a peer sees it: TCP, a Unix socket or TLS, read in slices short enough to notice the
+//! case's end.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};

@@ -1,6 +1,6 @@
-//! The application's side of a transfer: the engine's `Callbacks` over the pointers that C gave, with the defaults
-//! that libcurl has (fwrite, fread, stderr). Nothing is borrowed while the application is called: it may come back
-//! into the API, or jump over our frames.
+//! The application's side of a transfer: the engine's `Callbacks` over the pointers that C gave, with the
+//! defaults that libcurl has (fwrite, fread, stderr). Nothing is borrowed while the application is called: it
+//! may come back into the API, or jump over our frames.
 
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
@@ -29,7 +29,8 @@ pub struct Application {
     pub pointers: Pointers,
     /// The handle as C knows it.
     pub handle: Cell<*mut c_void>,
-    /// Copies of settings that callbacks need without asking the engine, which may be in the middle of something.
+    /// Copies of settings that callbacks need without asking the engine, which may be in the middle of
+    /// something.
     pub progress_wanted: Cell<bool>,
     pub verbose: Cell<bool>,
     /// CURLOPT_POSTFIELDSIZE: bytes at POSTFIELDS, or -1 for a C string.
@@ -58,8 +59,9 @@ impl Application {
         })
     }
 
-    /// What functions are given as long as nobody says otherwise (CURLOPT_WRITEDATA.md, CURLOPT_READDATA.md): programs set
-    /// fwrite as the function, and no data. All other data are NULL, and so are these when an application says NULL.
+    /// What functions are given as long as nobody says otherwise (CURLOPT_WRITEDATA.md, CURLOPT_READDATA.md):
+    /// programs set fwrite as the function, and no data. All other data are NULL, and so are these when an
+    /// application says NULL.
     fn write_data(&self) -> *mut c_void {
         self.pointers.get(O::WriteData).unwrap_or_else(|| sys::stdout().cast())
     }
@@ -130,8 +132,8 @@ impl Application {
         }
     }
 
-    /// The bytes of CURLOPT_POSTFIELDS from there on, which the engine knows to be inside them; of a C string no more than
-    /// `most` are looked at, or its length would be counted again for each piece of it.
+    /// The bytes of CURLOPT_POSTFIELDS from there on, which the engine knows to be inside them; of a C string
+    /// no more than `most` are looked at, or its length would be counted again for each piece of it.
     fn post_bytes(&self, offset: usize, most: usize) -> &[u8] {
         let start = self.pointers.post_fields().cast::<c_char>();
         if start.is_null() {
@@ -158,8 +160,8 @@ fn judge(taken: usize, offered: usize) -> Written {
     }
 }
 
-/// Shows `line` with a NUL behind it. The manual promises none, but libcurl's lines have one, and programs read them as C
-/// strings (TclCurl's header variables do).
+/// Shows `line` with a NUL behind it. The manual promises none, but libcurl's lines have one, and programs
+/// read them as C strings (TclCurl's header variables do).
 fn terminated<T>(line: &[u8], show: impl FnOnce(*mut c_char) -> T) -> T {
     let mut short = [0_u8; 512];
     if line.len() < short.len() {
@@ -245,8 +247,8 @@ impl Callbacks for Application {
         }
     }
 
-    /// Without a function of its own, what can be read from its file at once, past what stdio has buffered of it (curl does so
-    /// in TELNET): fread waits until it has all that it was asked for.
+    /// Without a function of its own, what can be read from its file at once, past what stdio has buffered of
+    /// it (curl does so in TELNET): fread waits until it has all that it was asked for.
     fn read_now(&self, buf: &mut [u8]) -> ReadAnswer {
         match self.pointers.read_fn() {
             Some(_) => self.read(buf),

@@ -1,5 +1,5 @@
-//! The old form API (curl_formadd.md, curl_formget.md, curl_formfree.md). Its list of `struct curl_httppost` is public,
-//! so it is built as C knows it; a transfer lays it out like a MIME tree.
+//! The old form API (curl_formadd.md, curl_formget.md, curl_formfree.md). Its list of `struct curl_httppost`
+//! is public, so it is built as C knows it; a transfer lays it out like a MIME tree.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_long, c_void};
@@ -362,8 +362,8 @@ impl Named {
 }
 
 impl Item {
-    /// Copy texts, and guess the type of a file as curl does: from its name, else as the file before, else as bytes.
-    /// Whether memory was enough.
+    /// Copy texts, and guess the type of a file as curl does: from its name, else as the file before, else as
+    /// bytes. Whether memory was enough.
     fn fill(&mut self, previous_type: *const c_char) -> bool {
         let post = &mut self.post;
         post.flags |= c_long::from(CURL_HTTPPOST_LARGE); // lengths are in `content_len`, as curl has it
@@ -415,7 +415,8 @@ unsafe fn with_length<'a>(text: *const c_char, length: i64) -> &'a [u8] {
     }
 }
 
-/// `form` as parts; `read` is the easy handle's read callback, which CURLFORM_STREAM uses. Without one such a part is empty.
+/// `form` as parts; `read` is the easy handle's read callback, which CURLFORM_STREAM uses. Without one such a
+/// part is empty.
 ///
 /// # Safety
 /// `form` is NULL or a list made by curl_formadd.
@@ -456,7 +457,8 @@ impl HttpPost {
         // SAFETY: what the flags say the pointers are.
         unsafe {
             let contents = || bytes(self.contents).unwrap_or_default().to_vec();
-            // Plain contents and those of CURLFORM_FILECONTENT are no file's to the server, whatever CURLFORM_FILENAME says.
+            // Plain contents and those of CURLFORM_FILECONTENT are no file's to the server, whatever
+            // CURLFORM_FILENAME says.
             let is_file = self
                 .has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_BUFFER | CURL_HTTPPOST_CALLBACK));
             let mut filename = bytes(self.show_filename).filter(|_| is_file).map(<[u8]>::to_vec);
@@ -531,8 +533,8 @@ pub unsafe extern "C-unwind" fn curl_formfree(form: *mut HttpPost) {
 
 type AppendFn = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, usize) -> usize;
 
-/// Answers 0 or a CURLcode. A CURLFORM_STREAM part comes without contents: there is no handle whose read function would know
-/// what its pointer points to.
+/// Answers 0 or a CURLcode. A CURLFORM_STREAM part comes without contents: there is no handle whose read
+/// function would know what its pointer points to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_formget(
     form: *mut HttpPost,

@@ -1,5 +1,5 @@
-//! Reading a multipart body: `wire::mime` lays it out, this reads the pieces, whether they come from memory, a file
-//! or the application's callback, and passes them through their encoder.
+//! Reading a multipart body: `wire::mime` lays it out, this reads the pieces, whether they come from memory,
+//! a file or the application's callback, and passes them through their encoder.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -171,8 +171,9 @@ impl FormBody {
         self.body.size
     }
 
-    /// Reads the next bytes. One read is filled from several pieces, and asks one source once: as with curl, a chunk of a
-    /// chunked upload has what the application gave in one call, and the text of the form around it.
+    /// Reads the next bytes. One read is filled from several pieces, and asks one source once: as with curl,
+    /// a chunk of a chunked upload has what the application gave in one call, and the text of the form around
+    /// it.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Got, Code> {
         if let Some(answer) = self.held_back.take() {
             return Ok(answer);
@@ -226,7 +227,8 @@ impl FormBody {
         Ok(true)
     }
 
-    /// Read from the current source: bytes into the buffer, or 0 when they are in `ready` or the source has ended.
+    /// Read from the current source: bytes into the buffer, or 0 when they are in `ready` or the source has
+    /// ended.
     fn read_source(&mut self, buffer: &mut [u8]) -> Result<Got, Code> {
         let Some(current) = &mut self.current else { return Ok(Got::Bytes(0)) };
         // No more than was announced, whatever the file has grown to.

@@ -1,4 +1,5 @@
-//! Global functions (curl_global_init.md, curl_global_init_mem.md, curl_global_sslset.md, curl_global_trace.md).
+//! Global functions (curl_global_init.md, curl_global_init_mem.md, curl_global_sslset.md,
+//! curl_global_trace.md).
 //!
 //! The engine needs no initialisation; these count, install the application's memory functions and
 //! answer which TLS backends there are.
@@ -82,15 +83,17 @@ pub unsafe extern "C-unwind" fn curl_global_init_mem(
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_global_cleanup() {
     entry((), || {
-        // What handles left in the process-wide pool ends politely. A program that never counted is at its end too.
+        // What handles left in the process-wide pool ends politely. A program that never counted is at its
+        // end too.
         if USERS.leave() {
             engine::process_pool::close_all();
         }
     });
 }
 
-/// Names of traces are accepted as curl accepts them, unknown ones too. They choose which components of curl's tell
-/// more in a verbose transfer; what this library has to tell, it tells with CURLOPT_VERBOSE alone.
+/// Names of traces are accepted as curl accepts them, unknown ones too. They choose which components of
+/// curl's tell more in a verbose transfer; what this library has to tell, it tells with CURLOPT_VERBOSE
+/// alone.
 ///
 /// # Safety
 /// `config` is NULL or a C string.
@@ -143,7 +146,8 @@ pub unsafe extern "C-unwind" fn curl_global_sslset(
             backend.id == id || (!name.is_null() && named())
         };
         let known = is(flavour) || is((&RUSTLS, "rustls"));
-        // Both are at hand at any time, so choosing again is never too late: it counts for what is connected from then on.
+        // Both are at hand at any time, so choosing again is never too late: it counts for what is connected
+        // from then on.
         if known {
             engine::speak_tls_by_openssl(!gnutls && is(flavour));
         }

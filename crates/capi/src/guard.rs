@@ -1,14 +1,15 @@
-//! What every entry passes: a panic stops here, a handle is used by one thread at a time, and calls from inside a
-//! callback are allowed or refused by `tables::reentry`.
+//! What every entry passes: a panic stops here, a handle is used by one thread at a time, and calls from
+//! inside a callback are allowed or refused by `tables::reentry`.
 //!
-//! A [`Gate`] belongs to a handle and knows which thread is inside a call on it. It lives in the handle's slot, which
-//! is never freed, so asking it needs no living handle. An easy handle's gate links to that of the multi handle that
-//! drives it: whoever is inside one is inside both.
+//! A [`Gate`] belongs to a handle and knows which thread is inside a call on it. It lives in the handle's
+//! slot, which is never freed, so asking it needs no living handle. An easy handle's gate links to that of
+//! the multi handle that drives it: whoever is inside one is inside both.
 //!
-//! Applications may jump out of a callback over our frames (a fatal error in PHP, R or Perl): the gate then says that
-//! the thread is still inside. It is found out by the call's frame, which holds a mark: once that was overwritten, or
-//! a later call comes from further up the same stack, the frame is gone. A call from another stack (fibres, coroutines)
-//! says nothing by its place: as long as the mark stands it is nested (`stack`).
+//! Applications may jump out of a callback over our frames (a fatal error in PHP, R or Perl): the gate then
+//! says that the thread is still inside. It is found out by the call's frame, which holds a mark: once that
+//! was overwritten, or a later call comes from further up the same stack, the frame is gone. A call from
+//! another stack (fibres, coroutines) says nothing by its place: as long as the mark stands it is nested
+//! (`stack`).
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
@@ -19,7 +20,8 @@ use crate::stack::{self, Frame};
 use crate::sys::{thread, thread_ended};
 use crate::unwind;
 
-/// Run the body of an exported function; a panic becomes `fallback`, an exception of the application's passes.
+/// Run the body of an exported function; a panic becomes `fallback`, an exception of the application's
+/// passes.
 pub fn entry<R>(fallback: R, body: impl FnOnce() -> R) -> R {
     unwind::catch(body).unwrap_or(fallback)
 }

@@ -1,9 +1,9 @@
-//! Handles: slots that are never given back to the allocator, so that a stale or foreign pointer is recognised without
-//! touching freed memory.
+//! Handles: slots that are never given back to the allocator, so that a stale or foreign pointer is
+//! recognised without touching freed memory.
 //!
-//! A handle is a pointer into its slot; which of the slot's words it points at changes with every reuse, so that a
-//! pointer from before is told from the present one. Nobody reads through it. Nothing here takes a lock: a fork between any two
-//! instructions leaves a table that works in the child.
+//! A handle is a pointer into its slot; which of the slot's words it points at changes with every reuse, so
+//! that a pointer from before is told from the present one. Nobody reads through it. Nothing here takes a
+//! lock: a fork between any two instructions leaves a table that works in the child.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;

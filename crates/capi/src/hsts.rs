@@ -1,4 +1,5 @@
-//! The HSTS callbacks (CURLOPT_HSTSREADFUNCTION.md, CURLOPT_HSTSWRITEFUNCTION.md): entries of the cache as C sees them.
+//! The HSTS callbacks (CURLOPT_HSTSREADFUNCTION.md, CURLOPT_HSTSWRITEFUNCTION.md): entries of the cache as C
+//! sees them.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 

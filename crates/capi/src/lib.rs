@@ -1,8 +1,9 @@
 //! The C API and ABI of libcurl on the engine: the only crate with unsafe code.
 //!
-//! One file per area of the API; each exported function checks its pointers, passes the handle's gate (`guard`),
-//! and does its work through the engine. `handles` makes stale and foreign handles harmless, `memory` owns what
-//! C frees. `shim/variadic.c` unpacks variable arguments, `link.sh` makes libcurl.so.4 of both.
+//! One file per area of the API; each exported function checks its pointers, passes the handle's gate
+//! (`guard`), and does its work through the engine. `handles` makes stale and foreign handles harmless,
+//! `memory` owns what C frees. `shim/variadic.c` unpacks variable arguments, `link.sh` makes libcurl.so.4 of
+//! both.
 
 #![cfg_attr(warmwire_sanitized, feature(sanitize))]
 

@@ -1,6 +1,7 @@
-//! Lists that were set as options. libcurl keeps the application's pointer and reads the list when a transfer uses it, so that
-//! lines appended after curl_easy_setopt are sent (CURLOPT_HTTPHEADER.md: the list is not copied). Here they are copied when
-//! they are set, and compared with what they have become when a transfer begins: an unchanged list costs no more than that.
+//! Lists that were set as options. libcurl keeps the application's pointer and reads the list when a transfer
+//! uses it, so that lines appended after curl_easy_setopt are sent (CURLOPT_HTTPHEADER.md: the list is not
+//! copied). Here they are copied when they are set, and compared with what they have become when a transfer
+//! begins: an unchanged list costs no more than that.
 
 use std::ffi::CStr;
 use std::rc::Rc;
@@ -48,7 +49,8 @@ impl Lists {
             form: settings.borrow().mime.is_some(),
         };
         for (option, list) in self.0.borrow().iter().filter(|(option, _)| way.reads(*option)) {
-            // SAFETY: the manual asks the application to keep a list until no transfer uses it any more, and this one does.
+            // SAFETY: the manual asks the application to keep a list until no transfer uses it any more, and
+            // this one does.
             let lines = || unsafe { slist::strings(*list) }.map(CStr::to_bytes);
             let known = settings.borrow().list(*option);
             if !lines().eq(known.iter().map(|line| &**line)) {
@@ -56,7 +58,8 @@ impl Lists {
                 let _ = settings.borrow_mut().set_list(*option, Some(lines));
             }
         }
-        // Read once by curl, whose cache then has the addresses: programs free this list after the first transfer.
+        // Read once by curl, whose cache then has the addresses: programs free this list after the first
+        // transfer.
         self.0.borrow_mut().retain(|(option, _)| *option != O::Resolve);
     }
 }
@@ -69,7 +72,8 @@ struct Use {
 }
 
 impl Use {
-    /// Whether curl reads this list in such a transfer whatever happens. One that it does not read may be gone.
+    /// Whether curl reads this list in such a transfer whatever happens. One that it does not read may be
+    /// gone.
     fn reads(&self, option: O) -> bool {
         let of = |families: &[Family]| self.family.is_some_and(|family| families.contains(&family));
         match option {

@@ -1,5 +1,5 @@
-//! What is handed to C for freeing: allocated with the application's functions (`curl_global_init_mem`) or the C
-//! library's, released by `curl_free`. Rust's own memory never crosses the boundary.
+//! What is handed to C for freeing: allocated with the application's functions (`curl_global_init_mem`) or
+//! the C library's, released by `curl_free`. Rust's own memory never crosses the boundary.
 
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -11,7 +11,8 @@ pub type ReallocFn = unsafe extern "C-unwind" fn(*mut c_void, usize) -> *mut c_v
 pub type StrdupFn = unsafe extern "C-unwind" fn(*const c_char) -> *mut c_char;
 pub type CallocFn = unsafe extern "C-unwind" fn(usize, usize) -> *mut c_void;
 
-/// The functions given to `curl_global_init_mem`. Strings and blocks of known length go through `malloc` alone.
+/// The functions given to `curl_global_init_mem`. Strings and blocks of known length go through `malloc`
+/// alone.
 #[derive(Clone, Copy)]
 pub struct Functions {
     pub malloc: MallocFn,
@@ -33,14 +34,16 @@ pub fn allocate(len: usize) -> *mut c_void {
         // SAFETY: malloc has no preconditions.
         return unsafe { libc::malloc(len.max(1)) };
     }
-    // SAFETY: `functions` was leaked by `install`, so it lives for ever; the application vouches for its malloc.
+    // SAFETY: `functions` was leaked by `install`, so it lives for ever; the application vouches for its
+    // malloc.
     unsafe { ((*functions).malloc)(len.max(1)) }
 }
 
 /// Give back what [`allocate`] returned; NULL is ignored.
 ///
 /// # Safety
-/// `block` is NULL or came from [`allocate`] (or from the application's matching functions) and is not used again.
+/// `block` is NULL or came from [`allocate`] (or from the application's matching functions) and is not used
+/// again.
 pub unsafe fn release(block: *mut c_void) {
     if block.is_null() {
         return;

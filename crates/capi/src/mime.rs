@@ -146,8 +146,8 @@ fn copy_at(mime: *const c_void, parent: *mut c_void, depth: usize) -> Option<*mu
 }
 
 impl Part {
-    /// curl_easy_duphandle copies what the application has given; what only it knows (the argument of its functions) is
-    /// used by both, and freed for both (curl_mime_data_cb.md).
+    /// curl_easy_duphandle copies what the application has given; what only it knows (the argument of its
+    /// functions) is used by both, and freed for both (curl_mime_data_cb.md).
     fn copy_to(&self, own: *mut c_void, depth: usize) {
         let data = match &self.data {
             Data::None => Data::None,
@@ -342,7 +342,8 @@ pub unsafe extern "C-unwind" fn curl_mime_filedata(part: *mut c_void, path: *con
         part.clear();
         let Some(path) = path else { return Ok(()) };
         part.data = Data::File(path.to_vec());
-        // As curl: the name under which it is sent is the file's own, and a file that can't be read is told at once.
+        // As curl: the name under which it is sent is the file's own, and a file that can't be read is told
+        // at once.
         part.filename = Some(sys::base_name(path).to_vec());
         Source::readable(path).then_some(()).ok_or(Code::ReadError)
     })

@@ -52,7 +52,8 @@ macro_rules! pointers {
             $(#[inline]
             pub fn $function(&self) -> Option<$type> {
                 let pointer = self.$from();
-                // SAFETY: the option's argument is a function of this type, as the manual demands; NULL is None.
+                // SAFETY: the option's argument is a function of this type, as the manual demands; NULL is
+                // None.
                 unsafe { std::mem::transmute::<*mut c_void, Option<$type>>(pointer) }
             })*
         }

@@ -1,5 +1,6 @@
-//! Server push: the application is asked about each promised reply, with a handle of its own for it and the fields of the
-//! request that it answers (CURLMOPT_PUSHFUNCTION(3), curl_pushheader_byname(3), curl_pushheader_bynum(3)).
+//! Server push: the application is asked about each promised reply, with a handle of its own for it and the
+//! fields of the request that it answers (CURLMOPT_PUSHFUNCTION(3), curl_pushheader_byname(3),
+//! curl_pushheader_bynum(3)).
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
@@ -76,7 +77,8 @@ fn offer(slot: &'static Slot<MultiHandle>, parent: &Easy, promise: &Promise) -> 
     if answer == CURL_PUSH_ERROROUT { Answer::BreakOff } else { Answer::Denied }
 }
 
-/// The application has said yes: the handle is in the multi handle from here on, unless it is somewhere already.
+/// The application has said yes: the handle is in the multi handle from here on, unless it is somewhere
+/// already.
 fn adopt(multi: &MultiHandle, slot: &'static Slot<MultiHandle>, copy: *mut c_void) -> Option<Easy> {
     let copied = easy::find(copy)?;
     // SAFETY: alive, and nobody else has been told of it.

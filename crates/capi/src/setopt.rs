@@ -1,5 +1,5 @@
-//! curl_easy_setopt: the argument's kind follows from the option's row; numbers, texts and lists go to the engine's
-//! settings (which check ranges and answer for what isn't built), pointers to the application's.
+//! curl_easy_setopt: the argument's kind follows from the option's row; numbers, texts and lists go to the
+//! engine's settings (which check ranges and answer for what isn't built), pointers to the application's.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
@@ -159,7 +159,8 @@ fn copy_post_fields(easy: &EasyHandle, text: *const c_char) -> Result<(), Code> 
 }
 
 impl EasyHandle {
-    /// Use the same form of old and URL handle as `other`, through values of this handle's own, and a copy of its MIME tree.
+    /// Use the same form of old and URL handle as `other`, through values of this handle's own, and a copy of
+    /// its MIME tree.
     pub fn share_objects(&self, other: &EasyHandle) {
         let mut objects = other.objects.get();
         let mut own = None;

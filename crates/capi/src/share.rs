@@ -1,5 +1,5 @@
-//! Share handles (libcurl-share.md). They are used from many threads at once: nothing here has a gate, the engine's
-//! share is behind mutexes of its own.
+//! Share handles (libcurl-share.md). They are used from many threads at once: nothing here has a gate, the
+//! engine's share is behind mutexes of its own.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -123,7 +123,8 @@ impl ShareHandle {
             ShareOption::Unshare => return self.set_kind(number, false),
             ShareOption::UserData => self.functions.user.store(pointer, Ordering::Release),
             ShareOption::LockFunction => {
-                // SAFETY: the option's argument is a function of this type, as the manual demands; NULL is None.
+                // SAFETY: the option's argument is a function of this type, as the manual demands; NULL is
+                // None.
                 self.functions.pair().0 =
                     unsafe { std::mem::transmute::<*mut c_void, Option<LockFn>>(pointer) };
             }

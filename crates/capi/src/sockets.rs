@@ -1,4 +1,5 @@
-//! The application's own way with sockets: CURLOPT_OPENSOCKETFUNCTION, SOCKOPTFUNCTION and CLOSESOCKETFUNCTION.
+//! The application's own way with sockets: CURLOPT_OPENSOCKETFUNCTION, SOCKOPTFUNCTION and
+//! CLOSESOCKETFUNCTION.
 
 use std::ffi::{c_int, c_void};
 
@@ -43,9 +44,9 @@ impl SocketCallbacks for Application {
         Some(Box::new(move |fd| close.call(fd)))
     }
 
-    /// The Rust crate `curl` opens every handle's sockets by one function of its own; like libcurl, cargo's handles then
-    /// take over each other's connections. One that will be closed by the application stays with its handle: it carries
-    /// that handle's data.
+    /// The Rust crate `curl` opens every handle's sockets by one function of its own; like libcurl, cargo's
+    /// handles then take over each other's connections. One that will be closed by the application stays with
+    /// its handle: it carries that handle's data.
     fn kin(&self) -> Option<[usize; 2]> {
         let functions =
             [self.pointers.open_fn().map(|f| f as usize), self.pointers.sockopt_fn().map(|f| f as usize)];
@@ -67,8 +68,9 @@ struct Close {
     user: *mut c_void,
 }
 
-// SAFETY: connections made through the application's functions stay in their own handle's pool, and a handle is used
-// by one thread at a time; moving the handle to another thread moves its callbacks, which is the application's choice.
+// SAFETY: connections made through the application's functions stay in their own handle's pool, and a handle
+// is used by one thread at a time; moving the handle to another thread moves its callbacks, which is the
+// application's choice.
 unsafe impl Send for Close {}
 
 impl Close {

@@ -3,8 +3,9 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A value made at the first use, without a lock: threads that come first together each make one, and the first to be
-/// stored stays. Nobody waits, so a forked child never waits for a thread that only its parent has.
+/// A value made at the first use, without a lock: threads that come first together each make one, and the
+/// first to be stored stays. Nobody waits, so a forked child never waits for a thread that only its parent
+/// has.
 pub struct Lasting<T>(AtomicPtr<T>);
 
 impl<T> Lasting<T> {

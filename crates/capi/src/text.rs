@@ -21,7 +21,8 @@ pub unsafe fn bytes<'a>(text: *const c_char) -> Option<&'a [u8]> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// The first `length` bytes of `text`, or the whole C string when `length` is 0; None for NULL or a negative length.
+/// The first `length` bytes of `text`, or the whole C string when `length` is 0; None for NULL or a negative
+/// length.
 ///
 /// # Safety
 /// `text` is NULL, or has `length` readable bytes, or is a C string when `length` is 0.
@@ -75,7 +76,8 @@ pub unsafe extern "C-unwind" fn curl_strnequal(
 }
 
 /// # Safety
-/// `name` is NULL or a C string; the environment is not changed meanwhile by another thread (as for C's getenv).
+/// `name` is NULL or a C string; the environment is not changed meanwhile by another thread (as for C's
+/// getenv).
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_getenv(name: *const c_char) -> *mut c_char {
     entry(ptr::null_mut(), || {

@@ -1,11 +1,12 @@
-//! What unwinds through the library: a panic of ours stops at the entry and becomes a code; anything else is the
-//! application's own business and passes.
+//! What unwinds through the library: a panic of ours stops at the entry and becomes a code; anything else is
+//! the application's own business and passes.
 //!
-//! An exception of C++ that is thrown in a callback, `pthread_exit` and `pthread_cancel` go through C's libcurl as through
-//! any frames. `catch_unwind` aborts the process instead: it stops all that unwinds and knows what to do with panics only. So
-//! the frame that stops panics is one of our own, in assembly, with a personality routine (Itanium C++ ABI, Exception
-//! Handling §2.5) that looks at whose exception it is. The frames between run their destructors for either, which close
-//! gates, end runs, and take the transfer out of whose callback it came.
+//! An exception of C++ that is thrown in a callback, `pthread_exit` and `pthread_cancel` go through C's
+//! libcurl as through any frames. `catch_unwind` aborts the process instead: it stops all that unwinds and
+//! knows what to do with panics only. So the frame that stops panics is one of our own, in assembly, with a
+//! personality routine (Itanium C++ ABI, Exception Handling §2.5) that looks at whose exception it is. The
+//! frames between run their destructors for either, which close gates, end runs, and take the transfer out of
+//! whose callback it came.
 
 use std::ffi::{c_int, c_void};
 use std::mem::forget;
@@ -111,8 +112,8 @@ mod frame {
         personality = sym personality,
     );
 
-    // Windows unwinds by tables of its own (x64 exception handling, structured exceptions): 32 bytes for what is called, 8 so
-    // that the stack is aligned.
+    // Windows unwinds by tables of its own (x64 exception handling, structured exceptions): 32 bytes for what
+    // is called, 8 so that the stack is aligned.
     #[cfg(windows)]
     std::arch::global_asm!(
         ".pushsection .text$warmwire_attempt,\"xr\"",
@@ -169,7 +170,8 @@ mod frame {
     /// Where the exception object is handed over: rax.
     const RESULT: c_int = 0;
 
-    /// Stops panics of this library's. A program in Rust has a std of its own, whose panics ours doesn't know of.
+    /// Stops panics of this library's. A program in Rust has a std of its own, whose panics ours doesn't know
+    /// of.
     unsafe extern "C" fn personality(
         _version: c_int,
         actions: c_int,
@@ -195,8 +197,8 @@ mod frame {
     }
 }
 
-/// Elsewhere there is no such frame yet, nor for Miri, which knows no assembly: panics are stopped, and an exception of the
-/// application's ends the process.
+/// Elsewhere there is no such frame yet, nor for Miri, which knows no assembly: panics are stopped, and an
+/// exception of the application's ends the process.
 #[cfg(any(not(all(target_arch = "x86_64", any(unix, all(windows, target_env = "gnu")))), miri))]
 mod frame {
     use std::ffi::c_void;

@@ -22,7 +22,8 @@ pub fn find(handle: *const c_void) -> Option<Url> {
 
 fn with<R>(handle: *const c_void, body: impl FnOnce(&mut Url) -> R) -> Option<R> {
     let slot = URLS.find(handle)?;
-    // SAFETY: alive; as in curl, one thread at a time works on a URL handle, and nothing in `body` calls back.
+    // SAFETY: alive; as in curl, one thread at a time works on a URL handle, and nothing in `body` calls
+    // back.
     let cell = unsafe { slot.value() };
     Some(body(&mut *cell.try_borrow_mut().ok()?))
 }

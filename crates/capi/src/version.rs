@@ -1,7 +1,7 @@
 //! Who we are (curl_version.md, curl_version_info.md).
 //!
-//! Programs compare the first token of `ssl_version` with the TLS library they were built for and refuse to load
-//! otherwise (pycurl). It says the flavour, OpenSSL or GnuTLS; what really does the work follows.
+//! Programs compare the first token of `ssl_version` with the TLS library they were built for and refuse to
+//! load otherwise (pycurl). It says the flavour, OpenSSL or GnuTLS; what really does the work follows.
 
 use std::ffi::{CString, c_char, c_int, c_long, c_uint};
 use std::ptr;
@@ -78,8 +78,8 @@ fn facts() -> &'static Facts {
 }
 
 fn info() -> VersionInfo {
-    // No other library speaks HTTP/2, QUIC or SSH or reads international names here. Programs test these texts where the bit
-    // is set, and print them.
+    // No other library speaks HTTP/2, QUIC or SSH or reads international names here. Programs test these
+    // texts where the bit is set, and print them.
     let here = || leak(&format!("{}/{}", version().name, version().own));
     let packed = |(major, minor, patch): (u32, u32, u32)| major << 24 | minor << 12 | patch;
     VersionInfo {

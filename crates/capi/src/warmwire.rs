@@ -1,4 +1,5 @@
-//! What include/curl/warmwire.h declares: the process-wide pool, how commands of FTP and SMTP are sent, what WebSockets may try. Not curl's, and under a version node of its own.
+//! What include/curl/warmwire.h declares: the process-wide pool, how commands of FTP and SMTP are sent, what
+//! WebSockets may try. Not curl's, and under a version node of its own.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;

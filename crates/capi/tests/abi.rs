@@ -1,5 +1,5 @@
-//! C and C++ programs of `tests/abi` on the built library say what must hold. And the library's dynamic symbols are
-//! those of the tables, each with its version. `ABI=name` runs one program alone.
+//! C and C++ programs of `tests/abi` on the built library say what must hold. And the library's dynamic
+//! symbols are those of the tables, each with its version. `ABI=name` runs one program alone.
 
 mod common;
 #[path = "abi/faults.rs"]
@@ -18,8 +18,8 @@ use testkit::http::HttpServer;
 use common::{Scratch, compile, library, programs, root, run, sanitizer};
 use servers::Servers;
 
-/// What must hold whoever speaks TLS: these run a second time with OpenSSL. `openssl` and `sessions` go from one to the other by
-/// themselves, `early_data` is rustls's alone, and no others speak it.
+/// What must hold whoever speaks TLS: these run a second time with OpenSSL. `openssl` and `sessions` go from
+/// one to the other by themselves, `early_data` is rustls's alone, and no others speak it.
 const EITHER_TLS: [&str; 4] = ["engines", "newer_options", "share", "version"];
 
 #[test]
@@ -74,8 +74,8 @@ fn every_export_is_fed_nonsense() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Eight threads with a handle each over one share, which lets them share connections, over HTTP, TLS and HTTP/2: there a
-/// connection is one thread's while it has a stream, and anybody's when it has none.
+/// Eight threads with a handle each over one share, which lets them share connections, over HTTP, TLS and
+/// HTTP/2: there a connection is one thread's while it has a stream, and anybody's when it has none.
 #[test]
 fn sane_eight_threads_share_connections() {
     let scratch = Scratch::new("threads");

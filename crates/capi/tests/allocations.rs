@@ -1,6 +1,6 @@
-//! What a GET over a kept handle allocates, counted: half of what a request cost in user code was malloc and free, and
-//! nothing else would notice when they come back. And what each of many transfers has in memory that wait for their server.
-//! Here, because replacing the allocator takes unsafe code.
+//! What a GET over a kept handle allocates, counted: half of what a request cost in user code was malloc and
+//! free, and nothing else would notice when they come back. And what each of many transfers has in memory
+//! that wait for their server. Here, because replacing the allocator takes unsafe code.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -31,7 +31,8 @@ fn count(bytes: isize) {
     BYTES.set(BYTES.get() + bytes);
 }
 
-// SAFETY: everything is passed on to the system's allocator; the counter is a plain cell that needs no destructor.
+// SAFETY: everything is passed on to the system's allocator; the counter is a plain cell that needs no
+// destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(taken(layout.size()));
@@ -68,7 +69,8 @@ const REQUESTS: usize = 200;
 /// Calls per request. A little more than there are now; a hundred were there once.
 const MOST_CALLS: usize = 5;
 
-/// The same where each request has a URL of its own. Twice as many are made where the way to the server is planned anew.
+/// The same where each request has a URL of its own. Twice as many are made where the way to the server is
+/// planned anew.
 const MOST_CALLS_ELSEWHERE: usize = 25;
 
 /// Allocations of the requests over a kept handle, where `prepare` is told the number of each.

@@ -1,6 +1,6 @@
-//! curl_global_init_mem and curl_global_cleanup by several threads, in thousands of orders of their steps: src/users.rs compiled once
-//! more, with shuttle's atomics. Who has come in finds functions installed, which nobody replaces until all
-//! have left.
+//! curl_global_init_mem and curl_global_cleanup by several threads, in thousands of orders of their steps:
+//! src/users.rs compiled once more, with shuttle's atomics. Who has come in finds functions installed, which
+//! nobody replaces until all have left.
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 

@@ -1,8 +1,10 @@
-//! The C API as C calls it, through its exported functions, without any C: what Miri can look at. Handles, lists, trees of parts, strings
-//! and tables that cross the border, and callbacks that are called in the middle of a transfer and call back.
+//! The C API as C calls it, through its exported functions, without any C: what Miri can look at. Handles,
+//! lists, trees of parts, strings and tables that cross the border, and callbacks that are called in the
+//! middle of a transfer and call back.
 //!
-//! `make miri` runs it there, where each read of what is freed, each byte that nobody wrote and each leak ends it. Sockets
-//! and TLS want system calls that Miri does not know: the programs of tests/abi under the sanitizers have those.
+//! `make miri` runs it there, where each read of what is freed, each byte that nobody wrote and each leak
+//! ends it. Sockets and TLS want system calls that Miri does not know: the programs of tests/abi under the
+//! sanitizers have those.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
@@ -331,7 +333,8 @@ fn callbacks_call_back_in_the_middle_of_a_transfer() {
     let url = CString::new(format!("file://{}", path.display())).unwrap();
     let seen = Seen::default();
     let user = (&raw const seen).cast::<c_void>();
-    // SAFETY: handles are looked up; functions are of the types that the options want, and what they are given outlives them.
+    // SAFETY: handles are looked up; functions are of the types that the options want, and what they are
+    // given outlives them.
     unsafe {
         let easy = curl_easy_init();
         seen.easy.set(easy);

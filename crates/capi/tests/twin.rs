@@ -1,9 +1,9 @@
-//! C programs of `tests/twin`, each built once with the distribution's headers and run on the distribution's libcurl
-//! and on ours. They print one fact per line as `key: value`. The facts and what the servers saw must agree, except
-//! for the differences that `tests/twin/differences.tsv` lists with a reason.
+//! C programs of `tests/twin`, each built once with the distribution's headers and run on the distribution's
+//! libcurl and on ours. They print one fact per line as `key: value`. The facts and what the servers saw must
+//! agree, except for the differences that `tests/twin/differences.tsv` lists with a reason.
 //!
-//! `TWIN=one,two` runs these programs alone and prints the facts. `TWIN_LIBRARY=folder` replaces the distribution's
-//! libcurl by the one in that folder: an 8.22 shows which of the listed differences are ours.
+//! `TWIN=one,two` runs these programs alone and prints the facts. `TWIN_LIBRARY=folder` replaces the
+//! distribution's libcurl by the one in that folder: an 8.22 shows which of the listed differences are ours.
 
 mod common;
 mod world;
@@ -70,8 +70,9 @@ fn names((program, pattern): &(String, String), name: &str, key: &str) -> bool {
     program == name && (key == pattern || start.is_some_and(|start| key.starts_with(start)))
 }
 
-/// What a server saw of a request that the client left, and what came first of two, is chance on a busy machine, with either
-/// library: a program that shows something new runs three times, and what it shows each time counts.
+/// What a server saw of a request that the client left, and what came first of two, is chance on a busy
+/// machine, with either library: a program that shows something new runs three times, and what it shows each
+/// time counts.
 fn lasting(name: &str, listed: &[(String, String)], run: impl Fn() -> Vec<Difference>) -> Vec<Difference> {
     let is_listed = |key: &str| listed.iter().any(|row| names(row, name, key));
     let mut lasting = run();

@@ -1,4 +1,5 @@
-//! Saves a URL on async-io, without spawning anything: `cargo run --features async-io --example async_download -- URL FILE`.
+//! Saves a URL on async-io, without spawning anything: `cargo run --features async-io --example
+//! async_download -- URL FILE`.
 //!
 //! Whatever curl fetches is a URL here (HTTP, FTP, SFTP …). The sender keeps to the pace of the disk.
 

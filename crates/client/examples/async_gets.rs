@@ -1,7 +1,9 @@
-//! The measure beside reqwest: `cargo run --release --features tokio --example async_gets -- get|parallel URL COUNT [thread]`.
+//! The measure beside reqwest: `cargo run --release --features tokio --example async_gets -- get|parallel URL
+//! COUNT [thread]`.
 //!
-//! As many GETs, one after the other over a kept connection, or 50 at once on one thread; with `thread` the driver has a thread of its
-//! own. Prints microseconds of the process's CPU and of wall time per request and bytes per request, as bench/programs/reqwest does.
+//! As many GETs, one after the other over a kept connection, or 50 at once on one thread; with `thread` the
+//! driver has a thread of its own. Prints microseconds of the process's CPU and of wall time per request and
+//! bytes per request, as bench/programs/reqwest does.
 
 use std::error::Error;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! Fetches many URLs at a time in one task of tokio's: `cargo run --features tokio --example async_parallel -- URL URL…`.
+//! Fetches many URLs at a time in one task of tokio's: `cargo run --features tokio --example async_parallel
+//! -- URL URL…`.
 //!
 //! The driver is a task beside; connections per host are bounded, and requests wait for their turn.
 

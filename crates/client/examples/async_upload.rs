@@ -1,4 +1,5 @@
-//! Sends a file as a stream from a task that moves between threads: `cargo run --example async_upload -- FILE URL`.
+//! Sends a file as a stream from a task that moves between threads: `cargo run --example async_upload -- FILE
+//! URL`.
 //!
 //! The client's driver has a thread of its own. Each piece of the file is read when the one before has left.
 
@@ -11,7 +12,8 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use warmwire::{Body, Client};
 
-/// A file in pieces. It is read where the task is polled: from a disk that is slow, one would read on a thread for it.
+/// A file in pieces. It is read where the task is polled: from a disk that is slow, one would read on a
+/// thread for it.
 struct Pieces(File);
 
 impl Stream for Pieces {

@@ -9,8 +9,8 @@ use tables::{Code, EasyOption, Info};
 
 use crate::{Share, TransferInfo, Value};
 
-/// A handle for transfers one after the other, driven by [`perform`](Self::perform) or in a [`Multi`](crate::Multi). Clones are the
-/// same handle.
+/// A handle for transfers one after the other, driven by [`perform`](Self::perform) or in a
+/// [`Multi`](crate::Multi). Clones are the same handle.
 ///
 /// [`Handle`](crate::Handle) is the simpler one: it takes closures in place of a [`Callbacks`].
 #[derive(Clone)]
@@ -36,8 +36,8 @@ impl Easy {
 
     /// Sets an option, for this and all later transfers of the handle.
     ///
-    /// Returns [`Code::BadFunctionArgument`] for a value of the wrong kind or out of range, and [`Code::NotBuiltIn`] or
-    /// [`Code::UnknownOption`] for an option of a feature that is not built.
+    /// Returns [`Code::BadFunctionArgument`] for a value of the wrong kind or out of range, and
+    /// [`Code::NotBuiltIn`] or [`Code::UnknownOption`] for an option of a feature that is not built.
     pub fn set(&self, option: EasyOption, value: impl Into<Value>) -> Result<(), Code> {
         value.into().apply(option, &self.0)
     }
@@ -53,7 +53,8 @@ impl Easy {
         OptionSet(self.0.state().settings.borrow().clone())
     }
 
-    /// Replaces all options by those of another handle. Files of cookies, HSTS and Alt-Svc that they name are not read again.
+    /// Replaces all options by those of another handle. Files of cookies, HSTS and Alt-Svc that they name are
+    /// not read again.
     pub fn set_options(&self, options: &OptionSet) {
         let old = self.0.state().settings.replace(options.0.clone());
         drop(old);

@@ -120,17 +120,17 @@ impl Handle {
 
     /// What is known of the last transfer, or of the one under way: times, sizes, addresses, codes.
     ///
-    /// Times are [`Duration`](std::time::Duration)s since the transfer began, sizes are in bytes, and -1 stands for a
-    /// size or a date that is unknown.
+    /// Times are [`Duration`](std::time::Duration)s since the transfer began, sizes are in bytes, and -1
+    /// stands for a size or a date that is unknown.
     pub fn info<R>(&self, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
         self.easy.info(read)
     }
 
     /// Sets an option, for this and all later transfers of the handle.
     ///
-    /// Numbers and switches, strings, lists and forms become a [`Value`]; times whose name ends in `Ms` are in
-    /// milliseconds, the others in seconds, speeds in bytes a second. The errors are curl's: a value that the option
-    /// cannot have is [`Code::BadFunctionArgument`], an option of a feature that is not built
+    /// Numbers and switches, strings, lists and forms become a [`Value`]; times whose name ends in `Ms` are
+    /// in milliseconds, the others in seconds, speeds in bytes a second. The errors are curl's: a value that
+    /// the option cannot have is [`Code::BadFunctionArgument`], an option of a feature that is not built
     /// [`Code::NotBuiltIn`] or [`Code::UnknownOption`].
     pub fn set(&mut self, option: EasyOption, value: impl Into<Value>) -> Result<(), Code> {
         self.easy.set(option, value)
@@ -144,8 +144,8 @@ impl Handle {
         *self.app.write.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Receives header lines, one at a time with their line ends: the status line first, the empty line last. With
-    /// redirects and interim replies there are several heads.
+    /// Receives header lines, one at a time with their line ends: the status line first, the empty line last.
+    /// With redirects and interim replies there are several heads.
     pub fn on_header(&mut self, f: impl FnMut(&[u8]) -> Written + 'static) {
         *self.app.header.borrow_mut() = Some(Box::new(f));
     }
@@ -167,8 +167,8 @@ impl Handle {
         *self.app.progress.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Hears what curl's verbose mode tells: remarks, heads and data, both ways. Nothing is told to a handle without
-    /// it.
+    /// Hears what curl's verbose mode tells: remarks, heads and data, both ways. Nothing is told to a handle
+    /// without it.
     pub fn on_debug(&mut self, f: impl FnMut(DebugKind, &[u8]) + 'static) {
         *self.app.debug.borrow_mut() = Some(Box::new(f));
     }
@@ -181,7 +181,8 @@ impl Handle {
         }
     }
 
-    /// Runs the transfer and collects what it brings in memory. The closures for body and headers are taken off.
+    /// Runs the transfer and collects what it brings in memory. The closures for body and headers are taken
+    /// off.
     ///
     /// An HTTP error is no failure, unless [`EasyOption::Failonerror`] is on.
     pub fn fetch(&mut self) -> Result<Reply, Failure> {

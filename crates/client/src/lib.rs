@@ -15,9 +15,10 @@
 //!
 //! # Futures
 //!
-//! A [`Client`] makes requests whose futures any executor polls. It brings no runtime: its [`Driver`] runs the transfers in
-//! whatever event loop the program has, by one descriptor and one timer. `Tokio` and `AsyncIo` are such loops, behind the
-//! features `tokio` and `async-io`; the trait [`EventLoop`] makes others of a few lines.
+//! A [`Client`] makes requests whose futures any executor polls. It brings no runtime: its [`Driver`] runs
+//! the transfers in whatever event loop the program has, by one descriptor and one timer. `Tokio` and
+//! `AsyncIo` are such loops, behind the features `tokio` and `async-io`; the trait [`EventLoop`] makes others
+//! of a few lines.
 //!
 //! ```no_run
 //! # #[cfg(feature = "tokio")]
@@ -34,33 +35,40 @@
 //! # fn main() {}
 //! ```
 //!
-//! The engine of a client belongs to one thread, its driver's: it counts without atomics and locks nothing. `Client`, requests and
-//! replies go anywhere (`Send`). So there are three places for a driver:
+//! The engine of a client belongs to one thread, its driver's: it counts without atomics and locks nothing.
+//! `Client`, requests and replies go anywhere (`Send`). So there are three places for a driver:
 //!
-//! - [`Driver::run_until`] runs it beside a future, in the same task: nothing is spawned, and nothing crosses threads.
-//! - [`Driver::run`] is a task of its own on a thread's executor (`tokio::task::spawn_local`, `LocalExecutor`, a current-thread runtime).
-//! - [`Client::on_thread`] gives it a thread: for tokio's multi-threaded runtime, whose tasks move between threads, and for executors
-//!   without an event loop. No feature is needed, and a request costs two wake-ups across threads more.
+//! - [`Driver::run_until`] runs it beside a future, in the same task: nothing is spawned, and nothing crosses
+//!   threads.
+//! - [`Driver::run`] is a task of its own on a thread's executor (`tokio::task::spawn_local`,
+//!   `LocalExecutor`, a current-thread runtime).
+//! - [`Client::on_thread`] gives it a thread: for tokio's multi-threaded runtime, whose tasks move between
+//!   threads, and for executors without an event loop. No feature is needed, and a request costs two wake-ups
+//!   across threads more.
 //!
-//! A future or a [`Response`] that is dropped breaks its transfer off at once: the connection is closed, or the stream reset. Bodies are
-//! streamed both ways and hold the other side to the pace of whoever takes or gives ([`Response::chunk`], [`Body::stream`]). An
-//! [`Error`] has a kind to decide by, curl's code and words, and how far the request came ([`Reached`]).
+//! A future or a [`Response`] that is dropped breaks its transfer off at once: the connection is closed, or
+//! the stream reset. Bodies are streamed both ways and hold the other side to the pace of whoever takes or
+//! gives ([`Response::chunk`], [`Body::stream`]). An [`Error`] has a kind to decide by, curl's code and
+//! words, and how far the request came ([`Reached`]).
 //!
 //! # An event loop of one's own
 //!
-//! [`Easy`], [`Multi`] and [`Callbacks`] are curl's easy and multi handles; [`transfers`] has many transfers at a time behind one descriptor.
+//! [`Easy`], [`Multi`] and [`Callbacks`] are curl's easy and multi handles; [`transfers`] has many transfers
+//! at a time behind one descriptor.
 //!
 //! # When to take this, and when reqwest
 //!
-//! Take this crate for what curl is taken for: FTP, SFTP, SCP, mail, LDAP, MQTT and file URLs beside HTTP/1 to 3; proxies of every
-//! kind, SOCKS with log-in and Kerberos; Digest, NTLM, Negotiate and signatures; every option of curl's by its name
-//! ([`RequestBuilder::option`]); behaviour that agrees with the command line, where a request was tried before; limits of connections per
-//! host that requests wait for; and a client that is not tied to tokio.
+//! Take this crate for what curl is taken for: FTP, SFTP, SCP, mail, LDAP, MQTT and file URLs beside HTTP/1
+//! to 3; proxies of every kind, SOCKS with log-in and Kerberos; Digest, NTLM, Negotiate and signatures; every
+//! option of curl's by its name ([`RequestBuilder::option`]); behaviour that agrees with the command line,
+//! where a request was tried before; limits of connections per host that requests wait for; and a client that
+//! is not tied to tokio.
 //!
-//! Take [reqwest](https://docs.rs/reqwest) where HTTP is all there is, in a program of tokio's many threads: its connections are driven by
-//! any of them, while here one thread carries all transfers of a client (several clients, which may have one [`Share`], carry more). It
-//! speaks the types of the `http` crate and tower's layers, runs in browsers (WASM), on Windows and macOS, and is at home in the
-//! ecosystem; this crate runs on Linux alone and has types of its own. Whoever needs a server as well, takes hyper anyway.
+//! Take [reqwest](https://docs.rs/reqwest) where HTTP is all there is, in a program of tokio's many threads:
+//! its connections are driven by any of them, while here one thread carries all transfers of a client
+//! (several clients, which may have one [`Share`], carry more). It speaks the types of the `http` crate and
+//! tower's layers, runs in browsers (WASM), on Windows and macOS, and is at home in the ecosystem; this crate
+//! runs on Linux alone and has types of its own. Whoever needs a server as well, takes hyper anyway.
 
 mod client;
 mod easy;

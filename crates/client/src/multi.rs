@@ -48,8 +48,8 @@ impl Multi {
         self.0.has_messages()
     }
 
-    /// Waits for the transfers' descriptors and for `extra`, at most so long; returns how many are ready. With `may_wake` the
-    /// [`waker`](Self::waker) ends the wait.
+    /// Waits for the transfers' descriptors and for `extra`, at most so long; returns how many are ready.
+    /// With `may_wake` the [`waker`](Self::waker) ends the wait.
     pub fn wait(&self, extra: &mut [ExtraFd], max: Duration, may_wake: bool) -> io::Result<usize> {
         self.0.wait(extra, max, may_wake)
     }

@@ -41,9 +41,9 @@ impl PlainValue {
 }
 
 impl Value {
-    /// Sets `option` to this value. The wrong kind of value is CURLE_BAD_FUNCTION_ARGUMENT, and so is text for an option
-    /// that takes an object of C's; CURLOPT_POSTFIELDS takes text and bytes, and copies them. An option that is not built in
-    /// answers as curl does.
+    /// Sets `option` to this value. The wrong kind of value is CURLE_BAD_FUNCTION_ARGUMENT, and so is text
+    /// for an option that takes an object of C's; CURLOPT_POSTFIELDS takes text and bytes, and copies them.
+    /// An option that is not built in answers as curl does.
     pub(crate) fn apply(self, option: EasyOption, easy: &Easy) -> Result<(), Code> {
         if !self.fits(option) {
             return Err(Code::BadFunctionArgument);

@@ -1,4 +1,5 @@
-//! The Rust API against servers on loopback: what goes out, what comes back, what is told on the way, how it fails.
+//! The Rust API against servers on loopback: what goes out, what comes back, what is told on the way, how it
+//! fails.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Who is asking, told to servers of many kinds: requests that only ask for a challenge, connections that end in between,
-//! handles that are used again, files of logins that are wrong.
+//! Who is asking, told to servers of many kinds: requests that only ask for a challenge, connections that end
+//! in between, handles that are used again, files of logins that are wrong.
 
 mod common;
 
@@ -32,7 +32,8 @@ fn auth_used(easy: &Easy) -> u64 {
     easy.state().info.borrow().rare.auth_used as u64
 }
 
-/// A server that wants Digest, with a nonce of its own for each challenge; `good` is the password that it takes.
+/// A server that wants Digest, with a nonce of its own for each challenge; `good` is the password that it
+/// takes.
 fn digest_server() -> HttpServer {
     let count = Mutex::new(0);
     HttpServer::with(move |request| {
@@ -91,8 +92,8 @@ fn a_nonce_is_learnt_beside_another_scheme() {
     assert_eq!(nonces(&server)[2..], ["none", "n2", "n2"]);
 }
 
-/// A POST in chunks whose first request leaves its body out all the same sends the chunk that ends it, when the
-/// application said itself that there are chunks; else it has a length of 0.
+/// A POST in chunks whose first request leaves its body out all the same sends the chunk that ends it, when
+/// the application said itself that there are chunks; else it has a length of 0.
 // covers: CURLOPT_HTTPHEADER, CURLOPT_POST, CURLOPT_UPLOAD
 #[test]
 fn an_asking_request_ends_its_chunks() {
@@ -158,7 +159,8 @@ fn ntlm_gives_up_when_the_connection_closes() {
     }
 }
 
-/// CURLINFO_HTTPAUTH_USED names NTLM on a connection that needs no more words, and Digest before its first answer.
+/// CURLINFO_HTTPAUTH_USED names NTLM on a connection that needs no more words, and Digest before its first
+/// answer.
 // covers: CURLINFO_HTTPAUTH_USED
 #[test]
 fn the_scheme_in_use_is_told_without_a_field() {
@@ -183,7 +185,8 @@ fn the_scheme_in_use_is_told_without_a_field() {
     assert_eq!(auth_used(&easy), 0, "nothing was settled on");
 }
 
-/// An answer that curl's message has no room for ends the transfer: for the names' sake, or the server's description.
+/// An answer that curl's message has no room for ends the transfer: for the names' sake, or the server's
+/// description.
 #[test]
 fn ntlm_answers_have_a_size() {
     let mut message = b"NTLMSSP\0\x02\0\0\0\0\0\0\0\0\0\0\0\x01\x02\x80\0abcdefgh\0\0\0\0\0\0\0\0".to_vec();
@@ -203,9 +206,10 @@ fn ntlm_answers_have_a_size() {
     }
 }
 
-/// A file of logins that is required and missing, or can't be read, ends the transfer before anybody is connected to; one
-/// that may be left out says nothing then; and nobody reads it beside a user that the application gave.
-/// What a .netrc file has not is told in a call of the application's, which may change the handle's settings.
+/// A file of logins that is required and missing, or can't be read, ends the transfer before anybody is
+/// connected to; one that may be left out says nothing then; and nobody reads it beside a user that the
+/// application gave. What a .netrc file has not is told in a call of the application's, which may change the
+/// handle's settings.
 // covers: CURLOPT_NETRC, CURLOPT_NETRC_FILE
 #[test]
 fn a_host_that_netrc_has_not_is_told_where_logins_part_connections() {
@@ -362,8 +366,8 @@ fn digest_follows_redirects_of_its_own_server() {
     assert_eq!(values(&other), ["none"]);
 }
 
-/// A user without a name and a password without a letter are no proof, and give way to what stands in the URL; a password alone
-/// is one.
+/// A user without a name and a password without a letter are no proof, and give way to what stands in the
+/// URL; a password alone is one.
 // covers: CURLOPT_USERPWD, CURLOPT_PASSWORD, --user
 #[test]
 fn an_empty_login_proves_nothing() {

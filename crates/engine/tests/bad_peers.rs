@@ -1,5 +1,5 @@
-//! The small protocols with peers that stop after each byte of an answer, or never stop: each transfer ends, soon and with
-//! little memory, and what was cut off is not taken for whole where the protocol can tell.
+//! The small protocols with peers that stop after each byte of an answer, or never stop: each transfer ends,
+//! soon and with little memory, and what was cut off is not taken for whole where the protocol can tell.
 
 mod common;
 
@@ -14,7 +14,8 @@ use testkit::raw::{RawPeer, Step};
 use warmwire_engine::Easy;
 use wire::ldap::ber::{element, integer};
 
-/// A protocol, and an answer that ends its transfer well whatever was asked, in pieces that each wait for a word.
+/// A protocol, and an answer that ends its transfer well whatever was asked, in pieces that each wait for a
+/// word.
 struct Talk {
     scheme: &'static str,
     path: &'static str,
@@ -148,7 +149,8 @@ fn endless(beginning: Vec<Vec<u8>>, again: Vec<u8>) -> u16 {
 /// Which protocol, what is said first, what without end, and how that ends.
 type Row<'a> = (usize, Vec<Vec<u8>>, &'a [u8], Code);
 
-/// What never ends is ended by its nonsense, by a limit of the application's, or by its time; what is kept of it is little.
+/// What never ends is ended by its nonsense, by a limit of the application's, or by its time; what is kept of
+/// it is little.
 #[test]
 fn peers_that_never_stop() {
     let ws = b"HTTP/1.1 101 Go\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n".to_vec();
@@ -191,8 +193,8 @@ fn peers_that_never_stop() {
     }
 }
 
-/// Without headers there is nothing that CURLOPT_NOBODY could be content with: a body is a fault, as in curl, and none is handed
-/// out.
+/// Without headers there is nothing that CURLOPT_NOBODY could be content with: a body is a fault, as in curl,
+/// and none is handed out.
 // covers: CURLOPT_NOBODY
 #[test]
 fn a_body_that_nobody_asked_for() {

@@ -1,4 +1,5 @@
-//! Inputs of eight megabytes and limits to the byte, through the whole way: options, stores, requests and replies.
+//! Inputs of eight megabytes and limits to the byte, through the whole way: options, stores, requests and
+//! replies.
 
 mod common;
 

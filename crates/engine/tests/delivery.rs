@@ -1,5 +1,5 @@
-//! How bodies are handed out: a chunk at a time, and decoded no further than somebody takes them (CURLOPT_WRITEFUNCTION.md,
-//! curl_easy_pause.md, CURLOPT_MAXFILESIZE_LARGE.md).
+//! How bodies are handed out: a chunk at a time, and decoded no further than somebody takes them
+//! (CURLOPT_WRITEFUNCTION.md, curl_easy_pause.md, CURLOPT_MAXFILESIZE_LARGE.md).
 
 mod common;
 

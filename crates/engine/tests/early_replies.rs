@@ -1,5 +1,5 @@
-//! Servers that answer before they have read the request's body (RFC 9112 §9.3): who gets the rest of it, and which
-//! connections serve again. What curl 7.88 and 8.21 were seen to do.
+//! Servers that answer before they have read the request's body (RFC 9112 §9.3): who gets the rest of it, and
+//! which connections serve again. What curl 7.88 and 8.21 were seen to do.
 
 mod common;
 
@@ -34,7 +34,8 @@ fn reading_on() -> [Step; 4] {
     [Step::Sleep(Duration::from_millis(50)), Step::ExpectBytes(LENGTH - 1), expect("\r\n\r\n"), send(ok)]
 }
 
-/// Code of the upload, then of a GET with the same handle; what the peer had of the body, and how many connections.
+/// Code of the upload, then of a GET with the same handle; what the peer had of the body, and how many
+/// connections.
 fn upload_then_get(reply: &str, rest: &[Step], change: impl Fn(&Easy)) -> (Code, Code, i64, usize) {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     let peer = RawPeer::start(vec![answering(reply, rest), vec![expect("\r\n\r\n"), send(ok)]]);
@@ -107,7 +108,8 @@ fn an_upload_that_broke_off_is_no_success() {
     }
 }
 
-/// The server says yes before the body, and to no expectation: the body is sent when the reply has been read, and at once.
+/// The server says yes before the body, and to no expectation: the body is sent when the reply has been read,
+/// and at once.
 #[test]
 fn a_yes_that_comes_before_the_go_ahead_is_one() {
     let yes = send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

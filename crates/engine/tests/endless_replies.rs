@@ -1,5 +1,6 @@
-//! Replies that never end, or hold more than anybody wants: each fails with curl's code and words, in bounded memory and
-//! before the peer has sent much. One test in a process of its own, because the peak of its memory is looked at.
+//! Replies that never end, or hold more than anybody wants: each fails with curl's code and words, in bounded
+//! memory and before the peer has sent much. One test in a process of its own, because the peak of its memory
+//! is looked at.
 
 mod common;
 
@@ -112,8 +113,8 @@ fn replies_without_end_do_end() {
     others_have_their_turn();
 }
 
-/// A transfer that ends well, before memory is looked at: the pages of our own code that it brings in (some MiB in a build
-/// for tests) are no reply's doing.
+/// A transfer that ends well, before memory is looked at: the pages of our own code that it brings in (some
+/// MiB in a build for tests) are no reply's doing.
 fn plain() {
     let port = peer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "hi");
     let (easy, app) = handle(&format!("http://127.0.0.1:{port}/"));
@@ -131,7 +132,8 @@ fn deaf(url: &str) -> Easy {
     easy
 }
 
-/// A server that says this much, waiting for a line before each piece but the first, and then pieces of the same for ever.
+/// A server that says this much, waiting for a line before each piece but the first, and then pieces of the
+/// same for ever.
 fn talker(scheme: &str, first: &'static [&str], piece: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,5 @@
-//! FTP commands that do not wait for one another, against the embedded server: what it sees, and what it may do wrong.
+//! FTP commands that do not wait for one another, against the embedded server: what it sees, and what it may
+//! do wrong.
 
 mod common;
 
@@ -133,8 +134,8 @@ fn served_by(greeting: &str, together: Together, level: FtpPipelining) -> FtpSer
     server
 }
 
-/// It says that it reads a stream, and takes one command of what it reads: what it lost is sent again on the connection
-/// that there is, and no more is sent together.
+/// It says that it reads a stream, and takes one command of what it reads: what it lost is sent again on the
+/// connection that there is, and no more is sent together.
 #[test]
 fn a_server_that_loses_commands_keeps_its_connection() {
     for greeting in ["(vsFTPd 3.0.3)", "testkit"] {
@@ -148,7 +149,8 @@ fn a_server_that_loses_commands_keeps_its_connection() {
     }
 }
 
-/// Of a server that is not known nothing is asked together before it is worth it, and never at the first file.
+/// Of a server that is not known nothing is asked together before it is worth it, and never at the first
+/// file.
 #[test]
 fn an_unknown_server_is_not_tried_at_once() {
     let together = |server: &FtpServer| server.together();
@@ -201,7 +203,8 @@ fn cut_or_silent_after_each_line_no_short_file_is_whole() {
                     if level == FtpPipelining::Wait {
                         expected.push(((lines, silent), code));
                     } else if code.is_some() {
-                        // Fetching again over a fresh connection may move a failure to another round, and no more.
+                        // Fetching again over a fresh connection may move a failure to another round, and no
+                        // more.
                         let as_ever = expected.contains(&((lines, silent), code));
                         assert!(as_ever, "{level:?} {lines} {silent} {round}: {code:?}");
                     }

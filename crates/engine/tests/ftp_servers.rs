@@ -1,5 +1,5 @@
-//! FTP through the engine against vsftpd, proftpd, pure-ftpd and pyftpdlib: what servers that many run make of our commands,
-//! of those that do not wait for one another, and of TLS.
+//! FTP through the engine against vsftpd, proftpd, pure-ftpd and pyftpdlib: what servers that many run make
+//! of our commands, of those that do not wait for one another, and of TLS.
 
 mod common;
 
@@ -176,9 +176,10 @@ fn a_thousand_files_over_one_control_connection() {
     }
 }
 
-/// Both insist that a data connection resumes the session of its own control connection; six of these at a time. With
-/// an upload proftpd gives no new ticket: two of them take all that the control connection was given. With
-/// an upload proftpd gives no new ticket: two of them take all that the control connection was given.
+/// Both insist that a data connection resumes the session of its own control connection; six of these at a
+/// time. With an upload proftpd gives no new ticket: two of them take all that the control connection was
+/// given. With an upload proftpd gives no new ticket: two of them take all that the control connection was
+/// given.
 #[test]
 fn data_connections_resume_their_own_control_connection() {
     for kind in [FtpdKind::Vsftpd, FtpdKind::Proftpd] {
@@ -207,8 +208,8 @@ fn data_connections_resume_their_own_control_connection() {
     }
 }
 
-/// A connection that came about by ftps: goes on for ftp: to the same host and port, which would be answered by nobody in
-/// clear.
+/// A connection that came about by ftps: goes on for ftp: to the same host and port, which would be answered
+/// by nobody in clear.
 #[test]
 fn implicit_tls_goes_on_for_a_plain_url() {
     for kind in [FtpdKind::Vsftpd, FtpdKind::Proftpd] {

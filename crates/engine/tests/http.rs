@@ -159,7 +159,8 @@ fn follows_redirects() {
     assert_eq!(server.accepts(), 1);
 }
 
-/// However fast a body comes, the application gets its turn, and whatever else has happened meanwhile is seen.
+/// However fast a body comes, the application gets its turn, and whatever else has happened meanwhile is
+/// seen.
 // covers: curl_multi_perform
 #[test]
 fn one_run_moves_no_more_than_is_fair() {

@@ -1,5 +1,6 @@
-//! HTTP/2 without TLS, asked for by a request of HTTP/1.1 (RFC 7540 §3.2; CURLOPT_HTTP_VERSION(3)): the reply comes on the
-//! session's first stream, others follow on streams of their own, and a server that does not want it answers in HTTP/1.
+//! HTTP/2 without TLS, asked for by a request of HTTP/1.1 (RFC 7540 §3.2; CURLOPT_HTTP_VERSION(3)): the reply
+//! comes on the session's first stream, others follow on streams of their own, and a server that does not
+//! want it answers in HTTP/1.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! imap:// against servers that answer truly, octet by octet, too much, too little, or with what is none of their business.
+//! imap:// against servers that answer truly, octet by octet, too much, too little, or with what is none of
+//! their business.
 //!
 //! covers: CURLOPT_UPLOAD_FLAGS, CURLOPT_SASL_IR, CURLOPT_LOGIN_OPTIONS, CURLOPT_USE_SSL, CURLOPT_CUSTOMREQUEST
 //! covers: --upload-flags, --sasl-ir, --login-options
@@ -99,7 +100,8 @@ fn say(text: impl Into<String>) -> Reply {
     Some(text.into().into_bytes())
 }
 
-/// A server like most; what it answers to the rest of a command is `special`'s, where that knows it. `TAG` is the tag.
+/// A server like most; what it answers to the rest of a command is `special`'s, where that knows it. `TAG` is
+/// the tag.
 fn usual(line: &str, special: &[(&str, &str)]) -> Reply {
     let (tag, command) = line.split_once(' ').unwrap_or((line, ""));
     if let Some((_, reply)) = special.iter().find(|(start, _)| command.starts_with(start)) {
@@ -433,8 +435,8 @@ fn messages_are_appended() {
     assert_eq!(code, Code::UrlMalformat);
 }
 
-/// Where a server takes literals unasked (RFC 7888), nobody waits for it to ask; on a kept connection neither. A long one waits:
-/// a server that doesn't want it need not read it.
+/// Where a server takes literals unasked (RFC 7888), nobody waits for it to ask; on a kept connection
+/// neither. A long one waits: a server that doesn't want it need not read it.
 #[test]
 fn literals_that_nobody_waits_for() {
     for (offer, size, unasked) in [

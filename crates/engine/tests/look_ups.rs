@@ -83,7 +83,8 @@ fn a_refusal_ends_the_transfer_and_is_not_remembered() {
     assert_eq!(get(&easy, &listener, &url), (Code::Ok, 1));
 }
 
-/// As in curl: CURLOPT_IPRESOLVE chooses among the addresses of a name; one that is written out was chosen already.
+/// As in curl: CURLOPT_IPRESOLVE chooses among the addresses of a name; one that is written out was chosen
+/// already.
 // covers: CURLOPT_IPRESOLVE
 #[test]
 fn an_address_that_is_written_out_is_connected_to() {
@@ -102,8 +103,8 @@ fn an_address_that_is_written_out_is_connected_to() {
     assert_eq!(get(&easy, &listener, &url), (Code::CouldntConnect, 1));
 }
 
-/// As in curl: the host that names the local end is looked up like any other, after the one that is connected to; when that is
-/// refused there is nothing to bind to. An interface's name is no host's.
+/// As in curl: the host that names the local end is looked up like any other, after the one that is connected
+/// to; when that is refused there is nothing to bind to. An interface's name is no host's.
 // covers: CURLOPT_INTERFACE, CURLOPT_RESOLVER_START_FUNCTION
 #[test]
 fn the_local_host_is_looked_up_too() {

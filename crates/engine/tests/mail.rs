@@ -1,4 +1,5 @@
-//! POP3 and SMTP from peers that follow a script: what is said, what is kept, and what no peer may bring about.
+//! POP3 and SMTP from peers that follow a script: what is said, what is kept, and what no peer may bring
+//! about.
 
 mod common;
 
@@ -111,8 +112,8 @@ fn a_connection_that_died_idle_is_replaced() {
     assert_eq!(peer.accepts(), 2);
 }
 
-/// CVE-2021-22947: what came in clear with the go-ahead for TLS is no reply to what is said under it; and where TLS is a
-/// must, nobody is told the password without.
+/// CVE-2021-22947: what came in clear with the go-ahead for TLS is no reply to what is said under it; and
+/// where TLS is a must, nobody is told the password without.
 #[test]
 fn no_words_in_clear_pass_for_protected_ones() {
     for (answer, code) in
@@ -327,7 +328,8 @@ fn who_sends_on_whose_behalf() {
     assert_eq!(easy.perform(), Code::Ok, "{}: {}", easy.state().message(), said(&peer, 0));
 }
 
-/// A user is given by an empty name, too: who names one is not let in as nobody, and shares no connection with nobody.
+/// A user is given by an empty name, too: who names one is not let in as nobody, and shares no connection
+/// with nobody.
 // covers: CURLE_LOGIN_DENIED
 #[test]
 fn an_empty_name_is_a_name() {
@@ -438,8 +440,8 @@ fn a_login_serves_only_who_asks_for_the_same() {
     assert_eq!(peer.accepts(), 2);
 }
 
-/// What CURLOPT_HTTPAUTH names has its like among SASL's mechanisms: a token is not replaced by an empty password, and
-/// what login options choose goes before that.
+/// What CURLOPT_HTTPAUTH names has its like among SASL's mechanisms: a token is not replaced by an empty
+/// password, and what login options choose goes before that.
 // covers: CURLOPT_HTTPAUTH
 #[test]
 fn schemes_of_http_choose_mechanisms() {

@@ -1,5 +1,5 @@
-//! What no mail server may bring about: cuts and silence at any byte, replies without end, a goodbye on an idle connection; and
-//! TLS on request, with what stands in clear behind the go-ahead.
+//! What no mail server may bring about: cuts and silence at any byte, replies without end, a goodbye on an
+//! idle connection; and TLS on request, with what stands in clear behind the go-ahead.
 
 mod common;
 
@@ -236,7 +236,8 @@ fn goodbyes() {
             Smtp => "MAIL FROM:<me@b>\r\n",
         };
         let when_asked = [&first[..], &[expect(asked), send(goodbye), Step::Finish]].concat();
-        // What POP3's server says before it closes looks like an answer (RFC 1939 section 3 has it close without a word).
+        // What POP3's server says before it closes looks like an answer (RFC 1939 section 3 has it close
+        // without a word).
         let scripts = if protocol == Pop3 { vec![at_once] } else { vec![at_once, when_asked] };
         for script in scripts {
             let again: Script = protocol.whole().into_iter().map(renumbered).collect();
@@ -251,8 +252,8 @@ fn goodbyes() {
     }
 }
 
-/// A connection that another handle has left in a share serves the next one's message, and what its server says while it lies
-/// there costs that one no error either.
+/// A connection that another handle has left in a share serves the next one's message, and what its server
+/// says while it lies there costs that one no error either.
 #[test]
 fn shared_connections() {
     for (protocol, goodbye) in [
@@ -319,8 +320,8 @@ fn under_tls(protocol: Protocol, on_request: bool) -> Script {
     script
 }
 
-/// TLS at once and on request, and the second message on the same connection. A certificate that isn't trusted is told
-/// nothing.
+/// TLS at once and on request, and the second message on the same connection. A certificate that isn't
+/// trusted is told nothing.
 // covers: CURLOPT_USE_SSL
 #[test]
 fn tls() {

@@ -83,8 +83,8 @@ fn several_recipients() {
     }
 }
 
-/// One of three is refused: nothing is delivered, however the server offers to speak; or to the others where that is
-/// allowed.
+/// One of three is refused: nothing is delivered, however the server offers to speak; or to the others where
+/// that is allowed.
 #[test]
 fn one_of_three_is_refused() {
     for extensions in ["250-PIPELINING\r\n250-CHUNKING\r\n", "250-PIPELINING\r\n"] {
@@ -185,7 +185,8 @@ fn many_recipients() {
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
 }
 
-/// A refusal in the middle of a mail ends it, whether the server goes on reading or not; the connection serves no more.
+/// A refusal in the middle of a mail ends it, whether the server goes on reading or not; the connection
+/// serves no more.
 #[test]
 fn an_early_refusal() {
     for end in [Step::Hold, Step::Cut] {

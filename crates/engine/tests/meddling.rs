@@ -1,5 +1,5 @@
-//! An application that uses its handle from inside every callback: options, infos, cookies. Nothing is borrowed while it is
-//! called, wherever that is; in a debug build every entry says so.
+//! An application that uses its handle from inside every callback: options, infos, cookies. Nothing is
+//! borrowed while it is called, wherever that is; in a debug build every entry says so.
 
 mod common;
 
@@ -197,7 +197,8 @@ fn nothing_is_kept_alive() {
     assert!(weak.upgrade().is_none());
 }
 
-/// A limit that was lowered closes connections at the beginning of a transfer: the application closes them itself.
+/// A limit that was lowered closes connections at the beginning of a transfer: the application closes them
+/// itself.
 #[test]
 fn connections_too_many_are_closed_by_the_application() {
     struct Closes;

@@ -11,7 +11,8 @@ use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step};
 use warmwire_engine::Easy;
 
-/// Head and protocol name of a CONNECT of 24 bytes behind the head, which has a client's name of twelve letters.
+/// Head and protocol name of a CONNECT of 24 bytes behind the head, which has a client's name of twelve
+/// letters.
 const CONNECT: &[u8] = b"\x10\x18\0\x04MQTT\x04\x02\0\x3c\0\x0ccurl";
 const ACCEPTED: &[u8] = b"\x20\x02\0\0";
 const SUBSCRIBE: &[u8] = b"\x82\x06\0\x01\0\x01t\0";

@@ -1,6 +1,6 @@
-//! Negotiate with real tickets and scripted servers: who gets one, and whose a connection is afterwards. The Kerberos
-//! library reads its realm from the environment, so that each act is played by this program started anew: a test of the
-//! name `act_...`, ignored unless it is asked for.
+//! Negotiate with real tickets and scripted servers: who gets one, and whose a connection is afterwards. The
+//! Kerberos library reads its realm from the environment, so that each act is played by this program started
+//! anew: a test of the name `act_...`, ignored unless it is asked for.
 //!
 //! covers: CURLOPT_HTTPAUTH, CURLOPT_PROXYAUTH, CURLOPT_GSSAPI_DELEGATION, CURLOPT_SERVICE_NAME,
 //! CURLOPT_PROXY_SERVICE_NAME, CURLAUTH_NEGOTIATE
@@ -62,8 +62,8 @@ fn become_bob() {
 }
 
 /// CVE-2015-3148, CVE-2023-27536, CVE-2026-19931: a connection that a ticket has authenticated serves the
-/// ticket's user alone. That may be another user than CURLOPT_USERNAME names, and another one after the ticket
-/// cache was replaced.
+/// ticket's user alone. That may be another user than CURLOPT_USERNAME names, and another one after the
+/// ticket cache was replaced.
 #[test]
 fn a_negotiate_connection_belongs_to_its_user() {
     play("act_belongs_to_its_user");
@@ -120,8 +120,8 @@ fn act_belongs_to_its_user() {
     );
 }
 
-/// Faults of curl 8.22 itself (CVE-2026-86413, CVE-2026-94265): the ticket of whoever we are goes to the server that the
-/// application named, not to whom that one sends us on, whatever user stands in the new URL.
+/// Faults of curl 8.22 itself (CVE-2026-86413, CVE-2026-94265): the ticket of whoever we are goes to the
+/// server that the application named, not to whom that one sends us on, whatever user stands in the new URL.
 #[test]
 fn a_redirect_gets_no_ticket() {
     play("act_redirect");
@@ -153,8 +153,8 @@ fn act_redirect() {
     assert_eq!(proofs(&b, "Authorization"), ["Negotiate"]);
 }
 
-/// A fault of curl 8.22 itself (CVE-2026-87861): a connection to a proxy that forwards leads to many servers, but one
-/// that a ticket has authenticated to one of them leads to that one.
+/// A fault of curl 8.22 itself (CVE-2026-87861): a connection to a proxy that forwards leads to many servers,
+/// but one that a ticket has authenticated to one of them leads to that one.
 #[test]
 fn a_forwarded_connection_is_one_servers() {
     play("act_forwarded");
@@ -175,8 +175,8 @@ fn act_forwarded() {
     assert_eq!(proofs(&proxy, "Authorization"), ["Negotiate"; 3]);
 }
 
-/// CVE-2011-2192: who may act in our name is asked for, and is told in the ticket's flags; see `NegotiateServer`'s cases
-/// for what Apache gets. Here: the token grows by the ticket that goes along.
+/// CVE-2011-2192: who may act in our name is asked for, and is told in the ticket's flags; see
+/// `NegotiateServer`'s cases for what Apache gets. Here: the token grows by the ticket that goes along.
 #[test]
 fn nothing_is_delegated_unless_asked() {
     play("act_delegates");
@@ -234,7 +234,8 @@ fn act_proxies() {
     }
 }
 
-/// Rounds: a server that asks once more gets an answer to its token or, when the token is none, the 401 is the result.
+/// Rounds: a server that asks once more gets an answer to its token or, when the token is none, the 401 is
+/// the result.
 #[test]
 fn rounds_end() {
     play("act_rounds");

@@ -1,4 +1,5 @@
-//! Replies that no well-behaved server sends: what the application still gets, and the code and words that curl has.
+//! Replies that no well-behaved server sends: what the application still gets, and the code and words that
+//! curl has.
 
 mod common;
 
@@ -119,7 +120,8 @@ fn odd_fields() {
     assert_eq!(fetched("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX"), cut);
 }
 
-/// What another request replaces need not be whole on a connection that serves no other, and what is not newer is not read.
+/// What another request replaces need not be whole on a connection that serves no other, and what is not
+/// newer is not read.
 // covers: CURLOPT_TIMECONDITION, CURLINFO_SIZE_DOWNLOAD_T
 #[test]
 fn bodies_that_nobody_reads_may_be_broken() {
@@ -317,8 +319,8 @@ fn a_zero_in_a_name_is_no_name() {
     assert_eq!(easy.perform(), Code::UrlMalformat);
 }
 
-/// curl 8.22's code and words (7.88 says nothing): what was decoded is handed out, and what is missing is an error. Nothing at all
-/// is no compressed data.
+/// curl 8.22's code and words (7.88 says nothing): what was decoded is handed out, and what is missing is an
+/// error. Nothing at all is no compressed data.
 // covers: CURLOPT_ACCEPT_ENCODING, CURLE_BAD_CONTENT_ENCODING
 #[test]
 fn compressed_bodies_that_end_too_soon() {

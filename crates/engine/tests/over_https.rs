@@ -1,4 +1,5 @@
-//! Names asked for over HTTPS: what the server is asked, whom it is believed, and how a transfer ends when it isn't.
+//! Names asked for over HTTPS: what the server is asked, whom it is believed, and how a transfer ends when it
+//! isn't.
 
 mod common;
 

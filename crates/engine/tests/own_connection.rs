@@ -1,5 +1,5 @@
-//! CURLOPT_CONNECT_ONLY: the application sends and receives by hand, and nothing of what it sent stays behind while it only
-//! waits for the answer.
+//! CURLOPT_CONNECT_ONLY: the application sends and receives by hand, and nothing of what it sent stays behind
+//! while it only waits for the answer.
 
 mod common;
 

@@ -27,8 +27,8 @@ fn proxy() -> HttpServer {
     HttpServer::with(|request| (request.method == "CONNECT").then(|| Response::ok("")))
 }
 
-/// CURLOPT_CONNECT_TO.md: a proxy that is handed URLs would go where they lead, so that a tunnel is made. What leads
-/// nowhere else changes nothing.
+/// CURLOPT_CONNECT_TO.md: a proxy that is handed URLs would go where they lead, so that a tunnel is made.
+/// What leads nowhere else changes nothing.
 // covers: CURLOPT_CONNECT_TO, --connect-to, CURLOPT_PROXY
 #[test]
 fn connect_to_elsewhere_makes_a_tunnel() {
@@ -66,7 +66,8 @@ fn a_numeric_proxy_is_of_any_family() {
     perform(&easy);
 }
 
-/// With CURLHEADER_UNIFIED a CONNECT has the application's own lines; those with secrets are the first server's.
+/// With CURLHEADER_UNIFIED a CONNECT has the application's own lines; those with secrets are the first
+/// server's.
 // covers: CURLOPT_HEADEROPT, CURLOPT_HTTPHEADER, CURLOPT_NOPROXY
 #[test]
 fn secrets_of_a_direct_server_reach_no_proxy() {
@@ -213,8 +214,8 @@ fn a_refused_tunnel_is_an_http_error_for_who_asked() {
     }
 }
 
-/// A proxy that asks without saying how long its body is has none, and is answered where it asked; one that closes
-/// behind a challenge that was being answered is connected to again.
+/// A proxy that asks without saying how long its body is has none, and is answered where it asked; one that
+/// closes behind a challenge that was being answered is connected to again.
 // covers: CURLOPT_PROXYAUTH, --proxy-digest
 #[test]
 fn a_proxy_asks_in_its_own_way() {

@@ -1,5 +1,5 @@
-//! Tunnels through a proxy that speaks HTTP/2 (CURLPROXY_HTTPS2, CURLOPT_PROXYTYPE(3); RFC 9113 §8.5): CONNECT is a stream, and
-//! its DATA is the tunnel's.
+//! Tunnels through a proxy that speaks HTTP/2 (CURLPROXY_HTTPS2, CURLOPT_PROXYTYPE(3); RFC 9113 §8.5):
+//! CONNECT is a stream, and its DATA is the tunnel's.
 
 mod common;
 
@@ -159,8 +159,8 @@ fn a_proxy_that_does_not_know_it_is_spoken_to_in_http1() {
     assert_eq!(app.body.take(), b"one");
 }
 
-/// As in curl 8.22, a request for an http: URL is handed to the proxy in HTTP/2, with scheme and authority as fields; the
-/// connection is kept for another origin.
+/// As in curl 8.22, a request for an http: URL is handed to the proxy in HTTP/2, with scheme and authority as
+/// fields; the connection is kept for another origin.
 // covers: --proxy-http2
 #[test]
 fn requests_are_handed_on_as_streams() {

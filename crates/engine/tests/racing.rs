@@ -1,4 +1,5 @@
-//! The race between the addresses of a host, when TLS is spoken from the first byte on: it goes on through the handshake.
+//! The race between the addresses of a host, when TLS is spoken from the first byte on: it goes on through
+//! the handshake.
 
 mod common;
 

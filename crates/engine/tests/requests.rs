@@ -1,5 +1,5 @@
-//! What a request says, where that hangs on what came before it: an answer of HTTP/1.0, a form that was taken away, a URL
-//! that was given as a handle.
+//! What a request says, where that hangs on what came before it: an answer of HTTP/1.0, a form that was taken
+//! away, a URL that was given as a handle.
 
 mod common;
 

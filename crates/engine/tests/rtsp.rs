@@ -1,4 +1,5 @@
-//! RTSP from peers that answer oddly or not at all. What well-behaved ones answer is compared in tests/twin/rtsp.c.
+//! RTSP from peers that answer oddly or not at all. What well-behaved ones answer is compared in
+//! tests/twin/rtsp.c.
 //!
 //! covers: CURLOPT_RTSP_REQUEST, CURLOPT_HTTPAUTH
 
@@ -25,8 +26,8 @@ fn ask(request: i64, script: Script) -> (Code, Vec<u8>) {
 
 const REPLY: &str = "RTSP/1.0 200 OK\r\nCSeq: 1\r\nSession: s\r\nContent-Length: 4\r\n\r\n$\u{0}\u{0}\u{0}";
 
-/// Wherever a server stops, the transfer ends with it. Whole lines count as a head, as in HTTP; the body is what its length
-/// says, whatever it looks like.
+/// Wherever a server stops, the transfer ends with it. Whole lines count as a head, as in HTTP; the body is
+/// what its length says, whatever it looks like.
 #[test]
 fn a_server_that_stops_after_each_byte() {
     let numbered = REPLY.find("Session").unwrap();
@@ -75,7 +76,8 @@ fn heads_that_are_none() {
     assert_eq!(answer(&long_line), Code::TooLarge);
 }
 
-/// A packet's length is at most what two bytes can tell; one that is cut off is told when packets are what is asked for.
+/// A packet's length is at most what two bytes can tell; one that is cut off is told when packets are what is
+/// asked for.
 #[test]
 fn packets_with_lying_lengths() {
     let setup = "RTSP/1.0 200 OK\r\nCSeq: 1\r\nSession: s\r\nTransport: RTP/AVP/TCP;interleaved=0-1\r\n\r\n";
@@ -105,7 +107,8 @@ fn packets_with_lying_lengths() {
     assert_eq!(*app.body.borrow(), largest);
 }
 
-/// Each request has a number of its own, the one that answers a challenge, too; what is signed is the URI of the stream.
+/// Each request has a number of its own, the one that answers a challenge, too; what is signed is the URI of
+/// the stream.
 #[test]
 fn a_challenge_is_answered() {
     let refusal = "RTSP/1.0 401 Unauthorized\r\nCSeq: 1\r\n\

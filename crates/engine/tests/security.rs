@@ -1,5 +1,5 @@
-//! curl's past vulnerabilities that concern HTTP, as scenarios: credentials that went to others, connections that were
-//! used by others, cookies from others. Each names its CVE.
+//! curl's past vulnerabilities that concern HTTP, as scenarios: credentials that went to others, connections
+//! that were used by others, cookies from others. Each names its CVE.
 //!
 //! covers: CURLOPT_UNRESTRICTED_AUTH, CURLOPT_HTTPAUTH, CURLOPT_PROXYAUTH, CURLOPT_NETRC, CURLOPT_NETRC_FILE,
 //! CURLOPT_XOAUTH2_BEARER, CURLOPT_AUTOREFERER
@@ -49,7 +49,8 @@ fn prove(easy: &Easy) {
     easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
 }
 
-/// CVE-2018-1000007, CVE-2022-27776: what proves who is asking stays with host and port that it was given for.
+/// CVE-2018-1000007, CVE-2022-27776: what proves who is asking stays with host and port that it was given
+/// for.
 #[test]
 fn a_redirect_to_another_port_gets_no_credentials() {
     let b = HttpServer::plain();
@@ -86,7 +87,8 @@ fn a_redirect_to_another_host_gets_no_credentials() {
     assert_eq!(last.field("X-Plain"), Some("yes"));
 }
 
-/// What stands in a URL is for its server, too: a redirect to another gets none of it, one to the same keeps it.
+/// What stands in a URL is for its server, too: a redirect to another gets none of it, one to the same keeps
+/// it.
 #[test]
 fn a_login_in_a_url_does_not_follow() {
     let b = HttpServer::plain();
@@ -102,7 +104,8 @@ fn a_login_in_a_url_does_not_follow() {
     assert_eq!((b.served(), authorization(&b)), (1, Vec::new()));
 }
 
-/// Nor does another server get a signature, the first one's name, or the cookies that were set under that name.
+/// Nor does another server get a signature, the first one's name, or the cookies that were set under that
+/// name.
 // covers: CURLOPT_HTTPSIG_ALGORITHM, CURLOPT_HTTPSIG_KEY, CURLOPT_HTTPSIG_KEYID, CURLOPT_HTTPHEADER
 #[test]
 fn what_names_the_first_server_is_for_it_alone() {
@@ -200,8 +203,8 @@ fn null_forgets() {
     }
 }
 
-/// CVE-2024-11053, CVE-2026-6429: a host whose .netrc entry lacks something does not get another host's, also when
-/// both are reached over one connection to a proxy.
+/// CVE-2024-11053, CVE-2026-6429: a host whose .netrc entry lacks something does not get another host's, also
+/// when both are reached over one connection to a proxy.
 #[test]
 fn netrc_entries_are_not_mixed() {
     for (other, theirs) in [
@@ -275,7 +278,8 @@ fn a_reset_handle_has_no_credentials() {
     assert_eq!(server.accepts(), 1);
 }
 
-/// CVE-2003-1605, CVE-2026-3784: a tunnel's password is the proxy's alone, and a tunnel made by one user serves no other.
+/// CVE-2003-1605, CVE-2026-3784: a tunnel's password is the proxy's alone, and a tunnel made by one user
+/// serves no other.
 #[test]
 fn a_tunnel_belongs_to_its_user() {
     let established = || Response::raw("HTTP/1.1 200 OK\r\n\r\n", testkit::http::After::Keep);
@@ -322,8 +326,8 @@ fn an_ntlm_connection_belongs_to_its_user() {
     assert_eq!(*app.body.borrow(), b"inininin");
 }
 
-/// Who still has to find the scheme out finds the connection that is authenticated for the same user already, as curl does; nobody
-/// else does. When the server has forgotten who that was, all begins anew.
+/// Who still has to find the scheme out finds the connection that is authenticated for the same user already,
+/// as curl does; nobody else does. When the server has forgotten who that was, all begins anew.
 #[test]
 fn an_ntlm_connection_is_found_by_who_may_use_it() {
     const MESSAGE_2: &str = "NTLM TlRMTVNTUAACAAAAAAAAADAAAAABAgAAASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA";
@@ -374,8 +378,8 @@ fn an_ntlm_connection_is_found_by_who_may_use_it() {
     }
 }
 
-/// CVE-2022-32205, CVE-2014-3613: a flood of cookies does not make a request too big to send, and a numeric host's
-/// cookies are for that host.
+/// CVE-2022-32205, CVE-2014-3613: a flood of cookies does not make a request too big to send, and a numeric
+/// host's cookies are for that host.
 #[test]
 fn cookies_have_limits() {
     let server = HttpServer::with(|_| {

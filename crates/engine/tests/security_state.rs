@@ -1,5 +1,5 @@
-//! curl's past vulnerabilities that concern what a handle keeps, counts or takes in: bodies that were the wrong ones,
-//! stores that mixed hosts, limits that were counted apart. Each names its CVE.
+//! curl's past vulnerabilities that concern what a handle keeps, counts or takes in: bodies that were the
+//! wrong ones, stores that mixed hosts, limits that were counted apart. Each names its CVE.
 //!
 //! covers: CURLOPT_POSTFIELDS, CURLOPT_HSTS_CTRL, CURLOPT_COOKIEFILE
 
@@ -202,8 +202,8 @@ fn a_bearer_token_does_not_turn_to_mail() {
     }
 }
 
-/// A redirect leads to HTTP and FTP alone unless the application says otherwise: to no file of this machine, and to nobody who takes
-/// a URL for commands.
+/// A redirect leads to HTTP and FTP alone unless the application says otherwise: to no file of this machine,
+/// and to nobody who takes a URL for commands.
 // covers: CURLOPT_REDIR_PROTOCOLS_STR
 #[test]
 fn redirects_lead_where_they_may() {

@@ -1,5 +1,5 @@
-//! curl's past vulnerabilities that concern TLS: connections that were used although a demand had changed, and checks that
-//! were left out. Each names its CVE.
+//! curl's past vulnerabilities that concern TLS: connections that were used although a demand had changed,
+//! and checks that were left out. Each names its CVE.
 //!
 //! covers: CURLOPT_SSL_VERIFYHOST, CURLOPT_USE_SSL
 
@@ -19,8 +19,8 @@ fn perform(easy: &Easy) {
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
 }
 
-/// CVE-2026-8932, CVE-2022-27782, CVE-2021-22924, CVE-2016-7141, CVE-2021-22897, CVE-2026-80231: whatever says how TLS is to
-/// be done makes another connection, paths with their case among it.
+/// CVE-2026-8932, CVE-2022-27782, CVE-2021-22924, CVE-2016-7141, CVE-2021-22897, CVE-2026-80231: whatever
+/// says how TLS is to be done makes another connection, paths with their case among it.
 #[test]
 fn every_demand_on_tls_makes_another_connection() {
     let authority = Authority::new();
@@ -70,8 +70,8 @@ fn every_demand_on_tls_makes_another_connection() {
     assert_eq!(server.accepts(), texts.len() + 5);
 }
 
-/// CVE-2016-3739, CVE-2014-2522, CVE-2014-1263, CVE-2025-4947: a host that is an address has its name checked, too.
-/// CVE-2013-6422, CVE-2013-4545: also when the chain is not.
+/// CVE-2016-3739, CVE-2014-2522, CVE-2014-1263, CVE-2025-4947: a host that is an address has its name
+/// checked, too. CVE-2013-6422, CVE-2013-4545: also when the chain is not.
 #[test]
 fn addresses_are_names_and_names_are_checked_alone() {
     let authority = Authority::new();
@@ -123,7 +123,8 @@ fn replies_before_the_handshake_are_dropped() {
     long(&easy, O::UseSsl, CURLUSESSL_ALL);
     long(&easy, O::SslVerifypeer, 0);
     text(&easy, O::CainfoBlob, &leaf.cert_pem);
-    // What is only not read before the handshake would end in SSL_CONNECT_ERROR here, and be taken for a reply behind one.
+    // What is only not read before the handshake would end in SSL_CONNECT_ERROR here, and be taken for a
+    // reply behind one.
     assert_eq!(easy.perform(), Code::WeirdServerReply);
     assert_eq!(peer.received().concat(), b"AUTH SSL\r\n");
 }

@@ -1,6 +1,7 @@
-//! A share handle used by several threads, in thousands of orders of their steps: src/share.rs compiled once more, with shuttle's locks.
-//! What one thread changes no other loses; the application's lock is held by one at a time, whenever its data is used, and let
-//! go by who took it, by the functions that took it; and it is never asked for with a lock of ours in hand.
+//! A share handle used by several threads, in thousands of orders of their steps: src/share.rs compiled once
+//! more, with shuttle's locks. What one thread changes no other loses; the application's lock is held by one
+//! at a time, whenever its data is used, and let go by who took it, by the functions that took it; and it is
+//! never asked for with a lock of ours in hand.
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 

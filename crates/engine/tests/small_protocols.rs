@@ -1,4 +1,5 @@
-//! Protocols of one question and one answer: Gopher and DICT, from peers that answer truly, oddly or not at all.
+//! Protocols of one question and one answer: Gopher and DICT, from peers that answer truly, oddly or not at
+//! all.
 //!
 //! covers: CURLOPT_URL
 
@@ -69,7 +70,8 @@ fn peers_that_break_off() {
     }
 }
 
-/// As in curl 8.22: a control character in the URL's login is refused before anything is connected, even where no login is sent.
+/// As in curl 8.22: a control character in the URL's login is refused before anything is connected, even
+/// where no login is sent.
 #[test]
 fn a_login_with_a_control_character_is_refused() {
     let schemes = "telnet dict gopher ldap mqtt sftp scp tftp rtsp ftp imap pop3 smtp";

@@ -1,8 +1,10 @@
-//! SFTP and SCP with OpenSSH's server: files both ways, part of them, folders, commands, and who may log in where.
+//! SFTP and SCP with OpenSSH's server: files both ways, part of them, folders, commands, and who may log in
+//! where.
 //!
 //! covers: CURLOPT_SSH_AUTH_TYPES, CURLOPT_SSH_PRIVATE_KEYFILE, CURLOPT_SSH_PUBLIC_KEYFILE, CURLOPT_KEYPASSWD,
-//! CURLOPT_SSH_COMPRESSION, CURLOPT_SSH_KNOWNHOSTS, CURLOPT_SSH_HOST_PUBLIC_KEY_MD5, CURLOPT_SSH_HOST_PUBLIC_KEY_SHA256,
-//! CURLOPT_NEW_DIRECTORY_PERMS, CURLOPT_NEW_FILE_PERMS, CURLOPT_DIRLISTONLY, CURLOPT_QUOTE, CURLOPT_POSTQUOTE
+//! CURLOPT_SSH_COMPRESSION, CURLOPT_SSH_KNOWNHOSTS, CURLOPT_SSH_HOST_PUBLIC_KEY_MD5,
+//! CURLOPT_SSH_HOST_PUBLIC_KEY_SHA256, CURLOPT_NEW_DIRECTORY_PERMS, CURLOPT_NEW_FILE_PERMS,
+//! CURLOPT_DIRLISTONLY, CURLOPT_QUOTE, CURLOPT_POSTQUOTE
 
 mod common;
 
@@ -210,7 +212,8 @@ fn commands_before_and_after() {
     assert_eq!(easy.state().message(), why);
 }
 
-/// CVE-2025-10966, CVE-2025-15079: a server whose key is not the known one is refused, whatever it is that it says.
+/// CVE-2025-10966, CVE-2025-15079: a server whose key is not the known one is refused, whatever it is that it
+/// says.
 #[test]
 fn a_server_must_be_the_one_that_is_known() {
     let server = Sshd::start("").unwrap();
@@ -361,8 +364,8 @@ fn keys_change_while_packets_are_compressed() {
     compressed(&Sshd::start_with_password("PasswordAuthentication yes\nRekeyLimit 1M").unwrap());
 }
 
-/// Thirty files at once, of a server that bears four channels for a connection: nobody fails, and one connection, or a few,
-/// serve all.
+/// Thirty files at once, of a server that bears four channels for a connection: nobody fails, and one
+/// connection, or a few, serve all.
 #[test]
 fn transfers_share_a_connection() {
     for (limit, most) in [("", 5), ("MaxSessions 4", 12)] {
@@ -382,8 +385,8 @@ fn transfers_share_a_connection() {
     }
 }
 
-/// What is asked for ahead of the server's word on a key is lost where it does not take the key, and nothing else is: OpenSSH's
-/// server passes over it, dropbear would hang up.
+/// What is asked for ahead of the server's word on a key is lost where it does not take the key, and nothing
+/// else is: OpenSSH's server passes over it, dropbear would hang up.
 #[test]
 fn a_password_follows_a_key_that_does_not_do() {
     let both = Sshd::start_with_password("AuthenticationMethods publickey,password").unwrap();
@@ -470,8 +473,8 @@ fn a_hundred_files_share_a_connection_whose_keys_change() {
     assert!(renewed(&server) >= 8, "{} times", renewed(&server));
 }
 
-/// A file that grows while it is fetched is what it was when it was opened; the rest is had by resuming. One that is cut while it
-/// is fetched is no whole file.
+/// A file that grows while it is fetched is what it was when it was opened; the rest is had by resuming. One
+/// that is cut while it is fetched is no whole file.
 #[test]
 fn a_file_that_changes_while_it_is_fetched() {
     let server = Sshd::start("").unwrap();

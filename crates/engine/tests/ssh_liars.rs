@@ -1,5 +1,5 @@
-//! Servers of SFTP and SCP that lie: OpenSSH's server runs a script in their place. Nobody is given what did not come, nothing
-//! grows, and each fault is told as one.
+//! Servers of SFTP and SCP that lie: OpenSSH's server runs a script in their place. Nobody is given what did
+//! not come, nothing grows, and each fault is told as one.
 
 mod common;
 
@@ -239,8 +239,8 @@ fn a_server_of_scp_that_lies() {
     }
 }
 
-/// A server that is cut off while greeting, agreeing on keys, logging in, opening a channel or telling of a file: an error each
-/// time, and soon.
+/// A server that is cut off while greeting, agreeing on keys, logging in, opening a channel or telling of a
+/// file: an error each time, and soon.
 #[test]
 fn a_server_that_stops_anywhere() {
     let server = Sshd::start("").unwrap();

@@ -1,5 +1,5 @@
-//! What handles learn from replies and keep: alternative services and hosts that want TLS, with their files, their
-//! callbacks and their share.
+//! What handles learn from replies and keep: alternative services and hosts that want TLS, with their files,
+//! their callbacks and their share.
 //!
 //! covers: CURLOPT_ALTSVC, CURLOPT_ALTSVC_CTRL, CURLOPT_HSTS, CURLOPT_HSTS_CTRL, CURLOPT_HSTSREADFUNCTION,
 //! CURLOPT_HSTSWRITEFUNCTION
@@ -93,7 +93,8 @@ fn an_alternative_shows_the_certificate_of_the_origin() {
     assert_eq!(there.served(), 0);
 }
 
-/// curl has no way back to the origin (its wish for one was dropped from its list of things to do in March 2026).
+/// curl has no way back to the origin (its wish for one was dropped from its list of things to do in March
+/// 2026).
 #[test]
 fn an_alternative_that_is_not_there_fails_the_transfer() {
     let authority = Authority::new();

@@ -54,7 +54,8 @@ fn an_upload_keeps_to_its_pace_from_the_first_byte() {
 #[test]
 fn a_request_that_is_repeated_has_all_the_time_to_connect_again() {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-    // The kept connection takes the second request, waits longer than connecting may take, and closes without a word.
+    // The kept connection takes the second request, waits longer than connecting may take, and closes without
+    // a word.
     let dying = vec![
         expect("\r\n\r\n"),
         send(ok),

@@ -1,4 +1,5 @@
-//! WebSocket against peers that follow a script: what is asked, what comes out of frames, what goes into them.
+//! WebSocket against peers that follow a script: what is asked, what comes out of frames, what goes into
+//! them.
 
 mod common;
 
@@ -308,8 +309,8 @@ fn what_cannot_be_sent() {
     assert_eq!(easy.ws_send(b"c", 0, offset), Ok(1));
 }
 
-/// CVE-2026-11586, CVE-2025-5399: a server that asks without end and hears no answer is heard no more once a bounded number
-/// of answers waits; the time limit ends it.
+/// CVE-2026-11586, CVE-2025-5399: a server that asks without end and hears no answer is heard no more once a
+/// bounded number of answers waits; the time limit ends it.
 #[test]
 fn pings_without_end_are_not_answered_without_end() {
     let pings = [&b"\x89\x7d"[..], &[b'p'; 125]].concat().repeat(250_000);
@@ -364,7 +365,8 @@ fn packed(deflater: &mut Deflater, message: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The application is shown plain payload, each piece a frame whose length is known, between what came uncompressed.
+/// The application is shown plain payload, each piece a frame whose length is known, between what came
+/// uncompressed.
 #[test]
 fn what_comes_compressed_is_shown_plain() {
     let mut deflater = Deflater::new(USUAL);
@@ -416,7 +418,8 @@ fn a_bomb_can_be_paused() {
     assert!(body.len() == LENGTH && body.iter().all(|byte| *byte == b'x'));
 }
 
-/// What the application frames leaves compressed, within the window that the server allows, and the fragments' kinds stay.
+/// What the application frames leaves compressed, within the window that the server allows, and the
+/// fragments' kinds stay.
 // covers: curl_ws_send, curl_ws_recv, CURLOPT_CONNECT_ONLY
 #[test]
 fn by_hand_messages_leave_compressed() {

@@ -1,4 +1,5 @@
-//! Words that programs look for in what a transfer tells (CURLOPT_DEBUGFUNCTION(3)) and in its error text: they are curl's.
+//! Words that programs look for in what a transfer tells (CURLOPT_DEBUGFUNCTION(3)) and in its error text:
+//! they are curl's.
 
 mod common;
 

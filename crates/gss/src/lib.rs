@@ -1,9 +1,9 @@
-//! GSS-API (RFC 2743, its C bindings RFC 2744): the client's side of a security context, as Negotiate (RFC 4559) and
-//! SOCKS 5 (RFC 1961) need it.
+//! GSS-API (RFC 2743, its C bindings RFC 2744): the client's side of a security context, as Negotiate (RFC
+//! 4559) and SOCKS 5 (RFC 1961) need it.
 //!
-//! The mechanisms are those of MIT Kerberos' `libgssapi_krb5.so.2`. It is loaded when the first context is wanted, so
-//! that whoever never says Negotiate neither needs nor pays for it. Calls may wait for a key distribution centre:
-//! callers give them a thread.
+//! The mechanisms are those of MIT Kerberos' `libgssapi_krb5.so.2`. It is loaded when the first context is
+//! wanted, so that whoever never says Negotiate neither needs nor pays for it. Calls may wait for a key
+//! distribution centre: callers give them a thread.
 
 mod library;
 mod oid;

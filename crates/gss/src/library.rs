@@ -1,8 +1,9 @@
-//! The border to `libgssapi_krb5.so.2`: its functions, found by dlopen(3) and kept for the life of the process, and
-//! [`Context`] on top of them. All unsafe code of this crate stands here.
+//! The border to `libgssapi_krb5.so.2`: its functions, found by dlopen(3) and kept for the life of the
+//! process, and [`Context`] on top of them. All unsafe code of this crate stands here.
 //!
-//! What holds throughout: a buffer that the library fills is released by the library (`Filled`), every name, credential
-//! and context is released when its owner is dropped, and descriptors handed in point at memory that outlives the call.
+//! What holds throughout: a buffer that the library fills is released by the library (`Filled`), every name,
+//! credential and context is released when its owner is dropped, and descriptors handed in point at memory
+//! that outlives the call.
 
 #![allow(unsafe_code)]
 
@@ -98,8 +99,8 @@ macro_rules! functions {
                 // SAFETY: its initialisers are those of a system library that any program may be linked with.
                 let library = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| error.to_string())?;
                 let functions = Functions {
-                    // SAFETY: the library's function of this name has had this type since RFC 2744 (gss_set_neg_mechs since MIT
-                    // Kerberos 1.8).
+                    // SAFETY: the library's function of this name has had this type since RFC 2744
+                    // (gss_set_neg_mechs since MIT Kerberos 1.8).
                     $($field: *unsafe { library.get($symbol.to_bytes_with_nul()) }.map_err(|error| error.to_string())?,)*
                 };
                 std::mem::forget(library); // the functions stay where they are
@@ -298,8 +299,8 @@ pub struct Context {
     steps: u32,
 }
 
-// SAFETY: the library's objects belong to no thread; RFC 2744 and MIT Kerberos' manual ("Thread safety") only forbid
-// using one of them from two threads at once, which `&mut self` or a single owner rules out.
+// SAFETY: the library's objects belong to no thread; RFC 2744 and MIT Kerberos' manual ("Thread safety") only
+// forbid using one of them from two threads at once, which `&mut self` or a single owner rules out.
 unsafe impl Send for Context {}
 
 impl Context {
@@ -373,14 +374,14 @@ impl Context {
         let (name, service) = (Buffer::of(name.as_bytes()), Oid::of(HOST_BASED_SERVICE));
         let kind = if of_service { &service as *const Oid } else { null() };
         let mut minor = 0;
-        // SAFETY: descriptors of live memory, no kind meaning the mechanism's own form of names, and a place for the
-        // name, which `drop` releases.
+        // SAFETY: descriptors of live memory, no kind meaning the mechanism's own form of names, and a place
+        // for the name, which `drop` releases.
         let major = unsafe { (self.functions.import_name)(&mut minor, &name, kind, &mut self.target) };
         self.functions.checked("gss_import_name", self.mechanism, (major, minor))
     }
 
-    /// NTLM inside of SPNEGO gives a password's hash to whoever asks: where a package offers it, only the other
-    /// mechanisms are agreed upon.
+    /// NTLM inside of SPNEGO gives a password's hash to whoever asks: where a package offers it, only the
+    /// other mechanisms are agreed upon.
     fn exclude_ntlm(&mut self) -> Result<(), Error> {
         if !self.functions.offers(NTLM) {
             return Ok(());
@@ -425,8 +426,9 @@ impl Context {
             application: Buffer::of(octets),
         });
         let channel = channel.as_ref().map_or(null(), |channel| channel as *const ChannelBindings);
-        // SAFETY: credential, name and context are this object's own or null, which means the default credential and
-        // a new context; descriptors and bindings live until the call returns; what is not wanted is null.
+        // SAFETY: credential, name and context are this object's own or null, which means the default
+        // credential and a new context; descriptors and bindings live until the call returns; what is not
+        // wanted is null.
         let major = unsafe {
             (f.init_sec_context)(
                 &mut minor,
@@ -454,7 +456,8 @@ impl Context {
     pub fn user(&mut self) -> Result<String, Error> {
         let (f, mut minor, mut name) = (self.functions, 0, null_mut());
         let nothing = null_mut();
-        // SAFETY: the context is this object's own or null, which the library refuses; only the first name is asked for.
+        // SAFETY: the context is this object's own or null, which the library refuses; only the first name is
+        // asked for.
         let major = unsafe {
             (f.inquire_context)(
                 &mut minor,
@@ -489,8 +492,8 @@ impl Context {
         Ok(out.bytes().to_vec())
     }
 
-    /// A message that the other side has signed, and whether it was encrypted too. One that has come before, or before
-    /// its time, is refused.
+    /// A message that the other side has signed, and whether it was encrypted too. One that has come before,
+    /// or before its time, is refused.
     pub fn unwrap(&mut self, message: &[u8]) -> Result<(Vec<u8>, bool), Error> {
         let (f, mut minor, mut out) = (self.functions, 0, Filled::new(self.functions));
         let (message, mut confidential) = (Buffer::of(message), 0);
@@ -530,7 +533,8 @@ impl Functions {
 impl Drop for Context {
     fn drop(&mut self) {
         let (f, mut minor) = (self.functions, 0);
-        // SAFETY: each is this object's own or null, and is not used afterwards. No token is asked of a context's end.
+        // SAFETY: each is this object's own or null, and is not used afterwards. No token is asked of a
+        // context's end.
         unsafe {
             if !self.context.is_null() {
                 (f.delete_sec_context)(&mut minor, &mut self.context, null_mut());

@@ -1,4 +1,5 @@
-//! The object identifiers that are spoken of here, in the form that GSS-API wants: the contents octets of their DER.
+//! The object identifiers that are spoken of here, in the form that GSS-API wants: the contents octets of
+//! their DER.
 
 /// How a context is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Contexts against a real KDC. The library reads its realm from the environment, so that each act is played by this
-//! program started anew: a test of the name `act_...`, ignored unless it is asked for.
+//! Contexts against a real KDC. The library reads its realm from the environment, so that each act is played
+//! by this program started anew: a test of the name `act_...`, ignored unless it is asked for.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! What carries a connection: a stack of filters, which is one stream of bytes, or QUIC, which has streams of its own.
+//! What carries a connection: a stack of filters, which is one stream of bytes, or QUIC, which has streams of
+//! its own.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -9,8 +10,8 @@ use crate::Filter;
 use crate::quic::Quic;
 use crate::tls::TlsInfo;
 
-/// What both have in common, and all that a pool needs to know of a connection: it is one socket with a reactor, is asked
-/// before it is used again, and ends politely.
+/// What both have in common, and all that a pool needs to know of a connection: it is one socket with a
+/// reactor, is asked before it is used again, and ends politely.
 pub trait Carrier: Send {
     /// One try, without waiting, to end politely.
     fn retire(&mut self);

@@ -65,16 +65,16 @@ impl Presence {
     }
 }
 
-/// What a protocol keeps on a connection between two transfers: FTP's folder, what HTTP knows of the one who is logged in,
-/// a session that is parked.
+/// What a protocol keeps on a connection between two transfers: FTP's folder, what HTTP knows of the one who
+/// is logged in, a session that is parked.
 pub trait Memory: Any + Send {
     /// Looks at the idle connection before it is used again, and takes what came for the protocol itself.
     fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         carrier.idle_state()
     }
 
-    /// The same for one that is looked after while nobody uses it (curl_easy_upkeep): the peer may be asked whether it is
-    /// there.
+    /// The same for one that is looked after while nobody uses it (curl_easy_upkeep): the peer may be asked
+    /// whether it is there.
     fn keep_up(&mut self, carrier: &mut Carried) -> Idle {
         self.idle_state(carrier)
     }
@@ -141,8 +141,8 @@ impl Connection {
         }
     }
 
-    /// When it has been left alone for `interval`: whether it is still alive, after its layers took what had come for
-    /// themselves.
+    /// When it has been left alone for `interval`: whether it is still alive, after its layers took what had
+    /// come for themselves.
     pub(crate) fn keep_up(&mut self, interval: Duration, now: Instant) -> bool {
         if now.saturating_duration_since(self.kept_up) < interval {
             return true;
@@ -176,8 +176,8 @@ impl Connection {
         self.filter().write_all(&[]).await
     }
 
-    /// Says goodbye in one non-blocking try and closes. What was inherited by a fork is closed without a word: the
-    /// parent still speaks on it.
+    /// Says goodbye in one non-blocking try and closes. What was inherited by a fork is closed without a
+    /// word: the parent still speaks on it.
     pub fn retire(mut self) {
         if self.is_inherited() {
             return;

@@ -13,7 +13,8 @@ pub struct NetError {
     pub os_errno: i32,
     /// The result of certificate verification (CURLINFO_SSL_VERIFYRESULT), 0 when it is not about that.
     pub verify_result: i64,
-    /// What a server that could not open an encrypted hello wants instead: an ECHConfigList, empty if it said nothing.
+    /// What a server that could not open an encrypted hello wants instead: an ECHConfigList, empty if it said
+    /// nothing.
     pub retry_configs: Option<Arc<[u8]>>,
 }
 

@@ -3,7 +3,8 @@
 //! Threads that need an entry wait for the one that reads it. In a forked child the thread that held a lock
 //! may not exist, so every wait is bounded; after that the caller reads the file itself.
 //!
-//! tests/kept_interleavings.rs compiles this file once more, with locks and a clock whose order of steps a seed decides.
+//! tests/kept_interleavings.rs compiles this file once more, with locks and a clock whose order of steps a
+//! seed decides.
 
 use std::time::Duration;
 

@@ -13,9 +13,9 @@ use crate::error::{NetError, NetErrorKind};
 use crate::filter::open::{Configured, Purpose, SocketCallbacks, Target, Transport, unbound};
 use crate::sys;
 
-/// A listening socket on the first free port of the range (0 lets the system choose), and that port. The application makes
-/// it as it makes any other (CURLOPT_OPENSOCKETFUNCTION(3)), once. An address that is not this machine's (behind NAT) gives
-/// way to `own`.
+/// A listening socket on the first free port of the range (0 lets the system choose), and that port. The
+/// application makes it as it makes any other (CURLOPT_OPENSOCKETFUNCTION(3)), once. An address that is not
+/// this machine's (behind NAT) gives way to `own`.
 pub fn listen(
     reactor: &Arc<Reactor>,
     ip: IpAddr,
@@ -51,8 +51,8 @@ fn bind_first(socket: &Socket, ip: IpAddr, ports: RangeInclusive<u16>) -> Result
     Err(last)
 }
 
-/// What was accepted, after the application saw it (CURLOPT_SOCKOPTFUNCTION(3)) and had nothing against it. It is not the
-/// application's to close.
+/// What was accepted, after the application saw it (CURLOPT_SOCKOPTFUNCTION(3)) and had nothing against it.
+/// It is not the application's to close.
 pub fn accepted(fd: OwnedFd, callbacks: Option<&dyn SocketCallbacks>) -> Result<Socket, NetError> {
     match callbacks.map_or(Configured::Ok, |c| c.configure(fd.as_fd(), Purpose::Accept)) {
         Configured::Abort => {

@@ -1,10 +1,12 @@
-//! Files that options name: certificates, keys, lists of revoked certificates, sockets. Each is known by its absolute path and
-//! by a stamp of its content, so that one relative name in two folders is two files, and a replaced file is another one.
+//! Files that options name: certificates, keys, lists of revoked certificates, sockets. Each is known by its
+//! absolute path and by a stamp of its content, so that one relative name in two folders is two files, and a
+//! replaced file is another one.
 //!
-//! A stamp is one `stat` (about 1 µs), taken when a transfer plans its way and again by each later transfer that wants to use
-//! that plan. Two kinds of file are looked at once a second at most, because a look at each transfer would cost more than the
-//! transfer's own work on a kept connection: the system's trust anchors, which no option names and which change with a package,
-//! and the entries of a folder of certificates, which may be hundreds.
+//! A stamp is one `stat` (about 1 µs), taken when a transfer plans its way and again by each later transfer
+//! that wants to use that plan. Two kinds of file are looked at once a second at most, because a look at each
+//! transfer would cost more than the transfer's own work on a kept connection: the system's trust anchors,
+//! which no option names and which change with a package, and the entries of a folder of certificates, which
+//! may be hundreds.
 
 use std::fmt;
 use std::fs::{self, Metadata};
@@ -53,8 +55,8 @@ enum Kind {
 pub enum FileStamp {
     /// Nothing can be seen there.
     Missing,
-    /// Device, inode, size, and the times of the last change of content and of inode. Of a pipe or a terminal device and inode
-    /// alone, because its times change while it is read.
+    /// Device, inode, size, and the times of the last change of content and of inode. Of a pipe or a terminal
+    /// device and inode alone, because its times change while it is read.
     File(sys::FileState),
     /// The same of a folder, and a digest of its entries with theirs.
     Folder(sys::FileState, [u8; 32]),
@@ -151,7 +153,8 @@ struct Look {
 /// Returns the stamp of the last look, if that is less than a second old and was taken under the same `own`.
 fn remembered(path: &Path, own: &FileStamp, look: impl FnOnce() -> FileStamp) -> FileStamp {
     static LOOKS: Mutex<Vec<Look>> = Mutex::new(Vec::new());
-    // In a forked child the thread that held the lock may not exist: a caller that does not get it looks for itself.
+    // In a forked child the thread that held the lock may not exist: a caller that does not get it looks for
+    // itself.
     let Ok(mut looks) = LOOKS.try_lock() else { return look() };
     let known = looks.iter().find(|known| known.path == path && known.own == *own);
     if let Some(known) = known.filter(|known| known.at.elapsed() < FOR_A_WHILE) {

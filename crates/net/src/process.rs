@@ -1,7 +1,8 @@
 //! What a process has once, made when first needed: resolver threads and the process-wide connection pool.
 //!
-//! After a fork the child finds a fresh one: threads did not survive, and the parent's connections are not its own. The
-//! parent's stays in memory untouched, so no destructor writes to a connection that the parent still uses.
+//! After a fork the child finds a fresh one: threads did not survive, and the parent's connections are not
+//! its own. The parent's stays in memory untouched, so no destructor writes to a connection that the parent
+//! still uses.
 //!
 //! tests/process_interleavings.rs compiles this file once more.
 

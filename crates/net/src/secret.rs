@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-/// Secret bytes, not necessarily UTF-8. Clones share one copy, which is wiped when the last of them goes. The debug form shows
-/// nothing.
+/// Secret bytes, not necessarily UTF-8. Clones share one copy, which is wiped when the last of them goes. The
+/// debug form shows nothing.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretBytes(Arc<Zeroizing<Vec<u8>>>);
 

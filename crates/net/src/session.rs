@@ -1,11 +1,12 @@
-//! A connection that carries many transfers at once, each on a stream of its own: what HTTP/2 is to a pool, and SSH
-//! with its channels.
+//! A connection that carries many transfers at once, each on a stream of its own: what HTTP/2 is to a pool,
+//! and SSH with its channels.
 //!
-//! A session has its connection as a whole lease ([`Whole`]) and stands in the pool's table beside
-//! the idle connections of the same identity. As long as it has a stream it belongs to its multi handle, whose executor
-//! runs its driver. When the last stream has ended it parks: what it remembers goes into the connection
-//! ([`Memory`](crate::connection::Memory)), the connection becomes an idle one like any other, which may go to a share or
-//! to the process's pool, and nobody drives it. Whoever takes it from there runs a session on it again.
+//! A session has its connection as a whole lease ([`Whole`]) and stands in the pool's table beside the idle
+//! connections of the same identity. As long as it has a stream it belongs to its multi handle, whose
+//! executor runs its driver. When the last stream has ended it parks: what it remembers goes into the
+//! connection ([`Memory`](crate::connection::Memory)), the connection becomes an idle one like any other,
+//! which may go to a share or to the process's pool, and nobody drives it. Whoever takes it from there runs a
+//! session on it again.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -58,19 +59,20 @@ pub trait Stream {
     /// Begins the exchange for which it is.
     fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange>;
 
-    /// No other transfer gets a place in its session from now on (CURLOPT_FORBID_REUSE). Those that have one keep it.
+    /// No other transfer gets a place in its session from now on (CURLOPT_FORBID_REUSE). Those that have one
+    /// keep it.
     fn retire(&mut self) {}
 }
 
-/// Calls what it is given, once: stands around what gives a connection back to its pool, where somebody wants to know of
-/// that (a share's lock functions).
+/// Calls what it is given, once: stands around what gives a connection back to its pool, where somebody wants
+/// to know of that (a share's lock functions).
 pub type Around = Rc<dyn Fn(&mut dyn FnMut())>;
 
 /// One read; what TLS hands out without a copy.
 pub(crate) const READ: usize = 64 << 10;
 
-/// What is read into, lent to one driver at a time: one for all sessions of a multi handle is enough, and one that was parked
-/// goes on without an allocation.
+/// What is read into, lent to one driver at a time: one for all sessions of a multi handle is enough, and one
+/// that was parked goes on without an allocation.
 #[derive(Clone, Default)]
 pub struct Buffer(Rc<Cell<Vec<u8>>>);
 

@@ -1,5 +1,6 @@
-//! What threads share is made of this, and how they tell the time and a fork: std's and the runtime's. Tests that decide the order of
-//! threads' steps (tests/*_interleavings.rs) compile the files that use it once more, with others in their place.
+//! What threads share is made of this, and how they tell the time and a fork: std's and the runtime's. Tests
+//! that decide the order of threads' steps (tests/*_interleavings.rs) compile the files that use it once
+//! more, with others in their place.
 
 pub(crate) use runtime::{fork_generation, spawn_helper};
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, atomic};

@@ -1,5 +1,5 @@
-//! What a forked child finds: a process of its own, and connections that it must not speak on. Alone in its binary: the
-//! mark is the process's.
+//! What a forked child finds: a process of its own, and connections that it must not speak on. Alone in its
+//! binary: the mark is the process's.
 
 mod common;
 

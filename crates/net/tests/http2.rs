@@ -1,4 +1,5 @@
-//! HTTP/2 on real sockets: our session and driver on this crate's runtime, the `h2` crate as the server on a thread.
+//! HTTP/2 on real sockets: our session and driver on this crate's runtime, the `h2` crate as the server on a
+//! thread.
 
 mod common;
 

@@ -1,8 +1,8 @@
-//! Look-ups whose answers come one by one, in a time of their own, and the race that takes them in: real sockets, a name
-//! server that is played, and what must be tried at which millisecond.
+//! Look-ups whose answers come one by one, in a time of their own, and the race that takes them in: real
+//! sockets, a name server that is played, and what must be tried at which millisecond.
 //!
-//! A script says who answers when: `10 AAAA 6a`, `10 A -` for none, `never A`; `30 HTTPS 4a` is a service whose hint is that.
-//! Of the hosts `a` is alive, `s` silent, `r` refuses.
+//! A script says who answers when: `10 AAAA 6a`, `10 A -` for none, `never A`; `30 HTTPS 4a` is a service
+//! whose hint is that. Of the hosts `a` is alive, `s` silent, `r` refuses.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Name servers asked by messages: over UDP and TCP, past those that are silent, forged or unwilling; services beside addresses.
+//! Name servers asked by messages: over UDP and TCP, past those that are silent, forged or unwilling;
+//! services beside addresses.
 
 mod common;
 
@@ -256,8 +257,8 @@ fn names_that_dns_does_not_know() {
     assert!(is_for_dns("www.example.com") && is_for_dns("www.example.com."));
 }
 
-/// Where addresses come of another source and nobody answers for records, each new name costs the resolution delay, until it is
-/// plain that nobody does.
+/// Where addresses come of another source and nobody answers for records, each new name costs the resolution
+/// delay, until it is plain that nobody does.
 #[test]
 fn servers_that_say_nothing_of_records_are_not_asked_for_ever() {
     let server = NameServer::start(|_| Says::Silence);

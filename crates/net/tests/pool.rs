@@ -155,7 +155,8 @@ fn retiring_says_goodbye() {
     assert_eq!(said, "QUIT\r\n");
 }
 
-/// Twenty transfers on a pool of so many connections; returns the most that were in use at once, and the order.
+/// Twenty transfers on a pool of so many connections; returns the most that were in use at once, and the
+/// order.
 fn crowd(limits: Limits, ports: u16) -> (usize, Vec<u16>) {
     let (rt, (_listener, to)) = (runtime(), listener());
     let pool = Pool::new(rt.reactor());
@@ -193,7 +194,8 @@ fn crowd(limits: Limits, ports: u16) -> (usize, Vec<u16>) {
 #[test]
 fn limits_make_transfers_wait_in_line() {
     let (most, order) = crowd(Limits { kept: 0, per_host: 2, ..Limits::default() }, 1);
-    // Those two that are under way together may overtake each other: one connects, the other finds a connection.
+    // Those two that are under way together may overtake each other: one connects, the other finds a
+    // connection.
     assert!(order.iter().enumerate().all(|(at, i)| at.abs_diff(usize::from(*i)) <= 2), "{order:?}");
     assert_eq!(most, 2);
     let (most, _) = crowd(Limits { kept: 0, total: 3, ..Limits::default() }, 7);

@@ -1,7 +1,8 @@
-//! The pool that threads share (a share's, the process's), in thousands of orders of their steps: src/pool/shared.rs and its table
-//! compiled once more, with shuttle's lock and connections that only say what they are. Whatever is taken is what was wished for,
-//! lives, is fresh enough and speaks for whom it was made; nothing is lost, nothing ends without a goodbye that it was due, no
-//! more is kept than may be; and nobody is called under the lock (which would be a deadlock here).
+//! The pool that threads share (a share's, the process's), in thousands of orders of their steps:
+//! src/pool/shared.rs and its table compiled once more, with shuttle's lock and connections that only say
+//! what they are. Whatever is taken is what was wished for, lives, is fresh enough and speaks for whom it was
+//! made; nothing is lost, nothing ends without a goodbye that it was due, no more is kept than may be; and
+//! nobody is called under the lock (which would be a deadlock here).
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 

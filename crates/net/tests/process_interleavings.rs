@@ -1,6 +1,7 @@
-//! What a process has once, in thousands of orders of its threads' steps and through two forks: src/process.rs compiled once more.
-//! All threads of one process have the same, made once; a child has none of its parent's, and its own child none of either's,
-//! whoever of them ever asked. (That a child does not hang or speak on connections is for tests with real forks.)
+//! What a process has once, in thousands of orders of its threads' steps and through two forks:
+//! src/process.rs compiled once more. All threads of one process have the same, made once; a child has none
+//! of its parent's, and its own child none of either's, whoever of them ever asked. (That a child does not
+//! hang or speak on connections is for tests with real forks.)
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 

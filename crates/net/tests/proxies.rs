@@ -12,7 +12,8 @@ use warmwire_net::filter::{Filter, SocketFilter};
 use warmwire_net::{NetError, NetErrorKind};
 use wire::socks::Destination;
 
-/// A peer that expects these bytes, answers, and so on; then it closes. Returns what came that was not expected.
+/// A peer that expects these bytes, answers, and so on; then it closes. Returns what came that was not
+/// expected.
 fn scripted(script: Vec<(&'static [u8], Vec<u8>)>) -> (SocketAddr, JoinHandle<bool>) {
     let (listener, to) = listener();
     let thread = std::thread::spawn(move || {

@@ -22,8 +22,8 @@ struct Counting {
     cache: Arc<ResolveCache>,
 }
 
-/// Answers `10.0.0.1` and `fd00::1` after 30 ms; there is no name that begins with `no`, and nobody knows about those with
-/// `again`.
+/// Answers `10.0.0.1` and `fd00::1` after 30 ms; there is no name that begins with `no`, and nobody knows
+/// about those with `again`.
 fn counting() -> Counting {
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = calls.clone();

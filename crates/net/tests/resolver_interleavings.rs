@@ -1,6 +1,7 @@
-//! The resolver's queue and its threads, in thousands of orders of their steps: src/resolver/lookup.rs compiled once more, with
-//! shuttle's threads and locks and a clock of our own. Whoever waits gets the answer to his question (never would be a deadlock
-//! here), also while other names are stuck and questions are given up, and no thread stays.
+//! The resolver's queue and its threads, in thousands of orders of their steps: src/resolver/lookup.rs
+//! compiled once more, with shuttle's threads and locks and a clock of our own. Whoever waits gets the answer
+//! to his question (never would be a deadlock here), also while other names are stuck and questions are given
+//! up, and no thread stays.
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 

@@ -1,4 +1,5 @@
-//! Sessions in a pool, with one that does nothing but count: who gets a stream, who waits, and what a parked one is.
+//! Sessions in a pool, with one that does nothing but count: who gets a stream, who waits, and what a parked
+//! one is.
 
 mod common;
 
@@ -217,8 +218,8 @@ fn the_patient_wait_for_a_session_being_opened() {
     drop(first);
 }
 
-/// Where it is known how many a session will bear, so many wait for each that is being opened, and the next opens another; but
-/// no server is asked for many at once.
+/// Where it is known how many a session will bear, so many wait for each that is being opened, and the next
+/// opens another; but no server is asked for many at once.
 #[test]
 fn no_more_wait_than_there_will_be_room_for() {
     let (rt, (_listener, to)) = (runtime(), listener());

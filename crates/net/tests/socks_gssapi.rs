@@ -1,5 +1,5 @@
-//! GSS-API with SOCKS proxies that follow a script, well-behaved and hostile ones. The security context is a toy: tokens are
-//! words, wrapping puts one octet in front. Real ones are the matter of tests/servers.
+//! GSS-API with SOCKS proxies that follow a script, well-behaved and hostile ones. The security context is a
+//! toy: tokens are words, wrapping puts one octet in front. Real ones are the matter of tests/servers.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Certificates, lists, OCSP answers, keys and records on mutated seeds: no panic, and what fuzz/tls.rs says must hold.
+//! Certificates, lists, OCSP answers, keys and records on mutated seeds: no panic, and what fuzz/tls.rs says
+//! must hold.
 
 extern crate warmwire_net as net; // the name that the rest of the workspace knows it by
 

@@ -1,8 +1,9 @@
-//! The chains of x509-limbo (C2SP), judged as a server's are: what OpenSSL refuses is refused, and what both OpenSSL and
-//! limbo accept is accepted. Where limbo wants a refusal and OpenSSL accepts, our refusals stand in `x509_limbo.txt`.
+//! The chains of x509-limbo (C2SP), judged as a server's are: what OpenSSL refuses is refused, and what both
+//! OpenSSL and limbo accept is accepted. Where limbo wants a refusal and OpenSSL accepts, our refusals stand
+//! in `x509_limbo.txt`.
 //!
-//! Who asks for OpenSSL gets its verdict: there the chains are shown by a server, which has no keys for them. It signs with one of its
-//! own, so that a client who accepts the chain stumbles over the signature alone.
+//! Who asks for OpenSSL gets its verdict: there the chains are shown by a server, which has no keys for them.
+//! It signs with one of its own, so that a client who accepts the chain stumbles over the signature alone.
 //!
 //! The cases are data from outside (WARMWIRE_SHARED, or `shared` beside the checkout).
 
@@ -156,8 +157,8 @@ fn shared() -> Option<(String, String)> {
     Some((cases, std::fs::read_to_string(folder.join("expected.tsv")).unwrap()))
 }
 
-/// All that OpenSSL itself says, and nothing else. It judges by the clock: cases of another time are left out, but for those that
-/// ended since then.
+/// All that OpenSSL itself says, and nothing else. It judges by the clock: cases of another time are left
+/// out, but for those that ended since then.
 #[test]
 fn who_asks_for_openssl_gets_its_verdict() {
     let Some((cases, table)) = shared() else { return };

@@ -1,5 +1,5 @@
-//! Chains that are almost right, thousands of shapes of them, judged by us and by OpenSSL's verify command, which must be
-//! of one mind: what it refuses is refused, and what it accepts is accepted.
+//! Chains that are almost right, thousands of shapes of them, judged by us and by OpenSSL's verify command,
+//! which must be of one mind: what it refuses is refused, and what it accepts is accepted.
 //!
 //! `WARMWIRE_CHAINS` says how many (300), `WARMWIRE_SEED` from where on.
 
@@ -321,7 +321,8 @@ fn shape(case: &mut Case, choice: usize) {
             case.plans[last] = issued(root, &first);
             (case.sent, case.trusted) = ((1..=last).collect(), vec![1]);
         }
-        // Another root certifies an authority of the chain, too; it is trusted, or both are, or only the first.
+        // Another root certifies an authority of the chain, too; it is trusted, or both are, or only the
+        // first.
         3..=7 => {
             let mut other = root;
             (other.subject, other.key) = (name(&[(UTF8, "Another root")]), KEYS - 1);
@@ -574,7 +575,8 @@ fn nothing_odd_is_accepted_that_openssl_refuses() {
             (Some(0), ours) => *stricter.entry(format!("{ours}: {told}")).or_default() += 1,
             // Anchors are the user's own; one that can't be read is another matter than a peer's.
             (None, 0) if case.trusted.contains(&at) => {}
-            // What should be the leaf's key is none: nothing the server signs in the handshake can be proved by it.
+            // What should be the leaf's key is none: nothing the server signs in the handshake can be proved
+            // by it.
             (Some(EE_KEY_TOO_SMALL), 0) if at == 0 => {}
             (theirs, 0) => faults.push(format!("seed {seed}: OpenSSL {theirs:?}, ours 0 ({at}: {told})")),
             _ => {}

@@ -1,7 +1,9 @@
-//! TLS by the system's OpenSSL 3, for programs that ask for it: what they set up through libcurl is a context of the library that
-//! they themselves have loaded. It is loaded by name when it is first needed and never required.
+//! TLS by the system's OpenSSL 3, for programs that ask for it: what they set up through libcurl is a context
+//! of the library that they themselves have loaded. It is loaded by name when it is first needed and never
+//! required.
 //!
-//! A [`Connection`] moves no bytes: what the peer sent is put in, what is to be sent is taken out (memory BIOs, BIO_s_mem(3)).
+//! A [`Connection`] moves no bytes: what the peer sent is put in, what is to be sent is taken out (memory
+//! BIOs, BIO_s_mem(3)).
 
 mod library;
 mod numbers;

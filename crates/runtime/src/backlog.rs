@@ -1,6 +1,6 @@
-//! How large a send buffer ought to be on a system that says how much it wants to have at hand for a link to be full, and leaves it
-//! to the program to give that room (Windows' SIO_IDEAL_SEND_BACKLOG_QUERY). With less, a link of long delay is filled to a part
-//! only: 64 KiB at 200 ms are 320 KB/s.
+//! How large a send buffer ought to be on a system that says how much it wants to have at hand for a link to
+//! be full, and leaves it to the program to give that room (Windows' SIO_IDEAL_SEND_BACKLOG_QUERY). With
+//! less, a link of long delay is filled to a part only: 64 KiB at 200 ms are 320 KB/s.
 
 use std::time::{Duration, Instant};
 
@@ -38,8 +38,8 @@ impl Backlog {
         true
     }
 
-    /// The system has answered; what the buffer is to be set to, if it is too small. It never shrinks: what is in it would keep
-    /// the program from sending until it has left.
+    /// The system has answered; what the buffer is to be set to, if it is too small. It never shrinks: what
+    /// is in it would keep the program from sending until it has left.
     pub(crate) fn answered(&mut self, ideal: usize) -> Option<usize> {
         let wanted = ideal.min(MOST);
         if wanted <= self.room {

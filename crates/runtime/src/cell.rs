@@ -1,8 +1,9 @@
 //! A `RefCell` whose live borrows a debug build counts.
 //!
-//! The application may come back into the API from any of its callbacks, jump over our frames or throw through them: a
-//! borrow that lives then makes an option set inside panic, and stays for ever after a jump. So nothing is borrowed while
-//! it is called, and [`none_is_borrowed`] says so at every entry to it. In a release build the cell is std's.
+//! The application may come back into the API from any of its callbacks, jump over our frames or throw
+//! through them: a borrow that lives then makes an option set inside panic, and stays for ever after a jump.
+//! So nothing is borrowed while it is called, and [`none_is_borrowed`] says so at every entry to it. In a
+//! release build the cell is std's.
 
 #[cfg(not(debug_assertions))]
 pub use std::cell::{Ref, RefCell, RefMut};

@@ -1,10 +1,12 @@
 //! The executor of one multi handle: a slab of tasks and bounded rounds of polling those that were woken.
 //!
-//! Tasks may spawn, wake and cancel tasks, themselves included, and what they call may try to run the executor again
-//! (refused). No borrow is held while a task is polled: the application's callbacks run inside.
+//! Tasks may spawn, wake and cancel tasks, themselves included, and what they call may try to run the
+//! executor again (refused). No borrow is held while a task is polled: the application's callbacks run
+//! inside.
 //!
 //! A caller that waits for one future alone keeps it on its own stack and has it run beside the tasks
-//! ([`Runtime::run_with`]): it is woken like a task, and costs neither a place nor memory nor a waker of its own.
+//! ([`Runtime::run_with`]): it is woken like a task, and costs neither a place nor memory nor a waker of its
+//! own.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
@@ -152,8 +154,8 @@ impl Runtime {
         wakers.into_iter().chain(root).for_each(Waker::wake);
     }
 
-    /// Wakes a task when the present run is over: what has more to do than is fair lets the caller go, and events be seen,
-    /// before it goes on. Waking it at once would only begin the next round of the same run.
+    /// Wakes a task when the present run is over: what has more to do than is fair lets the caller go, and
+    /// events be seen, before it goes on. Waking it at once would only begin the next round of the same run.
     pub fn wake_later(&self, waker: Waker) {
         self.0.later.borrow_mut().push(waker);
     }
@@ -178,7 +180,8 @@ impl Runtime {
         self.run_with(pin!(std::future::pending::<()>())).map(drop)
     }
 
-    /// The same beside a future that the caller keeps and has [started](Self::start_root); what it came to, if it has ended.
+    /// The same beside a future that the caller keeps and has [started](Self::start_root); what it came to,
+    /// if it has ended.
     pub fn run_with<T>(&self, mut root: Pin<&mut impl Future<Output = T>>) -> Result<Poll<T>, Recursive> {
         let _running = Running::start(self)?;
         let mut ended = Poll::Pending;
@@ -211,9 +214,9 @@ impl Runtime {
         self.run()
     }
 
-    /// Waits for events, at most until the next timer; not at all when tasks are ready. Returns how many descriptors
-    /// are ready, ours and `extra`. Only with `may_wake` does [`Reactor::wakeup`] end it. A signal does, and every task
-    /// gets a turn: whoever interrupts a program wants it to look around.
+    /// Waits for events, at most until the next timer; not at all when tasks are ready. Returns how many
+    /// descriptors are ready, ours and `extra`. Only with `may_wake` does [`Reactor::wakeup`] end it. A
+    /// signal does, and every task gets a turn: whoever interrupts a program wants it to look around.
     pub fn wait(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
         let ready = match self.0.reactor.wait(extra, max, may_wake) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {
@@ -237,9 +240,9 @@ impl Runtime {
         }
     }
 
-    /// Forgets a run that never returned, because the application jumped out of a callback over our frames, and the task
-    /// that was being polled, which it names. That task's future is nobody's any more: it was in the middle of a step,
-    /// and what it owns at such a moment only that step knew.
+    /// Forgets a run that never returned, because the application jumped out of a callback over our frames,
+    /// and the task that was being polled, which it names. That task's future is nobody's any more: it was in
+    /// the middle of a step, and what it owns at such a moment only that step knew.
     pub fn abandon_run(&self) -> Option<TaskId> {
         self.end_run();
         let lost = self.0.polled.take()?;
@@ -247,7 +250,8 @@ impl Runtime {
         Some(lost)
     }
 
-    /// The task that a panic, or an exception of the application's, came out of since this was asked last. It is no more.
+    /// The task that a panic, or an exception of the application's, came out of since this was asked last. It
+    /// is no more.
     pub fn take_thrown(&self) -> Option<TaskId> {
         self.0.thrown.take()
     }
@@ -331,7 +335,8 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.0.end_run();
         if let Some(thrown) = self.0.0.polled.take() {
-            // Set still: something unwinds out of its poll. Its future is gone, and it will never be polled again.
+            // Set still: something unwinds out of its poll. Its future is gone, and it will never be polled
+            // again.
             drop(self.0.remove(thrown));
             self.0.0.thrown.set(Some(thrown));
         }

@@ -1,8 +1,8 @@
 //! Executor, reactor, timers and clock of one multi handle; knows nothing of curl.
 //!
-//! One thread drives it, the caller's, through [`Runtime::run`], [`Runtime::perform`] and [`Runtime::wait`]; other
-//! threads only wake tasks. No thread-locals, since a multi handle may migrate between threads between calls; the count of
-//! live borrows in a debug build ([`cell`]) is one, and nought whenever a call returns.
+//! One thread drives it, the caller's, through [`Runtime::run`], [`Runtime::perform`] and [`Runtime::wait`];
+//! other threads only wake tasks. No thread-locals, since a multi handle may migrate between threads between
+//! calls; the count of live borrows in a debug build ([`cell`]) is one, and nought whenever a call returns.
 
 mod backlog;
 mod boxed;

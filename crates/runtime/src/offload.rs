@@ -14,8 +14,8 @@ struct Desk<T> {
     waiting: Option<Waker>,
 }
 
-/// Does `work` on a thread of its own. Dropping the future leaves the work to itself. While it goes on, the reactor's
-/// wake-up descriptor is among the interests, so that an application's own loop hears of its end.
+/// Does `work` on a thread of its own. Dropping the future leaves the work to itself. While it goes on, the
+/// reactor's wake-up descriptor is among the interests, so that an application's own loop hears of its end.
 pub async fn offload<T: Send + 'static>(
     reactor: &Arc<Reactor>,
     name: &str,

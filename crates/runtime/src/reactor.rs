@@ -1,8 +1,10 @@
-//! Who waits for which descriptor until when: the one table behind poll, epoll, fdset, waitfds and socket_action.
+//! Who waits for which descriptor until when: the one table behind poll, epoll, fdset, waitfds and
+//! socket_action.
 //!
-//! Readiness is kept edge style in the table, whoever reports it: a reader asks for the flag before it receives, a
-//! short read clears it. Wakers are called, and the application's hook is told, only after the table's lock is
-//! released. How the events get here is `wait.rs`; what is done with a ready descriptor is `sys/socket.rs`.
+//! Readiness is kept edge style in the table, whoever reports it: a reader asks for the flag before it
+//! receives, a short read clears it. Wakers are called, and the application's hook is told, only after the
+//! table's lock is released. How the events get here is `wait.rs`; what is done with a ready descriptor is
+//! `sys/socket.rs`.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -160,8 +162,8 @@ impl Reactor {
         WakeGuard(self.clone())
     }
 
-    /// The caller does what makes tasks ready, and runs them before it drops this or else is told by the wake-up descriptor. So a
-    /// loop's own doings cost it no event.
+    /// The caller does what makes tasks ready, and runs them before it drops this or else is told by the
+    /// wake-up descriptor. So a loop's own doings cost it no event.
     pub fn turn(self: &Arc<Self>) -> Turn {
         self.ready.begin_turn();
         Turn(self.clone())
@@ -181,7 +183,8 @@ impl Reactor {
         self.table().timers.next()
     }
 
-    /// The application says that a descriptor is ready. Its loop may be edge-triggered: reads go on until EAGAIN.
+    /// The application says that a descriptor is ready. Its loop may be edge-triggered: reads go on until
+    /// EAGAIN.
     pub fn ready(&self, fd: RawFd, events: Interest, error: bool) {
         if self.ready.raw_descriptor() == Some(fd) {
             self.ready.drain();
@@ -200,8 +203,8 @@ impl Reactor {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether [`descriptor`](Self::descriptor) is readable for no other reason than that something is waited for since it was last
-    /// asked.
+    /// Whether [`descriptor`](Self::descriptor) is readable for no other reason than that something is waited
+    /// for since it was last asked.
     pub fn has_unasked(&self) -> bool {
         self.table().unasked
     }
@@ -228,7 +231,8 @@ impl Reactor {
         self.table().hook.is_some()
     }
 
-    /// Tells the hook of every descriptor whose interest differs from what it was told last. Costs what was touched.
+    /// Tells the hook of every descriptor whose interest differs from what it was told last. Costs what was
+    /// touched.
     pub fn tell_changes(&self) {
         let mut table = self.table();
         let Some(hook) = table.hook.clone() else { return };
@@ -246,8 +250,8 @@ impl Reactor {
         }
     }
 
-    /// Takes the descriptors of that owner out of the table, but those that the caller says are still in use: what owned
-    /// them was jumped over and will never say so itself.
+    /// Takes the descriptors of that owner out of the table, but those that the caller says are still in use:
+    /// what owned them was jumped over and will never say so itself.
     pub fn disown(&self, owner: u64, stays: impl Fn(RawFd) -> bool) -> Vec<RawFd> {
         let table = self.table();
         let of_owner = |entry: &Entry| entry.owner == owner && !stays(entry.raw);
@@ -418,7 +422,8 @@ impl Table {
         }
     }
 
-    /// The explicit removal from epoll matters when the descriptor lives on elsewhere: duplicated, or in a child.
+    /// The explicit removal from epoll matters when the descriptor lives on elsewhere: duplicated, or in a
+    /// child.
     fn remove(&mut self, slot: usize) -> Entry {
         let entry = self.entries.remove(slot);
         self.by_fd.remove(&(entry.raw, slot));
@@ -456,8 +461,8 @@ impl Table {
         }
     }
 
-    /// What to tell the hook. With tasks still queued nothing is withdrawn: a task that merely yielded between two
-    /// reads would otherwise cost the application two changes per read.
+    /// What to tell the hook. With tasks still queued nothing is withdrawn: a task that merely yielded
+    /// between two reads would otherwise cost the application two changes per read.
     fn changes(&mut self, tasks_queued: bool) -> Vec<(RawFd, Interest, u64)> {
         let mut rows = Vec::new();
         let mut dirty = std::mem::take(&mut self.dirty);
@@ -486,8 +491,8 @@ impl Table {
         rows
     }
 
-    /// In a forked child: the epoll instance is the parent's too, so it is dropped untouched and not replaced until
-    /// it is needed.
+    /// In a forked child: the epoll instance is the parent's too, so it is dropped untouched and not replaced
+    /// until it is needed.
     fn leave_parent(&mut self) {
         self.fork_generation = fork::generation();
         self.forget_epoll();

@@ -1,10 +1,12 @@
 //! The part of a runtime that other threads touch: the queue of woken tasks and the wake-up descriptor.
 //!
-//! The descriptor is created when first needed and owned here, behind the `Arc` that every waker holds, so a waker
-//! that outlives its runtime writes into a descriptor that still exists. It is written only when somebody sleeps on
-//! it: the runtime in `wait`, or an application's own event loop while a wake guard is held.
+//! The descriptor is created when first needed and owned here, behind the `Arc` that every waker holds, so a
+//! waker that outlives its runtime writes into a descriptor that still exists. It is written only when
+//! somebody sleeps on it: the runtime in `wait`, or an application's own event loop while a wake guard is
+//! held.
 //!
-//! tests/interleavings.rs compiles this file once more, with locks and atomics whose order of steps a seed decides.
+//! tests/interleavings.rs compiles this file once more, with locks and atomics whose order of steps a seed
+//! decides.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,7 +25,8 @@ pub(crate) struct Ready {
     queue: Mutex<VecDeque<TaskId>>,
     /// The owner is in `wait`, or about to be.
     sleeping: AtomicBool,
-    /// Runs, and turns of the owner around them, that are under way: whoever is in one will look at the queue again.
+    /// Runs, and turns of the owner around them, that are under way: whoever is in one will look at the queue
+    /// again.
     turns: AtomicUsize,
     /// How many wake guards are held: an application's loop may be watching the descriptor.
     watchers: AtomicUsize,
@@ -79,8 +82,9 @@ impl Ready {
         self.woken.swap(false, SeqCst)
     }
 
-    /// Has `wait` wait for so long, or not at all when there is something to do. That we sleep is said before the queue
-    /// and the wish to be woken are looked at: whoever comes after the look finds it said and kicks.
+    /// Has `wait` wait for so long, or not at all when there is something to do. That we sleep is said before
+    /// the queue and the wish to be woken are looked at: whoever comes after the look finds it said and
+    /// kicks.
     pub(crate) fn asleep<T>(&self, max: Duration, may_wake: bool, wait: impl FnOnce(Duration) -> T) -> T {
         self.sleeping.store(!max.is_zero(), SeqCst);
         let called = may_wake && self.woken();
@@ -99,7 +103,8 @@ impl Ready {
         self.turns.fetch_add(1, SeqCst);
     }
 
-    /// Leaving the last turn with tasks still queued while an application's loop watches the descriptor: it must come back.
+    /// Leaving the last turn with tasks still queued while an application's loop watches the descriptor: it
+    /// must come back.
     pub(crate) fn end_turn(&self) {
         let is_last = self.turns.fetch_sub(1, SeqCst) == 1;
         if is_last && self.watchers.load(SeqCst) > 0 && !self.is_empty() {
@@ -130,7 +135,8 @@ impl Ready {
         let fd = Arc::new(eventfd::create()?);
         *slot = Some(fd.clone());
         drop(slot);
-        // A wake-up from before the descriptor existed must not be lost on a loop that watches it. Who runs looks again.
+        // A wake-up from before the descriptor existed must not be lost on a loop that watches it. Who runs
+        // looks again.
         if self.woken() || self.turns.load(SeqCst) == 0 && !self.is_empty() {
             self.kick();
         }
@@ -145,8 +151,8 @@ impl Ready {
         lock(&self.descriptor).as_ref().map(|fd| fd.as_raw_fd())
     }
 
-    /// Empties the descriptor. The order matters: whoever saw `kicked` set had queued its task before, and the caller
-    /// looks at the queue after this.
+    /// Empties the descriptor. The order matters: whoever saw `kicked` set had queued its task before, and
+    /// the caller looks at the queue after this.
     pub(crate) fn drain(&self) {
         if !self.kicked.load(SeqCst) {
             return;
@@ -169,8 +175,9 @@ impl Ready {
         self.sleeping.load(SeqCst) || self.watchers.load(SeqCst) > 0 && self.turns.load(SeqCst) == 0
     }
 
-    /// `kicked` says what the descriptor is only because both change under its lock: drained between the two, it would stay
-    /// readable without being marked, nobody would drain it, and a loop that watches it would spin.
+    /// `kicked` says what the descriptor is only because both change under its lock: drained between the two,
+    /// it would stay readable without being marked, nobody would drain it, and a loop that watches it would
+    /// spin.
     fn kick(&self) {
         let slot = lock(&self.descriptor);
         if let Some(fd) = &*slot

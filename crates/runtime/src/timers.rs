@@ -104,8 +104,8 @@ impl Future for Sleep {
     }
 }
 
-/// Completes in the next run, after events were harvested: what a task waits for that could go on for long and wants to
-/// see what has come meanwhile. Waking itself would only give it another round of the same run.
+/// Completes in the next run, after events were harvested: what a task waits for that could go on for long
+/// and wants to see what has come meanwhile. Waking itself would only give it another round of the same run.
 pub struct NextRun {
     reactor: Arc<Reactor>,
     key: Option<TimerKey>,

@@ -1,7 +1,7 @@
 //! Waiting for events: poll(2) up to a dozen descriptors, epoll above it.
 //!
-//! Measured: below a dozen, building a poll set is cheaper than keeping epoll's; above, epoll registered once per
-//! descriptor and never modified costs nothing for those that are idle.
+//! Measured: below a dozen, building a poll set is cheaper than keeping epoll's; above, epoll registered once
+//! per descriptor and never modified costs nothing for those that are idle.
 
 use std::io;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ const MANUAL_WAIT: Duration = Duration::from_millis(1);
 /// Who is to be woken once the table's lock is released.
 pub(crate) type Wakers = SmallVec<[Waker; 4]>;
 
-/// An application's own descriptor, waited for together with ours; bits as in Linux's poll(2) and curl's CURL_WAIT_POLLIN.
-/// `None` is skipped.
+/// An application's own descriptor, waited for together with ours; bits as in Linux's poll(2) and curl's
+/// CURL_WAIT_POLLIN. `None` is skipped.
 pub struct ExtraFd<'a> {
     pub fd: Option<BorrowedFd<'a>>,
     pub events: i16,
@@ -51,8 +51,8 @@ pub(crate) struct Event {
     pub(crate) hangup: bool,
 }
 
-/// What is waited for in one call. Every request waits once or twice, so that the short lists of the usual case stay on
-/// the stack.
+/// What is waited for in one call. Every request waits once or twice, so that the short lists of the usual
+/// case stay on the stack.
 struct Plan {
     epoll: Option<Arc<Epoll>>,
     polled: PolledList,
@@ -60,9 +60,9 @@ struct Plan {
 }
 
 impl Reactor {
-    /// Waits until something happened, a timer or `max` is due, or (if allowed) somebody called `wakeup`. Events that
-    /// nobody waits for, on idle or paused connections, don't end it. Returns how many descriptors are ready. A signal ends
-    /// it with [`io::ErrorKind::Interrupted`].
+    /// Waits until something happened, a timer or `max` is due, or (if allowed) somebody called `wakeup`.
+    /// Events that nobody waits for, on idle or paused connections, don't end it. Returns how many
+    /// descriptors are ready. A signal ends it with [`io::ErrorKind::Interrupted`].
     pub(crate) fn wait(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
         let start = Instant::now();
         let mut now = start;
@@ -195,8 +195,9 @@ impl Reactor {
     }
 }
 
-/// One descriptor that is readable whenever [`Runtime::perform`](crate::Runtime::perform) would find an event or a woken
-/// task, for a loop that is to watch one thing instead of a table. Timers are told by [`Reactor::timeout`]. What epoll
+/// One descriptor that is readable whenever [`Runtime::perform`](crate::Runtime::perform) would find an event
+/// or a woken task, for a loop that is to watch one thing instead of a table. Timers are told by
+/// [`Reactor::timeout`]. What epoll
 /// refuses is not behind it; sockets never are refused while there is memory.
 pub struct Descriptor {
     epoll: Arc<Epoll>,
@@ -206,7 +207,8 @@ pub struct Descriptor {
 lend!(Descriptor, it => &*it.epoll);
 
 impl Reactor {
-    /// From here on everything that is waited for stands behind one descriptor. It says nothing in a forked child.
+    /// From here on everything that is waited for stands behind one descriptor. It says nothing in a forked
+    /// child.
     pub fn descriptor(self: &Arc<Self>) -> io::Result<Descriptor> {
         let wakes = self.wake_interest();
         let wake = self.ready.descriptor()?;
@@ -250,7 +252,8 @@ impl Table {
     }
 }
 
-/// One copy of this for all who add: between two requests the code has gone cold, and each line of it is paid for.
+/// One copy of this for all who add: between two requests the code has gone cold, and each line of it is paid
+/// for.
 #[inline(never)]
 fn push<'a>(set: &mut PollSet<'a>, fd: BorrowedFd<'a>, flags: PollFlags) {
     set.push(PollFd::from_borrowed_fd(fd, flags));

@@ -1,6 +1,7 @@
-//! How other threads end a sleep, in thousands of orders of their steps: src/ready.rs compiled once more, with locks, atomics
-//! and a wake-up descriptor of shuttle's, which decides after every step who makes the next. Nobody sleeps on while there is
-//! something to do (that would be a deadlock here), and nobody turns for nothing.
+//! How other threads end a sleep, in thousands of orders of their steps: src/ready.rs compiled once more,
+//! with locks, atomics and a wake-up descriptor of shuttle's, which decides after every step who makes the
+//! next. Nobody sleeps on while there is something to do (that would be a deadlock here), and nobody turns
+//! for nothing.
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 
@@ -153,7 +154,8 @@ fn waits() {
     settled(&world);
 }
 
-/// An event loop of the application's, which watches the descriptor and has the runtime perform when it is readable.
+/// An event loop of the application's, which watches the descriptor and has the runtime perform when it is
+/// readable.
 fn watches(world: &World) {
     let fd = world.ready.descriptor().unwrap();
     let mut seen = [[false; 3]; 2];

@@ -1,4 +1,5 @@
-//! Sockets on the reactor: every test runs with poll(2) and with epoll (extra registrations make the difference).
+//! Sockets on the reactor: every test runs with poll(2) and with epoll (extra registrations make the
+//! difference).
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -305,9 +306,10 @@ async fn connect(socket: &mut Socket, port: u16) -> std::io::Result<()> {
     }
 }
 
-/// Every way in which an application waits: the call that can be woken and the one that cannot, with a descriptor of its own
-/// and without, and a loop of its own, of which the runtime hears nothing but that time passes. In such a loop a
-/// system that never tells of a failed connect (WSAPoll before Windows 10 2004) looks like this.
+/// Every way in which an application waits: the call that can be woken and the one that cannot, with a
+/// descriptor of its own and without, and a loop of its own, of which the runtime hears nothing but that time
+/// passes. In such a loop a system that never tells of a failed connect (WSAPoll before Windows 10 2004)
+/// looks like this.
 #[test]
 fn a_refused_connect_ends_every_kind_of_wait() {
     let (own, _peer) = ends();

@@ -1,5 +1,5 @@
-//! Logging in (RFC 4252, keyboard-interactive of RFC 4256): which proofs are given, one after the other. Files and the agent are
-//! read by others; here it is decided what is sent.
+//! Logging in (RFC 4252, keyboard-interactive of RFC 4256): which proofs are given, one after the other.
+//! Files and the agent are read by others; here it is decided what is sent.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -108,8 +108,8 @@ impl Login {
         }
     }
 
-    /// Whether what [`Login::begin`] sent has been enough so far: messages of the layer above that were sent behind it came to
-    /// somebody who was logged in.
+    /// Whether what [`Login::begin`] sent has been enough so far: messages of the layer above that were sent
+    /// behind it came to somebody who was logged in.
     pub fn is_at_once(&self) -> bool {
         !self.refused
     }
@@ -119,8 +119,9 @@ impl Login {
         self.ways = ways.into_iter().collect();
     }
 
-    /// Asks for the service, and without waiting which methods there are. A key, if there is one, is proved without waiting
-    /// either (RFC 4252 §4 lets requests follow one another): a server that takes no keys refuses it beside the methods.
+    /// Asks for the service, and without waiting which methods there are. A key, if there is one, is proved
+    /// without waiting either (RFC 4252 §4 lets requests follow one another): a server that takes no keys
+    /// refuses it beside the methods.
     pub fn begin(&mut self, transport: &mut Transport, first: Option<&PrivateKey>) -> Result<(), Error> {
         let mut message = vec![SERVICE_REQUEST];
         message.put_string("ssh-userauth");

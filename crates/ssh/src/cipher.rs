@@ -1,5 +1,6 @@
-//! How packets are enciphered and authenticated (RFC 4253 §6, RFC 4344, RFC 5647, RFC 6668, OpenSSH's PROTOCOL §1.1, §1.6 and
-//! PROTOCOL.chacha20poly1305): one value for each direction, from its keys to the bytes of a packet.
+//! How packets are enciphered and authenticated (RFC 4253 §6, RFC 4344, RFC 5647, RFC 6668, OpenSSH's
+//! PROTOCOL §1.1, §1.6 and PROTOCOL.chacha20poly1305): one value for each direction, from its keys to the
+//! bytes of a packet.
 
 use aes::cipher::{KeyIvInit, StreamCipher};
 use zeroize::Zeroize;
@@ -218,8 +219,8 @@ impl Open {
         }
     }
 
-    /// How many bytes the packet at the front of `input` has in all, once that can be said. A length that no packet has is a
-    /// fault at once: nothing is waited for.
+    /// How many bytes the packet at the front of `input` has in all, once that can be said. A length that no
+    /// packet has is a fault at once: nothing is waited for.
     pub fn size(&mut self, sequence: u32, input: &mut [u8]) -> Result<Option<usize>, Error> {
         let first = if matches!(self, Open::Ctr { of_ciphertext: false, .. }) { 16 } else { 4 };
         if input.len() < first {
@@ -240,7 +241,8 @@ impl Open {
             }
         };
         let length = u32::from_be_bytes(length) as usize;
-        // Clear packets that are not a multiple of eight long come from servers that are all the same understood.
+        // Clear packets that are not a multiple of eight long come from servers that are all the same
+        // understood.
         let ragged = !(length + counted).is_multiple_of(block) && !matches!(self, Open::Clear);
         if !(5..=MAX_PACKET).contains(&length) || ragged {
             return Err(Error::Protocol("SSH packet of a length that cannot be"));
@@ -309,7 +311,8 @@ mod tests {
         all
     }
 
-    /// Packets of all lengths, byte by byte, through each cipher; one that was changed anywhere is not opened.
+    /// Packets of all lengths, byte by byte, through each cipher; one that was changed anywhere is not
+    /// opened.
     #[test]
     fn what_was_sealed_is_opened_and_nothing_else() {
         for keys in all() {

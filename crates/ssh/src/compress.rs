@@ -87,8 +87,8 @@ mod tests {
         }
     }
 
-    /// What can be expanded lies in a ring of 32 KiB: where a packet's last match goes over its end, all bytes have been taken in
-    /// and some have not come out.
+    /// What can be expanded lies in a ring of 32 KiB: where a packet's last match goes over its end, all
+    /// bytes have been taken in and some have not come out.
     #[test]
     fn a_packet_that_goes_over_the_rings_end_comes_whole() {
         for before in (0..2000).step_by(37) {

@@ -1,6 +1,6 @@
-//! known_hosts in OpenSSH's format (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): which key a host is known by. A line is
-//! `[@marker] names type base64 [comment]`; names are patterns between commas, `!` denies, `|1|salt|hash` is a name that was
-//! hashed, and a port other than 22 stands as `[host]:port`.
+//! known_hosts in OpenSSH's format (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): which key a host is known by. A
+//! line is `[@marker] names type base64 [comment]`; names are patterns between commas, `!` denies,
+//! `|1|salt|hash` is a name that was hashed, and a port other than 22 stands as `[host]:port`.
 
 use crate::crypto::{Hash, Mac};
 use crate::public::{self, CERT_SUFFIX, Certificate, HOST_ALGORITHMS};
@@ -112,7 +112,8 @@ impl KnownHosts {
             && certificate.is_for(host, now)
     }
 
-    /// The algorithms by which this host shall be asked to prove itself: first those for which there is a key.
+    /// The algorithms by which this host shall be asked to prove itself: first those for which there is a
+    /// key.
     pub fn preferred(&self, host: &str, port: u16) -> Vec<String> {
         let mut preferred = Vec::new();
         if self.of(host, port).any(|entry| entry.marker == Marker::Authority) {

@@ -1,5 +1,6 @@
-//! SSH's client as a state machine (RFC 4251 to 4254): no I/O, no clock. `transport` makes packets of bytes, `auth` logs in,
-//! `session` carries channels, `sftp` and `scp` are spoken on them; `keys` and `known_hosts` read files.
+//! SSH's client as a state machine (RFC 4251 to 4254): no I/O, no clock. `transport` makes packets of bytes,
+//! `auth` logs in, `session` carries channels, `sftp` and `scp` are spoken on them; `keys` and `known_hosts`
+//! read files.
 
 pub mod agent;
 pub mod auth;

@@ -1,5 +1,5 @@
-//! Public keys, their signatures and OpenSSH's certificates (RFC 4253 §6.6, RFC 5656, RFC 8332, RFC 8709, OpenSSH's
-//! PROTOCOL.certkeys). What is signed is verified here for hosts; users' keys are `keys`.
+//! Public keys, their signatures and OpenSSH's certificates (RFC 4253 §6.6, RFC 5656, RFC 8332, RFC 8709,
+//! OpenSSH's PROTOCOL.certkeys). What is signed is verified here for hosts; users' keys are `keys`.
 
 use crate::bytes::{Malformed, Put, Reader};
 use crate::crypto::{self, Hash};
@@ -117,7 +117,8 @@ impl PublicKey {
         out
     }
 
-    /// Whether `signature`, a blob, is this key's of `message` by `algorithm`. Signatures with SHA-1 (`ssh-rsa`) are none.
+    /// Whether `signature`, a blob, is this key's of `message` by `algorithm`. Signatures with SHA-1
+    /// (`ssh-rsa`) are none.
     pub fn verify(&self, algorithm: &str, message: &[u8], signature: &[u8]) -> bool {
         self.try_verify(algorithm, message, signature).unwrap_or(false)
     }
@@ -190,8 +191,8 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Reads a certificate for a host and verifies the authority's signature. Whether anybody trusts the authority, and
-    /// whether name and time fit, others say.
+    /// Reads a certificate for a host and verifies the authority's signature. Whether anybody trusts the
+    /// authority, and whether name and time fit, others say.
     pub fn parse(blob: &[u8]) -> Result<Certificate, Malformed> {
         let mut reader = Reader::new(blob);
         let name = std::str::from_utf8(reader.string()?).map_err(|_| Malformed)?;
@@ -213,7 +214,8 @@ impl Certificate {
         let authority = reader.string()?.to_vec();
         let signed = &blob[..blob.len() - reader.rest().len()];
         let signature = reader.string()?;
-        // No critical option is defined for hosts, and one that is not understood makes a certificate unusable.
+        // No critical option is defined for hosts, and one that is not understood makes a certificate
+        // unusable.
         if kind != 2 || !critical.is_empty() || !reader.is_empty() {
             return Err(Malformed);
         }

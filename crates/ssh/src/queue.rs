@@ -1,4 +1,5 @@
-//! Bytes that wait: added behind, taken in front. What was taken is moved away seldom, so that a byte costs one move at most.
+//! Bytes that wait: added behind, taken in front. What was taken is moved away seldom, so that a byte costs
+//! one move at most.
 
 /// A queue of bytes.
 #[derive(Default)]

@@ -1,5 +1,6 @@
-//! SCP as it is spoken on a channel (the protocol of rcp): the command, and the few lines by which the two sides speak of a
-//! file. Whoever has the file sends its head, waits for a zero byte, sends the bytes and a zero byte.
+//! SCP as it is spoken on a channel (the protocol of rcp): the command, and the few lines by which the two
+//! sides speak of a file. Whoever has the file sends its head, waits for a zero byte, sends the bytes and a
+//! zero byte.
 
 use crate::error::{Error, printable};
 
@@ -55,7 +56,8 @@ pub enum Told {
     File(Head),
 }
 
-/// The line at the front of `bytes`: its length, and what it tells. A complaint is an error with the server's words.
+/// The line at the front of `bytes`: its length, and what it tells. A complaint is an error with the server's
+/// words.
 pub fn head_line(bytes: &[u8]) -> Result<Option<(usize, Told)>, Fault> {
     let Some(end) = line_end(bytes)? else { return Ok(None) };
     let line = &bytes[..end];

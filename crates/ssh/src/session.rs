@@ -1,5 +1,5 @@
-//! The connection layer (RFC 4254): channels of type "session" on a transport on which somebody is logged in. Each channel has
-//! an inbox that is bounded by the window it was given; who reads from it makes room again.
+//! The connection layer (RFC 4254): channels of type "session" on a transport on which somebody is logged in.
+//! Each channel has an inbox that is bounded by the window it was given; who reads from it makes room again.
 
 use std::collections::VecDeque;
 
@@ -76,8 +76,8 @@ impl Session {
         Session { transport, channels: Vec::new(), news: Vec::new(), ahead: None, later: Vec::new() }
     }
 
-    /// Asks for the first channel of a session that is not there yet: behind a proof of who we are, without waiting whether the
-    /// server takes it. RFC 4252 §6 wants a server to hang up where it does not.
+    /// Asks for the first channel of a session that is not there yet: behind a proof of who we are, without
+    /// waiting whether the server takes it. RFC 4252 §6 wants a server to hang up where it does not.
     pub fn ask_ahead(transport: &mut Transport) -> Result<(), Error> {
         ask(transport, 0)
     }
@@ -146,8 +146,8 @@ impl Session {
         Ok(free)
     }
 
-    /// Dropbear (2022.83) closes a channel unheard that is opened while it waits for the command of another: there what was left
-    /// must have been closed before.
+    /// Dropbear (2022.83) closes a channel unheard that is opened while it waits for the command of another:
+    /// there what was left must have been closed before.
     fn ask_for_later(&mut self) -> Result<(), Error> {
         let is_left = |channel: &Channel| channel.abandoned && channel.said_goodbye;
         if !self.later.is_empty()

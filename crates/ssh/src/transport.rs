@@ -1,5 +1,5 @@
-//! The transport layer (RFC 4253): identification, packets, key exchange, at the beginning and again. Bytes go in and come out;
-//! between them stand messages. What the peer can make grow is bounded.
+//! The transport layer (RFC 4253): identification, packets, key exchange, at the beginning and again. Bytes
+//! go in and come out; between them stand messages. What the peer can make grow is bounded.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! What a server sends before there are keys, in any order and of any length: a fault at once, and nothing that grows.
+//! What a server sends before there are keys, in any order and of any length: a fault at once, and nothing
+//! that grows.
 
 use warmwire_ssh::{Config, Error, Step, Transport};
 
@@ -83,8 +84,8 @@ fn greetings_without_end() {
     assert_eq!(transport.server(), "SSH-2.0-x y");
 }
 
-/// CVE-2023-48795: where both sides are strict, nothing may stand beside the first exchange; packets that somebody in the
-/// middle puts there would shift the numbers of those that are authenticated.
+/// CVE-2023-48795: where both sides are strict, nothing may stand beside the first exchange; packets that
+/// somebody in the middle puts there would shift the numbers of those that are authenticated.
 #[test]
 fn nothing_beside_a_strict_exchange() {
     let ignore = packet(&[2, 0, 0, 0, 1, b'x']);

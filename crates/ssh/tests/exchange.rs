@@ -1,4 +1,5 @@
-//! The exchange of keys with a server that does what no good one does, and that agrees in ways which Debian's servers lack.
+//! The exchange of keys with a server that does what no good one does, and that agrees in ways which Debian's
+//! servers lack.
 
 extern crate warmwire_ssh as ssh; // the name that the rest of the workspace knows it by
 
@@ -63,8 +64,9 @@ fn keys_are_agreed_on_by_each_method() {
     }
 }
 
-/// A packet that somebody puts into the first exchange, where nothing is authenticated, shifts the numbers of those behind, so
-/// that the first of them can be taken out unseen (CVE-2023-48795). A server that counts anew forbids both.
+/// A packet that somebody puts into the first exchange, where nothing is authenticated, shifts the numbers of
+/// those behind, so that the first of them can be taken out unseen (CVE-2023-48795). A server that counts
+/// anew forbids both.
 #[test]
 fn nothing_is_put_into_a_strict_exchange() {
     for (before, behind) in [(true, false), (false, true)] {
@@ -121,7 +123,8 @@ fn open(session: &mut Session, peer: &mut Peer) -> usize {
     id
 }
 
-/// Either side renews the keys, or both do at once, while data goes both ways; nothing is lost and nothing comes twice.
+/// Either side renews the keys, or both do at once, while data goes both ways; nothing is lost and nothing
+/// comes twice.
 #[test]
 fn keys_are_renewed_by_either_side_while_data_flows() {
     for strict in [true, false] {

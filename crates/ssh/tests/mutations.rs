@@ -1,4 +1,5 @@
-//! What SSH reads of servers and of files, on thousands of mutated seeds: no panic, and what fuzz/ssh.rs says must hold.
+//! What SSH reads of servers and of files, on thousands of mutated seeds: no panic, and what fuzz/ssh.rs says
+//! must hold.
 
 extern crate warmwire_ssh as ssh; // the name that the rest of the workspace knows it by
 

@@ -1,5 +1,5 @@
-//! The state machine against OpenSSH's own server, over a socket that blocks: every key exchange, cipher, kind of key and way
-//! of logging in, and what goes over channels while keys change.
+//! The state machine against OpenSSH's own server, over a socket that blocks: every key exchange, cipher,
+//! kind of key and way of logging in, and what goes over channels while keys change.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
 //! Result codes: numbers, names and the texts that the strerror functions answer.
 //!
-//! Programs print and match the texts, so they are curl's to the letter (libcurl-errors(3) explains the meanings).
-//! Numbers that curl retired keep a row, so that no number is ever reused.
+//! Programs print and match the texts, so they are curl's to the letter (libcurl-errors(3) explains the
+//! meanings). Numbers that curl retired keep a row, so that no number is ever reused.
 
 use std::ffi::CStr;
 

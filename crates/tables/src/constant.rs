@@ -1,7 +1,7 @@
 //! Every other constant of the C headers, as Rust constants of the C type's width and as rows.
 //!
-//! Options, infos and codes have tables of their own; their old names too. Groups are C enumerations ("enum ...") or
-//! families of macros that share a prefix.
+//! Options, infos and codes have tables of their own; their old names too. Groups are C enumerations ("enum
+//! ...") or families of macros that share a prefix.
 
 // The names are those of the C headers, a few of them in mixed case (CURL_SSLVERSION_TLSv1).
 #![allow(non_upper_case_globals)]

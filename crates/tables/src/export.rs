@@ -1,6 +1,7 @@
 //! The symbols that libcurl.so.4 exports, all of them and nothing else, in the order of their names.
 //!
-//! All carry the version `VERSION_NODE`; a test of the built library compares its dynamic symbols with this list.
+//! All carry the version `VERSION_NODE`; a test of the built library compares its dynamic symbols with this
+//! list.
 
 /// The node that Debian's OpenSSL flavour gives its symbols; programs built against it ask for it by name.
 pub const VERSION_NODE: &str = "CURL_OPENSSL_4";

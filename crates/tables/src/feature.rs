@@ -1,4 +1,5 @@
-//! Features that curl_version_info(3) and `curl -V` name, in the order of their names there, and which are built.
+//! Features that curl_version_info(3) and `curl -V` name, in the order of their names there, and which are
+//! built.
 
 use crate::constant::*;
 

@@ -1,7 +1,7 @@
 //! The command-line flags that curl has: their names, so that what the tool lacks is known.
 //!
-//! What a flag does, its help text and its category are declared in the tool, one declaration per flag; the coverage
-//! report and the tool's tests compare those with this list.
+//! What a flag does, its help text and its category are declared in the tool, one declaration per flag; the
+//! coverage report and the tool's tests compare those with this list.
 
 /// A flag of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Facts shared with C: options, infos, codes, schemes, exports, as rows. Data only.
 //!
-//! This is the one place of each fact. The C headers, COVERAGE.md and the tests of the built library derive from it.
+//! This is the one place of each fact. The C headers, COVERAGE.md and the tests of the built library derive
+//! from it.
 
 pub mod code;
 pub mod constant;

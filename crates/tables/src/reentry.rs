@@ -1,8 +1,8 @@
 //! What the application may call on a handle, or on its multi handle, from inside one of their callbacks.
 //!
-//! libcurl-easy(3) and libcurl-multi(3) name the refusals one by one; this is the whole table. Calls on other handles
-//! are free. capi asks it at each entry. A function without a row (curl_easy_init, the slist and URL functions) touches no
-//! running handle and is allowed.
+//! libcurl-easy(3) and libcurl-multi(3) name the refusals one by one; this is the whole table. Calls on other
+//! handles are free. capi asks it at each entry. A function without a row (curl_easy_init, the slist and URL
+//! functions) touches no running handle and is allowed.
 
 /// Inside what kind of callback the thread is; of several nested ones the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -61,8 +61,8 @@ impl Family {
 pub enum Login {
     /// The protocol has none.
     None,
-    /// Each request carries them; a connection serves several users (methods that authenticate the connection,
-    /// such as NTLM, tie them all the same).
+    /// Each request carries them; a connection serves several users (methods that authenticate the
+    /// connection, such as NTLM, tie them all the same).
     Request,
     /// The connection logs in once; it serves one user.
     Connection,

@@ -13,7 +13,8 @@ pub fn encode_url(input: &[u8]) -> String {
     encode_with(URL_SAFE, input, false)
 }
 
-/// Decodes the standard alphabet, padded to a multiple of four and without white space. Returns `None` for anything else.
+/// Decodes the standard alphabet, padded to a multiple of four and without white space. Returns `None` for
+/// anything else.
 pub fn decode(input: &[u8]) -> Option<Vec<u8>> {
     if input.is_empty() || !input.len().is_multiple_of(4) {
         return None;
@@ -21,8 +22,8 @@ pub fn decode(input: &[u8]) -> Option<Vec<u8>> {
     decode_unpadded(input)
 }
 
-/// Decodes the standard alphabet; the padding may be left out, and an empty text is an empty value. Key files and
-/// `known_hosts` are written so.
+/// Decodes the standard alphabet; the padding may be left out, and an empty text is an empty value. Key files
+/// and `known_hosts` are written so.
 pub fn decode_unpadded(input: &[u8]) -> Option<Vec<u8>> {
     let padding = input.iter().rev().take_while(|&&character| character == b'=').count();
     let (digits, _) = input.split_at(input.len() - padding);

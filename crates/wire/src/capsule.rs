@@ -1,5 +1,6 @@
-//! Datagrams of HTTP (RFC 9297): as capsules on a stream (§3.2, §3.5) and as what a QUIC DATAGRAM carries (§2.1). Those that are
-//! somebody's UDP payloads have the context 0 in front (RFC 9298 §5); others are nobody's here and are passed over.
+//! Datagrams of HTTP (RFC 9297): as capsules on a stream (§3.2, §3.5) and as what a QUIC DATAGRAM carries
+//! (§2.1). Those that are somebody's UDP payloads have the context 0 in front (RFC 9298 §5); others are
+//! nobody's here and are passed over.
 
 use crate::varint::{self, Partial};
 
@@ -18,7 +19,8 @@ pub fn write(out: &mut Vec<u8>, payload: &[u8]) {
     out.extend_from_slice(payload);
 }
 
-/// A UDP payload as what a QUIC DATAGRAM carries for the request on this stream, of which every fourth is one.
+/// A UDP payload as what a QUIC DATAGRAM carries for the request on this stream, of which every fourth is
+/// one.
 pub fn on_quic(stream: u64, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(payload.len() + 9);
     varint::write(&mut out, stream / 4);
@@ -52,8 +54,8 @@ pub struct Capsules {
 }
 
 impl Capsules {
-    /// Takes in what came, and hands out the UDP payloads in it. What is passed over or comes in pieces takes no more memory
-    /// than one payload.
+    /// Takes in what came, and hands out the UDP payloads in it. What is passed over or comes in pieces takes
+    /// no more memory than one payload.
     pub fn take(&mut self, mut input: &[u8], mut payload: impl FnMut(&[u8])) {
         while let Some((first, rest)) = input.split_first() {
             let Some(left) = self.left else {
@@ -111,7 +113,8 @@ mod tests {
         (payloads, capsules.is_between())
     }
 
-    /// A payload, an unknown type, an empty capsule, another context, one too long, an empty payload, a payload.
+    /// A payload, an unknown type, an empty capsule, another context, one too long, an empty payload, a
+    /// payload.
     fn stream() -> (Vec<u8>, Vec<Vec<u8>>) {
         let mut bytes = Vec::new();
         write(&mut bytes, b"one");

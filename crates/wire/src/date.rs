@@ -1,5 +1,5 @@
-//! Dates: what `curl_getdate` accepts (the forms of RFC 9110 section 5.6.7 and many sloppier ones), and the civil
-//! calendar in UTC for those who write dates.
+//! Dates: what `curl_getdate` accepts (the forms of RFC 9110 section 5.6.7 and many sloppier ones), and the
+//! civil calendar in UTC for those who write dates.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Frid
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Seconds since 1970 of a date in any form that curl understands, as `curl_getdate` returns them: since -1 is its
-/// error, the second before 1970 becomes 0.
+/// Seconds since 1970 of a date in any form that curl understands, as `curl_getdate` returns them: since -1
+/// is its error, the second before 1970 becomes 0.
 pub fn parse(input: &[u8]) -> Option<i64> {
     let mut found = Found::default();
     let mut at = 0;
@@ -24,8 +24,8 @@ pub fn parse(input: &[u8]) -> Option<i64> {
     Some(if seconds == -1 { 0 } else { seconds })
 }
 
-/// Seconds since 1970 of a date in one of the three forms of RFC 9110 section 5.6.7, and in no other. Names of days and
-/// months count in any case; a year of two digits is at most 50 years after `now`.
+/// Seconds since 1970 of a date in one of the three forms of RFC 9110 section 5.6.7, and in no other. Names
+/// of days and months count in any case; a year of two digits is at most 50 years after `now`.
 pub fn parse_strictly(input: &[u8], now: i64) -> Option<i64> {
     let text = std::str::from_utf8(input).ok()?;
     let words: Vec<&str> = text.split(' ').collect();
@@ -102,7 +102,8 @@ pub fn http(seconds: i64) -> String {
 /// The longest wait that a server may ask for, as curl caps it.
 const LONGEST_WAIT_S: i64 = 6 * 60 * 60;
 
-/// A Retry-After field (RFC 9110 section 10.2.3) as seconds from `now`; 0 when it makes no sense or has passed.
+/// A Retry-After field (RFC 9110 section 10.2.3) as seconds from `now`; 0 when it makes no sense or has
+/// passed.
 pub fn retry_after(value: &[u8], now: i64) -> i64 {
     let digits = value.iter().take_while(|octet| octet.is_ascii_digit()).count();
     let seconds = match std::str::from_utf8(&value[..digits]) {
@@ -313,8 +314,8 @@ fn date_of_day(days: i64) -> (i64, u8, u8) {
     (year, month as u8, day as u8)
 }
 
-/// Minutes west of Greenwich. The military letters go east from A to M and west from N to Y, as curl has them by now:
-/// RFC 822 had their signs wrong.
+/// Minutes west of Greenwich. The military letters go east from A to M and west from N to Y, as curl has them
+/// by now: RFC 822 had their signs wrong.
 const ZONES: &[(&str, i16)] = &[
     ("GMT", 0),
     ("UT", 0),

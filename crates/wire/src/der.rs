@@ -1,7 +1,7 @@
 //! DER and the part of BER that LDAP uses (X.690): tags of one octet, definite lengths.
 //!
-//! Certificates, private keys, PKCS#12 files and LDAP messages are read here. The reader borrows, never recurses and never
-//! allocates; its callers give a value its meaning.
+//! Certificates, private keys, PKCS#12 files and LDAP messages are read here. The reader borrows, never
+//! recurses and never allocates; its callers give a value its meaning.
 
 pub const BOOLEAN: u8 = 0x01;
 pub const INTEGER: u8 = 0x02;
@@ -145,8 +145,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns whether the contents of an OID are well formed: arcs of seven bits an octet, each with its end and without leading
-/// zeros (X.690 section 8.19). OpenSSL refuses all others.
+/// Returns whether the contents of an OID are well formed: arcs of seven bits an octet, each with its end and
+/// without leading zeros (X.690 section 8.19). OpenSSL refuses all others.
 fn is_oid(body: &[u8]) -> bool {
     let mut begins = true;
     let sound = body.iter().all(|octet| {

@@ -1,10 +1,11 @@
-//! DICT (RFC 2229): the commands that a URL stands for. All are sent at once, the server closes after the last.
+//! DICT (RFC 2229): the commands that a URL stands for. All are sent at once, the server closes after the
+//! last.
 
 use crate::escape::{self, Reject, RejectedOctet};
 
-/// What a URL's path asks for: `/d:WORD:DATABASE` defines, `/m:WORD:DATABASE:STRATEGY` finds words (section 5), with
-/// `define`, `lookup`, `match` and `find` for the letters; anything else is a command with colons for its blanks
-/// (curl's docs/URL-SYNTAX.md). `client` is told to the server.
+/// What a URL's path asks for: `/d:WORD:DATABASE` defines, `/m:WORD:DATABASE:STRATEGY` finds words (section
+/// 5), with `define`, `lookup`, `match` and `find` for the letters; anything else is a command with colons
+/// for its blanks (curl's docs/URL-SYNTAX.md). `client` is told to the server.
 pub fn request(path: &[u8], client: &str) -> Result<Vec<u8>, RejectedOctet> {
     let path = escape::decode(path, Reject::Control)?;
     let path = path.strip_prefix(b"/").unwrap_or(&path);

@@ -1,5 +1,6 @@
-//! File name patterns: POSIX fnmatch(3) without flags, which is what curl matches FTP listings with where the system
-//! has that function. Slashes and leading dots are nothing special. Works on octets, in time pattern × name.
+//! File name patterns: POSIX fnmatch(3) without flags, which is what curl matches FTP listings with where the
+//! system has that function. Slashes and leading dots are nothing special. Works on octets, in time pattern ×
+//! name.
 
 /// Whether the whole name fits the pattern.
 pub fn matches(pattern: &[u8], name: &[u8]) -> bool {

@@ -63,7 +63,8 @@ impl Cache {
         Ok(())
     }
 
-    /// Adds an entry from a file or a callback. Of two for the same host the longer life and the stricter rule stay.
+    /// Adds an entry from a file or a callback. Of two for the same host the longer life and the stricter
+    /// rule stay.
     pub fn add(&mut self, host: &[u8], includes_subdomains: bool, expires: i64, now: i64) {
         let (host, includes_subdomains) = match host.strip_prefix(b".") {
             Some(rest) => (rest, true),
@@ -204,7 +205,8 @@ fn parse_line(line: &[u8]) -> Option<(&[u8], bool, i64)> {
     }
 }
 
-/// A host's name as a file or a callback writes it, without a trailing dot. `None` where a file could not say it again.
+/// A host's name as a file or a callback writes it, without a trailing dot. `None` where a file could not say
+/// it again.
 fn name(host: &[u8]) -> Option<Vec<u8>> {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let is_usable = !matches!(host, [] | [b'.' | b'#', ..])

@@ -1,8 +1,8 @@
 //! Inflating (RFC 1951, and RFC 1950 around it), by the crate miniz_oxide.
 //!
-//! Not by flate2 on top of it, which has a window of zeros before the first octet and takes what refers to them: data is corrupt
-//! that refers to what was before it (RFC 1951, section 3.2.3), as zlib has it. Here the window does not wrap until it
-//! has been full once, and from then on nothing can refer beyond it.
+//! Not by flate2 on top of it, which has a window of zeros before the first octet and takes what refers to
+//! them: data is corrupt that refers to what was before it (RFC 1951, section 3.2.3), as zlib has it. Here
+//! the window does not wrap until it has been full once, and from then on nothing can refer beyond it.
 
 use std::fmt;
 
@@ -63,8 +63,8 @@ impl Inflater {
         self.status = TINFLStatus::NeedsMoreInput;
     }
 
-    /// Fills `output` as far as `input` and what is left from before go. What was made before a fault is handed out; the next step
-    /// tells of it.
+    /// Fills `output` as far as `input` and what is left from before go. What was made before a fault is
+    /// handed out; the next step tells of it.
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Corrupt> {
         let (mut used, mut made) = (0, 0);
         loop {
@@ -84,7 +84,8 @@ impl Inflater {
         }
     }
 
-    /// Makes as much as the window has room for, all of which has been handed out; returns how much of the input that took.
+    /// Makes as much as the window has room for, all of which has been handed out; returns how much of the
+    /// input that took.
     fn fill(&mut self, input: &[u8]) -> usize {
         if self.written == WINDOW {
             (self.written, self.given, self.wraps) = (0, 0, true);

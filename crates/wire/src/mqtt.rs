@@ -1,5 +1,5 @@
-//! MQTT 3.1.1 (OASIS standard of 2014): the packets that a client sends, and the heads of those that it gets. Messages go
-//! once at most (QoS 0), so that a payload is whatever follows a head.
+//! MQTT 3.1.1 (OASIS standard of 2014): the packets that a client sends, and the heads of those that it gets.
+//! Messages go once at most (QoS 0), so that a payload is whatever follows a head.
 
 /// The largest remaining length (section 2.2.3).
 pub const MAX_REMAINING: u32 = 268_435_455;
@@ -101,7 +101,8 @@ pub const PING: [u8; 2] = [0xc0, 0];
 /// DISCONNECT (section 3.14).
 pub const DISCONNECT: [u8; 2] = [0xe0, 0];
 
-/// CONNACK's two bytes (section 3.2.2) for a session that was accepted and is new, as every one is that was asked to be clean.
+/// CONNACK's two bytes (section 3.2.2) for a session that was accepted and is new, as every one is that was
+/// asked to be clean.
 pub const ACCEPTED: [u8; 2] = [0, 0];
 
 /// Whether this is what follows the head of a SUBACK that grants our subscription (section 3.9).

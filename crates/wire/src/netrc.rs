@@ -17,9 +17,9 @@ pub struct Credentials {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyntaxError;
 
-/// Finds the credentials for a host, and for one login at it if one is given. Machine names match in any case, logins
-/// exactly. The first entry for the host decides; where a login is given, the first with that login or none, and one without a
-/// password only where no later one has more.
+/// Finds the credentials for a host, and for one login at it if one is given. Machine names match in any
+/// case, logins exactly. The first entry for the host decides; where a login is given, the first with that
+/// login or none, and one without a password only where no later one has more.
 pub fn find(file: &[u8], host: &[u8], login: Option<&[u8]>) -> Result<Option<Credentials>, SyntaxError> {
     let mut search = Search {
         host,

@@ -1,5 +1,5 @@
-//! POP3 (RFC 1939, CAPA RFC 2449, AUTH RFC 5034) as bytes: lines of replies, what a server can do, which commands are
-//! answered by more than a line, and the dots of what is received ([`Unstuffer`]).
+//! POP3 (RFC 1939, CAPA RFC 2449, AUTH RFC 5034) as bytes: lines of replies, what a server can do, which
+//! commands are answered by more than a line, and the dots of what is received ([`Unstuffer`]).
 
 use md5::{Digest, Md5};
 use memchr::memchr;
@@ -68,7 +68,8 @@ impl Capabilities {
     }
 }
 
-/// Whether a command is answered by lines up to a dot. Of those that are not known it is assumed, as curl does.
+/// Whether a command is answered by lines up to a dot. Of those that are not known it is assumed, as curl
+/// does.
 pub fn has_body(command: &[u8]) -> bool {
     let (name, alone) = match memchr(b' ', command) {
         Some(at) => (&command[..at], false),
@@ -98,8 +99,8 @@ enum Place {
     Cr,
 }
 
-/// Takes the dots off that were put before lines which begin with one, and finds the line that is nothing but a dot
-/// (RFC 1939 section 3). Only CR LF ends a line.
+/// Takes the dots off that were put before lines which begin with one, and finds the line that is nothing but
+/// a dot (RFC 1939 section 3). Only CR LF ends a line.
 #[derive(Debug, Default)]
 pub struct Unstuffer(Place);
 

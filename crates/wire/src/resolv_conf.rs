@@ -96,7 +96,8 @@ impl ResolvConf {
     }
 }
 
-/// `HOST[:PORT][,HOST[:PORT]]...`, each host a number; one of IPv6 with a port has brackets. `None` when anything else is in it.
+/// `HOST[:PORT][,HOST[:PORT]]...`, each host a number; one of IPv6 with a port has brackets. `None` when
+/// anything else is in it.
 pub fn servers(list: &str) -> Option<Vec<SocketAddr>> {
     list.split(',').map(|entry| server(entry.trim())).collect()
 }

@@ -1,5 +1,5 @@
-//! RTSP (RFC 2326), as far as it is not HTTP/1: its methods, the first line of a reply, three fields, and the packets that
-//! stand between messages on the same connection (section 10.12).
+//! RTSP (RFC 2326), as far as it is not HTTP/1: its methods, the first line of a reply, three fields, and the
+//! packets that stand between messages on the same connection (section 10.12).
 
 use crate::http1::StatusLine;
 use crate::http1::status::Opening;
@@ -70,8 +70,8 @@ impl Method {
 
 const PREFIX: &[u8] = b"RTSP/";
 
-/// The first line of a reply: "RTSP/1.0 200 OK". No other version is known (RFC 7826's speaks otherwise). Everything else of the
-/// head is as in HTTP/1.1.
+/// The first line of a reply: "RTSP/1.0 200 OK". No other version is known (RFC 7826's speaks otherwise).
+/// Everything else of the head is as in HTTP/1.1.
 pub fn status(line: &[u8]) -> Option<StatusLine> {
     let rest = line.trim_ascii_start().strip_prefix(PREFIX)?;
     let [b'1', b'.', b'0', b' ' | b'\t', rest @ ..] = rest else { return None };
@@ -127,7 +127,8 @@ fn number(text: &[u8]) -> Option<u8> {
 /// What stands at the front of received bytes, between two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
-    /// A packet of so many bytes: a dollar sign, its channel, a length in two bytes, and what has that length.
+    /// A packet of so many bytes: a dollar sign, its channel, a length in two bytes, and what has that
+    /// length.
     Packet(usize),
     /// The beginning of a message.
     Message,
@@ -140,7 +141,8 @@ pub enum Front {
 const DOLLAR: u8 = b'$';
 const HEADER: usize = 4;
 
-/// Tells what stands there. Messages are looked for as long as one is awaited; on no other channels than these come packets.
+/// Tells what stands there. Messages are looked for as long as one is awaited; on no other channels than
+/// these come packets.
 pub fn front(bytes: &[u8], channels: &Channels, awaits_message: bool) -> Front {
     match bytes {
         [] | [DOLLAR] => Front::Incomplete,

@@ -1,5 +1,5 @@
-//! SMTP (RFC 5321) as bytes: lines of replies, what EHLO tells, mailboxes as they are written into commands, and the dots
-//! of what is sent ([`Stuffer`]).
+//! SMTP (RFC 5321) as bytes: lines of replies, what EHLO tells, mailboxes as they are written into commands,
+//! and the dots of what is sent ([`Stuffer`]).
 
 use memchr::memchr;
 
@@ -16,7 +16,8 @@ pub struct Line<'a> {
     pub text: &'a [u8],
 }
 
-/// Reads the line of a reply; `None` when it is none. Some servers end a reply with the code alone (RFC 4954 section 4.2).
+/// Reads the line of a reply; `None` when it is none. Some servers end a reply with the code alone (RFC 4954
+/// section 4.2).
 pub fn line(line: &[u8]) -> Option<Line<'_>> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -127,8 +128,8 @@ impl Mailbox {
     }
 }
 
-/// Whether a mail is nothing but lines that end in CR LF, as a chunk has to be (RFC 3030 section 3), the last one perhaps
-/// without.
+/// Whether a mail is nothing but lines that end in CR LF, as a chunk has to be (RFC 3030 section 3), the last
+/// one perhaps without.
 pub fn is_lines(mail: &[u8]) -> bool {
     let mut before = 0;
     mail.iter().chain(b"x").all(|&octet| {

@@ -1,7 +1,7 @@
 //! SOCKS 4, 4a and 5 messages of a client (RFC 1928, RFC 1929, and OpenSSH's text on version 4).
 //!
-//! What is sent is built whole; what is received has a fixed length or says it, and is judged here. What GSS-API adds
-//! is `socks_gssapi`'s.
+//! What is sent is built whole; what is received has a fixed length or says it, and is judged here. What
+//! GSS-API adds is `socks_gssapi`'s.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};

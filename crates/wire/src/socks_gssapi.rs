@@ -1,5 +1,6 @@
-//! The messages of RFC 1961, GSS-API in SOCKS 5: tokens of a security context, the level at which what follows is
-//! protected, and then data in that protection. All have one head; what is in them is the security context's matter.
+//! The messages of RFC 1961, GSS-API in SOCKS 5: tokens of a security context, the level at which what
+//! follows is protected, and then data in that protection. All have one head; what is in them is the security
+//! context's matter.
 
 use tables::ProxyCode;
 
@@ -78,7 +79,8 @@ pub fn message(kind: Kind, token: &[u8]) -> Result<Vec<u8>, SocksError> {
     Ok(out)
 }
 
-/// Judges version and type of an answer. A rejection has nothing more. The version is ignored, as servers differ.
+/// Judges version and type of an answer. A rejection has nothing more. The version is ignored, as servers
+/// differ.
 pub fn answer(kind: Kind, [version, found]: [u8; 2]) -> Result<(), SocksError> {
     match found {
         REJECTED => Err(error(format!("User was rejected by the SOCKS5 server ({version} {found})."))),

@@ -1,6 +1,7 @@
-//! TELNET (RFC 854): what is data in what a server sends and what are commands, the answers to these (options by the
-//! states of RFC 1143, of which a client that never takes a word back needs three), and what subnegotiations tell:
-//! terminal type (RFC 1091), X display (RFC 1096), environment (RFC 1572) and window size (RFC 1073).
+//! TELNET (RFC 854): what is data in what a server sends and what are commands, the answers to these (options
+//! by the states of RFC 1143, of which a client that never takes a word back needs three), and what
+//! subnegotiations tell: terminal type (RFC 1091), X display (RFC 1096), environment (RFC 1572) and window
+//! size (RFC 1073).
 
 pub const IAC: u8 = 255;
 const DONT: u8 = 254;
@@ -58,8 +59,8 @@ pub enum BadWish {
 }
 
 impl Wishes {
-    /// Adds one of `TTYPE=name`, `XDISPLOC=display`, `NEW_ENV=name,value`, `WS=80x24` and `BINARY=0`, the name in any case.
-    /// A value outside ASCII is passed over.
+    /// Adds one of `TTYPE=name`, `XDISPLOC=display`, `NEW_ENV=name,value`, `WS=80x24` and `BINARY=0`, the
+    /// name in any case. A value outside ASCII is passed over.
     pub fn add(&mut self, wish: &[u8]) -> Result<(), BadWish> {
         let at = wish.iter().position(|byte| *byte == b'=').ok_or(BadWish::Syntax)?;
         let (name, value) = (&wish[..at], &wish[at + 1..]);
@@ -187,8 +188,8 @@ impl Session {
         }
     }
 
-    /// Takes the commands out of what has come; the data are at the front of it then, so many bytes. What is to be answered
-    /// is in [`Session::answers`].
+    /// Takes the commands out of what has come; the data are at the front of it then, so many bytes. What is
+    /// to be answered is in [`Session::answers`].
     pub fn receive(&mut self, bytes: &mut [u8]) -> Result<usize, Fault> {
         let mut data = 0;
         for at in 0..bytes.len() {

@@ -106,7 +106,8 @@ pub fn value(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()
 }
 
-/// Parts a URL's path from the mode that it may name at its end (RFC 3617): `;mode=octet` or `;mode=netascii`.
+/// Parts a URL's path from the mode that it may name at its end (RFC 3617): `;mode=octet` or
+/// `;mode=netascii`.
 pub fn split_mode(path: &[u8]) -> (&[u8], Option<Mode>) {
     const SIGN: &[u8] = b";mode=";
     let Some(at) = path.windows(SIGN.len()).position(|w| w == SIGN) else { return (path, None) };

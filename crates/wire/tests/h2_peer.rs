@@ -1,5 +1,5 @@
-//! HTTP/2 sessions with the `h2` crate as the server: another hand's framing, header compression and flow control on the
-//! other side of a pipe, with sizes and names by dice.
+//! HTTP/2 sessions with the `h2` crate as the server: another hand's framing, header compression and flow
+//! control on the other side of a pipe, with sizes and names by dice.
 
 extern crate warmwire_wire as wire;
 

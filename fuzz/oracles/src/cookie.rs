@@ -1,10 +1,13 @@
-//! Cookies against the crate cookie_store, which follows RFC 6265: what servers set, replace and end in both, a request gets of
-//! both. Where cookies are sent to is what an attacker would change.
+//! Cookies against the crate cookie_store, which follows RFC 6265: what servers set, replace and end in both,
+//! a request gets of both. Where cookies are sent to is what an attacker would change.
 //!
-//! All is built, from the part on which RFC 6265 and curl agree; curl and RFC 6265bis, which it follows, differ from it in these:
-//! - a path ends in no slash unless it is "/", is absolute and not empty: curl takes the slash away and "/" for others;
+//! All is built, from the part on which RFC 6265 and curl agree; curl and RFC 6265bis, which it follows,
+//! differ from it in these:
+//! - a path ends in no slash unless it is "/", is absolute and not empty: curl takes the slash away and "/"
+//!   for others;
 //! - no domain is a public suffix, which cookie_store is not asked to know here;
-//! - secure cookies have names of their own and come over TLS: an insecure origin sets none and overlays none;
+//! - secure cookies have names of their own and come over TLS: an insecure origin sets none and overlays
+//!   none;
 //! - so have those with a domain: a cookie of the host alone is another than one for all below it;
 //! - Max-Age is a number, and of each attribute there is one.
 

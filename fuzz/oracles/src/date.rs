@@ -1,8 +1,9 @@
-//! Dates: what the crate httpdate reads in the three forms of RFC 9110 (section 5.6.7) and what the crate time reads in that of
-//! RFC 5322 we read as the same second, and what we write is what httpdate writes. Ours reads much more, as curl_getdate(3) has
-//! it, so that what they refuse says nothing.
+//! Dates: what the crate httpdate reads in the three forms of RFC 9110 (section 5.6.7) and what the crate
+//! time reads in that of RFC 5322 we read as the same second, and what we write is what httpdate writes. Ours
+//! reads much more, as curl_getdate(3) has it, so that what they refuse says nothing.
 //!
-//! In one year the rules differ: "70" is 2070 in curl, where RFC 9110 has it depend on today, and 1970 for httpdate.
+//! In one year the rules differ: "70" is 2070 in curl, where RFC 9110 has it depend on today, and 1970 for
+//! httpdate.
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -1,6 +1,7 @@
-//! What our reading of a DNS reply says of a question, against hickory's reading of the same message: where both take it, they find
-//! the same addresses, services and name at the end of the aliases. Ours refuses more (bounds, malformed records that nobody
-//! asked about are passed over instead), so a message that one of them refuses says nothing.
+//! What our reading of a DNS reply says of a question, against hickory's reading of the same message: where
+//! both take it, they find the same addresses, services and name at the end of the aliases. Ours refuses more
+//! (bounds, malformed records that nobody asked about are passed over instead), so a message that one of them
+//! refuses says nothing.
 
 use std::net::IpAddr;
 

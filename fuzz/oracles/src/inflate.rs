@@ -1,6 +1,6 @@
-//! gzip and deflate against zlib, which curl uses: the same octets are whole, and come out as the same; of what is not whole the same
-//! comes out as far as either goes. That "gzip" may be zlib's wrapping, and "deflate" none with up to four octets behind it, is
-//! curl's way, for which zlib is asked accordingly.
+//! gzip and deflate against zlib, which curl uses: the same octets are whole, and come out as the same; of
+//! what is not whole the same comes out as far as either goes. That "gzip" may be zlib's wrapping, and
+//! "deflate" none with up to four octets behind it, is curl's way, for which zlib is asked accordingly.
 
 use std::ffi::c_int;
 
@@ -12,7 +12,8 @@ use crate::zlib::{self, End, Manner};
 
 /// What is compared at most of what comes out.
 const MOST: usize = 1 << 20;
-/// RFC 1950: a dictionary is wanted. curl refuses it; ours takes it for deflate without a header, which it may as well be.
+/// RFC 1950: a dictionary is wanted. curl refuses it; ours takes it for deflate without a header, which it
+/// may as well be.
 const WANTS_DICTIONARY: u8 = 0x20;
 
 pub fn agrees(input: &[u8]) {

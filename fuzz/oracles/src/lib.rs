@@ -1,8 +1,9 @@
-//! What somebody else's implementation says of the same input, where there is one and its rules are ours: a disagreement is a
-//! fault of one of the two, and which one the RFC or curl's documentation says. Each module tells the part on which the rules
-//! agree; what lies beyond says nothing.
+//! What somebody else's implementation says of the same input, where there is one and its rules are ours: a
+//! disagreement is a fault of one of the two, and which one the RFC or curl's documentation says. Each module
+//! tells the part on which the rules agree; what lies beyond says nothing.
 //!
-//! Inputs whose depth random octets would not reach are built: octets decide (`arbitrary`) what is written, coded and damaged.
+//! Inputs whose depth random octets would not reach are built: octets decide (`arbitrary`) what is written,
+//! coded and damaged.
 
 pub mod base64;
 pub mod cookie;

@@ -1,14 +1,18 @@
-//! URLs against the crate url, which follows the URL Standard: where both take one they find the same scheme, login, host, port,
-//! path, query and fragment, and where both resolve a reference they come to the same place. Who sends a request to another host
-//! than the one that somebody else has looked at and allowed is the classic fault. URLs by the grammar of RFC 3986 both must take.
+//! URLs against the crate url, which follows the URL Standard: where both take one they find the same scheme,
+//! login, host, port, path, query and fragment, and where both resolve a reference they come to the same
+//! place. Who sends a request to another host than the one that somebody else has looked at and allowed is
+//! the classic fault. URLs by the grammar of RFC 3986 both must take.
 //!
 //! The part on which curl's rules (docs/URL-SYNTAX.md) and the Standard agree:
 //! - printable ASCII without a backslash, which is a slash there and refused here;
-//! - http, https, ftp, ws, wss, with two slashes; "http:/x" has a host here and there, but as a reference it is a path there;
+//! - http, https, ftp, ws, wss, with two slashes; "http:/x" has a host here and there, but as a reference it
+//!   is a path there;
 //! - up to one "@" before the path: a second one belongs to the login there, and is refused here;
 //! - what is a number must have digits: "0x" is zero there and a name here;
-//! - no "/c:" in a path: the crate keeps what looks like a drive before "..", where the Standard does so for files alone;
-//! - paths, queries and fragments up to the encoding of octets that the Standard encodes and curl sends as they are.
+//! - no "/c:" in a path: the crate keeps what looks like a drive before "..", where the Standard does so for
+//!   files alone;
+//! - paths, queries and fragments up to the encoding of octets that the Standard encodes and curl sends as
+//!   they are.
 
 use std::net::Ipv6Addr;
 
@@ -127,8 +131,8 @@ fn compare(ours: &Url, theirs: &Theirs, text: &str) {
     alike(ours.fragment(), theirs.fragment());
 }
 
-/// With all octets encoded that one of the sets of the Standard has encoded, and all digits behind `%` in upper case: the
-/// Standard leaves them as they are, ours and curl do not in references.
+/// With all octets encoded that one of the sets of the Standard has encoded, and all digits behind `%` in
+/// upper case: the Standard leaves them as they are, ours and curl do not in references.
 fn encoded(text: &[u8]) -> String {
     let raw = |octet: &u8| !octet.is_ascii_graphic() || b"\"#<>?`{}'^|".contains(octet);
     let encode = |octet: &u8| if raw(octet) { format!("%{octet:02X}") } else { char::from(*octet).into() };

@@ -18,8 +18,8 @@ pub enum End {
 
 /// What `inflateInit2` with these window bits makes of it, `most` octets of it at most.
 pub fn inflate(input: &[u8], window_bits: c_int, most: usize) -> (Vec<u8>, End) {
-    // SAFETY: zlib takes a stream of zeros for one with its own allocator, and the pointers are to `input` and `out`, with
-    // their lengths; the stream is ended before either goes.
+    // SAFETY: zlib takes a stream of zeros for one with its own allocator, and the pointers are to `input`
+    // and `out`, with their lengths; the stream is ended before either goes.
     unsafe {
         let mut stream = MaybeUninit::<z_stream>::zeroed();
         let started =
@@ -59,7 +59,8 @@ pub struct Manner {
 /// The pieces one behind the other, each with its flush.
 pub fn deflate(pieces: &[(&[u8], c_int)], manner: Manner) -> Vec<u8> {
     let mut out = Vec::new();
-    // SAFETY: as above; each piece lives while it is the stream's input, and each buffer while it is its output.
+    // SAFETY: as above; each piece lives while it is the stream's input, and each buffer while it is its
+    // output.
     unsafe {
         let mut stream = MaybeUninit::<z_stream>::zeroed();
         let (at, size) = (stream.as_mut_ptr(), size_of::<z_stream>() as c_int);

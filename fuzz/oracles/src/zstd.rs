@@ -1,7 +1,8 @@
-//! Zstandard against libzstd, which curl uses, with the window of RFC 9659: the same octets are whole, and come out as the same; of
-//! what is not whole the same comes out as far as either goes.
+//! Zstandard against libzstd, which curl uses, with the window of RFC 9659: the same octets are whole, and
+//! come out as the same; of what is not whole the same comes out as far as either goes.
 //!
-//! One thing libzstd does not look at, and ours does: whether all came that the frame's header announces, when the last block is empty.
+//! One thing libzstd does not look at, and ours does: whether all came that the frame's header announces,
+//! when the last block is empty.
 
 use std::io::{Read, Write};
 

@@ -1,4 +1,5 @@
-//! What two implementations say of thousands of mutated seeds; the targets of fuzz/ have libFuzzer ask, which asks more.
+//! What two implementations say of thousands of mutated seeds; the targets of fuzz/ have libFuzzer ask, which
+//! asks more.
 
 use oracles::ORACLES;
 use testkit::mutation;

@@ -1,5 +1,5 @@
-//! Connections without a network, for whoever tests or measures a pool: who they belong to, how one is asked for, and one that
-//! is alive and says nothing.
+//! Connections without a network, for whoever tests or measures a pool: who they belong to, how one is asked
+//! for, and one that is alive and says nothing.
 
 use std::io;
 use std::net::UdpSocket;

@@ -246,7 +246,8 @@ mod tests {
         let server = FtpServer::start(Config { files, link: Some(link), ..Config::default() }).unwrap();
         let start = std::time::Instant::now();
         assert_eq!(curl(&[&server.url("/file")]), (0, pattern(2000)));
-        // Connection and greeting 2, USER, PASS, PWD, EPSV, data connection, TYPE, SIZE, RETR: about 9 round trips.
+        // Connection and greeting 2, USER, PASS, PWD, EPSV, data connection, TYPE, SIZE, RETR: about 9 round
+        // trips.
         assert!(start.elapsed() > 8 * trip, "{:?}", start.elapsed());
     }
 }

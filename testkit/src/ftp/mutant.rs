@@ -1,5 +1,6 @@
-//! An FTP server that answers by a script of faults: for one client, so that what it sees can be compared with what another
-//! client does. Without a script it is an ordinary server of one small file, in passive and in active mode.
+//! An FTP server that answers by a script of faults: for one client, so that what it sees can be compared
+//! with what another client does. Without a script it is an ordinary server of one small file, in passive and
+//! in active mode.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -80,7 +81,8 @@ impl Mutant {
         self.address.port()
     }
 
-    /// What was seen, connection by connection: commands, and what was stored. To be called when the client has ended.
+    /// What was seen, connection by connection: commands, and what was stored. To be called when the client
+    /// has ended.
     pub fn seen(mut self) -> Vec<Vec<String>> {
         // The last words may still be on their way: every session ends by itself once its client is gone.
         thread::sleep(Duration::from_millis(2));

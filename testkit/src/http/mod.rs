@@ -1,4 +1,5 @@
-//! An embedded HTTP/1.1 server (RFC 9112), plain or over TLS, whose answers a test chooses by path or by a handler.
+//! An embedded HTTP/1.1 server (RFC 9112), plain or over TLS, whose answers a test chooses by path or by a
+//! handler.
 
 mod request;
 mod response;

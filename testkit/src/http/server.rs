@@ -1,4 +1,5 @@
-//! The embedded HTTP/1.1 server: one thread per connection, kept connections, counters, a record of what came.
+//! The embedded HTTP/1.1 server: one thread per connection, kept connections, counters, a record of what
+//! came.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};

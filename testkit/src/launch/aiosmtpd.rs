@@ -1,5 +1,5 @@
-//! An SMTP server of quite another make: Python's aiosmtpd (the package python3-aiosmtpd), which takes one command after the
-//! other. It has PLAIN, LOGIN, SIZE, SMTPUTF8 and STARTTLS.
+//! An SMTP server of quite another make: Python's aiosmtpd (the package python3-aiosmtpd), which takes one
+//! command after the other. It has PLAIN, LOGIN, SIZE, SMTPUTF8 and STARTTLS.
 
 use std::io;
 use std::path::{Path, PathBuf};

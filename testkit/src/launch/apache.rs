@@ -1,5 +1,5 @@
-//! Apache httpd over HTTP, serving a directory: a place behind Basic and one behind Digest authentication, places that
-//! are packed on their way, and WebDAV.
+//! Apache httpd over HTTP, serving a directory: a place behind Basic and one behind Digest authentication,
+//! places that are packed on their way, and WebDAV.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -9,8 +9,9 @@ use super::{Running, free_port, program, run, with_retries};
 use crate::body::pattern;
 use crate::temp::TempDir;
 
-/// Apache with `/bytes-N` files; `/basic/` and `/digest/` want user "user" and password "secret", `/gzip/` and `/br/` are
-/// packed, `/packed.zst` is the pattern of 200 bytes, `/dav/` and, with Digest, `/davdigest/` may be written to.
+/// Apache with `/bytes-N` files; `/basic/` and `/digest/` want user "user" and password "secret", `/gzip/`
+/// and `/br/` are packed, `/packed.zst` is the pattern of 200 bytes, `/dav/` and, with Digest, `/davdigest/`
+/// may be written to.
 pub struct Apache {
     _running: Running,
     _directory: TempDir,

@@ -1,5 +1,6 @@
-//! Apache httpd over TLS that asks for the client's certificate late: when a connection that knows nobody is to fetch what is private.
-//! With TLS 1.3 that is post-handshake authentication, with TLS 1.2 a renegotiation.
+//! Apache httpd over TLS that asks for the client's certificate late: when a connection that knows nobody is
+//! to fetch what is private. With TLS 1.3 that is post-handshake authentication, with TLS 1.2 a
+//! renegotiation.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -12,8 +13,8 @@ use crate::body::pattern;
 use crate::certs::{Authority, Leaf};
 use crate::temp::TempDir;
 
-/// `/bytes-N` is everybody's; `/private/bytes-N` and `/private/echo`, which sends back its input, want a certificate of the
-/// authority's.
+/// `/bytes-N` is everybody's; `/private/bytes-N` and `/private/echo`, which sends back its input, want a
+/// certificate of the authority's.
 pub struct AskingApache {
     _running: Running,
     _directory: TempDir,

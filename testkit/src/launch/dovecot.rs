@@ -1,5 +1,6 @@
-//! Dovecot, the IMAP and POP3 server that most machines run: each user's Maildir in a temporary directory, logins by every
-//! mechanism that it has, TLS on request and on ports of its own. Other servers may ask it who may log in ([`Dovecot::logins`]).
+//! Dovecot, the IMAP and POP3 server that most machines run: each user's Maildir in a temporary directory,
+//! logins by every mechanism that it has, TLS on request and on ports of its own. Other servers may ask it
+//! who may log in ([`Dovecot::logins`]).
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -21,8 +22,8 @@ pub const TOKEN: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImRlZmF1bHQ
 /// "the key of these tests alone, no secret" in base64.
 const TOKEN_KEY: &str = "dGhlIGtleSBvZiB0aGVzZSB0ZXN0cyBhbG9uZSwgbm8gc2VjcmV0";
 
-/// The server, with the user "user" and the password "secret", and with whoever has a ticket or a certificate. It wants
-/// root: without it `start` answers PermissionDenied.
+/// The server, with the user "user" and the password "secret", and with whoever has a ticket or a
+/// certificate. It wants root: without it `start` answers PermissionDenied.
 pub struct Dovecot {
     _running: Running,
     directory: TempDir,

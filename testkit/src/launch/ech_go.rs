@@ -1,4 +1,5 @@
-//! A server in Go that knows Encrypted Client Hello and tells what it saw; tests/install.sh makes the program.
+//! A server in Go that knows Encrypted Client Hello and tells what it saw; tests/install.sh makes the
+//! program.
 
 use std::io;
 use std::process::Command;

@@ -1,5 +1,6 @@
-//! WebSocket servers that say every message back: Python's `websockets` and Node's `ws`, and over TLS hypercorn and Node's `http2`. What is sent to `/close` is answered
-//! by closing with the code and the reason that it names, for good after 0.3 seconds.
+//! WebSocket servers that say every message back: Python's `websockets` and Node's `ws`, and over TLS
+//! hypercorn and Node's `http2`. What is sent to `/close` is answered by closing with the code and the reason
+//! that it names, for good after 0.3 seconds.
 
 use std::ffi::OsString;
 use std::io;

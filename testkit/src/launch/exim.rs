@@ -1,5 +1,5 @@
-//! Exim, Debian's own mail server, with PIPELINING, CHUNKING, SIZE, SMTPUTF8 and TLS. What it takes stays in its queue, where
-//! a test finds it. Whoever logs in is known to Dovecot.
+//! Exim, Debian's own mail server, with PIPELINING, CHUNKING, SIZE, SMTPUTF8 and TLS. What it takes stays in
+//! its queue, where a test finds it. Whoever logs in is known to Dovecot.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -65,7 +65,8 @@ impl Exim {
         Ok(Exim { _running: running, directory, port, tls_port })
     }
 
-    /// The mails that it has taken, each as it stands in the queue: lines end in LF, without the fields of the head.
+    /// The mails that it has taken, each as it stands in the queue: lines end in LF, without the fields of
+    /// the head.
     pub fn bodies(&self) -> Vec<Vec<u8>> {
         let read = |file: PathBuf| std::fs::read(file).expect("a queued mail can be read");
         self.queued("-D").into_iter().map(read).map(|data| behind_first_line(&data)).collect()

@@ -1,6 +1,6 @@
-//! The four FTP servers that most machines run, each with the same tree, the user "user" with the password "secret", and TLS
-//! on request: vsftpd, proftpd and pure-ftpd from Debian's packages, pyftpdlib from PyPI (tests/install.sh ftp_servers).
-//! They want root: without it `start` answers PermissionDenied.
+//! The four FTP servers that most machines run, each with the same tree, the user "user" with the password
+//! "secret", and TLS on request: vsftpd, proftpd and pure-ftpd from Debian's packages, pyftpdlib from PyPI
+//! (tests/install.sh ftp_servers). They want root: without it `start` answers PermissionDenied.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,5 @@
-//! git's own HTTP service: `git http-backend` as a FastCGI program behind nginx, plain and over TLS, where HTTP/2 is
-//! spoken.
+//! git's own HTTP service: `git http-backend` as a FastCGI program behind nginx, plain and over TLS, where
+//! HTTP/2 is spoken.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
-//! Servers that speak HTTP/2, over TLS and by prior knowledge: nginx, Apache httpd with mod_http2, nghttpd, nghttpx and
-//! caddy. All serve the same files; all but nghttpd hand the rest on to an embedded HTTP/1 server, which sees what came
-//! through, and start anew gracefully. nghttpd answers an upload with what was uploaded.
+//! Servers that speak HTTP/2, over TLS and by prior knowledge: nginx, Apache httpd with mod_http2, nghttpd,
+//! nghttpx and caddy. All serve the same files; all but nghttpd hand the rest on to an embedded HTTP/1
+//! server, which sees what came through, and start anew gracefully. nghttpd answers an upload with what was
+//! uploaded.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -30,7 +31,8 @@ pub enum Http2Kind {
     CaddyQuic,
 }
 
-/// A server with `/bytes-N` files, nginx with early data and a place `/put/` for uploads; other paths are the [`HttpServer`]'s, which is told them as they are.
+/// A server with `/bytes-N` files, nginx with early data and a place `/put/` for uploads; other paths are the
+/// [`HttpServer`]'s, which is told them as they are.
 pub struct Http2Server {
     // The order of the fields is the order of their end.
     running: Vec<Running>,
@@ -98,7 +100,8 @@ impl Http2Server {
         format!("http://127.0.0.1:{}{path}", self.plain)
     }
 
-    /// Begins anew without losing anybody: those who are served are served to the end, newcomers meet the new one.
+    /// Begins anew without losing anybody: those who are served are served to the end, newcomers meet the new
+    /// one.
     pub fn restart(&self) -> io::Result<()> {
         match self.kind {
             Http2Kind::Nginx | Http2Kind::NginxHundred | Http2Kind::Nghttpx => self.signal(Signal::HUP),
@@ -188,7 +191,8 @@ http {{
             .iter()
             .map(|module| format!("LoadModule {module}_module /usr/lib/apache2/modules/mod_{module}.so\n"))
             .collect();
-        // No process is started or ended for want of work: Apache drops what such a one has just accepted when it starts anew.
+        // No process is started or ended for want of work: Apache drops what such a one has just accepted
+        // when it starts anew.
         let text = format!(
             "ServerRoot {place}\nPidFile {place}/pid\nListen 127.0.0.1:{plain}\nListen 127.0.0.1:{secure}\n{modules}
 ServerName localhost\nUser www-data\nGroup www-data\nErrorLog {place}/error.log\nDocumentRoot {place}/root

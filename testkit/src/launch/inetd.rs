@@ -1,5 +1,5 @@
-//! Servers that speak on their standard input and output, one process for each connection: a gopher server, over TLS by
-//! stunnel, and a TELNET server.
+//! Servers that speak on their standard input and output, one process for each connection: a gopher server,
+//! over TLS by stunnel, and a TELNET server.
 
 use std::io;
 use std::net::TcpListener;
@@ -14,7 +14,8 @@ use crate::body::pattern;
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// Starts a program for each connection. It serves until the process ends; the programs end with their connections.
+/// Starts a program for each connection. It serves until the process ends; the programs end with their
+/// connections.
 fn serve(program: PathBuf, arguments: Vec<String>) -> io::Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
@@ -85,7 +86,8 @@ impl Gopher {
     }
 }
 
-/// The server's command: it refuses to be root's, and gets along without syslog, shared memory and virtual hosts.
+/// The server's command: it refuses to be root's, and gets along without syslog, shared memory and virtual
+/// hosts.
 fn words(root: &Path) -> io::Result<Vec<String>> {
     let (server, root) =
         (program("gophernicus", "gophernicus")?.display().to_string(), root.display().to_string());

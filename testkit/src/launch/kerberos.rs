@@ -1,5 +1,5 @@
-//! A Kerberos realm of its own: MIT Kerberos' KDC on loopback, its database, a keytab and ticket caches in a temporary
-//! directory. Nothing of the system's configuration is read.
+//! A Kerberos realm of its own: MIT Kerberos' KDC on loopback, its database, a keytab and ticket caches in a
+//! temporary directory. Nothing of the system's configuration is read.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,5 @@
-//! Launchers of servers that nobody here wrote: Debian's packages, configured in a temporary directory, on ephemeral
-//! loopback ports, ended by pid when dropped.
+//! Launchers of servers that nobody here wrote: Debian's packages, configured in a temporary directory, on
+//! ephemeral loopback ports, ended by pid when dropped.
 //!
 //! `start` answers an error of kind NotFound when the program isn't installed; its text names the package.
 
@@ -109,8 +109,8 @@ fn program(name: &str, package: &str) -> io::Result<PathBuf> {
     places.map(|place| place.join(name)).find(|file| file.is_file()).ok_or_else(missing)
 }
 
-/// A port that was free a moment ago, for servers that can't say which one they got. No two calls are answered alike while there
-/// are others: whoever asked before may not have begun to listen.
+/// A port that was free a moment ago, for servers that can't say which one they got. No two calls are
+/// answered alike while there are others: whoever asked before may not have begun to listen.
 fn free_port() -> io::Result<u16> {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,6 @@
-//! Apache httpd with mod_auth_gssapi in a Kerberos realm, over HTTP and TLS: places that want Negotiate, each in its own way. Every reply
-//! tells in `X-User` who is there, and in `X-Tickets` where a ticket that came along was put.
+//! Apache httpd with mod_auth_gssapi in a Kerberos realm, over HTTP and TLS: places that want Negotiate, each
+//! in its own way. Every reply tells in `X-User` who is there, and in `X-Tickets` where a ticket that came
+//! along was put.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -9,8 +10,9 @@ use super::{Kerberos, Running, free_port, program, run, with_retries};
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// `/each/` wants a context for every request, `/bound/` for every connection, `/either/` takes Basic with the user's
-/// password as well, `/open/` wants nothing; each has the file `file` and a program `echo` that sends back its input.
+/// `/each/` wants a context for every request, `/bound/` for every connection, `/either/` takes Basic with
+/// the user's password as well, `/open/` wants nothing; each has the file `file` and a program `echo` that
+/// sends back its input.
 pub struct NegotiateServer {
     _running: Running,
     _directory: TempDir,

@@ -8,8 +8,8 @@ use crate::body::pattern;
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// nginx with `/bytes-N` files for the asked sizes, keep-alive without a limit of requests; `/taken` answers any request
-/// with six bytes and a cookie.
+/// nginx with `/bytes-N` files for the asked sizes, keep-alive without a limit of requests; `/taken` answers
+/// any request with six bytes and a cookie.
 pub struct Nginx {
     // The order of the fields is the order of their end.
     running: Running,
@@ -23,7 +23,8 @@ impl Nginx {
         with_retries(|| Nginx::try_start(leaf, sizes))
     }
 
-    /// In a network namespace, at an address and ports that are its own. The methods that make URLs know nothing of it.
+    /// In a network namespace, at an address and ports that are its own. The methods that make URLs know
+    /// nothing of it.
     pub fn start_in(namespace: &str, address: &str, ports: (u16, u16), leaf: &Leaf) -> io::Result<Nginx> {
         let (http_port, https_port) = ports;
         let directory = prepared(leaf, &[], address, ports)?;

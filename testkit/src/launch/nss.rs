@@ -1,5 +1,5 @@
-//! NSS's selfserv, a server that nobody here wrote and that knows Encrypted Client Hello (Debian's libnss3-tools). It shows
-//! the request that it got.
+//! NSS's selfserv, a server that nobody here wrote and that knows Encrypted Client Hello (Debian's
+//! libnss3-tools). It shows the request that it got.
 
 use std::io::{self, Read};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! HTTP/3 servers of two more families beside caddy: aioquic in Python, quic-go in Go. Both serve `/bytes-N` and answer uploads
-//! with what was uploaded; tests/install.sh makes the programs.
+//! HTTP/3 servers of two more families beside caddy: aioquic in Python, quic-go in Go. Both serve `/bytes-N`
+//! and answer uploads with what was uploaded; tests/install.sh makes the programs.
 
 use std::io;
 use std::path::{Path, PathBuf};

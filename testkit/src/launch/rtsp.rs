@@ -1,4 +1,5 @@
-//! RTSP::Server, in Perl: who publishes announces a stream and records it, who plays is told what was announced.
+//! RTSP::Server, in Perl: who publishes announces a stream and records it, who plays is told what was
+//! announced.
 
 use std::io;
 use std::path::Path;

@@ -8,8 +8,8 @@ use super::{Running, free_port, program, run, with_retries};
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// slapd with the directory `dc=example,dc=org`: 300 people below `ou=people`, and oddities below `ou=odd`. It may be read
-/// by anybody; [`Slapd::USER`] is its master. People log in by SASL, too, by their uid.
+/// slapd with the directory `dc=example,dc=org`: 300 people below `ou=people`, and oddities below `ou=odd`.
+/// It may be read by anybody; [`Slapd::USER`] is its master. People log in by SASL, too, by their uid.
 pub struct Slapd {
     _running: Running,
     _directory: TempDir,

@@ -1,5 +1,6 @@
-//! A SOCKS 5 proxy that wants a ticket: Debian's dante is built without GSS-API, so this one is ours, in Python, with MIT
-//! Kerberos' own acceptor (the package python3-gssapi). What it agrees on with a client, it tells.
+//! A SOCKS 5 proxy that wants a ticket: Debian's dante is built without GSS-API, so this one is ours, in
+//! Python, with MIT Kerberos' own acceptor (the package python3-gssapi). What it agrees on with a client, it
+//! tells.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,8 +23,8 @@ pub struct SocksServer {
 }
 
 impl SocksServer {
-    /// `protection` is what it answers to the wish for some: a level's number, `wanted`, or `nec`. `eager` is 0, and chooses
-    /// the way to log in before it is asked.
+    /// `protection` is what it answers to the wish for some: a level's number, `wanted`, or `nec`. `eager` is
+    /// 0, and chooses the way to log in before it is asked.
     pub fn start(realm: &Kerberos, protection: &str) -> io::Result<SocksServer> {
         if !Path::new(PACKAGE).exists() {
             let text = "gssapi is missing: install the package python3-gssapi";
@@ -44,8 +45,8 @@ impl SocksServer {
         format!("localhost:{}", self.port)
     }
 
-    /// A client in the same language, with the same library's other side, that asks for this level of protection and then
-    /// for 100,000 bytes.
+    /// A client in the same language, with the same library's other side, that asks for this level of
+    /// protection and then for 100,000 bytes.
     pub fn witness(&self, level: u8, to: &str) -> Command {
         let mut command = Command::new(PYTHON);
         command.arg("-I").arg(self.directory.path().join("server.py"));

@@ -1,4 +1,5 @@
-//! squid as an HTTP proxy on loopback, for everybody, for user "user" with password "secret", or for a realm's users.
+//! squid as an HTTP proxy on loopback, for everybody, for user "user" with password "secret", or for a
+//! realm's users.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +19,8 @@ pub struct Squid {
 pub enum SquidLogin {
     Basic,
     Digest,
-    /// With squid's own helper, who asks for NTLM's three messages and believes whatever name the last one has.
+    /// With squid's own helper, who asks for NTLM's three messages and believes whatever name the last one
+    /// has.
     Ntlm,
 }
 
@@ -45,8 +47,8 @@ impl Squid {
         // Started as root, squid becomes the user "proxy", who then writes its pid and log here.
         std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o777))?;
         let file = directory.write("squid.conf", config(directory.path(), port, login, realm))?;
-        // Squid 5 tries the first address of a tunnel's target alone; many a machine has "::1 localhost", and the origins of the
-        // tests are not there.
+        // Squid 5 tries the first address of a tunnel's target alone; many a machine has "::1 localhost", and
+        // the origins of the tests are not there.
         directory.write("hosts", "127.0.0.1 localhost\n")?;
         directory.write("basic", format!("{BASIC}\n"))?;
         directory.write("digest", format!("{DIGEST}\n"))?;

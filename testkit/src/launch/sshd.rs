@@ -1,5 +1,6 @@
-//! OpenSSH's server with keys of its own, for root, and dropbear and one in Go beside it. Where passwords are wanted, or another home, it runs
-//! in a mount namespace of its own, in which /etc/passwd and /etc/shadow are ours: the machine's users are not touched.
+//! OpenSSH's server with keys of its own, for root, and dropbear and one in Go beside it. Where passwords are
+//! wanted, or another home, it runs in a mount namespace of its own, in which /etc/passwd and /etc/shadow are
+//! ours: the machine's users are not touched.
 
 use std::fs;
 use std::io;
@@ -33,8 +34,8 @@ impl Sshd {
         with_retries(|| Sshd::try_start(config, true))
     }
 
-    /// In a network namespace, at an address that is its own, with SFTP in the server itself: no shell of the user's takes time
-    /// before it.
+    /// In a network namespace, at an address that is its own, with SFTP in the server itself: no shell of the
+    /// user's takes time before it.
     pub fn start_in(namespace: &str, address: &str, port: u16, config: &str) -> io::Result<Sshd> {
         let program = program("sshd", "openssh-server")?;
         let directory = prepared()?;
@@ -68,8 +69,8 @@ impl Sshd {
         Ok(Sshd { _running: running, directory, port })
     }
 
-    /// dropbear, with these arguments beside what it always gets (dropbear(8)). The user has the same keys and the same
-    /// [`PASSWORD`], and is at home where the server's files are.
+    /// dropbear, with these arguments beside what it always gets (dropbear(8)). The user has the same keys
+    /// and the same [`PASSWORD`], and is at home where the server's files are.
     pub fn dropbear(more: &[&str]) -> io::Result<Sshd> {
         with_retries(|| Sshd::try_dropbear(more))
     }
@@ -97,8 +98,8 @@ impl Sshd {
         Ok(Sshd { _running: running, directory, port })
     }
 
-    /// One on Go's x/crypto, which exchanges keys in this way alone and again after so many octets, and has for SCP the file
-    /// `file`, whatever it is called; tests/install.sh makes the program.
+    /// One on Go's x/crypto, which exchanges keys in this way alone and again after so many octets, and has
+    /// for SCP the file `file`, whatever it is called; tests/install.sh makes the program.
     pub fn go(method: &str, renewed: u64, file: &[u8]) -> io::Result<Sshd> {
         let program = target().join("ssh-go/server");
         if !program.is_file() {

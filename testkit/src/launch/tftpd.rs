@@ -10,7 +10,8 @@ use super::{Running, program, run_until, with_retries};
 use crate::body::pattern;
 use crate::temp::TempDir;
 
-/// The server, ended when dropped. It becomes another user in its own root, and so wants to be started by root.
+/// The server, ended when dropped. It becomes another user in its own root, and so wants to be started by
+/// root.
 pub struct Tftpd {
     _running: Running,
     directory: TempDir,

@@ -1,4 +1,5 @@
-//! Proxies with tunnels for datagrams beside those for bytes (RFC 9298): HTTP/3 by aioquic, HTTP/2 and HTTP/1.1 by Node.
+//! Proxies with tunnels for datagrams beside those for bytes (RFC 9298): HTTP/3 by aioquic, HTTP/2 and
+//! HTTP/1.1 by Node.
 
 use std::io;
 use std::path::{Path, PathBuf};

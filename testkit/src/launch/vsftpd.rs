@@ -15,8 +15,8 @@ pub const FAR: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 /// For data connections, where each must have a door.
 const DATA_PORTS: usize = 8;
 
-/// vsftpd with `/bytes-N` files and `/up/` for uploads. Its anonymous login needs root: without it `start` answers
-/// PermissionDenied.
+/// vsftpd with `/bytes-N` files and `/up/` for uploads. Its anonymous login needs root: without it `start`
+/// answers PermissionDenied.
 pub struct Vsftpd {
     _running: Running,
     directory: TempDir,

@@ -1,4 +1,5 @@
-//! `--agent`: what a call through an agent must have in common with one without, and who may not have one made.
+//! `--agent`: what a call through an agent must have in common with one without, and who may not have one
+//! made.
 
 use super::{Ran, folder_with};
 use crate::{clean, empty_folder, tool};
@@ -322,7 +323,8 @@ fn folder_umask_input_and_environment_are_the_callers() {
     assert_eq!(agents.status().text().lines().count(), 3);
 }
 
-/// What a call does not read is there for who reads next, and what it could not write is in nobody else's output.
+/// What a call does not read is there for who reads next, and what it could not write is in nobody else's
+/// output.
 #[test]
 fn nothing_is_left_in_buffers() {
     let agents = Agents::new();
@@ -349,7 +351,8 @@ fn a_signal_ends_the_command_and_the_call() {
         agents.call(&[&server.url("/bytes/1")]).text();
         let process = agents.process();
         let before = server.served();
-        // Who runs the tests in the background has the shell's disregard for an interrupt, or nohup's for a line that is hung up.
+        // Who runs the tests in the background has the shell's disregard for an interrupt, or nohup's for a
+        // line that is hung up.
         let heeding = ["--default-signal=INT,HUP", tool(), "-sS", "--agent", "-N", "-o", "slow", &slow];
         let child = agents.program("env").args(heeding).spawn().unwrap();
         until("the transfer is under way", || server.requests().len() > before);

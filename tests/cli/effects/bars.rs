@@ -130,7 +130,8 @@ fn each_transfer_has_a_line_and_keeps_it() {
     assert_eq!(terminal.gone, 0);
 }
 
-/// However many there are: nothing scrolls, no line is broken, and no more is written than ten screens in a second.
+/// However many there are: nothing scrolls, no line is broken, and no more is written than ten screens in a
+/// second.
 #[test]
 fn ten_thousand_transfers_do_not_flicker() {
     let folder = empty_folder();

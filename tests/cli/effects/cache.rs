@@ -1,4 +1,5 @@
-//! `--cache`: what is kept, when it is used, and what becomes of it under bad peers, bad files and bad moments.
+//! `--cache`: what is kept, when it is used, and what becomes of it under bad peers, bad files and bad
+//! moments.
 
 use super::{Ran, clean, curl_in, folder_with};
 use crate::{empty_folder, run, tool};
@@ -243,7 +244,8 @@ fn vary_and_credentials_tell_replies_apart() {
     }
 }
 
-/// Fields that may be credentials count without a word of the server's, and so does a proxy that no flag names.
+/// Fields that may be credentials count without a word of the server's, and so does a proxy that no flag
+/// names.
 #[test]
 fn unknown_fields_and_the_environments_proxy_tell_replies_apart() {
     let server = counting(&[("Cache-Control", "max-age=1000")]);

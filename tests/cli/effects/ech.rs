@@ -1,5 +1,5 @@
-//! Encrypted Client Hello with NSS, which alone of Debian's servers knows it, and with Go, which tells what it saw; what curl
-//! 8.21 with OpenSSL 4.0 ends with.
+//! Encrypted Client Hello with NSS, which alone of Debian's servers knows it, and with Go, which tells what
+//! it saw; what curl 8.21 with OpenSSL 4.0 ends with.
 
 use super::{Judge, Ran, curl_in};
 use crate::empty_folder;
@@ -147,7 +147,8 @@ impl Published {
     }
 }
 
-/// The data of an HTTPS record for the name that was asked for, with an ECHConfigList (RFC 9460, section 2.2; RFC 9848).
+/// The data of an HTTPS record for the name that was asked for, with an ECHConfigList (RFC 9460, section 2.2;
+/// RFC 9848).
 fn record(list: &[u8]) -> Vec<u8> {
     [&[0, 1, 0, 0, 5][..], &(list.len() as u16).to_be_bytes(), list].concat()
 }

@@ -1,4 +1,5 @@
-//! What single flags do, seen from the other side of the connection, in the file system or in the system calls.
+//! What single flags do, seen from the other side of the connection, in the file system or in the system
+//! calls.
 
 mod absent;
 mod agent;

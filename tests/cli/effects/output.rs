@@ -230,7 +230,8 @@ fn an_archive_and_a_picture_of_the_run() {
     assert!(picture.contains("connection 0, new") && picture.contains("connection 0, reused"), "{picture}");
 }
 
-/// Both may be shown around, so no secret of a request or a reply is in them, and at first they are the user's alone.
+/// Both may be shown around, so no secret of a request or a reply is in them, and at first they are the
+/// user's alone.
 #[test]
 fn reports_keep_secrets() {
     let server = HttpServer::with(|request| {

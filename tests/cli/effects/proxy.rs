@@ -119,8 +119,8 @@ fn socks_5_with_a_password() {
     through(script, "--socks5-hostname", &["--socks5-basic", "--proxy-user", "me:secret"]);
 }
 
-/// What the ticket is for, how the level of protection is told, and whether there is any, is seen by a proxy with MIT
-/// Kerberos in it.
+/// What the ticket is for, how the level of protection is told, and whether there is any, is seen by a proxy
+/// with MIT Kerberos in it.
 // covers: --socks5-gssapi, --socks5-gssapi-nec, --socks5-gssapi-service
 #[test]
 fn socks_5_with_a_ticket() {

@@ -86,7 +86,8 @@ fn alias(target: &str) -> Says {
     Says::Records(vec![("", HTTPS, [&[0, 0][..], &wire_name(target)].concat())])
 }
 
-/// Who may speak HTTP/3 does where the record names it first; what was opened serves the next one, and nobody asks again.
+/// Who may speak HTTP/3 does where the record names it first; what was opened serves the next one, and nobody
+/// asks again.
 // covers: --http3, --http2, --http1.1
 #[test]
 fn http3_where_a_record_names_it() {
@@ -137,7 +138,8 @@ fn alt_svc_goes_before_a_record() {
     assert_eq!(site.questions(), before, "an alternative's place is settled");
 }
 
-/// A port, an address that is hinted at, another name with addresses of its own, and an alias with and without records.
+/// A port, an address that is hinted at, another name with addresses of its own, and an alias with and
+/// without records.
 #[test]
 fn records_lead_elsewhere() {
     type Answers = fn(&Asked, u16) -> Says;
@@ -198,8 +200,8 @@ fn records_lead_elsewhere() {
     }
 }
 
-/// Nobody asks for the record of a name that DNS does not know, of one that leads where somebody has said, or of one that is not
-/// asked over TLS.
+/// Nobody asks for the record of a name that DNS does not know, of one that leads where somebody has said, or
+/// of one that is not asked over TLS.
 #[test]
 fn whose_record_nobody_asks_for() {
     let site = Site::speaking(&["h3"]);

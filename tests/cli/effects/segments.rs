@@ -445,7 +445,8 @@ fn killed_after(folder: &Path, words: &[&str], time: Duration) -> bool {
     child.wait().unwrap().success()
 }
 
-/// Kills at random moments; whatever the moment, the last run has the right bytes, and no byte that was told of comes twice.
+/// Kills at random moments; whatever the moment, the last run has the right bytes, and no byte that was told
+/// of comes twice.
 fn survives(moments: usize) {
     let server =
         server("\"a\"", |_, _, answer| Response { drip: Some((40_000, Duration::from_millis(2))), ..answer });

@@ -1,4 +1,5 @@
-//! Flags about TLS, seen by `openssl s_server -www`, which tells the client what it saw; each also for an HTTPS proxy.
+//! Flags about TLS, seen by `openssl s_server -www`, which tells the client what it saw; each also for an
+//! HTTPS proxy.
 
 use super::{Ran, curl_in, write};
 use crate::empty_folder;
@@ -361,7 +362,8 @@ fn what_other_tls_libraries_need_changes_nothing() {
     }
 }
 
-/// The page says whether a session was resumed: one that another process left in a file is, under the same rules.
+/// The page says whether a session was resumed: one that another process left in a file is, under the same
+/// rules.
 // covers: --ssl-sessions
 #[test]
 fn sessions_outlive_the_process() {
@@ -416,8 +418,8 @@ fn engines_are_chosen_by_name() {
     assert!(page.contains("CN = someone") || page.contains("CN=someone"), "{page}");
 }
 
-/// With nginx: a resumed session's request leaves with the hello, in HTTP/1.1 and in HTTP/2, as much of it as the server takes
-/// (16 KB); one with other keys refuses it, and gets it afterwards.
+/// With nginx: a resumed session's request leaves with the hello, in HTTP/1.1 and in HTTP/2, as much of it as
+/// the server takes (16 KB); one with other keys refuses it, and gets it afterwards.
 // covers: --tls-earlydata
 #[test]
 fn early_data() {
@@ -473,7 +475,8 @@ fn early_data() {
     }
 }
 
-/// Whoever answers must prove who it is, though the request has left: nothing of an impostor's answer is taken.
+/// Whoever answers must prove who it is, though the request has left: nothing of an impostor's answer is
+/// taken.
 // covers: --tls-earlydata
 #[test]
 fn early_data_with_an_impostor() {

@@ -1,5 +1,6 @@
-//! Runs small C, C++, PHP and Python programs and Debian's own curl against embedded and real servers, with the
-//! distribution's libcurl and with ours (chosen by LD_LIBRARY_PATH), and compares the facts that they print.
+//! Runs small C, C++, PHP and Python programs and Debian's own curl against embedded and real servers, with
+//! the distribution's libcurl and with ours (chosen by LD_LIBRARY_PATH), and compares the facts that they
+//! print.
 //!
 //! What holds for the distribution's library shows that the test is right; what holds for ours is the result.
 //!

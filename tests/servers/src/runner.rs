@@ -59,7 +59,8 @@ impl<'a> Context<'a> {
         Context { world, subject, changes: Mutex::default() }
     }
 
-    /// Compares a fact with what is written down. Ours must agree; where the distribution's library does not, that is reported.
+    /// Compares a fact with what is written down. Ours must agree; where the distribution's library does not,
+    /// that is reported.
     pub fn compare<T: PartialEq + std::fmt::Debug>(&self, what: &str, seen: T, written: T, output: &Output) {
         if self.ours() {
             assert_eq!(seen, written, "{what}: {output:?}");
@@ -147,11 +148,13 @@ impl Output {
 enum Verdict {
     Held,
     Failed,
-    /// The distribution's library, in another version than the recorded one, does not do what is written down.
+    /// The distribution's library, in another version than the recorded one, does not do what is written
+    /// down.
     Changed,
 }
 
-/// Judges a case. A failure of the distribution's library counts in the recorded versions alone: there the test is wrong.
+/// Judges a case. A failure of the distribution's library counts in the recorded versions alone: there the
+/// test is wrong.
 fn verdict(held: bool, is_ours: bool, versions_are_recorded: bool) -> Verdict {
     match held {
         true => Verdict::Held,
@@ -211,10 +214,11 @@ pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> 
     failed
 }
 
-/// How many failures may be the machine's: a busy one takes more time than a case allows. More than these are no accident.
+/// How many failures may be the machine's: a busy one takes more time than a case allows. More than these are
+/// no accident.
 const MAY_FAIL_BESIDE_OTHERS: usize = 3;
-/// How often in a row a case must hold alone after it failed beside others, so that a fault which shows now and then has
-/// its chances to show here, too.
+/// How often in a row a case must hold alone after it failed beside others, so that a fault which shows now
+/// and then has its chances to show here, too.
 const TIMES_ALONE: usize = 3;
 
 fn holds_alone(world: &World, subject: &Subject, case: &Case) -> bool {
@@ -225,8 +229,8 @@ fn holds_alone(world: &World, subject: &Subject, case: &Case) -> bool {
     holds
 }
 
-/// A case that fails on the distribution's library is tried again: its races (a connection that the peer is just
-/// closing) are not ours to judge, and a test that is wrong fails each time.
+/// A case that fails on the distribution's library is tried again: its races (a connection that the peer is
+/// just closing) are not ours to judge, and a test that is wrong fails each time.
 const TRIES_OF_THE_DISTRIBUTION: usize = 6;
 
 fn holds(world: &World, subject: &Subject, case: &Case) -> bool {

@@ -1,7 +1,8 @@
-//! Flags that curl's published test cases cover: those on the command lines of the cases that our tool passes.
+//! Flags that curl's published test cases cover: those on the command lines of the cases that our tool
+//! passes.
 //!
-//! conformance/covers.txt holds for each flag the first such case. It is made anew when a conformance run has left its
-//! list of passed cases in target/conformance/passed.txt and the cases are at hand; else it stands.
+//! conformance/covers.txt holds for each flag the first such case. It is made anew when a conformance run has
+//! left its list of passed cases in target/conformance/passed.txt and the cases are at hand; else it stands.
 
 use crate::files;
 use std::collections::{BTreeMap, BTreeSet};

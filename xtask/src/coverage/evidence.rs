@@ -1,10 +1,10 @@
 //! Which test would notice: `covers:`, `refuses:` and `idles:` comments in test code.
 //!
-//! A comment that begins with one of these words lists names, separated by commas: exports, `CURLOPT_`, `CURLMOPT_` and
-//! `CURLINFO_` names, flags with their dashes (`--head` or `-I`), and values (`CURLPROXY_SOCKS4`, `CURLE_GOT_NOTHING`),
-//! which the report does not list yet. It may go on over several comment lines as long as each ends in a comma. The
-//! test is the function that the comment stands in or right above; in a file without functions, the file. What the
-//! three words claim is told in mod.rs.
+//! A comment that begins with one of these words lists names, separated by commas: exports, `CURLOPT_`,
+//! `CURLMOPT_` and `CURLINFO_` names, flags with their dashes (`--head` or `-I`), and values
+//! (`CURLPROXY_SOCKS4`, `CURLE_GOT_NOTHING`), which the report does not list yet. It may go on over several
+//! comment lines as long as each ends in a comma. The test is the function that the comment stands in or
+//! right above; in a file without functions, the file. What the three words claim is told in mod.rs.
 
 use crate::files;
 use std::collections::{BTreeMap, BTreeSet};

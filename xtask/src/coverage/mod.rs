@@ -1,9 +1,10 @@
-//! `cargo xtask coverage`: writes COVERAGE.md, what of curl's interface is done, refused, idle, partial or missing.
+//! `cargo xtask coverage`: writes COVERAGE.md, what of curl's interface is done, refused, idle, partial or
+//! missing.
 //!
 //! Nobody states a status. It follows from two lists:
-//! - `covers:` comments in tests (evidence.rs) name what a test would notice if it broke, and so do the command lines of
-//!   curl's published cases that the tool passes (cases.rs); `refuses:` and `idles:` comments name what a test sees
-//!   answered as a curl without the protocol or feature answers;
+//! - `covers:` comments in tests (evidence.rs) name what a test would notice if it broke, and so do the
+//!   command lines of curl's published cases that the tool passes (cases.rs); `refuses:` and `idles:`
+//!   comments name what a test sees answered as a curl without the protocol or feature answers;
 //! - xtask/refused.txt holds what the library and the tool refuse, and is made by asking them (probe.rs).
 //!
 //! Refused and no test of how: missing. Taken and no test of what for: partial.
@@ -54,8 +55,8 @@ impl Status {
     }
 }
 
-/// Asks the library and the tool when they are built, then writes COVERAGE.md; with `check` it only looks whether the
-/// report claims too much.
+/// Asks the library and the tool when they are built, then writes COVERAGE.md; with `check` it only looks
+/// whether the report claims too much.
 pub fn run(check: bool) -> Report {
     report(check, probe::subjects())
 }
@@ -89,8 +90,8 @@ fn report(check: bool, subjects: Vec<probe::Subject>) -> Report {
     Ok(format!("coverage: fresh ({asked} asked)"))
 }
 
-/// The checked-in report must list every name and claim nothing that is not so. That something got better since it was
-/// made is no fault; the count of those is told.
+/// The checked-in report must list every name and claim nothing that is not so. That something got better
+/// since it was made is no fault; the count of those is told.
 fn no_more_than_so(
     sections: &[Section],
     evidence: &Evidence,

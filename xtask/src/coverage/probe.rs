@@ -1,7 +1,8 @@
 //! Asking the built library and tool what they refuse.
 //!
-//! A small C program, made here from the tables, sets every option to a plain value and reads every info; exports are
-//! read with nm; the tool is run once with each flag. Nothing built, nobody asked: the checked-in list stands.
+//! A small C program, made here from the tables, sets every option to a plain value and reads every info;
+//! exports are read with nm; the tool is run once with each flag. Nothing built, nobody asked: the checked-in
+//! list stands.
 
 use crate::files;
 use std::collections::BTreeSet;
@@ -181,7 +182,8 @@ fn argument(flag: &str) -> &'static str {
     }
 }
 
-/// Exit code and standard error; a program that does not end soon (a flag can make it wait) is ended without a code.
+/// Exit code and standard error; a program that does not end soon (a flag can make it wait) is ended without
+/// a code.
 fn ended(command: &mut Command) -> std::io::Result<(Option<i32>, String)> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let limit = Instant::now() + Duration::from_secs(5);

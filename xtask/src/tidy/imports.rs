@@ -1,7 +1,7 @@
 //! Import graph of a crate: which file names items of which other file, tests and re-exports left out.
 //!
-//! Files are parsed with syn; names inside macro calls are read from their tokens. An import is followed through
-//! `pub use` to the file that defines the item, so a facade ties nothing together.
+//! Files are parsed with syn; names inside macro calls are read from their tokens. An import is followed
+//! through `pub use` to the file that defines the item, so a facade ties nothing together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -276,7 +276,8 @@ fn mentions_test(tokens: TokenStream) -> bool {
     })
 }
 
-/// Returns the sets of files that import each other, the largest first; a file in no circle is in none of them.
+/// Returns the sets of files that import each other, the largest first; a file in no circle is in none of
+/// them.
 pub fn circles(graph: &Graph) -> Vec<Vec<&str>> {
     let reachable: BTreeMap<&str, BTreeSet<&str>> =
         graph.keys().map(|file| (file.as_str(), reachable_from(file, graph))).collect();

@@ -1,8 +1,9 @@
-//! Measures that may only fall: circles of imports, words that language.md refuses, long lines, files and functions.
+//! Measures that may only fall: circles of imports, words that language.md refuses, long lines, files and
+//! functions.
 //!
-//! `xtask/tidy.limits` lists what is left, one line each: `rule path count`. A count above its limit is a finding, and so
-//! is one below it, because a limit that is not lowered lets the fault come back. `cargo xtask tidy --lower` writes the
-//! file anew with every count that fell; it never raises one.
+//! `xtask/tidy.limits` lists what is left, one line each: `rule path count`. A count above its limit is a
+//! finding, and so is one below it, because a limit that is not lowered lets the fault come back. `cargo
+//! xtask tidy --lower` writes the file anew with every count that fell; it never raises one.
 
 use std::collections::BTreeMap;
 

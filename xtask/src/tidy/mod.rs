@@ -1,7 +1,8 @@
 //! `cargo xtask tidy`: what neither the compiler nor Cargo's dependency graph can hold.
 //!
-//! Rules are rows: each names what it forbids, where, and why. A finding is fixed, or allowed in xtask/tidy.allow with
-//! a reason (`rule path: reason`); an allowance that nothing needs any more is a finding itself.
+//! Rules are rows: each names what it forbids, where, and why. A finding is fixed, or allowed in
+//! xtask/tidy.allow with a reason (`rule path: reason`); an allowance that nothing needs any more is a
+//! finding itself.
 
 mod arms;
 mod imports;
@@ -128,8 +129,8 @@ const BANS: &[Ban] = &[
     },
 ];
 
-/// The floors within the engine, lowest first: a file names modules of its own floor and of those below. Where a file stands
-/// apart from its module it has a row of its own.
+/// The floors within the engine, lowest first: a file names modules of its own floor and of those below.
+/// Where a file stands apart from its module it has a row of its own.
 const ENGINE: &str = "crates/engine/src/";
 const FLOORS: &[&[&str]] = &[
     &[
@@ -247,7 +248,8 @@ fn without_strings(line: &str) -> String {
     line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"")
 }
 
-/// A function under `// exhaustive: options|infos|schemes|codes` has no wildcard arm: the compiler then asks for new rows.
+/// A function under `// exhaustive: options|infos|schemes|codes` has no wildcard arm: the compiler then asks
+/// for new rows.
 fn exhaustive(path: &str, text: &str, findings: &mut Findings) {
     let mut inside: Option<usize> = None;
     for (at, line) in text.lines().enumerate() {

@@ -1,4 +1,5 @@
-//! Words that comments do without (CONTRIBUTING.md, "Words"): openings that do not name their subject, and dialect.
+//! Words that comments do without (CONTRIBUTING.md, "Words"): openings that do not name their subject, and
+//! dialect.
 
 /// Openings of a doc comment that name no subject.
 const OPENINGS: &[&str] =

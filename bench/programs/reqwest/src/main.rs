@@ -1,13 +1,14 @@
-//! peers-reqwest get|parallel URL COUNT: as many GETs with reqwest (hyper), one after the other over a kept connection, or 50 at
-//! once on one thread. Prints microseconds of CPU and of wall time per request and bytes per request.
+//! peers-reqwest get|parallel URL COUNT: as many GETs with reqwest (hyper), one after the other over a kept
+//! connection, or 50 at once on one thread. Prints microseconds of CPU and of wall time per request and bytes
+//! per request.
 
 use std::error::Error;
 use std::time::Instant;
 
 const PARALLEL: usize = 50;
 
-/// Of this process so far: user and system ticks, of which there are a hundred a second, are too coarse; the scheduler's own
-/// count is not, and there is one thread.
+/// Of this process so far: user and system ticks, of which there are a hundred a second, are too coarse; the
+/// scheduler's own count is not, and there is one thread.
 fn cpu_us() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split_whitespace().next().and_then(|number| number.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e3

@@ -1,4 +1,5 @@
-//! The functions on easy handles (libcurl-easy.md): their life, running them, pausing, and bytes on a connection of one's own.
+//! The functions on easy handles (libcurl-easy.md): their life, running them, pausing, and bytes on a
+//! connection of one's own.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;

@@ -73,8 +73,8 @@ impl EasyHandle {
 /// Close the descriptors of a transfer that the application jumped out of.
 pub fn close_lost(descriptors: Vec<RawSocket>) {
     for fd in descriptors {
-        // SAFETY: what owned it was lost with the frames that were jumped over, and is used by nothing and dropped by
-        // nobody: the gate has seen that those frames are gone.
+        // SAFETY: what owned it was lost with the frames that were jumped over, and is used by nothing and
+        // dropped by nobody: the gate has seen that those frames are gone.
         unsafe { sys::close(fd) };
     }
 }

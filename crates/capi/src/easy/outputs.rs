@@ -1,4 +1,5 @@
-//! What functions hand to C by a pointer and the handle goes on owning: texts, certificates, headers, frames, messages.
+//! What functions hand to C by a pointer and the handle goes on owning: texts, certificates, headers, frames,
+//! messages.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -21,8 +22,8 @@ pub struct Outputs {
     pub ws_frame: FramePlace,
 }
 
-/// `struct curl_certinfo` with the lists that it owns. It stays where it is for as long as its handle lives: applications
-/// ask once and look at it after each transfer.
+/// `struct curl_certinfo` with the lists that it owns. It stays where it is for as long as its handle lives:
+/// applications ask once and look at it after each transfer.
 pub struct CertInfo {
     header: Box<CertHeader>,
     lists: Vec<*mut Slist>,
@@ -62,14 +63,17 @@ impl Drop for CertInfo {
     }
 }
 
-/// `struct curl_tlssessioninfo`. Where OpenSSL speaks, its own objects are shown; rustls has none, and the version string says
-/// OpenSSL all the same. What programs do with these infos decides which answer crashes fewest:
+/// `struct curl_tlssessioninfo`. Where OpenSSL speaks, its own objects are shown; rustls has none, and the
+/// version string says OpenSSL all the same. What programs do with these infos decides which answer crashes
+/// fewest:
 ///
-/// - On a new handle, or after a transfer, they ask for `backend` alone, and some dereference the pointer whatever was
-///   answered (curl's own tool, OBS). There curl answers CURLE_OK with `internals` NULL, and so do we: NONE and NULL.
-/// - In a callback, on a connection with TLS, curl always has a pointer to show. Some look at `backend` first and leave NONE
-///   alone; others look at the code alone and hand `internals` to OpenSSL, which does not look at NULL. So the code says no
-///   there, as CURLINFO_TLS_SESSION.md has it for a library without the info, and the struct is told beside it.
+/// - On a new handle, or after a transfer, they ask for `backend` alone, and some dereference the pointer
+///   whatever was answered (curl's own tool, OBS). There curl answers CURLE_OK with `internals` NULL, and so
+///   do we: NONE and NULL.
+/// - In a callback, on a connection with TLS, curl always has a pointer to show. Some look at `backend` first
+///   and leave NONE alone; others look at the code alone and hand `internals` to OpenSSL, which does not look
+///   at NULL. So the code says no there, as CURLINFO_TLS_SESSION.md has it for a library without the info,
+///   and the struct is told beside it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TlsSessionInfo {
@@ -98,7 +102,8 @@ pub struct Header {
     pub anchor: *mut c_void,
 }
 
-/// One header as C sees it; overwritten by the next call, as in libcurl, which has a place for either function.
+/// One header as C sees it; overwritten by the next call, as in libcurl, which has a place for either
+/// function.
 #[derive(Default)]
 pub struct HeaderPlace {
     pub found: RefCell<Option<HeaderOutput>>,

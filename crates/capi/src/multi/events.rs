@@ -1,5 +1,5 @@
-//! A multi handle driven by the application's event loop: socket and timer callbacks, socket_action, assign; and
-//! curl_multi_setopt, which installs them.
+//! A multi handle driven by the application's event loop: socket and timer callbacks, socket_action, assign;
+//! and curl_multi_setopt, which installs them.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
@@ -18,14 +18,16 @@ use crate::sys::{RawSocket, is_given};
 /// Tells the application's socket callback.
 struct Hook(&'static Slot<MultiHandle>);
 
-// SAFETY: the reactor calls on the thread that is inside the multi handle's gate; the slot itself is never freed.
+// SAFETY: the reactor calls on the thread that is inside the multi handle's gate; the slot itself is never
+// freed.
 unsafe impl Send for Hook {}
 // SAFETY: as above.
 unsafe impl Sync for Hook {}
 
 impl SocketHook for Hook {
     fn changed(&self, fd: RawSocket, interest: Interest, owner: u64) {
-        // SAFETY: the engine's multi, which calls, ends with this handle; calls come on the thread that is inside.
+        // SAFETY: the engine's multi, which calls, ends with this handle; calls come on the thread that is
+        // inside.
         let multi = unsafe { self.0.value() };
         let Some(function) = multi.callbacks.socket.get() else { return };
         let what = match (interest.reads(), interest.writes()) {
@@ -51,7 +53,8 @@ impl SocketHook for Hook {
 }
 
 impl MultiHandle {
-    /// The easy handle that a socket belongs to; for one that none owns (the wake-up descriptor), any that is here.
+    /// The easy handle that a socket belongs to; for one that none owns (the wake-up descriptor), any that is
+    /// here.
     fn owner(&self, owner: u64) -> *mut c_void {
         let handle = ptr::with_exposed_provenance_mut(owner as usize);
         if easy::find(handle).is_some() {

@@ -1,5 +1,5 @@
-//! The multi handle behind a `CURLM *`: how it is found, the gate that each call on it passes, and the callbacks that it
-//! was given. `functions` adds and runs, `wait` waits, `events` is driven by an event loop.
+//! The multi handle behind a `CURLM *`: how it is found, the gate that each call on it passes, and the
+//! callbacks that it was given. `functions` adds and runs, `wait` waits, `events` is driven by an event loop.
 
 mod events;
 pub mod functions;

@@ -76,8 +76,8 @@ pub struct Conversion {
 }
 
 impl<'a> Format<'a> {
-    /// None: too many arguments or segments, a gap or a type conflict among numbered ones, a numbered format with a
-    /// conversion that has no number, a precision given both ways, or a number that overflows.
+    /// None: too many arguments or segments, a gap or a type conflict among numbered ones, a numbered format
+    /// with a conversion that has no number, a precision given both ways, or a number that overflows.
     pub fn parse(text: &'a [u8]) -> Option<Format<'a>> {
         let mut parser = Parser { text, at: 0, numbered: None, arguments: Vec::new(), next: 0 };
         let mut segments = Vec::new();
@@ -142,7 +142,8 @@ struct Prefix {
 }
 
 impl Parser<'_> {
-    /// After a `%`. Some(None): no letter that means anything follows, so that all of it is text, as curl has it.
+    /// After a `%`. Some(None): no letter that means anything follows, so that all of it is text, as curl has
+    /// it.
     fn conversion(&mut self) -> Option<Option<Conversion>> {
         let number = if self.numbered == Some(false) { None } else { self.position() };
         if *self.numbered.get_or_insert(number.is_some()) != number.is_some() {
@@ -177,8 +178,8 @@ impl Parser<'_> {
         Some(Some(Conversion { flags, width, precision, letter, argument }))
     }
 
-    /// Reads a flag, width, precision or length modifier that begins with `byte`; they come in any order, and the last of
-    /// each counts. `false`: it is none of these.
+    /// Reads a flag, width, precision or length modifier that begins with `byte`; they come in any order, and
+    /// the last of each counts. `false`: it is none of these.
     fn piece(&mut self, byte: u8, prefix: &mut Prefix) -> Option<bool> {
         let flags = &mut prefix.flags;
         match byte {
@@ -212,7 +213,8 @@ impl Parser<'_> {
         Some(true)
     }
 
-    /// Behind a point: digits, which may be negative, or a star. Both in one conversion are refused, in either order.
+    /// Behind a point: digits, which may be negative, or a star. Both in one conversion are refused, in
+    /// either order.
     fn precision(&mut self, before: Option<Given>) -> Option<Given> {
         if self.take(b'*') {
             let star = Given::Star(self.star()?);
@@ -299,8 +301,8 @@ impl Parser<'_> {
         width
     }
 
-    /// Notes that an argument of this kind is wanted: the next one, or the numbered one. Of two integers of different sizes
-    /// the later one counts, as with curl; other kinds do not mix.
+    /// Notes that an argument of this kind is wanted: the next one, or the numbered one. Of two integers of
+    /// different sizes the later one counts, as with curl; other kinds do not mix.
     fn argument(&mut self, number: Option<usize>, kind: Kind) -> Option<usize> {
         let index = self.place(number)?;
         let both_integers = |known| matches!((known, kind), (Kind::Integer(_), Kind::Integer(_)));

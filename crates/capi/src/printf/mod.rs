@@ -1,6 +1,6 @@
-//! curl's printf family (curl_mprintf.md): what the C entries of `shim/variadic.c` call with the arguments behind
-//! function pointers. `format` reads format strings, `render` writes values; this file fetches arguments and owns
-//! the four destinations: bounded buffer, unbounded buffer, FILE and allocated string.
+//! curl's printf family (curl_mprintf.md): what the C entries of `shim/variadic.c` call with the arguments
+//! behind function pointers. `format` reads format strings, `render` writes values; this file fetches
+//! arguments and owns the four destinations: bounded buffer, unbounded buffer, FILE and allocated string.
 
 pub mod format;
 mod render;

@@ -1,5 +1,6 @@
-//! What the C side of an operating system is made of: descriptors, sets of them, addresses, files, threads and their stacks.
-//! The rest of the crate names no operating system. Both files have the same items; what one lacks, the compiler tells.
+//! What the C side of an operating system is made of: descriptors, sets of them, addresses, files, threads
+//! and their stacks. The rest of the crate names no operating system. Both files have the same items; what
+//! one lacks, the compiler tells.
 
 use std::ffi::{c_int, c_long};
 
@@ -12,7 +13,8 @@ mod windows;
 #[cfg(windows)]
 pub use windows::*;
 
-/// A `long` for C: 32 bits on Windows, where what does not fit becomes what is nearest, as curl has it for times.
+/// A `long` for C: 32 bits on Windows, where what does not fit becomes what is nearest, as curl has it for
+/// times.
 pub fn to_long(number: i64) -> c_long {
     c_long::try_from(number).unwrap_or(if number < 0 { c_long::MIN } else { c_long::MAX })
 }

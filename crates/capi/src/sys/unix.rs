@@ -117,7 +117,8 @@ fn put_path(unix: &mut libc::sockaddr_un, name: &UnixAddress) -> Option<usize> {
 /// The address that stands there, if it is one of IP's.
 pub fn ip_address(storage: &Storage) -> Option<SocketAddr> {
     let place = ptr::from_ref(storage);
-    // SAFETY: the family says which address it is; sockaddr_storage is large enough and aligned for every one.
+    // SAFETY: the family says which address it is; sockaddr_storage is large enough and aligned for every
+    // one.
     unsafe {
         match c_int::from((*place).ss_family) {
             libc::AF_INET => {
@@ -217,8 +218,8 @@ pub fn thread() -> usize {
     unsafe { libc::pthread_self() as usize }
 }
 
-/// Whether a thread is known to have ended: never, because nobody may be asked about one that has. `pthread_exit` unwinds, and so
-/// the gate was opened.
+/// Whether a thread is known to have ended: never, because nobody may be asked about one that has.
+/// `pthread_exit` unwinds, and so the gate was opened.
 #[cold]
 pub fn thread_ended(_thread: usize) -> bool {
     false
@@ -253,7 +254,8 @@ fn is_main_thread() -> bool {
 fn find_own_stack() -> Option<(usize, usize)> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut start, mut size) = (ptr::null_mut::<c_void>(), 0);
-    // SAFETY: the attributes are initialised by the first call when it succeeds, read by the second and ended by the third.
+    // SAFETY: the attributes are initialised by the first call when it succeeds, read by the second and ended
+    // by the third.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return None;
@@ -264,13 +266,13 @@ fn find_own_stack() -> Option<(usize, usize)> {
     Some((start.addr(), start.addr() + size))
 }
 
-/// The kernel copies a set of signals before it looks at what is to be done with it. That is nonsense here, so that nothing
-/// is done: the answer is EINVAL, or EFAULT when there was nothing to copy.
+/// The kernel copies a set of signals before it looks at what is to be done with it. That is nonsense here,
+/// so that nothing is done: the answer is EINVAL, or EFAULT when there was nothing to copy.
 pub fn word_can_be_read(at: usize) -> bool {
     const NONSENSE: c_int = -1;
     let set = ptr::without_provenance::<u64>(at);
-    // SAFETY: the kernel alone looks at the address; errno is this thread's, and an application's callback may be about to
-    // ask for it.
+    // SAFETY: the kernel alone looks at the address; errno is this thread's, and an application's callback
+    // may be about to ask for it.
     unsafe {
         let errno = libc::__errno_location();
         let before = *errno;

@@ -1,5 +1,5 @@
-//! Windows: sockets are handles of Winsock's, files those of msvcrt (a program with another C library gives functions of its own,
-//! as with any libcurl.dll), and there is no fork.
+//! Windows: sockets are handles of Winsock's, files those of msvcrt (a program with another C library gives
+//! functions of its own, as with any libcurl.dll), and there is no fork.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -79,8 +79,8 @@ pub unsafe fn close(socket: RawSocket) {
     unsafe { winsock::closesocket(socket as usize) };
 }
 
-/// Enters a socket into a set; false when the set is full. A program may have made its sets larger, and there is no asking: 64
-/// is what every program has room for.
+/// Enters a socket into a set; false when the set is full. A program may have made its sets larger, and there
+/// is no asking: 64 is what every program has room for.
 ///
 /// # Safety
 /// The set is writable.
@@ -130,7 +130,8 @@ pub fn put_address(target: &Target, storage: &mut Storage) -> Option<(c_int, usi
 /// The address that stands there, if it is one of IP's.
 pub fn ip_address(storage: &Storage) -> Option<SocketAddr> {
     let place = ptr::from_ref(storage);
-    // SAFETY: the family says which address it is; SOCKADDR_STORAGE is large enough and aligned for every one.
+    // SAFETY: the family says which address it is; SOCKADDR_STORAGE is large enough and aligned for every
+    // one.
     unsafe {
         match (*place).ss_family {
             winsock::AF_INET => {
@@ -255,7 +256,8 @@ pub fn thread() -> usize {
     unsafe { GetCurrentThreadId() as usize }
 }
 
-/// Whether a thread has come to its end since. `pthread_exit` of winpthreads is a jump, which runs no destructor.
+/// Whether a thread has come to its end since. `pthread_exit` of winpthreads is a jump, which runs no
+/// destructor.
 #[cold]
 pub fn thread_ended(thread: usize) -> bool {
     // SAFETY: a number is asked about, and a handle closed that was opened here.

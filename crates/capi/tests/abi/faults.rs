@@ -1,5 +1,6 @@
-//! What the system refuses: tests/faults makes every system call of a transfer fail, once and for good, with each errno that
-//! fits. `FAULTS=name` runs one scenario alone, FAULT_DEPTH says how many calls of each kind fail in turn.
+//! What the system refuses: tests/faults makes every system call of a transfer fail, once and for good, with
+//! each errno that fits. `FAULTS=name` runs one scenario alone, FAULT_DEPTH says how many calls of each kind
+//! fail in turn.
 
 use std::process::Command;
 use std::thread;

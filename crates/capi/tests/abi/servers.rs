@@ -78,8 +78,8 @@ fn lock_keys(folder: &Path, client: &Leaf, ssh: &Sshd) {
     std::fs::copy(folder.join("locked_ssh.pub"), ssh.path("authorized_keys")).unwrap();
 }
 
-/// Speaks HTTP/2 in clear. A POST gets 1,000 bytes of a reply that goes on when the connection has brought a GET, and then all
-/// such replies end; a GET gets 1,000 bytes.
+/// Speaks HTTP/2 in clear. A POST gets 1,000 bytes of a reply that goes on when the connection has brought a
+/// GET, and then all such replies end; a GET gets 1,000 bytes.
 fn streams() -> FramePeer {
     FramePeer::start(|talk| {
         talk.greet(&[])?;

@@ -1,6 +1,7 @@
-//! The library for Windows: the C programs of `tests/abi` built for it by mingw-w64, on Wine, with the servers here. `make
-//! test-windows` runs these; `ABI=name` runs one program alone. What a program uses of Unix stands in `tests/windows/unix`, and
-//! which programs can't hold there, with the reason, in `tests/windows/skipped.tsv`.
+//! The library for Windows: the C programs of `tests/abi` built for it by mingw-w64, on Wine, with the
+//! servers here. `make test-windows` runs these; `ABI=name` runs one program alone. What a program uses of
+//! Unix stands in `tests/windows/unix`, and which programs can't hold there, with the reason, in
+//! `tests/windows/skipped.tsv`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

@@ -1,7 +1,7 @@
 //! What the tests on C programs share: the built library, compiling and running.
 //!
-//! With WARMWIRE_SANITIZE=thread or =address library and programs are instrumented (`make sanitize`, which runs the tests
-//! named `sane_…`).
+//! With WARMWIRE_SANITIZE=thread or =address library and programs are instrumented (`make sanitize`, which
+//! runs the tests named `sane_…`).
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -96,8 +96,9 @@ pub fn run(program: &Path, in_folder: &Path, ours: bool, variables: &[(&str, Str
     let mut command = Command::new("timeout");
     command.arg("60");
     if sanitizer().is_some() {
-        // Shadow memory has fixed places, which address randomisation may take. And capi's gate tells frames that were
-        // jumped over by their place on the stack: locals must stand there, not on AddressSanitizer's heap.
+        // Shadow memory has fixed places, which address randomisation may take. And capi's gate tells frames
+        // that were jumped over by their place on the stack: locals must stand there, not on
+        // AddressSanitizer's heap.
         command.args(["setarch", "-R"]).env("ASAN_OPTIONS", "detect_stack_use_after_return=0");
     }
     command.arg(program).current_dir(in_folder).env_remove("LD_LIBRARY_PATH");

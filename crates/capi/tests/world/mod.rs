@@ -1,5 +1,6 @@
-//! The servers that twin programs talk to: made anew for each run, so that both libraries find the same. Each has a
-//! variable of the environment with its URL; the files that belong to them stand in the program's folder.
+//! The servers that twin programs talk to: made anew for each run, so that both libraries find the same. Each
+//! has a variable of the environment with its URL; the files that belong to them stand in the program's
+//! folder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -85,8 +86,8 @@ impl World {
             }
         }
         for (name, server) in &ftp {
-            // A QUIT is read at the same time as what the next connection says, and an ABOR at the same time as the end of
-            // the session that its cut data connection brings about.
+            // A QUIT is read at the same time as what the next connection says, and an ABOR at the same time
+            // as the end of the session that its cut data connection brings about.
             let commands = server.commands().into_iter().filter(|c| !matches!(&**c, "QUIT" | "ABOR"));
             for (index, command) in commands.enumerate() {
                 let _ = writeln!(seen, "{name} saw {index:03}: {}", without_port(&command));

@@ -22,9 +22,10 @@ pub(super) enum Kind {
 }
 
 impl Body {
-    /// What a stream gives, piece by piece, each asked for when the one before has left. `size` is its length in bytes where that is
-    /// known; HTTP/1.1 sends it in chunks where it is not. A stream cannot be read again: a redirect or a server that asks for a log-in
-    /// first, ends such a request with [`Code::SendFailRewind`](crate::Code::SendFailRewind).
+    /// What a stream gives, piece by piece, each asked for when the one before has left. `size` is its length
+    /// in bytes where that is known; HTTP/1.1 sends it in chunks where it is not. A stream cannot be read
+    /// again: a redirect or a server that asks for a log-in first, ends such a request with
+    /// [`Code::SendFailRewind`](crate::Code::SendFailRewind).
     pub fn stream<S, B, E>(pieces: S, size: Option<u64>) -> Body
     where
         S: Stream<Item = Result<B, E>> + Send + 'static,

@@ -1,8 +1,8 @@
 //! One transfer between the task that asked for it and the driver that runs it.
 //!
-//! The two have no thread in common: what each leaves for the other lies under a mutex, and whoever waits is woken. Two stocks of
-//! body are the most there is: one here, which the task takes as a whole, and one with the engine, which pauses the transfer when it
-//! has a window of it.
+//! The two have no thread in common: what each leaves for the other lies under a mutex, and whoever waits is
+//! woken. Two stocks of body are the most there is: one here, which the task takes as a whole, and one with
+//! the engine, which pauses the transfer when it has a window of it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;

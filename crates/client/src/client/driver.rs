@@ -27,8 +27,8 @@ const SLEEP: Duration = Duration::from_secs(3600);
 
 /// What runs the transfers of a [`Client`](super::Client): to be given an event loop, and polled.
 ///
-/// It may go to another thread until it is [run](Self::run); the engine is made there and stays. When it is dropped, all
-/// transfers end with [`ErrorKind::Driver`](super::ErrorKind::Driver).
+/// It may go to another thread until it is [run](Self::run); the engine is made there and stays. When it is
+/// dropped, all transfers end with [`ErrorKind::Driver`](super::ErrorKind::Driver).
 #[must_use = "without its driver a client's requests do not move"]
 pub struct Driver {
     pub(super) post: Post,
@@ -37,15 +37,16 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Runs transfers until the last clone of the client and the last response are gone: for a task of its own on the present thread
-    /// (`spawn_local`). An error is one of the event loop's, or there were no descriptors left.
+    /// Runs transfers until the last clone of the client and the last response are gone: for a task of its
+    /// own on the present thread (`spawn_local`). An error is one of the event loop's, or there were no
+    /// descriptors left.
     pub async fn run(self, event_loop: impl EventLoop) -> io::Result<()> {
         let mut driven = self.begin(event_loop)?;
         std::future::poll_fn(|cx| driven.poll(cx)).await
     }
 
-    /// Runs transfers while `future` runs, in the same task, and gives what that came to: for any executor, and without spawning
-    /// anything.
+    /// Runs transfers while `future` runs, in the same task, and gives what that came to: for any executor,
+    /// and without spawning anything.
     pub async fn run_until<F: Future>(self, event_loop: impl EventLoop, future: F) -> F::Output {
         let hub = self.post.0.clone();
         // An engine that cannot be driven has told so to every request.
@@ -64,8 +65,8 @@ impl Driver {
         .await
     }
 
-    /// Runs transfers on the present thread, and waits where there is nothing to run, until the last clone of the client and the last
-    /// response are gone. There is no event loop then, and no feature is needed.
+    /// Runs transfers on the present thread, and waits where there is nothing to run, until the last clone of
+    /// the client and the last response are gone. There is no event loop then, and no feature is needed.
     pub fn run_blocking(self) -> io::Result<()> {
         let mut engine = Engine::new(self);
         let wakes = engine.transfers.waker();
@@ -108,7 +109,8 @@ struct Driven<W> {
 impl<W: Watch> Driven<W> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.engine.post.0.set_driver(Some(cx.waker()));
-        // What is done here is run here: without this, each request would make the descriptor readable once more than its reply does.
+        // What is done here is run here: without this, each request would make the descriptor readable once
+        // more than its reply does.
         let _turn = self.engine.transfers.turn();
         let mut ready = false;
         for _ in 0..TURNS {
@@ -153,8 +155,8 @@ impl Engine {
         inbox.closed && inbox.orders.is_empty()
     }
 
-    /// Does what was ordered, runs what is ready, and tells what has come of it. With `ready` there is more to run than what was
-    /// ordered: descriptors are asked.
+    /// Does what was ordered, runs what is ready, and tells what has come of it. With `ready` there is more
+    /// to run than what was ordered: descriptors are asked.
     fn turn(&mut self, ready: bool) {
         let orders = std::mem::take(&mut self.post.0.lock().orders);
         if orders.is_empty() && !ready {

@@ -20,7 +20,8 @@ pub enum ErrorKind {
     Resolve,
     /// No connection could be made.
     Connect,
-    /// TLS failed: a certificate that is not trusted, a handshake that did not end, a file that could not be read.
+    /// TLS failed: a certificate that is not trusted, a handshake that did not end, a file that could not be
+    /// read.
     Tls,
     /// The proxy would not.
     Proxy,
@@ -150,7 +151,8 @@ impl From<Code> for ErrorKind {
     }
 }
 
-/// How far a request came. What was not reached has cost the server nothing: before [`Sent`](Reached::Sent) nobody has acted on it.
+/// How far a request came. What was not reached has cost the server nothing: before [`Sent`](Reached::Sent)
+/// nobody has acted on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reached {
     /// Nothing was done.

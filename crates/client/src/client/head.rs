@@ -9,7 +9,8 @@ use engine::info::TransferInfo;
 pub struct Fields(Vec<(String, Vec<u8>)>);
 
 impl Fields {
-    /// The lines of a head, each `name: value`. What is no field is left out; a folded line is part of the one before (RFC 9112, 5.2).
+    /// The lines of a head, each `name: value`. What is no field is left out; a folded line is part of the
+    /// one before (RFC 9112, 5.2).
     pub(super) fn parse(lines: &[u8]) -> Fields {
         let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
         for line in lines.split(|byte| *byte == b'\n') {

@@ -68,7 +68,8 @@ impl Drop for Post {
     }
 }
 
-/// What the clones of a client, its requests and its responses have in common. The driver ends after the last of them.
+/// What the clones of a client, its requests and its responses have in common. The driver ends after the last
+/// of them.
 pub(super) struct Shared {
     pub hub: Arc<Hub>,
     pub options: Options,

@@ -1,7 +1,8 @@
 //! Requests as futures, for any executor.
 //!
-//! A [`Client`] may be cloned and used by any task on any thread; it holds no engine. The engine of its transfers belongs to its
-//! [`Driver`], which stays on the thread where it runs: in a task of an event loop, beside a future, or on a thread of its own.
+//! A [`Client`] may be cloned and used by any task on any thread; it holds no engine. The engine of its
+//! transfers belongs to its [`Driver`], which stays on the thread where it runs: in a task of an event loop,
+//! beside a future, or on a thread of its own.
 
 mod body;
 mod call;
@@ -66,8 +67,8 @@ impl Client {
         ClientBuilder::default().on_thread()
     }
 
-    /// A request by any method. Methods are as they are written: HTTP's are in upper case. Protocols without methods fetch, or
-    /// send what [`put`](Self::put) is given.
+    /// A request by any method. Methods are as they are written: HTTP's are in upper case. Protocols without
+    /// methods fetch, or send what [`put`](Self::put) is given.
     pub fn request(&self, method: &str, url: &str) -> RequestBuilder {
         RequestBuilder::new(self.0.clone(), method, url)
     }
@@ -146,8 +147,8 @@ impl ClientBuilder {
         (Client(Arc::new(Shared { hub, options: self.options })), driver)
     }
 
-    /// A client whose driver has a thread of its own: for executors with several threads, and those without an event loop. It ends
-    /// with the last clone of the client.
+    /// A client whose driver has a thread of its own: for executors with several threads, and those without
+    /// an event loop. It ends with the last clone of the client.
     pub fn on_thread(self) -> io::Result<Client> {
         let (client, driver) = self.build();
         let thread = std::thread::Builder::new().name("warmwire".to_owned());

@@ -100,19 +100,21 @@ impl HttpVersion {
     }
 }
 
-/// The methods that [`ClientBuilder`](super::ClientBuilder) and [`RequestBuilder`](super::RequestBuilder) have in common.
+/// The methods that [`ClientBuilder`](super::ClientBuilder) and [`RequestBuilder`](super::RequestBuilder)
+/// have in common.
 macro_rules! settings {
     ($builder:ident) => {
         impl $builder {
-            /// Any option of curl's (<https://curl.se/libcurl/c/curl_easy_setopt.html>), set before what the request itself needs, so
-            /// that URL, method and body are not to be set so. What the option refuses is told when the request is sent.
+            /// Any option of curl's (<https://curl.se/libcurl/c/curl_easy_setopt.html>), set before what the
+            /// request itself needs, so that URL, method and body are not to be set so. What the option
+            /// refuses is told when the request is sent.
             pub fn option(mut self, option: EasyOption, value: impl Into<PlainValue>) -> Self {
                 self.options.set(option, value);
                 self
             }
 
-            /// A header field; one of the same name that was given before is replaced. A name or value that would end its line is refused
-            /// when the request is sent.
+            /// A header field; one of the same name that was given before is replaced. A name or value that
+            /// would end its line is refused when the request is sent.
             pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
                 self.options.set_header(name.into(), value.into());
                 self
@@ -134,7 +136,8 @@ macro_rules! settings {
                 self.login(user, password, tables::constant::CURLAUTH_BASIC)
             }
 
-            /// User and password, in the best way that the server offers (Digest, NTLM, Negotiate …): it is asked first.
+            /// User and password, in the best way that the server offers (Digest, NTLM, Negotiate …): it is
+            /// asked first.
             pub fn any_auth(self, user: &str, password: &str) -> Self {
                 self.login(user, password, tables::constant::CURLAUTH_ANY)
             }
@@ -168,13 +171,15 @@ macro_rules! settings {
                     .option(EasyOption::LowSpeedTime, i64::try_from(seconds).unwrap_or(i64::MAX))
             }
 
-            /// Follows up to so many redirects, with the method that the status asks for (RFC 9110, 15.4). Without this none is followed.
+            /// Follows up to so many redirects, with the method that the status asks for (RFC 9110, 15.4).
+            /// Without this none is followed.
             pub fn redirects(self, most: u32) -> Self {
                 self.option(EasyOption::Followlocation, tables::constant::CURLFOLLOW_OBEYCODE)
                     .option(EasyOption::Maxredirs, i64::from(most))
             }
 
-            /// The proxy: `http://`, `https://`, `socks4://`, `socks4a://`, `socks5://` or `socks5h://`. Without this the environment says.
+            /// The proxy: `http://`, `https://`, `socks4://`, `socks4a://`, `socks5://` or `socks5h://`.
+            /// Without this the environment says.
             pub fn proxy(self, url: &str) -> Self {
                 self.option(EasyOption::Proxy, url)
             }
@@ -200,12 +205,14 @@ macro_rules! settings {
                     .option(EasyOption::SslkeyBlob, key.into())
             }
 
-            /// The server's key must be one of these (`sha256//…`, several apart by `;`), whoever vouches for it.
+            /// The server's key must be one of these (`sha256//…`, several apart by `;`), whoever vouches for
+            /// it.
             pub fn pinned_key(self, pins: &str) -> Self {
                 self.option(EasyOption::Pinnedpublickey, pins)
             }
 
-            /// Whether any certificate for any name is taken: for tests, as whoever stands between is taken, too.
+            /// Whether any certificate for any name is taken: for tests, as whoever stands between is taken,
+            /// too.
             pub fn danger_accept_any_certificate(self, yes: bool) -> Self {
                 self.option(EasyOption::SslVerifypeer, !yes)
                     .option(EasyOption::SslVerifyhost, if yes { 0 } else { 2 })
@@ -216,8 +223,9 @@ macro_rules! settings {
                 self.option(EasyOption::HttpVersion, version.number())
             }
 
-            /// Whether to wait for a connection that is being made, to see whether it carries several requests at once (HTTP/2, HTTP/3),
-            /// instead of making another. Against a server of HTTP/1 that costs the first requests time.
+            /// Whether to wait for a connection that is being made, to see whether it carries several
+            /// requests at once (HTTP/2, HTTP/3), instead of making another. Against a server of HTTP/1 that
+            /// costs the first requests time.
             pub fn wait_for_streams(self, yes: bool) -> Self {
                 self.option(EasyOption::Pipewait, yes)
             }
@@ -233,8 +241,8 @@ macro_rules! settings {
                 self.option(EasyOption::Range, range)
             }
 
-            /// How many bytes of a reply may lie untaken before the sender has to wait, 128 KiB by default. At most twice that is held,
-            /// and what two receives brought.
+            /// How many bytes of a reply may lie untaken before the sender has to wait, 128 KiB by default.
+            /// At most twice that is held, and what two receives brought.
             pub fn window(mut self, bytes: usize) -> Self {
                 self.options.window = bytes.min(usize::MAX - 1);
                 self

@@ -93,8 +93,8 @@ impl RequestBuilder {
         self
     }
 
-    /// Sends the request, and gives the reply when its head has come: a status of any kind is one. The future breaks the transfer
-    /// off when it is dropped: its connection is closed, or its stream reset.
+    /// Sends the request, and gives the reply when its head has come: a status of any kind is one. The future
+    /// breaks the transfer off when it is dropped: its connection is closed, or its stream reset.
     pub async fn send(mut self) -> Result<Response, Error> {
         self.options.check().map_err(|error| error.at(&*self.url, Reached::Nothing))?;
         let client = self.client.clone();

@@ -13,8 +13,9 @@ use super::head::{Fields, Head, Version};
 use super::metrics::Metrics;
 use super::running::{Piece, Running};
 
-/// A reply. Its body comes as it is asked for: by [`chunk`](Self::chunk), as a [`Stream`], or all at once by [`bytes`](Self::bytes).
-/// Whoever does not ask holds the sender up, and dropping the response breaks the transfer off.
+/// A reply. Its body comes as it is asked for: by [`chunk`](Self::chunk), as a [`Stream`], or all at once by
+/// [`bytes`](Self::bytes). Whoever does not ask holds the sender up, and dropping the response breaks the
+/// transfer off.
 pub struct Response {
     head: Head,
     /// Until the body has ended.

@@ -53,7 +53,8 @@ impl Running {
         }
     }
 
-    /// The next of the body; an error is the last thing told, and so is the end with its measurements and trailers.
+    /// The next of the body; an error is the last thing told, and so is the end with its measurements and
+    /// trailers.
     pub fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece, Error>> {
         if let Err(error) = self.send(cx) {
             return Poll::Ready(Err(error));

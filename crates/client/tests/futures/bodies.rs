@@ -152,7 +152,8 @@ fn a_slow_reader_holds_the_sender() {
                 taken += piece.len();
             }
             assert!(taken > 20 * 1024, "{taken}");
-            // The rest of a gigabyte is where it was: other tests of this process have a hundred megabytes at most.
+            // The rest of a gigabyte is where it was: other tests of this process have a hundred megabytes at
+            // most.
             assert!(resident() < 512 * 1024, "{} KB", resident());
         }
     });

@@ -15,8 +15,8 @@ use warmwire::{AsyncIo, Client, ClientBuilder, Tokio};
 /// "At once", on a machine that has much else to do.
 const SOON: Duration = Duration::from_secs(10);
 
-/// Runs a scenario beside its driver in one task, in a task beside the driver's, with the driver on a thread of its own under tasks
-/// that move between threads, and on another event loop.
+/// Runs a scenario beside its driver in one task, in a task beside the driver's, with the driver on a thread
+/// of its own under tasks that move between threads, and on another event loop.
 fn everywhere<F: Future<Output = ()> + Send + 'static>(
     builder: impl Fn() -> ClientBuilder,
     scenario: impl Fn(Client) -> F,

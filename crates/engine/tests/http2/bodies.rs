@@ -1,4 +1,5 @@
-//! Heads and bodies both ways: interim replies, trailers, replies that overtake an upload, windows that are shut.
+//! Heads and bodies both ways: interim replies, trailers, replies that overtake an upload, windows that are
+//! shut.
 
 use std::io;
 use std::io::Write;
@@ -39,7 +40,8 @@ fn interim_replies_heads_and_trailers_are_handed_on() {
     assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 1));
 }
 
-/// What RFC 9113 §8.2.1 forbids is refused with curl's codes, whichever option it stands in, and nothing of the request is sent.
+/// What RFC 9113 §8.2.1 forbids is refused with curl's codes, whichever option it stands in, and nothing of
+/// the request is sent.
 #[test]
 fn fields_with_line_breaks_are_refused() {
     let peer = peer(|talk, stream| talk.answer(stream, 200, b""));
@@ -139,7 +141,8 @@ fn ranges_and_codings() {
     assert_eq!(app.body.take(), [b'z'; 50_000]);
 }
 
-/// The reply is whole while the body is still on its way: the rest of it stays here, and the connection serves on.
+/// The reply is whole while the body is still on its way: the rest of it stays here, and the connection
+/// serves on.
 #[test]
 fn a_no_that_ends_ends_the_upload() {
     for (with_body, then_reset) in [(false, true), (false, false), (true, true), (true, false)] {

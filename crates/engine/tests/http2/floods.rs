@@ -1,5 +1,5 @@
-//! Peers that send what moves nothing, or more than anybody can want: an end with curl's codes, after a bounded number of
-//! bytes. What each flood does to a session's state is tested where that is (`wire::h2`).
+//! Peers that send what moves nothing, or more than anybody can want: an end with curl's codes, after a
+//! bounded number of bytes. What each flood does to a session's state is tested where that is (`wire::h2`).
 
 use std::io;
 use std::sync::Arc;
@@ -152,7 +152,8 @@ fn a_value_that_grows_beyond_a_line_fails_the_session() {
     assert_eq!(message(&easy), words);
 }
 
-/// A field that the table keeps, named again and again: small on the wire, large in a list (CVE-2016-1544 and its kin).
+/// A field that the table keeps, named again and again: small on the wire, large in a list (CVE-2016-1544 and
+/// its kin).
 #[test]
 fn a_bomb_of_fields_is_a_fault_of_its_stream() {
     let large = "x".repeat(3000);

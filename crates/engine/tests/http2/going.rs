@@ -1,4 +1,5 @@
-//! Servers that leave (RFC 9113 §6.8): what they did not take goes again, what they took never, and nobody comes back.
+//! Servers that leave (RFC 9113 §6.8): what they did not take goes again, what they took never, and nobody
+//! comes back.
 
 use std::io;
 use std::rc::Rc;
@@ -56,8 +57,9 @@ fn a_graceful_end_in_two_steps_loses_nothing() {
     assert_eq!(&app.body.borrow()[..], b"wholewhole");
 }
 
-/// The server answers, leaves and hears nothing any more; then a request is written. What it said by then counts all the same: the
-/// reply, and that it never began on that request. Nobody need have told that it said something.
+/// The server answers, leaves and hears nothing any more; then a request is written. What it said by then
+/// counts all the same: the reply, and that it never began on that request. Nobody need have told that it
+/// said something.
 #[test]
 fn who_hears_nothing_any_more_is_heard_to_the_end() {
     let (go, may_go) = channel();
@@ -130,7 +132,8 @@ fn what_was_taken_does_not_go_again() {
     assert_eq!((easy.perform(), peer.accepts()), (Code::Http2, 1), "{}", message(&easy));
 }
 
-/// Without a goodbye nobody knows: a connection that served before died in between, and the request goes again.
+/// Without a goodbye nobody knows: a connection that served before died in between, and the request goes
+/// again.
 #[test]
 fn a_kept_connection_that_dies_with_the_request_is_tried_anew() {
     let peer = FramePeer::start(|talk| {

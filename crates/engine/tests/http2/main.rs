@@ -1,5 +1,5 @@
-//! HTTP/2 through the engine, with a peer that follows a script frame by frame: what it does wrong, when it leaves, how
-//! it answers, and how much of it is borne.
+//! HTTP/2 through the engine, with a peer that follows a script frame by frame: what it does wrong, when it
+//! leaves, how it answers, and how much of it is borne.
 
 #[path = "../common/mod.rs"]
 mod common;

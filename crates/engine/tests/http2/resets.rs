@@ -95,7 +95,8 @@ fn what_is_refused_goes_to_another_connection() {
     assert_eq!((&app.body.borrow()[..], peer.accepts()), (&b"200000"[..], 2));
 }
 
-/// Who refuses after a part of the reply does so too late: the application would get that part twice, and a whole reply of it.
+/// Who refuses after a part of the reply does so too late: the application would get that part twice, and a
+/// whole reply of it.
 #[test]
 fn what_is_refused_within_its_reply_does_not_go_again() {
     let peer = FramePeer::start(|talk| {

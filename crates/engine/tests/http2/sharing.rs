@@ -46,7 +46,8 @@ fn infos_of_transfers_that_share() {
     assert_eq!(connects, 1);
 }
 
-/// A frame is told from the task of the transfer that has its stream: what comes out of that callback ends it alone.
+/// A frame is told from the task of the transfer that has its stream: what comes out of that callback ends it
+/// alone.
 #[test]
 fn a_panic_where_a_frame_is_told_ends_its_transfer_alone() {
     struct AtFrames;
@@ -118,7 +119,8 @@ fn what_v_and_traces_say() {
     }
 }
 
-/// Each sees the frames of its own stream. Those of the connection are told once, to who has been there longest.
+/// Each sees the frames of its own stream. Those of the connection are told once, to who has been there
+/// longest.
 #[test]
 fn frames_are_told_to_those_whose_they_are() {
     let peer = obliging();
@@ -337,8 +339,8 @@ impl Locks for Counting {
     }
 }
 
-/// A session without streams goes to the share, between its lock functions; another handle, and another thread, goes on
-/// with it.
+/// A session without streams goes to the share, between its lock functions; another handle, and another
+/// thread, goes on with it.
 #[test]
 fn a_share_has_what_nobody_uses() {
     let peer = obliging();

@@ -1,4 +1,5 @@
-//! WebSockets on streams (RFC 8441): who may be asked for one, what travels, and what happens where there is none.
+//! WebSockets on streams (RFC 8441): who may be asked for one, what travels, and what happens where there is
+//! none.
 
 use tables::Code;
 use tables::constant::{CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE, CURLWS_CLOSE, CURLWS_TEXT};
@@ -66,8 +67,8 @@ fn requests_and_websockets_share_a_connection() {
     assert_eq!(said.payload[..2], [0x81, 0x82], "a masked text of two bytes");
 }
 
-/// Nothing is asked on a stream before the server has said that it may be, or when it says that it may not; the request goes
-/// by HTTP/1.1, and the connection goes on serving others.
+/// Nothing is asked on a stream before the server has said that it may be, or when it says that it may not;
+/// the request goes by HTTP/1.1, and the connection goes on serving others.
 #[test]
 fn where_streams_carry_none() {
     let peer = FramePeer::start(|talk| match talk.greet(&[]) {
@@ -92,7 +93,8 @@ fn where_streams_carry_none() {
     assert_eq!(peer.requests(0), 1, "that of the request alone");
 }
 
-/// When both have said goodbye the stream is given up, whether the server ends it or not, and our word has left.
+/// When both have said goodbye the stream is given up, whether the server ends it or not, and our word has
+/// left.
 #[test]
 fn goodbye_is_the_end() {
     let peer = FramePeer::start(|talk| {

@@ -1,4 +1,5 @@
-//! An application that does with its handles whatever may be done, at any moment, inside callbacks too, as the dice have it.
+//! An application that does with its handles whatever may be done, at any moment, inside callbacks too, as
+//! the dice have it.
 
 use std::cell::{Cell, RefCell};
 use std::os::fd::{AsRawFd, BorrowedFd};

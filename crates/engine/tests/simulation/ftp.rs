@@ -1,5 +1,5 @@
-//! A server of FTP: `N` is a file of N bytes, what is stored is told by its sum in the reply. Its data connections come by EPSV,
-//! to ports that say which.
+//! A server of FTP: `N` is a file of N bytes, what is stored is told by its sum in the reply. Its data
+//! connections come by EPSV, to ports that say which.
 
 use super::network::{Peer, Say, Shared, content, sum};
 

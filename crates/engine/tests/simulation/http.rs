@@ -1,5 +1,6 @@
-//! A server of HTTP/1. `/length/N`, `/chunks/N` and `/close/N` are bodies of N bytes, framed so; `/to/HOST/PATH` leads there;
-//! `/sum` tells of what was uploaded. Only the first host is anybody's to log in at.
+//! A server of HTTP/1. `/length/N`, `/chunks/N` and `/close/N` are bodies of N bytes, framed so;
+//! `/to/HOST/PATH` leads there; `/sum` tells of what was uploaded. Only the first host is anybody's to log in
+//! at.
 
 use super::network::{Peer, Say, Shared, content, sum};
 

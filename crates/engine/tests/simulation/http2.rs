@@ -1,5 +1,6 @@
-//! A server of HTTP/2 (RFC 9113) that was known to be one. Its pages are those of `http`; the bodies of many streams leave in pieces, in
-//! an order that the dice decide, within the windows that the client gives, and its own windows are small.
+//! A server of HTTP/2 (RFC 9113) that was known to be one. Its pages are those of `http`; the bodies of many
+//! streams leave in pieces, in an order that the dice decide, within the windows that the client gives, and
+//! its own windows are small.
 
 use std::collections::BTreeMap;
 

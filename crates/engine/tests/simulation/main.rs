@@ -1,9 +1,11 @@
-//! The engine in a simulated world: its clock, its network and its application are the dice's. Each seed is one world with
-//! peers (HTTP/1, HTTP/2, FTP) that answer truly, oddly or not at all, sockets that take little, and an application that does what it may at any moment. Whatever happens:
-//! every transfer ends once, with the right bytes or an error that is true; no credentials go where they are not for; limits
-//! are held; no connection outlives its handle; nothing turns for nothing.
+//! The engine in a simulated world: its clock, its network and its application are the dice's. Each seed is
+//! one world with peers (HTTP/1, HTTP/2, FTP) that answer truly, oddly or not at all, sockets that take
+//! little, and an application that does what it may at any moment. Whatever happens: every transfer ends
+//! once, with the right bytes or an error that is true; no credentials go where they are not for; limits are
+//! held; no connection outlives its handle; nothing turns for nothing.
 //!
-//! `SEEDS=n` says how many worlds (2,000), `FROM=n` from which on; `PLAN=seed:steps:calm` is one alone, as a failure names it.
+//! `SEEDS=n` says how many worlds (2,000), `FROM=n` from which on; `PLAN=seed:steps:calm` is one alone, as a
+//! failure names it.
 
 mod application;
 #[allow(dead_code)]
@@ -55,8 +57,8 @@ struct Held {
     inside: bool,
 }
 
-/// What an event loop of the application's was told, in the order in which it was first told it: what number a descriptor has is
-/// the other worlds' business, too.
+/// What an event loop of the application's was told, in the order in which it was first told it: what number
+/// a descriptor has is the other worlds' business, too.
 #[derive(Default)]
 struct Told(Mutex<Vec<(RawFd, Interest)>>);
 
@@ -227,7 +229,8 @@ impl World {
         }
     }
 
-    /// Time passes: as much as the engine waits for, or less, and in a world that is not calm now and then an hour.
+    /// Time passes: as much as the engine waits for, or less, and in a world that is not calm now and then an
+    /// hour.
     fn pass(&mut self) {
         let next = self.multi.timeout().unwrap_or(Duration::from_millis(200));
         let jump = self.network.borrow_mut().shared.odd(500);
@@ -302,7 +305,8 @@ fn judge(app: &App, code: Code, calm: bool, message: &str) {
     let gave_up = app.gave_up.get();
     if code == Code::Ok {
         let body = app.body.borrow();
-        // As with curl, a head that ends with the connection, between two of its lines, is one of a reply without a body.
+        // As with curl, a head that ends with the connection, between two of its lines, is one of a reply
+        // without a body.
         let headless = !calm && body.is_empty() && want.url.starts_with("http") && !want.by_http2();
         assert!(
             headless || *body == want.body,

@@ -1,5 +1,6 @@
-//! A network without a kernel's will of its own: each connection is a pair of sockets whose far end stands here, and nothing
-//! arrives unless [`Network::step`] lets it. How much, when and in which order the dice decide.
+//! A network without a kernel's will of its own: each connection is a pair of sockets whose far end stands
+//! here, and nothing arrives unless [`Network::step`] lets it. How much, when and in which order the dice
+//! decide.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};

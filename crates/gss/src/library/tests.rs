@@ -1,5 +1,5 @@
-//! A library in Rust that keeps RFC 2744's rules of who frees what, so that Miri sees whether we do; and libraries that are not what
-//! they should be.
+//! A library in Rust that keeps RFC 2744's rules of who frees what, so that Miri sees whether we do; and
+//! libraries that are not what they should be.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

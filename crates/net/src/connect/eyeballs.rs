@@ -1,11 +1,12 @@
-//! Happy Eyeballs version 3 (draft-ietf-happy-happyeyeballs-v3; RFC 8305 where it is silent) as a state machine: it has no
-//! socket and no clock, and is told what happened and when.
+//! Happy Eyeballs version 3 (draft-ietf-happy-happyeyeballs-v3; RFC 8305 where it is silent) as a state
+//! machine: it has no socket and no clock, and is told what happened and when.
 //!
-//! Candidates may come one by one, as names are resolved. The first attempt waits until the preferred answers are in, or for
-//! the resolution delay after the first candidate. Then attempts begin one after the other: the next one when one fails, or
-//! when the attempt delay has passed without news. Services go by their priority, within one the families take turns, IPv6
-//! first. An attempt that is connected has the attempt delay anew for its handshake: whoever takes a connection and then says
-//! nothing loses. What is told last wins: late candidates are sorted in among those that were not tried.
+//! Candidates may come one by one, as names are resolved. The first attempt waits until the preferred answers
+//! are in, or for the resolution delay after the first candidate. Then attempts begin one after the other:
+//! the next one when one fails, or when the attempt delay has passed without news. Services go by their
+//! priority, within one the families take turns, IPv6 first. An attempt that is connected has the attempt
+//! delay anew for its handshake: whoever takes a connection and then says nothing loses. What is told last
+//! wins: late candidates are sorted in among those that were not tried.
 
 use std::time::{Duration, Instant};
 
@@ -149,8 +150,8 @@ impl<T: Clone + PartialEq> Race<T> {
         }
     }
 
-    /// The attempt is through: without TLS when it is connected, else when the server has answered the handshake and is who
-    /// it should be.
+    /// The attempt is through: without TLS when it is connected, else when the server has answered the
+    /// handshake and is who it should be.
     pub fn secured(&mut self, id: AttemptId) {
         if self.under_way.iter().any(|a| a.id == id) {
             self.winner.get_or_insert(id);
@@ -188,7 +189,8 @@ impl<T: Clone + PartialEq> Race<T> {
         self.start(now)
     }
 
-    /// There is nobody to be tried, for now. A record alone is not waited for longer than the resolution delay.
+    /// There is nobody to be tried, for now. A record alone is not waited for longer than the resolution
+    /// delay.
     fn without_candidates(&self, now: Instant) -> Step<T> {
         let record_alone = !self.awaited.a && !self.awaited.aaaa && !self.rules.needs_record;
         let until = self.told_at.filter(|_| self.awaited.https).map(|at| at + RESOLUTION_DELAY);

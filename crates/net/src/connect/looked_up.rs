@@ -1,4 +1,5 @@
-//! A look-up as a source of candidates: each answer counts for a race when it comes, one that is under way included.
+//! A look-up as a source of candidates: each answer counts for a race when it comes, one that is under way
+//! included.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll, ready};

@@ -1,8 +1,9 @@
-//! From candidates to a connection: whereto and how ([`ConnectRequest`]), and what came of it ([`Connected`]).
+//! From candidates to a connection: whereto and how ([`ConnectRequest`]), and what came of it
+//! ([`Connected`]).
 //!
-//! `eyeballs` decides which address is tried when, `race` has the sockets and the timers, `attempt` is one of them. The first
-//! to get through wins and the others are closed. Getting through may mean more than a connected socket: a [`Stage`] takes the
-//! race on to what is put on top of it.
+//! `eyeballs` decides which address is tried when, `race` has the sockets and the timers, `attempt` is one of
+//! them. The first to get through wins and the others are closed. Getting through may mean more than a
+//! connected socket: a [`Stage`] takes the race on to what is put on top of it.
 
 mod attempt;
 pub mod eyeballs;
@@ -34,11 +35,13 @@ use looked_up::LookedUp;
 pub struct ConnectRequest<'a> {
     /// What messages call the place: its host and port, and by way of whom it is reached.
     pub place: &'a dyn fmt::Display,
-    /// What is spoken there, as ALPN names it: who is said to speak nothing of it is passed over. None given: HTTP/1.1.
+    /// What is spoken there, as ALPN names it: who is said to speak nothing of it is passed over. None given:
+    /// HTTP/1.1.
     pub protocols: &'a [String],
     /// Nobody is tried before it is known what HTTPS records say.
     pub needs_record: bool,
-    /// The addresses of the host that names the local end ([`LocalBinding::host_name`](crate::filter::open::LocalBinding)).
+    /// The addresses of the host that names the local end
+    /// ([`LocalBinding::host_name`](crate::filter::open::LocalBinding)).
     pub local_hosts: &'a [SocketAddr],
     pub transport: Transport,
     pub options: &'a SocketOptions,
@@ -128,8 +131,8 @@ impl Reached for Connected {
     }
 }
 
-/// Connects to the first of the candidates from which `stage` gets through, while they become known. What others have begun by
-/// then is dropped: nothing may leave in a stage that is meant for one server alone.
+/// Connects to the first of the candidates from which `stage` gets through, while they become known. What
+/// others have begun by then is dropped: nothing may leave in a stage that is meant for one server alone.
 pub async fn connect<T>(
     reactor: &Arc<Reactor>,
     request: &ConnectRequest<'_>,
@@ -139,8 +142,8 @@ pub async fn connect<T>(
     race::run(reactor, request, &mut LookedUp::new(candidates, request), stage).await
 }
 
-/// Starts to connect and does not wait: the socket is with no reactor yet. Once it is attached, `poll_connected` tells how
-/// it went.
+/// Starts to connect and does not wait: the socket is with no reactor yet. Once it is attached,
+/// `poll_connected` tells how it went.
 pub fn begin(address: SocketAddr, options: &SocketOptions) -> Result<Socket, NetError> {
     let target = Target::Ip(address);
     let fresh = open(&target, Transport::Tcp, options, &[], None)?;

@@ -118,8 +118,8 @@ impl Http1 {
         Poll::Ready(Ok(BodyStep::End))
     }
 
-    /// Whoever wants the chunks as they are gets all that comes with them, what is wrong or beyond the end, too; the fault
-    /// is told afterwards. Decoding moves bytes: only where the body ends is of interest here.
+    /// Whoever wants the chunks as they are gets all that comes with them, what is wrong or beyond the end,
+    /// too; the fault is told afterwards. Decoding moves bytes: only where the body ends is of interest here.
     fn look_at_chunks(&mut self, bytes: &[u8]) {
         let chunked = self.chunked.get_or_insert_default();
         let mut seen = bytes.to_vec();
@@ -271,7 +271,8 @@ impl Exchange for Http1 {
 
     fn cut_off(&mut self) -> bool {
         self.declared.cut_off();
-        // Some servers leave out the empty line of a reply without a body: what came in whole lines is the head.
+        // Some servers leave out the empty line of a reply without a body: what came in whole lines is the
+        // head.
         let rest = self.received.rest();
         let whole = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
         self.received.truncate_rest(whole);

@@ -1,6 +1,7 @@
-//! The layer above the last filter on which HTTP speaks: a request's head and body go out, a reply's heads and body come
-//! in, as values. HTTP/1 is its first implementer; others stand under the same HTTP handler. Each part of a head comes with
-//! the line that an application is shown for it, which HTTP/1 has and others make.
+//! The layer above the last filter on which HTTP speaks: a request's head and body go out, a reply's heads
+//! and body come in, as values. HTTP/1 is its first implementer; others stand under the same HTTP handler.
+//! Each part of a head comes with the line that an application is shown for it, which HTTP/1 has and others
+//! make.
 
 mod body;
 mod fields;
@@ -44,11 +45,12 @@ pub trait Exchange {
     /// ([`RequestBody::None`]), a body is queued then, and its end.
     fn begin(&mut self, request: &RequestHead, reading: Reading);
 
-    /// How much it matters among others on the same connection, from 1 to 256 (RFC 7540 §5.3.2); before it is begun, or
-    /// later. To one that has a connection of its own it says nothing.
+    /// How much it matters among others on the same connection, from 1 to 256 (RFC 7540 §5.3.2); before it is
+    /// begun, or later. To one that has a connection of its own it says nothing.
     fn weigh(&mut self, _weight: u16) {}
 
-    /// Tells of frames on its stream, if it has one, and with others of the connection's own; before it is begun.
+    /// Tells of frames on its stream, if it has one, and with others of the connection's own; before it is
+    /// begun.
     fn watch(&mut self, _trace: Trace) {}
 
     /// The number of the stream that it has, if it has one and that is open.
@@ -64,13 +66,15 @@ pub trait Exchange {
     /// The connection ends, with every exchange on it.
     fn break_off(&mut self) {}
 
-    /// Room for a piece of body of so many bytes behind what is queued: whoever reads them there needs no copy.
+    /// Room for a piece of body of so many bytes behind what is queued: whoever reads them there needs no
+    /// copy.
     fn body_room(&mut self, len: usize) -> &mut [u8];
 
     /// Queues so many bytes that stand in that room. None are no piece and no end.
     fn body_filled(&mut self, len: usize);
 
-    /// Queues the end of the body with trailer lines, "Name: value" without an ending, where the framing has room for them.
+    /// Queues the end of the body with trailer lines, "Name: value" without an ending, where the framing has
+    /// room for them.
     fn end_body(&mut self, trailers: &[&[u8]]);
 
     /// How much is queued and not yet sent.
@@ -84,8 +88,8 @@ pub trait Exchange {
         Poll::Ready(())
     }
 
-    /// What the first bytes of a head that has not been read look like; where nothing but HTTP can come, all heads are
-    /// [`Opening::Http`].
+    /// What the first bytes of a head that has not been read look like; where nothing but HTTP can come, all
+    /// heads are [`Opening::Http`].
     fn opening(&self) -> Opening;
 
     /// What was received and not yet taken, as far as it is bytes: a reply without a head is.
@@ -97,8 +101,8 @@ pub trait Exchange {
     /// What was received before is read first, where a reply is bytes.
     fn unread(&mut self, _bytes: &[u8]) {}
 
-    /// Whether the next part of a head is there: its status, then fields, then its end. How long it was on the wire, which
-    /// is at most `budget`.
+    /// Whether the next part of a head is there: its status, then fields, then its end. How long it was on
+    /// the wire, which is at most `budget`.
     fn find_part(&mut self, budget: usize) -> Result<Option<usize>, TooLarge>;
 
     /// The part that was found. It counts as read: [`Exchange::body`] tells with it.
@@ -107,8 +111,8 @@ pub trait Exchange {
     /// Goes on behind that part; behind the end of a head with another head, until the body is begun.
     fn take_part(&mut self);
 
-    /// Another status counts than the first part of this head says, or there is no head at all (version 9): the application
-    /// knows better.
+    /// Another status counts than the first part of this head says, or there is no head at all (version 9):
+    /// the application knows better.
     fn believe(&mut self, status: StatusLine);
 
     /// The peer has closed within a head, and what has come of it counts. Whether one more part is there.

@@ -1,5 +1,5 @@
-//! HTTP on a stream (RFC 9113 §8, RFC 9114 §4): a head goes out as fields, a reply's heads come in as fields, each with the line that an
-//! application is shown for it.
+//! HTTP on a stream (RFC 9113 §8, RFC 9114 §4): a head goes out as fields, a reply's heads come in as fields,
+//! each with the line that an application is shown for it.
 
 use std::io;
 use std::rc::Rc;
@@ -67,8 +67,8 @@ struct Told {
 }
 
 impl<S: Streams> Multiplexed<S> {
-    /// Begins an exchange in a place, in storage of earlier ones; on a stream that is open already if its request was sent
-    /// in another way.
+    /// Begins an exchange in a place, in storage of earlier ones; on a stream that is open already if its
+    /// request was sent in another way.
     pub fn new(
         place: Place<S>,
         stream: Option<S::Stream>,

@@ -1,5 +1,5 @@
-//! A stream that was promised: it counts from now on, so that no two transfers are promised the last one, and keeps the
-//! session driven until it is opened or given up.
+//! A stream that was promised: it counts from now on, so that no two transfers are promised the last one, and
+//! keeps the session driven until it is opened or given up.
 
 use std::io;
 use std::task::{Context, Poll};

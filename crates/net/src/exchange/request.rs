@@ -1,5 +1,6 @@
-//! The head of a request: its parts, and the text in which an application is shown them. HTTP/1 sends that text as it
-//! stands; where a head is sent otherwise, it is sent from the parts, and nobody takes the text apart again.
+//! The head of a request: its parts, and the text in which an application is shown them. HTTP/1 sends that
+//! text as it stands; where a head is sent otherwise, it is sent from the parts, and nobody takes the text
+//! apart again.
 
 use std::ops::Range;
 
@@ -41,8 +42,8 @@ pub enum BadHead {
     Field,
 }
 
-/// Whether a field may be sent in HTTP/2 and HTTP/3 (RFC 9113 §8.2.1, RFC 9114 §4.2). A line break in a value would become a
-/// field of its own, or a request, where a gateway goes on in HTTP/1.
+/// Whether a field may be sent in HTTP/2 and HTTP/3 (RFC 9113 §8.2.1, RFC 9114 §4.2). A line break in a value
+/// would become a field of its own, or a request, where a gateway goes on in HTTP/1.
 pub fn is_sendable(name: &[u8], value: &[u8]) -> bool {
     let token = |b: &u8| b.is_ascii_graphic() && *b != b':';
     !name.is_empty() && name.iter().all(token) && !value.iter().any(|b| matches!(b, 0 | b'\r' | b'\n'))
@@ -74,7 +75,8 @@ impl RequestHead {
         self.line(&[name.as_bytes(), b": ", value]);
     }
 
-    /// Adds a field as the line that somebody else wrote for it, in pieces, without its ending: shown and sent as it is.
+    /// Adds a field as the line that somebody else wrote for it, in pieces, without its ending: shown and
+    /// sent as it is.
     pub fn line(&mut self, pieces: &[&[u8]]) {
         let start = self.text.len();
         for piece in pieces {
@@ -84,8 +86,8 @@ impl RequestHead {
         self.text.extend_from_slice(b"\r\n");
     }
 
-    /// Adds what an application has written into one line of its own (CURLOPT_HTTPHEADER). It may hold several, each ended by
-    /// CR LF, as HTTP/1 would send them; sent as fields, each is one.
+    /// Adds what an application has written into one line of its own (CURLOPT_HTTPHEADER). It may hold
+    /// several, each ended by CR LF, as HTTP/1 would send them; sent as fields, each is one.
     pub fn application_line(&mut self, line: &[u8]) {
         let start = self.text.len();
         self.text.extend_from_slice(line);
@@ -158,8 +160,9 @@ impl RequestHead {
         &self.text[self.target.clone()]
     }
 
-    /// Names and values of all fields, in the order in which they are sent; none where the text is what is sent. Host is the
-    /// authority. What an application wrote stands here as it is; [`RequestHead::check`] says whether it can be sent.
+    /// Names and values of all fields, in the order in which they are sent; none where the text is what is
+    /// sent. Host is the authority. What an application wrote stands here as it is; [`RequestHead::check`]
+    /// says whether it can be sent.
     pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let places = self.fields.iter().flatten();
         places.map(|(name, value)| (&self.text[name.clone()], &self.text[value.clone()]))

@@ -1,5 +1,6 @@
-//! Storage that nobody fills: what an exchange has sent or read it lays down here, and the next one takes it up, which spares
-//! an allocation. An exchange that waits for its peer has none: of ten thousand nearly all do.
+//! Storage that nobody fills: what an exchange has sent or read it lays down here, and the next one takes it
+//! up, which spares an allocation. An exchange that waits for its peer has none: of ten thousand nearly all
+//! do.
 
 use std::rc::Rc;
 

@@ -38,7 +38,8 @@ pub trait Streams {
     /// Ready when one may be opened, or none can be any more.
     fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()>;
 
-    /// Ready when the peer has told that CONNECT with `:protocol` may be sent (RFC 8441, RFC 9220), or can't be.
+    /// Ready when the peer has told that CONNECT with `:protocol` may be sent (RFC 8441, RFC 9220), or can't
+    /// be.
     fn poll_extended(&self, cx: &mut Context<'_>) -> Poll<Result<(), <Self::Stream as Stream>::Fault>>;
 
     /// Whether none can.
@@ -50,7 +51,8 @@ pub trait Streams {
     /// The connection ends, with every stream on it.
     fn break_off(&self);
 
-    /// A stream's fault, as an error of what was tried. After a refusal the session is left: what is refused goes elsewhere.
+    /// A stream's fault, as an error of what was tried. After a refusal the session is left: what is refused
+    /// goes elsewhere.
     fn failed(&self, number: u32, fault: <Self::Stream as Stream>::Fault) -> io::Error;
 }
 
@@ -79,14 +81,15 @@ pub trait Stream {
     /// Ready when some of the request's body may be queued.
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Fault>>;
 
-    /// Queues what there is room for of a piece of body that stands in `storage`, from `start` to `end`, and tells how much
-    /// that was. Where it is all, the storage may have been exchanged for another.
+    /// Queues what there is room for of a piece of body that stands in `storage`, from `start` to `end`, and
+    /// tells how much that was. Where it is all, the storage may have been exchanged for another.
     fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize;
 
     /// Nothing follows of the request's body but these fields.
     fn end_with(&mut self, trailers: &Fields);
 
-    /// Ready when all of the request has been handed on, its end included, or when nothing of it is wanted any more.
+    /// Ready when all of the request has been handed on, its end included, or when nothing of it is wanted
+    /// any more.
     fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
     /// Ready when what was queued has been handed on, or when nothing of it is wanted any more.

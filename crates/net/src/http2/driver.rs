@@ -1,4 +1,5 @@
-//! The task of a session: writes what its streams and the protocol have to say, reads, and gives each stream its own.
+//! The task of a session: writes what its streams and the protocol have to say, reads, and gives each stream
+//! its own.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -26,7 +27,8 @@ pub struct Driver {
     buffer: Buffer,
     /// What was received before the session began.
     early: Vec<u8>,
-    /// The peer hears nothing any more. What it has said by then is read to its end: replies, and which streams it never began.
+    /// The peer hears nothing any more. What it has said by then is read to its end: replies, and which
+    /// streams it never began.
     unheard: Option<Lost>,
 }
 
@@ -118,7 +120,8 @@ impl Driver {
     fn rest(&mut self, cx: &mut Context<'_>) -> Poll<Rested> {
         let mut state = self.http2.0.borrow_mut();
         let good = state.lost.is_none() && !state.session.is_closing() && state.session.is_idle();
-        // Whoever still has the session finds it lost: the next one begins another on what is handed over here.
+        // Whoever still has the session finds it lost: the next one begins another on what is handed over
+        // here.
         state.lost.get_or_insert(Lost::Abandoned);
         let session = std::mem::replace(&mut state.session, Session::taken_away());
         drop(state);

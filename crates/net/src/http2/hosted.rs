@@ -1,5 +1,5 @@
-//! A session as a pool knows it: it has its connection whole, its driver is a task of the multi handle, and both go back to
-//! the pool when no stream is left.
+//! A session as a pool knows it: it has its connection whole, its driver is a task of the multi handle, and
+//! both go back to the pool when no stream is left.
 
 use std::cell::Cell;
 use std::pin::pin;
@@ -62,7 +62,8 @@ pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session
     begin(Begun { http2, driver, first: None, about, kept_up }, whole, terms, runtime)
 }
 
-/// The same on a connection that has switched from HTTP/1: the request that asked for that is its first stream.
+/// The same on a connection that has switched from HTTP/1: the request that asked for that is its first
+/// stream.
 pub fn host_upgraded(
     mut whole: Whole,
     terms: Terms,

@@ -1,5 +1,5 @@
-//! What has come for one stream and was not taken yet: heads, a piece of body no larger than the stream's window, and its
-//! end.
+//! What has come for one stream and was not taken yet: heads, a piece of body no larger than the stream's
+//! window, and its end.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -1,9 +1,10 @@
-//! HTTP/2 on a connection: one session, many streams (RFC 9113). `wire::h2` knows the protocol; here it meets a
-//! filter.
+//! HTTP/2 on a connection: one session, many streams (RFC 9113). `wire::h2` knows the protocol; here it meets
+//! a filter.
 //!
-//! One driver task for each session reads, gives every stream what is its own, and writes. A stream is a place in it: what
-//! came waits in its inbox, bounded by its window, until whoever has the stream takes it. Without streams the driver ends
-//! and leaves connection and session behind, which nobody drives until another stream is wanted.
+//! One driver task for each session reads, gives every stream what is its own, and writes. A stream is a
+//! place in it: what came waits in its inbox, bounded by its window, until whoever has the stream takes it.
+//! Without streams the driver ends and leaves connection and session behind, which nobody drives until
+//! another stream is wanted.
 
 mod driver;
 mod hosted;
@@ -137,7 +138,8 @@ impl Http2 {
         Poll::Pending
     }
 
-    /// Whether CONNECT with `:protocol` may be sent (RFC 8441), once the peer has told; `None` where it will tell nothing more.
+    /// Whether CONNECT with `:protocol` may be sent (RFC 8441), once the peer has told; `None` where it will
+    /// tell nothing more.
     pub fn poll_extended_connect(&self, cx: &mut Context<'_>) -> Poll<Option<bool>> {
         let mut state = self.0.borrow_mut();
         if state.lost.is_some() || state.session.is_closing() {
@@ -162,8 +164,8 @@ impl Http2 {
         Some(Stream::new(self.clone(), id, inbox))
     }
 
-    /// The stream of a request that was sent in HTTP/1 and asked for the upgrade: it has no other. What came behind the
-    /// answer was received already.
+    /// The stream of a request that was sent in HTTP/1 and asked for the upgrade: it has no other. What came
+    /// behind the answer was received already.
     pub fn upgraded(
         connection: Box<Connection>,
         config: Config,

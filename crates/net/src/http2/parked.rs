@@ -1,5 +1,5 @@
-//! A session that nobody drives, on an idle connection: before it is used again it takes what has come for itself, a ping, new
-//! settings, a goodbye.
+//! A session that nobody drives, on an idle connection: before it is used again it takes what has come for
+//! itself, a ping, new settings, a goodbye.
 
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
@@ -77,7 +77,8 @@ pub fn is_parked(connection: &mut Connection) -> bool {
 }
 
 impl Memory for Parked {
-    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended.
+    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has
+    /// ended.
     fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         let mut buf = [0; READ];
         tell_time(&mut self.session, carrier.socket(), self.opened);
@@ -101,8 +102,8 @@ impl Memory for Parked {
         }
     }
 
-    /// Says that no more streams come. What has come is taken first: the system answers what nobody took with a reset, and that
-    /// would overtake the goodbye.
+    /// Says that no more streams come. What has come is taken first: the system answers what nobody took with
+    /// a reset, and that would overtake the goodbye.
     fn retire(&mut self, carrier: &mut Carried) {
         if let Idle::Alive = self.idle_state(carrier) {
             self.session.go_away(ErrorCode::NO_ERROR);

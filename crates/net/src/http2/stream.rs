@@ -13,8 +13,8 @@ pub struct Stream {
     http2: Http2,
     id: StreamId,
     inbox: usize,
-    /// Body bytes that were handed out last. They count as used up when more is asked for: who was paused in between holds
-    /// the peer to what he has.
+    /// Body bytes that were handed out last. They count as used up when more is asked for: who was paused in
+    /// between holds the peer to what he has.
     handed: usize,
 }
 
@@ -104,7 +104,8 @@ impl Stream {
         })
     }
 
-    /// Ready when all of the request has been written, its end included, or when nothing of it is wanted any more.
+    /// Ready when all of the request has been written, its end included, or when nothing of it is wanted any
+    /// more.
     pub fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.with(|session, id, inbox| match inbox.over || session.want_sent(id) {
             true => Poll::Ready(()),
@@ -126,8 +127,8 @@ impl Stream {
         })
     }
 
-    /// Queues a piece of body that stands in `storage`, from `start` to `end`, and tells how much of it. Where that is all, the
-    /// storage may have been exchanged for another.
+    /// Queues a piece of body that stands in `storage`, from `start` to `end`, and tells how much of it.
+    /// Where that is all, the storage may have been exchanged for another.
     pub fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize {
         let n = self.with(|session, id, _| match session.trade(id, storage, start, end) {
             true => end - start,
@@ -178,7 +179,8 @@ impl Stream {
 }
 
 impl Drop for Stream {
-    /// A reply that has ended makes the rest of an upload pointless (RFC 9113 §8.1); otherwise this is a cancel.
+    /// A reply that has ended makes the rest of an upload pointless (RFC 9113 §8.1); otherwise this is a
+    /// cancel.
     fn drop(&mut self) {
         let mut state = self.http2.0.borrow_mut();
         let inbox = state.take_inbox(self.id, self.inbox);

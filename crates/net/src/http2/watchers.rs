@@ -1,11 +1,12 @@
-//! Who wants to know of frames (`--trace-config http/2`). As in curl a frame is told once: to whoever has its stream, and one of
-//! the connection's own to who has watched longest.
+//! Who wants to know of frames (`--trace-config http/2`). As in curl a frame is told once: to whoever has its
+//! stream, and one of the connection's own to who has watched longest.
 
 use std::rc::Rc;
 
 use wire::h2::Watch;
 
-/// Is given a line for each frame. It calls nobody: the session is borrowed, and its driver is nobody's transfer.
+/// Is given a line for each frame. It calls nobody: the session is borrowed, and its driver is nobody's
+/// transfer.
 pub type Trace = Rc<dyn Fn(String)>;
 
 /// Those who have a stream of a session and watch.

@@ -1,5 +1,5 @@
-//! A session as a pool knows it: it has its connection whole, its driver is a task of the multi handle, and both go back to
-//! the pool when no stream is left.
+//! A session as a pool knows it: it has its connection whole, its driver is a task of the multi handle, and
+//! both go back to the pool when no stream is left.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -81,7 +81,8 @@ impl Session for Hosted {
         &self.about
     }
 
-    /// Nothing is pushed here (no MAX_PUSH_ID is ever sent): a stream of another session has no place in this one.
+    /// Nothing is pushed here (no MAX_PUSH_ID is ever sent): a stream of another session has no place in this
+    /// one.
     fn adopt(self: Rc<Self>, stream: http2::Stream) -> SessionPlace {
         drop(stream);
         pool::Session::place(self)

@@ -1,9 +1,9 @@
-//! HTTP/3 on a connection: one session, many streams (RFC 9114). `wire::h3` knows what stands on them, `quic` has them; here
-//! both meet, and a socket.
+//! HTTP/3 on a connection: one session, many streams (RFC 9114). `wire::h3` knows what stands on them, `quic`
+//! has them; here both meet, and a socket.
 //!
-//! One driver task for each session moves datagrams and has the timer. What came on a stream waits in QUIC's own storage,
-//! bounded by the stream's window, until whoever has the stream reads it. Without streams the driver ends and leaves
-//! connection and session behind, which nobody drives until another stream is wanted.
+//! One driver task for each session moves datagrams and has the timer. What came on a stream waits in QUIC's
+//! own storage, bounded by the stream's window, until whoever has the stream reads it. Without streams the
+//! driver ends and leaves connection and session behind, which nobody drives until another stream is wanted.
 
 mod alpn;
 mod driver;

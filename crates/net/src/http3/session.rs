@@ -1,4 +1,5 @@
-//! What driver and streams share: the QUIC connection, the streams that belong to all of it, and who waits for what.
+//! What driver and streams share: the QUIC connection, the streams that belong to all of it, and who waits
+//! for what.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -407,7 +408,8 @@ impl Waiting {
 }
 
 impl Memory for Parked {
-    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended.
+    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has
+    /// ended.
     fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         let state = carrier.idle_state();
         match self.take_in(carrier.quic()) {

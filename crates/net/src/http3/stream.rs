@@ -228,8 +228,8 @@ impl Stream {
         self.trailers.take()
     }
 
-    /// Ready when some of the request's body may be queued: at once when the peer wants nothing more of it, which then goes
-    /// nowhere. What became of the request is what the reply says, or the reset.
+    /// Ready when some of the request's body may be queued: at once when the peer wants nothing more of it,
+    /// which then goes nowhere. What became of the request is what the reply says, or the reset.
     pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         self.push();
         if self.outgoing.has_room() {
@@ -264,7 +264,8 @@ impl Stream {
         self.end();
     }
 
-    /// Ready when all of the request has been handed over, its end included, or when nothing of it is wanted any more.
+    /// Ready when all of the request has been handed over, its end included, or when nothing of it is wanted
+    /// any more.
     pub fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.push();
         let mut session = self.http3.0.borrow_mut();
@@ -285,7 +286,8 @@ impl Stream {
 }
 
 impl Drop for Stream {
-    /// A reply that has ended makes the rest of an upload pointless (RFC 9114 §4.1); otherwise this is a cancel.
+    /// A reply that has ended makes the rest of an upload pointless (RFC 9114 §4.1); otherwise this is a
+    /// cancel.
     fn drop(&mut self) {
         let mut session = self.http3.0.borrow_mut();
         if !(self.ended && self.outgoing.finished) {

@@ -1,8 +1,9 @@
-//! A tunnel through a proxy that speaks HTTP/3: one CONNECT on a QUIC connection of its own (RFC 9114 §4.4), or one for UDP
-//! (RFC 9298). What is written becomes DATA of that stream, what comes on it is handed out, and whoever does not read holds the
-//! proxy to the stream's window. Datagrams go beside it.
+//! A tunnel through a proxy that speaks HTTP/3: one CONNECT on a QUIC connection of its own (RFC 9114 §4.4),
+//! or one for UDP (RFC 9298). What is written becomes DATA of that stream, what comes on it is handed out,
+//! and whoever does not read holds the proxy to the stream's window. Datagrams go beside it.
 //!
-//! As with HTTP/2, nobody drives it but who reads and writes: each look receives, does what is due, and sends.
+//! As with HTTP/2, nobody drives it but who reads and writes: each look receives, does what is due, and
+//! sends.
 
 use std::future::poll_fn;
 use std::io;
@@ -81,7 +82,8 @@ impl Http3Tunnel {
         }
     }
 
-    /// Asks for a tunnel on a stream of its own; one that was refused before is given up. The status of the reply and its fields.
+    /// Asks for a tunnel on a stream of its own; one that was refused before is given up. The status of the
+    /// reply and its fields.
     pub async fn connect(&mut self, request: &RequestHead, asked: Asked<'_>) -> io::Result<(u16, Fields)> {
         if let Some(refused) = self.stream.take() {
             self.quic.machine.abandon(refused, ErrorCode::REQUEST_CANCELLED.0);
@@ -97,7 +99,8 @@ impl Http3Tunnel {
         poll_fn(|cx| self.poll_head(cx)).await
     }
 
-    /// Whether the proxy takes CONNECT for something other than bytes (RFC 9220): it tells with the first it says.
+    /// Whether the proxy takes CONNECT for something other than bytes (RFC 9220): it tells with the first it
+    /// says.
     fn poll_extended(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             if let Some(settings) = self.parked.settings() {
@@ -195,7 +198,8 @@ impl Http3Tunnel {
         Lost::Failed(failure)
     }
 
-    /// Goes on in what has come on the stream, up to bytes of the tunnel or to the reply's head, which is handed out.
+    /// Goes on in what has come on the stream, up to bytes of the tunnel or to the reply's head, which is
+    /// handed out.
     fn read_on(&mut self) -> io::Result<Option<(u16, Fields)>> {
         let Some(id) = self.stream else { return Ok(None) };
         while self.body == 0 && self.end.is_none() {
@@ -349,7 +353,8 @@ impl Filter for Http3Tunnel {
         }
     }
 
-    /// QUIC goes on, with nothing handed out: it answers, keeps the connection alive, and takes what comes up to the window.
+    /// QUIC goes on, with nothing handed out: it answers, keeps the connection alive, and takes what comes up
+    /// to the window.
     fn forget_read(&mut self, cx: &mut Context<'_>) {
         for _ in 0..FAIR_SHARE {
             match self.poll_turn(cx) {

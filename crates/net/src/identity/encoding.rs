@@ -1,9 +1,11 @@
-//! The canonical encoding of an [`Identity`]: bytes that are equal when the values are, and different when they are not.
+//! The canonical encoding of an [`Identity`]: bytes that are equal when the values are, and different when
+//! they are not.
 //!
-//! Every value delimits itself. Numbers have their full width in network order; texts, lists and secrets stand behind their
-//! length in eight bytes; an option and the variant of an enum begin with one byte. Blocks in memory (certificates, keys) stand as
-//! their SHA-256. So the fields need no names, and no two different values have one encoding but by a collision of SHA-256.
-//! Each type is taken apart field by field: a new field does not compile until it is written here.
+//! Every value delimits itself. Numbers have their full width in network order; texts, lists and secrets
+//! stand behind their length in eight bytes; an option and the variant of an enum begin with one byte. Blocks
+//! in memory (certificates, keys) stand as their SHA-256. So the fields need no names, and no two different
+//! values have one encoding but by a collision of SHA-256. Each type is taken apart field by field: a new
+//! field does not compile until it is written here.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Everything about a connection that must be equal for it to be used again, compared as a value.
 //!
-//! Deny by default: whatever a connection was made with is a field here, and connections that differ in any field are different
-//! ones. The same value guards everything else that outlives a transfer and belongs to a peer. [`encoding`] turns it into bytes.
+//! Deny by default: whatever a connection was made with is a field here, and connections that differ in any
+//! field are different ones. The same value guards everything else that outlives a transfer and belongs to a
+//! peer. [`encoding`] turns it into bytes.
 
 pub mod encoding;
 #[cfg(test)]
@@ -46,8 +47,9 @@ pub struct Identity {
     pub haproxy: Option<HaproxyAddress>,
     /// Who is logged in, where the connection is authenticated as a whole.
     pub login: Option<Login>,
-    /// Somebody was logged in on it by a Kerberos ticket. Whose ticket that is can change from one transfer to the next, and the
-    /// principal is not compared: the connection serves no other transfer, whatever user was named.
+    /// Somebody was logged in on it by a Kerberos ticket. Whose ticket that is can change from one transfer
+    /// to the next, and the principal is not compared: the connection serves no other transfer, whatever user
+    /// was named.
     pub by_ticket: bool,
     /// Set for connections that never leave their multi handle: the application took part in making them.
     pub owner: Option<Owner>,
@@ -83,7 +85,8 @@ pub enum HttpStart {
     Upgrade,
 }
 
-/// How far TLS was demanded (CURLUSESSL_*). A connection that fell back to clear text must not serve a transfer that forbids it.
+/// How far TLS was demanded (CURLUSESSL_*). A connection that fell back to clear text must not serve a
+/// transfer that forbids it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StartTls(pub i64);
 
@@ -97,8 +100,8 @@ pub struct FtpTerms {
     pub tls_command: i64,
 }
 
-/// How somebody has logged in by SSH, and how the server was verified. A transfer that asks for anything else gets a connection
-/// of its own (CVE-2022-27782, CVE-2023-27538).
+/// How somebody has logged in by SSH, and how the server was verified. A transfer that asks for anything else
+/// gets a connection of its own (CVE-2022-27782, CVE-2023-27538).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SshTerms {
     pub private_key: Option<NamedFile>,
@@ -155,7 +158,8 @@ pub enum Zone {
     Scope(i64),
 }
 
-/// Who is asked for the host's addresses, where that is not the system: others may know the name as another host's.
+/// Who is asked for the host's addresses, where that is not the system: others may know the name as another
+/// host's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ResolverTerms {
     /// CURLOPT_DNS_SERVERS.
@@ -310,8 +314,8 @@ pub struct RequestLogin {
     pub proxy: Option<UserPassword>,
 }
 
-/// A login by requests to one server. Through a proxy that is handed requests a connection leads to many servers: once it is
-/// authenticated it is one server's.
+/// A login by requests to one server. Through a proxy that is handed requests a connection leads to many
+/// servers: once it is authenticated it is one server's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ServerLogin {
     pub scheme: Scheme,
@@ -327,8 +331,8 @@ pub enum ConnectionAuth {
     Negotiate(TicketTerms),
 }
 
-/// An identity and its hash, which is computed once: the key of the tables of pools. Cheap to clone. A hash only says where to
-/// look: two keys are equal when the values are.
+/// An identity and its hash, which is computed once: the key of the tables of pools. Cheap to clone. A hash
+/// only says where to look: two keys are equal when the values are.
 #[derive(Clone, Debug)]
 pub struct Key(Arc<Keyed>);
 
@@ -342,7 +346,8 @@ struct Keyed {
 
 impl From<Identity> for Key {
     fn from(identity: Identity) -> Key {
-        // One for the process, because pools are shared by threads; random, because hosts are chosen by others.
+        // One for the process, because pools are shared by threads; random, because hosts are chosen by
+        // others.
         static SEED: PerFork<RandomState> = PerFork::new();
         let hash = SEED.get_or_init(RandomState::new).hash_one(&identity);
         let files = identity.files().into();
@@ -438,7 +443,8 @@ fn hash_unusual<T: Default + Hash + PartialEq, H: Hasher>(number: u8, term: &T, 
 }
 
 impl Identity {
-    /// Returns the files that decide who the peer is and who is logged in. One that is not as it was makes another identity.
+    /// Returns the files that decide who the peer is and who is logged in. One that is not as it was makes
+    /// another identity.
     pub fn files(&self) -> Vec<NamedFile> {
         let doh = self.resolver.over_https.as_ref().map(|doh| &doh.tls);
         let of_proxies = self.proxies.iter().filter_map(|proxy| proxy.tls.as_ref());
@@ -506,8 +512,8 @@ impl Identity {
         }
     }
 
-    /// Whether it means the same in another process. Functions, handles and modules of this one do not, nor does somebody
-    /// whose name is not known.
+    /// Whether it means the same in another process. Functions, handles and modules of this one do not, nor
+    /// does somebody whose name is not known.
     pub fn is_portable(&self) -> bool {
         let of_proxies = self.proxies.iter().filter_map(|proxy| proxy.tls.as_ref());
         let ours = |config: &Arc<TlsConfig>| matches!(&config.backend, Backend::OpenSsl { hook, module } if hook.is_some() || module.is_some());

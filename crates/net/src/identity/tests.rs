@@ -1,4 +1,5 @@
-//! The terms of a connection: every field tells identities apart, and the encoding is injective over generated values.
+//! The terms of a connection: every field tells identities apart, and the encoding is injective over
+//! generated values.
 
 use super::*;
 use crate::filter::open::{KeepAlive, LocalBinding};
@@ -135,8 +136,8 @@ fn secrets_stay_out_of_debug_output() {
     assert!(!format!("{secret:?} {blob:?}").contains("hunter2"));
 }
 
-/// Values out of a seed. Few of each sort, so that equal ones come up too, and texts that look like the ends, lengths and marks
-/// of others.
+/// Values out of a seed. Few of each sort, so that equal ones come up too, and texts that look like the ends,
+/// lengths and marks of others.
 struct Seed(u64);
 
 const TEXTS: [&str; 8] = ["", "a", "b", "ab", "a\0", "\0", "\0\0\0\0\0\0\0\u{1}a", "\n"];
@@ -419,7 +420,8 @@ impl Seed {
     }
 }
 
-/// Equal terms have equal bytes, and different ones never: over identities that differ in a field or two, and over those with many.
+/// Equal terms have equal bytes, and different ones never: over identities that differ in a field or two, and
+/// over those with many.
 #[test]
 fn the_encoding_is_canonical_and_injective() {
     let mut seed = Seed(0x9e37_79b9_7f4a_7c15);

@@ -1,5 +1,5 @@
-//! Lists through the entries of one slab: an entry stands in several of them at once, and leaves each in one step, however
-//! long it is.
+//! Lists through the entries of one slab: an entry stands in several of them at once, and leaves each in one
+//! step, however long it is.
 
 use slab::Slab;
 

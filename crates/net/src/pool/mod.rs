@@ -1,10 +1,10 @@
 //! The pool of one handle, with curl's limits, and the queue of those who wait for a free slot.
 //!
-//! A table by the key of an identity (`table`): taking a connection, giving it back and waking one who waits cost the same
-//! however many are idle and however many wait (`queue`). Idle connections stay registered with the handle's reactor but
-//! nobody waits on them, so the application hears nothing of them. On a miss the shared pool behind it is asked; a shared
-//! pool in front (a share handle) gets every connection back at once. Connections are closed only after the pool's own
-//! borrow has ended: closing calls the application.
+//! A table by the key of an identity (`table`): taking a connection, giving it back and waking one who waits
+//! cost the same however many are idle and however many wait (`queue`). Idle connections stay registered with
+//! the handle's reactor but nobody waits on them, so the application hears nothing of them. On a miss the
+//! shared pool behind it is asked; a shared pool in front (a share handle) gets every connection back at
+//! once. Connections are closed only after the pool's own borrow has ended: closing calls the application.
 
 mod chain;
 mod lease;
@@ -57,8 +57,8 @@ impl<S: Session + ?Sized> Pool<S> {
         Pool(Rc::new(Inner { reactor: reactor.clone(), state: RefCell::default() }))
     }
 
-    /// Changes the limits; what is too many is closed. Cheap when nothing changes: whoever knows the limits may tell them
-    /// before each transfer.
+    /// Changes the limits; what is too many is closed. Cheap when nothing changes: whoever knows the limits
+    /// may tell them before each transfer.
     pub fn set_limits(&self, limits: Limits) {
         let mut state = self.0.state.borrow_mut();
         let before = std::mem::replace(&mut state.limits, limits);
@@ -160,8 +160,8 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.state.borrow().queue.len()
     }
 
-    /// Looks at the idle connections that nobody has looked at for `interval`, and closes those that have ended. Sessions that
-    /// run look after theirs.
+    /// Looks at the idle connections that nobody has looked at for `interval`, and closes those that have
+    /// ended. Sessions that run look after theirs.
     pub fn upkeep(&self, interval: Duration) {
         let now = self.0.reactor.now();
         let sessions = self.0.state.borrow_mut().sessions();
@@ -186,7 +186,8 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.visit(places.unwrap_or_default(), stays);
     }
 
-    /// The key by which the pool knows this identity: ten thousand transfers to one host have one between them.
+    /// The key by which the pool knows this identity: ten thousand transfers to one host have one between
+    /// them.
     pub fn known(&self, identity: KeyOf<S>) -> KeyOf<S> {
         self.0.state.borrow().table.known(&identity).unwrap_or(identity)
     }
@@ -212,8 +213,8 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.state.borrow_mut().sessions()
     }
 
-    /// Nobody has a slot or a lease any more, and no session is driven: those that are counted were lost with the frames that
-    /// held them.
+    /// Nobody has a slot or a lease any more, and no session is driven: those that are counted were lost with
+    /// the frames that held them.
     pub fn forget_leases(&self) {
         let sessions = self.0.state.borrow_mut().take_sessions();
         drop(sessions);

@@ -1,8 +1,8 @@
 //! Who waits for a slot, and who is to be woken when there is one.
 //!
-//! All who wait for one host can go on, or none can: so hosts that have room are kept by the arrival of the first who
-//! waits for each, and whoever has waited for longest of those who can go is found at the front, however many wait. One
-//! free slot wakes one.
+//! All who wait for one host can go on, or none can: so hosts that have room are kept by the arrival of the
+//! first who waits for each, and whoever has waited for longest of those who can go is found at the front,
+//! however many wait. One free slot wakes one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,8 +12,9 @@ use super::pooled::{Pooled, Session};
 use super::request::AcquireRequest;
 use super::state::{Inner, Opened, State};
 
-/// Connections to one host that are opened at once while others wait for what comes of them: whoever is done with a short
-/// transfer makes room sooner than a third would, and servers take few that have not logged in (OpenSSH's MaxStartups).
+/// Connections to one host that are opened at once while others wait for what comes of them: whoever is done
+/// with a short transfer makes room sooner than a third would, and servers take few that have not logged in
+/// (OpenSSH's MaxStartups).
 const MAX_OPENING: usize = 2;
 
 /// The key of the connections on which sessions of a kind run.
@@ -139,8 +140,8 @@ impl<S: Session + ?Sized> State<S> {
         all.map(|(_, session)| session).collect()
     }
 
-    /// Something came of a connection that was being opened: who is to be told. A session tells by itself; when there is
-    /// none, one of those who waited opens the next.
+    /// Something came of a connection that was being opened: who is to be told. A session tells by itself;
+    /// when there is none, one of those who waited opens the next.
     pub(super) fn opened(&mut self, bundle: usize, opened: Opened) -> Vec<Waker> {
         let Some(place) = self.table.bundle(bundle) else { return Vec::new() };
         let live = &mut place.live;
@@ -155,8 +156,8 @@ impl<S: Session + ?Sized> State<S> {
         told.into_iter().filter_map(|ticket| self.dequeue(bundle, ticket)).collect()
     }
 
-    /// The first of a bundle, when a session there has room for one more; or else the first for whom what is being opened has
-    /// none, so that he opens another.
+    /// The first of a bundle, when a session there has room for one more; or else the first for whom what is
+    /// being opened has none, so that he opens another.
     pub(super) fn next_for_stream(&mut self, bundle: usize) -> Option<Waker> {
         let live = &self.table.bundle(bundle)?.live;
         let room = live.sessions.iter().any(|(_, session)| session.vacancies() > 0);

@@ -1,9 +1,10 @@
 //! Idle connections that several handles, and threads, take from: a share handle's, or the whole process's.
 //!
-//! What is here is detached: no reactor, no waker, no timer. The lock is held for finding and putting only; whether a
-//! connection is alive is seen, and goodbyes are said, outside it.
+//! What is here is detached: no reactor, no waker, no timer. The lock is held for finding and putting only;
+//! whether a connection is alive is seen, and goodbyes are said, outside it.
 //!
-//! tests/pool_interleavings.rs compiles this file and the table once more, with a lock whose order of steps a seed decides.
+//! tests/pool_interleavings.rs compiles this file and the table once more, with a lock whose order of steps a
+//! seed decides.
 
 use std::time::{Duration, Instant};
 
@@ -50,8 +51,8 @@ impl<C: Pooled> SharedPool<C> {
         }
     }
 
-    /// Leaves a connection to whoever wants it. One that may not be shared is closed politely; so is the one idle for
-    /// longest when there are too many.
+    /// Leaves a connection to whoever wants it. One that may not be shared is closed politely; so is the one
+    /// idle for longest when there are too many.
     pub fn put(&self, mut connection: C, now: Instant) {
         if !connection.is_shareable() || connection.is_inherited() {
             return connection.retire();

@@ -1,4 +1,5 @@
-//! What a pool holds and counts, and what happens when a slot is taken, left, or given back with its connection.
+//! What a pool holds and counts, and what happens when a slot is taken, left, or given back with its
+//! connection.
 
 use runtime::cell::RefCell;
 use std::collections::VecDeque;
@@ -113,7 +114,8 @@ impl<S: Session + ?Sized> Inner<S> {
         state.next_id - 1
     }
 
-    /// A connection becomes idle, and its slot in that bundle free: one step, so that one who waits is woken for it.
+    /// A connection becomes idle, and its slot in that bundle free: one step, so that one who waits is woken
+    /// for it.
     pub(crate) fn give_back(&self, bundle: usize, session: Option<u64>, mut connection: S::Connection) {
         let now = self.reactor.now();
         connection.set_last_used(now);

@@ -1,8 +1,9 @@
 //! The table that a pool is: bundles by the key of an identity, and the idle connections of each.
 //!
-//! An idle connection stands in three lists, by age: of all, of its origin, of its bundle. So the one used last, the one
-//! to be closed for lack of room, and the one to be closed for its host's sake are each found in one step. A bundle lives
-//! as long as it has an idle connection or somebody holds it; an origin as long as its bundles.
+//! An idle connection stands in three lists, by age: of all, of its origin, of its bundle. So the one used
+//! last, the one to be closed for lack of room, and the one to be closed for its host's sake are each found
+//! in one step. A bundle lives as long as it has an idle connection or somebody holds it; an origin as long
+//! as its bundles.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -166,8 +167,8 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         bundle
     }
 
-    /// The idle one of a bundle that was used last, and that nobody looks at; of those for which something was done ahead, the one that is ready, or
-    /// had most time to become so.
+    /// The idle one of a bundle that was used last, and that nobody looks at; of those for which something
+    /// was done ahead, the one that is ready, or had most time to become so.
     pub fn best(&mut self, bundle: usize, wish: AcquireRequest<'_, C::Key>) -> Option<usize> {
         let ends = self.bundles.get(bundle)?.idle;
         let last = ends.last()?;
@@ -252,7 +253,8 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         Some((Loan { at, number: idle.number }, idle.connection.take()?))
     }
 
-    /// Takes back what was lent, or learns that it is gone. A connection whose place was taken from it meanwhile is left over.
+    /// Takes back what was lent, or learns that it is gone. A connection whose place was taken from it
+    /// meanwhile is left over.
     pub fn put_back(&mut self, loan: Loan, connection: Option<C>) -> Option<C> {
         let own = self.idle.get_mut(loan.at).filter(|idle| idle.number == loan.number);
         match (own, connection) {

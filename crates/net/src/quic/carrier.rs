@@ -16,7 +16,8 @@ use crate::Carrier;
 use crate::filter::udp::{Batch, Underlay};
 use crate::tls::{Late, TlsInfo};
 
-/// How many times one look receives, and into how much room at an idle connection: an idle peer has little to say.
+/// How many times one look receives, and into how much room at an idle connection: an idle peer has little to
+/// say.
 const LOOKS: usize = 64;
 const LITTLE: usize = 16 << 10;
 /// Between two moves.
@@ -115,8 +116,9 @@ impl Quic {
         }
     }
 
-    /// Sends what there is to send. When the local address is gone, the connection moves to the one that leads to the peer now
-    /// (RFC 9000 §9): once in a while, so that a way that is closed for good is known as such.
+    /// Sends what there is to send. When the local address is gone, the connection moves to the one that
+    /// leads to the peer now (RFC 9000 §9): once in a while, so that a way that is closed for good is known
+    /// as such.
     pub fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let (now, most) = (self.now(), self.socket.most());
         while let Some(batch) = self.machine.next_batch(most, now) {
@@ -154,9 +156,9 @@ impl Quic {
         let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
     }
 
-    /// Without waiting: does what was due, takes what has come, answers. What has come since counts from now on: where it has
-    /// waited for so long that the connection was over by then, the peer has given it up, too. What the system puts together
-    /// and `buf` has no room for is lost.
+    /// Without waiting: does what was due, takes what has come, answers. What has come since counts from now
+    /// on: where it has waited for so long that the connection was over by then, the peer has given it up,
+    /// too. What the system puts together and `buf` has no room for is lost.
     pub fn look(&mut self, buf: &mut [u8]) -> Idle {
         let now = self.now();
         self.machine.tick(now);

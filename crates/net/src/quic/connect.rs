@@ -153,8 +153,8 @@ impl Handshake {
         }
     }
 
-    /// The fault for it: who has answered answers the same from another address. The peer is told, in one try, when it was us
-    /// who ended it.
+    /// The fault for it: who has answered answers the same from another address. The peer is told, in one
+    /// try, when it was us who ended it.
     pub fn fault(&self, quic: &mut Quic, failed: Failed) -> Fault {
         quic.send();
         let Handshake { host, port, .. } = self;
@@ -180,7 +180,8 @@ impl Handshake {
     }
 }
 
-/// What TLS has said of a server that was refused for its certificate, or for not having the key of what was encrypted for it.
+/// What TLS has said of a server that was refused for its certificate, or for not having the key of what was
+/// encrypted for it.
 fn refusal(fault: &rustls::Error) -> Option<NetError> {
     let of_ech = || Some(alerts::connect_error(fault)).filter(|e| e.kind == NetErrorKind::EchRequired);
     verdict(fault).or_else(of_ech)

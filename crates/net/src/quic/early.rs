@@ -1,6 +1,6 @@
-//! What leaves before the handshake is over (RFC 9001 §4.6). It is kept until the server has taken it: one that refuses has
-//! seen none of it, and no stream is left. Then they are opened again, under the same numbers, and say the same: nobody above
-//! sees a difference.
+//! What leaves before the handshake is over (RFC 9001 §4.6). It is kept until the server has taken it: one
+//! that refuses has seen none of it, and no stream is left. Then they are opened again, under the same
+//! numbers, and say the same: nobody above sees a difference.
 
 use quinn_proto::{Connection, Dir, StreamId, VarInt};
 
@@ -101,8 +101,8 @@ impl Early {
         MOST - self.room
     }
 
-    /// The server has refused it all. Says it again, as far as there is room; false where the server allows fewer streams now
-    /// than it did.
+    /// The server has refused it all. Says it again, as far as there is room; false where the server allows
+    /// fewer streams now than it did.
     pub fn say_again(&mut self, connection: &mut Connection) -> bool {
         self.refused = true;
         for said in &mut self.streams {

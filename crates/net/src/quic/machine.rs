@@ -1,4 +1,5 @@
-//! One QUIC connection as a client has it: datagrams and the time go in, datagrams and what happened come out.
+//! One QUIC connection as a client has it: datagrams and the time go in, datagrams and what happened come
+//! out.
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,11 +36,12 @@ const PEERS_STREAMS: u32 = 16;
 
 /// Datagrams of somebody else's that wait, either way.
 const DATAGRAMS: usize = 1 << 20;
-/// What the way is taken to carry at first where datagrams of 1,200 bytes have to find room in ours: another QUIC's first ones
-/// (RFC 9000 §14.1). Where it carries less, that is found out.
+/// What the way is taken to carry at first where datagrams of 1,200 bytes have to find room in ours: another
+/// QUIC's first ones (RFC 9000 §14.1). Where it carries less, that is found out.
 const FOR_DATAGRAMS: u16 = 1350;
 
-/// The code of a stream that nobody wants any more, whatever runs on it (RFC 9114 §8.1: H3_REQUEST_CANCELLED).
+/// The code of a stream that nobody wants any more, whatever runs on it (RFC 9114 §8.1:
+/// H3_REQUEST_CANCELLED).
 const CANCELLED: u64 = 0x10c;
 
 /// A connection.
@@ -55,7 +57,8 @@ pub struct Machine {
     /// What was read has made room, which the peer is to be told.
     stirred: bool,
     lost: Option<ConnectionError>,
-    /// When the peer was heard or asked last, and how long either may be silent while somebody runs the connection.
+    /// When the peer was heard or asked last, and how long either may be silent while somebody runs the
+    /// connection.
     heard: Instant,
     silence: Option<Duration>,
     window: Window,
@@ -188,8 +191,9 @@ impl Machine {
         if self.broken { None } else { self.connection.poll_timeout() }
     }
 
-    /// When the peer is to be asked for a sign of life, by who runs the connection: a stream is open, and none of it may come
-    /// for longer than a connection may be idle (RFC 9114 §5.1, RFC 9000 §10.1.2). Half of that, as in curl.
+    /// When the peer is to be asked for a sign of life, by who runs the connection: a stream is open, and
+    /// none of it may come for longer than a connection may be idle (RFC 9114 §5.1, RFC 9000 §10.1.2). Half
+    /// of that, as in curl.
     pub fn silent_until(&self) -> Option<Instant> {
         let silence = self.silence.filter(|_| !self.is_closed())?;
         Some(self.heard + silence)
@@ -203,8 +207,8 @@ impl Machine {
         }
     }
 
-    /// What is to be sent next, until [`Machine::sent`] says that it was, of at most so many datagrams; none when there is
-    /// nothing to say.
+    /// What is to be sent next, until [`Machine::sent`] says that it was, of at most so many datagrams; none
+    /// when there is nothing to say.
     pub fn next_batch(&mut self, most: usize, now: Instant) -> Option<Batch<'_>> {
         if self.out.is_empty() {
             let transmit = self.guarded(None, |machine| {
@@ -254,12 +258,14 @@ impl Machine {
         self.early.is_some()
     }
 
-    /// Bytes that the server took before the handshake was over, or negative those that it refused, which went again.
+    /// Bytes that the server took before the handshake was over, or negative those that it refused, which
+    /// went again.
     pub fn taken_early(&self) -> i64 {
         self.taken_early
     }
 
-    /// The handshake is over. What was refused goes again; where there is no room for its streams any more, all is lost.
+    /// The handshake is over. What was refused goes again; where there is no room for its streams any more,
+    /// all is lost.
     fn settle_early(&mut self) -> Option<Event> {
         let mut early = self.early.take()?;
         self.taken_early = early.amount() as i64;
@@ -341,7 +347,8 @@ impl Machine {
         std::mem::take(&mut self.stirred)
     }
 
-    /// Queues bytes on a stream: how many there was room for; an error is the peer's reason why it wants none.
+    /// Queues bytes on a stream: how many there was room for; an error is the peer's reason why it wants
+    /// none.
     pub fn write(&mut self, stream: StreamId, bytes: &[u8]) -> Result<usize, u64> {
         if self.broken {
             return Ok(0);
@@ -435,8 +442,8 @@ impl Machine {
         self.connection.ping();
     }
 
-    /// What a peer sends is taken in by code of others: should it panic, this connection ends, and those who run others go on.
-    /// Nothing in there calls an application.
+    /// What a peer sends is taken in by code of others: should it panic, this connection ends, and those who
+    /// run others go on. Nothing in there calls an application.
     fn guarded<T>(&mut self, otherwise: T, f: impl FnOnce(&mut Machine) -> T) -> T {
         if self.broken {
             return otherwise;

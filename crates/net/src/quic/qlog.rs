@@ -1,6 +1,6 @@
-//! What happens on a connection, for those who look into why (qlog, draft-ietf-quic-qlog-main-schema-13): a file of JSON text
-//! sequences (RFC 7464) for each connection, named by the connection's first ID as curl names it. Datagrams, and what the way
-//! to the peer turns out to be; frames are told by the layer above.
+//! What happens on a connection, for those who look into why (qlog, draft-ietf-quic-qlog-main-schema-13): a
+//! file of JSON text sequences (RFC 7464) for each connection, named by the connection's first ID as curl
+//! names it. Datagrams, and what the way to the peer turns out to be; frames are told by the layer above.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};

@@ -1,5 +1,6 @@
-//! TLS under QUIC (RFC 9001): rustls does the handshake and makes the keys. What `quinn-proto` asks of it is answered here, and
-//! not by its own glue, which keeps to itself what was agreed on and why a server was refused.
+//! TLS under QUIC (RFC 9001): rustls does the handshake and makes the keys. What `quinn-proto` asks of it is
+//! answered here, and not by its own glue, which keeps to itself what was agreed on and why a server was
+//! refused.
 
 use std::any::Any;
 use std::io::Cursor;
@@ -76,7 +77,8 @@ impl crypto::ClientConfig for Hello {
         name: &str,
         parameters: &TransportParameters,
     ) -> Result<Box<dyn crypto::Session>, ConnectError> {
-        // What protects the first packets hides nothing, and has nothing to do with the suites that are offered.
+        // What protects the first packets hides nothing, and has nothing to do with the suites that are
+        // offered.
         let initial = TLS13_AES_128_GCM_SHA256.tls13().and_then(|suite| suite.quic_suite());
         let initial = initial.filter(|_| version == V1).ok_or(ConnectError::UnsupportedVersion)?;
         let invalid = || ConnectError::InvalidServerName(name.to_owned());
@@ -113,8 +115,8 @@ impl Session {
     }
 }
 
-/// What transport parameters say of the time that a connection may be idle; 0 is as good as nothing said (RFC 9000 §18.2:
-/// max_idle_timeout).
+/// What transport parameters say of the time that a connection may be idle; 0 is as good as nothing said (RFC
+/// 9000 §18.2: max_idle_timeout).
 fn idle_limit(mut said: &[u8]) -> Option<Duration> {
     const MAX_IDLE_TIMEOUT: u64 = 1;
     while let Some((id, value, behind)) = parameter(said) {

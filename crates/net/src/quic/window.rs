@@ -1,8 +1,10 @@
-//! How much a peer may send on a stream that nobody reads, so that what all streams of a connection hold is bounded.
+//! How much a peer may send on a stream that nobody reads, so that what all streams of a connection hold is
+//! bounded.
 //!
-//! `quinn-proto` has one window for all streams and at all times, and tells the peer of more when an eighth of it was read. What it
-//! says is made less on its way out: in the transport parameters, and in frames before they are encrypted. Who has told of more bears
-//! less without a word; an eighth is the least that keeps a stream moving.
+//! `quinn-proto` has one window for all streams and at all times, and tells the peer of more when an eighth
+//! of it was read. What it says is made less on its way out: in the transport parameters, and in frames
+//! before they are encrypted. Who has told of more bears less without a word; an eighth is the least that
+//! keeps a stream moving.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,13 +13,13 @@ use bytes::BytesMut;
 use quinn_proto::crypto::{CryptoError, KeyPair, Keys, PacketKey};
 use wire::varint;
 
-/// What a stream may hold that nobody has read, which is what the way to a far server holds at best; one that was paused in its
-/// middle holds no more.
+/// What a stream may hold that nobody has read, which is what the way to a far server holds at best; one that
+/// was paused in its middle holds no more.
 pub const STREAM: u32 = 8 << 20;
 /// The same of a stream of which nothing was read, and of each where there are many.
 const FIRST: u64 = STREAM as u64 / 8;
-/// What streams share beyond that. Who has been told of more keeps it when others come: a hundred that begin together hold 100 MiB
-/// if all are paused in their middle, and 164 in the worst order.
+/// What streams share beyond that. Who has been told of more keeps it when others come: a hundred that begin
+/// together hold 100 MiB if all are paused in their middle, and 164 in the worst order.
 const SHARED: u64 = 32 << 20;
 
 /// The window of each stream of a connection. Clones are the same.
@@ -107,8 +109,8 @@ pub fn parameter(list: &[u8]) -> Option<(u64, &[u8], &[u8])> {
     Some((id, value, behind))
 }
 
-/// Has each MAX_STREAM_DATA (RFC 9000 §19.10) of a packet's frames say so much less. A peer passes over one that says less than
-/// an earlier one (§4.1).
+/// Has each MAX_STREAM_DATA (RFC 9000 §19.10) of a packet's frames say so much less. A peer passes over one
+/// that says less than an earlier one (§4.1).
 fn narrow(frames: &mut [u8], less: u64) {
     let mut frames = Frames { bytes: frames, at: 0 };
     while frames.narrow(less).is_some() {}

@@ -284,8 +284,8 @@ impl Parts {
 }
 
 impl<T> Known<T> {
-    /// That there is nothing ages twice as fast, as in curl. What a name server said for a shorter time holds for that; who
-    /// wants answers to hold for ever gets that.
+    /// That there is nothing ages twice as fast, as in curl. What a name server said for a shorter time holds
+    /// for that; who wants answers to hold for ever gets that.
     fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {
         let Some(ttl) = ttl else { return false };
         let age = now.saturating_duration_since(self.at);

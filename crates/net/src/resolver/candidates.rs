@@ -1,7 +1,8 @@
 //! A look-up as a stream of candidates: what is known counts at once, each answer when it comes.
 //!
-//! The families are asked apart (RFC 8305 section 3), so that a server which does not answer for one does not hold up the
-//! other. Who takes the stream decides how long an answer that is still out is worth waiting for, [`RESOLUTION_DELAY`] at most.
+//! The families are asked apart (RFC 8305 section 3), so that a server which does not answer for one does not
+//! hold up the other. Who takes the stream decides how long an answer that is still out is worth waiting for,
+//! [`RESOLUTION_DELAY`] at most.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -24,8 +25,8 @@ use super::options::{Addresses, ResolveOptions};
 use super::services::{look_for, offered, protocols, spoken};
 use crate::error::NetError;
 
-/// How long the other answers are waited for after the first with addresses (draft-ietf-happy-happyeyeballs-v3, section 4.2;
-/// RFC 8305 section 8 had 50 ms).
+/// How long the other answers are waited for after the first with addresses
+/// (draft-ietf-happy-happyeyeballs-v3, section 4.2; RFC 8305 section 8 had 50 ms).
 pub const RESOLUTION_DELAY: Duration = Duration::from_millis(25);
 
 /// A look-up under way. Dropping it gives up what has not been answered.
@@ -53,8 +54,8 @@ enum Way {
     Services(Pin<Box<dyn Future<Output = Result<Lasting<Binding>, NoAnswer>>>>),
 }
 
-/// While a thread is asked, the wake-up descriptor is among the reactor's interests, and somebody looks from time to time
-/// whether the threads are stuck.
+/// While a thread is asked, the wake-up descriptor is among the reactor's interests, and somebody looks from
+/// time to time whether the threads are stuck.
 struct Waiting {
     resolver: Arc<Resolver>,
     patience: Sleep,
@@ -179,8 +180,9 @@ impl Candidates {
         }
     }
 
-    /// Waits until it is known what HTTPS records say, at most for the resolution delay after the first address, or after the
-    /// answer that there is none: so long they are worth waiting for. Nothing is taken out of the stream.
+    /// Waits until it is known what HTTPS records say, at most for the resolution delay after the first
+    /// address, or after the answer that there is none: so long they are worth waiting for. Nothing is taken
+    /// out of the stream.
     pub async fn services_known(&mut self) {
         let Some(reactor) = self.subject.as_ref().map(|subject| subject.means.reactor.clone()) else {
             return;
@@ -206,7 +208,8 @@ impl Candidates {
         first.or_else(|| self.ready.iter().map(|answered| answered.at).max().filter(|_| alone))
     }
 
-    /// What is spoken at the host's services, as ALPN names it, what is to be tried first standing first. Empty: nobody said.
+    /// What is spoken at the host's services, as ALPN names it, what is to be tried first standing first.
+    /// Empty: nobody said.
     pub fn protocols(&self) -> Vec<Vec<u8>> {
         protocols(&self.services)
     }
@@ -232,8 +235,8 @@ impl Candidates {
         &self.told
     }
 
-    /// The addresses that come within the resolution delay, as a list, for who can use but one. IPv6 stands first, unless no
-    /// route leads there.
+    /// The addresses that come within the resolution delay, as a list, for who can use but one. IPv6 stands
+    /// first, unless no route leads there.
     pub async fn settled(mut self) -> Result<Arc<Addresses>, NetError> {
         // What needs no look-up comes in the order in which it was given.
         let Some(reactor) = self.subject.as_ref().map(|subject| subject.means.reactor.clone()) else {
@@ -301,7 +304,8 @@ impl Drop for Candidates {
         let Some(subject) = self.subject.take().filter(|_| !self.told.is_empty()) else { return };
         let (means, now) = (&subject.means, subject.means.reactor.now());
         for pending in &self.pending {
-            // The lock of who shares the cache is for what it sees; here it may be in the middle of something else.
+            // The lock of who shares the cache is for what it sees; here it may be in the middle of something
+            // else.
             means.cache.note_asked((&subject.name, subject.port), pending.part, &subject.options, now);
             if pending.part == Part::Services && now >= pending.since + RESOLUTION_DELAY {
                 means.missed_services(now);

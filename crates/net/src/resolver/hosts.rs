@@ -1,5 +1,5 @@
-//! The hosts file (hosts(5)). The system's resolver reads it itself; here it tells which names are not for DNS, and
-//! answers when name servers of the application's own are asked.
+//! The hosts file (hosts(5)). The system's resolver reads it itself; here it tells which names are not for
+//! DNS, and answers when name servers of the application's own are asked.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

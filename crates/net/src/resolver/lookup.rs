@@ -1,10 +1,12 @@
 //! Blocking look-ups on helper threads, fair to all who ask.
 //!
-//! Up to [`THREADS`] questions are asked at once, in the order in which they came. Who is no longer waited for leaves the
-//! queue; a thread that is stuck, or asks what nobody waits for any more, makes room for another, so that dead names
-//! delay nobody else. How many threads there can be is bounded even so. They go after a few idle seconds.
+//! Up to [`THREADS`] questions are asked at once, in the order in which they came. Who is no longer waited
+//! for leaves the queue; a thread that is stuck, or asks what nobody waits for any more, makes room for
+//! another, so that dead names delay nobody else. How many threads there can be is bounded even so. They go
+//! after a few idle seconds.
 //!
-//! tests/resolver_interleavings.rs compiles this file once more, with threads and a clock whose order of steps a seed decides.
+//! tests/resolver_interleavings.rs compiles this file once more, with threads and a clock whose order of
+//! steps a seed decides.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -76,8 +78,8 @@ impl Resolver {
         Resolver(Arc::new(Shared { ask, state: Mutex::default(), more: Condvar::new() }))
     }
 
-    /// Looks a name up, or joins a look-up of it that is under way. Dropping the ticket takes it out of the queue when
-    /// nobody else waits; one that is being asked is left to itself.
+    /// Looks a name up, or joins a look-up of it that is under way. Dropping the ticket takes it out of the
+    /// queue when nobody else waits; one that is being asked is left to itself.
     pub(super) fn ask(&self, name: &str, family: Family) -> Result<Ticket, NoAnswer> {
         let mut state = lock(&self.0.state);
         let subject = (name.to_owned(), family);
@@ -114,7 +116,8 @@ impl Resolver {
 }
 
 impl Shared {
-    /// Starts a thread when one is wanted and may be. Without any there is nobody to answer; with some, names wait for them.
+    /// Starts a thread when one is wanted and may be. Without any there is nobody to answer; with some, names
+    /// wait for them.
     fn grow(self: &Arc<Self>, state: &mut State) -> Result<(), NoAnswer> {
         while state.queue.len() > state.idle + state.starting() && state.may_grow() {
             let shared = self.clone();

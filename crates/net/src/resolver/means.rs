@@ -19,8 +19,8 @@ pub type Asked = Pin<Box<dyn Future<Output = Result<Answer, NoAnswer>>>>;
 
 /// Name servers, which are asked by DNS messages, however these travel.
 pub trait NameServers {
-    /// Asks one question, of a name that is looked for in search domains, too, or stands for itself. Dropping the future
-    /// gives it up.
+    /// Asks one question, of a name that is looked for in search domains, too, or stands for itself. Dropping
+    /// the future gives it up.
     fn ask(&self, question: Question, searched: bool) -> Asked;
 }
 

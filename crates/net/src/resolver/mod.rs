@@ -1,5 +1,5 @@
-//! Names to candidates: numeric hosts and localhost at once, pinned and cached entries, else getaddrinfo on threads, each
-//! family apart.
+//! Names to candidates: numeric hosts and localhost at once, pinned and cached entries, else getaddrinfo on
+//! threads, each family apart.
 //!
 //! The system's rules (nsswitch, /etc/hosts, search domains) stay the system's: only getaddrinfo knows them.
 //! Simultaneous look-ups of one name are one call; who looked at the same time shares the answer.
@@ -49,7 +49,8 @@ pub async fn resolve(
     Candidates::look_up(means, (name, port), options)?.settled().await
 }
 
-/// Whether a look-up would go beyond the cache. curl counts numeric hosts and localhost as look-ups, and caches them.
+/// Whether a look-up would go beyond the cache. curl counts numeric hosts and localhost as look-ups, and
+/// caches them.
 pub fn is_new(cache: &ResolveCache, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> bool {
     let name = name.to_ascii_lowercase();
     let mut families = options.ip_version.families();

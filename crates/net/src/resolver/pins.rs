@@ -1,7 +1,7 @@
 //! The entries of CURLOPT_RESOLVE: `[+]HOST:PORT:ADDRESS[,ADDRESS]...` and `-HOST:PORT`.
 //!
-//! HOST may be `*` for every host, or an IPv6 address in brackets; ADDRESS may be bracketed. With `+` the entry ages as
-//! if it had been looked up.
+//! HOST may be `*` for every host, or an IPv6 address in brackets; ADDRESS may be bracketed. With `+` the
+//! entry ages as if it had been looked up.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

@@ -25,8 +25,8 @@ impl<T> Reread<T> {
         Reread { path, read, known: FileCache::new() }
     }
 
-    /// What it says now. One that is not there, or is too long, is empty. One that can't be read, for want of a descriptor, say, is
-    /// what it was when it last could, and the next who asks tries again.
+    /// What it says now. One that is not there, or is too long, is empty. One that can't be read, for want of
+    /// a descriptor, say, is what it was when it last could, and the next who asks tries again.
     pub(super) fn now(&self) -> Arc<T> {
         let length = || fs::metadata(self.path).map_or(0, |about| about.len());
         let stamp = || {
@@ -52,7 +52,8 @@ mod tests {
 
     use super::*;
 
-    /// A folder in the file's place, of its time and length: it can't be read, as no file can when there are no descriptors left.
+    /// A folder in the file's place, of its time and length: it can't be read, as no file can when there are
+    /// no descriptors left.
     #[test]
     fn what_cannot_be_read_is_not_taken_for_empty() {
         let folder = testkit::temp::TempDir::new("reread").unwrap();

@@ -1,7 +1,9 @@
-//! Name servers asked by UDP and TCP (RFC 1035, RFC 7766, RFC 9715): those of resolv.conf, or of the application.
+//! Name servers asked by UDP and TCP (RFC 1035, RFC 7766, RFC 9715): those of resolv.conf, or of the
+//! application.
 //!
-//! A forged reply has to guess the number, the port, and the case of each letter in the name. What comes truncated, or with a case
-//! that was not asked, is asked again on a stream. All of it runs on the reactor of whoever asks.
+//! A forged reply has to guess the number, the port, and the case of each letter in the name. What comes
+//! truncated, or with a case that was not asked, is asked again on a stream. All of it runs on the reactor of
+//! whoever asks.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -74,8 +76,8 @@ impl Servers {
         Servers { local, ..self }
     }
 
-    /// A name is looked for as it is and in the search domains; where it exists the search ends, so that questions for
-    /// different types end at the same name.
+    /// A name is looked for as it is and in the search domains; where it exists the search ends, so that
+    /// questions for different types end at the same name.
     async fn search(&self, question: &Question, searched: bool) -> Result<Answer, NoAnswer> {
         let names = match question.name.host().filter(|_| searched) {
             Some(host) => self.conf.names(&host),
@@ -111,7 +113,8 @@ impl Servers {
         Err(NoAnswer)
     }
 
-    /// How long the i-th server is waited for: later ones twice as long, all of them together for as long as one is worth.
+    /// How long the i-th server is waited for: later ones twice as long, all of them together for as long as
+    /// one is worth.
     fn patience(&self, i: usize) -> Duration {
         let count = u32::try_from(self.conf.servers.len()).unwrap_or(1);
         match u32::try_from(i).unwrap_or_default().min(8) {

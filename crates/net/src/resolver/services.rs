@@ -1,5 +1,5 @@
-//! HTTPS records (RFC 9460 section 3): how they are looked for, and what they make of addresses: candidates with a port, protocols
-//! and keys of their own.
+//! HTTPS records (RFC 9460 section 3): how they are looked for, and what they make of addresses: candidates
+//! with a port, protocols and keys of their own.
 
 use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
@@ -20,11 +20,12 @@ use super::options::IpVersion;
 const MOST_ALIASES: usize = 4;
 /// Names of services whose addresses are asked for.
 const MOST_TARGETS: usize = 2;
-/// Where an alias leads to a name of which no record speaks: behind all services, before the host itself (section 3).
+/// Where an alias leads to a name of which no record speaks: behind all services, before the host itself
+/// (section 3).
 const ALIAS_ALONE: u16 = u16::MAX - 1;
 
-/// What is said of a host's services. Aliases are followed (section 2.4.2); where a service stands at another name and hints at no
-/// addresses, they are asked for and taken for hints.
+/// What is said of a host's services. Aliases are followed (section 2.4.2); where a service stands at another
+/// name and hints at no addresses, they are asked for and taken for hints.
 pub(super) async fn look_for(
     servers: Rc<dyn NameServers>,
     mut question: Question,
@@ -98,8 +99,8 @@ fn spoken_at(service: &Binding) -> Vec<Vec<u8>> {
     service.alpn.iter().cloned().chain(more).collect()
 }
 
-/// Candidates at addresses of the host itself: as each service offers them, and as if no record spoke of them, for who speaks
-/// nothing of what is spoken there.
+/// Candidates at addresses of the host itself: as each service offers them, and as if no record spoke of
+/// them, for who speaks nothing of what is spoken there.
 pub(super) fn spoken(services: &[Binding], list: &[SocketAddr]) -> Vec<Candidate> {
     let mut candidates = Vec::with_capacity(list.len());
     for service in services.iter().filter(|service| service.target.is_none()) {

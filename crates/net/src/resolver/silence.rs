@@ -1,5 +1,5 @@
-//! Whether name servers answer questions for HTTPS records at all: where names come of another source, or something on the way
-//! drops what it does not know, each new name would cost the resolution delay in vain.
+//! Whether name servers answer questions for HTTPS records at all: where names come of another source, or
+//! something on the way drops what it does not know, each new name would cost the resolution delay in vain.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,8 +1,10 @@
-//! The system's resolver, asked for one family: its rules (nsswitch, /etc/hosts, search domains) are getaddrinfo's alone.
+//! The system's resolver, asked for one family: its rules (nsswitch, /etc/hosts, search domains) are
+//! getaddrinfo's alone.
 //!
-//! Asked for both families at once, getaddrinfo stops at the first source, and the first search domain, that knows either.
-//! Asked apart, the two could come of different ones: a name of the hosts file with its IPv4 address from there and an
-//! IPv6 address from DNS, where it is somebody else's. So where that could be, it is asked for both, and one is taken.
+//! Asked for both families at once, getaddrinfo stops at the first source, and the first search domain, that
+//! knows either. Asked apart, the two could come of different ones: a name of the hosts file with its IPv4
+//! address from there and an IPv6 address from DNS, where it is somebody else's. So where that could be, it
+//! is asked for both, and one is taken.
 
 use std::net::SocketAddr;
 

@@ -1,9 +1,11 @@
-//! SSH on a connection: one session, many channels (RFC 4254). The crate `ssh` knows the protocol; here it meets a filter.
+//! SSH on a connection: one session, many channels (RFC 4254). The crate `ssh` knows the protocol; here it
+//! meets a filter.
 //!
-//! Whoever connects drives the transport by hand until somebody is logged in ([`step`]), and parks the session on the
-//! connection ([`park`]). From then on it is hosted like HTTP/2's ([`host`]): one driver task for each session reads and
-//! writes, a transfer has a [`Seat`] in it and looks at its channel when there is news of it. Without seats the driver ends,
-//! and leaves session and connection behind, with the channels on which SFTP is spoken already.
+//! Whoever connects drives the transport by hand until somebody is logged in ([`step`]), and parks the
+//! session on the connection ([`park`]). From then on it is hosted like HTTP/2's ([`host`]): one driver task
+//! for each session reads and writes, a transfer has a [`Seat`] in it and looks at its channel when there is
+//! news of it. Without seats the driver ends, and leaves session and connection behind, with the channels on
+//! which SFTP is spoken already.
 
 mod agent;
 mod driver;
@@ -30,7 +32,8 @@ use crate::Filter;
 /// Channels at once, as long as the server has not said that it takes fewer: OpenSSH's MaxSessions.
 pub const CHANNELS: usize = 10;
 
-/// Who reads less than this at once is in a conversation: what the server says next may wait for our acknowledgement.
+/// Who reads less than this at once is in a conversation: what the server says next may wait for our
+/// acknowledgement.
 const SMALL: usize = 1024;
 
 /// How a connection was lost, or why it cannot go on.
@@ -117,7 +120,8 @@ impl State {
     }
 }
 
-/// Writes what is to be written, reads, and takes steps until one is of interest: before anybody is logged in.
+/// Writes what is to be written, reads, and takes steps until one is of interest: before anybody is logged
+/// in.
 pub async fn step(filter: &mut dyn Filter, transport: &mut Transport) -> Result<Step, Lost> {
     poll_fn(|cx| {
         loop {

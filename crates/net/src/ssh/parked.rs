@@ -1,5 +1,5 @@
-//! A session that nobody drives, on an idle connection: before it is used again it takes what has come for itself, new keys or
-//! a question whether we are there.
+//! A session that nobody drives, on an idle connection: before it is used again it takes what has come for
+//! itself, new keys or a question whether we are there.
 
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
@@ -60,8 +60,8 @@ impl Parked {
 }
 
 impl Memory for Parked {
-    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has ended; so has one
-    /// whose spare channel was closed.
+    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has
+    /// ended; so has one whose spare channel was closed.
     fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         let filter = carrier.filter();
         for _ in 0..LOOKS {
@@ -86,8 +86,8 @@ impl Memory for Parked {
         Idle::Closed
     }
 
-    /// Says goodbye (RFC 4253 §11.1, SSH_DISCONNECT_BY_APPLICATION), with what has come taken first: the system answers what
-    /// nobody took with a reset.
+    /// Says goodbye (RFC 4253 §11.1, SSH_DISCONNECT_BY_APPLICATION), with what has come taken first: the
+    /// system answers what nobody took with a reset.
     fn retire(&mut self, carrier: &mut Carried) {
         if let Idle::Alive = self.idle_state(carrier) {
             self.session.transport().disconnect(11, "Shutdown");

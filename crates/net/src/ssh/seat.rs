@@ -55,9 +55,9 @@ impl Seat {
         Ok(())
     }
 
-    /// The server bears no more channels than there are now: others are not promised any. False when this was the only one
-    /// there ever was. OpenSSH counts a channel until it has waited for the command behind it: where those who were here have
-    /// just gone, the connection takes nobody new.
+    /// The server bears no more channels than there are now: others are not promised any. False when this was
+    /// the only one there ever was. OpenSSH counts a channel until it has waited for the command behind it:
+    /// where those who were here have just gone, the connection takes nobody new.
     pub fn refused(&self) -> bool {
         let mut state = self.hosted.state.borrow_mut();
         let state = &mut *state;
@@ -77,7 +77,8 @@ impl Seat {
         self.hosted.state.borrow_mut().session.transport().server()
     }
 
-    /// Looks at the channel until there is something to be said of it. What is sent while looking leaves soon.
+    /// Looks at the channel until there is something to be said of it. What is sent while looking leaves
+    /// soon.
     pub fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,

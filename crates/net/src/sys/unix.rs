@@ -103,7 +103,8 @@ pub(crate) fn open_secrets(path: &Path) -> io::Result<File> {
 /// The state of a file: device, inode, size, and the times of the last change of content and of inode.
 pub(crate) type FileState = [u64; 7];
 
-/// Returns the state of a file. Of a pipe or a device it has device and inode alone: its times change while it is read.
+/// Returns the state of a file. Of a pipe or a device it has device and inode alone: its times change while
+/// it is read.
 pub(crate) fn file_state(about: &Metadata) -> FileState {
     let kind = about.file_type();
     if kind.is_fifo() || kind.is_char_device() {

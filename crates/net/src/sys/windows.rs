@@ -26,8 +26,9 @@ pub(crate) const BUNDLES: &[&str] = &[];
 /// What Winsock says of an address that is not this machine's.
 pub(crate) const NO_DEVICE: Errno = Errno::ADDRNOTAVAIL;
 
-/// Certificates that the system trusts and keeps in no file: the machine's, its administration's and the user's roots, but those
-/// that are not for servers (id-kp-serverAuth, RFC 5280 section 4.2.1.12) or were disallowed since.
+/// Certificates that the system trusts and keeps in no file: the machine's, its administration's and the
+/// user's roots, but those that are not for servers (id-kp-serverAuth, RFC 5280 section 4.2.1.12) or were
+/// disallowed since.
 pub(crate) fn trusted() -> impl Iterator<Item = Vec<u8>> {
     let disallowed: Vec<Vec<u8>> = certificates("Disallowed").map(|cert| cert.to_der().to_vec()).collect();
     let is_for_servers = |cert: &CertContext| match cert.valid_uses() {

@@ -1,5 +1,6 @@
-//! Structures in DER with one element made odd: another tag, another form of length, too much, too little, twice, in another
-//! place. Lengths around it are made to fit, so that what is odd is read and not just the end of the input missed.
+//! Structures in DER with one element made odd: another tag, another form of length, too much, too little,
+//! twice, in another place. Lengths around it are made to fit, so that what is odd is read and not just the
+//! end of the input missed.
 
 use testkit::dice::Dice;
 use wire::der;

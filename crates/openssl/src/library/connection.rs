@@ -102,9 +102,11 @@ impl Connection {
         }
     }
 
-    /// New keys of TLS 1.3 for what is sent, told with what is written next; the peer may be asked for its own.
+    /// New keys of TLS 1.3 for what is sent, told with what is written next; the peer may be asked for its
+    /// own.
     pub fn renew_keys(&mut self, ask: bool) {
-        // SAFETY: the connection is our own, with its handshake over; where it has no such message nothing happens.
+        // SAFETY: the connection is our own, with its handshake over; where it has no such message nothing
+        // happens.
         unsafe { (self.f.renew_keys)(self.ssl, ask.into()) };
         self.f.forget_errors();
     }
@@ -186,7 +188,8 @@ impl Connection {
     /// The OCSP answer that came with the certificate.
     pub fn status(&self) -> &[u8] {
         let mut answer: *const u8 = null();
-        // SAFETY: a place for the answer, which belongs to the connection and has the length that is returned.
+        // SAFETY: a place for the answer, which belongs to the connection and has the length that is
+        // returned.
         unsafe {
             let place = (&raw mut answer).cast();
             let n = (self.f.ctrl)(self.ssl, SSL_CTRL_GET_TLSEXT_STATUS_REQ_OCSP_RESP, 0, place);
@@ -203,7 +206,8 @@ impl Connection {
         unsafe { (self.f.is_resumed)(self.ssl) == 1 }
     }
 
-    /// A session to be resumed, as [`sessions`](Self::sessions) wrote it down; one that cannot be read is passed over.
+    /// A session to be resumed, as [`sessions`](Self::sessions) wrote it down; one that cannot be read is
+    /// passed over.
     pub fn resume(&mut self, session: &[u8]) {
         let f = self.f;
         let mut place = session.as_ptr();

@@ -1,5 +1,5 @@
-//! Where keys come from that stand in no file: engines (engine(3), which OpenSSL 3 has still) and providers (provider(7)), through
-//! which smart cards and the like are reached.
+//! Where keys come from that stand in no file: engines (engine(3), which OpenSSL 3 has still) and providers
+//! (provider(7)), through which smart cards and the like are reached.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::fmt;
@@ -83,11 +83,13 @@ fn provider_functions() -> Result<&'static Providers, &'static str> {
     FOUND.get_or_init(|| found.unwrap_or_else(Providers::load)).as_ref().map_err(String::as_str)
 }
 
-/// The names of the engines that are known (ENGINE_get_id(3)); those that would be found by their name alone are not among them.
+/// The names of the engines that are known (ENGINE_get_id(3)); those that would be found by their name alone
+/// are not among them.
 pub fn engines() -> Vec<String> {
     let Ok(f) = engines_functions() else { return Vec::new() };
     let mut names = Vec::new();
-    // SAFETY: going on to the next gives back the reference to the one before; an engine's name stands as long as the engine.
+    // SAFETY: going on to the next gives back the reference to the one before; an engine's name stands as
+    // long as the engine.
     unsafe {
         let mut engine = (f.first)();
         while !engine.is_null() {
@@ -145,8 +147,8 @@ impl Hash for Module {
 }
 
 impl Module {
-    /// The engine of that name or, where there is none, the provider. `name:properties` asks a provider's algorithms to have these
-    /// properties.
+    /// The engine of that name or, where there is none, the provider. `name:properties` asks a provider's
+    /// algorithms to have these properties.
     pub fn open(name: &str) -> Result<Module, NotOpened> {
         match Module::engine(name) {
             Err(NotOpened::NotFound(_)) => Module::provider(name),
@@ -194,7 +196,8 @@ impl Module {
         }
         let mut library = Library { f, context, loaded: Vec::new(), properties };
         let wanted = c_text(provider.as_bytes());
-        // SAFETY: the context has just been made; NULL is the system's own configuration, and that there is none is no fault.
+        // SAFETY: the context has just been made; NULL is the system's own configuration, and that there is
+        // none is no fault.
         let available = unsafe {
             (f.configure)(context, null());
             (f.is_available)(context, wanted.as_ptr()) == 1
@@ -202,7 +205,8 @@ impl Module {
         // With its own algorithms the base provider's: without those no file is read.
         for name in [&*wanted, c"base"].into_iter().filter(|_| !available) {
             all.forget_errors();
-            // SAFETY: a text that lives until the call returns; what is loaded stands in the library until it is dropped.
+            // SAFETY: a text that lives until the call returns; what is loaded stands in the library until it
+            // is dropped.
             match unsafe { (f.load)(context, name.as_ptr(), 1) } {
                 loaded if loaded.is_null() => return Err(NotOpened::NotFound(all.failure())),
                 loaded => library.loaded.push(loaded),
@@ -221,7 +225,8 @@ impl Module {
         matches!(self.kind, Kind::Engine { .. })
     }
 
-    /// Whatever the process computes from now on is the engine's to do (ENGINE_set_default(3)). A provider has no such place.
+    /// Whatever the process computes from now on is the engine's to do (ENGINE_set_default(3)). A provider
+    /// has no such place.
     pub fn make_default(&self) -> Result<(), Failure> {
         let Kind::Engine { f, engine } = self.kind else { return Ok(()) };
         let all = functions().map_err(Failure::not_loaded)?;
@@ -232,7 +237,8 @@ impl Module {
 
     /// SSL_CTX_new_ex(3): in the provider's library context, or in the process's own.
     pub(super) fn new_context(&self, all: &Functions) -> Handle {
-        // SAFETY: the library context lives as long as the module, which the context's owner keeps; properties are copied.
+        // SAFETY: the library context lives as long as the module, which the context's owner keeps;
+        // properties are copied.
         unsafe {
             match &self.kind {
                 Kind::Engine { .. } => (all.new_context)((all.method)()),
@@ -327,8 +333,8 @@ impl Library {
         let f = self.f;
         let uri = c_text(uri.as_bytes());
         all.forget_errors();
-        // SAFETY: the texts live until the store is closed, and so does the way to ask for a PIN. What is loaded is freed, and the
-        // object that is found is a reference of our own.
+        // SAFETY: the texts live until the store is closed, and so does the way to ask for a PIN. What is
+        // loaded is freed, and the object that is found is a reference of our own.
         asking(f, secret, |method, user| unsafe {
             let none = null_mut();
             let store =
@@ -369,8 +375,8 @@ impl Drop for Library {
     }
 }
 
-/// `f` is told how a PIN is asked for: who gave one is not asked, and otherwise the terminal is, where there is one. Standard
-/// input is the program's.
+/// `f` is told how a PIN is asked for: who gave one is not asked, and otherwise the terminal is, where there
+/// is one. Standard input is the program's.
 fn asking<T>(f: &Providers, secret: &[u8], ask: impl FnOnce(Handle, *mut c_void) -> T) -> T {
     let terminal = || OpenOptions::new().read(true).write(true).open("/dev/tty").is_ok();
     if secret.is_empty() && terminal() {

@@ -1,5 +1,5 @@
-//! A socket: a descriptor that closes through a hook and waits through a reactor. Plain `Send` data; which reactor it
-//! is attached to changes as its connection is leased and given back.
+//! A socket: a descriptor that closes through a hook and waits through a reactor. Plain `Send` data; which
+//! reactor it is attached to changes as its connection is leased and given back.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -88,8 +88,8 @@ impl Socket {
         }
     }
 
-    /// Nobody waits in that direction any more. A task that stops reading (paused) says so, or the application's
-    /// loop would be told to watch for what nobody takes.
+    /// Nobody waits in that direction any more. A task that stops reading (paused) says so, or the
+    /// application's loop would be told to watch for what nobody takes.
     pub fn forget(&self, direction: Direction) {
         if let Some(registration) = &self.registration {
             registration.forget(direction);
@@ -109,7 +109,8 @@ impl Socket {
         received
     }
 
-    /// Receives what is there, with or without a reactor. Pending when there is nothing; nobody is woken later.
+    /// Receives what is there, with or without a reactor. Pending when there is nothing; nobody is woken
+    /// later.
     pub fn try_recv(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         loop {
             match recv(self.shared(), &mut *buf, RECEIVE_NOW) {
@@ -139,8 +140,8 @@ impl Socket {
         sent
     }
 
-    /// Has the send buffer grow with what the link can hold, on systems that don't see to that. Not for a socket whose buffer
-    /// somebody has chosen.
+    /// Has the send buffer grow with what the link can hold, on systems that don't see to that. Not for a
+    /// socket whose buffer somebody has chosen.
     pub fn grow_buffer(&mut self) {
         if !BUFFERS_GROW && let Ok(room) = sockopt::socket_send_buffer_size(self.shared()) {
             self.backlog = Some(Box::new(Backlog::new(room)));
@@ -159,14 +160,14 @@ impl Socket {
         }
     }
 
-    /// After a non-blocking connect: how it ended, with the peer's address where it has one. An event from before the connect is
-    /// recognised and waited past.
+    /// After a non-blocking connect: how it ended, with the peer's address where it has one. An event from
+    /// before the connect is recognised and waited past.
     pub fn poll_connected(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<SocketAddrAny>>> {
         self.poll_connected_looking(cx, LOOK_WHILE_CONNECTING)
     }
 
-    /// The same, and looks every so often without having been told. A timer brings that about: so it works in whatever way the
-    /// application waits.
+    /// The same, and looks every so often without having been told. A timer brings that about: so it works in
+    /// whatever way the application waits.
     fn poll_connected_looking(
         &mut self,
         cx: &mut Context<'_>,
@@ -223,7 +224,8 @@ impl Socket {
         self.registered()?.poll_ready(cx, Direction::Write).map(Ok)
     }
 
-    /// Does something else with the descriptor (accept, datagrams) whenever it is ready, until it would not block.
+    /// Does something else with the descriptor (accept, datagrams) whenever it is ready, until it would not
+    /// block.
     pub fn poll_io<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -241,8 +243,8 @@ impl Socket {
         }
     }
 
-    /// Has what came acknowledged now, where the system can: a peer that holds small packets back until the one before was
-    /// (RFC 896) sends the next.
+    /// Has what came acknowledged now, where the system can: a peer that holds small packets back until the
+    /// one before was (RFC 896) sends the next.
     pub fn acknowledge(&self) {
         calls::acknowledge(self.as_fd());
     }
@@ -304,7 +306,8 @@ impl Socket {
 crate::sys::lend!(Socket, it => &**it.shared());
 
 impl Drop for Socket {
-    /// In this order: the application's socket callback hears REMOVE, then its close callback gets the descriptor.
+    /// In this order: the application's socket callback hears REMOVE, then its close callback gets the
+    /// descriptor.
     fn drop(&mut self) {
         self.registration = None;
         let fd = self.fd.take().and_then(Arc::into_inner);

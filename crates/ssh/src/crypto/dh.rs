@@ -1,4 +1,5 @@
-//! Diffie-Hellman in the groups of RFC 3526 that RFC 8268 names: 14, 16 and 18. All end with the same bits of pi.
+//! Diffie-Hellman in the groups of RFC 3526 that RFC 8268 names: 14, 16 and 18. All end with the same bits of
+//! pi.
 
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
 use crypto_bigint::{BoxedUint, Odd, Resize};

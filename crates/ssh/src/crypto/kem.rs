@@ -1,5 +1,6 @@
-//! Key encapsulation that a quantum computer does not break, the first half of a hybrid exchange: ML-KEM-768 (FIPS 203) and
-//! Streamlined NTRU Prime 761 (draft-josefsson-ntruprime-streamlined), which OpenSSH had before.
+//! Key encapsulation that a quantum computer does not break, the first half of a hybrid exchange: ML-KEM-768
+//! (FIPS 203) and Streamlined NTRU Prime 761 (draft-josefsson-ntruprime-streamlined), which OpenSSH had
+//! before.
 
 use libcrux_ml_kem::mlkem768::{self, MlKem768Ciphertext, MlKem768PrivateKey};
 use sntrup_kem::sntrup761;

@@ -1,5 +1,5 @@
-//! The cryptography that SSH is made of, behind names of our own: this file is the only one that knows the provider which TLS
-//! uses, too. What that lacks stands beside it.
+//! The cryptography that SSH is made of, behind names of our own: this file is the only one that knows the
+//! provider which TLS uses, too. What that lacks stands beside it.
 
 pub mod dh;
 pub mod kem;

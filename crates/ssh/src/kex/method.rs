@@ -21,7 +21,8 @@ pub enum Method {
 
 const SNTRUP761: Method = Method::Hybrid(Scheme::Sntrup761, Hash::Sha512);
 
-/// By their names, the best first, in the order that OpenSSH's client has; the group of 2,048 bits comes last.
+/// By their names, the best first, in the order that OpenSSH's client has; the group of 2,048 bits comes
+/// last.
 pub const METHODS: &[(&str, Method)] = &[
     ("mlkem768x25519-sha256", Method::Hybrid(Scheme::MlKem768, Hash::Sha256)),
     ("sntrup761x25519-sha512", SNTRUP761),

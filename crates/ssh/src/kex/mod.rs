@@ -1,4 +1,5 @@
-//! Key exchange (RFC 4253 §7 and §8): what both sides offer, what is chosen of it, and the keys that come of the shared secret.
+//! Key exchange (RFC 4253 §7 and §8): what both sides offer, what is chosen of it, and the keys that come of
+//! the shared secret.
 
 mod method;
 
@@ -11,8 +12,8 @@ use zeroize::Zeroizing;
 
 pub use method::{METHODS, Method, Ours};
 
-/// The server's word that it counts packets anew with each key and bears nothing beside a first key exchange, so that nothing
-/// can be taken out of its beginning (OpenSSH's PROTOCOL §1.10, CVE-2023-48795).
+/// The server's word that it counts packets anew with each key and bears nothing beside a first key exchange,
+/// so that nothing can be taken out of its beginning (OpenSSH's PROTOCOL §1.10, CVE-2023-48795).
 const STRICT_CLIENT: &str = "kex-strict-c-v00@openssh.com";
 const STRICT_SERVER: &str = "kex-strict-s-v00@openssh.com";
 /// RFC 8308 §2.1.

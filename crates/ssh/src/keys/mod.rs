@@ -46,7 +46,8 @@ impl PrivateKey {
         openssh::read(body, passphrase)
     }
 
-    /// Reads PKCS#1, SEC 1 or PKCS#8 (the bodies of `RSA PRIVATE KEY`, `EC PRIVATE KEY` and `PRIVATE KEY`), deciphered.
+    /// Reads PKCS#1, SEC 1 or PKCS#8 (the bodies of `RSA PRIVATE KEY`, `EC PRIVATE KEY` and `PRIVATE KEY`),
+    /// deciphered.
     pub fn from_der(body: &[u8]) -> Result<PrivateKey, KeyError> {
         der::read(body).ok_or(KeyError::Unusable)
     }
@@ -108,8 +109,8 @@ impl PrivateKey {
         !matches!(self.public, PublicKey::Rsa { .. })
     }
 
-    /// The algorithm by which it signs for a server that takes these (none: it has not said), and that which is named beside
-    /// what is shown.
+    /// The algorithm by which it signs for a server that takes these (none: it has not said), and that which
+    /// is named beside what is shown.
     pub fn algorithm(&self, taken: &[String]) -> (&'static str, String) {
         let plain = match self.public {
             PublicKey::Rsa { .. } => {

@@ -1,5 +1,5 @@
-//! SFTP version 3 (draft-ietf-secsh-filexfer-02) with OpenSSH's extensions (its PROTOCOL §4): requests and replies on a
-//! channel. Many requests are under way at once; each reply names the one that it answers.
+//! SFTP version 3 (draft-ietf-secsh-filexfer-02) with OpenSSH's extensions (its PROTOCOL §4): requests and
+//! replies on a channel. Many requests are under way at once; each reply names the one that it answers.
 
 mod attrs;
 mod reads;
@@ -31,8 +31,8 @@ const MAX_KEPT: usize = 16;
 /// The first question of all: where the user is at home.
 const HOME: u32 = 0;
 
-/// The client's side of a channel on which SFTP is spoken. What is asked need not wait for the server's greeting: it is the
-/// same in version 3 and in none that follows, and a server of an older one is refused.
+/// The client's side of a channel on which SFTP is spoken. What is asked need not wait for the server's
+/// greeting: it is the same in version 3 and in none that follows, and a server of an older one is refused.
 pub struct Client {
     next: u32,
     out: Queue,
@@ -131,8 +131,8 @@ impl Client {
         self.handle = (handle.to_vec(), true);
     }
 
-    /// The handle of what is opened next, where nothing else is open. Servers that number what is open begin again with the
-    /// number that was freed: one that has given the same handle twice will do so once more.
+    /// The handle of what is opened next, where nothing else is open. Servers that number what is open begin
+    /// again with the number that was freed: one that has given the same handle twice will do so once more.
     fn expected_handle(&self) -> Option<&[u8]> {
         let (handle, likely) = &self.handle;
         likely.then_some(handle)
@@ -156,7 +156,8 @@ impl Client {
         self.pieces[1]
     }
 
-    /// The server's answer to the greeting. How much may be read and written at once is asked where it can be.
+    /// The server's answer to the greeting. How much may be read and written at once is asked where it can
+    /// be.
     fn greet(&mut self, packet: &[u8]) -> Result<(), Error> {
         let mut reader = Reader::new(packet);
         if reader.u8()? != request::VERSION || reader.u32()? < 3 {
@@ -200,8 +201,8 @@ impl Client {
         Ok(())
     }
 
-    /// The reply at the front of `bytes`: how many bytes it has, the number of its request, and what it says. Of a reply that
-    /// nobody wants there is only the length.
+    /// The reply at the front of `bytes`: how many bytes it has, the number of its request, and what it says.
+    /// Of a reply that nobody wants there is only the length.
     pub fn reply<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<Taken<'a>>, Error> {
         let Some(packet) = whole(bytes)? else { return Ok(None) };
         let length = packet.len();

@@ -1,12 +1,13 @@
-//! A file read by many requests at once. The window of what is under way grows with each piece that comes, up to what covers
-//! a long and fast link; pieces may come in any order and are handed out in theirs.
+//! A file read by many requests at once. The window of what is under way grows with each piece that comes, up
+//! to what covers a long and fast link; pieces may come in any order and are handed out in theirs.
 
 use std::collections::VecDeque;
 
 use super::{Client, Request, Status};
 use crate::error::Error;
 
-/// What is asked for at first, before anything has come: a long link that is faster shall not wait for the next question.
+/// What is asked for at first, before anything has come: a long link that is faster shall not wait for the
+/// next question.
 const FIRST_WINDOW: u64 = 1 << 20;
 /// 8 MiB are under way at most: half a gigabit per second over 130 milliseconds.
 const MAX_WINDOW: u64 = 8 << 20;
@@ -44,8 +45,9 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// Behind the request to open a file, when the server's next handle can be told ([`Client::expect_handle`]). What comes is
-    /// the file's if the handle is ([`Reads::take`]), for a server keeps the order of what it is asked of one handle.
+    /// Behind the request to open a file, when the server's next handle can be told
+    /// ([`Client::expect_handle`]). What comes is the file's if the handle is ([`Reads::take`]), for a server
+    /// keeps the order of what it is asked of one handle.
     pub fn ask(client: &mut Client, offset: u64) -> Option<Ahead> {
         let handle = client.expected_handle()?.to_vec();
         let length = client.read_piece();
@@ -129,8 +131,9 @@ impl Reads {
         self.asked.iter().position(|asked| asked.id == id && asked.is_awaited())
     }
 
-    /// So many bytes came for a request. With [`Answer::Next`] they are to be handed out at once; what was kept and stands behind
-    /// them is to be taken afterwards ([`Reads::kept`]). Of a piece that was asked for ahead they may reach beyond the end.
+    /// So many bytes came for a request. With [`Answer::Next`] they are to be handed out at once; what was
+    /// kept and stands behind them is to be taken afterwards ([`Reads::kept`]). Of a piece that was asked for
+    /// ahead they may reach beyond the end.
     pub fn data(&mut self, client: &mut Client, id: u32, bytes: &[u8]) -> Result<Answer, Error> {
         let at = self.position(id).ok_or(Error::Protocol("SFTP data that nobody has asked for"))?;
         let (offset, length) = (self.asked[at].offset, self.asked[at].length);

@@ -68,7 +68,8 @@ pub enum Request<'a> {
     ReadLink {
         path: &'a [u8],
     },
-    /// In the order in which OpenSSH takes them, which is not the draft's: what the link leads to comes first.
+    /// In the order in which OpenSSH takes them, which is not the draft's: what the link leads to comes
+    /// first.
     SymLink {
         target: &'a [u8],
         link: &'a [u8],

@@ -81,7 +81,8 @@ fn lengths_that_lie_are_faults_at_once() {
     for length in [0u32, MAX_PACKET as u32 + 1, u32::MAX] {
         assert!(client.reply(&length.to_be_bytes()).is_err(), "{length}");
     }
-    // A folder of four billion entries in a packet of a few bytes, and a string that is longer than its packet.
+    // A folder of four billion entries in a packet of a few bytes, and a string that is longer than its
+    // packet.
     assert!(client.reply(&packet(104, 0, &u32::MAX.to_be_bytes())).is_err());
     assert!(client.reply(&packet(103, 0, &[0, 0, 1, 0, 1])).is_err());
     assert!(client.reply(&packet(102, 0, &[[0, 0, 1, 1].as_slice(), &[0; 257]].concat())).is_err());
@@ -240,8 +241,8 @@ fn what_was_read_by_another_handle_is_thrown_away() {
     assert!(client.reply(&data).unwrap().is_some_and(|taken| taken.wanted.is_none()));
 }
 
-/// A server that does not keep the order of requests may refuse a piece that comes before its handle, or answer it before
-/// anybody looks.
+/// A server that does not keep the order of requests may refuse a piece that comes before its handle, or
+/// answer it before anybody looks.
 #[test]
 fn a_piece_that_came_too_early_is_asked_for_again() {
     let mut client = foreseeing();

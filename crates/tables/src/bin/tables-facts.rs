@@ -1,5 +1,5 @@
-//! Prints facts of the tables for `link.sh`: `exports` (the default, one name per line), `own-exports`, `version`, `number`,
-//! `protocols`, `features`.
+//! Prints facts of the tables for `link.sh`: `exports` (the default, one name per line), `own-exports`,
+//! `version`, `number`, `protocols`, `features`.
 
 use warmwire_tables::{Scheme, export, feature, version};
 

@@ -1,5 +1,5 @@
-//! `WWW-Authenticate:` and `Proxy-Authenticate:` (RFC 9110 section 11.6.1): one value may hold several challenges,
-//! and the comma separates both challenges and their parameters.
+//! `WWW-Authenticate:` and `Proxy-Authenticate:` (RFC 9110 section 11.6.1): one value may hold several
+//! challenges, and the comma separates both challenges and their parameters.
 
 /// What a server asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -81,8 +81,8 @@ impl Digest {
         })
     }
 
-    /// Whether a challenge that answers a request with credentials only wants a new nonce. If not, the credentials
-    /// were wrong.
+    /// Whether a challenge that answers a request with credentials only wants a new nonce. If not, the
+    /// credentials were wrong.
     pub fn is_stale(&self) -> bool {
         self.is_stale
     }

@@ -1,5 +1,6 @@
-//! HTTP Message Signatures (RFC 9421), as far as CURLOPT_HTTPSIG_ALGORITHM and its siblings ask for them: which parts of
-//! a request are signed, and the text that the signature covers. Ed25519 is the caller's; HMAC is here.
+//! HTTP Message Signatures (RFC 9421), as far as CURLOPT_HTTPSIG_ALGORITHM and its siblings ask for them:
+//! which parts of a request are signed, and the text that the signature covers. Ed25519 is the caller's; HMAC
+//! is here.
 
 use super::hash;
 

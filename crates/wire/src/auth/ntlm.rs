@@ -1,5 +1,5 @@
-//! NTLM ([MS-NLMP]): messages 1 and 3, and what of message 2 they need. Version 2 responses when the server describes
-//! its target, version 1 otherwise, as curl does it.
+//! NTLM ([MS-NLMP]): messages 1 and 3, and what of message 2 they need. Version 2 responses when the server
+//! describes its target, version 1 otherwise, as curl does it.
 
 use super::hash::{des, hmac_md5, md4};
 use crate::base64;

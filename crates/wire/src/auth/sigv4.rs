@@ -1,4 +1,5 @@
-//! AWS Signature Version 4 as CURLOPT_AWS_SIGV4 asks for it, for Amazon and for those who imitate it under other names.
+//! AWS Signature Version 4 as CURLOPT_AWS_SIGV4 asks for it, for Amazon and for those who imitate it under
+//! other names.
 
 use super::hash::{hmac_sha256, sha256};
 use crate::date::Civil;

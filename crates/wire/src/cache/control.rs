@@ -5,8 +5,8 @@ use super::Field;
 /// What a delta-seconds is at most: more means for ever (RFC 9111 §1.2.2).
 const LONGEST_S: i64 = 1 << 31;
 
-/// The directives that a private cache looks at. Others mean nothing to it: `private`, `s-maxage` and `proxy-revalidate` speak to
-/// shared caches, `stale-while-revalidate` to those that live on after the reply.
+/// The directives that a private cache looks at. Others mean nothing to it: `private`, `s-maxage` and
+/// `proxy-revalidate` speak to shared caches, `stale-while-revalidate` to those that live on after the reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Control {
     pub no_store: bool,

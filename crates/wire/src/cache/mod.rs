@@ -1,5 +1,6 @@
-//! What a private cache may do with replies of HTTP's (RFC 9111, RFC 5861): pure functions of heads and moments. It leaves to its
-//! caller where replies are kept. Moments are seconds since 1970, by one and the same clock.
+//! What a private cache may do with replies of HTTP's (RFC 9111, RFC 5861): pure functions of heads and
+//! moments. It leaves to its caller where replies are kept. Moments are seconds since 1970, by one and the
+//! same clock.
 
 mod control;
 #[cfg(test)]
@@ -88,7 +89,8 @@ pub fn is_conditional(request: &[Field]) -> bool {
     CONDITIONS.iter().any(|name| first(request, name).is_some())
 }
 
-/// Whether a reply to GET or HEAD may be kept (§3) and can ever be of use: it is fresh for a while, or can be asked about.
+/// Whether a reply to GET or HEAD may be kept (§3) and can ever be of use: it is fresh for a while, or can be
+/// asked about.
 pub fn is_storable(request: &[Field], kept: Kept) -> bool {
     let (asked, told) = (Control::of(request), Control::of(kept.fields));
     let explicit = told.max_age.is_some() || first(kept.fields, "Expires").is_some();
@@ -241,7 +243,8 @@ pub fn selected(names: &[Vec<u8>], request: &[Field]) -> Vec<(Vec<u8>, Option<Ve
     names.iter().map(of).collect()
 }
 
-/// Whether a reply to that method makes what is kept of its URL untrue (§4.4): a method that is not known to be safe, and no error.
+/// Whether a reply to that method makes what is kept of its URL untrue (§4.4): a method that is not known to
+/// be safe, and no error.
 pub fn invalidates(method: &[u8], status: u16) -> bool {
     let safe =
         [b"GET".as_slice(), b"HEAD", b"OPTIONS", b"TRACE", b"PROPFIND", b"REPORT", b"SEARCH", b"QUERY"];

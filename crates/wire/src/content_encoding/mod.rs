@@ -1,9 +1,11 @@
-//! Content and transfer codings (RFC 9110 section 8.4, RFC 9659 for zstd): gzip, deflate, br and zstd, also several
-//! on top of each other. Compressed octets are fed as they come, and decoded ones are asked for in slices of at most
-//! 16 KiB: whoever has enough for now stops asking, and a bomb takes no more memory than its window.
+//! Content and transfer codings (RFC 9110 section 8.4, RFC 9659 for zstd): gzip, deflate, br and zstd, also
+//! several on top of each other. Compressed octets are fed as they come, and decoded ones are asked for in
+//! slices of at most 16 KiB: whoever has enough for now stops asking, and a bomb takes no more memory than
+//! its window.
 //!
-//! What curl tolerates and this does too: "deflate" without its zlib header (with up to four stray octets after it),
-//! "gzip" that is really zlib, several zstd frames in a row. What stops short is `Error::Truncated` from `finish`.
+//! What curl tolerates and this does too: "deflate" without its zlib header (with up to four stray octets
+//! after it), "gzip" that is really zlib, several zstd frames in a row. What stops short is
+//! `Error::Truncated` from `finish`.
 
 mod brotli;
 mod inflate;
@@ -114,8 +116,8 @@ impl Decoder {
         self.stages.first_mut().expect("there is always one").feed(input);
     }
 
-    /// Decodes on: the next slice of the body, or `None` when there is none without more input. After a failure the decoder
-    /// is of no more use.
+    /// Decodes on: the next slice of the body, or `None` when there is none without more input. After a
+    /// failure the decoder is of no more use.
     pub fn next_slice(&mut self) -> Result<Option<&[u8]>, Error> {
         let made = pull(&mut self.stages)?;
         let last = self.stages.last().expect("there is always one");

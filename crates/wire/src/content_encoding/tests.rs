@@ -179,11 +179,13 @@ fn what_says_that_it_is_corrupt() {
     }
 }
 
-/// A block of zstd holds 128 KiB (RFC 8878, section 3.1.1.2.3), whatever its sequences ask for: 98,000 of them could make gigabytes of it.
+/// A block of zstd holds 128 KiB (RFC 8878, section 3.1.1.2.3), whatever its sequences ask for: 98,000 of
+/// them could make gigabytes of it.
 #[test]
 fn a_block_of_zstd_has_an_end() {
-    // A block of eight octets as they are; then one whose literals are one octet eight times, and whose sequences have one code each: no
-    // literals, an offset that was, and a match of 259 octets and as many more as eight bits say, which are zero.
+    // A block of eight octets as they are; then one whose literals are one octet eight times, and whose
+    // sequences have one code each: no literals, an offset that was, and a match of 259 octets and as many
+    // more as eight bits say, which are zero.
     let frame = |sequences: usize| {
         let literals = [1 | 8 << 3, b'x'];
         let header = [(sequences >> 8) as u8 + 128, sequences as u8, 0b01_01_01_00, 0, 0, 44];

@@ -1,7 +1,8 @@
-//! Zstandard (RFC 8878) with the window limit of RFC 9659. The crate ruzstd decodes whole blocks; this finds where
-//! frames and blocks begin and end, so that they can be handed to it one by one.
+//! Zstandard (RFC 8878) with the window limit of RFC 9659. The crate ruzstd decodes whole blocks; this finds
+//! where frames and blocks begin and end, so that they can be handed to it one by one.
 //!
-//! The decoder gives out what has left the window, so of an unfinished frame up to a window's size stays behind.
+//! The decoder gives out what has left the window, so of an unfinished frame up to a window's size stays
+//! behind.
 
 use std::io::Read;
 
@@ -74,7 +75,8 @@ impl Zstd {
                 rest = &rest[skipped..];
                 self.state = if left == skipped { State::FrameHeader } else { State::Skip(left - skipped) };
             }
-            // What is held is at most one unit, and `wanted` says how long that must get before it is looked at again.
+            // What is held is at most one unit, and `wanted` says how long that must get before it is looked
+            // at again.
             let wanted = self.wanted()?;
             if self.held.len() == wanted {
                 self.take_unit()?;

@@ -1,7 +1,7 @@
 //! The cookies of a handle or a share: replacing, matching, ordering, and the requests of CURLOPT_COOKIELIST.
 //!
-//! They stand by the last two labels of their domain, so that what one site sets makes no other site's request slower:
-//! whoever may share or shadow a cookie stands with it.
+//! They stand by the last two labels of their domain, so that what one site sets makes no other site's
+//! request slower: whoever may share or shadow a cookie stands with it.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -97,7 +97,8 @@ impl Jar {
         self.store(cookie, true)
     }
 
-    /// Takes a line of a file. What came since the first file stays when this one has the same, and none is for a whole public suffix.
+    /// Takes a line of a file. What came since the first file stays when this one has the same, and none is
+    /// for a whole public suffix.
     pub fn load_line(&mut self, line: &[u8], is_new_session: bool, now: i64) -> Result<&Cookie, Rejected> {
         let cookie = parse_line(line, now)?;
         if is_new_session && cookie.expires == 0 {
@@ -110,8 +111,8 @@ impl Jar {
         self.store(cookie, true)
     }
 
-    /// Takes a whole file; what is no cookie is skipped. A cookie that a server has just ended stands until the file is
-    /// read, so that the file does not bring it back.
+    /// Takes a whole file; what is no cookie is skipped. A cookie that a server has just ended stands until
+    /// the file is read, so that the file does not bring it back.
     pub fn load(&mut self, file: &[u8], is_new_session: bool, now: i64) {
         for line in file.split(|&octet| octet == b'\n') {
             let _ = self.load_line(line, is_new_session, now);
@@ -120,8 +121,8 @@ impl Jar {
         self.remove_expired(now);
     }
 
-    /// The cookies for a request, in the order in which they are sent: longer paths first (a cookie added without one has
-    /// a path of no length), then longer domains, then longer names, then the newer ones.
+    /// The cookies for a request, in the order in which they are sent: longer paths first (a cookie added
+    /// without one has a path of no length), then longer domains, then longer names, then the newer ones.
     pub fn matching(&mut self, target: Target<'_>, now: i64) -> Vec<&Cookie> {
         self.remove_expired(now);
         let host_is_address = is_address(target.host);
@@ -139,8 +140,8 @@ impl Jar {
         found
     }
 
-    /// The value of the `Cookie:` header, followed by the cookies that the application gave literally. What would
-    /// make the line too long is left out.
+    /// The value of the `Cookie:` header, followed by the cookies that the application gave literally. What
+    /// would make the line too long is left out.
     pub fn header(&mut self, target: Target<'_>, literal: Option<&[u8]>, now: i64) -> Option<Vec<u8>> {
         let mut value = Vec::new();
         let mut is_full = false;
@@ -192,8 +193,8 @@ impl Jar {
         });
     }
 
-    /// All cookies that have a domain as lines in Netscape format, without line ends, in the order in which they were
-    /// stored last.
+    /// All cookies that have a domain as lines in Netscape format, without line ends, in the order in which
+    /// they were stored last.
     pub fn lines(&mut self, now: i64) -> Vec<Vec<u8>> {
         self.remove_expired(now);
         let mut cookies: Vec<&Cookie> = self.with_domain().collect();
@@ -201,7 +202,8 @@ impl Jar {
         cookies.into_iter().map(netscape::format).collect()
     }
 
-    /// The file, the newest cookie first. Without a cookie it is the header alone, which tells that none was kept.
+    /// The file, the newest cookie first. Without a cookie it is the header alone, which tells that none was
+    /// kept.
     pub fn file(&mut self, now: i64) -> Vec<u8> {
         self.remove_expired(now);
         let mut file = FILE_HEADER.as_bytes().to_vec();
@@ -261,7 +263,8 @@ impl Jar {
     }
 }
 
-/// What cookies of domains that may share them have in common: the last two labels in lower case, all of an address.
+/// What cookies of domains that may share them have in common: the last two labels in lower case, all of an
+/// address.
 fn key(domain: &[u8]) -> Vec<u8> {
     let dots = domain.iter().enumerate().rev().filter(|(_, octet)| **octet == b'.');
     let start = dots.map(|(at, _)| at + 1).nth(1).filter(|_| !is_address(domain));
@@ -312,8 +315,8 @@ fn is_same(old: &Cookie, new: &Cookie) -> bool {
     old.name == new.name && old.tail_match == new.tail_match && same_path && same_domain(old, new)
 }
 
-/// RFC 6265bis section 5.7: an insecure origin cannot shadow a secure cookie of its own domain, one above or one below, at
-/// the same first path segment.
+/// RFC 6265bis section 5.7: an insecure origin cannot shadow a secure cookie of its own domain, one above or
+/// one below, at the same first path segment.
 fn would_overlay(old: &Cookie, new: &Cookie) -> bool {
     let first_segment = |path: &[u8]| path.iter().skip(1).position(|&octet| octet == b'/').map(|at| at + 1);
     let length = first_segment(&old.path).unwrap_or(old.path.len());

@@ -1,6 +1,6 @@
-//! Cookies as curl keeps them: RFC 6265bis with curl's limits, and the Netscape file format. `set_cookie` reads the
-//! header, `netscape` the file's lines, `jar` stores, matches and orders, `suffix` knows the public suffixes.
-//! Time is an argument; files are the caller's.
+//! Cookies as curl keeps them: RFC 6265bis with curl's limits, and the Netscape file format. `set_cookie`
+//! reads the header, `netscape` the file's lines, `jar` stores, matches and orders, `suffix` knows the public
+//! suffixes. Time is an argument; files are the caller's.
 
 mod jar;
 mod netscape;
@@ -31,7 +31,8 @@ const LIFE_LIMIT_S: i64 = 400 * 24 * 3600;
 pub struct Cookie {
     pub name: Vec<u8>,
     pub value: Vec<u8>,
-    /// Without a leading dot. None only when the application added the cookie without one: it goes everywhere.
+    /// Without a leading dot. None only when the application added the cookie without one: it goes
+    /// everywhere.
     pub domain: Option<Vec<u8>>,
     /// Without a trailing slash, unless it is "/".
     pub path: Vec<u8>,
@@ -43,8 +44,8 @@ pub struct Cookie {
     pub tail_match: bool,
     pub secure: bool,
     pub http_only: bool,
-    /// Its host is itself a public suffix ("github.io"): it may have cookies, but those below it do not get them, although
-    /// curl's file says so. Files do not bring it back.
+    /// Its host is itself a public suffix ("github.io"): it may have cookies, but those below it do not get
+    /// them, although curl's file says so. Files do not bring it back.
     on_suffix: bool,
     /// Came since the first file was loaded: loading one does not replace it.
     is_live: bool,

@@ -45,8 +45,8 @@ pub(super) fn parse(line: &[u8]) -> Result<Cookie, Rejected> {
     if prefix_fits(&cookie) { Ok(cookie) } else { Err(Rejected::Prefix) }
 }
 
-/// One line without its end. A domain that subdomains share is written with a leading dot, and so is what would otherwise
-/// be read as something else; a path's last octet that reading takes away is doubled.
+/// One line without its end. A domain that subdomains share is written with a leading dot, and so is what
+/// would otherwise be read as something else; a path's last octet that reading takes away is doubled.
 pub(super) fn format(cookie: &Cookie) -> Vec<u8> {
     let boolean = |value: bool| if value { &b"TRUE"[..] } else { b"FALSE" };
     let mut line = Vec::new();

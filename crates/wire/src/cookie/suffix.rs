@@ -1,8 +1,8 @@
-//! Public suffixes ("co.uk"), for which no cookie may be set. The list is the crate psl's, compiled in: it changes
-//! weekly and its matching is wildcard rules, which is not ours to keep.
+//! Public suffixes ("co.uk"), for which no cookie may be set. The list is the crate psl's, compiled in: it
+//! changes weekly and its matching is wildcard rules, which is not ours to keep.
 
-/// Whether everybody may register names below this domain. A name that is on no list counts as one if it has no dot;
-/// "localhost" does not.
+/// Whether everybody may register names below this domain. A name that is on no list counts as one if it has
+/// no dot; "localhost" does not.
 pub(super) fn is_public(domain: &[u8]) -> bool {
     let lower = domain.to_ascii_lowercase();
     let name = lower.strip_suffix(b".").unwrap_or(&lower);

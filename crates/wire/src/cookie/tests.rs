@@ -93,7 +93,8 @@ fn prefixes_addresses_and_suffixes() {
     }
 }
 
-/// CVE-2014-3620, CVE-2022-27779, CVE-2023-46218, CVE-2026-8924: nobody sets cookies for a suffix, however it is written.
+/// CVE-2014-3620, CVE-2022-27779, CVE-2023-46218, CVE-2026-8924: nobody sets cookies for a suffix, however it
+/// is written.
 #[test]
 fn suffixes_are_refused_in_any_spelling() {
     for (header, host) in [
@@ -228,7 +229,8 @@ fn files_there_and_back() {
     assert_eq!(Jar::new().file(NOW), FILE_HEADER.as_bytes(), "that there was none is told");
 }
 
-/// Whatever a jar took from a file or a list, its own file gives back, even where that has no use on any host.
+/// Whatever a jar took from a file or a list, its own file gives back, even where that has no use on any
+/// host.
 #[test]
 fn odd_domains_and_paths_there_and_back() {
     let odd =
@@ -356,7 +358,8 @@ fn paths_differ_in_case() {
     assert_eq!(jar.header(at("h.com", "/dir/x", false), None, NOW).unwrap(), b"n=/dir");
 }
 
-/// What one site sets costs another nothing: fifty thousand cookies elsewhere, and as many requests, in a moment.
+/// What one site sets costs another nothing: fifty thousand cookies elsewhere, and as many requests, in a
+/// moment.
 #[test]
 fn sites_stand_apart() {
     let mut jar = Jar::new();

@@ -41,8 +41,8 @@ impl Binding {
         self.priority == 0
     }
 
-    /// Reads the data of a record. `None`: it demands what is not known here (section 8), or offers nothing. A fault spoils
-    /// all records of the answer (section 2.2).
+    /// Reads the data of a record. `None`: it demands what is not known here (section 8), or offers nothing.
+    /// A fault spoils all records of the answer (section 2.2).
     pub(super) fn read(data: &[u8]) -> Result<Option<Binding>, Fault> {
         let priority = short(data, 0).ok_or(Fault::Short)?;
         // Not compressed: within the data no pointer can lead before its beginning.

@@ -1,8 +1,8 @@
-//! DNS messages as a client sees them: a question to bytes, a reply to what it says of the question (RFC 1035, RFC 2308
-//! for what is not there, RFC 9460 for HTTPS records).
+//! DNS messages as a client sees them: a question to bytes, a reply to what it says of the question (RFC
+//! 1035, RFC 2308 for what is not there, RFC 9460 for HTTPS records).
 //!
-//! Nothing here trusts a length: names are at most 255 octets however they are compressed, chains of CNAME are followed
-//! for a bounded number of steps, and a reply has a bounded number of records.
+//! Nothing here trusts a length: names are at most 255 octets however they are compressed, chains of CNAME
+//! are followed for a bounded number of steps, and a reply has a bounded number of records.
 
 mod https;
 mod name;
@@ -54,7 +54,8 @@ impl Question {
         Ok(Question { name, kind: Kind::Https })
     }
 
-    /// The message that asks it, recursion desired. With `room` it says how large an answer by UDP may be (RFC 6891).
+    /// The message that asks it, recursion desired. With `room` it says how large an answer by UDP may be
+    /// (RFC 6891).
     pub fn message(&self, id: u16, room: Option<u16>) -> Vec<u8> {
         let mut out = Vec::with_capacity(HEADER + self.name.octets().len() + 4 + 11);
         out.extend(id.to_be_bytes());

@@ -1,4 +1,5 @@
-//! Domain names: labels with their lengths, compressed in messages by pointers to earlier places (RFC 1035 section 4.1.4).
+//! Domain names: labels with their lengths, compressed in messages by pointers to earlier places (RFC 1035
+//! section 4.1.4).
 
 use std::fmt;
 
@@ -34,8 +35,8 @@ impl Name {
         if octets.len() > LONGEST { Err(Fault::Name) } else { Ok(Name(octets)) }
     }
 
-    /// The name at a place in a message, and where what follows it begins. A pointer leads to a place before all that
-    /// has been read of the name, so that there is no going round in circles.
+    /// The name at a place in a message, and where what follows it begins. A pointer leads to a place before
+    /// all that has been read of the name, so that there is no going round in circles.
     pub(super) fn read(message: &[u8], start: usize) -> Result<(Name, usize), Fault> {
         let mut octets = Vec::new();
         let (mut at, mut lowest, mut end) = (start, start, None);
@@ -82,8 +83,8 @@ impl Name {
         self.0 == other.0
     }
 
-    /// The same name with the case of each letter taken from a bit of `noise`: a reply repeats it, and who does not see
-    /// the question has to guess it (draft-vixie-dnsext-dns0x20).
+    /// The same name with the case of each letter taken from a bit of `noise`: a reply repeats it, and who
+    /// does not see the question has to guess it (draft-vixie-dnsext-dns0x20).
     pub fn in_mixed_case(&self, noise: &[u8]) -> Name {
         let bit = |i: usize| noise.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1);
         let mixed = |(i, octet): (usize, &u8)| match octet.is_ascii_alphabetic() && bit(i) {

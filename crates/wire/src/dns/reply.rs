@@ -150,7 +150,8 @@ impl<'a> Reply<'a> {
         Ok(answer)
     }
 
-    /// For how long there will be nothing (RFC 2308 section 5): what the zone's SOA in the authority section says.
+    /// For how long there will be nothing (RFC 2308 section 5): what the zone's SOA in the authority section
+    /// says.
     fn negative_ttl(&self, at: usize) -> Result<Option<u32>, Fault> {
         let (records, _) = self.records(at, self.number(8))?;
         let Some(soa) = records.iter().find(|r| r.kind == SOA) else { return Ok(None) };

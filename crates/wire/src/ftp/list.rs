@@ -1,5 +1,5 @@
-//! Directory listings: what `ls -l` prints, and the DOS style of Windows servers. The first line's first character
-//! tells which. Each line becomes a `FileInfo`, the value behind `curl_fileinfo`.
+//! Directory listings: what `ls -l` prints, and the DOS style of Windows servers. The first line's first
+//! character tells which. Each line becomes a `FileInfo`, the value behind `curl_fileinfo`.
 
 /// A longer line is refused.
 const LINE_LIMIT: usize = 16 * 1024;

@@ -56,8 +56,9 @@ pub fn split(path: &[u8], method: Method) -> Result<Location, TooDeep> {
     Ok(Location { directories, file })
 }
 
-/// The part of a decoded path that says where the file is, up to its last slash; what a server's working directory is
-/// remembered by. None where every command names the whole path from the root, whatever the working directory.
+/// The part of a decoded path that says where the file is, up to its last slash; what a server's working
+/// directory is remembered by. None where every command names the whole path from the root, whatever the
+/// working directory.
 pub fn folder(path: &[u8], method: Method) -> Option<Vec<u8>> {
     let end = path.iter().rposition(|&octet| octet == b'/').map_or(0, |at| at + 1);
     match method {
@@ -67,8 +68,8 @@ pub fn folder(path: &[u8], method: Method) -> Option<Vec<u8>> {
     }
 }
 
-/// Cuts `;type=a` off the end of an encoded path (RFC 1738 section 3.2.2). The letter comes back in upper case. With more
-/// behind the letter it is part of the file's name; without one it means nothing.
+/// Cuts `;type=a` off the end of an encoded path (RFC 1738 section 3.2.2). The letter comes back in upper
+/// case. With more behind the letter it is part of the file's name; without one it means nothing.
 pub fn split_type(path: &[u8]) -> (&[u8], Option<u8>) {
     const MARK: &[u8] = b";type=";
     if let Some(path) = path.strip_suffix(MARK) {

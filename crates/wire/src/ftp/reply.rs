@@ -35,8 +35,8 @@ impl ReplyReader {
         if self.used + length.unwrap_or(received.len()) > self.budget { Err(TooLong) } else { Ok(length) }
     }
 
-    /// Takes a line with or without its end. Any line that starts with a code and a blank ends a reply: servers do
-    /// not all repeat the code of the first one.
+    /// Takes a line with or without its end. Any line that starts with a code and a blank ends a reply:
+    /// servers do not all repeat the code of the first one.
     pub fn take_line(&mut self, line: &[u8]) -> Result<Option<Reply>, TooLong> {
         self.used += line.len();
         if self.used > self.budget {
@@ -71,8 +71,8 @@ impl Reply {
         self.line.get(4..).unwrap_or_default()
     }
 
-    /// Address and port of a 227 reply: the first six numbers below 256 with commas between them, wherever they stand; the
-    /// first may be the end of a longer one. Each octet is looked at once.
+    /// Address and port of a 227 reply: the first six numbers below 256 with commas between them, wherever
+    /// they stand; the first may be the end of a longer one. Each octet is looked at once.
     pub fn passive(&self) -> Option<([u8; 4], u16)> {
         let mut numbers = Vec::with_capacity(6);
         let mut separator: &[u8] = b"";
@@ -95,8 +95,8 @@ impl Reply {
         None
     }
 
-    /// The port of a 229 reply (RFC 2428 section 3): `(|||port|)`, the bar being any octet. `None` where there is nothing of
-    /// that form.
+    /// The port of a 229 reply (RFC 2428 section 3): `(|||port|)`, the bar being any octet. `None` where
+    /// there is nothing of that form.
     pub fn extended_passive(&self) -> Option<Result<u16, NoPort>> {
         let text = self.text();
         let open = text.iter().position(|&octet| octet == b'(')?;
@@ -148,8 +148,8 @@ impl Reply {
         is_valid.then(|| civil.seconds())
     }
 
-    /// The size of a 213 reply to SIZE: the digits at the end, since servers put words before them. One more octet may
-    /// follow, whatever it is.
+    /// The size of a 213 reply to SIZE: the digits at the end, since servers put words before them. One more
+    /// octet may follow, whatever it is.
     pub fn size(&self) -> Option<u64> {
         let text = self.text();
         let before = &text[..text.len().saturating_sub(1)];

@@ -1,14 +1,14 @@
-//! How much a peer may send that moves nothing: SETTINGS, PING, resets, empty DATA, priorities, updates of windows that
-//! nobody waits for. Each is legal and cheap for whom sends it; floods of them have been attacks on every server and
-//! client there is (CVE-2019-9511 to 9518, CVE-2023-44487, CVE-2024-27316 and their kin).
+//! How much a peer may send that moves nothing: SETTINGS, PING, resets, empty DATA, priorities, updates of
+//! windows that nobody waits for. Each is legal and cheap for whom sends it; floods of them have been attacks
+//! on every server and client there is (CVE-2019-9511 to 9518, CVE-2023-44487, CVE-2024-27316 and their kin).
 
 /// This many at once.
 const BURST: u32 = 10_000;
 /// So many more each second.
 const PER_SECOND: u64 = 330;
 
-/// For so many bytes that were sent, one more: a peer may give back what it has read in small pieces, for the stream and for the
-/// connection, as often as it reads.
+/// For so many bytes that were sent, one more: a peer may give back what it has read in small pieces, for the
+/// stream and for the connection, as often as it reads.
 const EARNING: usize = 512;
 
 /// A bucket of patience that fills with time, and with what is sent.

@@ -1,5 +1,5 @@
-//! Frames of one payload (RFC 9113 §6): what each must look like and what it does. Blocks of fields are left to
-//! `message`.
+//! Frames of one payload (RFC 9113 §6): what each must look like and what it does. Blocks of fields are left
+//! to `message`.
 
 use super::error::{ErrorCode, Failure};
 use super::frame::{self, Header, Priority, flag, kind, number, whole_number};

@@ -61,7 +61,8 @@ impl Header {
     }
 }
 
-/// A stream's place in the order of importance (RFC 7540 §5.3; RFC 9113 keeps the form and drops the meaning).
+/// A stream's place in the order of importance (RFC 7540 §5.3; RFC 9113 keeps the form and drops the
+/// meaning).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Priority {
     pub depends_on: u32,

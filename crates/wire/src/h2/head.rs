@@ -1,5 +1,5 @@
-//! What a list of fields must be to be a message (RFC 9113 §8). What breaks the message is told; what is only unfit to be
-//! handed on (a control character in a value) is left out.
+//! What a list of fields must be to be a message (RFC 9113 §8). What breaks the message is told; what is only
+//! unfit to be handed on (a control character in a value) is left out.
 
 use super::fields::Fields;
 

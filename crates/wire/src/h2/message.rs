@@ -1,4 +1,5 @@
-//! Blocks of fields (RFC 9113 §4.3, §6.2, §6.6, §6.10): heads, trailers and promises, in one frame or several.
+//! Blocks of fields (RFC 9113 §4.3, §6.2, §6.6, §6.10): heads, trailers and promises, in one frame or
+//! several.
 
 use super::error::{ErrorCode, Failure};
 use super::frame::{self, Header, Priority, flag, number, unpadded};

@@ -1,4 +1,5 @@
-//! What comes in: cutting frames out of received bytes, and the bodies among them, which are handed out where they lie.
+//! What comes in: cutting frames out of received bytes, and the bodies among them, which are handed out where
+//! they lie.
 
 use super::error::{ErrorCode, Failure};
 use super::fields::Fields;
@@ -20,7 +21,8 @@ pub enum Event<'a> {
     Trailers { stream: StreamId, fields: &'a Fields },
     /// The stream is no more: reset by the peer, or here for a fault of the peer's, which `why` tells.
     Reset { stream: StreamId, code: ErrorCode, why: Option<&'static str> },
-    /// The stream is no more and the peer has done nothing about it: its request may be sent again (RFC 9113 §8.7).
+    /// The stream is no more and the peer has done nothing about it: its request may be sent again (RFC 9113
+    /// §8.7).
     Refused { stream: StreamId },
     /// There is room for body bytes again where there was none.
     Writable { stream: StreamId },
@@ -112,8 +114,9 @@ impl Session {
         matches!(self.reading, Reading::Header { have: 0, .. })
     }
 
-    /// Takes in received bytes up to the next event. To be called again with what it left over, until there is neither
-    /// input nor event. After a failure the peer is owed what [`Session::write_into`] has, and nothing more is taken.
+    /// Takes in received bytes up to the next event. To be called again with what it left over, until there
+    /// is neither input nor event. After a failure the peer is owed what [`Session::write_into`] has, and
+    /// nothing more is taken.
     pub fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Failure> {
         let mut used = 0;
         let told = loop {
@@ -224,8 +227,8 @@ impl Session {
         self.receive
             .receive(header.length)
             .map_err(|_| Failure::flow("more DATA than the connection's window"))?;
-        // What bounds memory is each stream's window; the connection's is given back at once, so that a slow reader
-        // holds up nobody else.
+        // What bounds memory is each stream's window; the connection's is given back at once, so that a slow
+        // reader holds up nobody else.
         if let Some(increment) = self.receive.consume(header.length) {
             super::frame::write_window_update(&mut self.control, 0, increment);
         }

@@ -1,5 +1,5 @@
-//! What leaves a session: first what it answers and asks, with the heads in their order, then bodies, a frame of each
-//! stream in turn.
+//! What leaves a session: first what it answers and asks, with the heads in their order, then bodies, a frame
+//! of each stream in turn.
 
 use super::fields::Fields;
 use super::frame::{self, HEADER, Header, flag, kind};
@@ -11,8 +11,8 @@ use super::stream::StreamId;
 const QUEUE: usize = 64 << 10;
 
 impl Session {
-    /// Appends what may be sent now to `out`, which is filled to about `limit` bytes. Nothing more to send leaves it as
-    /// it is.
+    /// Appends what may be sent now to `out`, which is filled to about `limit` bytes. Nothing more to send
+    /// leaves it as it is.
     pub fn write_into(&mut self, out: &mut Vec<u8>, limit: usize) {
         if out.is_empty() {
             std::mem::swap(out, &mut self.control);
@@ -55,7 +55,8 @@ impl Session {
         self.streams.peek(id).map_or(0, |stream| stream.upload.queued().len())
     }
 
-    /// The same as [`Session::room`]; when there is none, [`Event::Writable`](super::Event) tells when there is.
+    /// The same as [`Session::room`]; when there is none, [`Event::Writable`](super::Event) tells when there
+    /// is.
     pub fn want_room(&mut self, id: StreamId) -> usize {
         let room = self.room(id);
         if let Some(stream) = self.streams.at(id) {
@@ -64,8 +65,8 @@ impl Session {
         room
     }
 
-    /// Whether all of a stream's request has been written, its end included; when not, [`Event::Writable`](super::Event)
-    /// tells when it has.
+    /// Whether all of a stream's request has been written, its end included; when not,
+    /// [`Event::Writable`](super::Event) tells when it has.
     pub fn want_sent(&mut self, id: StreamId) -> bool {
         match self.streams.at(id).filter(|stream| !stream.upload.ended) {
             Some(stream) => {
@@ -100,8 +101,9 @@ impl Session {
         len
     }
 
-    /// Queues a piece of body by taking the storage in which it stands, from `start` to `end`, and leaves its own in exchange, so
-    /// that nothing is copied. All of it is taken, or nothing while an earlier piece is queued.
+    /// Queues a piece of body by taking the storage in which it stands, from `start` to `end`, and leaves its
+    /// own in exchange, so that nothing is copied. All of it is taken, or nothing while an earlier piece is
+    /// queued.
     pub fn trade(&mut self, id: StreamId, storage: &mut Vec<u8>, start: usize, end: usize) -> bool {
         let stream = self.streams.at(id).filter(|stream| !stream.upload.last);
         let traded = stream.is_some_and(|stream| stream.upload.trade(storage, start, end));
@@ -196,7 +198,8 @@ impl Session {
     }
 }
 
-/// Writes a field block as HEADERS and as many CONTINUATIONs as it needs. `before` stands in front of the block.
+/// Writes a field block as HEADERS and as many CONTINUATIONs as it needs. `before` stands in front of the
+/// block.
 pub(super) fn write_block<'a>(
     encoder: &mut Encoder,
     out: &mut Vec<u8>,

@@ -1,5 +1,6 @@
-//! A client's side of an HTTP/2 connection (RFC 9113): the calls by which it is used. Bytes of the peer come in through
-//! [`Session::next`], what is to be sent goes out through [`Session::write_into`]; nothing here reads, writes or waits.
+//! A client's side of an HTTP/2 connection (RFC 9113): the calls by which it is used. Bytes of the peer come
+//! in through [`Session::next`], what is to be sent goes out through [`Session::write_into`]; nothing here
+//! reads, writes or waits.
 
 use std::collections::VecDeque;
 
@@ -81,7 +82,8 @@ impl Session {
         session
     }
 
-    /// What stands where a session was that somebody took away: it says nothing, and nothing can be opened on it.
+    /// What stands where a session was that somebody took away: it says nothing, and nothing can be opened on
+    /// it.
     pub fn taken_away() -> Session {
         let why = "the session has gone elsewhere";
         let failed = Some(Failure { code: ErrorCode::INTERNAL_ERROR, why });
@@ -115,8 +117,8 @@ impl Session {
         }
     }
 
-    /// Begins after an upgrade from HTTP/1 (RFC 7540 §3.2): the request that asked for it has become stream 1, whose
-    /// reply is to come.
+    /// Begins after an upgrade from HTTP/1 (RFC 7540 §3.2): the request that asked for it has become stream
+    /// 1, whose reply is to come.
     pub fn upgraded(config: Config, head_only: bool) -> (Session, StreamId) {
         let mut session = Session::client(config);
         let opening = Opening { end: true, head_only, ..Opening::default() };
@@ -138,9 +140,9 @@ impl Session {
         self.going.is_some() || self.failed.is_some() || self.streams.highest[0] >= LARGEST - 2
     }
 
-    /// Whether the peer has said, when it said goodbye, that it has begun on that stream or may have: whatever becomes of
-    /// it, its request may not be sent again (RFC 9113 §6.8). A goodbye that names the largest number there is says nothing
-    /// yet of any stream.
+    /// Whether the peer has said, when it said goodbye, that it has begun on that stream or may have:
+    /// whatever becomes of it, its request may not be sent again (RFC 9113 §6.8). A goodbye that names the
+    /// largest number there is says nothing yet of any stream.
     pub fn has_begun(&self, number: u32) -> bool {
         self.going.is_some_and(|last| last < LARGEST && number <= last)
     }
@@ -197,7 +199,8 @@ impl Session {
         })
     }
 
-    /// So much of a stream's body has been used up. Who consumes nothing holds the peer to the stream's window.
+    /// So much of a stream's body has been used up. Who consumes nothing holds the peer to the stream's
+    /// window.
     pub fn consume(&mut self, id: StreamId, bytes: usize) {
         let Some(stream) = self.streams.at(id) else { return };
         if let Some(increment) = stream.receive.consume(bytes)

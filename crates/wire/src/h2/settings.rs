@@ -97,8 +97,8 @@ pub struct Config {
     pub connection_window: u32,
     /// Whether a server may push.
     pub push: bool,
-    /// The largest list of fields taken (RFC 9113 §6.5.2). Told to nobody: a server that knew would send an error of its
-    /// own instead of the fields.
+    /// The largest list of fields taken (RFC 9113 §6.5.2). Told to nobody: a server that knew would send an
+    /// error of its own instead of the fields.
     pub max_field_list: usize,
 }
 

@@ -16,7 +16,8 @@ impl StreamId {
         self.number
     }
 
-    /// A small number that no other live stream of the session has: an index for who keeps something beside it.
+    /// A small number that no other live stream of the session has: an index for who keeps something beside
+    /// it.
     pub fn slot(self) -> usize {
         self.slot as usize
     }

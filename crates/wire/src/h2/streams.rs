@@ -1,5 +1,5 @@
-//! The streams of a session by number, and what is remembered of those that were reset: a peer's frames may still be on
-//! their way to them (RFC 9113 §5.1).
+//! The streams of a session by number, and what is remembered of those that were reset: a peer's frames may
+//! still be on their way to them (RFC 9113 §5.1).
 
 use std::collections::VecDeque;
 

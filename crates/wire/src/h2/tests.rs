@@ -434,7 +434,8 @@ fn what_a_goodbye_leaves_out_may_go_again() {
     assert_eq!(pair.feed(&bytes(3, 0, 1, &[0, 0, 0, 7])).unwrap(), ["1 refused"]);
 }
 
-/// CVE-2024-2398: pushes that nobody asked for end the connection, and what is promised is bounded like any head.
+/// CVE-2024-2398: pushes that nobody asked for end the connection, and what is promised is bounded like any
+/// head.
 #[test]
 fn promises_are_offered_only_when_asked_for() {
     let config = Config { push: true, max_concurrent_streams: 1, ..Config::default() };

@@ -31,8 +31,8 @@ impl SendWindow {
     }
 }
 
-/// What the peer may send. Its three parts always make up its size: what may still come, what has come and is not
-/// consumed, and what was consumed and not yet given back.
+/// What the peer may send. Its three parts always make up its size: what may still come, what has come and is
+/// not consumed, and what was consumed and not yet given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiveWindow {
     left: u32,
@@ -56,8 +56,8 @@ impl ReceiveWindow {
         Ok(())
     }
 
-    /// So much of it is used up. Tells what to give back once it is worth a frame: half of the window. A reader that
-    /// keeps up gets a window twice as large, one that lets much lie does not.
+    /// So much of it is used up. Tells what to give back once it is worth a frame: half of the window. A
+    /// reader that keeps up gets a window twice as large, one that lets much lie does not.
     pub fn consume(&mut self, bytes: usize) -> Option<u32> {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.held);
         self.held -= bytes;

@@ -1,11 +1,12 @@
-//! HTTP/3 for a client (RFC 9114, with RFC 9204 for its fields), as values and state machines that neither read, write, wait
-//! nor ask the time. QUIC, which has the streams and their windows, is somebody else's.
+//! HTTP/3 for a client (RFC 9114, with RFC 9204 for its fields), as values and state machines that neither
+//! read, write, wait nor ask the time. QUIC, which has the streams and their windows, is somebody else's.
 //!
-//! A reader with one question: what a reply's stream brings stands in `reply`, the streams that belong to the connection in
-//! `unidirectional`, what leaves in `write`, fields in `qpack`.
+//! A reader with one question: what a reply's stream brings stands in `reply`, the streams that belong to the
+//! connection in `unidirectional`, what leaves in `write`, fields in `qpack`.
 //!
-//! The dynamic table of header compression has no room on either side: what we send refers to the static one alone, and so
-//! must the peer's fields. What a peer can make grow is one list of fields; body bytes are handed out as pieces of the input.
+//! The dynamic table of header compression has no room on either side: what we send refers to the static one
+//! alone, and so must the peer's fields. What a peer can make grow is one list of fields; body bytes are
+//! handed out as pieces of the input.
 
 mod error;
 mod qpack;

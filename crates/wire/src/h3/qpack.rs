@@ -1,5 +1,5 @@
-//! Field sections of QPACK (RFC 9204 §4.5) that refer to the static table alone, and the instructions that a peer may still
-//! send beside them.
+//! Field sections of QPACK (RFC 9204 §4.5) that refer to the static table alone, and the instructions that a
+//! peer may still send beside them.
 
 use crate::h2::{Fields, Fit, HpackError, field_size, integer};
 
@@ -11,7 +11,8 @@ pub fn begin(out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Adds a field to it; its name is in lower case. A sensitive one must not enter a table anywhere on its way (§7.1.3).
+/// Adds a field to it; its name is in lower case. A sensitive one must not enter a table anywhere on its way
+/// (§7.1.3).
 pub fn field(out: &mut Vec<u8>, name: &[u8], value: &[u8], sensitive: bool) {
     let never = if sensitive { 0x20 } else { 0 };
     match statics::find(name, value) {
@@ -45,7 +46,8 @@ pub fn decode(section: &[u8], out: &mut Fields, budget: usize) -> Result<Fit, Fa
     Ok(if size <= budget { Fit::Whole } else { Fit::TooLarge })
 }
 
-/// One field's text behind the others; the lengths of name and value. `Err(None)` is a reference to a dynamic entry.
+/// One field's text behind the others; the lengths of name and value. `Err(None)` is a reference to a dynamic
+/// entry.
 fn line(section: &[u8], at: &mut usize, text: &mut Vec<u8>) -> Result<(usize, usize), Option<HpackError>> {
     let first = section[*at];
     let named = |index: usize| statics::entry(index).ok_or(Some(HpackError::Index));
@@ -87,7 +89,8 @@ pub fn encoder_instructions(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// What comes on the peer's decoder stream: streams it gave up (§4.4.2). Nothing else can be about sections of ours.
+/// What comes on the peer's decoder stream: streams it gave up (§4.4.2). Nothing else can be about sections
+/// of ours.
 #[derive(Debug, Default)]
 pub struct DecoderInstructions {
     /// Within an integer, so many bytes of it have come.

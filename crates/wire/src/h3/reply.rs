@@ -1,4 +1,5 @@
-//! What a server sends on a request's stream (RFC 9114 §4.1): interim heads, the reply's head, body, trailers.
+//! What a server sends on a request's stream (RFC 9114 §4.1): interim heads, the reply's head, body,
+//! trailers.
 
 use crate::h2::{Fields, Fit, head};
 
@@ -42,8 +43,8 @@ pub struct Reply {
     idle: u32,
 }
 
-/// This many empty DATA frames and frames of unknown types in a row are an attack on the reader's processor: each is legal and
-/// costs the sender two bytes.
+/// This many empty DATA frames and frames of unknown types in a row are an attack on the reader's processor:
+/// each is legal and costs the sender two bytes.
 const MOST_IDLE: u32 = 10_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

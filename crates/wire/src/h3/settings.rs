@@ -73,8 +73,8 @@ fn pair(payload: &mut &[u8]) -> Option<(u64, u64)> {
     Some((id, value))
 }
 
-/// What we say: no dynamic table, which is the default said aloud, how long a list may be, and whether datagrams of HTTP are
-/// taken.
+/// What we say: no dynamic table, which is the default said aloud, how long a list may be, and whether
+/// datagrams of HTTP are taken.
 pub fn ours(datagrams: bool) -> Vec<u8> {
     let mut payload = Vec::new();
     let said = [

@@ -1,5 +1,5 @@
-//! Streams that a server opens (RFC 9114 §6.2): its control stream, the two of header compression, and those that nobody here
-//! knows.
+//! Streams that a server opens (RFC 9114 §6.2): its control stream, the two of header compression, and those
+//! that nobody here knows.
 
 use super::error::{ErrorCode, Failure};
 use super::qpack::{self, DecoderInstructions};
@@ -23,8 +23,8 @@ pub struct Control {
     decoder: DecoderInstructions,
 }
 
-/// So many frames of unknown types are passed over on a control stream: servers send one or two, so that clients keep ignoring
-/// them (RFC 9114 §7.2.8).
+/// So many frames of unknown types are passed over on a control stream: servers send one or two, so that
+/// clients keep ignoring them (RFC 9114 §7.2.8).
 const MOST_UNKNOWN: u32 = 10_000;
 
 /// A stream of the server's.

@@ -1,9 +1,10 @@
-//! What leaves (RFC 9114 §4.1, §6.2, §7.2): heads and trailers as frames, the header of a piece of body, and what is said on
-//! the streams of the connection.
+//! What leaves (RFC 9114 §4.1, §6.2, §7.2): heads and trailers as frames, the header of a piece of body, and
+//! what is said on the streams of the connection.
 
 use super::{Field, kind, qpack, settings, stream_kind, varint};
 
-/// Appends a request's head, pseudo-fields first, or the fields behind a body; letters of names become lower case.
+/// Appends a request's head, pseudo-fields first, or the fields behind a body; letters of names become lower
+/// case.
 pub fn headers<'a>(out: &mut Vec<u8>, fields: impl IntoIterator<Item = Field<'a>>) {
     let mut payload = Vec::with_capacity(256);
     let mut lower = Vec::new();
@@ -22,8 +23,8 @@ pub fn data_header(out: &mut Vec<u8>, len: usize) {
     varint::write(out, len as u64);
 }
 
-/// The first bytes of each unidirectional stream of ours: control with SETTINGS, which say whether datagrams of HTTP are taken,
-/// and the two of header compression.
+/// The first bytes of each unidirectional stream of ours: control with SETTINGS, which say whether datagrams
+/// of HTTP are taken, and the two of header compression.
 pub fn control_stream(datagrams: bool) -> [Vec<u8>; 3] {
     let mut control = Vec::new();
     varint::write(&mut control, stream_kind::CONTROL);

@@ -93,8 +93,8 @@ impl ChunkedDecoder {
         &self.ends
     }
 
-    /// Decodes as much of `buf` as there is, moving body bytes to its front. What came before a fault is handed out first:
-    /// the next call, with what was not consumed, finds it again.
+    /// Decodes as much of `buf` as there is, moving body bytes to its front. What came before a fault is
+    /// handed out first: the next call, with what was not consumed, finds it again.
     pub fn decode(&mut self, buf: &mut [u8]) -> Result<Decoded, ChunkError> {
         let (mut at, mut body) = (0, 0);
         self.ends.clear();

@@ -1,5 +1,6 @@
-//! What Content-Length (RFC 9110 §8.6) and Transfer-Encoding (RFC 9112 §6.1) say of where a message ends, as strict as
-//! curl: a list of lengths is taken when all are one number, codings when they come in an order that can be undone.
+//! What Content-Length (RFC 9110 §8.6) and Transfer-Encoding (RFC 9112 §6.1) say of where a message ends, as
+//! strict as curl: a list of lengths is taken when all are one number, codings when they come in an order
+//! that can be undone.
 
 /// How many transfer codings may come on top of each other.
 const DEPTH_LIMIT: usize = 5;
@@ -78,7 +79,8 @@ impl TransferCodings {
         self.chunked || self.answered || !self.others.is_empty()
     }
 
-    /// Adds what a field's value says. `asked`: others than chunked were asked for; `raw`: they are not undone.
+    /// Adds what a field's value says. `asked`: others than chunked were asked for; `raw`: they are not
+    /// undone.
     pub fn add(&mut self, value: &[u8], asked: bool, raw: bool) -> Result<(), BadCoding> {
         self.answered |= asked && !raw;
         let mut chunked_here = false;

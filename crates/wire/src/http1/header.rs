@@ -7,7 +7,8 @@ use memchr::{memchr, memchr3};
 pub struct LineBuffer {
     bytes: Vec<u8>,
     start: usize,
-    /// Up to here no end of a line or field was found, so that a slow peer does not make the search quadratic.
+    /// Up to here no end of a line or field was found, so that a slow peer does not make the search
+    /// quadratic.
     searched: usize,
     /// The part before that is not plain.
     odd: bool,
@@ -98,8 +99,8 @@ impl LineBuffer {
         self.found(budget)
     }
 
-    /// The first field of the rest: a line and those that continue it, which is not known before the line after them
-    /// has begun (RFC 9112 §5.2). An empty line is not continued.
+    /// The first field of the rest: a line and those that continue it, which is not known before the line
+    /// after them has begun (RFC 9112 §5.2). An empty line is not continued.
     pub fn field_part(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
         while self.search_line() {
             let end = self.searched;
@@ -165,7 +166,8 @@ pub struct Part {
     pub plain: bool,
 }
 
-/// Whether a line is the one that ends a head: the empty one, and to curl each that begins with the end of a line.
+/// Whether a line is the one that ends a head: the empty one, and to curl each that begins with the end of a
+/// line.
 pub fn ends_head(line: &[u8]) -> bool {
     matches!(line, [b'\r' | b'\n', ..])
 }
@@ -213,8 +215,9 @@ pub struct HeaderLine<'a> {
 }
 
 impl<'a> HeaderLine<'a> {
-    /// Splits at the first colon; `None` for a line without one. A blank before the colon belongs to the name, which then
-    /// is nobody's: who reads past it and who does not would see two messages (RFC 9112 §5.1).
+    /// Splits at the first colon; `None` for a line without one. A blank before the colon belongs to the
+    /// name, which then is nobody's: who reads past it and who does not would see two messages (RFC 9112
+    /// §5.1).
     pub fn parse(line: &'a [u8]) -> Option<HeaderLine<'a>> {
         let colon = memchr(b':', line)?;
         Some(HeaderLine { name: &line[..colon], value: line[colon + 1..].trim_ascii() })
@@ -231,8 +234,9 @@ impl<'a> HeaderLine<'a> {
     }
 }
 
-/// A header line of an application's own: "Name: value", "Name:", which takes a field away, or "Name;", which asks for an
-/// empty one. The value is empty for the second form and `None` for the third. A line without a name is no field.
+/// A header line of an application's own: "Name: value", "Name:", which takes a field away, or "Name;", which
+/// asks for an empty one. The value is empty for the second form and `None` for the third. A line without a
+/// name is no field.
 pub fn own_line(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     if let Some(name) = line.strip_suffix(b";").filter(|name| !name.iter().any(|b| matches!(b, b':' | b';')))
     {
@@ -242,7 +246,8 @@ pub fn own_line(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     Some((line[..at].trim_ascii_end(), Some(line[at + 1..].trim_ascii())))
 }
 
-/// Joins a line with one that continues it (RFC 9112 section 5.2), with one blank in the place of all around the break.
+/// Joins a line with one that continues it (RFC 9112 section 5.2), with one blank in the place of all around
+/// the break.
 pub fn continue_line(line: &mut Vec<u8>, more: &[u8]) {
     line.truncate(line.trim_ascii_end().len());
     line.push(b' ');

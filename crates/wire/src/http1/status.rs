@@ -1,5 +1,6 @@
-//! The status line of a response (RFC 9112 §4), as tolerant as curl: the reason may be missing, more
-//! than three digits may stand in the code, and what only begins like a status line of HTTP/2 or 3 begins a reply, too.
+//! The status line of a response (RFC 9112 §4), as tolerant as curl: the reason may be missing, more than
+//! three digits may stand in the code, and what only begins like a status line of HTTP/2 or 3 begins a reply,
+//! too.
 
 /// A parsed status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +89,8 @@ impl StatusLine {
     }
 }
 
-/// Version and code of the status line in a reply to CONNECT, which curl reads with less patience: what is none counts as 0.
+/// Version and code of the status line in a reply to CONNECT, which curl reads with less patience: what is
+/// none counts as 0.
 pub fn connect_status(line: &[u8]) -> Option<(u8, u16)> {
     let rest = line.strip_prefix(PREFIX)?;
     let [b'1', b'.', minor @ (b'0' | b'1'), b' ', code @ ..] = rest else { return None };

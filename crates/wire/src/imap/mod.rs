@@ -1,7 +1,8 @@
-//! IMAP (RFC 9051, RFC 3501; URLs by RFC 5092): what a client writes, and what stands in the lines that it reads.
+//! IMAP (RFC 9051, RFC 3501; URLs by RFC 5092): what a client writes, and what stands in the lines that it
+//! reads.
 //!
-//! `url` says what a URL names, `response` what a line of the server is. A literal's octets are never held here: whoever
-//! reads the connection is told how many follow a line.
+//! `url` says what a URL names, `response` what a line of the server is. A literal's octets are never held
+//! here: whoever reads the connection is told how many follow a line.
 
 mod response;
 mod url;
@@ -36,7 +37,8 @@ pub fn escaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The flags of a message, with CURLULFLAG_'s bits, as APPEND has them before the size (RFC 9051 section 6.3.12).
+/// The flags of a message, with CURLULFLAG_'s bits, as APPEND has them before the size (RFC 9051 section
+/// 6.3.12).
 pub fn flags(bits: i64) -> Vec<u8> {
     const NAMES: [(i64, &str); 5] =
         [(1, "\\Answered"), (2, "\\Deleted"), (4, "\\Draft"), (8, "\\Flagged"), (16, "\\Seen")];

@@ -1,5 +1,5 @@
-//! The lines of a server (RFC 9051 section 7): tagged, untagged, continuation requests, and the literals announced at
-//! their ends.
+//! The lines of a server (RFC 9051 section 7): tagged, untagged, continuation requests, and the literals
+//! announced at their ends.
 
 /// What a line is to a client that waits for the reply to the command with a certain tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! What the path of an IMAP URL names (RFC 5092 section 11): a mailbox, and parameters that lead to one message or a
-//! part of it.
+//! What the path of an IMAP URL names (RFC 5092 section 11): a mailbox, and parameters that lead to one
+//! message or a part of it.
 
 use crate::escape::{self, Reject, RejectedOctet};
 

@@ -1,5 +1,5 @@
-//! LDAP (RFC 4511): the requests of a client that reads, what a server answers, URLs (RFC 4516), and entries as curl
-//! prints them.
+//! LDAP (RFC 4511): the requests of a client that reads, what a server answers, URLs (RFC 4516), and entries
+//! as curl prints them.
 
 pub mod ber;
 pub mod filter;
@@ -65,7 +65,8 @@ impl Search {
         Search { base: Vec::new(), attributes, scope: 0, filter: b"(objectClass=*)".to_vec() }
     }
 
-    /// From the path and the query of a URL: `/base?attributes?scope?filter?extensions`, each escaped by itself.
+    /// From the path and the query of a URL: `/base?attributes?scope?filter?extensions`, each escaped by
+    /// itself.
     pub fn from_url(path_and_query: &[u8]) -> Result<Search, BadUrl> {
         let mut parts =
             path_and_query.strip_prefix(b"/").unwrap_or(path_and_query).split(|byte| *byte == b'?');
@@ -216,9 +217,9 @@ impl Entry<'_> {
         Ok(())
     }
 
-    /// Prints it as curl does: a line with its name, one for each value, an empty one behind each attribute and behind the
-    /// entry. What would break a line or mislead a reader of LDIF (RFC 2849) is in base64; a name stands as it is as long as it is
-    /// one line.
+    /// Prints it as curl does: a line with its name, one for each value, an empty one behind each attribute
+    /// and behind the entry. What would break a line or mislead a reader of LDIF (RFC 2849) is in base64; a
+    /// name stands as it is as long as it is one line.
     pub fn print(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         let mut entry = Reader(self.0);
         out.extend_from_slice(b"DN:");

@@ -100,8 +100,8 @@ impl Encoding {
         self.held.drain(..count);
     }
 
-    /// `ahead`: how many bytes must stay, because whether a blank ends its line and whether a character is the last
-    /// of its line shows only in what follows.
+    /// `ahead`: how many bytes must stay, because whether a blank ends its line and whether a character is
+    /// the last of its line shows only in what follows.
     fn quoted_printable(&mut self, ahead: usize, out: &mut Vec<u8>) {
         let mut at = 0;
         while at < self.held.len() {

@@ -1,5 +1,5 @@
-//! Multipart bodies (RFC 7578, RFC 2046), laid out as curl does: a tree of parts becomes a flat list of pieces, of
-//! which some are bytes and some are sources that the caller reads (files, callbacks).
+//! Multipart bodies (RFC 7578, RFC 2046), laid out as curl does: a tree of parts becomes a flat list of
+//! pieces, of which some are bytes and some are sources that the caller reads (files, callbacks).
 //!
 //! Headers and their order, escapes and default types are those that servers have seen from curl for years.
 
@@ -73,7 +73,8 @@ pub struct Body<S> {
     pub size: Option<u64>,
 }
 
-/// Lays out a form. `kind` is what the application's own Content-Type header says of it. `boundary` gives a fresh boundary at each call, which no content may hold.
+/// Lays out a form. `kind` is what the application's own Content-Type header says of it. `boundary` gives a
+/// fresh boundary at each call, which no content may hold.
 pub fn form<S>(
     parts: Vec<Part<S>>,
     kind: Option<&[u8]>,
@@ -88,8 +89,8 @@ pub fn form<S>(
     Ok(Body { content_type, pieces: layout.pieces, size: layout.size })
 }
 
-/// Lays out a mail: its head, which has these lines and what MIME needs (RFC 2045), and the parts as its body. Quotes in
-/// names are written as mail has them (RFC 2045 section 5.1), whatever forms do.
+/// Lays out a mail: its head, which has these lines and what MIME needs (RFC 2045), and the parts as its
+/// body. Quotes in names are written as mail has them (RFC 2045 section 5.1), whatever forms do.
 pub fn mail<S>(
     parts: Vec<Part<S>>,
     headers: &[Vec<u8>],
@@ -119,8 +120,8 @@ pub fn mail<S>(
 pub enum Unsendable {
     /// [`NotSevenBit`]: it cannot be read as what it is said to be.
     NotSevenBit,
-    /// A line break in a type, in a header line, or in a name that is escaped with backslashes: it would begin a header of
-    /// the value's choosing.
+    /// A line break in a type, in a header line, or in a name that is escaped with backslashes: it would
+    /// begin a header of the value's choosing.
     LineBreak,
 }
 
@@ -132,7 +133,8 @@ impl From<NotSevenBit> for Unsendable {
 
 const FORM_DATA: &[u8] = b"multipart/form-data";
 
-/// What parts of a multipart of this type say of themselves: only those of a form are its data (RFC 7578 section 4.2).
+/// What parts of a multipart of this type say of themselves: only those of a form are its data (RFC 7578
+/// section 4.2).
 fn disposition_in(kind: &[u8]) -> Option<&'static str> {
     let is_form = kind.get(..FORM_DATA.len()).is_some_and(|start| start.eq_ignore_ascii_case(FORM_DATA));
     let ends = kind.get(FORM_DATA.len()).is_none_or(|next| b"; \t".contains(next));
@@ -169,7 +171,8 @@ struct Layout<'a, S> {
     text: Vec<u8>,
     size: Option<u64>,
     escape: Escape,
-    /// Parts of a mail say how they are coded, and are plain text where nothing else is known, whatever their file's name.
+    /// Parts of a mail say how they are coded, and are plain text where nothing else is known, whatever their
+    /// file's name.
     mail: bool,
     boundary: &'a mut dyn FnMut() -> String,
 }
@@ -218,7 +221,8 @@ impl<'a, S> Layout<'a, S> {
         Ok(())
     }
 
-    /// A line break in a name would begin a header of the name's choosing. Percent has a way to write it, a backslash none.
+    /// A line break in a name would begin a header of the name's choosing. Percent has a way to write it, a
+    /// backslash none.
     fn check_names(&self, part: &Part<S>) -> Result<(), Unsendable> {
         let breaks = |text: &Vec<u8>| has_line_break(text);
         let written = self.escape == Escape::Backslash
@@ -237,8 +241,8 @@ impl<'a, S> Layout<'a, S> {
             encoding.finish(&mut encoded);
             self.put(&[&encoded]);
             if !self.mail && encoder.encoded_size(bytes.len() as u64).is_none() {
-                // A form is announced alike whether the part is memory or a file (curl_mime_encoder(3)). A mail keeps
-                // what is known of its size, without which IMAP takes none.
+                // A form is announced alike whether the part is memory or a file (curl_mime_encoder(3)). A
+                // mail keeps what is known of its size, without which IMAP takes none.
                 self.size = None;
             }
         } else if bytes.len() < OWN_PIECE {
@@ -332,7 +336,8 @@ fn has_line_break(text: &[u8]) -> bool {
     text.iter().any(|octet| matches!(octet, b'\r' | b'\n'))
 }
 
-/// Refuses a type or a header line that would put another line into the part's head. A header may be folded (RFC 5322 §2.2.3).
+/// Refuses a type or a header line that would put another line into the part's head. A header may be folded
+/// (RFC 5322 §2.2.3).
 fn check_lines<S>(part: &Part<S>) -> Result<(), Unsendable> {
     let breaks_type = part.content_type.as_deref().is_some_and(has_line_break);
     let breaks_line = |line: &Vec<u8>| {

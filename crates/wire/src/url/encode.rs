@@ -1,4 +1,5 @@
-//! The encoding that `flag::URLENCODE` asks for: it leaves the delimiters of a URL alone, unlike `escape::encode`.
+//! The encoding that `flag::URLENCODE` asks for: it leaves the delimiters of a URL alone, unlike
+//! `escape::encode`.
 
 use crate::escape::{is_unreserved, push_encoded};
 
@@ -11,8 +12,8 @@ pub(super) enum Space {
     PlusInQuery,
 }
 
-/// Encodes spaces, control characters and everything outside ASCII in a piece of a URL; what is encoded already gets digits in
-/// upper case.
+/// Encodes spaces, control characters and everything outside ASCII in a piece of a URL; what is encoded
+/// already gets digits in upper case.
 pub(super) fn encode_piece(piece: &[u8], space: Space) -> Vec<u8> {
     let mut out = Vec::with_capacity(piece.len());
     let mut plus = space == Space::Plus;

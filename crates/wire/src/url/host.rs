@@ -39,7 +39,8 @@ pub(super) fn parse_authority(
     Ok(())
 }
 
-/// Checks a decoded host name or bracketed IPv6 address; the latter comes back normalised, its zone goes to `url`.
+/// Checks a decoded host name or bracketed IPv6 address; the latter comes back normalised, its zone goes to
+/// `url`.
 pub(super) fn check_host(url: &mut Url, host: &[u8]) -> Result<Vec<u8>, UrlError> {
     if let Some(inner) = host.strip_prefix(b"[") {
         let inner = inner.strip_suffix(b"]").ok_or(UrlError::BadIpv6)?;
@@ -100,7 +101,8 @@ pub(super) fn parse_port(digits: &[u8]) -> Result<u16, UrlError> {
         .ok_or(UrlError::BadPortNumber)
 }
 
-/// `user:password;options`, the last only for the schemes that have them; options may also precede the password.
+/// `user:password;options`, the last only for the schemes that have them; options may also precede the
+/// password.
 fn parse_login(url: &mut Url, login: &[u8]) {
     let has_options = url.scheme.as_deref().and_then(scheme).is_some_and(|known| known.has_login_options);
     let colon = login.iter().position(|&octet| octet == b':');
@@ -128,8 +130,8 @@ fn split_port(authority: &[u8]) -> Result<(&[u8], Option<&[u8]>), UrlError> {
     }
 }
 
-/// One to four numbers, decimal, octal or hexadecimal, the last filling all octets that remain, as inet_aton reads
-/// them. One trailing dot is allowed. `None` when this is no address: then it is a name.
+/// One to four numbers, decimal, octal or hexadecimal, the last filling all octets that remain, as inet_aton
+/// reads them. One trailing dot is allowed. `None` when this is no address: then it is a name.
 fn ipv4_from_numbers(host: &[u8]) -> Option<Ipv4Addr> {
     // Most hosts are names, and begin with a letter.
     host.first().filter(|octet| octet.is_ascii_digit())?;

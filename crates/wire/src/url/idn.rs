@@ -6,9 +6,9 @@ use super::{UrlError, host};
 
 /// The ASCII form of a host; a host that is ASCII already is returned as it is.
 ///
-/// Letters of full width and their like become ASCII on the way: what could then end a host, or begin a port, makes the
-/// whole no host (UTS 46 section 4, the URL Standard's forbidden code points, and what this parser refuses in any host). One
-/// that becomes an IPv4 address is that address, in its usual form.
+/// Letters of full width and their like become ASCII on the way: what could then end a host, or begin a port,
+/// makes the whole no host (UTS 46 section 4, the URL Standard's forbidden code points, and what this parser
+/// refuses in any host). One that becomes an IPv4 address is that address, in its usual form.
 pub fn unicode_to_ascii(host: &[u8]) -> Result<Vec<u8>, UrlError> {
     if host.is_ascii() {
         return Ok(host.to_vec());

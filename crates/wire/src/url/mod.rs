@@ -99,8 +99,8 @@ pub struct Url {
     scheme_was_guessed: bool,
 }
 
-/// What must agree for two URLs to have the same origin. The host is in lower case and punycode, an IPv6 address
-/// keeps its brackets, a trailing dot stays.
+/// What must agree for two URLs to have the same origin. The host is in lower case and punycode, an IPv6
+/// address keeps its brackets, a trailing dot stays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     pub scheme: String,
@@ -110,7 +110,8 @@ pub struct Origin {
 }
 
 impl Url {
-    /// Parses an absolute URL, or with `flag::DEFAULT_SCHEME` or `flag::GUESS_SCHEME` one that lacks its scheme.
+    /// Parses an absolute URL, or with `flag::DEFAULT_SCHEME` or `flag::GUESS_SCHEME` one that lacks its
+    /// scheme.
     pub fn parse(input: &[u8], flags: u32) -> Result<Url, UrlError> {
         parse::parse(input, flags)
     }

@@ -1,11 +1,12 @@
-//! Relative references (RFC 3986 section 5.2): what a `Location:` header or a second `curl_url_set(URL)` does.
+//! Relative references (RFC 3986 section 5.2): what a `Location:` header or a second `curl_url_set(URL)`
+//! does.
 
 use super::encode::{Space, encode_piece};
 use super::{Url, UrlError, flag, parse};
 
 impl Url {
-    /// Applies `reference`, which has no scheme, to this complete URL. Spaces and octets outside ASCII get encoded
-    /// on the way: redirecting servers send them raw.
+    /// Applies `reference`, which has no scheme, to this complete URL. Spaces and octets outside ASCII get
+    /// encoded on the way: redirecting servers send them raw.
     pub(super) fn resolve(&self, reference: &[u8], flags: u32) -> Result<Url, UrlError> {
         let mut text = match reference {
             [] => return Ok(Url { fragment: None, fragment_was_set: false, ..self.clone() }),

@@ -111,7 +111,8 @@ fn a_sharp_s_is_no_double_s() {
     assert_eq!(url.host_ascii(), Ok(b"xn--fa-hia.de".to_vec()));
 }
 
-/// Characters that become ASCII on the way must not end the host or begin a port: another host would be asked than is shown.
+/// Characters that become ASCII on the way must not end the host or begin a port: another host would be asked
+/// than is shown.
 #[test]
 fn an_international_host_stays_one_host() {
     for odd in [

@@ -1,5 +1,5 @@
-//! permessage-deflate (RFC 7692): what is offered and agreed on, and the messages compressed ([`Deflater`]) and taken out
-//! again ([`Inflater`]). The deflating itself is the crate flate2's.
+//! permessage-deflate (RFC 7692): what is offered and agreed on, and the messages compressed ([`Deflater`])
+//! and taken out again ([`Inflater`]). The deflating itself is the crate flate2's.
 //!
 //! Plain bytes come in slices of at most 16 KiB, so that a bomb takes no more memory than its window.
 
@@ -28,7 +28,8 @@ const SLICE: usize = 16 * 1024;
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// No message is remembered when the next comes, on either side: memory is taken only within one, and less is saved.
+    /// No message is remembered when the next comes, on either side: memory is taken only within one, and
+    /// less is saved.
     pub forgets: bool,
     /// The window that both sides are to have, as a power of two.
     pub window: u8,
@@ -119,7 +120,8 @@ impl Deflater {
         Deflater { state: None, forgets: agreed.client_forgets, window, since: 0 }
     }
 
-    /// Compresses a piece of a message. What is ready to leave goes to the end of `out`; it may be nothing yet.
+    /// Compresses a piece of a message. What is ready to leave goes to the end of `out`; it may be nothing
+    /// yet.
     pub fn piece(&mut self, data: &[u8], out: &mut Vec<u8>) {
         let whole = self.window == 1 << MAX_WINDOW;
         let mut rest = data;
@@ -174,7 +176,8 @@ pub struct Inflater {
     ends: bool,
     /// There may be more without more input.
     pending: bool,
-    /// What was made and not handed out: at most one byte more than a slice, which tells that the slice is not the last.
+    /// What was made and not handed out: at most one byte more than a slice, which tells that the slice is
+    /// not the last.
     output: Vec<u8>,
 }
 
@@ -214,7 +217,8 @@ impl Inflater {
         self.pending
     }
 
-    /// Takes payload of a message, which `ends` with it or goes on. All of what came before has been asked for.
+    /// Takes payload of a message, which `ends` with it or goes on. All of what came before has been asked
+    /// for.
     pub fn feed(&mut self, payload: &[u8], ends: bool) {
         debug_assert!(!self.pending, "slices are left");
         self.input.clear();

@@ -1,8 +1,9 @@
-//! WebSocket for a client (RFC 6455): frames in ([`Reader`]) and out ([`Writer`]) as state machines that neither read, wait
-//! nor draw random numbers, the key of the handshake, and the compression that may be agreed on there ([`deflate`]).
+//! WebSocket for a client (RFC 6455): frames in ([`Reader`]) and out ([`Writer`]) as state machines that
+//! neither read, wait nor draw random numbers, the key of the handshake, and the compression that may be
+//! agreed on there ([`deflate`]).
 //!
-//! A frame may be larger than memory: a reader hands its payload out where it was received, piece by piece, and a writer
-//! takes it as it comes. Nothing is allocated for what a peer sends.
+//! A frame may be larger than memory: a reader hands its payload out where it was received, piece by piece,
+//! and a writer takes it as it comes. Nothing is allocated for what a peer sends.
 
 pub mod deflate;
 mod reader;

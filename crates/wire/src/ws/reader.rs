@@ -24,8 +24,8 @@ pub struct Reader {
     empty: u32,
 }
 
-/// This many empty fragments in a row are an attack on the reader's processor. Pings are none of them: they come for hours on an
-/// idle connection.
+/// This many empty fragments in a row are an attack on the reader's processor. Pings are none of them: they
+/// come for hours on an idle connection.
 const MOST_EMPTY: u32 = 10_000;
 
 /// What a frame's first byte says.
@@ -78,8 +78,9 @@ impl Reader {
         self.have
     }
 
-    /// Looks at what follows the bytes before, as far as one piece goes. At most `room` bytes of payload are taken, of a
-    /// compressed message all there are; without room a frame's head tells of it all the same, and its payload stays.
+    /// Looks at what follows the bytes before, as far as one piece goes. At most `room` bytes of payload are
+    /// taken, of a compressed message all there are; without room a frame's head tells of it all the same,
+    /// and its payload stays.
     pub fn next(&mut self, input: &[u8], room: usize) -> Result<Step, Fault> {
         let mut used = 0;
         let frame = loop {

@@ -61,7 +61,8 @@ fn what_is_refused() {
     }
 }
 
-/// A message without an end whose fragments are empty is refused; pings in any number, and empty messages, are not.
+/// A message without an end whose fragments are empty is refused; pings in any number, and empty messages,
+/// are not.
 #[test]
 fn empty_fragments_are_bounded() {
     let fragments = |count: usize| [b"\x01\x00".to_vec(), b"\x00\x00".repeat(count)].concat();
@@ -190,7 +191,8 @@ fn compressed_examples_of_the_rfc() {
     assert_eq!(inflated(USUAL, &[(b"\xff\xff\xff", true)]), Err(Corrupt));
 }
 
-/// A megabyte of nothing in a thousand bytes comes in slices, the last of which says so even when they fit exactly.
+/// A megabyte of nothing in a thousand bytes comes in slices, the last of which says so even when they fit
+/// exactly.
 #[test]
 fn what_was_compressed_comes_in_slices() {
     for (length, slices) in [(0, 1), (1, 1), (16_384, 1), (16_385, 2), (1 << 20, 64)] {
@@ -210,7 +212,8 @@ fn what_was_compressed_comes_in_slices() {
     }
 }
 
-/// Random messages in random pieces and fragments, with every window and with and without memory of what was before.
+/// Random messages in random pieces and fragments, with every window and with and without memory of what was
+/// before.
 #[test]
 fn what_is_compressed_reads_back() {
     let mut dice = Dice::new(7692);

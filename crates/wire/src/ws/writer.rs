@@ -31,8 +31,9 @@ impl Writer {
         self.in_message
     }
 
-    /// Begins a frame of this length: writes its head. Within a message a data frame goes on with it, whatever its kind;
-    /// `last` says that it ends it. Control frames are always whole. The frame before must be complete.
+    /// Begins a frame of this length: writes its head. Within a message a data frame goes on with it,
+    /// whatever its kind; `last` says that it ends it. Control frames are always whole. The frame before must
+    /// be complete.
     ///
     /// The mask must come from where nobody can foresee it (section 5.3).
     pub fn begin(&mut self, kind: Kind, last: bool, length: u64, mask: [u8; 4], out: &mut Vec<u8>) {

@@ -1,5 +1,5 @@
-//! Bindings of other languages that nobody here wrote: Perl's WWW::Curl, tornado on pycurl, the Rust `curl` crate, R's
-//! curl; and CMake, which brings its own.
+//! Bindings of other languages that nobody here wrote: Perl's WWW::Curl, tornado on pycurl, the Rust `curl`
+//! crate, R's curl; and CMake, which brings its own.
 
 use std::process::Command;
 

@@ -1,8 +1,9 @@
-//! A server that stops, resets or falls silent after every byte of a conversation, its own and the client's, with the multi handle
-//! driven in each way: a true code, soon; and nothing is called whole that isn't. Of datagrams there is silence after each.
+//! A server that stops, resets or falls silent after every byte of a conversation, its own and the client's,
+//! with the multi handle driven in each way: a true code, soon; and nothing is called whole that isn't. Of
+//! datagrams there is silence after each.
 //!
-//! Each conversation runs whole once and is recorded; then it is cut. A usual run takes the four ways in turn and few silences, as
-//! each takes its time; a deep one takes all ways at every byte.
+//! Each conversation runs whole once and is recorded; then it is cut. A usual run takes the four ways in turn
+//! and few silences, as each takes its time; a deep one takes all ways at every byte.
 
 use std::any::Any;
 use std::io::{self, BufRead, BufReader, Write};
@@ -50,13 +51,16 @@ struct Conversation {
     taken: Option<(&'static [u8], &'static [u8])>,
     /// What the server itself has heard on its last connection, where the relay sees only TLS.
     heard: Option<Box<dyn Fn() -> Vec<u8>>>,
-    /// Codes of a conversation that was lost before the server had said that; the last ones stand for the rest.
+    /// Codes of a conversation that was lost before the server had said that; the last ones stand for the
+    /// rest.
     codes: Vec<(&'static [u8], Vec<i32>)>,
     /// FTP's data connection is cut as well.
     has_data: bool,
-    /// From where the server has said the first until it has said the second, the end of the connection is the reply's end.
+    /// From where the server has said the first until it has said the second, the end of the connection is
+    /// the reply's end.
     ends_by_closing: Option<(&'static [u8], &'static [u8])>,
-    /// The server's side is a few bytes longer or shorter each time: a signature by ECDSA has no fixed length.
+    /// The server's side is a few bytes longer or shorter each time: a signature by ECDSA has no fixed
+    /// length.
     length_varies: bool,
     /// Every so many bytes, in a usual run; in a deep one five times as often.
     stride: usize,
@@ -374,8 +378,8 @@ cuts! {
 /// How many datagrams are enough for a small file by QUIC, and more.
 const DATAGRAMS: usize = 32;
 
-/// Datagrams know no end and no reset: after each of them the path is dead. What had come whole by then is whole, all else
-/// ends with its time; and where nothing is lost, nothing does.
+/// Datagrams know no end and no reset: after each of them the path is dead. What had come whole by then is
+/// whole, all else ends with its time; and where nothing is lost, nothing does.
 fn dead_after_each_datagram(run: &Context, conversation: &Conversation) {
     let ask = |most: usize, way: &str, limit| {
         let path = LossyPath::dead_after(conversation.server, most).expect("a relay starts");
@@ -420,8 +424,8 @@ const LENGTH: &str =
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n01234567\r\n\
     c;x=y\r\n89abcdefghij\r\n0\r\nSum: 1\r\n\r\n";
 
-/// As in curl, whole lines count as a head where the connection ends in it: some servers leave out the empty line. What such a
-/// head says of a body holds.
+/// As in curl, whole lines count as a head where the connection ends in it: some servers leave out the empty
+/// line. What such a head says of a body holds.
 fn http(reply: &'static str, told: &'static str) -> Conversation {
     let script = vec![expect("\r\n\r\n"), send(reply)];
     Conversation::scripted(script, "http://127.0.0.1:%p/", BODY)
@@ -551,7 +555,8 @@ fn websocket() -> Conversation {
     // The payload of the last frame is told, too.
     Conversation::scripted(script, "ws://127.0.0.1:%p/", "")
         .brings([BODY.as_bytes(), b"\x03\xe8"].concat())
-        // As in curl an end is one wherever no frame's head is torn: the application was told how much was to follow.
+        // As in curl an end is one wherever no frame's head is torn: the application was told how much was to
+        // follow.
         .ends_by_closing("\r\n\r\n", "nothing tells the end before it")
         .code("H", &[52, 56])
         .code("\r\n\r\n", &[52, 56, 22])

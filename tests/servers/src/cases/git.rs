@@ -88,7 +88,8 @@ fn chosen(scene: &Scene) {
     assert_eq!(ours, scene.run.ours(), "git loads another library");
 }
 
-/// ls-remote, clone, a shallow clone, push of a little and of much, fetch, pull, a branch removed, no such repository.
+/// ls-remote, clone, a shallow clone, push of a little and of much, fetch, pull, a branch removed, no such
+/// repository.
 fn round(scene: &Scene, url: &str) {
     let top = scene.path("");
     assert!(scene.must(&top, &["ls-remote", url]).stdout.contains("refs/heads/main"));

@@ -1,5 +1,5 @@
-//! HTTP/2 with servers that nobody here wrote: nginx, Apache's mod_http2, nghttpd, nghttpx, caddy. `streams` drives the library
-//! in turn, by poll and by an event loop of its own; the tool is asked beside it.
+//! HTTP/2 with servers that nobody here wrote: nginx, Apache's mod_http2, nghttpd, nghttpx, caddy. `streams`
+//! drives the library in turn, by poll and by an event loop of its own; the tool is asked beside it.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -68,8 +68,9 @@ fn good(run: &Context, count: usize, words: &str, size: usize, url: &str) -> Out
     output
 }
 
-/// In smaller sizes than count, so that all of it takes seconds. Debian's 7.88 can't go on with a connection that it speaks HTTP/2
-/// on in the clear, and hangs now and then where a transfer has to wait for a window: what is asked of it is less.
+/// In smaller sizes than count, so that all of it takes seconds. Debian's 7.88 can't go on with a connection
+/// that it speaks HTTP/2 on in the clear, and hangs now and then where a transfer has to wait for a window:
+/// what is asked of it is less.
 fn usual(run: &Context, kind: Http2Kind) {
     let server = start(run, kind);
     let small = server.https(&format!("/bytes-{SMALL}?%d"));
@@ -93,7 +94,8 @@ fn together(run: &Context, server: &Http2Server) {
     let large = server.https(&format!("/bytes-{LARGE}?%d"));
     good(run, 20, "-p 20", LARGE, &large);
     good(run, 20, &format!("-p 20 -u {LARGE}"), LARGE, &server.https("/body/%d"));
-    // Every third reads little at a time; the others don't wait for it, and no more than its window is held for it.
+    // Every third reads little at a time; the others don't wait for it, and no more than its window is held
+    // for it.
     good(run, 12, "-w event -p 12 -s 3", LARGE, &large);
     given_up(run, &large);
 }
@@ -148,8 +150,8 @@ fn full(run: &Context, kind: Http2Kind) {
 /// How many requests a server that starts anew, or that closes, gets.
 const ASKED: usize = 1000;
 
-/// Each of the requests was answered, and came once. Of a hundred, `lost` may have been told as lost instead: they came once
-/// or never.
+/// Each of the requests was answered, and came once. Of a hundred, `lost` may have been told as lost instead:
+/// they came once or never.
 fn once_each(output: &Output, server: &Http2Server, lost: usize) {
     let (good, second) = (output.number("good"), output.number("second"));
     let told = output.facts("code").len();
@@ -186,7 +188,8 @@ fn restarted(run: &Context, kind: Http2Kind) {
         ended.store(true, Ordering::SeqCst);
         output.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
     });
-    // Apache says that it takes a connection's first requests, and closes it, when it is told to start anew meanwhile.
+    // Apache says that it takes a connection's first requests, and closes it, when it is told to start anew
+    // meanwhile.
     once_each(&output, &server, if kind == Http2Kind::Apache { 5 } else { 0 });
     let restarts = restarts.into_inner();
     assert!(restarts >= 3 && output.number("connects") >= 2, "{restarts} restarts: {output:?}");
@@ -200,7 +203,8 @@ fn goaway(run: &Context) {
     assert!((10..=25).contains(&output.number("connects")), "{output:?}");
 }
 
-/// What others wrote for HTTP/1 does the same over HTTP/2, which libcurl offers unasked. (git's loop is beside its server.)
+/// What others wrote for HTTP/1 does the same over HTTP/2, which libcurl offers unasked. (git's loop is
+/// beside its server.)
 fn loops(run: &Context) {
     let server = start(run, Http2Kind::Nginx);
     others::php_at(run, &server.https(""));
@@ -234,7 +238,8 @@ fn h2spec(run: &Context) {
     }
 }
 
-/// It listens on a port for each of its cases, one behind the other: tried elsewhere when one of them is somebody's.
+/// It listens on a port for each of its cases, one behind the other: tried elsewhere when one of them is
+/// somebody's.
 fn h2specd(run: &Context, words: &[&str]) -> Output {
     let mut from = 20_000 + std::process::id() % 10_000;
     loop {

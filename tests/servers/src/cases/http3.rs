@@ -1,5 +1,6 @@
-//! HTTP/3 with servers that nobody here wrote: caddy, aioquic (Python), quic-go. `streams` drives the library by QUIC alone, the
-//! tool is asked beside it, and in the end a path that loses, doubles, delays and is narrow lies between.
+//! HTTP/3 with servers that nobody here wrote: caddy, aioquic (Python), quic-go. `streams` drives the library
+//! by QUIC alone, the tool is asked beside it, and in the end a path that loses, doubles, delays and is
+//! narrow lies between.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -33,7 +34,8 @@ const SMALL: usize = 1000;
 const MIDDLE: usize = 20_000;
 const LARGE: usize = 1_000_000;
 
-/// The narrowest path for QUIC (RFC 9000 §14), and what quic-go sends before it has tried anything: it knows no less.
+/// The narrowest path for QUIC (RFC 9000 §14), and what quic-go sends before it has tried anything: it knows
+/// no less.
 const NARROW: usize = 1200;
 const GO: usize = 1252;
 
@@ -108,8 +110,8 @@ fn good(
     output
 }
 
-/// In turn and at once, by poll and by an event loop, both ways; small ones and many at once on one connection; some that read
-/// slowly beside others; and the tool.
+/// In turn and at once, by poll and by an event loop, both ways; small ones and many at once on one
+/// connection; some that read slowly beside others; and the tool.
 fn usual(run: &Context, server: &dyn Serves) {
     let log = || server.log();
     let small = server.https(&format!("/bytes-{SMALL}?%d"));
@@ -134,8 +136,8 @@ fn usual(run: &Context, server: &dyn Serves) {
     assert_eq!(output.stdout, format!("3 200 {SMALL}\n").repeat(100), "{output:?}\n{}", log());
 }
 
-/// A server that ends says so: whoever comes next on a handle that has a connection to it meets the new one. What falls
-/// between the two is tried again.
+/// A server that ends says so: whoever comes next on a handle that has a connection to it meets the new one.
+/// What falls between the two is tried again.
 fn restarted(run: &Context, kind: QuicKind) {
     let mut server = Quic::start(run, kind).0;
     let url = server.https(&format!("/bytes-{SMALL}?[1-6]"));
@@ -159,7 +161,8 @@ fn restarted(run: &Context, kind: QuicKind) {
     assert!((2..6).contains(&connects), "{output:?}\n{}", server.log());
 }
 
-/// A resumed session's request leaves with the hello, with as much of an upload as is sent early. A server that has other keys
+/// A resumed session's request leaves with the hello, with as much of an upload as is sent early. A server
+/// that has other keys
 /// refuses it all, and gets it afterwards.
 fn early(run: &Context, kind: QuicKind) {
     let (here, elsewhere) = (Quic::start(run, kind).0, Quic::start(run, kind).0);
@@ -197,7 +200,8 @@ fn early(run: &Context, kind: QuicKind) {
     }
 }
 
-/// A client whose address changes in the middle of transfers, to a server that bears it: every byte is right, on one connection.
+/// A client whose address changes in the middle of transfers, to a server that bears it: every byte is right,
+/// on one connection.
 fn moving(run: &Context) {
     let server = Quic::start(run, QuicKind::Aioquic);
     let to = SocketAddr::from(([127, 0, 0, 1], server.0.port()));
@@ -216,8 +220,8 @@ fn moving(run: &Context) {
     }
 }
 
-/// Both ways on paths of one and of five in a hundred lost, with doubles and late ones, some too narrow for more than what QUIC
-/// needs: every byte is right.
+/// Both ways on paths of one and of five in a hundred lost, with doubles and late ones, some too narrow for
+/// more than what QUIC needs: every byte is right.
 fn lossy(run: &Context, server: &dyn Serves, narrow: usize) {
     let url = server.https("");
     let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");

@@ -1,5 +1,5 @@
-//! What `make install` and `make deb` leave behind: programs are built with it by pkg-config, curl-config and CMake, and
-//! other people's programs run on it through `warmwire-run`.
+//! What `make install` and `make deb` leave behind: programs are built with it by pkg-config, curl-config and
+//! CMake, and other people's programs run on it through `warmwire-run`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

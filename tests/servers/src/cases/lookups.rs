@@ -1,4 +1,5 @@
-//! Name look-ups, seen by a getaddrinfo of our own (`preload/lookups.c`), and what must not be opened too early.
+//! Name look-ups, seen by a getaddrinfo of our own (`preload/lookups.c`), and what must not be opened too
+//! early.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Mail against servers that nobody here wrote, by Debian's curl on either library: Dovecot (IMAP, POP3), Exim and aiosmtpd
-//! (SMTP). Logins, TLS, a thousand mails, large ones, and cuts at any place.
+//! Mail against servers that nobody here wrote, by Debian's curl on either library: Dovecot (IMAP, POP3),
+//! Exim and aiosmtpd (SMTP). Logins, TLS, a thousand mails, large ones, and cuts at any place.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -243,8 +243,9 @@ fn certificates(run: &Context) {
     }
 }
 
-/// The password is proved together with the channel, spelt as the server has it (SASLprep). Who stands between is told
-/// nothing that is of use. A server that knows the channel by another name is asked by that, too.
+/// The password is proved together with the channel, spelt as the server has it (SASLprep). Who stands
+/// between is told nothing that is of use. A server that knows the channel by another name is asked by that,
+/// too.
 fn channel(run: &Context) {
     let (leaf, other) = (run.world.authority.good(), run.world.authority.good());
     let ca = run.world.ca();

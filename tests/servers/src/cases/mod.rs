@@ -86,8 +86,9 @@ fn deep(case: Case) -> Case {
     Case { deep: true, ..case }
 }
 
-/// What must hold whoever speaks TLS: these run a second time on our library with the system's OpenSSL. Not among them is what speaks none,
-/// what is QUIC's (rustls' always), and what is one library's alone (`valgrind-openssl` has its own, `pycurl-cadata` asks for it itself).
+/// What must hold whoever speaks TLS: these run a second time on our library with the system's OpenSSL. Not
+/// among them is what speaks none, what is QUIC's (rustls' always), and what is one library's alone
+/// (`valgrind-openssl` has its own, `pycurl-cadata` asks for it itself).
 const EITHER_TLS: [&str; 53] = [
     "small-stacks",
     "certificates-refused",

@@ -1,4 +1,5 @@
-//! Negotiate against Apache's mod_auth_gssapi, in a Kerberos realm of its own, by Debian's curl on either library.
+//! Negotiate against Apache's mod_auth_gssapi, in a Kerberos realm of its own, by Debian's curl on either
+//! library.
 
 use std::process::Command;
 

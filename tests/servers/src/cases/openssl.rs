@@ -1,5 +1,5 @@
-//! What only the system's OpenSSL can do: keys that stay in a smart card (SoftHSM) or are a provider's, servers of old, and sessions
-//! that another process resumes.
+//! What only the system's OpenSSL can do: keys that stay in a smart card (SoftHSM) or are a provider's,
+//! servers of old, and sessions that another process resumes.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -172,8 +172,8 @@ fn smart_card(run: &Context) {
 const FROM_TLS10: &str = "SSLVERSION=4";
 const TLS10_ALONE: &str = "SSLVERSION=262148";
 
-/// A server that knows TLS 1.0 and RSA key exchange alone is reached by who lowers the security level himself, and by nobody else;
-/// an old cipher of TLS 1.2 by who names it.
+/// A server that knows TLS 1.0 and RSA key exchange alone is reached by who lowers the security level
+/// himself, and by nobody else; an old cipher of TLS 1.2 by who names it.
 // covers: CURLOPT_SSLVERSION, CURLOPT_SSL_CIPHER_LIST
 fn servers_of_old(run: &Context) {
     let place = TempDir::new("old").expect("a folder is made");
@@ -214,8 +214,8 @@ fn servers_of_old(run: &Context) {
     assert_eq!(fetch(run, folder, &rsa.url, &[]).fact("code"), silent, "rustls speaks it to nobody");
 }
 
-/// Apache wants to know who the client is when the connection has been in use: by TLS 1.3 it asks behind the handshake, by TLS 1.2
-/// it begins another. Who is known once is known for the next request.
+/// Apache wants to know who the client is when the connection has been in use: by TLS 1.3 it asks behind the
+/// handshake, by TLS 1.2 it begins another. Who is known once is known for the next request.
 fn asked_late(run: &Context) {
     const SIZE: &str = "1000";
     let place = TempDir::new("late").expect("a folder is made");

@@ -1,7 +1,8 @@
-//! What single options do: each row sets some and looks at the request that came or at what the transfer tells.
+//! What single options do: each row sets some and looks at the request that came or at what the transfer
+//! tells.
 //!
-//! A row whose option our library refuses (CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION) is passed over; COVERAGE.md then
-//! calls the option missing.
+//! A row whose option our library refuses (CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION) is passed over;
+//! COVERAGE.md then calls the option missing.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -91,8 +92,8 @@ fn request_line(run: &Context) {
 }
 
 // covers: CURLOPT_USERAGENT, CURLOPT_REFERER, CURLOPT_COOKIE, CURLOPT_HTTPHEADER, CURLOPT_ACCEPT_ENCODING,
-// CURLOPT_TRANSFER_ENCODING, CURLOPT_TIMECONDITION, CURLOPT_TIMEVALUE, CURLOPT_TIMEVALUE_LARGE, CURLOPT_RANGE,
-// CURLOPT_RESUME_FROM, CURLOPT_RESUME_FROM_LARGE
+// CURLOPT_TRANSFER_ENCODING, CURLOPT_TIMECONDITION, CURLOPT_TIMEVALUE, CURLOPT_TIMEVALUE_LARGE,
+// CURLOPT_RANGE, CURLOPT_RESUME_FROM, CURLOPT_RESUME_FROM_LARGE
 fn request_fields(run: &Context) {
     const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
     rows(

@@ -144,7 +144,8 @@ fn php_fatal(run: &Context) {
     for caller in ["easy", "multi"] {
         let mut command = Command::new("php");
         let output = run.run(command.arg(run.world.script("fatal.php")).arg(server.url("")).arg(caller));
-        // PHP jumps over our frames with longjmp, runs its shutdown functions, frees every handle and ends with 255.
+        // PHP jumps over our frames with longjmp, runs its shutdown functions, frees every handle and ends
+        // with 255.
         assert_eq!(output.status, Some(255), "{caller}: {output:?}");
         assert!(!output.stdout.contains("unreachable"), "{caller}: {output:?}");
         assert!(

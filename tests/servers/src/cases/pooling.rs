@@ -61,7 +61,8 @@ fn tls(run: &Context) {
     assert!(server.accepts() <= 20, "{} accepts", server.accepts());
 }
 
-/// A session that has lost its last stream is anybody's: sixteen threads need one each at most, whoever opened it.
+/// A session that has lost its last stream is anybody's: sixteen threads need one each at most, whoever
+/// opened it.
 fn http2(run: &Context) {
     const SIZE: usize = 20_000;
     let leaf = run.world.authority.good();

@@ -51,8 +51,8 @@ fn forked(run: &Context, url: &str) {
     assert_eq!(parent.len(), 4, "{output:?}");
     assert_eq!(child, ["child code=0 bytes=1000 connects=1"; 3], "{output:?}");
     for line in &parent[1..] {
-        // When the child cleans its copy of a handle the distribution's library says goodbye on the shared TLS
-        // connection; ours does not.
+        // When the child cleans its copy of a handle the distribution's library says goodbye on the shared
+        // TLS connection; ours does not.
         let connects = if run.ours() { line.ends_with("connects=0") } else { true };
         assert!(line.starts_with("parent code=0 bytes=1000") && connects, "{output:?}");
     }

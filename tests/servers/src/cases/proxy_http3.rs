@@ -1,5 +1,6 @@
-//! Tunnels through proxies that nobody here wrote: CONNECT and CONNECT for UDP by aioquic over HTTP/3 (--proxy-http3), and the
-//! latter by Node over HTTP/2 and HTTP/1.1 (RFC 9298), behind which servers of HTTP/3 stand.
+//! Tunnels through proxies that nobody here wrote: CONNECT and CONNECT for UDP by aioquic over HTTP/3
+//! (--proxy-http3), and the latter by Node over HTTP/2 and HTTP/1.1 (RFC 9298), behind which servers of
+//! HTTP/3 stand.
 
 use std::process::Command;
 
@@ -50,7 +51,8 @@ fn by_way_of(run: &Context, proxy: &TunnelProxy, words: &[&str]) -> Output {
 }
 
 // covers: --proxy-http3, CURLOPT_PROXYTYPE
-/// What goes by TCP goes through streams: an origin of HTTP/2, in clear HTTP/1.1, an upload; a kept tunnel serves again.
+/// What goes by TCP goes through streams: an origin of HTTP/2, in clear HTTP/1.1, an upload; a kept tunnel
+/// serves again.
 fn bytes(run: &Context) {
     let proxy = aioquic(run, &[]);
     let leaf = run.world.authority.good();
@@ -76,8 +78,8 @@ fn bytes(run: &Context) {
     assert!(std::fs::read(file("back")).is_ok_and(|came| came == body), "{output:?}");
 }
 
-/// A transfer that is paused for longer than the proxy bears silence goes on afterwards: its tunnel is kept alive meanwhile. More is
-/// under way than any window takes.
+/// A transfer that is paused for longer than the proxy bears silence goes on afterwards: its tunnel is kept
+/// alive meanwhile. More is under way than any window takes.
 fn paused(run: &Context) {
     const HUGE: usize = 16_000_000;
     let proxy = aioquic(run, &["idle=4"]);
@@ -94,7 +96,8 @@ fn paused(run: &Context) {
     assert!(took >= 9000, "it was paused: {output:?}");
 }
 
-/// HTTP/3 through a proxy: files both ways, many at once on one connection, and a second tunnel for another origin.
+/// HTTP/3 through a proxy: files both ways, many at once on one connection, and a second tunnel for another
+/// origin.
 fn through(run: &Context, proxy: &TunnelProxy, words: &[&str]) {
     let folder = TempDir::new("tunnel").expect("a folder");
     let body = pattern(LARGE);

@@ -1,4 +1,5 @@
-//! HTTP through servers that nobody here wrote: nginx, Apache httpd and squid, asked by Debian's curl on either library.
+//! HTTP through servers that nobody here wrote: nginx, Apache httpd and squid, asked by Debian's curl on
+//! either library.
 
 use std::process::Command;
 
@@ -76,8 +77,8 @@ fn uploads(run: &Context) {
         assert_eq!(curl(run, &[&back]).bytes(), pattern(2_000_000), "{at}");
         assert_eq!(told(run, &["-X", "DELETE", &url]), "204 1|");
     }
-    // Two bodies over one connection. Short ones: nginx answers here before it has read a long one, and whether what is
-    // left of that still goes is a race.
+    // Two bodies over one connection. Short ones: nginx answers here before it has read a long one, and
+    // whether what is left of that still goes is a race.
     let url = nginx.http("/taken");
     assert_eq!(told(run, &["-d", "x=1", &url, "-o", "/dev/null", &url]), "200 1|200 0|");
     assert_eq!(told(run, &["-F", &format!("f=@{file}"), &url]), "200 1|");
@@ -199,8 +200,8 @@ fn squid_credentials(run: &Context) {
     }
 }
 
-/// NTLM belongs to a connection: one conversation serves two requests to the proxy itself, and each tunnel has its own.
-/// squid's helper for tests checks the messages, and no password.
+/// NTLM belongs to a connection: one conversation serves two requests to the proxy itself, and each tunnel
+/// has its own. squid's helper for tests checks the messages, and no password.
 /// covers: --proxy-ntlm
 fn squid_ntlm(run: &Context) {
     let (nginx, ca) = (&run.world.nginx, run.world.ca());

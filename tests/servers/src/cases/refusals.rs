@@ -1,4 +1,5 @@
-//! What goes wrong: each fault gives libcurl's code and message, at once, and nothing is taken for whole that isn't.
+//! What goes wrong: each fault gives libcurl's code and message, at once, and nothing is taken for whole that
+//! isn't.
 
 use std::process::Command;
 use std::time::Duration;
@@ -87,7 +88,8 @@ fn cut_everywhere(run: &Context, server: &HttpServer, prefix: &str, path: &str, 
     let (codes, bytes) = (output.facts("code"), output.facts("bytes"));
     assert_eq!(codes.len(), response + 1, "{path}: {output:?}");
     assert_eq!(codes[0], if prefix.contains("/reset") { "56" } else { "52" }, "{path}: empty reply");
-    // A head cut after its status line is the end of an empty answer, as in curl; not so where the connection was reset.
+    // A head cut after its status line is the end of an empty answer, as in curl; not so where the connection
+    // was reset.
     let head = response - framed_length(path);
     let from = if run.ours() && prefix.contains("/reset") { 0 } else { head };
     assert!((0..head).all(|k| codes[k] != "0" || bytes[k] == "0"), "{path}: {output:?}");
@@ -136,7 +138,8 @@ fn cut_tls(run: &Context) {
     let head = response - framed_length("/chunked/40/15");
     assert!(codes[head..response - 2].iter().all(|code| *code != "0"), "{output:?}");
     assert_eq!(codes[response], "0", "{output:?}");
-    // Without close_notify a body that only the end delimits is not known to be whole. (curl with OpenSSL takes it.)
+    // Without close_notify a body that only the end delimits is not known to be whole. (curl with OpenSSL
+    // takes it.)
     let output = run.program(
         "fetch",
         &["-o", &format!("CAINFO={}", run.world.ca()), &server.url("/cut/1000000/close/5000")],

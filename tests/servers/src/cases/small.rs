@@ -1,5 +1,6 @@
-//! The small protocols, through servers that nobody here wrote: slapd, Mosquitto, tftpd-hpa, dictd, Gophernicus, GNU's
-//! telnetd, Perl's RTSP::Server, asked by Debian's curl on either library. What it prints on ours is what it prints on its own.
+//! The small protocols, through servers that nobody here wrote: slapd, Mosquitto, tftpd-hpa, dictd,
+//! Gophernicus, GNU's telnetd, Perl's RTSP::Server, asked by Debian's curl on either library. What it prints
+//! on ours is what it prints on its own.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -111,7 +112,8 @@ fn logins(run: &Context) {
         let output = same(run, &["-u", &login, &url]);
         assert_eq!(output.status, Some(status), "{login}: {output:?}");
     }
-    // Debian's library knows no SCRAM, and loses its way where the last challenge comes with the success (DIGEST-MD5).
+    // Debian's library knows no SCRAM, and loses its way where the last challenge comes with the success
+    // (DIGEST-MD5).
     let newer = ["DIGEST-MD5", "SCRAM-SHA-1", "SCRAM-SHA-256"];
     for mechanism in ["PLAIN", "CRAM-MD5"].into_iter().chain(newer.into_iter().filter(|_| run.ours())) {
         let options = format!("AUTH={mechanism}");
@@ -128,7 +130,8 @@ fn logins(run: &Context) {
     assert!(two.stdout.contains("uid=p5") && two.stdout.contains("ou: odd"), "{two:?}");
 }
 
-/// What was published with a retained message is told to who comes later. A subscription has no end but the limit of time.
+/// What was published with a retained message is told to who comes later. A subscription has no end but the
+/// limit of time.
 fn subscribed(run: &Context, arguments: &[&str], url: &str) -> Vec<u8> {
     let output = curl(run, &[&["--max-time", "2"], arguments, &[url]].concat());
     assert_eq!(output.status, Some(28), "{output:?}");
@@ -302,7 +305,8 @@ fn terminal(run: &Context) {
     assert!(output.stdout.contains("33 77"), "{output:?}");
 }
 
-/// A stream is announced, recorded, described and played, and what was sent arrives. Both libraries say the same of it.
+/// A stream is announced, recorded, described and played, and what was sent arrives. Both libraries say the
+/// same of it.
 fn media(run: &Context) {
     let server = RtspServer::start().expect("the server starts");
     let paths = |name: &str| (server.publish(name), server.play(name));
@@ -329,8 +333,8 @@ fn media(run: &Context) {
     assert_eq!(theirs.program("media", &[&publish, &play]).stdout, output.stdout);
 }
 
-/// Messages of all sizes, whole and in fragments, come back from servers by Python's websockets and Node's ws: plain, plain
-/// from one that would compress, and compressed, with and without memory of what was before.
+/// Messages of all sizes, whole and in fragments, come back from servers by Python's websockets and Node's
+/// ws: plain, plain from one that would compress, and compressed, with and without memory of what was before.
 fn echoes(run: &Context) {
     for kind in EchoKind::ALL {
         for (agrees, words) in
@@ -346,8 +350,8 @@ fn echoes(run: &Context) {
     }
 }
 
-/// What travels is compressed both ways: a fraction of what is uploaded and what comes out, in whatever window a server
-/// insists on. Python's allows 4 KiB.
+/// What travels is compressed both ways: a fraction of what is uploaded and what comes out, in whatever
+/// window a server insists on. Python's allows 4 KiB.
 fn echoes_compressed(run: &Context) {
     let folder = TempDir::new("ws").unwrap();
     let text = "What is said twice is compressed once. ".repeat(20_000);
@@ -366,8 +370,8 @@ fn echoes_compressed(run: &Context) {
     }
 }
 
-/// The command line tool: what is uploaded goes out as one message each time it is read, what comes is the output, and the
-/// server's word ends it.
+/// The command line tool: what is uploaded goes out as one message each time it is read, what comes is the
+/// output, and the server's word ends it.
 fn echoes_tool(run: &Context) {
     let folder = TempDir::new("ws").unwrap();
     let file = folder.write("sent", "1000 enough").unwrap();
@@ -383,8 +387,8 @@ fn echoes_tool(run: &Context) {
     }
 }
 
-/// Twenty WebSockets on one connection of HTTP/2 with hypercorn, plain and compressed. Unasked, and with a server whose streams
-/// carry none, each has a connection of its own.
+/// Twenty WebSockets on one connection of HTTP/2 with hypercorn, plain and compressed. Unasked, and with a
+/// server whose streams carry none, each has a connection of its own.
 fn echoes_on_streams(run: &Context) {
     const COUNT: &str = "20";
     let authority = &run.world.authority;

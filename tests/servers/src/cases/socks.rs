@@ -1,7 +1,8 @@
 //! A SOCKS 5 proxy that wants a ticket, in a Kerberos realm of its own.
 //!
-//! Debian's library gets no further than the login: 7.88 forgets that it offered GSS-API when the choice is not there at
-//! once, and takes a login that went well for an "undocumented mode". It is a witness for the proxy all the same.
+//! Debian's library gets no further than the login: 7.88 forgets that it offered GSS-API when the choice is
+//! not there at once, and takes a login that went well for an "undocumented mode". It is a witness for the
+//! proxy all the same.
 
 use std::process::Command;
 
@@ -185,7 +186,8 @@ fn protection(run: &Context) {
     }
 }
 
-/// A connection belongs to who made it: another ticket cache, another service, another way of logging in make another.
+/// A connection belongs to who made it: another ticket cache, another service, another way of logging in make
+/// another.
 fn each_its_own(run: &Context) {
     let scene = Scene::new("wanted");
     let (proxy, url) = (scene.proxy.address(), scene.server.url("/bytes/10"));

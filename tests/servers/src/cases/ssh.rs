@@ -1,5 +1,6 @@
-//! SFTP and SCP against OpenSSH's server, dropbear and one in Go, mostly by Debian's curl on either library: every way to log in, whose keys
-//! are taken, keys renewed on the way, many and large files, cuts at any place.
+//! SFTP and SCP against OpenSSH's server, dropbear and one in Go, mostly by Debian's curl on either library:
+//! every way to log in, whose keys are taken, keys renewed on the way, many and large files, cuts at any
+//! place.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -456,7 +457,8 @@ fn known_hosts_files(run: &Context) {
     }
 }
 
-/// An authority vouches for the host: its certificate is taken where the name, the time and the authority are right.
+/// An authority vouches for the host: its certificate is taken where the name, the time and the authority are
+/// right.
 fn host_certificates(run: &Context) {
     let server = openssh("");
     let place = server.path("");

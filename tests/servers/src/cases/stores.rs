@@ -9,7 +9,8 @@ pub fn cases() -> Vec<Case> {
     vec![case("hsts-callbacks", hsts_callbacks)]
 }
 
-/// The entry that has passed is not taken; a host of the cache is asked for over https, which the program forbids.
+/// The entry that has passed is not taken; a host of the cache is asked for over https, which the program
+/// forbids.
 fn hsts_callbacks(run: &Context) {
     let server = HttpServer::plain();
     let output = run.program("hsts", &[&server.url("/")]);

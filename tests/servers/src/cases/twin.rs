@@ -1,5 +1,5 @@
-//! The same transfers on both libraries: what the server saw, byte by byte, and what the program was told must agree, but for
-//! what is listed with a reason. Where 7.88 and 8.22 differ, 8.22's documents win.
+//! The same transfers on both libraries: what the server saw, byte by byte, and what the program was told
+//! must agree, but for what is listed with a reason. Where 7.88 and 8.22 differ, 8.22's documents win.
 
 use testkit::http::{After, HttpServer, Request, Response};
 

@@ -1,5 +1,6 @@
-//! Programs that look at many small facts and print those that do not hold: the API that needs no transfer (strings, dates,
-//! lists, URLs, printf, versions, handles at rest), and infos, headers and callbacks of real transfers.
+//! Programs that look at many small facts and print those that do not hold: the API that needs no transfer
+//! (strings, dates, lists, URLs, printf, versions, handles at rest), and infos, headers and callbacks of real
+//! transfers.
 
 use testkit::http::{HttpServer, Response};
 

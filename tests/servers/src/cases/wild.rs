@@ -1,6 +1,7 @@
-//! Programs that nobody here wrote and that use the library each in its own way: ostree (socket_action under GLib's loop),
-//! nbdkit (handles in threads), samtools (a multi handle, pauses and ranges), debuginfod-find (several servers at once),
-//! zckdl (multipart ranges), Nagios' check_curl, html-xml-utils; and the bindings pecl_http (libevent), TclCurl and RCurl.
+//! Programs that nobody here wrote and that use the library each in its own way: ostree (socket_action under
+//! GLib's loop), nbdkit (handles in threads), samtools (a multi handle, pauses and ranges), debuginfod-find
+//! (several servers at once), zckdl (multipart ranges), Nagios' check_curl, html-xml-utils; and the bindings
+//! pecl_http (libevent), TclCurl and RCurl.
 
 use std::path::Path;
 use std::process::Command;
@@ -53,7 +54,8 @@ impl<'a> Site<'a> {
         Site { run, root, place, http, https }
     }
 
-    /// Runs a line of shell in the program's place: `$HTTP`, `$HTTPS`, `$ROOT`, `$REFUSED` and `$CA` lead to the servers.
+    /// Runs a line of shell in the program's place: `$HTTP`, `$HTTPS`, `$ROOT`, `$REFUSED` and `$CA` lead to
+    /// the servers.
     fn shell(&self, line: &str) -> Output {
         let mut command = Command::new("sh");
         command.arg("-c").arg(line);
@@ -91,8 +93,8 @@ impl<'a> Site<'a> {
     }
 }
 
-/// `/moved/PATH` leads to PATH, `/private/PATH` to whom it knows; what is put can be had again; what is no file is left to the
-/// built-in paths.
+/// `/moved/PATH` leads to PATH, `/private/PATH` to whom it knows; what is put can be had again; what is no
+/// file is left to the built-in paths.
 fn answer(root: &Path, request: &Request) -> Option<Response> {
     let mut name = request.path().trim_start_matches('/');
     if let Some(name) = name.strip_prefix("moved/") {
@@ -272,7 +274,8 @@ fn check_curl(run: &Context) {
     assert_eq!(agent.is_some_and(|agent| agent.contains("8.22.0")), run.ours());
 }
 
-/// `-C` looks at the certificate that a function of its own sees at OpenSSL: it warns of one that ends within so many days.
+/// `-C` looks at the certificate that a function of its own sees at OpenSSL: it warns of one that ends within
+/// so many days.
 fn check_curl_certificate(site: &Site) {
     let ended = HttpServer::tls(site.run.world.authority.expired().server_config().expect("a usable pair"));
     authority(site.place.path());

@@ -1,4 +1,5 @@
-//! The descriptor and the timer on async-io, which serves smol and every executor without a reactor of its own.
+//! The descriptor and the timer on async-io, which serves smol and every executor without a reactor of its
+//! own.
 
 use std::future::Future;
 use std::io;
@@ -26,7 +27,8 @@ impl EventLoop for AsyncIo {
 pub struct Watched {
     descriptor: Async<Descriptor>,
     timer: Timer,
-    /// When the timer goes off. It is set anew only for what comes earlier: most deadlines are far away and never come.
+    /// When the timer goes off. It is set anew only for what comes earlier: most deadlines are far away and
+    /// never come.
     armed: Option<Instant>,
 }
 

@@ -33,7 +33,8 @@ impl EventLoop for Tokio {
 pub struct Watched {
     descriptor: AsyncFd<Descriptor>,
     timer: Pin<Box<Sleep>>,
-    /// When the timer goes off. It is set anew only for what comes earlier: most deadlines are far away and never come.
+    /// When the timer goes off. It is set anew only for what comes earlier: most deadlines are far away and
+    /// never come.
     armed: Option<Instant>,
 }
 

@@ -1,4 +1,5 @@
-//! A server of HTTP/3 on a thread of its own: QUIC is quinn-proto's, and it does to a request what it was told to.
+//! A server of HTTP/3 on a thread of its own: QUIC is quinn-proto's, and it does to a request what it was
+//! told to.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::ErrorKind;

@@ -14,7 +14,8 @@ use rustix::net::{
 pub const SEND: SendFlags = SendFlags::NOSIGNAL;
 /// Receiving never waits.
 pub(crate) const RECEIVE_NOW: RecvFlags = RecvFlags::DONTWAIT;
-/// How often a socket that is being connected is looked at without an event: poll and epoll tell of every end.
+/// How often a socket that is being connected is looked at without an event: poll and epoll tell of every
+/// end.
 pub(crate) const LOOK_WHILE_CONNECTING: Option<Duration> = None;
 
 /// A new socket that never waits and that no other program inherits.

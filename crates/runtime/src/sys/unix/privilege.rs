@@ -1,5 +1,5 @@
-//! Whether the process runs with more rights than its user (set-user-ID and the like): then the environment is the
-//! user's and decides nothing.
+//! Whether the process runs with more rights than its user (set-user-ID and the like): then the environment
+//! is the user's and decides nothing.
 
 use rustix::process::{getegid, geteuid, getgid, getuid};
 

@@ -5,7 +5,8 @@ use std::thread::Builder;
 
 use nix::sys::signal::{SigSet, SigmaskHow};
 
-/// Starts a detached thread with all signals blocked. A new thread inherits the mask of its maker, hence the swap.
+/// Starts a detached thread with all signals blocked. A new thread inherits the mask of its maker, hence the
+/// swap.
 pub fn spawn_helper(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
     without_signals(|| Builder::new().name(name.to_owned()).spawn(body)).map(drop)
 }

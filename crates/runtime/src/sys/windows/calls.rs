@@ -12,8 +12,8 @@ use socket2::{Domain, SockRef, Socket, Type};
 pub const SEND: SendFlags = SendFlags::empty();
 /// No flag says so here: sockets are made such that they never wait.
 pub(crate) const RECEIVE_NOW: RecvFlags = RecvFlags::empty();
-/// How often a socket that is being connected is looked at without an event: before Windows 10 2004, WSAPoll never told of a
-/// connect that had failed.
+/// How often a socket that is being connected is looked at without an event: before Windows 10 2004, WSAPoll
+/// never told of a connect that had failed.
 pub(crate) const LOOK_WHILE_CONNECTING: Option<Duration> = Some(Duration::from_millis(50));
 
 /// A new socket that never waits and that no other program inherits. Winsock is started by the first one.
@@ -55,7 +55,8 @@ pub(crate) fn failed_to_connect(fd: BorrowedSocket<'_>) -> Option<io::Error> {
     }
 }
 
-/// How much the send buffer ought to hold, if the system knows; `None` is also said of what is no connection of TCP's.
+/// How much the send buffer ought to hold, if the system knows; `None` is also said of what is no connection
+/// of TCP's.
 pub(crate) fn ideal_send_backlog(fd: BorrowedSocket<'_>) -> Option<usize> {
     winsock::ideal_send_backlog(fd).ok()
 }

@@ -49,7 +49,8 @@ pub(crate) fn poll_fds(fds: &mut [PollFd<'_>], max: Duration) -> io::Result<usiz
     Ok(poll(fds, Some(&timespec(max)))?)
 }
 
-/// Bits as Linux has them, which curl's header takes over, and Winsock's. POLLPRI is refused; what it stands for is POLLRDBAND.
+/// Bits as Linux has them, which curl's header takes over, and Winsock's. POLLPRI is refused; what it stands
+/// for is POLLRDBAND.
 const BITS: [(i16, PollFlags); 6] = [
     (1, PollFlags::RDNORM),
     (2, PollFlags::RDBAND),

@@ -1,7 +1,8 @@
-//! What SASL says once a security context stands (RFC 4752 section 3.1): the server tells how it can protect messages, and
-//! the client chooses. Mail is protected by TLS or not at all: the choice is none.
+//! What SASL says once a security context stands (RFC 4752 section 3.1): the server tells how it can protect
+//! messages, and the client chooses. Mail is protected by TLS or not at all: the choice is none.
 
-/// The answer to the server's offer, before it is wrapped; `None` when the offer is none, or when the server insists on more.
+/// The answer to the server's offer, before it is wrapped; `None` when the offer is none, or when the server
+/// insists on more.
 pub fn no_protection(offer: &[u8], authzid: &[u8]) -> Option<Vec<u8>> {
     const NONE: u8 = 1;
     let [layers, _, _, _] = offer else { return None };

@@ -46,8 +46,8 @@ impl Mechanism {
         Anonymous,
     ];
 
-    /// What is only used when it is chosen: who says that the user is who the connection is (EXTERNAL) or nobody, and what
-    /// curl doesn't know.
+    /// What is only used when it is chosen: who says that the user is who the connection is (EXTERNAL) or
+    /// nobody, and what curl doesn't know.
     const CHOSEN: [Mechanism; 4] = [External, ScramSha256Plus, ScramSha1Plus, Anonymous];
 
     /// As registered.
@@ -162,8 +162,9 @@ pub struct Preference {
 pub struct BadOption;
 
 impl Preference {
-    /// Reads `AUTH=NAME`, several of them separated by semicolons (CURLOPT_LOGIN_OPTIONS(3)). `own` is the name of the
-    /// protocol's own command after a plus sign, if it has one; `usual` is what is used where nothing is chosen.
+    /// Reads `AUTH=NAME`, several of them separated by semicolons (CURLOPT_LOGIN_OPTIONS(3)). `own` is the
+    /// name of the protocol's own command after a plus sign, if it has one; `usual` is what is used where
+    /// nothing is chosen.
     pub fn parse(options: &[u8], own: Option<&str>, usual: Mechanisms) -> Result<Preference, BadOption> {
         let mut chosen: Option<Mechanisms> = None;
         let mut owns = false;

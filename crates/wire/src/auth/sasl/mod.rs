@@ -1,10 +1,11 @@
-//! SASL (RFC 4422) from the client's side, as the mail protocols speak it: which mechanism is used, what it says to each
-//! challenge, and when it has failed. [`Conversation`] is a state machine without I/O: [`begin`](Conversation::begin) and
-//! [`answer`](Conversation::answer) say what is to be sent, in base64. `mechanism` names the mechanisms, `scram` and
-//! `digest` are the ones with several steps.
+//! SASL (RFC 4422) from the client's side, as the mail protocols speak it: which mechanism is used, what it
+//! says to each challenge, and when it has failed. [`Conversation`] is a state machine without I/O:
+//! [`begin`](Conversation::begin) and [`answer`](Conversation::answer) say what is to be sent, in base64.
+//! `mechanism` names the mechanisms, `scram` and `digest` are the ones with several steps.
 //!
-//! As in curl, the strongest mechanism that both sides know is used; a challenge that makes no sense is cancelled (`*`), and
-//! the next best is tried. A refusal is final: no other mechanism is told the password after it.
+//! As in curl, the strongest mechanism that both sides know is used; a challenge that makes no sense is
+//! cancelled (`*`), and the next best is tried. A refusal is final: no other mechanism is told the password
+//! after it.
 
 mod digest;
 mod gssapi;
@@ -71,10 +72,11 @@ pub enum Reply<'a> {
 /// What the client does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Begin with a mechanism, and with its first response where one goes along ("=" stands for an empty one).
+    /// Begin with a mechanism, and with its first response where one goes along ("=" stands for an empty
+    /// one).
     Begin(&'static str, Option<String>),
-    /// Log in with a ticket (RFC 4752): whoever holds the security context talks, and answers here with how that ended.
-    /// [`Conversation::cancelled`] when it ended before the server had its say.
+    /// Log in with a ticket (RFC 4752): whoever holds the security context talks, and answers here with how
+    /// that ended. [`Conversation::cancelled`] when it ended before the server had its say.
     Gssapi,
     /// Send a response; it may be empty.
     Send(String),
@@ -110,7 +112,8 @@ pub struct Conversation {
     offered: Mechanisms,
     wanted: Mechanisms,
     sends_first: bool,
-    /// Longest command with an initial response: its mechanism and the response, without the rest. 0 is no limit.
+    /// Longest command with an initial response: its mechanism and the response, without the rest. 0 is no
+    /// limit.
     limit: usize,
     used: Option<Mechanism>,
     /// So many of the channel's names were refused before anything was proved by them.
@@ -173,7 +176,8 @@ impl Conversation {
                 }
                 return self.begin(who, fresh);
             }
-            // Which name a server knows the channel by is told by none. So far nothing was said but a user's name.
+            // Which name a server knows the channel by is told by none. So far nothing was said but a user's
+            // name.
             (State::ScramFirst(_), Reply::Failure) if self.has_another_name(who) => {
                 return self.begin(who, fresh);
             }

@@ -1,6 +1,6 @@
-//! SASLprep (RFC 4013): what a person types becomes the octets that the server has stored. Spaces of all kinds become one
-//! kind, what cannot be seen goes, and what looks alike is spelt alike (NFKC). What a profile forbids is left as it is: no
-//! server has stored it, and it says so.
+//! SASLprep (RFC 4013): what a person types becomes the octets that the server has stored. Spaces of all
+//! kinds become one kind, what cannot be seen goes, and what looks alike is spelt alike (NFKC). What a
+//! profile forbids is left as it is: no server has stored it, and it says so.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! SCRAM (RFC 5802, with SHA-256 RFC 7677): both sides prove that they know the password, and neither tells it. With a channel
-//! (`-PLUS`) both prove that they are at its two ends, too: nobody sits between them.
+//! SCRAM (RFC 5802, with SHA-256 RFC 7677): both sides prove that they know the password, and neither tells
+//! it. With a channel (`-PLUS`) both prove that they are at its two ends, too: nobody sits between them.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;

@@ -271,8 +271,8 @@ fn scram_with_a_channel() {
     assert_eq!(talk.begin(&who("user", "pencil"), &fresh(nonce)), Action::Exhausted);
 }
 
-/// A server tells nobody which of the names it knows: one that is refused before anything was proved gives way to the next, and
-/// one that is refused after it doesn't.
+/// A server tells nobody which of the names it knows: one that is refused before anything was proved gives
+/// way to the next, and one that is refused after it doesn't.
 #[test]
 fn names_of_a_channel_give_way_to_one_another() {
     let user = with_channels(&[("tls-exporter", b"E"), ("tls-server-end-point", b"C")]);

@@ -26,8 +26,8 @@ impl Decoder {
         Decoder { table: Table::new(limit), limit }
     }
 
-    /// Reads a whole block into `out`, which holds fields of a size of at most `budget` then (RFC 9113 §6.5.2). What is
-    /// beyond is read and forgotten: a small block may say a large list many times over.
+    /// Reads a whole block into `out`, which holds fields of a size of at most `budget` then (RFC 9113
+    /// §6.5.2). What is beyond is read and forgotten: a small block may say a large list many times over.
     pub fn decode(&mut self, block: &[u8], out: &mut Fields, budget: usize) -> Result<Fit, HpackError> {
         out.clear();
         let mut reader = Reader { at: 0, block, left: Some(budget) };

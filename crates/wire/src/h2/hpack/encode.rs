@@ -1,5 +1,6 @@
-//! Writing header blocks (RFC 7541 §3, §6): what repeats from request to request becomes one byte each, what is told
-//! once takes no room in the table, and what is secret and short enough to guess is never entered (§7.1.3).
+//! Writing header blocks (RFC 7541 §3, §6): what repeats from request to request becomes one byte each, what
+//! is told once takes no room in the table, and what is secret and short enough to guess is never entered
+//! (§7.1.3).
 
 use super::table::{OVERHEAD, Table, hash};
 use super::{integer, statics};
@@ -55,8 +56,8 @@ impl Encoder {
         }
     }
 
-    /// Adds a field to it. Letters of the name become lower case (RFC 9113 §8.2). A sensitive one is kept out of all
-    /// tables.
+    /// Adds a field to it. Letters of the name become lower case (RFC 9113 §8.2). A sensitive one is kept out
+    /// of all tables.
     pub fn field(&mut self, name: &[u8], value: &[u8], sensitive: bool, out: &mut Vec<u8>) {
         let mut lower = std::mem::take(&mut self.lower);
         lower.clear();

@@ -1,8 +1,8 @@
 //! The Huffman code of header compression (RFC 7541 §5.2, appendix B).
 //!
-//! The code is canonical, so that the lengths of its 257 words say everything. Words of up to eight bits (letters,
-//! digits, most of what URLs and dates hold) are found by the next eight bits in one table; the few longer ones by
-//! comparing with the first word of each length.
+//! The code is canonical, so that the lengths of its 257 words say everything. Words of up to eight bits
+//! (letters, digits, most of what URLs and dates hold) are found by the next eight bits in one table; the few
+//! longer ones by comparing with the first word of each length.
 
 use super::HpackError;
 
@@ -30,8 +30,8 @@ struct Code {
     short: [(u8, u8); 256],
     /// The symbols in the order of their words.
     order: [u16; 257],
-    /// For each length: its first word and the end of its words, both moved to the top of 32 bits, and the first one's
-    /// place in `order`.
+    /// For each length: its first word and the end of its words, both moved to the top of 32 bits, and the
+    /// first one's place in `order`.
     first: [u32; LONGEST + 1],
     end: [u32; LONGEST + 1],
     place: [u16; LONGEST + 1],
@@ -87,7 +87,8 @@ const fn fill_short(short: &mut [(u8, u8); 256], symbol: usize, word: u32, lengt
 pub fn decode(text: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     out.reserve(text.len() * 8 / 5 + 1);
     let mut rest = text.iter();
-    // The bits to come from the top down, `have` of them real, ones below: so that padding looks the same to the end.
+    // The bits to come from the top down, `have` of them real, ones below: so that padding looks the same to
+    // the end.
     let (mut bits, mut have) = (u64::MAX, 0u32);
     loop {
         if have < LONGEST as u32 {

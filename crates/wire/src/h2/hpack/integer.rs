@@ -2,8 +2,8 @@
 
 use super::{HpackError, huffman};
 
-/// No length, index or table size of a block is larger than this: what claims to be is a fault, before anything is
-/// allocated for it.
+/// No length, index or table size of a block is larger than this: what claims to be is a fault, before
+/// anything is allocated for it.
 const LARGEST: u64 = 1 << 28;
 
 /// An integer whose first `prefix` bits stand in the byte at `at`, which moves behind it.
@@ -40,8 +40,9 @@ pub fn encode(out: &mut Vec<u8>, first: u8, prefix: u32, value: usize) {
     out.push(rest as u8);
 }
 
-/// Appends the string literal at `at` to `out` and tells its length. The length has the low `prefix` bits of the first byte,
-/// the bit above them says whether it is coded: 7 here (RFC 7541 §5.2), others in QPACK (RFC 9204 §4.1.2).
+/// Appends the string literal at `at` to `out` and tells its length. The length has the low `prefix` bits of
+/// the first byte, the bit above them says whether it is coded: 7 here (RFC 7541 §5.2), others in QPACK (RFC
+/// 9204 §4.1.2).
 pub fn decode_text(
     block: &[u8],
     at: &mut usize,
@@ -61,8 +62,8 @@ pub fn decode_text(
     Ok(out.len() - before)
 }
 
-/// Writes a string literal behind the bits that `first` holds, in the Huffman code when that is shorter. Upper-case letters
-/// of names are made lower-case by the caller.
+/// Writes a string literal behind the bits that `first` holds, in the Huffman code when that is shorter.
+/// Upper-case letters of names are made lower-case by the caller.
 pub fn encode_text(out: &mut Vec<u8>, first: u8, prefix: u32, text: &[u8]) {
     let coded = huffman::encoded_len(text);
     if coded < text.len() {

@@ -1,6 +1,7 @@
 //! The dynamic table of header compression (RFC 7541 §2.3.2, §4), as both sides keep it.
 //!
-//! Entries stand one behind the other in one buffer and leave from its front, so that nothing is allocated for one.
+//! Entries stand one behind the other in one buffer and leave from its front, so that nothing is allocated
+//! for one.
 
 use std::collections::VecDeque;
 
