@@ -10,7 +10,7 @@ use tables::{ArgKind, Code, EasyOption};
 use crate::Form;
 
 /// What an option is set to.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum Value<F = Rc<dyn MimeSource>> {
     /// Back to the default.
     Default,

@@ -2,9 +2,10 @@
 
 use crate::form::part::{Content, Part};
 use crate::names;
+use crate::options::Value;
 use crate::outside::Input;
-use crate::raw::{Code, Easy, EasyOption, Form, FormSource, mime};
-use crate::settings::{SetTo, Setting};
+use crate::raw::{self, Code, Easy, Form, FormSource, mime};
+use crate::settings::Setting;
 use crate::system::path;
 use std::io;
 use std::rc::Rc;
@@ -22,21 +23,17 @@ pub fn apply(easy: &Easy, list: &[Setting], escape: mime::Escape) -> Result<(), 
 }
 
 fn apply_one(easy: &Easy, setting: &Setting, escape: mime::Escape) -> Result<(), Code> {
-    if matches!(setting.to, SetTo::Function | SetTo::Object) {
-        return Ok(());
-    }
-    let name = if setting.name == "POSTFIELDS" { "COPYPOSTFIELDS" } else { setting.name };
-    let Some((option, _)) = EasyOption::from_name(name) else { return Err(Code::UnknownOption) };
-    match &setting.to {
-        SetTo::Text(text) => easy.set(option, text.clone()),
-        SetTo::Long(number) | SetTo::Offset(number) => easy.set(option, *number),
-        SetTo::List(list) => easy.set(option, list.clone()),
-        SetTo::Form(parts) => {
+    let value: raw::Value = match &setting.value {
+        Value::Default => return Ok(()),
+        Value::Long(number) => (*number).into(),
+        Value::Text(text) => text.clone().into(),
+        Value::List(list) => list.clone().into(),
+        Value::Form(parts) => {
             let parts = parts.iter().map(laid_out).collect::<Result<Vec<_>, _>>()?;
-            easy.set(EasyOption::Mimepost, Form::new(parts, escape))
+            Form::new(parts, escape).into()
         }
-        SetTo::Function | SetTo::Object => Ok(()),
-    }
+    };
+    easy.set(setting.option, value)
 }
 
 /// A part for the library; a file must be there, standard input is read now.

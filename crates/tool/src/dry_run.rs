@@ -4,7 +4,7 @@
 use crate::env::Env;
 use crate::message::shown;
 use crate::queue::{Item, Queue};
-use crate::raw::{UrlPart, url_flag};
+use crate::raw::{EasyOption as O, UrlPart, url_flag};
 use crate::request::{Method, Request};
 use crate::text::harmless;
 use crate::url::parse_url;
@@ -26,13 +26,13 @@ fn described(item: &Item) -> String {
     let request = &item.request;
     let line = format!("{} {} -> {}", method(item), url(item), output(item));
     let mut lines = vec![harmless(&line)];
-    let headers = request.options.list("HTTPHEADER").iter().map(|header| hidden(&shown(header)));
+    let headers = request.options.list(O::Httpheader).iter().map(|header| hidden(&shown(header)));
     lines.extend(headers.map(|header| format!("  header {}", harmless(&header))));
-    if let Some(login) = request.options.text("USERPWD") {
+    if let Some(login) = request.options.text(O::Userpwd) {
         let user = login.split(|byte| *byte == b':').next().unwrap_or_default();
         lines.push(format!("  login as {}", harmless(&shown(user))));
     }
-    if let Some(proxy) = request.options.text("PROXY").filter(|proxy| !proxy.is_empty()) {
+    if let Some(proxy) = request.options.text(O::Proxy).filter(|proxy| !proxy.is_empty()) {
         lines.push(format!("  by way of {}", harmless(&without_login(proxy))));
     }
     lines.extend(body(item).map(|body| format!("  body {}", harmless(&body))));
@@ -41,7 +41,7 @@ fn described(item: &Item) -> String {
 
 fn method(item: &Item) -> String {
     let request = &item.request;
-    match request.options.text("CUSTOMREQUEST") {
+    match request.options.text(O::Customrequest) {
         Some(custom) => shown(custom),
         None if request.head => "HEAD".to_string(),
         None if item.upload.is_some() => "PUT".to_string(),

@@ -61,6 +61,7 @@ mod variables;
 mod world;
 mod writeout;
 
+use crate::raw::EasyOption as O;
 use bytes::Bytes;
 use env::Env;
 use message::Messages;
@@ -123,8 +124,8 @@ fn run(words: &[Bytes], mut world: Outside) -> i32 {
 
 /// What is left to be found out: passwords that were not given, certificates named by the environment.
 fn complete(request: &mut Request, at: usize, count: usize, world: &Outside) {
-    let bearer = request.options.text("XOAUTH2_BEARER").is_some();
-    for (option, kind) in [("USERPWD", "host"), ("PROXYUSERPWD", "proxy")] {
+    let bearer = request.options.text(O::Xoauth2Bearer).is_some();
+    for (option, kind) in [(O::Userpwd, "host"), (O::Proxyuserpwd, "proxy")] {
         let Some(login) = request.options.text(option).map(<[u8]>::to_vec) else { continue };
         if (bearer && kind == "host") || login.contains(&b':') || login.first() == Some(&b';') {
             continue;
@@ -137,11 +138,11 @@ fn complete(request: &mut Request, at: usize, count: usize, world: &Outside) {
     }
     let netrc = request.netrc || request.netrc_optional;
     if let Some(file) =
-        system::variable("NETRC").filter(|_| netrc && request.options.text("NETRC_FILE").is_none())
+        system::variable("NETRC").filter(|_| netrc && request.options.text(O::NetrcFile).is_none())
     {
-        request.options.set_text("NETRC_FILE", &file);
+        request.options.set_text(O::NetrcFile, &file);
     }
-    let named = request.options.text("CAINFO").or(request.options.text("CAPATH")).is_some();
+    let named = request.options.text(O::Cainfo).or(request.options.text(O::Capath)).is_some();
     if !named && !request.insecure {
         let found = certificates_from_environment(request);
         if system::TRUSTS_SYSTEM && !found {
@@ -153,7 +154,7 @@ fn complete(request: &mut Request, at: usize, count: usize, world: &Outside) {
 /// As if `--ca-native` and `--proxy-ca-native` had been given.
 fn trust_system(request: &mut Request) {
     const NATIVE_CA: i64 = 16;
-    for option in ["SSL_OPTIONS", "PROXY_SSL_OPTIONS"] {
+    for option in [O::SslOptions, O::ProxySslOptions] {
         let bits = request.options.long(option).unwrap_or(0);
         request.options.set_long(option, bits | NATIVE_CA);
     }
@@ -163,11 +164,11 @@ fn trust_system(request: &mut Request) {
 fn certificates_from_environment(request: &mut Request) -> bool {
     let variable = |name: &str| system::variable(name).filter(|value| !value.is_empty());
     if let Some(bundle) = variable("CURL_CA_BUNDLE") {
-        request.options.set_text("CAINFO", &bundle);
+        request.options.set_text(O::Cainfo, &bundle);
         return true;
     }
     let mut found = false;
-    for (name, option) in [("SSL_CERT_DIR", "CAPATH"), ("SSL_CERT_FILE", "CAINFO")] {
+    for (name, option) in [("SSL_CERT_DIR", O::Capath), ("SSL_CERT_FILE", O::Cainfo)] {
         if let Some(value) = variable(name) {
             request.options.set_text(option, &value);
             found = true;

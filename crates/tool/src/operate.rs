@@ -3,7 +3,7 @@
 use crate::env::Env;
 use crate::parallel;
 use crate::queue::Queue;
-use crate::raw::{LockData, Share, speak_tls_by_openssl};
+use crate::raw::{EasyOption as O, LockData, Share, speak_tls_by_openssl};
 use crate::request::Request;
 use crate::run::Run;
 use crate::serial;
@@ -22,10 +22,10 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     let share = Share::default();
     // Shared only if asked for: what is in the share is sent.
     let cookies =
-        |request: &Request| !request.cookie_files.is_empty() || request.options.text("COOKIEJAR").is_some();
+        |request: &Request| !request.cookie_files.is_empty() || request.options.text(O::Cookiejar).is_some();
     share.set_kind(LockData::Cookie, requests.iter().any(cookies));
     // What one transfer learns holds for those beside and behind it, and no file loses what another knew.
-    share.set_kind(LockData::Hsts, requests.iter().any(|request| request.options.text("HSTS").is_some()));
+    share.set_kind(LockData::Hsts, requests.iter().any(|request| request.options.text(O::Hsts).is_some()));
     if let Some(file) = &env.globals.ssl_sessions {
         // Only OpenSSL lets its sessions out. Who has named another library is told so.
         if std::env::var_os("CURL_SSL_BACKEND").is_none() {

@@ -1,83 +1,150 @@
 //! The options of libcurl that flags have set.
 
 use crate::bytes::Bytes;
+use crate::form::part::Part;
+use crate::raw::EasyOption;
 
-/// The value of an option of libcurl.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    Text(Bytes),
-    Long(i64),
-    List(Vec<Bytes>),
+/// An option of the tool's own, which libcurl does not have under that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolOption {
+    Compressed,
+    DumpHeader,
+    EtagCompare,
+    EtagSave,
+    IpTos,
+    IpfsGateway,
+    KeepaliveTime,
+    /// The private key, which is one for TLS or for SSH as the URL decides.
+    Key,
+    OutputDir,
+    Raw,
+    VlanPriority,
+    WriteOut,
 }
 
-/// Options by name, in the order in which they were first given.
+impl ToolOption {
+    /// Whether the option says nothing of the user, and holds for a URL that a document or a server has
+    /// named, too ([`EasyOption::is_impersonal`]).
+    pub const fn is_impersonal(self) -> bool {
+        match self {
+            Self::DumpHeader | Self::EtagSave | Self::IpTos | Self::KeepaliveTime => true,
+            Self::OutputDir | Self::VlanPriority | Self::WriteOut => true,
+            Self::Compressed | Self::EtagCompare | Self::IpfsGateway | Self::Key | Self::Raw => false,
+        }
+    }
+}
+
+/// An option that a flag sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// An option of the library.
+    Lib(EasyOption),
+    /// An option of the tool.
+    Tool(ToolOption),
+}
+
+impl Key {
+    /// Whether the option says nothing of the user. A row that does not say so stays with the user's own URL.
+    pub const fn is_impersonal(self) -> bool {
+        match self {
+            Key::Lib(option) => option.is_impersonal(),
+            Key::Tool(option) => option.is_impersonal(),
+        }
+    }
+}
+
+impl From<EasyOption> for Key {
+    fn from(option: EasyOption) -> Key {
+        Key::Lib(option)
+    }
+}
+
+impl From<ToolOption> for Key {
+    fn from(option: ToolOption) -> Key {
+        Key::Tool(option)
+    }
+}
+
+/// The value of an option. Parts of a form are not read before the transfer begins.
+pub type Value = crate::raw::Value<Vec<Part>>;
+
+/// Options in the order in which they were first given.
 #[derive(Clone, Debug, Default)]
-pub struct Options(Vec<(&'static str, Value)>);
+pub struct Options(Vec<(Key, Value)>);
 
 impl Options {
-    pub fn set(&mut self, name: &'static str, value: Value) {
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some(slot) => slot.1 = value,
-            None => self.0.push((name, value)),
+    pub fn set(&mut self, key: impl Into<Key>, value: Value) {
+        let key = key.into();
+        match self.slot(key) {
+            Some(slot) => *slot = value,
+            None => self.0.push((key, value)),
         }
     }
 
-    pub fn set_text(&mut self, name: &'static str, text: &[u8]) {
-        self.set(name, Value::Text(text.to_vec()));
+    pub fn set_text(&mut self, key: impl Into<Key>, text: &[u8]) {
+        self.set(key, Value::Text(text.to_vec()));
     }
 
-    pub fn set_long(&mut self, name: &'static str, number: i64) {
-        self.set(name, Value::Long(number));
+    pub fn set_long(&mut self, key: impl Into<Key>, number: i64) {
+        self.set(key, Value::Long(number));
     }
 
-    pub fn push(&mut self, name: &'static str, entry: &[u8]) {
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, Value::List(list))) => list.push(entry.to_vec()),
-            _ => self.set(name, Value::List(vec![entry.to_vec()])),
+    pub fn push(&mut self, key: impl Into<Key>, entry: &[u8]) {
+        let key = key.into();
+        match self.slot(key) {
+            Some(Value::List(list)) => list.push(entry.to_vec()),
+            _ => self.set(key, Value::List(vec![entry.to_vec()])),
         }
     }
 
     /// Sets or clears bits of a mask.
-    pub fn bits(&mut self, name: &'static str, bits: i64, on: bool) {
-        let mask = self.long(name).unwrap_or(0);
-        self.set_long(name, if on { mask | bits } else { mask & !bits });
+    pub fn bits(&mut self, key: impl Into<Key>, bits: i64, on: bool) {
+        let key = key.into();
+        let mask = self.long(key).unwrap_or(0);
+        self.set_long(key, if on { mask | bits } else { mask & !bits });
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &(&'static str, Value)> {
+    pub fn iter(&self) -> impl Iterator<Item = &(Key, Value)> {
         self.0.iter()
     }
 
-    pub fn clear(&mut self, name: &str) {
-        self.0.retain(|(known, _)| *known != name);
+    pub fn clear(&mut self, key: impl Into<Key>) {
+        let key = key.into();
+        self.0.retain(|(known, _)| *known != key);
     }
 
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    pub fn get(&self, key: impl Into<Key>) -> Option<&Value> {
+        let key = key.into();
+        self.0.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 
-    pub fn text(&self, name: &str) -> Option<&[u8]> {
-        match self.get(name) {
+    pub fn text(&self, key: impl Into<Key>) -> Option<&[u8]> {
+        match self.get(key) {
             Some(Value::Text(text)) => Some(text),
             _ => None,
         }
     }
 
-    pub fn long(&self, name: &str) -> Option<i64> {
-        match self.get(name) {
+    pub fn long(&self, key: impl Into<Key>) -> Option<i64> {
+        match self.get(key) {
             Some(Value::Long(number)) => Some(*number),
             _ => None,
         }
     }
 
-    /// A switch that was given; false when it was not.
-    pub fn is_on(&self, name: &str) -> bool {
-        self.long(name).unwrap_or(0) != 0
+    /// Returns whether a switch was given and is on.
+    pub fn is_on(&self, key: impl Into<Key>) -> bool {
+        self.long(key).unwrap_or(0) != 0
     }
 
-    pub fn list(&self, name: &str) -> &[Bytes] {
-        match self.get(name) {
+    pub fn list(&self, key: impl Into<Key>) -> &[Bytes] {
+        match self.get(key) {
             Some(Value::List(list)) => list,
             _ => &[],
         }
+    }
+
+    fn slot(&mut self, key: Key) -> Option<&mut Value> {
+        self.0.iter_mut().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 }

@@ -9,16 +9,17 @@ use crate::env::Env;
 use crate::ipfs;
 use crate::message::{os_text, shown};
 use crate::names;
+use crate::options::{ToolOption, Value};
 use crate::outcome::{Ended, Output};
 use crate::progress::{Bar, Meter};
 use crate::queue::Item;
 use crate::raw::{
-    CURL_VERSION, Code, Easy, EasyOption, OptionSet, Share, Url, UrlError, UrlPart, mime, url_flag,
+    CURL_VERSION, Code, Easy, EasyOption as O, OptionSet, Share, Url, UrlError, UrlPart, mime, url_flag,
 };
 use crate::request::{Method, Request, Resume};
 use crate::resume::{Resumption, plain_range};
 use crate::segments;
-use crate::settings::{Job, SetTo, Setting, fixed_resume, settings};
+use crate::settings::{Job, Setting, fixed_resume, settings};
 use crate::sink::{Sink, create_directories};
 use crate::spool::Spool;
 use crate::system::{self, path};
@@ -83,14 +84,13 @@ pub struct Pattern {
 }
 
 /// Setting these does more than that they stand in the handle's settings.
-const WITH_STORES: [&str; 4] = ["ALTSVC", "COOKIEFILE", "COOKIEJAR", "HSTS"];
+const WITH_STORES: [O; 4] = [O::Altsvc, O::Cookiefile, O::Cookiejar, O::Hsts];
 
 impl Pattern {
     /// None where it takes more than settings to do the same again.
     fn of(easy: &Easy, request: &Rc<Request>, job: &Job, list: &[Setting]) -> Option<Pattern> {
-        let beside =
-            |setting: &Setting| matches!(setting.to, SetTo::Form(_)) || WITH_STORES.contains(&setting.name);
-        if job.upload || list.iter().any(beside) {
+        let is_form = |setting: &Setting| matches!(setting.value, Value::Form(_));
+        if job.upload || list.iter().any(|one| is_form(one) || WITH_STORES.contains(&one.option)) {
             return None;
         }
         let job = Job { url: Bytes::new(), ..job.clone() };
@@ -197,7 +197,7 @@ impl Prepare<'_> {
 
     /// `--write-out` holds for what came to nothing before it began, too.
     fn write_out(&self, code: i32) {
-        let Some(format) = self.request.options.text("write-out") else { return };
+        let Some(format) = self.request.options.text(ToolOption::WriteOut) else { return };
         let mut out = Sink::null();
         out.name = self.out_name.clone();
         let transfer = Transfer::new(Parts {
@@ -216,7 +216,7 @@ impl Prepare<'_> {
         });
         let easy = Easy::new(transfer.clone());
         if self.named {
-            let set = self.apply(&easy, &[Setting { name: "URL", to: SetTo::Text(self.job.url.clone()) }]);
+            let set = self.apply(&easy, &[Setting::new(O::Url, self.job.url.clone())]);
             debug_assert!(set.is_ok(), "any text is a URL until it is used");
         }
         write_out(format, &Ended { transfer: &transfer, easy: &easy, code }, &mut Output::new(self.env));
@@ -252,7 +252,7 @@ impl Prepare<'_> {
             self.env.error(&format!("cannot mix --continue-at with {flag}"));
             return Err(self.refused(Code::FailedInit));
         }
-        if let Some(custom) = request.options.text("CUSTOMREQUEST") {
+        if let Some(custom) = request.options.text(O::Customrequest) {
             self.look_at_custom(custom, chosen);
         }
         Ok(chosen)
@@ -273,8 +273,8 @@ impl Prepare<'_> {
     /// Who wants messages signed must say with what.
     fn signing_key(&self) -> Result<(), Stop> {
         let options = &self.request.options;
-        let asked = ["HTTPSIG_ALGORITHM", "HTTPSIG_KEYID", "HTTPSIG_HEADERS"];
-        if options.get("HTTPSIG_KEY").is_none() && asked.iter().any(|name| options.get(name).is_some()) {
+        let asked = [O::HttpsigAlgorithm, O::HttpsigKeyid, O::HttpsigHeaders];
+        if options.get(O::HttpsigKey).is_none() && asked.iter().any(|option| options.get(*option).is_some()) {
             self.env.error("--httpsig-key is needed to sign a request");
             return Err(Stop::Failed(FAILED_INIT));
         }
@@ -291,7 +291,7 @@ impl Prepare<'_> {
         for (name, header) in
             [("Content-Type", "Content-Type: application/json"), ("Accept", "Accept: application/json")]
         {
-            let given = self.request.options.list("HTTPHEADER").iter().any(|line| {
+            let given = self.request.options.list(O::Httpheader).iter().any(|line| {
                 let head = line.get(..name.len());
                 let after = line.get(name.len());
                 head.is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()))
@@ -326,7 +326,7 @@ impl Prepare<'_> {
 
     fn etag(&mut self) -> Result<Option<Sink>, Stop> {
         let options = &self.request.options;
-        if let Some(file) = options.text("etag-compare") {
+        if let Some(file) = options.text(ToolOption::EtagCompare) {
             let content = fs::read(path(file)).unwrap_or_else(|error| {
                 let why = os_text(&error);
                 self.env.warn(&format!("Failed to open {}: {why}", shown(file)));
@@ -336,7 +336,7 @@ impl Prepare<'_> {
             let tag = if tag.is_empty() { b"\"\"".to_vec() } else { tag };
             self.job.extra_headers.push([b"If-None-Match: ", tag.as_slice()].concat());
         }
-        match self.request.options.text("etag-save") {
+        match self.request.options.text(ToolOption::EtagSave) {
             None => Ok(None),
             Some(b"-") => Ok(Some(Sink::stdout())),
             Some(file) => self.etag_file(file).map(Some),
@@ -367,7 +367,7 @@ impl Prepare<'_> {
 
     /// `--dump-header`: one file for all URLs of the group, emptied by the first.
     fn heads(&self) -> Result<Option<Sink>, Stop> {
-        let file = match self.request.options.text("dump-header") {
+        let file = match self.request.options.text(ToolOption::DumpHeader) {
             None => return Ok(None),
             Some(b"-") => return Ok(Some(Sink::stdout())),
             Some(b"%") => {
@@ -404,7 +404,7 @@ impl Prepare<'_> {
             Some(name) => name.to_vec(),
             None => self.remote_name()?,
         };
-        let name = names::in_directory(self.request.options.text("output-dir"), &name);
+        let name = names::in_directory(self.request.options.text(ToolOption::OutputDir), &name);
         self.directories(&name)?;
         let exists = self.request.skip_existing && fs::metadata(path(&name)).is_ok();
         if exists {
@@ -455,7 +455,7 @@ impl Prepare<'_> {
             self.resume_from = -1; // to be asked of the server
         }
         let options = &self.request.options;
-        let several = options.long("HTTPAUTH").is_some_and(|mask| mask.count_ones() > 1);
+        let several = options.long(O::Httpauth).is_some_and(|mask| mask.count_ones() > 1);
         if standard && (several || self.request.proxy_auth.any) {
             self.env.warn(
                 "Using --anyauth or --proxy-anyauth with upload from stdin involves a big risk of it not working. Use \
@@ -484,7 +484,7 @@ impl Prepare<'_> {
     /// What `--retry-resume` can do for this transfer. Pieces of what is decoded, or of what has heads in it, don't fit together.
     fn resuming(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {
         let request = &self.request;
-        let custom = request.options.text("CUSTOMREQUEST").is_some();
+        let custom = request.options.text(O::Customrequest).is_some();
         if !request.retry_resume || request.head || request.show_headers || custom {
             return None;
         }
@@ -492,19 +492,19 @@ impl Prepare<'_> {
         let http = matches!(scheme, "http" | "https");
         let elsewhere = matches!(scheme, "ftp" | "ftps" | "sftp" | "file");
         if self.job.upload {
-            let goes_on = matches!(scheme, "ftp" | "ftps" | "sftp") && !request.options.is_on("APPEND");
+            let goes_on = matches!(scheme, "ftp" | "ftps" | "sftp") && !request.options.is_on(O::Append);
             return (goes_on && request.resume.is_none()).then(Resuming::upload);
         }
         if !matches!(self.job.method, Method::Unspecified | Method::Get) || !http && !elsewhere {
             return None;
         }
-        let range = match request.options.text("RANGE") {
+        let range = match request.options.text(O::Range) {
             None => (u64::try_from(self.resume_from).ok()?, None),
             Some(range) if http => plain_range(range)?,
             Some(_) => return None,
         };
-        if elsewhere && !list.iter().any(|setting| setting.name == "FILETIME") {
-            list.push(Setting { name: "FILETIME", to: SetTo::Long(1) });
+        if elsewhere && !list.iter().any(|setting| setting.option == O::Filetime) {
+            list.push(Setting::new(O::Filetime, 1));
         }
         let download = Resumption::new(range.0, range.1);
         let base = transfer.out.borrow().start;
@@ -524,7 +524,7 @@ impl Prepare<'_> {
 
     /// What the user said should go with every request, and what follows from other flags.
     fn headers(&self) -> Vec<Bytes> {
-        let given = self.request.options.list("HTTPHEADER").iter();
+        let given = self.request.options.list(O::Httpheader).iter();
         given.chain(&self.job.extra_headers).cloned().collect()
     }
 
@@ -558,7 +558,7 @@ impl Prepare<'_> {
         }
         let scheme = self.scheme();
         if matches!(scheme.as_str(), "ipfs" | "ipns") {
-            let gateway = self.request.options.text("ipfs-gateway");
+            let gateway = self.request.options.text(ToolOption::IpfsGateway);
             self.job.url = ipfs::rewrite(&self.job.url, &scheme, gateway).map_err(|why| {
                 self.env.messages.borrow_mut().usage(why.text());
                 Stop::Failed(why.exit_code())
@@ -583,7 +583,7 @@ impl Prepare<'_> {
         }
         let of = |flags| Url::parse(&self.job.url, flags | url_flag::NON_SUPPORT_SCHEME).ok()?.scheme();
         let given =
-            || self.request.options.text("DEFAULT_PROTOCOL").map(|text| String::from_utf8_lossy(text).into());
+            || self.request.options.text(O::DefaultProtocol).map(|text| String::from_utf8_lossy(text).into());
         let scheme: Option<String> = of(0).or_else(given).or_else(|| of(url_flag::GUESS_SCHEME));
         scheme.unwrap_or_default().to_ascii_lowercase()
     }
@@ -592,15 +592,15 @@ impl Prepare<'_> {
     fn known_hosts(&mut self) -> Result<(), Stop> {
         let options = &self.request.options;
         let ssh = matches!(self.job.scheme.as_str(), "scp" | "sftp");
-        if !ssh || self.request.insecure || options.text("SSH_KNOWNHOSTS").is_some() {
+        if !ssh || self.request.insecure || options.text(O::SshKnownhosts).is_some() {
             return Ok(());
         }
         self.job.known_hosts = usual_known_hosts();
         if self.job.known_hosts.is_some() {
             return Ok(());
         }
-        let printed = ["SSH_HOST_PUBLIC_KEY_MD5", "SSH_HOST_PUBLIC_KEY_SHA256"];
-        if printed.iter().any(|name| options.text(name).is_some()) {
+        let printed = [O::SshHostPublicKeyMd5, O::SshHostPublicKeySha256];
+        if printed.iter().any(|option| options.text(*option).is_some()) {
             self.env.warn("Could not find a known_hosts file");
             return Ok(());
         }
@@ -658,12 +658,12 @@ impl Prepare<'_> {
             if let Some(ended) = &last.ended {
                 easy.follow(ended);
             }
-            self.apply(easy, &[Setting { name: "URL", to: SetTo::Text(self.job.url.clone()) }])?;
+            self.apply(easy, &[Setting::new(O::Url, self.job.url.clone())])?;
             return Ok(Vec::new());
         }
         let mut list = settings(&self.request, &self.env.globals, &self.job);
         if let Some(size) = size {
-            list.push(Setting { name: "INFILESIZE_LARGE", to: SetTo::Offset(size as i64) });
+            list.push(Setting::new(O::InfilesizeLarge, size as i64));
         }
         if let Some(resuming) = self.resuming(transfer, &mut list) {
             transfer.resuming.replace(Some(resuming));
@@ -671,7 +671,7 @@ impl Prepare<'_> {
         self.apply(easy, &list)?;
         // In parallel a stream is worth waiting for, unless connections shall be made at once.
         let waits = parallel && !self.env.globals.parallel_immediate;
-        let waits = easy.set(EasyOption::Pipewait, waits);
+        let waits = easy.set(O::Pipewait, waits);
         debug_assert!(waits.is_ok(), "any number is one");
         let by_itself = self.env.globals.libcurl.is_some() || self.request.retry_resume;
         *pattern = if by_itself { None } else { Pattern::of(easy, &self.request, &self.job, &list) };
@@ -679,7 +679,7 @@ impl Prepare<'_> {
     }
 
     fn apply(&self, easy: &Easy, list: &[Setting]) -> Result<(), Stop> {
-        let backslashes = self.request.options.is_on("MIME_OPTIONS");
+        let backslashes = self.request.options.is_on(O::MimeOptions);
         let escape = if backslashes { mime::Escape::Backslash } else { mime::Escape::Percent };
         apply(easy, list, escape).map_err(|code| self.refused(code))
     }

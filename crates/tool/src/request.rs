@@ -7,6 +7,7 @@ use crate::checksum::list;
 use crate::checksum::sum::Sum;
 use crate::form::part::{Content, Part};
 use crate::options::Options;
+use crate::raw::EasyOption as O;
 use crate::trace::{Layers, TraceKind};
 
 /// The kind of HTTP request that the flags ask for.
@@ -191,7 +192,7 @@ pub enum Resume {
 impl Request {
     pub fn new() -> Request {
         let mut request = Request::default();
-        request.options.set_long("MAXREDIRS", 50);
+        request.options.set_long(O::Maxredirs, 50);
         request
     }
 

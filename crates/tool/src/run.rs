@@ -5,10 +5,11 @@ use crate::checksum::Check;
 use crate::env::Env;
 use crate::libcurl::Program;
 use crate::message::{Messages, os_text, shown};
+use crate::options::ToolOption;
 use crate::outcome::{Ended, Output, message};
 use crate::prepare::{Pattern, Prepared, Stop, prepare};
 use crate::queue::Item;
-use crate::raw::{Easy, EasyOption, Info, Limits, Multi, Origin, Share};
+use crate::raw::{Easy, EasyOption as O, Info, Limits, Multi, Origin, Share};
 use crate::report::{self, Reports, Summary, Told};
 use crate::request::Fail;
 use crate::retry::{Attempt, Retries, Verdict, deadline};
@@ -248,7 +249,7 @@ impl Run {
         let Some(check) = check.as_ref().filter(|_| code == 0 && !transfer.request.head) else { return code };
         let (unmet, part) = easy.info(|info| {
             let request = &transfer.request;
-            let ranged = request.options.text("RANGE").is_some();
+            let ranged = request.options.text(O::Range).is_some();
             let elsewhere = request.resume.is_some() && !transfer.out.borrow().is_file();
             let part = info.response_code() == 206 && (ranged || elsewhere);
             (info.condition_unmet() || info.response_code() == 304, part)
@@ -280,8 +281,8 @@ impl Run {
         }
         easy.headers(|headers| {
             let fields = headers.of(Origin::Header as u32 | Origin::Trailer as u32, None);
-            let decodes =
-                transfer.request.options.is_on("compressed") && !transfer.request.options.is_on("raw");
+            let decodes = transfer.request.options.is_on(ToolOption::Compressed)
+                && !transfer.request.options.is_on(ToolOption::Raw);
             let coded = |name: &[u8]| name.eq_ignore_ascii_case(b"Content-Encoding");
             let decoded = decodes && fields.iter().any(|(_, field)| coded(field.name));
             for name in ["Content-Digest", "Repr-Digest"] {
@@ -346,7 +347,7 @@ impl Run {
         if !skipped {
             code = self.close(transfer, easy, code);
         }
-        if let Some(format) = transfer.request.options.text("write-out") {
+        if let Some(format) = transfer.request.options.text(ToolOption::WriteOut) {
             write_out(format, &Ended { transfer, easy, code }, &mut Output::new(&self.env));
         }
         if !skipped {
@@ -461,8 +462,8 @@ impl Job {
         let request = &self.transfer.request;
         let Some(deadline) = deadline(request) else { return };
         let left = deadline.saturating_sub(self.first_attempt.elapsed()).as_millis().max(1) as i64;
-        let own = request.options.long("TIMEOUT_MS").filter(|millis| *millis > 0).unwrap_or(i64::MAX);
-        let set = self.easy.set(EasyOption::TimeoutMs, left.min(own));
+        let own = request.options.long(O::TimeoutMs).filter(|millis| *millis > 0).unwrap_or(i64::MAX);
+        let set = self.easy.set(O::TimeoutMs, left.min(own));
         debug_assert!(set.is_ok(), "a deadline is in range");
     }
 

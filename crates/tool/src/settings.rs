@@ -3,34 +3,31 @@
 //! The list is applied to a handle and is what `--libcurl` writes out, so both always agree.
 
 use crate::bytes::Bytes;
-use crate::form::part::Part;
-use crate::options::Value;
+use crate::options::{ToolOption, Value};
+use crate::raw::EasyOption as O;
 use crate::request::{Fail, Globals, Method, Request, Resume};
 use crate::trace::TraceKind;
 
 /// The size of the buffer asked for; a slower transfer takes a smaller one.
 const BUFFER: i64 = 100 * 1024;
 
-/// A value for an option.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SetTo {
-    Text(Bytes),
-    /// A long.
-    Long(i64),
-    /// A curl_off_t.
-    Offset(i64),
-    List(Vec<Bytes>),
-    Form(Vec<Part>),
-    /// A function or an object that cannot be written down.
-    Function,
-    Object,
+/// An option with its value.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    pub option: O,
+    /// [`Value::Default`] for a function or an object, which cannot be written down.
+    pub value: Value,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
-    /// Without `CURLOPT_`.
-    pub name: &'static str,
-    pub to: SetTo,
+impl Setting {
+    pub fn new(option: O, value: impl Into<Value>) -> Setting {
+        Setting { option, value: value.into() }
+    }
+
+    /// Returns whether the option is a function or an object of the program, of which no value is known here.
+    pub fn is_pointer(&self) -> bool {
+        self.value == Value::Default
+    }
 }
 
 /// One transfer of a request, as far as its options go.
@@ -54,8 +51,8 @@ pub struct Job {
 pub fn settings(request: &Request, globals: &Globals, job: &Job) -> Vec<Setting> {
     let mut list = List { request, out: Vec::with_capacity(32) };
     list.callbacks(globals);
-    list.out.push(Setting { name: "URL", to: SetTo::Text(job.url.clone()) });
-    list.put("NOPROGRESS", i64::from(globals.no_progress || globals.silent));
+    list.put_text(O::Url, &job.url);
+    list.put(O::Noprogress, i64::from(globals.no_progress || globals.silent));
     list.more_callbacks();
     list.proxy();
     list.login();
@@ -82,75 +79,66 @@ struct List<'r> {
 }
 
 impl List<'_> {
-    /// A long that differs from its default of 0.
-    fn put(&mut self, name: &'static str, value: i64) {
+    fn set(&mut self, option: O, value: impl Into<Value>) {
+        self.out.push(Setting::new(option, value));
+    }
+
+    /// Sets a number that differs from its default of 0.
+    fn put(&mut self, option: O, value: i64) {
         if value != 0 {
-            self.out.push(Setting { name, to: SetTo::Long(value) });
+            self.set(option, value);
         }
     }
 
-    /// A long whose default is 1.
-    fn put_off(&mut self, name: &'static str) {
-        if self.request.options.long(name) == Some(0) {
-            self.out.push(Setting { name, to: SetTo::Long(0) });
+    /// Sets a number whose default is 1.
+    fn put_off(&mut self, option: O) {
+        if self.request.options.long(option) == Some(0) {
+            self.set(option, 0);
         }
     }
 
-    fn put_offset(&mut self, name: &'static str, value: i64) {
-        if value != 0 {
-            self.out.push(Setting { name, to: SetTo::Offset(value) });
-        }
+    fn put_text(&mut self, option: O, text: &[u8]) {
+        self.set(option, text.to_vec());
     }
 
-    fn put_text(&mut self, name: &'static str, text: &[u8]) {
-        self.out.push(Setting { name, to: SetTo::Text(text.to_vec()) });
-    }
-
-    /// What the flags set under that name, if they did.
-    fn copy(&mut self, names: &[&'static str]) {
-        for name in names {
-            match self.request.options.get(name) {
-                Some(Value::Text(text)) => self.put_text(name, text),
-                Some(Value::Long(value)) if name.ends_with("_LARGE") => self.put_offset(name, *value),
-                Some(Value::Long(value)) => self.put(name, *value),
-                Some(Value::List(list)) => self.out.push(Setting { name, to: SetTo::List(list.clone()) }),
-                None => {}
+    /// Copies options that flags have set. Numbers that are 0 are left out.
+    fn copy(&mut self, options: &[O]) {
+        for option in options {
+            match self.request.options.get(*option) {
+                None | Some(Value::Long(0)) => {}
+                Some(value) => self.set(*option, value.clone()),
             }
         }
     }
 
-    fn mark(&mut self, name: &'static str, to: SetTo) {
-        self.out.push(Setting { name, to });
+    /// Notes functions and objects of the program.
+    fn point(&mut self, options: &[O]) {
+        for option in options {
+            self.set(*option, Value::Default);
+        }
     }
 
     fn callbacks(&mut self, globals: &Globals) {
         if globals.trace != TraceKind::None {
-            self.mark("DEBUGFUNCTION", SetTo::Function);
-            self.mark("DEBUGDATA", SetTo::Object);
-            self.put("VERBOSE", 1);
+            self.point(&[O::DebugFunction, O::DebugData]);
+            self.put(O::Verbose, 1);
         }
-        let speed = self.request.options.long("MAX_RECV_SPEED_LARGE").unwrap_or(0);
-        self.put("BUFFERSIZE", if speed > 0 && speed < BUFFER { speed } else { BUFFER });
+        let speed = self.request.options.long(O::MaxRecvSpeedLarge).unwrap_or(0);
+        self.put(O::Buffersize, if speed > 0 && speed < BUFFER { speed } else { BUFFER });
     }
 
     fn more_callbacks(&mut self) {
-        for (function, data) in [("WRITEDATA", "WRITEFUNCTION"), ("READDATA", "READFUNCTION")] {
-            self.mark(function, SetTo::Object);
-            self.mark(data, SetTo::Function);
-        }
-        self.mark("SEEKDATA", SetTo::Object);
-        self.mark("SEEKFUNCTION", SetTo::Function);
-        self.mark("HEADERFUNCTION", SetTo::Function);
-        self.mark("HEADERDATA", SetTo::Object);
+        self.point(&[O::WriteData, O::WriteFunction, O::ReadData, O::ReadFunction]);
+        self.point(&[O::SeekData, O::SeekFunction, O::HeaderFunction, O::HeaderData]);
     }
 
     fn proxy(&mut self) {
         let request = self.request;
-        self.copy(&["PROXY"]);
-        if request.options.text("PROXY").is_some() {
-            self.copy(&["PROXYTYPE"]);
+        self.copy(&[O::Proxy]);
+        if request.options.text(O::Proxy).is_some() {
+            self.copy(&[O::Proxytype]);
         }
-        self.copy(&["PROXYUSERPWD", "HTTPPROXYTUNNEL", "PRE_PROXY"]);
+        self.copy(&[O::Proxyuserpwd, O::Httpproxytunnel, O::PreProxy]);
         let auth = &request.proxy_auth;
         let masks = [
             (auth.any, !16 & 0xffff_ffff),
@@ -160,228 +148,228 @@ impl List<'_> {
             (auth.basic, 1),
         ];
         if let Some((_, mask)) = masks.iter().find(|(on, _)| *on) {
-            self.put("PROXYAUTH", *mask);
+            self.put(O::Proxyauth, *mask);
         }
-        self.copy(&["NOPROXY", "SUPPRESS_CONNECT_HEADERS", "PROXY_SERVICE_NAME"]);
-        self.copy(&["HAPROXYPROTOCOL", "HAPROXY_CLIENT_IP", "PROXY_KEYPASSWD"]);
+        self.copy(&[O::Noproxy, O::SuppressConnectHeaders, O::ProxyServiceName]);
+        self.copy(&[O::Haproxyprotocol, O::HaproxyClientIp, O::ProxyKeypasswd]);
     }
 
     fn login(&mut self) {
         let request = self.request;
-        self.copy(&["XOAUTH2_BEARER"]);
+        self.copy(&[O::Xoauth2Bearer]);
         if request.netrc_optional {
-            self.put("NETRC", 1);
-        } else if request.netrc || request.options.text("NETRC_FILE").is_some() {
-            self.put("NETRC", 2);
+            self.put(O::Netrc, 1);
+        } else if request.netrc || request.options.text(O::NetrcFile).is_some() {
+            self.put(O::Netrc, 2);
         }
-        self.copy(&["NETRC_FILE", "LOGIN_OPTIONS", "USERPWD"]);
-        self.mark("ERRORBUFFER", SetTo::Object);
-        self.copy(&["HTTPAUTH"]);
+        self.copy(&[O::NetrcFile, O::LoginOptions, O::Userpwd]);
+        self.point(&[O::Errorbuffer]);
+        self.copy(&[O::Httpauth]);
     }
 
     fn request(&mut self, job: &Job) {
         let request = self.request;
-        let mut headers = request.options.list("HTTPHEADER").to_vec();
+        let mut headers = request.options.list(O::Httpheader).to_vec();
         headers.extend(job.extra_headers.iter().cloned());
         if !headers.is_empty() {
-            self.mark("HTTPHEADER", SetTo::List(headers));
+            self.set(O::Httpheader, headers);
         }
-        self.copy(&["REFERER"]);
-        match request.options.text("USERAGENT") {
+        self.copy(&[O::Referer]);
+        match request.options.text(O::Useragent) {
             Some(b"") => {}
-            Some(text) => self.put_text("USERAGENT", text),
-            None => self.put_text("USERAGENT", &job.user_agent),
+            Some(text) => self.put_text(O::Useragent, text),
+            None => self.put_text(O::Useragent, &job.user_agent),
         }
-        self.copy(&["KEYPASSWD"]);
-        self.put("NOBODY", i64::from(request.head));
-        self.put("FAILONERROR", i64::from(request.fail == Fail::WithoutBody));
-        self.copy(&["REQUEST_TARGET"]);
-        self.put("UPLOAD", i64::from(job.upload));
-        self.copy(&["DIRLISTONLY", "APPEND", "TRANSFERTEXT", "RANGE", "TIMEOUT_MS"]);
+        self.copy(&[O::Keypasswd]);
+        self.put(O::Nobody, i64::from(request.head));
+        self.put(O::Failonerror, i64::from(request.fail == Fail::WithoutBody));
+        self.copy(&[O::RequestTarget]);
+        self.put(O::Upload, i64::from(job.upload));
+        self.copy(&[O::Dirlistonly, O::Append, O::Transfertext, O::Range, O::TimeoutMs]);
         match job.method {
             Method::Post => {
                 let post = job.post.as_deref().unwrap_or_default();
-                self.put_text("POSTFIELDS", post);
-                self.mark("POSTFIELDSIZE_LARGE", SetTo::Offset(post.len() as i64));
+                self.put_text(O::Postfields, post);
+                self.set(O::PostfieldsizeLarge, post.len() as i64);
             }
-            Method::Form => self.mark("MIMEPOST", SetTo::Form(request.form.clone())),
+            Method::Form => self.set(O::Mimepost, Value::Form(request.form.clone())),
             _ => {}
         }
-        self.copy(&["MIME_OPTIONS"]);
+        self.copy(&[O::MimeOptions]);
     }
 
     fn http(&mut self) {
         let request = self.request;
-        self.put("FOLLOWLOCATION", request.follow);
-        self.copy(&["UNRESTRICTED_AUTH", "AWS_SIGV4", "AUTOREFERER", "PROXYHEADER"]);
-        self.copy(&["HTTPSIG_ALGORITHM", "HTTPSIG_KEY", "HTTPSIG_KEYID", "HTTPSIG_HEADERS"]);
-        self.mark("MAXREDIRS", SetTo::Long(request.options.long("MAXREDIRS").unwrap_or(50)));
-        self.copy(&["HTTP_VERSION", "POSTREDIR"]);
-        if request.options.is_on("compressed") {
-            self.put_text("ACCEPT_ENCODING", b"");
+        self.put(O::Followlocation, request.follow);
+        self.copy(&[O::UnrestrictedAuth, O::AwsSigv4, O::Autoreferer, O::Proxyheader]);
+        self.copy(&[O::HttpsigAlgorithm, O::HttpsigKey, O::HttpsigKeyid, O::HttpsigHeaders]);
+        self.set(O::Maxredirs, request.options.long(O::Maxredirs).unwrap_or(50));
+        self.copy(&[O::HttpVersion, O::Postredir]);
+        if request.options.is_on(ToolOption::Compressed) {
+            self.put_text(O::AcceptEncoding, b"");
         }
-        self.copy(&["TRANSFER_ENCODING", "HTTP09_ALLOWED", "ALTSVC", "HSTS", "EXPECT_100_TIMEOUT_MS"]);
+        self.copy(&[O::TransferEncoding, O::Http09Allowed, O::Altsvc, O::Hsts, O::Expect100TimeoutMs]);
     }
 
     fn cookies(&mut self, job: &Job) {
         let request = self.request;
         if !request.cookies.is_empty() {
-            self.put_text("COOKIE", &request.cookies.join(b"; ".as_slice()));
+            self.put_text(O::Cookie, &request.cookies.join(b"; ".as_slice()));
         }
         for file in &request.cookie_files {
-            self.put_text("COOKIEFILE", file);
+            self.put_text(O::Cookiefile, file);
         }
-        self.copy(&["COOKIEJAR", "COOKIESESSION"]);
+        self.copy(&[O::Cookiejar, O::Cookiesession]);
         let options = &request.options;
-        let by_proxy = options.text("PROXY").is_some() || !options.list("PROXYHEADER").is_empty();
-        if options.is_on("HTTPPROXYTUNNEL") || by_proxy && job.scheme == "https" {
-            self.put("HEADEROPT", 1);
+        let by_proxy = options.text(O::Proxy).is_some() || !options.list(O::Proxyheader).is_empty();
+        if options.is_on(O::Httpproxytunnel) || by_proxy && job.scheme == "https" {
+            self.put(O::Headeropt, 1);
         }
     }
 
     fn ftp(&mut self) {
-        self.copy(&["FTPPORT"]);
-        self.put_off("FTP_USE_EPSV");
-        self.put_off("FTP_USE_EPRT");
-        self.put("FTP_SSL_CCC", self.request.ftp_ccc.unwrap_or(0));
-        self.copy(&["FTP_ACCOUNT"]);
-        self.put("FTP_SKIP_PASV_IP", self.request.options.long("FTP_SKIP_PASV_IP").unwrap_or(1));
-        self.put_off("FTP_SKIP_PASV_IP");
-        self.copy(&["FTP_FILEMETHOD", "FTP_ALTERNATIVE_TO_USER", "FTP_USE_PRET"]);
+        self.copy(&[O::Ftpport]);
+        self.put_off(O::FtpUseEpsv);
+        self.put_off(O::FtpUseEprt);
+        self.put(O::FtpSslCcc, self.request.ftp_ccc.unwrap_or(0));
+        self.copy(&[O::FtpAccount]);
+        self.put(O::FtpSkipPasvIp, self.request.options.long(O::FtpSkipPasvIp).unwrap_or(1));
+        self.put_off(O::FtpSkipPasvIp);
+        self.copy(&[O::FtpFilemethod, O::FtpAlternativeToUser, O::FtpUsePret]);
     }
 
     fn limits(&mut self, job: &Job) {
-        self.copy(&["LOW_SPEED_LIMIT", "LOW_SPEED_TIME", "MAX_SEND_SPEED_LARGE", "MAX_RECV_SPEED_LARGE"]);
-        self.put_offset("RESUME_FROM_LARGE", job.resume_from);
+        self.copy(&[O::LowSpeedLimit, O::LowSpeedTime, O::MaxSendSpeedLarge, O::MaxRecvSpeedLarge]);
+        self.put(O::ResumeFromLarge, job.resume_from);
     }
 
     /// What else is wanted of the resource, and by what commands.
     fn requests_of_files(&mut self) {
         let request = self.request;
-        self.copy(&["PATH_AS_IS"]);
-        self.put("FILETIME", i64::from(request.head || request.remote_time));
-        self.copy(&["CRLF", "QUOTE", "POSTQUOTE", "PREQUOTE", "TIMECONDITION", "TIMEVALUE_LARGE"]);
-        self.copy(&["CUSTOMREQUEST"]);
+        self.copy(&[O::PathAsIs]);
+        self.put(O::Filetime, i64::from(request.head || request.remote_time));
+        self.copy(&[O::Crlf, O::Quote, O::Postquote, O::Prequote, O::Timecondition, O::TimevalueLarge]);
+        self.copy(&[O::Customrequest]);
     }
 
     fn security(&mut self) {
         let request = self.request;
-        self.copy(&["CAINFO", "PROXY_CAINFO", "CAPATH"]);
-        self.copy_or("PROXY_CAPATH", "CAPATH");
-        self.copy(&["CRLFILE"]);
-        self.copy_or("PROXY_CRLFILE", "CRLFILE");
-        self.copy(&["PINNEDPUBLICKEY", "PROXY_PINNEDPUBLICKEY", "SSL_EC_CURVES", "SSL_SIGNATURE_ALGORITHMS"]);
-        if request.options.text("write-out").is_some() {
-            self.put("CERTINFO", 1);
+        self.copy(&[O::Cainfo, O::ProxyCainfo, O::Capath]);
+        self.copy_or(O::ProxyCapath, O::Capath);
+        self.copy(&[O::Crlfile]);
+        self.copy_or(O::ProxyCrlfile, O::Crlfile);
+        self.copy(&[O::Pinnedpublickey, O::ProxyPinnedpublickey, O::SslEcCurves, O::SslSignatureAlgorithms]);
+        if request.options.text(ToolOption::WriteOut).is_some() {
+            self.put(O::Certinfo, 1);
         }
-        self.copy(&["SSLCERT", "PROXY_SSLCERT", "SSLCERTTYPE", "PROXY_SSLCERTTYPE"]);
-        if let Some(key) = request.options.text("key") {
-            self.put_text("SSLKEY", key);
+        self.copy(&[O::Sslcert, O::ProxySslcert, O::Sslcerttype, O::ProxySslcerttype]);
+        if let Some(key) = request.options.text(ToolOption::Key) {
+            self.put_text(O::Sslkey, key);
         }
-        self.copy(&["PROXY_SSLKEY", "SSLKEYTYPE", "PROXY_SSLKEYTYPE"]);
-        for (on, names) in [
-            (request.insecure, ["SSL_VERIFYPEER", "SSL_VERIFYHOST"]),
-            (request.doh_insecure && self.asks_over_https(), ["DOH_SSL_VERIFYPEER", "DOH_SSL_VERIFYHOST"]),
-            (request.proxy_insecure, ["PROXY_SSL_VERIFYPEER", "PROXY_SSL_VERIFYHOST"]),
+        self.copy(&[O::ProxySslkey, O::Sslkeytype, O::ProxySslkeytype]);
+        for (on, options) in [
+            (request.insecure, [O::SslVerifypeer, O::SslVerifyhost]),
+            (request.doh_insecure && self.asks_over_https(), [O::DohSslVerifypeer, O::DohSslVerifyhost]),
+            (request.proxy_insecure, [O::ProxySslVerifypeer, O::ProxySslVerifyhost]),
         ] {
-            for name in names.into_iter().filter(|_| on) {
-                self.mark(name, SetTo::Long(0));
+            for option in options.into_iter().filter(|_| on) {
+                self.set(option, 0);
             }
         }
-        self.copy(&["SSL_VERIFYSTATUS"]);
+        self.copy(&[O::SslVerifystatus]);
         if self.asks_over_https() {
-            self.copy(&["DOH_SSL_VERIFYSTATUS"]);
+            self.copy(&[O::DohSslVerifystatus]);
         }
-        self.put("SSLVERSION", tls_versions(request.tls_min, request.tls_max));
-        if request.options.text("PROXY").is_some() {
-            self.copy(&["PROXY_SSLVERSION"]);
+        self.put(O::Sslversion, tls_versions(request.tls_min, request.tls_max));
+        if request.options.text(O::Proxy).is_some() {
+            self.copy(&[O::ProxySslversion]);
         }
-        self.copy(&["SSL_OPTIONS", "PROXY_SSL_OPTIONS", "SSL_CIPHER_LIST", "PROXY_SSL_CIPHER_LIST"]);
-        self.copy(&["TLS13_CIPHERS", "PROXY_TLS13_CIPHERS"]);
-        self.put_off("SSL_SESSIONID_CACHE");
-        for entry in request.options.list("ECH") {
-            self.put_text("ECH", entry);
+        self.copy(&[O::SslOptions, O::ProxySslOptions, O::SslCipherList, O::ProxySslCipherList]);
+        self.copy(&[O::Tls13Ciphers, O::ProxyTls13Ciphers]);
+        self.put_off(O::SslSessionidCache);
+        for entry in request.options.list(O::Ech) {
+            self.put_text(O::Ech, entry);
         }
-        self.copy(&["SSLENGINE"]);
-        self.put("USE_SSL", use_ssl(request));
-        self.put_off("SSL_ENABLE_ALPN");
+        self.copy(&[O::Sslengine]);
+        self.put(O::UseSsl, use_ssl(request));
+        self.put_off(O::SslEnableAlpn);
     }
 
     /// An empty URL goes back to the system's resolver; flags about the DoH server then have nothing to be about.
     fn asks_over_https(&self) -> bool {
-        self.request.options.text("DOH_URL").is_some_and(|url| !url.is_empty())
+        self.request.options.text(O::DohUrl).is_some_and(|url| !url.is_empty())
     }
 
-    fn copy_or(&mut self, name: &'static str, other: &str) {
+    fn copy_or(&mut self, option: O, other: O) {
         let options = &self.request.options;
-        if let Some(text) = options.text(name).or(options.text(other)) {
-            self.put_text(name, text);
+        if let Some(text) = options.text(option).or(options.text(other)) {
+            self.put_text(option, text);
         }
     }
 
     fn ssh(&mut self, job: &Job) {
         let options = &self.request.options;
-        if let Some(key) = options.text("key") {
-            self.put_text("SSH_PRIVATE_KEYFILE", key);
+        if let Some(key) = options.text(ToolOption::Key) {
+            self.put_text(O::SshPrivateKeyfile, key);
         }
         self.copy(&[
-            "SSH_PUBLIC_KEYFILE",
-            "SSH_HOST_PUBLIC_KEY_MD5",
-            "SSH_HOST_PUBLIC_KEY_SHA256",
-            "SSH_COMPRESSION",
+            O::SshPublicKeyfile,
+            O::SshHostPublicKeyMd5,
+            O::SshHostPublicKeySha256,
+            O::SshCompression,
         ]);
         if !self.request.insecure {
             match &job.known_hosts {
-                Some(file) => self.put_text("SSH_KNOWNHOSTS", file),
-                None => self.copy(&["SSH_KNOWNHOSTS"]),
+                Some(file) => self.put_text(O::SshKnownhosts, file),
+                None => self.copy(&[O::SshKnownhosts]),
             }
         }
     }
 
     fn rest(&mut self, job: &Job) {
         let request = self.request;
-        self.mark("STDERR", SetTo::Object);
-        self.copy(&["INTERFACE", "TELNETOPTIONS", "CONNECTTIMEOUT_MS"]);
+        self.point(&[O::Stderr]);
+        self.copy(&[O::Interface, O::Telnetoptions, O::ConnecttimeoutMs]);
         if self.asks_over_https() {
-            self.copy(&["DOH_URL"]);
+            self.copy(&[O::DohUrl]);
         }
-        self.put("FTP_CREATE_MISSING_DIRS", 2 * request.options.long("FTP_CREATE_MISSING_DIRS").unwrap_or(0));
-        self.copy(&["MAXFILESIZE_LARGE", "IPRESOLVE", "SOCKS5_GSSAPI_NEC", "SOCKS5_AUTH", "SERVICE_NAME"]);
-        self.copy(&["IGNORE_CONTENT_LENGTH", "LOCALPORT", "LOCALPORTRANGE"]);
-        if request.options.is_on("raw") {
-            self.mark("HTTP_CONTENT_DECODING", SetTo::Long(0));
-            self.mark("HTTP_TRANSFER_DECODING", SetTo::Long(0));
+        self.put(O::FtpCreateMissingDirs, 2 * request.options.long(O::FtpCreateMissingDirs).unwrap_or(0));
+        self.copy(&[O::MaxfilesizeLarge, O::Ipresolve, O::Socks5GssapiNec, O::Socks5Auth, O::ServiceName]);
+        self.copy(&[O::IgnoreContentLength, O::Localport, O::Localportrange]);
+        if request.options.is_on(ToolOption::Raw) {
+            self.set(O::HttpContentDecoding, 0);
+            self.set(O::HttpTransferDecoding, 0);
         }
         self.tcp();
-        self.copy(&["TFTP_BLKSIZE", "MAIL_FROM", "MAIL_RCPT", "MAIL_RCPT_ALLOWFAILS", "NEW_FILE_PERMS"]);
-        self.copy(&["RESOLVE", "CONNECT_TO", "PROTOCOLS_STR", "REDIR_PROTOCOLS_STR", "GSSAPI_DELEGATION"]);
-        self.copy(&["MAIL_AUTH", "SASL_AUTHZID", "SASL_IR", "ABSTRACT_UNIX_SOCKET", "UNIX_SOCKET_PATH"]);
-        self.copy(&["DNS_INTERFACE", "DNS_LOCAL_IP4", "DNS_LOCAL_IP6", "DNS_SERVERS"]);
-        self.copy(&["DEFAULT_PROTOCOL", "TFTP_NO_OPTIONS"]);
-        if let Some(millis) = request.options.long("HAPPY_EYEBALLS_TIMEOUT_MS") {
-            self.mark("HAPPY_EYEBALLS_TIMEOUT_MS", SetTo::Long(millis));
+        self.copy(&[O::TftpBlksize, O::MailFrom, O::MailRcpt, O::MailRcptAllowfails, O::NewFilePerms]);
+        self.copy(&[O::Resolve, O::ConnectTo, O::ProtocolsStr, O::RedirProtocolsStr, O::GssapiDelegation]);
+        self.copy(&[O::MailAuth, O::SaslAuthzid, O::SaslIr, O::AbstractUnixSocket, O::UnixSocketPath]);
+        self.copy(&[O::DnsInterface, O::DnsLocalIp4, O::DnsLocalIp6, O::DnsServers]);
+        self.copy(&[O::DefaultProtocol, O::TftpNoOptions]);
+        if let Some(millis) = request.options.long(O::HappyEyeballsTimeoutMs) {
+            self.set(O::HappyEyeballsTimeoutMs, millis);
         }
-        self.copy(&["DISALLOW_USERNAME_IN_URL"]);
+        self.copy(&[O::DisallowUsernameInUrl]);
         if job.upload {
             // Without a flag is not the same as not asked for, which is \Seen.
-            if let Some(flags) = request.options.long("UPLOAD_FLAGS") {
-                self.mark("UPLOAD_FLAGS", SetTo::Long(flags));
+            if let Some(flags) = request.options.long(O::UploadFlags) {
+                self.set(O::UploadFlags, flags);
             }
         }
     }
 
     fn tcp(&mut self) {
         let options = &self.request.options;
-        self.put_off("TCP_NODELAY");
-        self.copy(&["TCP_FASTOPEN"]);
-        if options.long("TCP_KEEPALIVE") == Some(0) {
+        self.put_off(O::TcpNodelay);
+        self.copy(&[O::TcpFastopen]);
+        if options.long(O::TcpKeepalive) == Some(0) {
             return;
         }
-        self.put("TCP_KEEPALIVE", 1);
-        let seconds = options.long("keepalive-time").unwrap_or(0);
-        self.put("TCP_KEEPIDLE", seconds);
-        self.put("TCP_KEEPINTVL", seconds);
-        self.copy(&["TCP_KEEPCNT"]);
+        self.put(O::TcpKeepalive, 1);
+        let seconds = options.long(ToolOption::KeepaliveTime).unwrap_or(0);
+        self.put(O::TcpKeepidle, seconds);
+        self.put(O::TcpKeepintvl, seconds);
+        self.copy(&[O::TcpKeepcnt]);
     }
 }
 
@@ -428,8 +416,8 @@ mod tests {
             Job { url: b"u".to_vec(), scheme: scheme.into(), user_agent: b"a".to_vec(), ..Job::default() };
         settings(request, &Globals::default(), &job)
             .into_iter()
-            .filter(|setting| !matches!(setting.to, SetTo::Function | SetTo::Object))
-            .map(|setting| setting.name)
+            .filter(|setting| !setting.is_pointer())
+            .map(|setting| setting.option.name())
             .collect()
     }
 
@@ -442,7 +430,7 @@ mod tests {
     #[test]
     fn schemes_choose_their_options() {
         let mut request = Request::new();
-        request.options.set_text("FTPPORT", b"-");
+        request.options.set_text(O::Ftpport, b"-");
         request.cookies.push(b"a=b".to_vec());
         assert!(names(&request, "ftp").contains(&"FTPPORT") && !names(&request, "ftp").contains(&"COOKIE"));
         assert!(
@@ -454,10 +442,12 @@ mod tests {
     #[test]
     fn the_order_is_the_one_of_curl() {
         let mut request = Request::new();
-        let texts = ["RANGE", "CUSTOMREQUEST", "PROXY", "REQUEST_TARGET", "USERPWD", "KEYPASSWD", "RESOLVE"];
-        texts.iter().for_each(|name| request.options.set_text(name, b"x"));
-        for name in ["TIMEOUT_MS", "HTTPAUTH", "CRLF", "PATH_AS_IS", "HTTPPROXYTUNNEL", "LOW_SPEED_LIMIT"] {
-            request.options.set_long(name, 1);
+        let texts =
+            [O::Range, O::Customrequest, O::Proxy, O::RequestTarget, O::Userpwd, O::Keypasswd, O::Resolve];
+        texts.iter().for_each(|option| request.options.set_text(*option, b"x"));
+        for option in [O::TimeoutMs, O::Httpauth, O::Crlf, O::PathAsIs, O::Httpproxytunnel, O::LowSpeedLimit]
+        {
+            request.options.set_long(option, 1);
         }
         (request.head, request.remote_time, request.fail) = (true, true, Fail::WithoutBody);
         let expected = "BUFFERSIZE URL PROXY HTTPPROXYTUNNEL USERPWD HTTPAUTH USERAGENT KEYPASSWD NOBODY FAILONERROR \
@@ -489,11 +479,13 @@ mod tests {
             "TCP_KEEPALIVE",
         ];
         let mut request = Request::new();
-        for name in ["USERPWD", "KEYPASSWD", "RANGE", "CUSTOMREQUEST", "FTPPORT", "CAINFO", "INTERFACE"] {
-            request.options.set_text(name, b"x");
+        for option in
+            [O::Userpwd, O::Keypasswd, O::Range, O::Customrequest, O::Ftpport, O::Cainfo, O::Interface]
+        {
+            request.options.set_text(option, b"x");
         }
-        for name in ["DIRLISTONLY", "TRANSFERTEXT", "LOW_SPEED_LIMIT", "TIMECONDITION"] {
-            request.options.set_long(name, 1);
+        for option in [O::Dirlistonly, O::Transfertext, O::LowSpeedLimit, O::Timecondition] {
+            request.options.set_long(option, 1);
         }
         assert_eq!(names(&request, "ftp"), wanted);
     }

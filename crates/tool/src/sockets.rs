@@ -1,6 +1,7 @@
 //! What the tool itself does to sockets: `--ip-tos`, `--vlan-priority` and `--mptcp`.
 
 use crate::env::Env;
+use crate::options::ToolOption;
 use crate::raw::sockets::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
 use crate::request::Request;
 use crate::system::{self, BorrowedFd, OwnedFd};
@@ -20,8 +21,8 @@ impl Wanted {
     fn of(request: &Request) -> Wanted {
         let octet = |name| request.options.long(name).filter(|value| *value > 0).map(|value| value as u8);
         Wanted {
-            type_of_service: octet("ip-tos"),
-            priority: octet("vlan-priority"),
+            type_of_service: octet(ToolOption::IpTos),
+            priority: octet(ToolOption::VlanPriority),
             multipath: request.mptcp,
         }
     }
@@ -101,9 +102,9 @@ mod tests {
     fn only_what_was_asked_for() {
         let mut request = Request::new();
         assert_eq!(Wanted::of(&request), Wanted::default());
-        request.options.set_long("ip-tos", 0);
+        request.options.set_long(ToolOption::IpTos, 0);
         assert_eq!(Wanted::of(&request), Wanted::default());
-        request.options.set_long("ip-tos", 0x28);
+        request.options.set_long(ToolOption::IpTos, 0x28);
         assert_eq!(Wanted::of(&request).type_of_service, Some(0x28));
     }
 

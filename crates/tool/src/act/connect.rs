@@ -4,7 +4,9 @@ use super::not_blank;
 use crate::flags::Flag;
 use crate::message::shown;
 use crate::numbers::{self, BadSize};
+use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Wrong};
+use crate::raw::EasyOption as O;
 use crate::request::{Clobber, Resume};
 
 /// Most transfers at the same time, and most connections to a host.
@@ -12,20 +14,20 @@ const MOST_PARALLEL: i64 = 65_535;
 const PARALLEL: i64 = 50;
 
 pub fn abstract_socket(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    parser.request().options.clear("UNIX_SOCKET_PATH");
-    parser.request().options.set_text("ABSTRACT_UNIX_SOCKET", not_blank(text)?);
+    parser.request().options.clear(O::UnixSocketPath);
+    parser.request().options.set_text(O::AbstractUnixSocket, not_blank(text)?);
     Ok(())
 }
 
 pub fn unix_socket(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    parser.request().options.clear("ABSTRACT_UNIX_SOCKET");
-    parser.request().options.set_text("UNIX_SOCKET_PATH", not_blank(text)?);
+    parser.request().options.clear(O::AbstractUnixSocket);
+    parser.request().options.set_text(O::UnixSocketPath, not_blank(text)?);
     Ok(())
 }
 
 pub fn continue_at(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let request = parser.request();
-    let clash = if request.options.text("RANGE").is_some() {
+    let clash = if request.options.text(O::Range).is_some() {
         "--continue-at is mutually exclusive with --range"
     } else if request.remove_on_error {
         "--continue-at is mutually exclusive with --remove-on-error"
@@ -86,26 +88,26 @@ pub fn ip_tos(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         Some(value) => value,
         None => numbers::unsigned_up_to(text, 0xff)?,
     };
-    parser.request().options.set_long("ip-tos", value);
+    parser.request().options.set_long(ToolOption::IpTos, value);
     Ok(())
 }
 
 pub fn vlan_priority(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let value = numbers::unsigned_up_to(text, 7)?;
-    parser.request().options.set_long("vlan-priority", value);
+    parser.request().options.set_long(ToolOption::VlanPriority, value);
     Ok(())
 }
 
 pub fn limit_rate(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let value = size(parser, text, "rate")?;
-    parser.request().options.set_long("MAX_SEND_SPEED_LARGE", value);
-    parser.request().options.set_long("MAX_RECV_SPEED_LARGE", value);
+    parser.request().options.set_long(O::MaxSendSpeedLarge, value);
+    parser.request().options.set_long(O::MaxRecvSpeedLarge, value);
     Ok(())
 }
 
 pub fn max_filesize(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let value = size(parser, text, "max-filesize")?;
-    parser.request().options.set_long("MAXFILESIZE_LARGE", value);
+    parser.request().options.set_long(O::MaxfilesizeLarge, value);
     Ok(())
 }
 
@@ -134,8 +136,8 @@ pub fn local_port(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     if to < from {
         return Err(Wrong::BadUse.into());
     }
-    parser.request().options.set_long("LOCALPORT", from);
-    parser.request().options.set_long("LOCALPORTRANGE", to - from + 1);
+    parser.request().options.set_long(O::Localport, from);
+    parser.request().options.set_long(O::Localportrange, to - from + 1);
     Ok(())
 }
 
@@ -204,9 +206,9 @@ pub fn deadline(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 pub fn speed_limit(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let value = numbers::unsigned(text)?;
     let options = &mut parser.request().options;
-    options.set_long("LOW_SPEED_LIMIT", value);
-    if !options.is_on("LOW_SPEED_TIME") {
-        options.set_long("LOW_SPEED_TIME", 30);
+    options.set_long(O::LowSpeedLimit, value);
+    if !options.is_on(O::LowSpeedTime) {
+        options.set_long(O::LowSpeedTime, 30);
     }
     Ok(())
 }
@@ -214,9 +216,9 @@ pub fn speed_limit(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 pub fn speed_time(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let value = numbers::unsigned(text)?;
     let options = &mut parser.request().options;
-    options.set_long("LOW_SPEED_TIME", value);
-    if !options.is_on("LOW_SPEED_LIMIT") {
-        options.set_long("LOW_SPEED_LIMIT", 1);
+    options.set_long(O::LowSpeedTime, value);
+    if !options.is_on(O::LowSpeedLimit) {
+        options.set_long(O::LowSpeedLimit, 1);
     }
     Ok(())
 }
@@ -234,17 +236,17 @@ const SOCKS5_HOSTNAME: i64 = 7;
 
 pub fn proxy(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let options = &mut parser.request().options;
-    options.set_text("PROXY", text);
-    if !matches!(options.long("PROXYTYPE"), Some(HTTPS2 | HTTPS3)) {
-        options.set_long("PROXYTYPE", HTTP);
+    options.set_text(O::Proxy, text);
+    if !matches!(options.long(O::Proxytype), Some(HTTPS2 | HTTPS3)) {
+        options.set_long(O::Proxytype, HTTP);
     }
     Ok(())
 }
 
 fn typed_proxy(parser: &mut Parser, text: &[u8], kind: i64) -> Done {
     let text = not_blank(text)?;
-    parser.request().options.set_text("PROXY", text);
-    parser.request().options.set_long("PROXYTYPE", kind);
+    parser.request().options.set_text(O::Proxy, text);
+    parser.request().options.set_long(O::Proxytype, kind);
     Ok(())
 }
 
@@ -272,7 +274,7 @@ pub fn proxy_http2(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     if !parser.world.has("HTTP2") || !parser.world.has("HTTPS-proxy") {
         return Err(Wrong::NotSupported.into());
     }
-    parser.request().options.set_long("PROXYTYPE", if on { HTTPS2 } else { HTTPS });
+    parser.request().options.set_long(O::Proxytype, if on { HTTPS2 } else { HTTPS });
     Ok(())
 }
 
@@ -280,20 +282,20 @@ pub fn proxy_http3(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     if !parser.world.has("HTTP3") || !parser.world.has("HTTPS-proxy") || !parser.world.has("proxy-HTTP3") {
         return Err(Wrong::NotSupported.into());
     }
-    parser.request().options.set_long("PROXYTYPE", if on { HTTPS3 } else { HTTPS });
+    parser.request().options.set_long(O::Proxytype, if on { HTTPS3 } else { HTTPS });
     Ok(())
 }
 
 pub fn proto(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let all: Vec<&str> = parser.world.schemes().to_vec();
     let list = schemes(parser, text, &all)?;
-    parser.request().options.set_text("PROTOCOLS_STR", list.as_bytes());
+    parser.request().options.set_text(O::ProtocolsStr, list.as_bytes());
     Ok(())
 }
 
 pub fn proto_redir(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let list = schemes(parser, text, &["http", "https", "ftp", "ftps"])?;
-    parser.request().options.set_text("REDIR_PROTOCOLS_STR", list.as_bytes());
+    parser.request().options.set_text(O::RedirProtocolsStr, list.as_bytes());
     Ok(())
 }
 
@@ -332,6 +334,6 @@ pub fn proto_default(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     if !parser.world.schemes().contains(&name.as_str()) {
         return Err(Wrong::SchemeNotSupported.into());
     }
-    parser.request().options.set_text("DEFAULT_PROTOCOL", text);
+    parser.request().options.set_text(O::DefaultProtocol, text);
     Ok(())
 }

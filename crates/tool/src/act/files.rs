@@ -7,7 +7,9 @@ use crate::checksum::sum::{Algorithm, Sum};
 use crate::flags::Flag;
 use crate::message::{os_text, shown};
 use crate::numbers;
+use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Stop, Wrong};
+use crate::raw::EasyOption as O;
 use crate::request::{Clobber, Lacks, Segments, Target};
 use crate::segments::sources;
 
@@ -34,7 +36,8 @@ fn add_url(parser: &mut Parser, text: &[u8], from_file: bool) -> Result<(), Wron
         target.no_glob = true;
     }
     let request = parser.request();
-    let etag = request.options.text("etag-save").is_some() || request.options.text("etag-compare").is_some();
+    let etag = request.options.text(ToolOption::EtagSave).is_some()
+        || request.options.text(ToolOption::EtagCompare).is_some();
     if etag && request.url_count() > 1 {
         parser.messages.error("The etag options only work on a single URL");
         return Err(Wrong::BadUse);
@@ -185,14 +188,14 @@ pub fn remove_on_error(parser: &mut Parser, _: &Flag, on: bool) -> Done {
 }
 
 pub fn etag_save(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    etag(parser, "etag-save", text)
+    etag(parser, ToolOption::EtagSave, text)
 }
 
 pub fn etag_compare(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    etag(parser, "etag-compare", text)
+    etag(parser, ToolOption::EtagCompare, text)
 }
 
-fn etag(parser: &mut Parser, which: &'static str, text: &[u8]) -> Done {
+fn etag(parser: &mut Parser, which: ToolOption, text: &[u8]) -> Done {
     if parser.request().url_count() > 1 {
         parser.messages.error("The etag options only work on a single URL");
         return Err(Wrong::BadUse.into());
@@ -207,15 +210,15 @@ pub fn next(_: &mut Parser) -> Done {
 
 pub fn create_file_mode(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let mode = numbers::octal_up_to(text, 0o777)?;
-    parser.request().options.set_long("NEW_FILE_PERMS", mode);
+    parser.request().options.set_long(O::NewFilePerms, mode);
     Ok(())
 }
 
 pub fn quote(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let (list, command) = match text.first() {
-        Some(b'-') => ("POSTQUOTE", &text[1..]),
-        Some(b'+') => ("PREQUOTE", &text[1..]),
-        _ => ("QUOTE", text),
+        Some(b'-') => (O::Postquote, &text[1..]),
+        Some(b'+') => (O::Prequote, &text[1..]),
+        _ => (O::Quote, text),
     };
     parser.request().options.push(list, command);
     Ok(())
@@ -239,12 +242,12 @@ pub fn range(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
              'start'-'stop'. The server's response to this request is uncertain.",
         );
     }
-    parser.request().options.set_text("RANGE", &range);
+    parser.request().options.set_text(O::Range, &range);
     Ok(())
 }
 
 pub fn ftp_pasv(parser: &mut Parser) -> Done {
-    parser.request().options.clear("FTPPORT");
+    parser.request().options.clear(O::Ftpport);
     Ok(())
 }
 
@@ -260,7 +263,7 @@ pub fn ftp_method(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
             1
         }
     };
-    parser.request().options.set_long("FTP_FILEMETHOD", method);
+    parser.request().options.set_long(O::FtpFilemethod, method);
     Ok(())
 }
 
@@ -299,7 +302,7 @@ pub fn upload_flags(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
             None => (true, word),
         };
         let (_, bit) = UPLOAD_FLAGS.iter().find(|(known, _)| *known == name).ok_or(Wrong::Unknown)?;
-        parser.request().options.bits("UPLOAD_FLAGS", *bit, on);
+        parser.request().options.bits(O::UploadFlags, *bit, on);
     }
     Ok(())
 }
@@ -315,11 +318,11 @@ pub fn time_cond(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let seconds = parser.world.date(when).map_or_else(|| parser.world.modified(when), Ok);
     match seconds {
         Ok(seconds) => {
-            parser.request().options.set_long("TIMECONDITION", condition);
-            parser.request().options.set_long("TIMEVALUE_LARGE", seconds);
+            parser.request().options.set_long(O::Timecondition, condition);
+            parser.request().options.set_long(O::TimevalueLarge, seconds);
         }
         Err(error) => {
-            parser.request().options.clear("TIMECONDITION");
+            parser.request().options.clear(O::Timecondition);
             parser.messages.warn(&format!("Failed to get filetime: {}", os_text(&error)));
             parser.messages.warn(
                 "Illegal date format for -z, --time-cond (and not a filename). Disabling time condition. \
@@ -331,7 +334,7 @@ pub fn time_cond(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 /// Reads a list of headers from `@file`.
-pub(super) fn header_file(parser: &mut Parser, file: &[u8], list: &'static str) -> Done {
+pub(super) fn header_file(parser: &mut Parser, file: &[u8], list: O) -> Done {
     let content = read(parser, file)?;
     for line in lines(&content) {
         parser.request().options.push(list, line);

@@ -6,6 +6,7 @@ use crate::flags::Flag;
 use crate::message::shown;
 use crate::numbers;
 use crate::parse::{Done, Parser, Wrong};
+use crate::raw::EasyOption as O;
 use crate::request::{Fail, Method};
 
 pub fn head(parser: &mut Parser, _: &Flag, on: bool) -> Done {
@@ -15,14 +16,14 @@ pub fn head(parser: &mut Parser, _: &Flag, on: bool) -> Done {
 }
 
 pub fn header(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    add_header(parser, text, "HTTPHEADER", "HTTP")
+    add_header(parser, text, O::Httpheader, "HTTP")
 }
 
 pub fn proxy_header(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    add_header(parser, text, "PROXYHEADER", "proxy")
+    add_header(parser, text, O::Proxyheader, "proxy")
 }
 
-fn add_header(parser: &mut Parser, text: &[u8], list: &'static str, kind: &str) -> Done {
+fn add_header(parser: &mut Parser, text: &[u8], list: O, kind: &str) -> Done {
     if let Some(file) = text.strip_prefix(b"@") {
         return header_file(parser, file, list);
     }
@@ -70,7 +71,7 @@ pub fn location(parser: &mut Parser, _: &Flag, on: bool) -> Done {
 }
 
 pub fn location_trusted(parser: &mut Parser, flag: &Flag, on: bool) -> Done {
-    parser.request().options.set_long("UNRESTRICTED_AUTH", on.into());
+    parser.request().options.set_long(O::UnrestrictedAuth, on.into());
     location(parser, flag, on)
 }
 
@@ -87,7 +88,7 @@ pub fn max_redirs(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     if value < -1 {
         return Err(Wrong::NotNumeric.into());
     }
-    parser.request().options.set_long("MAXREDIRS", value);
+    parser.request().options.set_long(O::Maxredirs, value);
     Ok(())
 }
 
@@ -98,17 +99,17 @@ pub fn referer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         None => (text, false),
     };
     let options = &mut parser.request().options;
-    options.set_long("AUTOREFERER", auto.into());
-    options.clear("REFERER");
+    options.set_long(O::Autoreferer, auto.into());
+    options.clear(O::Referer);
     if !text.is_empty() {
-        options.set_text("REFERER", text);
+        options.set_text(O::Referer, text);
     }
     Ok(())
 }
 
 pub fn request(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let text = not_blank(text)?.to_vec();
-    parser.request().options.set_text("CUSTOMREQUEST", &text);
+    parser.request().options.set_text(O::Customrequest, &text);
     Ok(())
 }
 
@@ -117,11 +118,11 @@ fn version(parser: &mut Parser, version: i64, feature: Option<&str>) -> Done {
     if feature.is_some_and(|feature| !parser.world.has(feature)) {
         return Err(Wrong::NotSupported.into());
     }
-    let before = parser.request().options.long("HTTP_VERSION");
+    let before = parser.request().options.long(O::HttpVersion);
     if before.is_some_and(|before| before != version) {
         parser.messages.warn("Overrides previous HTTP version option");
     }
-    parser.request().options.set_long("HTTP_VERSION", version);
+    parser.request().options.set_long(O::HttpVersion, version);
     Ok(())
 }
 

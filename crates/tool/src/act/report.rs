@@ -3,6 +3,7 @@
 use super::{not_blank, read};
 use crate::flags::Flag;
 use crate::message::shown;
+use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::request::SummaryFormat;
 use crate::trace::TraceKind;
@@ -168,6 +169,6 @@ pub fn write_out(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         }
         None => text.to_vec(),
     };
-    parser.request().options.set_text("write-out", &format);
+    parser.request().options.set_text(ToolOption::WriteOut, &format);
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::bytes::Bytes;
 use crate::flags::Flag;
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
+use crate::raw::EasyOption as O;
 
 /// CURLAUTH_ bits.
 const BEARER: i64 = 64;
@@ -12,19 +13,19 @@ const AWS_SIGV4: i64 = 128;
 const ANY: i64 = !16 & 0xffff_ffff;
 
 pub fn anyauth(parser: &mut Parser) -> Done {
-    parser.request().options.set_long("HTTPAUTH", ANY);
+    parser.request().options.set_long(O::Httpauth, ANY);
     Ok(())
 }
 
 pub fn aws_sigv4(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    parser.request().options.bits("HTTPAUTH", AWS_SIGV4, true);
-    parser.request().options.set_text("AWS_SIGV4", text);
+    parser.request().options.bits(O::Httpauth, AWS_SIGV4, true);
+    parser.request().options.set_text(O::AwsSigv4, text);
     Ok(())
 }
 
 pub fn oauth2_bearer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    parser.request().options.bits("HTTPAUTH", BEARER, true);
-    parser.request().options.set_text("XOAUTH2_BEARER", not_blank(text)?);
+    parser.request().options.bits(O::Httpauth, BEARER, true);
+    parser.request().options.set_text(O::Xoauth2Bearer, not_blank(text)?);
     Ok(())
 }
 
@@ -37,7 +38,7 @@ pub fn httpsig_algo(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         b"hmac-sha256" => 2,
         _ => return Err(Wrong::BadUse.into()),
     };
-    parser.request().options.set_long("HTTPSIG_ALGORITHM", algorithm);
+    parser.request().options.set_long(O::HttpsigAlgorithm, algorithm);
     Ok(())
 }
 
@@ -48,9 +49,9 @@ pub fn httpsig_key(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         None => text.to_vec(),
     };
     let options = &mut parser.request().options;
-    options.set_text("HTTPSIG_KEY", &key);
-    if options.long("HTTPSIG_ALGORITHM").is_none() {
-        options.set_long("HTTPSIG_ALGORITHM", ED25519);
+    options.set_text(O::HttpsigKey, &key);
+    if options.long(O::HttpsigAlgorithm).is_none() {
+        options.set_long(O::HttpsigAlgorithm, ED25519);
     }
     Ok(())
 }
@@ -67,19 +68,19 @@ pub fn delegation(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
             0
         }
     };
-    parser.request().options.set_long("GSSAPI_DELEGATION", level);
+    parser.request().options.set_long(O::GssapiDelegation, level);
     Ok(())
 }
 
 pub fn cert(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    file_and_password(parser, text, "SSLCERT", "KEYPASSWD")
+    file_and_password(parser, text, O::Sslcert, O::Keypasswd)
 }
 
 pub fn proxy_cert(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    file_and_password(parser, text, "PROXY_SSLCERT", "PROXY_KEYPASSWD")
+    file_and_password(parser, text, O::ProxySslcert, O::ProxyKeypasswd)
 }
 
-fn file_and_password(parser: &mut Parser, text: &[u8], file: &'static str, pass: &'static str) -> Done {
+fn file_and_password(parser: &mut Parser, text: &[u8], file: O, pass: O) -> Done {
     let (name, password) = split_password(text);
     let options = &mut parser.request().options;
     options.set_text(file, &name);
@@ -114,7 +115,7 @@ pub fn hostpubmd5(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     if not_blank(text)?.len() != 32 {
         return Err(Wrong::BadUse.into());
     }
-    parser.request().options.set_text("SSH_HOST_PUBLIC_KEY_MD5", text);
+    parser.request().options.set_text(O::SshHostPublicKeyMd5, text);
     Ok(())
 }
 
@@ -123,7 +124,7 @@ pub fn ech(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         return Err(Wrong::NotSupported.into());
     }
     let Some(file) = not_blank(text)?.strip_prefix(b"ecl:@") else {
-        parser.request().options.push("ECH", text);
+        parser.request().options.push(O::Ech, text);
         return Ok(());
     };
     let Ok(content) = parser.world.read(file, 1 << 20) else {
@@ -132,7 +133,7 @@ pub fn ech(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         return Err(Wrong::BadUse.into());
     };
     let list = [b"ecl:", without_line_ends(&content).as_slice()].concat();
-    parser.request().options.push("ECH", &list);
+    parser.request().options.push(O::Ech, &list);
     Ok(())
 }
 
@@ -144,7 +145,7 @@ pub fn engine(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     if not_blank(text)? == b"list" {
         return Err(Stop::Engines);
     }
-    parser.request().options.set_text("SSLENGINE", text);
+    parser.request().options.set_text(O::Sslengine, text);
     Ok(())
 }
 

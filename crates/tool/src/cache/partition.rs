@@ -7,11 +7,11 @@
 use super::folder::{Key, digits};
 use crate::bytes::Bytes;
 use crate::fields::is_harmless;
-use crate::options::Options;
-use crate::raw::EasyOption;
+use crate::options::{Options, ToolOption};
+use crate::raw::EasyOption as O;
 use crate::raw::rules::Field;
 use crate::request::Request;
-use crate::settings::{SetTo, Setting};
+use crate::settings::Setting;
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,19 +26,19 @@ const OF_CONNECTIONS: i64 = 4 | 8;
 /// HEAD, bodies that are not the reply's, and logins that the command line does not tell.
 pub fn bypass(request: &Request) -> Option<&'static str> {
     let options: &Options = &request.options;
-    let given = |name: &str| options.get(name).is_some();
+    let given = |option: O| options.get(option).is_some();
     let reasons = [
-        (given("RANGE"), "--range"),
+        (given(O::Range), "--range"),
         (request.resume.is_some(), "--continue-at"),
         (request.retry_resume, "--retry-resume"),
-        (given("etag-compare"), "--etag-compare"),
-        (given("TIMECONDITION"), "--time-cond"),
-        (given("CUSTOMREQUEST"), "--request"),
-        (given("REQUEST_TARGET"), "--request-target"),
-        (options.is_on("raw"), "--raw"),
-        (options.is_on("IGNORE_CONTENT_LENGTH"), "--ignore-content-length"),
-        (request.netrc || request.netrc_optional || given("NETRC_FILE"), "--netrc"),
-        (options.long("HTTPAUTH").unwrap_or(0) & OF_CONNECTIONS != 0, "--negotiate, --ntlm and --anyauth"),
+        (options.get(ToolOption::EtagCompare).is_some(), "--etag-compare"),
+        (given(O::Timecondition), "--time-cond"),
+        (given(O::Customrequest), "--request"),
+        (given(O::RequestTarget), "--request-target"),
+        (options.is_on(ToolOption::Raw), "--raw"),
+        (options.is_on(O::IgnoreContentLength), "--ignore-content-length"),
+        (request.netrc || request.netrc_optional || given(O::NetrcFile), "--netrc"),
+        (options.long(O::Httpauth).unwrap_or(0) & OF_CONNECTIONS != 0, "--negotiate, --ntlm and --anyauth"),
     ];
     reasons.iter().find(|(is, _)| *is).map(|(_, what)| *what)
 }
@@ -46,11 +46,8 @@ pub fn bypass(request: &Request) -> Option<&'static str> {
 /// Returns the options of a transfer on which a reply may depend. Files that they name, and the proxy of the
 /// environment, stand in the peer's terms ([`Asked::peer`](crate::raw::Asked)).
 pub fn of_options(list: &[Setting]) -> String {
-    let is_neutral = |name: &str| EasyOption::named(name).is_some_and(EasyOption::is_reply_neutral);
-    let counts = |setting: &&Setting| {
-        !matches!(setting.to, SetTo::Function | SetTo::Object) && !is_neutral(setting.name)
-    };
-    let line = |setting: &Setting| format!("{} {:?}\n", setting.name, setting.to);
+    let counts = |setting: &&Setting| !setting.is_pointer() && !setting.option.is_reply_neutral();
+    let line = |setting: &Setting| format!("{} {:?}\n", setting.option.name(), setting.value);
     list.iter().filter(counts).map(line).collect()
 }
 
@@ -94,11 +91,11 @@ mod tests {
 
     #[test]
     fn what_nobody_has_excepted_counts() {
-        let setting = |name, number| Setting { name, to: SetTo::Long(number) };
+        let setting = |option, number: i64| Setting::new(option, number);
         let of = |list: &[Setting]| of_options(list);
-        assert_eq!(of(&[setting("TIMEOUT_MS", 5), setting("VERBOSE", 1)]), "");
-        assert_ne!(of(&[setting("SSL_VERIFYPEER", 0)]), "");
-        assert_ne!(of(&[setting("A_NEW_OPTION", 1)]), of(&[setting("A_NEW_OPTION", 2)]));
+        assert_eq!(of(&[setting(O::TimeoutMs, 5), setting(O::Verbose, 1)]), "");
+        assert_ne!(of(&[setting(O::SslVerifypeer, 0)]), "");
+        assert_ne!(of(&[setting(O::Httpauth, 1)]), of(&[setting(O::Httpauth, 2)]));
         let sums = Sums::new([1; 32]);
         assert!(sums.of(b"a") != sums.of(b"b") && sums.of(b"a") == Sums::new([1; 32]).of(b"a"));
         assert_ne!(sums.of(b"a"), Sums::new([2; 32]).of(b"a"));

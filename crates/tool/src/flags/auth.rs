@@ -2,6 +2,8 @@
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
+use crate::options::Key::Lib;
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -26,7 +28,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Log in with HTTP Basic",
         about: "This is what happens anyway when a user name is given; it is of use to undo a method \
             chosen earlier.",
-        set: Set::Bits("HTTPAUTH", 1),
+        set: Set::Bits(Lib(O::Httpauth), 1),
         ..FLAG
     },
     Flag {
@@ -48,7 +50,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.6",
         help: "Log in with HTTP Digest",
         about: "The password does not travel in the clear. Combine with --user.",
-        set: Set::Bits("HTTPAUTH", 2),
+        set: Set::Bits(Lib(O::Httpauth), 2),
         ..FLAG
     },
     Flag {
@@ -73,7 +75,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Which parts of the request to sign",
         about: "A list separated by blanks: method, authority, path and query, and header names that \
             end in a colon.",
-        set: Set::Text("HTTPSIG_HEADERS"),
+        set: Set::Text(Lib(O::HttpsigHeaders)),
         ..FLAG
     },
     Flag {
@@ -98,7 +100,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.22.0",
         help: "Name of the key to tell the server",
         about: "Sent as keyid in the Signature-Input header.",
-        set: Set::Text("HTTPSIG_KEYID"),
+        set: Set::Text(Lib(O::HttpsigKeyid)),
         ..FLAG
     },
     Flag {
@@ -109,7 +111,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Log in with Negotiate (SPNEGO)",
         about: "Proves who has a ticket of Kerberos; needs its library. A name, as in --user alice:, only tells connections apart.",
         needs: "SPNEGO",
-        set: Set::Bits("HTTPAUTH", 4),
+        set: Set::Bits(Lib(O::Httpauth), 4),
         ..FLAG
     },
     Flag {
@@ -120,7 +122,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.21.5",
         help: "File with logins, in the format of .netrc",
         about: "Implies --netrc.",
-        set: Set::ExistingFile("NETRC_FILE"),
+        set: Set::ExistingFile(Lib(O::NetrcFile)),
         ..FLAG
     },
     Flag {
@@ -151,7 +153,7 @@ pub const FLAGS: &[Flag] = &[
         about: "A method of Microsoft's servers that belongs to the connection. Avoid it where you \
             can.",
         needs: "NTLM",
-        set: Set::Bits("HTTPAUTH", 8),
+        set: Set::Bits(Lib(O::Httpauth), 8),
         ..FLAG
     },
     Flag {
@@ -176,7 +178,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.66.0",
         help: "Identity to act as in SASL PLAIN",
         about: "Besides the one that logs in.",
-        set: Set::Text("SASL_AUTHZID"),
+        set: Set::Text(Lib(O::SaslAuthzid)),
         ..FLAG
     },
     Flag {
@@ -186,7 +188,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.31.0",
         help: "Send the first SASL message with the command",
         about: "Saves a round trip.",
-        set: Set::On("SASL_IR"),
+        set: Set::On(Lib(O::SaslIr)),
         ..FLAG
     },
     Flag {
@@ -197,7 +199,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.43.0",
         help: "Service name for Negotiate",
         about: "Instead of HTTP.",
-        set: Set::Text("SERVICE_NAME"),
+        set: Set::Text(Lib(O::ServiceName)),
         ..FLAG
     },
     Flag {
@@ -210,7 +212,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Name and password for the server",
         about: "With a name alone the password is asked for.",
         secret: true,
-        set: Set::AnyText("USERPWD"),
+        set: Set::AnyText(Lib(O::Userpwd)),
         ..FLAG
     },
 ];

@@ -2,6 +2,8 @@
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
+use crate::options::{Key::Lib, Key::Tool, ToolOption};
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -26,7 +28,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.7",
         help: "Longest time to wait for a connection",
         about: "Covers name look-up, connecting, proxy and TLS handshakes. Fractions are allowed.",
-        set: Set::Millis("CONNECTTIMEOUT_MS"),
+        set: Set::Millis(Lib(O::ConnecttimeoutMs)),
         ..FLAG
     },
     Flag {
@@ -38,7 +40,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Connect elsewhere for a given host and port",
         about: "A request for HOST1:PORT1 goes to HOST2:PORT2 instead, while headers and certificate \
             checks keep the first name. Empty parts match anything or keep the value.",
-        set: Set::List("CONNECT_TO"),
+        set: Set::List(Lib(O::ConnectTo)),
         ..FLAG
     },
     Flag {
@@ -63,7 +65,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Head start of IPv6 over IPv4, in milliseconds",
         about: "When a host has both kinds of address, the second kind is tried after this time. The \
             default is 200.",
-        set: Set::Number("HAPPY_EYEBALLS_TIMEOUT_MS"),
+        set: Set::Number(Lib(O::HappyEyeballsTimeoutMs)),
         ..FLAG
     },
     Flag {
@@ -74,7 +76,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.3",
         help: "Local interface, address or name to connect from",
         about: "The prefixes if!, host! and ifhost! say which of them is meant.",
-        set: Set::Text("INTERFACE"),
+        set: Set::Text(Lib(O::Interface)),
         ..FLAG
     },
     Flag {
@@ -97,7 +99,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.8",
         help: "Use IPv4 addresses only",
         about: "Names are looked up for IPv4 alone.",
-        set: Set::Fixed("IPRESOLVE", 1),
+        set: Set::Fixed(Lib(O::Ipresolve), 1),
         ..FLAG
     },
     Flag {
@@ -109,7 +111,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.8",
         help: "Use IPv6 addresses only",
         about: "Names are looked up for IPv6 alone.",
-        set: Set::Fixed("IPRESOLVE", 2),
+        set: Set::Fixed(Lib(O::Ipresolve), 2),
         ..FLAG
     },
     Flag {
@@ -120,7 +122,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.9.0",
         help: "Keepalive probes before giving up",
         about: "How many may stay unanswered.",
-        set: Set::Number("TCP_KEEPCNT"),
+        set: Set::Number(Lib(O::TcpKeepcnt)),
         ..FLAG
     },
     Flag {
@@ -131,7 +133,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.18.0",
         help: "Idle seconds before the first keepalive probe",
         about: "Also the time between probes. The default is 60.",
-        set: Set::Number("keepalive-time"),
+        set: Set::Number(Tool(ToolOption::KeepaliveTime)),
         ..FLAG
     },
     Flag {
@@ -178,7 +180,7 @@ pub const FLAGS: &[Flag] = &[
         since: "4.0",
         help: "Longest time for the whole transfer",
         about: "In seconds; fractions are allowed. With --retry it covers each attempt.",
-        set: Set::Millis("TIMEOUT_MS"),
+        set: Set::Millis(Lib(O::TimeoutMs)),
         ..FLAG
     },
     Flag {
@@ -196,7 +198,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.18.0",
         help: "No TCP keepalive probes",
         about: "They are on otherwise.",
-        set: Set::On("TCP_KEEPALIVE"),
+        set: Set::On(Lib(O::TcpKeepalive)),
         ..FLAG
     },
     Flag {
@@ -309,7 +311,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Use this address for a host and port",
         about: "Fills the name cache. A star is any host, a plus in front makes the entry time out \
             like others, a minus removes one.",
-        set: Set::List("RESOLVE"),
+        set: Set::List(Lib(O::Resolve)),
         ..FLAG
     },
     Flag {
@@ -342,7 +344,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.49.0",
         help: "Send data with the first packet",
         about: "TCP Fast Open (RFC 7413).",
-        set: Set::On("TCP_FASTOPEN"),
+        set: Set::On(Lib(O::TcpFastopen)),
         ..FLAG
     },
     Flag {
@@ -351,7 +353,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.11.2",
         help: "Send small packets at once",
         about: "The default.",
-        set: Set::On("TCP_NODELAY"),
+        set: Set::On(Lib(O::TcpNodelay)),
         ..FLAG
     },
     Flag {

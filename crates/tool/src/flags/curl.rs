@@ -2,6 +2,8 @@
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
+use crate::options::{Key::Lib, Key::Tool, ToolOption};
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -35,7 +37,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.61.0",
         help: "Refuse URLs that hold a user name",
         about: "The transfer fails when the URL given, or one redirected to, carries credentials.",
-        set: Set::On("DISALLOW_USERNAME_IN_URL"),
+        set: Set::On(Lib(O::DisallowUsernameInUrl)),
         ..FLAG
     },
     Flag {
@@ -83,7 +85,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Gateway for ipfs:// and ipns:// URLs",
         about: "Without it the environment variable IPFS_GATEWAY or the file ~/.ipfs/gateway is \
             used.",
-        set: Set::Text("ipfs-gateway"),
+        set: Set::Text(Tool(ToolOption::IpfsGateway)),
         ..FLAG
     },
     Flag {
@@ -127,7 +129,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.42.0",
         help: "Leave /../ and /./ in the URL alone",
         about: "They are squashed otherwise, as the standard says.",
-        set: Set::On("PATH_AS_IS"),
+        set: Set::On(Lib(O::PathAsIs)),
         ..FLAG
     },
     Flag {

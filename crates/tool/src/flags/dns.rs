@@ -1,6 +1,8 @@
 //! Flags for looking up names.
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use crate::options::Key::Lib;
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -12,7 +14,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.33.0",
         help: "Network interface for name look-ups",
         about: "Questions to name servers leave by this interface. They are then asked by curl itself, not by the system.",
-        set: Set::Text("DNS_INTERFACE"),
+        set: Set::Text(Lib(O::DnsInterface)),
         ..FLAG
     },
     Flag {
@@ -24,7 +26,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.33.0",
         help: "Local IPv4 address for name look-ups",
         about: "Questions to name servers with IPv4 leave from this address. They are then asked by curl itself, not by the system.",
-        set: Set::Text("DNS_LOCAL_IP4"),
+        set: Set::Text(Lib(O::DnsLocalIp4)),
         ..FLAG
     },
     Flag {
@@ -36,7 +38,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.33.0",
         help: "Local IPv6 address for name look-ups",
         about: "Questions to name servers with IPv6 leave from this address. They are then asked by curl itself, not by the system.",
-        set: Set::Text("DNS_LOCAL_IP6"),
+        set: Set::Text(Lib(O::DnsLocalIp6)),
         ..FLAG
     },
     Flag {
@@ -48,7 +50,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.33.0",
         help: "Name servers to ask instead of the system's",
         about: "These name servers are asked instead of the system's resolver: numeric addresses with commas between, each with a port or without.",
-        set: Set::Text("DNS_SERVERS"),
+        set: Set::Text(Lib(O::DnsServers)),
         ..FLAG
     },
     Flag {
@@ -58,7 +60,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.76.0",
         help: "Demand an OCSP staple of the DoH server",
         about: "As --cert-status, for the server that answers DNS over HTTPS.",
-        set: Set::On("DOH_SSL_VERIFYSTATUS"),
+        set: Set::On(Lib(O::DohSslVerifystatus)),
         ..FLAG
     },
     Flag {
@@ -81,7 +83,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Look names up over HTTPS at this URL",
         about: "DNS questions are sent to this server inside HTTPS. An empty argument goes back to \
             the system's resolver.",
-        set: Set::AnyText("DOH_URL"),
+        set: Set::AnyText(Lib(O::DohUrl)),
         ..FLAG
     },
 ];

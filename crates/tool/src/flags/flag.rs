@@ -1,5 +1,6 @@
 //! One flag of the command line, as it is declared.
 
+use crate::options::Key;
 use crate::parse::{Done, Parser};
 use crate::request::{Globals, Request};
 
@@ -54,30 +55,29 @@ pub enum Multi {
     PerUrl,
 }
 
-/// What a flag does to the request being described. Options are named as in libcurl without `CURLOPT_`; names in
-/// lower case belong to the tool itself.
+/// The effect of a flag on the request being described.
 #[derive(Clone, Copy)]
 pub enum Set {
     /// A text that must not be empty.
-    Text(&'static str),
+    Text(Key),
     /// The name of a file that must be there when the flag is read.
-    ExistingFile(&'static str),
+    ExistingFile(Key),
     /// A text that may be empty.
-    AnyText(&'static str),
+    AnyText(Key),
     /// One more entry of a list.
-    List(&'static str),
+    List(Key),
     /// 1 or 0.
-    On(&'static str),
+    On(Key),
     /// 0 or 1.
-    Off(&'static str),
+    Off(Key),
     /// Bits of a mask, set or cleared.
-    Bits(&'static str, i64),
+    Bits(Key, i64),
     /// A constant.
-    Fixed(&'static str, i64),
+    Fixed(Key, i64),
     /// Seconds with a fraction, kept as milliseconds.
-    Millis(&'static str),
+    Millis(Key),
     /// A number that is not negative.
-    Number(&'static str),
+    Number(Key),
     Field(fn(&mut Request) -> &mut bool),
     NotField(fn(&mut Request) -> &mut bool),
     Global(fn(&mut Globals) -> &mut bool),

@@ -2,6 +2,8 @@
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
+use crate::options::Key::Lib;
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -13,7 +15,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Add to the remote file when uploading",
         about: "The remote file is appended to instead of being replaced, and made when it does not \
             exist. Some SFTP servers ignore the request.",
-        set: Set::On("APPEND"),
+        set: Set::On(Lib(O::Append)),
         ..FLAG
     },
     Flag {
@@ -23,7 +25,7 @@ pub const FLAGS: &[Flag] = &[
         since: "5.7",
         help: "Turn line feeds into CRLF in an upload",
         about: "Useful for servers of old systems and for mail.",
-        set: Set::On("CRLF"),
+        set: Set::On(Lib(O::Crlf)),
         ..FLAG
     },
     Flag {
@@ -33,7 +35,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.5",
         help: "No EPRT command for active FTP",
         about: "Only PORT is tried for active transfers over IPv4. --eprt switches it on again.",
-        set: Set::Off("FTP_USE_EPRT"),
+        set: Set::Off(Lib(O::FtpUseEprt)),
         ..FLAG
     },
     Flag {
@@ -43,7 +45,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.2",
         help: "No EPSV command for passive FTP",
         about: "Only PASV is tried for passive transfers over IPv4. --epsv switches it on again.",
-        set: Set::Off("FTP_USE_EPSV"),
+        set: Set::Off(Lib(O::FtpUseEpsv)),
         ..FLAG
     },
     Flag {
@@ -55,7 +57,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.13.0",
         help: "Account to name when an FTP server asks",
         about: "Sent with ACCT when the server wants it after user name and password.",
-        set: Set::Text("FTP_ACCOUNT"),
+        set: Set::Text(Lib(O::FtpAccount)),
         ..FLAG
     },
     Flag {
@@ -68,7 +70,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Command to try when USER fails",
         about: "For servers that let a client certificate stand for the name, for example \"SITE \
             AUTH\".",
-        set: Set::Text("FTP_ALTERNATIVE_TO_USER"),
+        set: Set::Text(Lib(O::FtpAlternativeToUser)),
         ..FLAG
     },
     Flag {
@@ -78,7 +80,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.7",
         help: "Make missing directories on the server",
         about: "When a directory in the path of the URL does not exist it is made.",
-        set: Set::On("FTP_CREATE_MISSING_DIRS"),
+        set: Set::On(Lib(O::FtpCreateMissingDirs)),
         ..FLAG
     },
     Flag {
@@ -117,7 +119,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Active FTP: the server connects back to us",
         about: "The argument is an address, host name or interface to be told to the server, or a \
             dash for the address of the control connection. A port or range may follow a colon.",
-        set: Set::Text("FTPPORT"),
+        set: Set::Text(Lib(O::Ftpport)),
         ..FLAG
     },
     Flag {
@@ -127,7 +129,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.20.0",
         help: "Send PRET before PASV",
         about: "For servers such as drftpd, which need it.",
-        set: Set::On("FTP_USE_PRET"),
+        set: Set::On(Lib(O::FtpUsePret)),
         ..FLAG
     },
     Flag {
@@ -138,7 +140,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Ignore the address in a PASV answer",
         about: "The data connection goes to the same address as the control connection. This is the \
             default.",
-        set: Set::On("FTP_SKIP_PASV_IP"),
+        set: Set::On(Lib(O::FtpSkipPasvIp)),
         ..FLAG
     },
     Flag {
@@ -181,7 +183,7 @@ pub const FLAGS: &[Flag] = &[
         since: "4.0",
         help: "List names only",
         about: "FTP uses NLST, POP3 lists messages, FILE and SFTP show plain names.",
-        set: Set::On("DIRLISTONLY"),
+        set: Set::On(Lib(O::Dirlistonly)),
         ..FLAG
     },
     Flag {
@@ -206,7 +208,7 @@ pub const FLAGS: &[Flag] = &[
         since: "5.0",
         help: "Text mode for FTP, LDAP and TFTP",
         about: "Line ends are converted by the server.",
-        set: Set::On("TRANSFERTEXT"),
+        set: Set::On(Lib(O::Transfertext)),
         ..FLAG
     },
 ];

@@ -2,6 +2,8 @@
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
+use crate::options::{Key::Lib, Key::Tool, ToolOption};
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -16,7 +18,7 @@ pub const FLAGS: &[Flag] = &[
             requests. When the file exists it is loaded first, and it is rewritten at the end. \
             An empty name keeps the cache in memory only.",
         needs: "alt-svc",
-        set: Set::AnyText("ALTSVC"),
+        set: Set::AnyText(Lib(O::Altsvc)),
         ..FLAG
     },
     Flag {
@@ -41,7 +43,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Ask for a compressed answer and unpack it",
         about: "Offers the encodings that can be undone here and writes the decoded body. Headers \
             are left as they came.",
-        set: Set::On("compressed"),
+        set: Set::On(Tool(ToolOption::Compressed)),
         ..FLAG
     },
     Flag {
@@ -55,7 +57,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Write the cookies to this file at the end",
         about: "All cookies known after the run are saved in the Netscape format; a dash writes them \
             to standard output. It also switches the cookie engine on.",
-        set: Set::Text("COOKIEJAR"),
+        set: Set::Text(Lib(O::Cookiejar)),
         ..FLAG
     },
     Flag {
@@ -148,7 +150,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Write the received headers to this file",
         about: "The headers of all answers in the run go to the file; a dash is standard output and \
             a percent sign standard error. With a scheme without headers the file stays empty.",
-        set: Set::Text("dump-header"),
+        set: Set::Text(Tool(ToolOption::DumpHeader)),
         ..FLAG
     },
     Flag {
@@ -187,7 +189,7 @@ pub const FLAGS: &[Flag] = &[
         help: "How long to wait for 100-continue",
         about: "After this many seconds the body is sent although the server has not said that it \
             wants it. The default is one second.",
-        set: Set::Millis("EXPECT_100_TIMEOUT_MS"),
+        set: Set::Millis(Lib(O::Expect100TimeoutMs)),
         ..FLAG
     },
     Flag {
@@ -232,7 +234,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Escape form names with backslashes",
         about: "Names and file names in a multipart form are escaped with backslashes instead of \
             percent codes.",
-        set: Set::Bits("MIME_OPTIONS", 1),
+        set: Set::Bits(Lib(O::MimeOptions), 1),
         ..FLAG
     },
     Flag {
@@ -310,7 +312,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Hosts that demanded HTTPS are remembered, and http URLs for them become https. An \
             empty name keeps the cache in memory only.",
         needs: "HSTS",
-        set: Set::AnyText("HSTS"),
+        set: Set::AnyText(Lib(O::Hsts)),
         ..FLAG
     },
     Flag {
@@ -320,7 +322,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.64.0",
         help: "Accept answers without a header",
         about: "A server that sends plain data is taken at its word instead of being an error.",
-        set: Set::On("HTTP09_ALLOWED"),
+        set: Set::On(Lib(O::Http09Allowed)),
         ..FLAG
     },
     Flag {
@@ -403,7 +405,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Do not believe Content-Length",
         about: "The body is read to the end of the connection. With FTP the SIZE command is left \
             out.",
-        set: Set::On("IGNORE_CONTENT_LENGTH"),
+        set: Set::On(Lib(O::IgnoreContentLength)),
         ..FLAG
     },
     Flag {
@@ -427,7 +429,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.7",
         help: "Start without the session cookies of the file",
         about: "Cookies without an end date are dropped when read with --cookie.",
-        set: Set::On("COOKIESESSION"),
+        set: Set::On(Lib(O::Cookiesession)),
         ..FLAG
     },
     Flag {
@@ -472,7 +474,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.17.1",
         help: "Stay with POST after a 301",
         about: "Browsers change to GET, and so does this program unless told.",
-        set: Set::Bits("POSTREDIR", 1),
+        set: Set::Bits(Lib(O::Postredir), 1),
         ..FLAG
     },
     Flag {
@@ -482,7 +484,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.19.1",
         help: "Stay with POST after a 302",
         about: "Browsers change to GET, and so does this program unless told.",
-        set: Set::Bits("POSTREDIR", 2),
+        set: Set::Bits(Lib(O::Postredir), 2),
         ..FLAG
     },
     Flag {
@@ -492,7 +494,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.26.0",
         help: "Stay with POST after a 303",
         about: "The standard says GET.",
-        set: Set::Bits("POSTREDIR", 4),
+        set: Set::Bits(Lib(O::Postredir), 4),
         ..FLAG
     },
     Flag {
@@ -516,7 +518,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.16.2",
         help: "No decoding of transfer or content encodings",
         about: "The body is passed on as it came.",
-        set: Set::On("raw"),
+        set: Set::On(Tool(ToolOption::Raw)),
         ..FLAG
     },
     Flag {
@@ -542,7 +544,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.55.0",
         help: "Ask for this instead of the path of the URL",
         about: "Goes into the request line as it is.",
-        set: Set::Text("REQUEST_TARGET"),
+        set: Set::Text(Lib(O::RequestTarget)),
         ..FLAG
     },
     Flag {
@@ -565,7 +567,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.21.6",
         help: "Ask for compressed transfer encoding",
         about: "With the TE header; what comes is unpacked.",
-        set: Set::On("TRANSFER_ENCODING"),
+        set: Set::On(Lib(O::TransferEncoding)),
         ..FLAG
     },
     Flag {
@@ -589,7 +591,7 @@ pub const FLAGS: &[Flag] = &[
         since: "4.5.1",
         help: "Name to give in User-Agent",
         about: "An empty text leaves the header out.",
-        set: Set::AnyText("USERAGENT"),
+        set: Set::AnyText(Lib(O::Useragent)),
         ..FLAG
     },
 ];

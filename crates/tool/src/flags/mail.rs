@@ -1,6 +1,8 @@
 //! Flags for sending mail.
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use crate::options::Key::Lib;
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -12,7 +14,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.34.0",
         help: "Login options for IMAP, POP3, SMTP and LDAP",
         about: "For example AUTH=NTLM, to choose a mechanism.",
-        set: Set::AnyText("LOGIN_OPTIONS"),
+        set: Set::AnyText(Lib(O::LoginOptions)),
         ..FLAG
     },
     Flag {
@@ -24,7 +26,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.25.0",
         help: "Address of the original sender of a mail",
         about: "Added to MAIL FROM as AUTH, for relays.",
-        set: Set::Text("MAIL_AUTH"),
+        set: Set::Text(Lib(O::MailAuth)),
         ..FLAG
     },
     Flag {
@@ -36,7 +38,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.20.0",
         help: "Sender of the mail",
         about: "The envelope sender.",
-        set: Set::Text("MAIL_FROM"),
+        set: Set::Text(Lib(O::MailFrom)),
         ..FLAG
     },
     Flag {
@@ -46,7 +48,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.69.0",
         help: "Go on when some recipients are refused",
         about: "The transfer fails only when all of them are.",
-        set: Set::On("MAIL_RCPT_ALLOWFAILS"),
+        set: Set::On(Lib(O::MailRcptAllowfails)),
         ..FLAG
     },
     Flag {
@@ -58,7 +60,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.20.0",
         help: "Recipient of the mail",
         about: "Can be given many times. With VRFY and EXPN it is the name to ask for.",
-        set: Set::List("MAIL_RCPT"),
+        set: Set::List(Lib(O::MailRcpt)),
         ..FLAG
     },
 ];

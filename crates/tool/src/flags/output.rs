@@ -2,6 +2,7 @@
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
+use crate::options::{Key::Tool, ToolOption};
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -52,7 +53,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Directory for the output files",
         about: "For names given with --output or --remote-name. It must exist unless --create-dirs \
             is given.",
-        set: Set::Text("output-dir"),
+        set: Set::Text(Tool(ToolOption::OutputDir)),
         ..FLAG
     },
     Flag {

@@ -2,6 +2,8 @@
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
+use crate::options::Key::Lib;
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -25,7 +27,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.2.0",
         help: "Client address for the HAProxy header",
         about: "Implies that the PROXY protocol header is sent, with this address.",
-        set: Set::Text("HAPROXY_CLIENT_IP"),
+        set: Set::Text(Lib(O::HaproxyClientIp)),
         ..FLAG
     },
     Flag {
@@ -35,7 +37,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.60.0",
         help: "Send a HAProxy PROXY v1 header first",
         about: "Tells a server behind a load balancer which address the client has.",
-        set: Set::On("HAPROXYPROTOCOL"),
+        set: Set::On(Lib(O::Haproxyprotocol)),
         ..FLAG
     },
     Flag {
@@ -47,7 +49,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Hosts to reach without a proxy",
         about: "Names, domains, addresses and networks separated by commas; * stands for all. It \
             goes before the variable no_proxy.",
-        set: Set::AnyText("NOPROXY"),
+        set: Set::AnyText(Lib(O::Noproxy)),
         ..FLAG
     },
     Flag {
@@ -58,7 +60,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "SOCKS proxy to go through before the other proxy",
         about: "The HTTP proxy of --proxy is then reached through it.",
-        set: Set::Text("PRE_PROXY"),
+        set: Set::Text(Lib(O::PreProxy)),
         ..FLAG
     },
     Flag {
@@ -88,7 +90,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Certificate authorities for the HTTPS proxy",
         about: "As --cacert.",
-        set: Set::ExistingFile("PROXY_CAINFO"),
+        set: Set::ExistingFile(Lib(O::ProxyCainfo)),
         ..FLAG
     },
     Flag {
@@ -99,7 +101,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Certificate directory for the HTTPS proxy",
         about: "As --capath.",
-        set: Set::Text("PROXY_CAPATH"),
+        set: Set::Text(Lib(O::ProxyCapath)),
         ..FLAG
     },
     Flag {
@@ -110,7 +112,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Format of the client certificate for the proxy",
         about: "As --cert-type.",
-        set: Set::Text("PROXY_SSLCERTTYPE"),
+        set: Set::Text(Lib(O::ProxySslcerttype)),
         ..FLAG
     },
     Flag {
@@ -134,7 +136,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Cipher suites for the HTTPS proxy",
         about: "As --ciphers.",
-        set: Set::Text("PROXY_SSL_CIPHER_LIST"),
+        set: Set::Text(Lib(O::ProxySslCipherList)),
         ..FLAG
     },
     Flag {
@@ -145,7 +147,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Revocation list for the HTTPS proxy",
         about: "As --crlfile.",
-        set: Set::ExistingFile("PROXY_CRLFILE"),
+        set: Set::ExistingFile(Lib(O::ProxyCrlfile)),
         ..FLAG
     },
     Flag {
@@ -206,7 +208,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Format of the private key for the proxy",
         about: "As --key-type.",
-        set: Set::Text("PROXY_SSLKEYTYPE"),
+        set: Set::Text(Lib(O::ProxySslkeytype)),
         ..FLAG
     },
     Flag {
@@ -217,7 +219,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Private key for the HTTPS proxy",
         about: "As --key.",
-        set: Set::AnyText("PROXY_SSLKEY"),
+        set: Set::AnyText(Lib(O::ProxySslkey)),
         ..FLAG
     },
     Flag {
@@ -250,7 +252,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Pass phrase of the proxy's client key",
         about: "As --pass.",
         secret: true,
-        set: Set::AnyText("PROXY_KEYPASSWD"),
+        set: Set::AnyText(Lib(O::ProxyKeypasswd)),
         ..FLAG
     },
     Flag {
@@ -262,7 +264,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.59.0",
         help: "Accept this public key of the proxy only",
         about: "As --pinnedpubkey.",
-        set: Set::Text("PROXY_PINNEDPUBLICKEY"),
+        set: Set::Text(Lib(O::ProxyPinnedpublickey)),
         ..FLAG
     },
     Flag {
@@ -273,7 +275,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.43.0",
         help: "Service name for Negotiate with the proxy",
         about: "Instead of HTTP, or rcmd for SOCKS.",
-        set: Set::Text("PROXY_SERVICE_NAME"),
+        set: Set::Text(Lib(O::ProxyServiceName)),
         ..FLAG
     },
     Flag {
@@ -282,7 +284,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Leave out a TLS 1.0 safeguard with the proxy",
         about: "As --ssl-allow-beast.",
-        set: Set::Bits("PROXY_SSL_OPTIONS", 1),
+        set: Set::Bits(Lib(O::ProxySslOptions), 1),
         ..FLAG
     },
     Flag {
@@ -291,7 +293,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.77.0",
         help: "Let the system pick a client certificate for the proxy",
         about: "As --ssl-auto-client-cert.",
-        set: Set::Bits("PROXY_SSL_OPTIONS", 32),
+        set: Set::Bits(Lib(O::ProxySslOptions), 32),
         ..FLAG
     },
     Flag {
@@ -303,7 +305,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.61.0",
         help: "TLS 1.3 cipher suites for the HTTPS proxy",
         about: "As --tls13-ciphers.",
-        set: Set::Text("PROXY_TLS13_CIPHERS"),
+        set: Set::Text(Lib(O::ProxyTls13Ciphers)),
         ..FLAG
     },
     Flag {
@@ -349,7 +351,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "TLS 1.0 or later with the HTTPS proxy",
         about: "As --tlsv1.",
-        set: Set::Fixed("PROXY_SSLVERSION", 1),
+        set: Set::Fixed(Lib(O::ProxySslversion), 1),
         ..FLAG
     },
     Flag {
@@ -362,7 +364,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Name and password for the proxy",
         about: "With a name alone the password is asked for.",
         secret: true,
-        set: Set::AnyText("PROXYUSERPWD"),
+        set: Set::AnyText(Lib(O::Proxyuserpwd)),
         ..FLAG
     },
     Flag {
@@ -397,7 +399,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.3",
         help: "Tunnel through the HTTP proxy with CONNECT",
         about: "For all schemes, not just those that need it.",
-        set: Set::On("HTTPPROXYTUNNEL"),
+        set: Set::On(Lib(O::Httpproxytunnel)),
         ..FLAG
     },
     Flag {
@@ -429,7 +431,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.55.0",
         help: "Name and password for SOCKS5",
         about: "The login method of --proxy-user.",
-        set: Set::Bits("SOCKS5_AUTH", 1),
+        set: Set::Bits(Lib(O::Socks5Auth), 1),
         ..FLAG
     },
     Flag {
@@ -439,7 +441,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.19.4",
         help: "GSS-API negotiation as NEC's server wants it",
         about: "Unprotected protection mode.",
-        set: Set::On("SOCKS5_GSSAPI_NEC"),
+        set: Set::On(Lib(O::Socks5GssapiNec)),
         ..FLAG
     },
     Flag {
@@ -450,7 +452,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.19.4",
         help: "Service name of a SOCKS5 GSS-API proxy",
         about: "The default is rcmd and the host name.",
-        set: Set::Text("PROXY_SERVICE_NAME"),
+        set: Set::Text(Lib(O::ProxyServiceName)),
         ..FLAG
     },
     Flag {
@@ -460,7 +462,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.55.0",
         help: "GSS-API login for SOCKS5",
         about: "It is allowed anyway, unless --socks5-basic stands alone.",
-        set: Set::Bits("SOCKS5_AUTH", 4),
+        set: Set::Bits(Lib(O::Socks5Auth), 4),
         ..FLAG
     },
     Flag {
@@ -491,7 +493,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.54.0",
         help: "Hide the proxy's CONNECT headers",
         about: "With --show-headers and --dump-header.",
-        set: Set::On("SUPPRESS_CONNECT_HEADERS"),
+        set: Set::On(Lib(O::SuppressConnectHeaders)),
         ..FLAG
     },
 ];

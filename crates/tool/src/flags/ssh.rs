@@ -2,6 +2,8 @@
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
+use crate::options::Key::Lib;
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -11,7 +13,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.56.0",
         help: "Ask for compression of the SSH connection",
         about: "It is a request: the server may decline.",
-        set: Set::On("SSH_COMPRESSION"),
+        set: Set::On(Lib(O::SshCompression)),
         ..FLAG
     },
     Flag {
@@ -48,7 +50,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.80.0",
         help: "SHA-256 of the SSH server's key, in base64",
         about: "The connection is refused when the server's key has another digest.",
-        set: Set::Text("SSH_HOST_PUBLIC_KEY_SHA256"),
+        set: Set::Text(Lib(O::SshHostPublicKeySha256)),
         ..FLAG
     },
     Flag {
@@ -60,7 +62,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.17.0",
         help: "File of known SSH host keys",
         about: "Instead of ~/.ssh/known_hosts.",
-        set: Set::ExistingFile("SSH_KNOWNHOSTS"),
+        set: Set::ExistingFile(Lib(O::SshKnownhosts)),
         ..FLAG
     },
     Flag {
@@ -72,7 +74,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.16.2",
         help: "Public key file for SSH",
         about: "Derived from the private key when not given.",
-        set: Set::Text("SSH_PUBLIC_KEYFILE"),
+        set: Set::Text(Lib(O::SshPublicKeyfile)),
         ..FLAG
     },
 ];

@@ -2,6 +2,8 @@
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;
+use crate::options::{Key::Lib, Key::Tool, ToolOption};
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -12,7 +14,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Also trust the certificates of the operating system",
         about: "Certificates in the system's own store are accepted in addition to those of --cacert \
             and --capath.",
-        set: Set::Bits("SSL_OPTIONS", 16),
+        set: Set::Bits(Lib(O::SslOptions), 16),
         ..FLAG
     },
     Flag {
@@ -26,7 +28,7 @@ pub const FLAGS: &[Flag] = &[
         about: "The server's certificate must be signed by one of the PEM certificates in the file. \
             Without the option the environment variables CURL_CA_BUNDLE, SSL_CERT_DIR and \
             SSL_CERT_FILE are asked, then the default place.",
-        set: Set::ExistingFile("CAINFO"),
+        set: Set::ExistingFile(Lib(O::Cainfo)),
         ..FLAG
     },
     Flag {
@@ -38,7 +40,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.8",
         help: "Trust the certificate authorities in this directory",
         about: "Names a directory of PEM certificates. Several directories are separated by a colon.",
-        set: Set::Text("CAPATH"),
+        set: Set::Text(Lib(O::Capath)),
         ..FLAG
     },
     Flag {
@@ -49,7 +51,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Demand a stapled OCSP answer from the server",
         about: "The transfer fails when the server sends no certificate status, or one that does not \
             say the certificate is good.",
-        set: Set::On("SSL_VERIFYSTATUS"),
+        set: Set::On(Lib(O::SslVerifystatus)),
         ..FLAG
     },
     Flag {
@@ -61,7 +63,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.3",
         help: "Format of the client certificate (PEM, DER, P12)",
         about: "Says how the file given with --cert is encoded. PEM is assumed when nothing is said.",
-        set: Set::Text("SSLCERTTYPE"),
+        set: Set::Text(Lib(O::Sslcerttype)),
         ..FLAG
     },
     Flag {
@@ -90,7 +92,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Cipher suites allowed up to TLS 1.2",
         about: "A list of cipher suites separated by colons, for TLS 1.2 and older. See also \
             --tls13-ciphers.",
-        set: Set::Text("SSL_CIPHER_LIST"),
+        set: Set::Text(Lib(O::SslCipherList)),
         ..FLAG
     },
     Flag {
@@ -102,7 +104,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.19.7",
         help: "Check certificates against this revocation list",
         about: "A PEM file with certificate revocation lists.",
-        set: Set::ExistingFile("CRLFILE"),
+        set: Set::ExistingFile(Lib(O::Crlfile)),
         ..FLAG
     },
     Flag {
@@ -114,7 +116,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.73.0",
         help: "Key exchange groups to offer in TLS",
         about: "Names of elliptic curves or groups separated by colons, in order of preference.",
-        set: Set::Text("SSL_EC_CURVES"),
+        set: Set::Text(Lib(O::SslEcCurves)),
         ..FLAG
     },
     Flag {
@@ -163,7 +165,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.3",
         help: "Format of the private key (PEM, DER)",
         about: "PEM is assumed when nothing is said.",
-        set: Set::Text("SSLKEYTYPE"),
+        set: Set::Text(Lib(O::Sslkeytype)),
         ..FLAG
     },
     Flag {
@@ -175,7 +177,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.3",
         help: "Private key file",
         about: "For a TLS client certificate, or for logging in over SSH.",
-        set: Set::Text("key"),
+        set: Set::Text(Tool(ToolOption::Key)),
         ..FLAG
     },
     Flag {
@@ -185,7 +187,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.36.0",
         help: "No ALPN in TLS",
         about: "The protocol is then not negotiated in the handshake.",
-        set: Set::On("SSL_ENABLE_ALPN"),
+        set: Set::On(Lib(O::SslEnableAlpn)),
         ..FLAG
     },
     Flag {
@@ -195,7 +197,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.16.0",
         help: "No reuse of TLS sessions",
         about: "Each connection makes a full handshake.",
-        set: Set::On("SSL_SESSIONID_CACHE"),
+        set: Set::On(Lib(O::SslSessionidCache)),
         ..FLAG
     },
     Flag {
@@ -208,7 +210,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Pass phrase of the private key",
         about: "For --key, in TLS and SSH.",
         secret: true,
-        set: Set::Text("KEYPASSWD"),
+        set: Set::Text(Lib(O::Keypasswd)),
         ..FLAG
     },
     Flag {
@@ -221,7 +223,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Accept this public key only",
         about: "The name of a PEM or DER file, or sha256// and the digest in base64; several digests \
             are separated by semicolons.",
-        set: Set::Text("PINNEDPUBLICKEY"),
+        set: Set::Text(Lib(O::Pinnedpublickey)),
         ..FLAG
     },
     Flag {
@@ -231,7 +233,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.2.0",
         help: "Trust the system's certificates for the proxy",
         about: "As --ca-native, for an HTTPS proxy.",
-        set: Set::Bits("PROXY_SSL_OPTIONS", 16),
+        set: Set::Bits(Lib(O::ProxySslOptions), 16),
         ..FLAG
     },
     Flag {
@@ -243,7 +245,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.14.0",
         help: "Signature algorithms to offer in TLS",
         about: "A list separated by colons.",
-        set: Set::Text("SSL_SIGNATURE_ALGORITHMS"),
+        set: Set::Text(Lib(O::SslSignatureAlgorithms)),
         ..FLAG
     },
     Flag {
@@ -253,7 +255,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.25.0",
         help: "Leave out a TLS 1.0 safeguard",
         about: "For old servers that stumble over it.",
-        set: Set::Bits("SSL_OPTIONS", 1),
+        set: Set::Bits(Lib(O::SslOptions), 1),
         ..FLAG
     },
     Flag {
@@ -263,7 +265,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.77.0",
         help: "Let the system pick a client certificate",
         about: "On Windows only.",
-        set: Set::Bits("SSL_OPTIONS", 32),
+        set: Set::Bits(Lib(O::SslOptions), 32),
         ..FLAG
     },
     Flag {
@@ -273,7 +275,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.44.0",
         help: "No revocation checks",
         about: "On Windows only.",
-        set: Set::Bits("SSL_OPTIONS", 2),
+        set: Set::Bits(Lib(O::SslOptions), 2),
         ..FLAG
     },
     Flag {
@@ -293,7 +295,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.70.0",
         help: "Ignore missing revocation data",
         about: "On Windows only.",
-        set: Set::Bits("SSL_OPTIONS", 8),
+        set: Set::Bits(Lib(O::SslOptions), 8),
         ..FLAG
     },
     Flag {
@@ -327,7 +329,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.11.0",
         help: "Send the request with the TLS handshake",
         about: "When a session is resumed. Such data can be replayed by others.",
-        set: Set::Bits("SSL_OPTIONS", 64),
+        set: Set::Bits(Lib(O::SslOptions), 64),
         ..FLAG
     },
     Flag {
@@ -351,7 +353,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.61.0",
         help: "Cipher suites of TLS 1.3",
         about: "A list separated by colons.",
-        set: Set::Text("TLS13_CIPHERS"),
+        set: Set::Text(Lib(O::Tls13Ciphers)),
         ..FLAG
     },
     Flag {

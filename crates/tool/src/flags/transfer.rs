@@ -1,6 +1,8 @@
 //! Flags for TELNET and TFTP.
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use crate::options::Key::Lib;
+use crate::raw::EasyOption as O;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
@@ -13,7 +15,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.7",
         help: "Set a telnet option",
         about: "TTYPE=term, XDISPLOC=display or NEW_ENV=var,value.",
-        set: Set::List("TELNETOPTIONS"),
+        set: Set::List(Lib(O::Telnetoptions)),
         ..FLAG
     },
     Flag {
@@ -25,7 +27,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.20.0",
         help: "Block size for TFTP",
         about: "From 8 to 65464; the default is 512.",
-        set: Set::Number("TFTP_BLKSIZE"),
+        set: Set::Number(Lib(O::TftpBlksize)),
         ..FLAG
     },
     Flag {
@@ -35,7 +37,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.48.0",
         help: "Send no TFTP options",
         about: "For servers that choke on them.",
-        set: Set::On("TFTP_NO_OPTIONS"),
+        set: Set::On(Lib(O::TftpNoOptions)),
         ..FLAG
     },
 ];

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::message::Messages;
+use crate::raw::EasyOption as O;
 use crate::request::Resume;
 use crate::world::fake::Fake;
 use std::cell::RefCell;
@@ -76,25 +77,25 @@ fn bundles_and_arguments() {
     let request = &good(&["-sSfLo", "out", "http://x", "-m5", "-XPUT"])[0];
     assert_eq!(request.targets.len(), 1);
     assert_eq!(request.targets[0].output.as_deref(), Some(b"out".as_slice()));
-    assert_eq!(request.options.long("TIMEOUT_MS"), Some(5000));
-    assert_eq!(request.options.text("CUSTOMREQUEST"), Some(b"PUT".as_slice()));
+    assert_eq!(request.options.long(O::TimeoutMs), Some(5000));
+    assert_eq!(request.options.text(O::Customrequest), Some(b"PUT".as_slice()));
     assert_eq!(request.follow, 1);
 }
 
 #[test]
 fn long_options_with_an_equals_sign() {
     let request = &good(&["--max-time=2.5", "--url=http://x", "--no-location"])[0];
-    assert_eq!(request.options.long("TIMEOUT_MS"), Some(2500));
+    assert_eq!(request.options.long(O::TimeoutMs), Some(2500));
     assert_eq!(request.follow, 0);
 }
 
 #[test]
 fn negations() {
     let request = &good(&["--no-alpn", "--no-keepalive", "-N", "--epsv", "--no-eprt", "x"])[0];
-    assert_eq!(request.options.long("SSL_ENABLE_ALPN"), Some(0));
-    assert_eq!(request.options.long("TCP_KEEPALIVE"), Some(0));
-    assert_eq!(request.options.long("FTP_USE_EPSV"), Some(1));
-    assert_eq!(request.options.long("FTP_USE_EPRT"), Some(0));
+    assert_eq!(request.options.long(O::SslEnableAlpn), Some(0));
+    assert_eq!(request.options.long(O::TcpKeepalive), Some(0));
+    assert_eq!(request.options.long(O::FtpUseEpsv), Some(1));
+    assert_eq!(request.options.long(O::FtpUseEprt), Some(0));
     assert!(request.no_buffer);
 }
 
@@ -161,7 +162,7 @@ fn after_two_dashes_everything_is_a_url() {
 fn schemes() {
     let list = |text: &str| {
         let request = &good(&["--proto", text, "x"])[0];
-        String::from_utf8(request.options.text("PROTOCOLS_STR").unwrap().to_vec()).unwrap()
+        String::from_utf8(request.options.text(O::ProtocolsStr).unwrap().to_vec()).unwrap()
     };
     assert_eq!(list("=http,https"), "http,https");
     assert_eq!(list("-all,ftp"), "ftp");
@@ -175,7 +176,7 @@ fn schemes() {
 fn resuming_and_ranges() {
     assert_eq!(good(&["-C", "12", "x"])[0].resume, Some(Resume::At(12)));
     assert_eq!(good(&["-C-", "x"])[0].resume, Some(Resume::Current));
-    assert_eq!(good(&["-r", "5", "x"])[0].options.text("RANGE"), Some(b"5-".as_slice()));
+    assert_eq!(good(&["-r", "5", "x"])[0].options.text(O::Range), Some(b"5-".as_slice()));
     assert!(read(&["-r", "5", "x"]).1.contains("Appending"));
 }
 

@@ -12,7 +12,7 @@ use crate::message::shown;
 use crate::outcome::message;
 use crate::prepare::{Prepared, Stop, prepare};
 use crate::queue::Item;
-use crate::raw::{Easy, EasyOption, LockData, Share};
+use crate::raw::{Easy, EasyOption as O, LockData, Share};
 use crate::request::{Clobber, Request, Segments};
 use crate::retry::deadline;
 use crate::run::Run;
@@ -124,7 +124,7 @@ impl<'r> Fetch<'r> {
         let urls = std::iter::once(&item.url).chain(mirrors).take(sources::MOST);
         let source = |url: &Bytes| Source { url: url.clone(), ..Source::default() };
         let share_without_cookies = Share::default();
-        share_without_cookies.set_kind(LockData::Hsts, item.request.options.text("HSTS").is_some());
+        share_without_cookies.set_kind(LockData::Hsts, item.request.options.text(O::Hsts).is_some());
         let whole = Whole {
             url: item.url.clone(),
             part,
@@ -160,15 +160,15 @@ impl<'r> Fetch<'r> {
         let worker = Rc::new(Worker::new(number, self.whole.clone()));
         worker.source.set(source);
         prepared.transfer.divert.replace(Some(worker.clone()));
-        let given = self.item.request.options.long("HTTP_VERSION").is_some();
-        let rate = self.item.request.options.long("MAX_RECV_SPEED_LARGE").unwrap_or(0);
+        let given = self.item.request.options.long(O::HttpVersion).is_some();
+        let rate = self.item.request.options.long(O::MaxRecvSpeedLarge).unwrap_or(0);
         for (option, value) in [
             // Streams of one connection would share what one connection gets.
-            (EasyOption::HttpVersion, if given { None } else { Some(2) }),
-            (EasyOption::Pipewait, Some(0)),
-            (EasyOption::TimeoutMs, Some(0)),
-            (EasyOption::Filetime, Some(1)),
-            (EasyOption::MaxRecvSpeedLarge, (rate > 0).then(|| (rate / self.most() as i64).max(1))),
+            (O::HttpVersion, if given { None } else { Some(2) }),
+            (O::Pipewait, Some(0)),
+            (O::TimeoutMs, Some(0)),
+            (O::Filetime, Some(1)),
+            (O::MaxRecvSpeedLarge, (rate > 0).then(|| (rate / self.most() as i64).max(1))),
         ] {
             let Some(value) = value else { continue };
             let set = prepared.easy.set(option, value);
@@ -267,7 +267,7 @@ impl<'r> Fetch<'r> {
 
     fn in_time(&self) -> End {
         let request = &self.item.request;
-        let most = request.options.long("TIMEOUT_MS").filter(|millis| *millis > 0);
+        let most = request.options.long(O::TimeoutMs).filter(|millis| *millis > 0);
         let most = most.map(|millis| Duration::from_millis(millis as u64));
         let spent = self.began.elapsed();
         match most.into_iter().chain(deadline(request)).min() {
@@ -321,7 +321,7 @@ impl<'r> Fetch<'r> {
                 .map_err(|_| (FAILED_INIT, "a source can't be prepared".to_owned()))?;
             if foreign {
                 // The user's own connection writes the file.
-                let set = prepared.easy.set(EasyOption::HstsCtrl, HSTS_READ_ONLY);
+                let set = prepared.easy.set(O::HstsCtrl, HSTS_READ_ONLY);
                 debug_assert!(set.is_ok(), "these bits are known");
             }
             self.adopt(number, source, prepared);
@@ -351,9 +351,9 @@ impl<'r> Fetch<'r> {
         }
         let easy = &connection.easy;
         let set = easy
-            .set(EasyOption::Range, range.map(String::into_bytes))
-            .and_then(|()| easy.set(EasyOption::Httpheader, headers))
-            .and_then(|()| easy.set(EasyOption::Nobody, describes));
+            .set(O::Range, range.map(String::into_bytes))
+            .and_then(|()| easy.set(O::Httpheader, headers))
+            .and_then(|()| easy.set(O::Nobody, describes));
         debug_assert!(set.is_ok(), "any text is one");
         connection.running = true;
         self.run.multi.add(&connection.easy);

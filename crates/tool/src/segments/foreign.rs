@@ -3,13 +3,8 @@
 //! later stays with the user's own URL until somebody decides otherwise.
 
 use crate::options::{Options, Value};
-use crate::raw::EasyOption;
+use crate::raw::EasyOption as O;
 use crate::request::Request;
-
-/// The tool's own options that go along. Those of libcurl have a column in their table
-/// ([`EasyOption::is_impersonal`]).
-const KEPT: &[&str] =
-    &["dump-header", "etag-save", "ip-tos", "keepalive-time", "output-dir", "vlan-priority", "write-out"];
 
 /// CURLSSLOPT_AUTO_CLIENT_CERT: a certificate of the user's is looked for and shown to the server.
 const AUTO_CLIENT_CERT: i64 = 1 << 5;
@@ -53,27 +48,22 @@ pub fn stripped(request: &Request) -> Request {
     }
 }
 
-/// Whether a setting goes along. An option that nobody has judged stays with the user's own URL.
-fn is_kept(name: &str) -> bool {
-    EasyOption::named(name).map_or_else(|| KEPT.contains(&name), EasyOption::is_impersonal)
-}
-
 fn options(all: &Options) -> Options {
     let mut kept = Options::default();
-    for (name, value) in all.iter().filter(|(name, _)| is_kept(name)) {
-        kept.set(name, value.clone());
+    for (key, value) in all.iter().filter(|(key, _)| key.is_impersonal()) {
+        kept.set(*key, value.clone());
     }
-    if let Some(bits) = all.long("SSL_OPTIONS") {
-        kept.set_long("SSL_OPTIONS", bits & !AUTO_CLIENT_CERT);
+    if let Some(bits) = all.long(O::SslOptions) {
+        kept.set_long(O::SslOptions, bits & !AUTO_CLIENT_CERT);
     }
     // A proxy hands other fields on to the server; this one it keeps (RFC 9110, section 11.7.2).
     let login = |line: &&Vec<u8>| {
         let name = b"Proxy-Authorization:";
         line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
     };
-    let for_proxy: Vec<_> = all.list("PROXYHEADER").iter().filter(login).cloned().collect();
+    let for_proxy: Vec<_> = all.list(O::Proxyheader).iter().filter(login).cloned().collect();
     if !for_proxy.is_empty() {
-        kept.set("PROXYHEADER", Value::List(for_proxy));
+        kept.set(O::Proxyheader, Value::List(for_proxy));
     }
     kept
 }
@@ -82,9 +72,10 @@ fn options(all: &Options) -> Options {
 mod tests {
     use super::*;
     use crate::flags::{self, Set};
+    use crate::options::{Key, ToolOption};
 
-    /// Names of all options that flags set by declaration alone.
-    fn declared() -> Vec<&'static str> {
+    /// Returns all options that flags set by declaration alone.
+    fn declared() -> Vec<Key> {
         let named = flags::all().filter_map(|flag| match flag.set {
             Set::Text(name) | Set::ExistingFile(name) | Set::AnyText(name) | Set::List(name) => Some(name),
             Set::On(name) | Set::Off(name) | Set::Millis(name) | Set::Number(name) => Some(name),
@@ -97,50 +88,52 @@ mod tests {
     #[test]
     fn unknown_settings_stay_with_the_user() {
         let mut request = Request::new();
-        for name in declared().into_iter().chain(["HTTPHEADER", "SSLCERT", "XOAUTH2_BEARER", "A_NEW_OPTION"])
-        {
-            request.options.set_text(name, b"x");
+        let more = [O::Httpheader, O::Sslcert, O::Xoauth2Bearer].map(Key::from);
+        for key in declared().into_iter().chain(more) {
+            request.options.set_text(key, b"x");
         }
         request
             .options
-            .set("PROXYHEADER", Value::List(vec![b"X-Key: 1".into(), b"proxy-authorization: 2".into()]));
-        request.options.set_long("SSL_OPTIONS", AUTO_CLIENT_CERT | 1);
+            .set(O::Proxyheader, Value::List(vec![b"X-Key: 1".into(), b"proxy-authorization: 2".into()]));
+        request.options.set_long(O::SslOptions, AUTO_CLIENT_CERT | 1);
         (request.netrc, request.post, request.query) = (true, Some(b"x".into()), Some(b"y".into()));
         request.cookies.push(b"a=b".into());
         request.cookie_files.push(b"jar".into());
         let kept = stripped(&request);
-        for name in [
-            "USERPWD",
-            "HTTPAUTH",
-            "HTTPHEADER",
-            "SSLCERT",
-            "key",
-            "KEYPASSWD",
-            "XOAUTH2_BEARER",
-            "REFERER",
-            "COOKIEJAR",
-            "NETRC_FILE",
-            "LOGIN_OPTIONS",
-            "SASL_AUTHZID",
-            "HTTPSIG_KEYID",
-            "FTP_ACCOUNT",
-            "FTP_ALTERNATIVE_TO_USER",
-            "QUOTE",
-            "UNIX_SOCKET_PATH",
-            "SSH_PUBLIC_KEYFILE",
-            "A_NEW_OPTION",
-            "HAPROXY_CLIENT_IP",
-            "etag-compare",
-            "GSSAPI_DELEGATION",
-            "SERVICE_NAME",
-        ] {
-            assert_eq!(kept.options.get(name), None, "{name}");
+        let personal = [
+            O::Userpwd,
+            O::Httpauth,
+            O::Httpheader,
+            O::Sslcert,
+            O::Keypasswd,
+            O::Xoauth2Bearer,
+            O::Referer,
+            O::Cookiejar,
+            O::NetrcFile,
+            O::LoginOptions,
+            O::SaslAuthzid,
+            O::HttpsigKeyid,
+            O::FtpAccount,
+            O::FtpAlternativeToUser,
+            O::Quote,
+            O::UnixSocketPath,
+            O::SshPublicKeyfile,
+            O::HaproxyClientIp,
+            O::GssapiDelegation,
+            O::ServiceName,
+        ];
+        let own = [ToolOption::Key, ToolOption::EtagCompare].map(Key::from);
+        for key in personal.map(Key::from).into_iter().chain(own) {
+            assert!(kept.options.get(key).is_none(), "{key:?}");
         }
-        for name in ["PROXY", "PROXYUSERPWD", "CAINFO", "TIMEOUT_MS", "USERAGENT"] {
-            assert!(kept.options.get(name).is_some() == request.options.get(name).is_some(), "{name}");
+        for option in [O::Proxy, O::Proxyuserpwd, O::Cainfo, O::TimeoutMs, O::Useragent] {
+            assert!(
+                kept.options.get(option).is_some() == request.options.get(option).is_some(),
+                "{option:?}"
+            );
         }
-        assert_eq!(kept.options.list("PROXYHEADER"), [b"proxy-authorization: 2".to_vec()]);
-        assert_eq!(kept.options.long("SSL_OPTIONS"), Some(1));
+        assert_eq!(kept.options.list(O::Proxyheader), [b"proxy-authorization: 2".to_vec()]);
+        assert_eq!(kept.options.long(O::SslOptions), Some(1));
         assert!(!kept.netrc && kept.post.is_none() && kept.query.is_none());
         assert!(kept.cookies.is_empty() && kept.cookie_files.is_empty());
     }

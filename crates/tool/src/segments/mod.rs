@@ -8,6 +8,8 @@ mod plan;
 pub mod sources;
 mod worker;
 
+use crate::options::ToolOption;
+use crate::raw::EasyOption as O;
 pub use fetch::run;
 
 use crate::request::{Clobber, Method, Request, Segments, Target};
@@ -24,12 +26,12 @@ pub fn conflict(request: &Request, target: &Target, scheme: &str) -> Option<&'st
     let method = matches!(request.method, Method::Unspecified | Method::Get);
     let conflicts = [
         (!method || request.post.is_some() && !request.get || request.head, "a method other than GET"),
-        (options.text("CUSTOMREQUEST").is_some(), "--request"),
+        (options.text(O::Customrequest).is_some(), "--request"),
         (target.upload.is_some(), "--upload-file"),
-        (options.text("RANGE").is_some(), "--range"),
+        (options.text(O::Range).is_some(), "--range"),
         (request.resume.is_some(), "--continue-at: a file that was begun goes on by itself"),
         (request.show_headers, "--show-headers"),
-        (options.is_on("compressed") || options.is_on("raw"), "--compressed and --raw"),
+        (options.is_on(ToolOption::Compressed) || options.is_on(ToolOption::Raw), "--compressed and --raw"),
         (request.remote_header_name, "--remote-header-name"),
         (request.clobber == Clobber::Never, "--no-clobber"),
         (target.out_null, "--out-null"),

@@ -3,6 +3,7 @@
 use super::{Answers, Transfer};
 use crate::message::shown;
 use crate::names;
+use crate::options::ToolOption;
 use crate::text::harmless_lines;
 use std::io;
 
@@ -96,7 +97,7 @@ impl Transfer {
         if out.is_open() {
             return Err(());
         }
-        out.name = Some(names::in_directory(self.request.options.text("output-dir"), name));
+        out.name = Some(names::in_directory(self.request.options.text(ToolOption::OutputDir), name));
         out.named_by_server = true;
         Ok(())
     }

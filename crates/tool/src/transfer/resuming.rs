@@ -2,7 +2,8 @@
 
 use super::{Transfer, Upload};
 use crate::bytes::Bytes;
-use crate::raw::{Easy, EasyOption, Headers, Origin, Value};
+use crate::options::ToolOption;
+use crate::raw::{Easy, EasyOption as O, Headers, Origin, Value};
 use crate::resume::{Answer, Ask, Marks, Piece, Resumption, content_range};
 use std::io;
 
@@ -105,7 +106,7 @@ impl Transfer {
             let fields = headers.of(Origin::Header as u32, None);
             fields.iter().any(|(_, field)| field.name.eq_ignore_ascii_case(b"Content-Encoding"))
         };
-        options.is_on("compressed") && !options.is_on("raw") && easy.headers(is_coded)
+        options.is_on(ToolOption::Compressed) && !options.is_on(ToolOption::Raw) && easy.headers(is_coded)
     }
 
     /// After an attempt: an error that the answer to a resumed one is.
@@ -181,7 +182,7 @@ impl Transfer {
 
     fn ask_http(&self, easy: &Easy, headers: &[Bytes], asked: Option<&Ask>) {
         let mut headers = headers.to_vec();
-        let given = self.request.options.text("RANGE").map(<[u8]>::to_vec);
+        let given = self.request.options.text(O::Range).map(<[u8]>::to_vec);
         let range = asked.map(|ask| {
             let to = ask.to.map(|to| to.to_string()).unwrap_or_default();
             format!("{}-{to}", ask.from).into_bytes()
@@ -189,14 +190,14 @@ impl Transfer {
         if let Some(validator) = asked.and_then(|ask| ask.if_range.as_ref()) {
             headers.push([b"If-Range: ".as_slice(), validator].concat());
         }
-        let range = easy.set(EasyOption::Range, range.or(given));
-        let list = easy.set(EasyOption::Httpheader, headers);
+        let range = easy.set(O::Range, range.or(given));
+        let list = easy.set(O::Httpheader, headers);
         debug_assert!(range.is_ok() && list.is_ok(), "any text is one");
     }
 }
 
 fn set_offset(easy: &Easy, offset: i64) {
-    let set = easy.set(EasyOption::ResumeFromLarge, offset);
+    let set = easy.set(O::ResumeFromLarge, offset);
     debug_assert!(set.is_ok(), "any offset is one");
 }
 
@@ -225,9 +226,9 @@ fn http_answer(easy: &Easy) -> Answer {
 fn file_answer(easy: &Easy) -> Answer {
     let (expected, file_time) = easy.info(|info| (info.download_total(), info.file_time()));
     let known = |number: i64| u64::try_from(number).ok();
-    let offset = easy.get(EasyOption::ResumeFromLarge).number().max(0) as u64;
+    let offset = easy.get(O::ResumeFromLarge).number().max(0) as u64;
     // Of a range the size says nothing.
-    let ranged = easy.get(EasyOption::Range) != Value::Default;
+    let ranged = easy.get(O::Range) != Value::Default;
     let size = known(expected).filter(|size| *size > 0 && !ranged).map(|rest| rest + offset);
     Answer { marks: Marks::of_file(Some(file_time).filter(|time| *time >= 0), size), ..Answer::default() }
 }
