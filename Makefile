@@ -1,9 +1,9 @@
-# Thin doors to cargo and the project's own programs. `make demo` and `make test` are all that a newcomer needs.
+# Short names for cargo and the project's own programs. `make demo` and `make test` are all that a newcomer needs.
 CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool coverage deps demo fuzz test test-deep bench warm install deb check unit servers sanitize sanitize-if-possible python
+.PHONY: all lib tool coverage deps demo fuzz test test-all test-deep bench warm install deb check unit servers sanitize sanitize-if-possible python
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -16,16 +16,20 @@ tool:
 deps:
 	sh tests/install.sh
 
-check:
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet
-	cargo xtask supply --check
-	cargo doc --quiet --no-deps -p warmwire
-	cargo doc --quiet --no-deps -p warmwire --all-features
+# `make test` needs no root and no package; it leaves out by name what the machine lacks. `make test-all` is what CI runs: it
+# installs what the tests need and also runs foreign programs and servers, sanitizers, Wine and the counts. STEP="unit python"
+# runs these steps alone; `cargo xtask test --list` prints all steps (xtask/src/steps/table.rs).
+test:
+	cargo xtask test $(STEP)
 
-# All of them, whatever fails: what one run can tell is told in one run.
+test-all:
+	cargo xtask test --all $(STEP)
+
+check:
+	cargo xtask test format clippy tidy doc
+
 unit:
-	cargo test --workspace --quiet --no-fail-fast
+	cargo xtask test unit
 
 # Programs nobody here wrote, and small C, C++, PHP and Python ones, on the distribution's libcurl and on ours.
 servers: lib tool
@@ -44,10 +48,10 @@ sanitize: deps
 	WARMWIRE_SANITIZE=thread cargo test --quiet -p warmwire-capi --test abi sane_
 	WARMWIRE_SANITIZE=address cargo test --quiet -p warmwire-capi --test abi sane_
 
-# `make test` says so where that compiler can't be fetched, and goes on; `make sanitize` fails there.
+# Reports the step as left out where that compiler can't be fetched; `make sanitize` fails there.
 sanitize-if-possible:
 	if sh crates/capi/link.sh --nightly >/dev/null; then $(MAKE) sanitize; \
-	else echo "NOT RUN: the sanitizers, for want of their compiler" >&2; fi
+	else echo "left out: the sanitizers need a nightly compiler that can not be fetched" >&2; fi
 
 # What crosses the border to C, and the border to the GSS-API, where Miri looks at each access: crates/capi/tests/miri.rs and the unit
 # tests, among which a panic's payload is left where it is on purpose. Addresses that come back from C as numbers have exposed their
@@ -79,8 +83,6 @@ bench-python:
 	sh tests/install.sh packages python_tools python_bench
 	fresh=$$(sh python/fresh.sh) && PYTHONDONTWRITEBYTECODE=1 BENCH_PART=$(or $(PART),1) $$fresh python/bench/bench.py $(ROWS)
 
-test: deps check unit fuzz servers python conformance odd-replies sanitize-if-possible windows-if-possible coverage counts
-
 # Every parser on mutated input for a minute in all.
 fuzz:
 	sh fuzz/run.sh 60
@@ -91,7 +93,7 @@ simulate:
 	SEEDS=$(or $(SEEDS),2000) FROM=$(or $(FROM),1) cargo test --quiet -p warmwire-engine --test simulation
 
 # Everything long besides.
-test-deep: test conformance-agent conformance-lib test-windows conformance-windows
+test-deep: test-all conformance-agent conformance-lib test-windows conformance-windows
 	sh tests/install.sh h2spec
 	$(MAKE) simulate SEEDS=100000
 	WARMWIRE_CHAINS=5000 cargo test --quiet -p warmwire-net --test x509_oracle

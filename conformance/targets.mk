@@ -1,6 +1,6 @@
 # The published test cases of curl, run against our tool and against our library, and odd replies to our tool. See README.md
 # beside this file.
-#   make conformance     CASES=<folder> [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [AGREE=1] [JOBS=n] [KEEP=1] [PRUNE=1]
+#   make conformance     CASES=<folder> [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [AGREE=1] [JOBS=n] [KEEP=1] [PRUNE=1] [QUICK=1]
 #   make conformance-agent and the same as for conformance: the calls are made by agents (--agent)
 #   make conformance-windows the same with the program for Windows, under Wine (one that is there: make windows)
 #   make conformance-lib CASES=<folder> [LIBDIR=<folder of libcurl.so.4>] and the same
@@ -8,14 +8,19 @@
 
 CASES ?= $(or $(CURL_TESTS),$(or $(WARMWIRE_SHARED),../shared)/curl-tests)
 LIBDIR ?= $(CARGO_TARGET_DIR)/release/lib
-OUR_TOOL = $(CARGO_TARGET_DIR)/release/warmwire
+# QUICK=1 takes the development build of the tool, which is ready in a fraction of the time of the release build.
+OUR_TOOL = $(CARGO_TARGET_DIR)/$(if $(QUICK),debug,release)/warmwire
+TOOL_BUILT = $(if $(CURL),,$(if $(QUICK),tool-quick,tool))
 CONFORMANCE = cargo run --quiet -p warmwire-conformance -- "$(CASES)" $(if $(ONLY),--only "$(ONLY)") \
 	$(if $(VERBOSE),--verbose) $(if $(AGREE),--agree) $(if $(JOBS),--jobs $(JOBS)) \
 	$(if $(KEEP),--keep) $(if $(PRUNE),--prune)
-NO_CASES = test -d "$(CASES)" || { echo "no test cases of curl at $(CASES): conformance not run"; exit 0; }
+NO_CASES = test -d "$(CASES)" || { echo "left out: no test cases of curl at $(CASES)"; exit 0; }
 
-.PHONY: conformance conformance-windows conformance-agent conformance-lib odd-replies
-conformance: $(if $(CURL),,tool)
+.PHONY: tool-quick conformance conformance-windows conformance-agent conformance-lib odd-replies
+tool-quick:
+	cargo build --quiet -p warmwire-tool
+
+conformance: $(TOOL_BUILT)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),$(OUR_TOOL))" \
 		$(if $(or $(CURL),$(ONLY)),,--skip-list conformance/skip.txt \
 		--write-passed $(CARGO_TARGET_DIR)/conformance/passed.txt)
@@ -37,8 +42,8 @@ conformance-lib: $(if $(filter $(CARGO_TARGET_DIR)/release/lib,$(LIBDIR)),lib)
 		$(if $(ONLY),,--skip-list conformance/skip-lib.txt)
 
 ODD ?= $(or $(WARMWIRE_SHARED),../shared)/odd-replies/cases.jsonl
-odd-replies: $(if $(CURL),,tool)
-	@test -f "$(ODD)" || { echo "no odd replies at $(ODD): not run"; exit 0; }; \
+odd-replies: $(TOOL_BUILT)
+	@test -f "$(ODD)" || { echo "left out: no odd replies at $(ODD)"; exit 0; }; \
 	cargo run --quiet -p warmwire-conformance -- odd-replies "$(ODD)" --curl "$(or $(CURL),$(OUR_TOOL))" \
 		$(if $(CURL),,--list conformance/odd-replies.txt) $(if $(ONLY),--only "$(ONLY)") \
 		$(if $(VERBOSE),--verbose) $(if $(JOBS),--jobs $(JOBS))

@@ -17,7 +17,8 @@ windows-zip: windows
 test-windows: windows-zip
 	sh tests/windows/apart.sh sh tests/windows/run.sh
 
-# What of it takes a few minutes, for `make test`; Wine's folder is 700 MB and made again in ten seconds. It says so where Wine, the compiler or Rust's library for Windows can't be had, and goes on.
+# The part that takes a few minutes, for `make test-all`. Wine's folder is 700 MB and made again in ten seconds. Reports the step as
+# left out where Wine, the compiler or Rust's library for Windows can't be installed.
 windows-if-possible:
 	if sh tests/install.sh windows; then sh tests/windows/apart.sh sh tests/windows/run.sh --quick && rm -rf $(CARGO_TARGET_DIR)/wine; \
-	else echo "NOT RUN: the tests for Windows, for want of Wine, mingw-w64 or Rust's target" >&2; fi
+	else echo "left out: the tests for Windows need Wine, mingw-w64 and Rust's target" >&2; fi

@@ -1,8 +1,9 @@
-//! Generated files and checks behind the Makefile: `cargo xtask headers|coverage|supply|tidy|circles`.
+//! Generated files and checks behind the Makefile: `cargo xtask test|headers|coverage|supply|tidy|circles`.
 
 mod coverage;
 mod files;
 mod headers;
+mod steps;
 mod supply;
 mod tidy;
 
@@ -17,12 +18,13 @@ fn main() -> ExitCode {
     let report = match args.first().map(String::as_str) {
         Some("headers") => headers::run(check),
         Some("coverage") => coverage::run(check),
+        Some("test") => steps::run(&args[1..]),
         Some("supply") => supply::run(check),
         Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
         Some("tidy") => tidy::run(),
         Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
-        _ => Err("usage: cargo xtask headers [--check] | coverage [--check] | supply [--check] | \
-                  tidy [--lower] | circles CRATE"
+        _ => Err("usage: cargo xtask test [--all] [--list] [STEP ...] | headers [--check] | \
+                  coverage [--check] | supply [--check] | tidy [--lower] | circles CRATE"
             .to_owned()),
     };
     match report {

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use warmwire_tables::*;
 
-fn facts(name: &str) -> Option<Vec<Vec<String>>> {
+fn facts(name: &str) -> Vec<Vec<String>> {
     let shared = std::env::var_os("WARMWIRE_SHARED")
         .map(PathBuf::from)
         .unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")));
     let path = shared.join("facts").join(name);
     let Ok(text) = std::fs::read_to_string(&path) else {
-        eprintln!("skipped: no {}", path.display());
-        return None;
+        panic!("left out: no facts at {}", path.display());
     };
-    Some(text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
+    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
 fn ours() -> BTreeMap<String, i64> {
@@ -60,7 +59,7 @@ fn foreign(name: &str) -> bool {
 
 #[test]
 fn every_constant_has_curls_number() {
-    let Some(rows) = facts("constants.tsv") else { return };
+    let rows = facts("constants.tsv");
     let mut ours = ours();
     for row in &rows[1..] {
         if foreign(&row[0]) {
@@ -87,7 +86,7 @@ fn share_rows_agree_with_the_constants() {
 
 #[test]
 fn easy_options_have_curls_types() {
-    let Some(rows) = facts("easy_options.tsv") else { return };
+    let rows = facts("easy_options.tsv");
     for row in &rows[1..] {
         let option = EasyOption::from_id(row[3].parse().unwrap()).unwrap();
         let kind = match option.kind() {
@@ -111,7 +110,7 @@ fn easy_options_have_curls_types() {
 
 #[test]
 fn infos_have_curls_types() {
-    let Some(rows) = facts("infos.tsv") else { return };
+    let rows = facts("infos.tsv");
     assert_eq!(rows.len() - 1, Info::ALL.len());
     for (row, info) in rows[1..].iter().zip(Info::ALL) {
         let kind = match info.kind() {
@@ -129,13 +128,13 @@ fn infos_have_curls_types() {
 
 #[test]
 fn exports_are_curls() {
-    let Some(rows) = facts("exported_symbols.txt") else { return };
+    let rows = facts("exported_symbols.txt");
     assert!(rows.iter().map(|r| r[0].as_str()).eq(export::EXPORTS));
 }
 
 #[test]
 fn flags_are_curls() {
-    let Some(rows) = facts("cli_options.tsv") else { return };
+    let rows = facts("cli_options.tsv");
     assert_eq!(rows.len() - 1, flag::FLAGS.len());
     for row in &rows[1..] {
         let flag = flag::FLAGS.iter().find(|f| f.long == row[0]).expect("a flag of curl has a row");
@@ -146,7 +145,7 @@ fn flags_are_curls() {
 
 #[test]
 fn reentry_rules_are_curls() {
-    let Some(rows) = facts("reentry.tsv") else { return };
+    let rows = facts("reentry.tsv");
     assert_eq!(rows.len() - 1, Entry::ALL.len());
     for (row, &entry) in rows[1..].iter().zip(Entry::ALL) {
         assert_eq!(row[0], entry.name());

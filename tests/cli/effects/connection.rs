@@ -90,7 +90,7 @@ fn the_local_port() {
 // covers: --ipv6, --happy-eyeballs-timeout-ms
 #[test]
 fn which_addresses_are_tried() {
-    let Ok(six) = TcpListener::bind("[::1]:0") else { return };
+    let Ok(six) = TcpListener::bind("[::1]:0") else { testkit::left_out("no IPv6 on this machine") };
     let port = six.local_addr().unwrap().port();
     drop(six);
     let server = HttpServer::start(Config {

@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_checked_in_report_claims_nothing_that_is_not_so() {
-        // What is built may be older than the checkout; `make test` asks after it has built.
+        // What is built may be older than the checkout; `make test-all` asks after it has built.
         if let Err(error) = report(true, Vec::new()) {
             panic!("{error}");
         }

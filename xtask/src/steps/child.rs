@@ -1,0 +1,116 @@
+//! A step's command in a child process, with its output in a file and a time limit.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Success,
+    Failure,
+    /// The time limit passed; the command and its descendants were killed.
+    TooLong,
+}
+
+const STEP: Duration = Duration::from_millis(50);
+
+/// Runs a shell command with standard output and error written to `log`.
+///
+/// The command stays in the caller's process group, so that Ctrl-C reaches all of it.
+pub fn run(command: &str, log: &Path, limit: Duration) -> Result<End, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", log.display());
+    let out = std::fs::File::create(log).map_err(failed)?;
+    let mut shell = Command::new("sh");
+    shell.args(["-euc", command]).current_dir(crate::files::root()).stdin(Stdio::null());
+    shell.stdout(out.try_clone().map_err(failed)?).stderr(out);
+    let mut child = shell.spawn().map_err(|error| format!("sh: {error}"))?;
+    let started = Instant::now();
+    loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) if status.success() => return Ok(End::Success),
+            Some(_) => return Ok(End::Failure),
+            None if started.elapsed() > limit => {
+                kill(child.id());
+                let _ = child.wait();
+                return Ok(End::TooLong);
+            }
+            None => std::thread::sleep(STEP),
+        }
+    }
+}
+
+/// Kills a process and its descendants, found by their parents in /proc.
+fn kill(process: u32) {
+    let family = descendants(process, &parents());
+    let ids = family.iter().map(u32::to_string);
+    let _ = Command::new("kill").arg("-KILL").args(ids).stderr(Stdio::null()).status();
+}
+
+/// The parent of each process of this machine.
+fn parents() -> BTreeMap<u32, u32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return BTreeMap::new() };
+    let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    ids.filter_map(|id| Some((id, parent(&std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?)))
+        .collect()
+}
+
+/// The parent that a line of /proc/PID/stat names: the second field behind the name in brackets (proc(5)).
+fn parent(stat: &str) -> Option<u32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// A process and all processes below it.
+fn descendants(process: u32, parents: &BTreeMap<u32, u32>) -> Vec<u32> {
+    let mut family = vec![process];
+    let mut next = 0;
+    while let Some(&id) = family.get(next) {
+        family.extend(parents.iter().filter(|&(_, &parent)| parent == id).map(|(&child, _)| child));
+        next += 1;
+    }
+    family
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(name: &str) -> std::path::PathBuf {
+        std::env::temp_dir().join(format!("warmwire-step-{name}-{}", std::process::id()))
+    }
+
+    #[test]
+    fn the_log_holds_both_streams_and_the_exit_code_decides() {
+        let log = log("streams");
+        assert_eq!(run("echo out; echo err >&2", &log, Duration::from_secs(10)), Ok(End::Success));
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), "out\nerr\n");
+        assert_eq!(run("false; echo not reached", &log, Duration::from_secs(10)), Ok(End::Failure));
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), "");
+        std::fs::remove_file(log).unwrap();
+    }
+
+    #[test]
+    fn a_command_that_takes_too_long_is_killed_with_its_children() {
+        let log = log("limit");
+        let command = "sh -c 'sleep 60 & echo $!; wait' & wait";
+        assert_eq!(run(command, &log, Duration::from_millis(500)), Ok(End::TooLong));
+        let sleeper: u32 = std::fs::read_to_string(&log).unwrap().trim().parse().unwrap();
+        std::fs::remove_file(log).unwrap();
+        let gone = |id: u32| match std::fs::read_to_string(format!("/proc/{id}/stat")) {
+            Ok(stat) => stat.contains(") Z"),
+            Err(_) => true,
+        };
+        let limit = Instant::now() + Duration::from_secs(5);
+        while !gone(sleeper) && Instant::now() < limit {
+            std::thread::sleep(STEP);
+        }
+        assert!(gone(sleeper), "the sleeping grandchild is still there");
+    }
+
+    #[test]
+    fn a_process_name_may_hold_brackets_and_blanks() {
+        assert_eq!(parent("7 (a) b (c) S 3 7 7 0"), Some(3));
+        assert_eq!(parent("nothing"), None);
+    }
+}

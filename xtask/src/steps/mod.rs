@@ -1,0 +1,130 @@
+//! `cargo xtask test [--all] [--list] [STEP ...]`: the steps behind `make test` and `make test-all`.
+//!
+//! Every step runs, whatever the steps before it did. A step's output goes to target/steps/NAME.log. The
+//! terminal shows one line a step with its time, then each failure, then each test that was left out and why,
+//! then the sums.
+
+mod child;
+mod outcome;
+mod table;
+
+use crate::{Report, files};
+use outcome::{Counts, Failure, LeftOut};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use table::{Door, STEPS, Step};
+
+/// The last lines of a log that are shown for a step whose output names no failed test.
+const TAIL: usize = 60;
+
+/// Runs the steps that the arguments choose and returns the summary; an error if a step failed.
+pub fn run(arguments: &[String]) -> Report {
+    let door = if arguments.iter().any(|word| word == "--all") { Door::All } else { Door::Newcomer };
+    let named: Vec<&String> = arguments.iter().filter(|word| !word.starts_with("--")).collect();
+    if let Some(unknown) = named.iter().find(|name| !STEPS.iter().any(|step| step.name == name.as_str())) {
+        return Err(format!("no step is called {unknown}; `cargo xtask test --list` prints them"));
+    }
+    let chosen: Vec<(&Step, &str)> = STEPS
+        .iter()
+        .filter(|step| named.is_empty() || named.iter().any(|name| *name == step.name))
+        .filter_map(|step| Some((step, step.command(door)?)))
+        .collect();
+    if arguments.iter().any(|word| word == "--list") {
+        return Ok(list(&chosen));
+    }
+    perform(&chosen, door)
+}
+
+fn list(chosen: &[(&Step, &str)]) -> String {
+    let lines: Vec<String> = chosen
+        .iter()
+        .map(|(step, command)| format!("{:<12} {}\n             {command}", step.name, step.about))
+        .collect();
+    lines.join("\n")
+}
+
+/// A step's name and what its output says.
+struct Done {
+    name: &'static str,
+    counts: Counts,
+    failed: bool,
+    log: PathBuf,
+}
+
+fn perform(chosen: &[(&Step, &str)], door: Door) -> Report {
+    let folder = files::target().join("steps");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let started = Instant::now();
+    let mut done = Vec::new();
+    for (number, (step, command)) in chosen.iter().enumerate() {
+        print!("{:>2}/{} {:<12} {:<52}", number + 1, chosen.len(), step.name, step.about);
+        let _ = std::io::stdout().flush();
+        let (line, step) = one(step, command, door, &folder)?;
+        println!("{line}");
+        done.push(step);
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let summary = summary(&done, seconds);
+    if done.iter().any(|step| step.failed) { Err(summary) } else { Ok(summary) }
+}
+
+fn one(step: &Step, command: &str, door: Door, folder: &Path) -> Result<(String, Done), String> {
+    let (log, started) = (folder.join(format!("{}.log", step.name)), Instant::now());
+    let end = child::run(command, &log, step.limit())?;
+    let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap_or_default()).into_owned();
+    let mut counts = outcome::read(step.output, &text);
+    if door == Door::All {
+        counts.refuse_missing();
+    }
+    let failed = match end {
+        child::End::Success => !counts.failures.is_empty(),
+        child::End::Failure => !counts.explains_failure(),
+        child::End::TooLong => true,
+    };
+    let word = match (failed, end) {
+        (_, child::End::TooLong) => format!("FAILED: not done after {} minutes", step.minutes),
+        (true, _) => "FAILED".to_owned(),
+        (false, _) => "ok".to_owned(),
+    };
+    let line = format!("{:>7.1} s  {word}{}", started.elapsed().as_secs_f64(), counts.in_words());
+    Ok((line, Done { name: step.name, counts, failed, log }))
+}
+
+/// Failures with their texts, tests that were left out by reason, and the sums in the last line.
+fn summary(done: &[Done], seconds: f64) -> String {
+    let mut text = String::new();
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for step in done {
+        for LeftOut { test, reason } in &step.counts.left_out {
+            reasons.entry(reason).or_default().push(test);
+        }
+    }
+    for (reason, tests) in &reasons {
+        text.push_str(&format!("\nleft out, {}: {}: {}", tests.len(), reason, tests.join(", ")));
+    }
+    for step in done.iter().filter(|step| step.failed) {
+        text.push_str(&format!("\n\n{} FAILED, all of its output is in {}", step.name, step.log.display()));
+        if step.counts.failures.is_empty() {
+            let log = String::from_utf8_lossy(&std::fs::read(&step.log).unwrap_or_default()).into_owned();
+            let lines: Vec<&str> = log.lines().collect();
+            text.push_str(&format!("\n{}", lines[lines.len().saturating_sub(TAIL)..].join("\n")));
+        }
+        for Failure { test, text: why } in &step.counts.failures {
+            text.push_str(&format!("\n--- {test}\n{why}"));
+        }
+    }
+    let sum = |count: fn(&Counts) -> usize| done.iter().map(|step| count(&step.counts)).sum::<usize>();
+    let broken: Vec<&str> = done.iter().filter(|step| step.failed).map(|step| step.name).collect();
+    text.push_str(&format!(
+        "\n\n{} steps in {:.0} s: {} tests passed, {} failed, {} left out{}",
+        done.len(),
+        seconds,
+        sum(|counts| counts.passed),
+        sum(|counts| counts.failures.len()),
+        sum(|counts| counts.left_out.len() + counts.unnamed),
+        if broken.is_empty() { String::new() } else { format!("; FAILED: {}", broken.join(", ")) }
+    ));
+    text.trim_start().to_owned()
+}

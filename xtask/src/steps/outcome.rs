@@ -1,0 +1,328 @@
+//! Reads counts, failures and tests that were left out from the output of a step.
+
+/// The program whose output a log holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Nothing is counted; the exit code decides.
+    Plain,
+    /// `cargo test`.
+    Libtest,
+    /// pytest with -rs.
+    Pytest,
+    /// tests/servers.
+    Servers,
+    /// Curl's cases (`make conformance`).
+    Conformance,
+}
+
+/// A failed test and its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub test: String,
+    pub text: String,
+}
+
+/// A test that did not run and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    pub test: String,
+    pub reason: String,
+}
+
+/// The sums of one step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub passed: usize,
+    pub failures: Vec<Failure>,
+    pub left_out: Vec<LeftOut>,
+    /// Left out by a list that names them elsewhere.
+    pub unnamed: usize,
+    /// Something ended without saying how: a test program that was killed, a compiler error.
+    pub incomplete: bool,
+}
+
+/// The lines of a failed test's output that are shown.
+const LINES: usize = 25;
+
+/// A test that needs something which is missing panics with a text that begins so (`testkit::left_out`).
+const MARK: &str = "left out: ";
+/// The text of a launcher's error for a program that is not installed (testkit/src/launch/mod.rs).
+const MISSING: &str = " is missing: install the package ";
+
+impl Counts {
+    /// Counts what is missing on this machine as failed: `make test-all` promises to bring it.
+    pub fn refuse_missing(&mut self) {
+        let (missing, other) = self.left_out.drain(..).partition(|left| left.reason.contains("missing"));
+        self.left_out = other;
+        let missing: Vec<LeftOut> = missing;
+        self.failures
+            .extend(missing.into_iter().map(|LeftOut { test, reason }| Failure { test, text: reason }));
+    }
+
+    /// Returns whether tests that were left out are all that made the command fail.
+    pub fn explains_failure(&self) -> bool {
+        !self.incomplete && self.failures.is_empty() && !self.left_out.is_empty()
+    }
+
+    /// ", 3 passed, 1 failed, 2 left out", or nothing if nothing was counted.
+    pub fn in_words(&self) -> String {
+        let left = self.left_out.len() + self.unnamed;
+        if self.passed + self.failures.len() + left == 0 {
+            return String::new();
+        }
+        format!(": {} passed, {} failed, {left} left out", self.passed, self.failures.len())
+    }
+}
+
+/// Reads a log.
+pub fn read(output: Output, log: &str) -> Counts {
+    match output {
+        Output::Plain => plain(log),
+        Output::Libtest => libtest(log),
+        Output::Pytest => pytest(log),
+        Output::Servers => servers(log),
+        Output::Conformance => conformance(log),
+    }
+}
+
+fn number_before(line: &str, word: &str) -> Option<usize> {
+    line.split(word).next()?.trim_end().rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn libtest(log: &str) -> Counts {
+    let mut counts = Counts::default();
+    let (mut begun, mut ended) = (0, 0);
+    let mut section: Option<Failure> = None;
+    for line in log.lines() {
+        if let Some(test) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
+            counts.close(section.replace(Failure { test: test.to_owned(), text: String::new() }));
+        } else if line == "failures:" || line.starts_with("test result: ") {
+            counts.close(section.take());
+        } else if let Some(failure) = &mut section {
+            failure.text.push_str(line);
+            failure.text.push('\n');
+        }
+        if line.starts_with("running ") && (line.ends_with(" tests") || line.ends_with(" test")) {
+            begun += 1;
+        }
+        if line.starts_with("test result: ") {
+            ended += 1;
+            counts.passed += number_before(line, " passed").unwrap_or(0);
+        }
+        if let Some((test, reason)) =
+            line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ignored"))
+        {
+            let reason = reason.trim_start_matches([',', ' ']);
+            // A test without a reason is a long one, which `make test-deep` runs.
+            let reason = if reason.is_empty() { "long: part of make test-deep" } else { reason };
+            let reason = reason.strip_prefix(MARK).unwrap_or(reason);
+            counts.left_out.push(LeftOut { test: test.to_owned(), reason: reason.to_owned() });
+        }
+    }
+    counts.close(section);
+    counts.incomplete = begun != ended || log.contains("error: could not compile");
+    counts
+}
+
+impl Counts {
+    /// Files a failed test's output under failures, or under left out if the output says that something is
+    /// missing.
+    fn close(&mut self, section: Option<Failure>) {
+        let Some(mut failure) = section else { return };
+        let reason = failure.text.lines().find_map(missing);
+        match reason {
+            Some(reason) => self.left_out.push(LeftOut { test: failure.test, reason }),
+            None => {
+                failure.text = failure.text.trim().lines().take(LINES).collect::<Vec<_>>().join("\n");
+                self.failures.push(failure);
+            }
+        }
+    }
+}
+
+/// The reason in a line that says that a test was left out.
+fn missing(line: &str) -> Option<String> {
+    if let Some((_, reason)) = line.split_once(MARK) {
+        return Some(reason.trim_end_matches(['"', '}', ' ']).to_owned());
+    }
+    let (before, package) = line.split_once(MISSING)?;
+    let program = before.rsplit([' ', '"']).next()?;
+    let package: String = package.chars().take_while(|c| c.is_ascii_graphic() && *c != '"').collect();
+    Some(format!("{program}{MISSING}{package}"))
+}
+
+fn pytest(log: &str) -> Counts {
+    let mut counts = Counts::default();
+    let mut sums = false;
+    for line in log.lines() {
+        if let Some((count, reason)) = line.strip_prefix("SKIPPED [").and_then(|rest| rest.split_once("] ")) {
+            let (test, reason) = reason.split_once(": ").unwrap_or((reason, ""));
+            for _ in 0..count.parse().unwrap_or(1) {
+                counts.left_out.push(LeftOut { test: test.to_owned(), reason: reason.to_owned() });
+            }
+        }
+        for word in ["FAILED ", "ERROR "] {
+            if let Some((test, text)) = line.strip_prefix(word).and_then(|rest| rest.split_once(" - ")) {
+                counts.failures.push(Failure { test: test.to_owned(), text: text.to_owned() });
+            }
+        }
+        if line.contains(" passed") && line.contains(" in ") {
+            counts.passed += number_before(line, " passed").unwrap_or(0);
+            sums = true;
+        }
+    }
+    counts.incomplete = !sums;
+    counts
+}
+
+fn servers(log: &str) -> Counts {
+    let mut counts = Counts { incomplete: true, ..Counts::default() };
+    let mut lines = log.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.contains(" held, in ") {
+            counts.passed = number_before(line, " of ").unwrap_or(0);
+            counts.incomplete = false;
+        }
+        if let Some(test) = line.strip_prefix("FAIL  ") {
+            let mut text = Vec::new();
+            while let Some(more) = lines.next_if(|more| more.starts_with("      ")) {
+                text.push(more.trim_start().to_owned());
+            }
+            text.truncate(LINES);
+            let test = test.split(" (").next().unwrap_or(test).to_owned();
+            counts.failures.retain(|failure| failure.test != test);
+            counts.failures.push(Failure { test, text: text.join("\n") });
+        }
+        if let Some(test) =
+            line.strip_prefix("AGAIN ").and_then(|rest| rest.strip_suffix(" held alone, 3 times in a row"))
+        {
+            counts.failures.retain(|failure| !alike(&failure.test, test));
+        }
+    }
+    counts
+}
+
+/// Returns whether two names of a case agree but for blanks.
+fn alike(one: &str, other: &str) -> bool {
+    one.split_whitespace().eq(other.split_whitespace())
+}
+
+/// A step that reports itself as left out.
+fn plain(log: &str) -> Counts {
+    let reasons = log.lines().filter_map(|line| line.strip_prefix(MARK));
+    let left_out = reasons.map(|reason| LeftOut { test: "the step".to_owned(), reason: reason.to_owned() });
+    Counts { left_out: left_out.collect(), ..Counts::default() }
+}
+
+fn conformance(log: &str) -> Counts {
+    let whole = plain(log);
+    if !whole.left_out.is_empty() {
+        return whole;
+    }
+    let sums = log.lines().rev().find(|line| line.contains(" passed, ") && line.contains(" skipped"));
+    let Some(sums) = sums else { return Counts { incomplete: true, ..Counts::default() } };
+    Counts {
+        passed: number_before(sums, " passed").unwrap_or(0),
+        unnamed: number_before(sums, " skipped").unwrap_or(0),
+        ..Counts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(test: &str, reason: &str) -> LeftOut {
+        LeftOut { test: test.to_owned(), reason: reason.to_owned() }
+    }
+
+    const LOG: &str = "\
+running 5 tests
+test a::one ... ok
+test a::two ... ignored, left out: it takes two users, and so root
+test a::three ... FAILED
+test a::four ... FAILED
+test a::five ... ignored
+
+failures:
+
+---- a::three stdout ----
+thread 'a::three' panicked at x.rs:1:1:
+called `Result::unwrap()`: Custom { error: \"nginx is missing: install the package nginx-light\" }
+
+---- a::four stdout ----
+thread 'a::four' panicked at x.rs:2:2:
+1 is not 2
+
+
+failures:
+    a::four
+    a::three
+
+test result: FAILED. 1 passed; 2 failed; 2 ignored; 0 measured; 0 filtered out; finished in 0.1s
+";
+
+    #[test]
+    fn missing_programs_are_no_failures_of_libtest() {
+        let counts = libtest(LOG);
+        assert_eq!(counts.passed, 1);
+        let text = "thread 'a::four' panicked at x.rs:2:2:\n1 is not 2".to_owned();
+        assert_eq!(counts.failures, [Failure { test: "a::four".to_owned(), text }]);
+        let missing = "nginx is missing: install the package nginx-light";
+        assert_eq!(
+            counts.left_out,
+            [
+                left("a::two", "it takes two users, and so root"),
+                left("a::five", "long: part of make test-deep"),
+                left("a::three", missing)
+            ]
+        );
+        assert!(!counts.incomplete && !counts.explains_failure());
+    }
+
+    #[test]
+    fn only_missing_programs_explain_a_failure() {
+        let without = LOG.replace("1 is not 2", "left out: no user namespaces");
+        assert!(libtest(&without).explains_failure());
+        assert!(!libtest(&without.replace("test result", "killed")).explains_failure());
+        assert!(!libtest(&format!("{without}error: could not compile `x`")).explains_failure());
+    }
+
+    #[test]
+    fn test_all_counts_missing_programs_as_failures() {
+        let mut counts = libtest(LOG);
+        counts.refuse_missing();
+        let names: Vec<&str> = counts.failures.iter().map(|failure| failure.test.as_str()).collect();
+        assert_eq!(names, ["a::four", "a::three"]);
+        assert_eq!(counts.left_out.len(), 2);
+    }
+
+    #[test]
+    fn pytest_names_skipped_and_failed_tests() {
+        let log = "FAILED tests/a.py::x - assert 1\nSKIPPED [2] tests/b.py:7: needs dask\n\
+                   1 failed, 30 passed, 2 skipped in 3.1s\n";
+        let counts = pytest(log);
+        assert_eq!((counts.passed, counts.failures.len()), (30, 1));
+        assert_eq!(counts.left_out, [left("tests/b.py:7", "needs dask"), left("tests/b.py:7", "needs dask")]);
+        assert!(pytest("no module named pytest").incomplete);
+    }
+
+    #[test]
+    fn a_server_case_that_held_alone_is_no_failure() {
+        let log = "ok    ours a (0.1 s)\nFAIL  ours         b (1.0 s)\n      text\n      more\n\
+                   FAIL  ours c (1.0 s)\n      bad\n\
+                   AGAIN ours         b held alone, 3 times in a row\n2 of 3 held, in 9 s\n";
+        let counts = servers(log);
+        assert_eq!(counts.failures, [Failure { test: "ours c".to_owned(), text: "bad".to_owned() }]);
+        assert_eq!((counts.passed, counts.incomplete), (2, false));
+    }
+
+    #[test]
+    fn conformance_sums_stand_in_one_line() {
+        let counts = conformance("x\n1085 passed, 0 failed, 92 skipped\n12 seconds\n");
+        assert_eq!((counts.passed, counts.unnamed, counts.incomplete), (1085, 92, false));
+        assert!(conformance("killed").incomplete);
+        let none = "left out: no test cases of curl at x";
+        assert_eq!(conformance(none).left_out, [left("the step", "no test cases of curl at x")]);
+    }
+}
