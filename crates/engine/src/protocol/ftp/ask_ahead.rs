@@ -4,9 +4,10 @@ use tables::{Code, EasyOption as O};
 
 use super::ahead::{Early, Owed};
 use super::control::Control;
+use super::decide::data::uses_epsv;
+use super::decide::pipeline::{Leaving, asks_ahead};
 use super::servers::level;
 use crate::error::{Result, Retry};
-use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
 impl Control {
@@ -58,11 +59,18 @@ impl Control {
     /// Asks for the next passive port. To be called at the end of a file.
     pub async fn ask_ahead(&mut self, t: &mut Transfer) {
         let ahead = &self.session.ahead;
-        let asked = ahead.early.is_some() || ahead.owed.contains(&Owed::Passive);
         let v6 = self.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6());
-        let possible = !self.session.no_epsv && (v6 || t.on(O::FtpUseEpsv)) && t.text(O::Ftpport).is_none();
-        let wanted = level(t) >= FtpPipelining::Ahead && self.session.moved > 0 && !t.on(O::FtpUsePret);
-        if asked || !possible || !wanted || ahead.refused || t.on(O::ForbidReuse) || self.is_objected(t) {
+        let leaving = Leaving {
+            level: level(t),
+            asked: ahead.early.is_some() || ahead.owed.contains(&Owed::Passive),
+            epsv: uses_epsv(t.on(O::FtpUseEpsv), v6, self.session.no_epsv),
+            active: t.text(O::Ftpport).is_some(),
+            pret: t.on(O::FtpUsePret),
+            moved: self.session.moved > 0,
+            refused: ahead.refused || self.is_objected(t),
+            forbidden: t.on(O::ForbidReuse),
+        };
+        if !asks_ahead(&leaving) {
             return;
         }
         if self.can_be_kept() && self.dialogue.send(t, b"EPSV").await.is_ok() {

@@ -8,8 +8,10 @@ use wire::date;
 use wire::ftp::reply::Reply;
 
 use super::ahead::Owed;
-use super::control::{Control, is_harmless};
+use super::control::Control;
 use super::data;
+use super::decide::body::{self as decide, Begin, Ended};
+use super::decide::directory::{self, list_verb};
 use super::place::Place;
 use super::range::Span;
 use super::source::DataSource;
@@ -50,12 +52,7 @@ async fn line(t: &mut Transfer, text: &str) -> Result<()> {
 }
 
 async fn size(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<Option<u64>> {
-    let reply = control.command(t, &[b"SIZE ", place.file()].concat()).await?;
-    match reply.code {
-        213 => Ok(reply.size()),
-        550 => Err(Error::new(Code::RemoteFileNotFound, "The file does not exist")),
-        _ => Ok(None),
-    }
+    decide::size(&control.command(t, &[b"SIZE ", place.file()].concat()).await?)
 }
 
 /// Fetches a file.
@@ -82,27 +79,24 @@ async fn fetch(
         None if sizes_mean_nothing(t, place) => None,
         None => size(t, control, place).await?,
     };
-    let limit = t.long(O::MaxfilesizeLarge);
-    if limit > 0 && known.is_some_and(|s| s > limit as u64) {
-        return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
-    }
-    let rest = known.map(|size| span.rest(size));
-    // What is not asked for its size begins at its beginning.
-    let asked = known.is_some() || !sizes_mean_nothing(t, place);
-    if asked && let Some(from) = span.start(known)? {
-        if rest == Some(0) {
+    decide::check_size(t.long(O::MaxfilesizeLarge), known)?;
+    match decide::begin(span, known, sizes_mean_nothing(t, place))? {
+        Begin::AtStart => {}
+        Begin::Complete => {
             t.easy.info.borrow_mut().download_total = 0;
             t.easy.note(|| "File already completely downloaded".to_owned());
             return Ok(());
         }
-        if control.command(t, format!("REST {from}").as_bytes()).await?.code != 350 {
-            return Err(Error::new(Code::FtpCouldntUseRest, "Could not use REST"));
+        Begin::At(from) => {
+            if control.command(t, format!("REST {from}").as_bytes()).await?.code != 350 {
+                return Err(Error::new(Code::FtpCouldntUseRest, "Could not use REST"));
+            }
         }
     }
     let reply = control.command(t, &[b"RETR ", place.file()].concat()).await?;
-    may_begin(&reply)?;
-    // There are servers that know of no size but when the file begins.
-    let size = rest.filter(|&n| n > 0).or_else(|| announced(t, place, &reply));
+    decide::may_begin(&reply)?;
+    let rest = known.map(|size| span.rest(size));
+    let size = decide::expected(rest, announced(t, place, &reply));
     control.dialogue.outstanding += 1;
     let text = place.data_type == b'A';
     receive(t, control, data, Wanted { size, most: span.most, text, late: false }).await
@@ -110,9 +104,12 @@ async fn fetch(
 
 /// After a transfer that wanted part of a file and came to no data, the server is told all the same to stop.
 async fn give_up(t: &mut Transfer, control: &mut Control, span: &Span, fetched: &Result<()>) {
-    let stopped = control.lost || control.dialogue.outstanding == usize::MAX;
-    let ended = fetched.as_ref().err().is_none_or(|e| is_harmless(e.code()));
-    if span.most.is_some() && ended && !stopped {
+    let ended = Ended {
+        limited: span.most.is_some(),
+        stopped: control.lost || control.dialogue.outstanding == usize::MAX,
+        failure: fetched.as_ref().err().map(Error::code),
+    };
+    if decide::is_aborted(&ended) {
         let code = t.easy.info.borrow().response_code;
         let _ = stop(t, control, None).await;
         t.easy.info.borrow_mut().response_code = code;
@@ -130,19 +127,8 @@ async fn stop(t: &mut Transfer, control: &mut Control, data: Option<Box<dyn Filt
     answered.map(|_| ())
 }
 
-/// The size of a text file is another one after its line ends are converted, that of one that grows changes.
 fn sizes_mean_nothing(t: &Transfer, place: &Place) -> bool {
-    place.data_type == b'A' || t.on(O::IgnoreContentLength)
-}
-
-/// Whether the reply to RETR lets the file come.
-pub fn may_begin(reply: &Reply) -> Result<()> {
-    let text = || format!("RETR response: {:03}", reply.code);
-    match reply.code {
-        125 | 150 => Ok(()),
-        550 => Err(Error::new(Code::RemoteFileNotFound, text())),
-        _ => Err(Error::new(Code::FtpCouldntRetrFile, text())),
-    }
+    decide::sizes_mean_nothing(place.data_type, t.on(O::IgnoreContentLength))
 }
 
 /// The size that the reply to RETR tells.
@@ -152,11 +138,7 @@ pub fn announced(t: &Transfer, place: &Place, reply: &Reply) -> Option<u64> {
 
 /// Fetches a listing.
 pub async fn list(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    let verb = match t.text(O::Customrequest) {
-        Some(own) => own.to_vec(),
-        None if place.names_only => b"NLST".to_vec(),
-        None => b"LIST".to_vec(),
-    };
+    let verb = list_verb(t.text(O::Customrequest).as_deref(), place.names_only);
     // A server that wants to be told beforehand is told of a named file even where its folder is listed, as by curl.
     let data = match place.file() {
         b"" => data::open(t, control, &verb, b"").await?,
@@ -182,13 +164,8 @@ async fn fetch_list(
         None => verb,
     };
     let reply = control.command(t, &command).await?;
-    match reply.code {
-        125 | 150 => {}
-        // An empty folder, say some servers.
-        450 => return Ok(()),
-        code => {
-            return Err(Error::new(Code::FtpCouldntRetrFile, format!("RETR response: {code:03}")));
-        }
+    if !decide::list_begins(reply.code)? {
+        return Ok(());
     }
     control.dialogue.outstanding += 1;
     receive(t, control, data, Wanted { size: None, most: span.most, text: true, late: false }).await
@@ -223,19 +200,13 @@ pub async fn list_for_us(
     }
     filter.retire();
     drop(filter);
-    confirmed(&control.last_reply(t).await?)
+    decide::confirmed(&control.last_reply(t).await?)
 }
 
-/// Without CWD the folder goes with the command: the path up to its last slash, which goes unless it is the root's.
 fn list_argument(place: &Place, t: &Transfer) -> Option<Vec<u8>> {
-    if place.pattern.is_some() || place.method != wire::ftp::path::Method::NoCwd {
-        return None;
-    }
     let (raw, _) = wire::ftp::path::split_type(t.url.path());
     let path = wire::escape::decode(raw, wire::escape::Reject::Control).ok()?;
-    let path = path.strip_prefix(b"/").unwrap_or(&path);
-    let slash = path.iter().rposition(|&octet| octet == b'/')?;
-    Some(path[..slash.max(1)].to_vec())
+    directory::list_argument(place.method, place.pattern.is_some(), &path)
 }
 
 /// Moves the data to the application, then reads what the server thinks of it.
@@ -265,7 +236,7 @@ pub async fn receive(
         control.session.ahead.owe(Owed::Confirmation);
         return Ok(());
     }
-    confirmed(&control.last_reply(t).await?)
+    decide::confirmed(&control.last_reply(t).await?)
 }
 
 /// What is to come over a data connection.
@@ -278,16 +249,4 @@ pub struct Wanted {
     pub text: bool,
     /// When it came whole, the server's confirmation is left to the next transfer.
     pub late: bool,
-}
-
-/// Whether the server says that all went well.
-pub fn confirmed(reply: &Reply) -> Result<()> {
-    match reply.code {
-        226 | 250 => Ok(()),
-        552 => Err(Error::new(Code::RemoteDiskFull, "Exceeded storage allocation")),
-        code => {
-            let text = format!("server did not report OK, got {code}");
-            Err(Error::new(Code::PartialFile, text))
-        }
-    }
 }

@@ -4,9 +4,12 @@
 use std::time::{Duration, Instant};
 
 use runtime::boxed;
+use tables::constant::{CURLFTPSSL_CCC_ACTIVE, CURLFTPSSL_CCC_NONE};
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
+use super::decide::login::{self, Greeting, LoginStep, check_one_line};
+use super::decide::{self, directory};
 use super::idle::one_more;
 use super::place::Place;
 use super::servers::{Servers, Stream};
@@ -18,19 +21,10 @@ use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::login::ANONYMOUS;
 use crate::transfer::route::plan::Plan;
-
-/// CURLUSESSL_*.
-const TRY_TLS: i64 = 1;
-const TLS_FOR_CONTROL: i64 = 2;
-
-/// CURLFTPSSL_CCC_ACTIVE: we end TLS rather than the server.
-const CCC_ACTIVE: i64 = 2;
+use crate::transfer::starttls;
 
 /// How long the end of TLS may take.
 const CCC_PATIENCE: Duration = Duration::from_secs(10);
-
-/// How long a server may take for its reply after a file.
-const LAST_REPLY_TIMEOUT_MS: i64 = 60_000;
 
 /// How long the login on one more connection may take where there is another that could do.
 const ONE_MORE_PATIENCE: Duration = Duration::from_millis(500);
@@ -106,7 +100,7 @@ impl Control {
 
     /// Back to the pool when it is in step, closed otherwise.
     pub fn end(mut self, t: &Transfer, failure: Option<Code>) {
-        let harmless = !self.lost && (self.ended || failure.is_none_or(is_harmless));
+        let harmless = !self.lost && (self.ended || failure.is_none_or(decide::body::is_harmless));
         let keep = harmless && self.can_be_kept() && !self.has_used_its_tickets() && !t.on(O::ForbidReuse);
         if !harmless {
             self.dialogue.whole.connection().farewell.clear();
@@ -196,18 +190,15 @@ impl Control {
         self.dialogue.outstanding = 1;
         let greeting = self.reply(t).await?;
         self.session.stream = Stream::of_greeting(greeting.text());
-        match greeting.code {
-            220 => {
+        let protected = self.plan.tls.is_some();
+        match login::after_greeting(greeting.code, protected, starttls::is_demanded(t.long(O::UseSsl))) {
+            Greeting::LogIn => {
                 self.start_tls(t).await?;
                 self.authenticate(t).await?;
             }
-            // Logged in without a word; if TLS is a must, that does not count.
-            230 if self.plan.tls.is_some() || t.long(O::UseSsl) <= TRY_TLS => {}
-            230 => {
-                self.start_tls(t).await?;
-                self.authenticate(t).await?;
-            }
-            code => {
+            Greeting::LoggedIn => {}
+            Greeting::Fail => {
+                let code = greeting.code;
                 let text = format!("Got a {code:03} ftp-server response when 220 was expected");
                 return Err(Error::new(Code::WeirdServerReply, text));
             }
@@ -222,18 +213,17 @@ impl Control {
         if wanted == 0 || self.plan.tls.is_some() {
             return Ok(());
         }
-        let order: [&[u8]; 2] = if t.long(O::Ftpsslauth) == 2 { [b"TLS", b"SSL"] } else { [b"SSL", b"TLS"] };
-        for mechanism in order {
+        for mechanism in login::tls_mechanisms(t.long(O::Ftpsslauth)) {
             let reply = self.command(t, &[b"AUTH ", mechanism].concat()).await?;
             self.dialogue.before_upgrade()?;
-            if matches!(reply.code, 234 | 334) {
+            if login::starts_tls(reply.code) {
                 let config = self.dialogue.upgrade(t, &self.plan).await?;
                 self.session.tls = Some(config.clone());
                 self.plan.tls = Some(config);
                 return Ok(());
             }
         }
-        if wanted > TRY_TLS {
+        if starttls::is_demanded(wanted) {
             return Err(Error::new(Code::UseSslFailed, ""));
         }
         Ok(())
@@ -246,16 +236,17 @@ impl Control {
         let mut other = t.text(O::FtpAlternativeToUser);
         let mut reply = self.command(t, &[b"USER ", &user[..]].concat()).await?;
         loop {
-            if reply.code == 331 {
+            if login::asks_for_password(reply.code) {
                 reply = self.command(t, &[b"PASS ", &password[..]].concat()).await?;
             }
-            match reply.code {
-                200..=299 => return Ok(()),
-                332 => return self.tell_account(t).await,
-                code => {
+            match login::after_login(reply.code) {
+                LoginStep::Done => return Ok(()),
+                LoginStep::Account => return self.tell_account(t).await,
+                LoginStep::Refused => {
+                    let code = reply.code;
                     let denied = || Error::new(Code::LoginDenied, format!("Access denied: {code:03}"));
                     let other = other.take().ok_or_else(denied)?;
-                    one_line(&other, "Control byte in FTP alternative-to-user command")?;
+                    check_one_line(&other, "Control byte in FTP alternative-to-user command")?;
                     reply = self.command(t, &other).await?;
                 }
             }
@@ -266,12 +257,8 @@ impl Control {
         let Some(account) = t.text(O::FtpAccount) else {
             return Err(Error::new(Code::LoginDenied, "ACCT requested but none available"));
         };
-        one_line(&account, "Control byte in FTP account")?;
-        let reply = self.command(t, &[b"ACCT ", &account[..]].concat()).await?;
-        match reply.code {
-            230 => Ok(()),
-            code => Err(Error::new(Code::FtpWeirdPassReply, format!("ACCT rejected by server: {code:03}"))),
-        }
+        check_one_line(&account, "Control byte in FTP account")?;
+        login::check_account(self.command(t, &[b"ACCT ", &account[..]].concat()).await?.code)
     }
 
     /// PBSZ and PROT (RFC 4217 §9), and back to clear commands if asked for.
@@ -281,25 +268,21 @@ impl Control {
         }
         self.session.tls = self.plan.tls.clone();
         self.command(t, b"PBSZ 0").await?;
-        let clear = t.long(O::UseSsl) == TLS_FOR_CONTROL;
-        let reply = self.command(t, if clear { b"PROT C" } else { b"PROT P" }).await?;
-        if reply.code / 100 == 2 {
-            self.session.private_data = !clear;
-        } else if t.long(O::UseSsl) > TLS_FOR_CONTROL {
-            return Err(Error::new(Code::UseSslFailed, ""));
-        }
+        let wanted = t.long(O::UseSsl);
+        let reply = self.command(t, login::prot_command(wanted)).await?;
+        self.session.private_data = login::data_is_private(wanted, reply.code)?;
         self.clear_commands(t).await
     }
 
     /// CCC (RFC 2228): commands in clear again, so that a firewall can read them. The login was protected.
     async fn clear_commands(&mut self, t: &mut Transfer) -> Result<()> {
         let mode = t.long(O::FtpSslCcc);
-        if mode == 0 || self.command(t, b"CCC").await?.code >= 500 {
+        if mode == CURLFTPSSL_CCC_NONE || !login::clears_commands(self.command(t, b"CCC").await?.code) {
             return Ok(());
         }
         let failed = || Error::new(Code::WeirdServerReply, "Failed to clear the command channel (CCC)");
         let mut connection = self.dialogue.whole.take();
-        if mode == CCC_ACTIVE {
+        if mode == CURLFTPSSL_CCC_ACTIVE {
             connection.filter().say_goodbye();
         }
         let deadline = t.now() + CCC_PATIENCE;
@@ -337,15 +320,7 @@ impl Control {
     }
 
     fn take_entry_path(&mut self, reply: &Reply) -> Result<()> {
-        if reply.code != 257 {
-            return Ok(());
-        }
-        let path = reply.directory();
-        let unclosed = path.is_none() && reply.text().contains(&b'"');
-        if unclosed || path.as_ref().is_some_and(|path| path.iter().any(u8::is_ascii_control)) {
-            return Err(Error::from(Code::WeirdServerReply));
-        }
-        if let Some(path) = path.filter(|path| !path.is_empty()) {
+        if let Some(path) = login::entry_path(reply)? {
             self.session.entry_path = Some(path);
         }
         Ok(())
@@ -354,11 +329,7 @@ impl Control {
     /// OS/400 names its folders otherwise until it is told not to.
     async fn ask_system(&mut self, t: &mut Transfer) -> Result<()> {
         let reply = self.command(t, b"SYST").await?;
-        let system = reply.text().trim_ascii_start().split(|&octet| octet == b' ').next().unwrap_or_default();
-        if reply.code == 215
-            && system.eq_ignore_ascii_case(b"OS/400")
-            && self.command(t, b"SITE NAMEFMT 1").await?.code == 250
-        {
+        if login::is_os400(&reply) && self.command(t, b"SITE NAMEFMT 1").await?.code == 250 {
             let reply = self.command(t, b"PWD").await?;
             self.take_entry_path(&reply)?;
         }
@@ -373,18 +344,9 @@ impl Control {
     pub async fn quote(&mut self, t: &mut Transfer, option: O) -> Result<()> {
         let commands = t.easy.settings.borrow().list(option);
         for command in commands.iter() {
-            let (command, may_fail) = match command.strip_prefix(b"*") {
-                Some(rest) => (rest, true),
-                None => (&command[..], false),
-            };
+            let (command, may_fail) = login::quoted(command);
             let reply = self.command(t, command).await?;
-            if reply.code >= 400 && !may_fail {
-                let text = match option {
-                    O::Postquote => format!("QUOT string not accepted: {}", String::from_utf8_lossy(command)),
-                    _ => format!("QUOT command failed with {:03}", reply.code),
-                };
-                return Err(Error::new(Code::QuoteError, text));
-            }
+            login::check_quoted(option, command, reply.code, may_fail)?;
         }
         Ok(())
     }
@@ -393,11 +355,8 @@ impl Control {
     /// (CURLFTPMETHOD_NOCWD) needs none and leaves the folder as it is.
     pub async fn change_directory(&mut self, t: &mut Transfer, place: &Place) -> Result<()> {
         let Some(folder) = &place.folder else { return Ok(()) };
-        let before = match self.dialogue.whole.is_reused() {
-            true => self.session.directory.take(),
-            false => Some(Vec::new()),
-        };
-        if before.as_ref() == Some(folder) {
+        let known = self.session.directory.take();
+        if directory::is_in_folder(self.dialogue.whole.is_reused(), known.as_deref(), folder) {
             t.easy.note(|| "Request has same path as previous transfer".to_owned());
         } else {
             self.walk(t, &place.location.directories).await?;
@@ -407,9 +366,7 @@ impl Control {
     }
 
     async fn walk(&mut self, t: &mut Transfer, folders: &[Vec<u8>]) -> Result<()> {
-        let absolute = folders.first().is_some_and(|f| f.starts_with(b"/"));
-        if self.dialogue.whole.is_reused()
-            && !absolute
+        if directory::starts_at_entry(self.dialogue.whole.is_reused(), folders)
             && let Some(entry) = self.session.entry_path.clone()
         {
             self.enter(t, &entry, false).await?;
@@ -423,18 +380,16 @@ impl Control {
 
     async fn enter(&mut self, t: &mut Transfer, folder: &[u8], create: bool) -> Result<()> {
         let cwd = [b"CWD ", folder].concat();
-        if self.command(t, &cwd).await?.code / 100 == 2 {
+        if decide::succeeded(self.command(t, &cwd).await?.code) {
             return Ok(());
         }
         if create {
-            let made = self.command(t, &[b"MKD ", folder].concat()).await?.code / 100 == 2;
-            // Somebody else may have made it meanwhile.
-            let retry = made || t.long(O::FtpCreateMissingDirs) == 2;
-            if !made && !retry {
+            let made = decide::succeeded(self.command(t, &[b"MKD ", folder].concat()).await?.code);
+            if !directory::enters_after_mkd(made, t.long(O::FtpCreateMissingDirs)) {
                 let text = format!("Failed to MKD dir: {:03}", t.easy.info.borrow().response_code);
                 return Err(Error::new(Code::RemoteAccessDenied, text));
             }
-            if self.command(t, &cwd).await?.code / 100 == 2 {
+            if decide::succeeded(self.command(t, &cwd).await?.code) {
                 return Ok(());
             }
         }
@@ -444,8 +399,7 @@ impl Control {
     /// MDTM, when a time is asked for or compared; whether the document is to be transferred.
     pub async fn document_wanted(&mut self, t: &mut Transfer, place: &Place) -> Result<bool> {
         let condition = t.long(O::Timecondition);
-        let asked = t.on(O::Filetime) || condition != 0;
-        if !asked || place.location.file.is_none() {
+        if !directory::asks_for_time(t.on(O::Filetime), condition, place.location.file.is_some()) {
             return Ok(true);
         }
         let reply = self.command(t, &[b"MDTM ", place.file()].concat()).await?;
@@ -454,13 +408,7 @@ impl Control {
             return Ok(true);
         };
         t.easy.info.borrow_mut().file_time = modified;
-        let limit = t.long(O::TimevalueLarge);
-        let unmet = match condition {
-            _ if modified <= 0 || limit <= 0 => false,
-            0 => false,
-            2 => modified > limit,
-            _ => modified <= limit,
-        };
+        let unmet = directory::is_unmet(condition, modified, t.long(O::TimevalueLarge));
         if unmet {
             t.easy.note(|| "The requested document is not new enough".to_owned());
             t.easy.info.borrow_mut().condition_unmet = true;
@@ -470,11 +418,11 @@ impl Control {
 
     /// TYPE, unless the server is in it already.
     pub async fn set_type(&mut self, t: &mut Transfer, data_type: u8) -> Result<()> {
-        if self.session.data_type == Some(data_type) {
+        if !directory::needs_type(self.session.data_type, data_type) {
             return Ok(());
         }
         let reply = self.command(t, &[b"TYPE ", &[data_type][..]].concat()).await?;
-        if reply.code / 100 != 2 {
+        if !decide::succeeded(reply.code) {
             return Err(Error::new(Code::FtpCouldntSetType, "Could not set desired mode"));
         }
         self.session.data_type = Some(data_type);
@@ -484,47 +432,15 @@ impl Control {
 
 /// When the reply after a file is late.
 fn last_deadline(t: &Transfer) -> Instant {
-    let ms = match t.long(O::ServerResponseTimeoutMs) {
-        0 => LAST_REPLY_TIMEOUT_MS,
-        n => n,
-    };
-    t.now() + Duration::from_millis(ms as u64)
+    t.now() + Duration::from_millis(decide::body::last_reply_ms(t.long(O::ServerResponseTimeoutMs)))
 }
 
 /// User and password must fit on a line each; they are refused before anything is connected.
 fn check_login(t: &Transfer) -> Result<()> {
     for given in [O::Username, O::Password].into_iter().filter_map(|option| t.text(option)) {
-        one_line(&given, "control code detected in credentials")?;
+        check_one_line(&given, "control code detected in credentials")?;
     }
     crate::transfer::credentials::check_url(t)
-}
-
-/// `refused` tells of a text that isn't.
-fn one_line(text: &[u8], refused: &str) -> Result<()> {
-    match text.iter().any(|b| matches!(b, b'\r' | b'\n')) {
-        true => Err(Error::new(Code::BadFunctionArgument, refused)),
-        false => Ok(()),
-    }
-}
-
-/// After such a failure the control connection is as good as before; after any other curl closes it without a word.
-pub fn is_harmless(code: Code) -> bool {
-    matches!(
-        code,
-        Code::BadDownloadResume
-            | Code::FtpWeirdPasvReply
-            | Code::FtpPortFailed
-            | Code::FtpAcceptFailed
-            | Code::FtpAcceptTimeout
-            | Code::FtpCouldntSetType
-            | Code::FtpCouldntRetrFile
-            | Code::PartialFile
-            | Code::UploadFailed
-            | Code::RemoteAccessDenied
-            | Code::FilesizeExceeded
-            | Code::RemoteFileNotFound
-            | Code::WriteError
-    )
 }
 
 /// Who logs in; nobody in particular where nobody was named. A name that was given goes out as it is, an empty one, too.

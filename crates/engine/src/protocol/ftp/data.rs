@@ -6,10 +6,10 @@ use net::Filter;
 use net::filter::SocketFilter;
 use runtime::Socket;
 use tables::{Code, EasyOption as O};
-use wire::ftp::reply::NoPort;
 
 use super::ahead::Early;
 use super::control::Control;
+use super::decide::data as decide;
 use super::port;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
@@ -30,13 +30,7 @@ pub async fn open(t: &mut Transfer, control: &mut Control, verb: &[u8], file: &[
         return Ok(arrived.map_or_else(|| Data::Listening(socket), Data::Connected));
     }
     if t.on(O::FtpUsePret) {
-        let command =
-            if file.is_empty() { [b"PRET ", verb].concat() } else { [b"PRET ", verb, b" ", file].concat() };
-        let reply = control.command(t, &command).await?;
-        if reply.code != 200 {
-            let text = format!("PRET command not accepted: {:03}", reply.code);
-            return Err(Error::new(Code::FtpPretFailed, text));
-        }
+        decide::check_pret(control.command(t, &decide::pret(verb, file)).await?.code)?;
     }
     if let Some(filter) = opened_early(t, control).await? {
         return Ok(Data::Connected(filter));
@@ -71,7 +65,7 @@ fn is_v6(control: &Control) -> bool {
 }
 
 fn uses_epsv(t: &Transfer, control: &Control) -> bool {
-    (t.on(O::FtpUseEpsv) || is_v6(control)) && !control.session.no_epsv
+    decide::uses_epsv(t.on(O::FtpUseEpsv), is_v6(control), control.session.no_epsv)
 }
 
 fn give_up_epsv(t: &Transfer, control: &mut Control) {
@@ -97,40 +91,20 @@ async fn passive(t: &mut Transfer, control: &mut Control) -> Result<Box<dyn Filt
 /// EPSV: the port, unless the server does not know the command.
 async fn extended(t: &mut Transfer, control: &mut Control) -> Result<Option<u16>> {
     let reply = control.command(t, b"EPSV").await?;
-    match reply.code {
-        229 => {
-            let weird = |text| Err(Error::new(Code::FtpWeirdPasvReply, text));
-            match reply.extended_passive() {
-                Some(Ok(port)) => Ok(Some(port)),
-                Some(Err(NoPort)) => weird("Illegal port number in EPSV reply"),
-                None => weird("Weirdly formatted EPSV reply"),
-            }
-        }
-        _ if is_v6(control) => Err(Error::new(Code::WeirdServerReply, "Failed EPSV attempt, exiting")),
-        _ => Ok(None),
-    }
+    decide::extended(&reply, is_v6(control))
 }
 
 /// PASV
 async fn plain(t: &mut Transfer, control: &mut Control) -> Result<(String, u16)> {
-    let reply = control.command(t, b"PASV").await?;
-    if reply.code != 227 {
-        let text = format!("Bad PASV/EPSV response: {:03}", reply.code);
-        return Err(Error::new(Code::FtpWeirdPasvReply, text));
-    }
-    let (ip, port) = reply
-        .passive()
-        .ok_or_else(|| Error::new(Code::FtpWeird227Format, "Could not interpret the 227-response"))?;
+    let (ip, port) = decide::passive(&control.command(t, b"PASV").await?)?;
     let skip = t.on(O::FtpSkipPasvIp);
-    Ok((if skip { control_host(control) } else { std::net::Ipv4Addr::from(ip).to_string() }, port))
+    Ok((if skip { control_host(control) } else { ip.to_string() }, port))
 }
 
 /// Where the control connection leads: through a proxy that is the name, otherwise the address.
 pub fn control_host(control: &Control) -> String {
-    match (&control.plan.proxy, control.dialogue.about().endpoints.remote) {
-        (None, Some(address)) => address.ip().to_string(),
-        _ => control.plan.host.clone(),
-    }
+    let remote = control.dialogue.about().endpoints.remote;
+    decide::control_host(control.plan.proxy.is_some(), remote, &control.plan.host)
 }
 
 async fn connect(t: &mut Transfer, control: &Control, host: &str, port: u16) -> Result<Box<dyn Filter>> {

@@ -7,14 +7,11 @@ use tables::EasyOption as O;
 use wire::ftp::reply::{REPLY_LIMIT, ReplyReader};
 
 use super::ahead::Early;
+use super::decide::pipeline as decide;
 use super::servers::level;
 use super::session::Session;
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
-
-/// So many control connections to a server take turns (`FtpPipelining::InTurn`): one round trip each for the
-/// end of a file, the next port, the data connection, and the file.
-const IN_TURN: usize = 4;
 
 /// Looks at the idle connections to this server, so that they make progress while they are not used. Whether
 /// one more is to be opened: all are still busy with the end of their last file.
@@ -34,10 +31,13 @@ pub fn one_more(t: &Transfer, identity: &Key) -> bool {
         stays
     });
     let limits = pool.limits();
-    let room = limits.per_host == 0 && limits.total == 0 && (limits.kept == 0 || limits.kept >= IN_TURN);
-    // Under TLS each further control connection costs two round trips and a handshake of its own.
-    let clear = identity.tls.is_none() && t.long(O::UseSsl) == 0;
-    level == FtpPipelining::InTurn && ready == 0 && (1..IN_TURN).contains(&asked) && room && clear
+    decide::opens_one_more(&decide::Idle {
+        level,
+        asked,
+        ready,
+        room: decide::has_room(limits.per_host, limits.total, limits.kept),
+        clear: identity.tls.is_none() && t.long(O::UseSsl) == 0,
+    })
 }
 
 /// Takes the replies that have come to an idle connection, and opens the data connection. False when it is of
@@ -86,14 +86,8 @@ fn look(connection: &mut Connection) -> bool {
 /// Begins to connect to the port that the server named, where that needs nothing but a socket of ours.
 fn open_early(connection: &mut Connection) {
     let identity = &connection.about.identity;
-    let local = &identity.socket.local;
-    let direct = identity.proxies.is_empty()
-        && identity.unix.is_none()
-        && identity.haproxy.is_none()
-        && !connection.private
-        && local.device.is_none()
-        && local.interface.is_none()
-        && local.host.is_none();
+    let direct = identity.proxies.is_empty() && identity.unix.is_none() && identity.haproxy.is_none();
+    let direct = decide::is_plain(direct, connection.private, &identity.socket.local);
     let Some(session) = connection.state.as_mut().and_then(|s| s.see::<Session>()) else { return };
     if let (Some(Early::Port(port)), Some(mut address), true) =
         (&session.ahead.early, connection.about.endpoints.remote, direct)

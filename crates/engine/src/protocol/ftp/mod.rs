@@ -7,6 +7,7 @@ mod ask_ahead;
 mod body;
 mod control;
 mod data;
+mod decide;
 mod idle;
 mod pipeline;
 mod place;

@@ -10,10 +10,8 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
-use std::ops::RangeInclusive;
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Duration;
 
 use net::Filter;
 use tables::{Code, EasyOption as O};
@@ -23,21 +21,15 @@ use super::ahead::Early;
 use super::body::{self, Wanted};
 use super::control::Control;
 use super::data;
+use super::decide::body::{expected, may_begin, size as size_told};
+use super::decide::pipeline::{self as decide, Candidate};
+use super::decide::succeeded;
 use super::place::Place;
 use super::servers::{Servers, Stream, level};
 use super::timed::before;
 use crate::error::{Error, Result, Retry};
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
-
-/// A reply that is later than the one before it, and than this many times the server's pace, is not on its way.
-const PACES: u32 = 8;
-
-/// The bounds of that.
-const PATIENCE: RangeInclusive<Duration> = Duration::from_millis(300)..=Duration::from_secs(3);
-
-/// After so many files a server that nothing is known of is tried.
-const WORTH_AN_ATTEMPT: u32 = 8;
 
 /// How many replies may stand between a command and its own when nobody knows what the server lost.
 const MOST_STRAY: usize = 8;
@@ -75,7 +67,7 @@ impl Control {
         let set = self.in_time(t).await?;
         t.easy.info.borrow_mut().response_code = code;
         match set {
-            Some(set) if set.code / 100 == 2 => {
+            Some(set) if succeeded(set.code) => {
                 self.session.data_type = Some(b'I');
                 self.session.stream = Stream::Proven;
                 return Ok(reply);
@@ -96,8 +88,7 @@ impl Control {
         if self.session.stream == Stream::Proven {
             return self.reply(t).await.map(Some);
         }
-        let patience = (self.session.pace * PACES).clamp(*PATIENCE.start(), *PATIENCE.end());
-        let timer = t.multi.runtime.reactor().sleep(patience);
+        let timer = t.multi.runtime.reactor().sleep(decide::patience(self.session.pace));
         before(timer, || Ok(None), async { self.reply(t).await.map(Some) }).await
     }
 
@@ -144,26 +135,25 @@ impl Control {
 /// Whether a file may be fetched that way: nothing that is asked of it hangs on a reply, and a fresh connection can make
 /// good whatever goes wrong.
 pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
-    level(t) >= FtpPipelining::Together
-        && control.dialogue.whole.is_reused()
-        && is_worth_it(control, place)
-        && !control.is_objected(t)
-        && !place.listed
-        && t.text(O::Range).is_none()
-        && t.text(O::Ftpport).is_none()
-        && t.long(O::ResumeFromLarge) == 0
-        && t.long(O::MaxfilesizeLarge) == 0
-        && !t.on(O::FtpUsePret)
-        && t.easy.settings.borrow().list(O::Prequote).is_empty()
-}
-
-fn is_worth_it(control: &Control, place: &Place) -> bool {
-    let session = &control.session;
-    match session.stream {
-        Stream::Unknown => session.moved >= WORTH_AN_ATTEMPT && session.data_type == Some(place.data_type),
-        Stream::Believed | Stream::Proven => session.moved > 0,
-        Stream::Objected => false,
+    let level = level(t);
+    if level < FtpPipelining::Together {
+        return false;
     }
+    let session = &control.session;
+    decide::leaves_together(&Candidate {
+        level,
+        reused: control.dialogue.whole.is_reused(),
+        stream: session.stream,
+        moved: session.moved,
+        type_is_set: session.data_type == Some(place.data_type),
+        objected: control.is_objected(t),
+        listed: place.listed,
+        partial: t.text(O::Range).is_some() || t.long(O::ResumeFromLarge) != 0,
+        active: t.text(O::Ftpport).is_some(),
+        limited: t.long(O::MaxfilesizeLarge) != 0,
+        pret: t.on(O::FtpUsePret),
+        prequote: !t.easy.settings.borrow().list(O::Prequote).is_empty(),
+    })
 }
 
 /// Fetches a file.
@@ -172,35 +162,17 @@ pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) ->
     let fetched = fetch(t, control, place).await;
     let untouched = t.easy.info.borrow().downloaded == before;
     fetched.map_err(|e| {
-        if untouched && may_be_objection(e.code()) { e.with_retry(Retry::NewConnection) } else { e }
+        if untouched && decide::may_be_objection(e.code()) { e.with_retry(Retry::NewConnection) } else { e }
     })
-}
-
-fn may_be_objection(code: Code) -> bool {
-    matches!(
-        code,
-        Code::RecvError
-            | Code::SendError
-            | Code::CouldntConnect
-            | Code::FtpCouldntSetType
-            | Code::FtpCouldntRetrFile
-            | Code::WeirdServerReply
-            | Code::PartialFile
-            | Code::SslConnectError
-    )
 }
 
 async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     let text = place.data_type == b'A';
     let set_type = control.session.data_type != Some(place.data_type);
-    let ask_size = level(t) < FtpPipelining::Ahead && !text && !t.on(O::IgnoreContentLength);
+    let ask_size = decide::asks_for_size(level(t), text, t.on(O::IgnoreContentLength));
     let early = control.take_early(t).await?;
-    let commands = [
-        set_type.then(|| [b"TYPE ", &[place.data_type][..]].concat()),
-        ask_size.then(|| [b"SIZE ", place.file()].concat()),
-        Some([b"RETR ", place.file()].concat()),
-    ];
-    let commands: Vec<&[u8]> = commands.iter().flatten().map(Vec::as_slice).collect();
+    let commands = decide::commands(set_type.then_some(place.data_type), ask_size, place.file());
+    let commands: Vec<&[u8]> = commands.iter().map(Vec::as_slice).collect();
     let filter = match early {
         Some(Early::Opening(socket)) => {
             control.dialogue.send_together(t, &commands).await?;
@@ -217,7 +189,7 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
     };
     let (mut replies, lost) = answers(t, control, &commands).await?;
     if set_type {
-        if replies.pop_front().is_none_or(|reply| reply.code / 100 != 2) {
+        if replies.pop_front().is_none_or(|reply| !succeeded(reply.code)) {
             return Err(Error::new(Code::FtpCouldntSetType, "Could not set desired mode"));
         }
         control.session.data_type = Some(place.data_type);
@@ -225,8 +197,8 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
     let size = if ask_size { replies.pop_front() } else { None };
     let reply = replies.pop_front().expect("one for each command");
     let known = size_of(control, size.as_ref(), &reply)?;
-    body::may_begin(&reply)?;
-    let size = known.filter(|&n| n > 0).or_else(|| body::announced(t, place, &reply));
+    may_begin(&reply)?;
+    let size = expected(known, body::announced(t, place, &reply));
     control.dialogue.outstanding += 1;
     let late = level(t) >= FtpPipelining::Ahead && size.is_some() && !lost;
     let wanted = Wanted { size, most: None, text, late };
@@ -250,8 +222,7 @@ async fn answers(
     }
     let missing = &commands[replies.len()..];
     if missing.is_empty() {
-        let misunderstood = replies.iter().any(|reply| matches!(reply.code, 500..=503));
-        if !misunderstood {
+        if !decide::is_misunderstood(replies.iter().map(|reply| reply.code)) {
             control.session.stream = Stream::Proven;
         }
         return Ok((replies, false));
@@ -283,14 +254,9 @@ async fn connect_and_send(
 
 /// The size as told. A file that is not there is none, whatever RETR makes of it, as curl has it.
 fn size_of(control: &mut Control, size: Option<&Reply>, retrieved: &Reply) -> Result<Option<u64>> {
-    match size.map(|reply| (reply.code, reply)) {
-        Some((213, reply)) => Ok(reply.size()),
-        Some((550, _)) => {
-            if retrieved.code < 400 {
-                control.dialogue.outstanding = usize::MAX;
-            }
-            Err(Error::new(Code::RemoteFileNotFound, "The file does not exist"))
-        }
-        _ => Ok(None),
+    let size = size.map_or(Ok(None), size_told);
+    if size.is_err() && retrieved.code < 400 {
+        control.dialogue.outstanding = usize::MAX;
     }
+    size
 }

@@ -1,9 +1,11 @@
 //! Place: the folder and file that an FTP URL names, and what is to be done there.
 
+use tables::constant::{CURLFTPMETHOD_NOCWD, CURLFTPMETHOD_SINGLECWD};
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
 use wire::ftp::path::{self, Location, Method};
 
+use super::decide::directory::{self, Meaning};
 use crate::error::{Error, Result};
 use crate::settings::Method as Request;
 use crate::transfer::Transfer;
@@ -39,32 +41,26 @@ impl Place {
     /// Reads URL and settings.
     pub fn of(t: &Transfer) -> Result<Place> {
         let method = match t.long(O::FtpFilemethod) {
-            2 => Method::NoCwd,
-            3 => Method::SingleCwd,
+            CURLFTPMETHOD_NOCWD => Method::NoCwd,
+            CURLFTPMETHOD_SINGLECWD => Method::SingleCwd,
             _ => Method::MultiCwd,
         };
         let (raw, kind) = path::split_type(t.url.path());
         let decoded = escape::decode(raw, Reject::Control)
             .map_err(|_| Error::new(Code::UrlMalformat, "path contains control characters"))?;
-        let decoded = decoded.strip_prefix(b"/").unwrap_or(&decoded);
-        let (uploading, described) = (uploads(t), t.on(O::Nobody));
-        let wild = t.on(O::Wildcardmatch) && !uploading && !described;
-        // A file name that goes with its path can be no pattern: the folder is changed into all the same.
-        let method = if wild && method == Method::NoCwd { Method::MultiCwd } else { method };
-        let mut location = path::split(decoded, method)
-            .map_err(|_| Error::new(Code::UrlMalformat, "too many path components"))?;
-        if uploading && location.file.is_none() && !described {
-            return Err(Error::new(Code::UrlMalformat, "Uploading to a URL without a filename"));
-        }
-        let folder = path::folder(decoded, method);
-        let pattern = if wild { location.file.take() } else { None };
-        let names_only = t.on(O::Dirlistonly) || kind == Some(b'D');
-        let ascii = (t.on(O::Transfertext) || kind == Some(b'A')) && kind != Some(b'I');
-        // With commands to be sent before it, a named file is fetched even where names are wanted, as in
-        // curl.
-        let names = names_only && t.easy.settings.borrow().list(O::Prequote).is_empty();
-        let list = !uploading && pattern.is_none() && (location.file.is_none() || names);
-        let data_type = if ascii || (list && !described) { b'A' } else { b'I' };
+        let prequote = !t.easy.settings.borrow().list(O::Prequote).is_empty();
+        let Meaning { location, method, folder, data_type, list, names_only, pattern } =
+            directory::meaning(&directory::Request {
+                path: &decoded,
+                kind,
+                method,
+                uploads: uploads(t),
+                described: t.on(O::Nobody),
+                wildcard: t.on(O::Wildcardmatch),
+                names_only: t.on(O::Dirlistonly),
+                text: t.on(O::Transfertext),
+                prequote,
+            })?;
         Ok(Place {
             location,
             method,

@@ -15,6 +15,7 @@ use runtime::{Socket, boxed};
 use tables::{Code, EasyOption as O};
 
 use super::control::Control;
+use super::decide::data as decide;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 
@@ -36,19 +37,15 @@ pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
     let (socket, port) = bound.map_err(|e| failed(format!("bind() failed: {}", e.message)))?;
 
     // IPv6 has no other way.
-    if told.is_ipv6() || (t.on(O::FtpUseEprt) && !control.session.no_eprt) {
-        let family = if told.is_ipv4() { 1 } else { 2 };
-        let command = format!("EPRT |{family}|{told}|{port}|");
-        if control.command(t, command.as_bytes()).await?.code / 100 == 2 {
+    if decide::uses_eprt(told, t.on(O::FtpUseEprt), control.session.no_eprt) {
+        if decide::takes_address(control.command(t, decide::eprt(told, port).as_bytes()).await?.code) {
             return Ok(socket);
         }
         t.easy.note(|| "disabling EPRT usage".to_owned());
         control.session.no_eprt = true;
     }
-    let IpAddr::V4(v4) = told else { return Err(failed("Failed to do EPRT".into())) };
-    let [a, b, c, d] = v4.octets();
-    let command = format!("PORT {a},{b},{c},{d},{},{}", port >> 8, port & 255);
-    if control.command(t, command.as_bytes()).await?.code / 100 == 2 {
+    let Some(command) = decide::port(told, port) else { return Err(failed("Failed to do EPRT".into())) };
+    if decide::takes_address(control.command(t, command.as_bytes()).await?.code) {
         return Ok(socket);
     }
     Err(failed("Failed to do PORT".into()))
@@ -128,7 +125,7 @@ pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket)
             {
                 match said {
                     // It is done already, or about to begin: the connection is on its way.
-                    Ok(reply) if reply.code < 400 => early = Some(reply),
+                    Ok(reply) if decide::will_connect(reply.code) => early = Some(reply),
                     _ => return Poll::Ready(First::Spoke),
                 }
             }

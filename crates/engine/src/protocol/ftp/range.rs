@@ -34,7 +34,7 @@ impl Span {
     }
 
     /// `FIRST-LAST`, `FIRST-` or `-LENGTH`. Of several, the first.
-    fn parse(text: &[u8]) -> Result<Span, BadRange> {
+    pub fn parse(text: &[u8]) -> Result<Span, BadRange> {
         let (first, rest) = number(text)?;
         let (last, _) = number(rest.strip_prefix(b"-").ok_or(BadRange)?)?;
         match (first, last) {

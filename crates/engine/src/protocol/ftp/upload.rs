@@ -5,8 +5,9 @@ use std::future::poll_fn;
 use tables::{Code, EasyOption as O};
 
 use super::control::Control;
+use super::data;
+use super::decide::body::{self as decide, Store};
 use super::place::Place;
-use super::{body, data};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -20,21 +21,18 @@ pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Re
     control.set_type(t, place.data_type).await?;
     control.quote(t, O::Prequote).await?;
     let from = already_there(t, control, place).await?;
-    let mut append = t.on(O::Append);
     if from > 0 {
-        append = true;
-        let all = t.long(O::InfilesizeLarge);
         reader.skip(from)?;
-        if all > 0 && all as u64 <= from {
+    }
+    let verb: &[u8] = match decide::store(t.on(O::Append), from, t.long(O::InfilesizeLarge)) {
+        Store::Complete => {
             t.easy.note(|| "File already completely uploaded".to_owned());
             return Ok(());
         }
-    }
-    let verb: &[u8] = if append { b"APPE " } else { b"STOR " };
-    let reply = control.command(t, &[verb, place.file()].concat()).await?;
-    if reply.code >= 400 {
-        return Err(Error::new(Code::UploadFailed, format!("Failed FTP upload: {:03}", reply.code)));
-    }
+        Store::Replace => b"STOR ",
+        Store::Append => b"APPE ",
+    };
+    decide::check_upload(control.command(t, &[verb, place.file()].concat()).await?.code)?;
     t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
     control.dialogue.outstanding += 1;
     send_all(t, control, data, &mut reader).await
@@ -46,8 +44,7 @@ async fn already_there(t: &mut Transfer, control: &mut Control, place: &Place) -
     if let Ok(given) = u64::try_from(from) {
         return Ok(given);
     }
-    let reply = control.command(t, &[b"SIZE ", place.file()].concat()).await?;
-    Ok(if reply.code == 213 { reply.size().unwrap_or(0) } else { 0 })
+    Ok(decide::size_there(&control.command(t, &[b"SIZE ", place.file()].concat()).await?))
 }
 
 async fn send_all(
@@ -71,7 +68,7 @@ async fn send_all(
     t.note_first_byte();
     let _ = filter.try_read(&mut [0; 256]); // the tickets: the next data connection resumes by one
     drop(filter);
-    body::confirmed(&reply)?;
+    decide::confirmed(&reply)?;
     match reader.size {
         Some(all) if reader.position() != all => {
             let text = format!("Uploaded unaligned file size ({} out of {all} bytes)", reader.position());
