@@ -1,124 +1,127 @@
 #ifndef CURLINC_WARMWIRE_H
 #define CURLINC_WARMWIRE_H
-/* warmwire.h: what this libcurl has beside curl's API. Written by hand.
+/* warmwire.h: extensions to curl's API. Written by hand.
  *
- * THE PROCESS-WIDE POOL keeps connections when the handles that opened them are cleaned up, and gives them to the next
- * handle whose demands are the same: host, port, proxy, TLS settings, login and everything else that could make a
- * difference to the server. A program that makes an easy handle for each request, or the same user's many small
- * programs' threads, then pays for connecting once. It holds up to 256 idle connections, each for as long as
- * CURLOPT_MAXAGE_CONN's default of 118 seconds, is safe to use from all threads, and is empty in a forked child (the
- * parent's connections go on undisturbed).
+ * THE PROCESS-WIDE POOL keeps connections open when their easy handles are cleaned up, and lets the next handle with the
+ * same requirements reuse them: host, port, proxy, TLS settings, login, and everything else that could make a difference
+ * to the server. A program that creates an easy handle for each request, in one or many threads, then connects only once.
+ * The pool holds up to 256 idle connections, each for the default of CURLOPT_MAXAGE_CONN, 118 seconds. All threads may
+ * use it. It is empty in a forked child; the parent's connections are not affected.
  *
- * It is off unless the environment has WARMWIRE_POOL=process when the first handle is made, or warmwire_pool(1) was
- * called. curl_global_cleanup() closes what it holds, politely: QUIT for FTP, close_notify for TLS.
+ * The pool is off unless the environment has WARMWIRE_POOL=process when the first handle is created, or warmwire_pool(1)
+ * was called. curl_global_cleanup() closes its connections in an orderly way: QUIT for FTP, close_notify for TLS.
  *
- * Connections made through CURLOPT_OPENSOCKETFUNCTION and its like never enter it: they are their handle's alone. While
- * a share handle shares CURL_LOCK_DATA_CONNECT, its own pool is used instead.
+ * Connections made with CURLOPT_OPENSOCKETFUNCTION or similar callbacks never enter the pool: they belong to their
+ * handle. While a share handle shares CURL_LOCK_DATA_CONNECT, its own pool is used instead.
  *
- * ROUND TRIPS: warmwire_ftp_pipeline() and warmwire_smtp_pipeline() say how much may be done to save some, below.
+ * ROUND TRIPS: warmwire_ftp_pipeline() and warmwire_smtp_pipeline() choose how commands are pipelined; see below.
  *
- * WEBSOCKETS: warmwire_websocket() allows what curl's do not do: compressed messages, and streams of HTTP/2.
+ * WEBSOCKETS: warmwire_websocket() enables what curl does not support: compressed messages, and WebSockets over HTTP/2.
  *
- * The functions here carry the symbol version WARMWIRE_1. A program that shall also run on another libcurl finds them
- * by dlsym(). */
+ * The functions here have the symbol version WARMWIRE_1. A program that must also run with another libcurl looks them up
+ * with dlsym(). */
 #include "curl.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Turns the pool on (1) or off (0) for handles made from now on; -1 changes nothing. Turning it off closes what it
- * holds. Returns how it was before: 1 on, 0 off. */
+/* Turns the pool on (1) or off (0) for handles created from now on; -1 changes nothing. Turning it off closes its
+ * connections. Returns the previous state: 1 on, 0 off. */
 CURL_EXTERN int warmwire_pool(int on);
 
-/* An idle connection in the pool. New members come at the end: `size` is the size of what there is. */
+/* An idle connection in the pool. New members are added at the end: `size` is the size of the
+ * library's structure. */
 struct warmwire_connection {
   size_t size;
   const char *scheme;        /* protocol family: "http" (for https too), "ftp" (for ftps too) */
-  const char *host;          /* of the URL, lower case; of the proxy, where a proxy is asked by URL. No brackets. */
+  const char *host;          /* from the URL, lower case; the proxy's for requests with absolute URLs. No brackets. */
   unsigned int port;
-  int tls;                   /* 1 when it is protected by TLS now */
+  int tls;                   /* 1 if it is protected by TLS now */
   curl_off_t age_ms;         /* milliseconds since it was opened */
   curl_off_t idle_ms;        /* milliseconds since it was last used */
-  unsigned long long uses;   /* how many transfers have used it; opening ahead of need counts as one */
+  unsigned long long uses;   /* number of transfers that used it; warmwire_open() counts as one */
 };
 
-/* Gets each connection and the pointer given to warmwire_each(). What it gets is valid during the call only. Anything
- * other than 0 ends the list. It may call any function of the library. */
+/* Receives each connection and the pointer given to warmwire_each(). The connection is valid during the call only.
+ * Returning anything other than 0 ends the list. The function may call any function of the library. */
 typedef int (*warmwire_each_fn)(const struct warmwire_connection *connection, void *user);
 
-/* Calls a function for each idle connection, the longest idle first, as they were when it was called. Returns how many
- * were told, or, when `each` is NULL, how many there are. */
+/* Calls `each` for each idle connection, the longest idle first, from a snapshot taken at the start. Returns the number
+ * of calls or, if `each` is NULL, the number of idle connections. */
 CURL_EXTERN size_t warmwire_each(warmwire_each_fn each, void *user);
 
-/* Closes, politely, what is idle in the pool: for one host and port as warmwire_each() tells them, or everything when
- * `host` is NULL. Connections in use are not touched. Returns how many were closed. */
+/* Closes idle connections of the pool in an orderly way: those to a host and port as warmwire_each() reports them, or
+ * all if `host` is NULL. Connections in use are not affected. Returns the number of connections closed. */
 CURL_EXTERN size_t warmwire_close(const char *host, unsigned int port);
 
-/* Opens `count` new connections at once, ahead of need, and leaves them in the pool: name look-up, connect, proxy, TLS
- * and, for FTP, the login, as a transfer of `url` with the settings of `like` would (NULL: default settings). Only a
- * handle that asks for the same thing is given them, so let `like` be set up as the handles of the coming transfers are.
- * `like` is only read and must not be in a transfer. http, https, ftp and ftps; at most 10000 at a time.
+/* Opens `count` new connections at once, before they are needed, and leaves them in the pool. Each goes through name
+ * resolution, connect, proxy, TLS and, for FTP, login, as a transfer of `url` with the settings of `like` would (NULL:
+ * default settings). Only handles with the same requirements reuse them, so set `like` up like the handles of the coming
+ * transfers. `like` is only read and must not be in a transfer. Supports http, https, ftp and ftps; at most 10000 at a
+ * time.
  *
  * Blocks until all are open or have failed, at most `timeout_ms` milliseconds each (0: the settings decide).
- * *opened (unless NULL) gets the number that were opened. Returns CURLE_OK when all were, otherwise the first failure,
- * among them CURLE_FAILED_INIT: the pool is off; CURLE_BAD_FUNCTION_ARGUMENT: no URL, a bad handle, a negative time or
- * too many; CURLE_UNSUPPORTED_PROTOCOL: connections of this protocol are not kept. */
+ * *opened (unless NULL) receives the number opened. Returns CURLE_OK if all were opened, otherwise the first failure:
+ * CURLE_FAILED_INIT if the pool is off; CURLE_BAD_FUNCTION_ARGUMENT for a missing URL, a bad handle, a negative time or
+ * too large a count; CURLE_UNSUPPORTED_PROTOCOL if connections of this protocol are never kept. */
 CURL_EXTERN CURLcode warmwire_open(CURL *like, const char *url, size_t count, long timeout_ms, size_t *opened);
 
-/* How the commands of a handle's FTP transfers are sent once its control connection has moved a file: */
-#define WARMWIRE_FTP_WAIT 0     /* each waits for the reply to the one before, as in curl */
-#define WARMWIRE_FTP_TOGETHER 1 /* curl's commands in curl's order; TYPE, SIZE and RETR leave together, behind the SYN of
-                                   the data connection. The default. */
-#define WARMWIRE_FTP_PIPELINE 2 /* Other commands than curl's: SIZE is left out, the size is taken from the reply to RETR. The
-                                   EPSV for the next file is sent at the end of this one. When the file came whole by the
-                                   size told, the reply after it (226) is read later, by the next transfer on that connection or when
-                                   nobody listens; CURLINFO_RESPONSE_CODE is then that of the reply before. Where no size was
-                                   told, 226 is waited for as ever. */
-#define WARMWIRE_FTP_TURNS 3    /* The same, and up to four control connections to a server take turns: while one moves a file,
-                                   another's next data connection is opened. It takes a handle or multi handle that keeps at
-                                   least four connections (CURLOPT_MAXCONNECTS) and no limit of connections per host; under TLS there is but one. */
+/* How FTP commands are sent once the control connection has transferred a file: */
+#define WARMWIRE_FTP_WAIT 0     /* Each command waits for the reply to the previous one, as in curl. */
+#define WARMWIRE_FTP_TOGETHER 1 /* curl's commands in curl's order. TYPE, SIZE and RETR are sent together, right after
+                                   the SYN of the data connection. The default. */
+#define WARMWIRE_FTP_PIPELINE 2 /* Different commands than curl's. SIZE is omitted; the size comes from the reply to RETR.
+                                   EPSV for the next file is sent at the end of this one. If the received bytes match the
+                                   announced size, the final reply (226) is read later: by the next transfer on that
+                                   connection, or when the connection is idle. CURLINFO_RESPONSE_CODE is then that of the
+                                   previous reply. Without an announced size, 226 is awaited as usual. */
+#define WARMWIRE_FTP_TURNS 3    /* Like PIPELINE, and up to four control connections to a server take turns: while one
+                                   transfers a file, another one opens the next data connection. Requires a handle or
+                                   multi handle that keeps at least four connections (CURLOPT_MAXCONNECTS) and has no
+                                   limit of connections per host. Under TLS only one control connection is used. */
 
-/* Chooses one of them; -1 is what the environment's WARMWIRE_FTP asks for (wait, together, pipeline or turns), else the
- * default. curl_easy_reset() chooses -1, curl_easy_duphandle() copies.
+/* Selects one of these levels. -1 selects the one in the environment variable WARMWIRE_FTP (wait, together, pipeline or
+ * turns), or else the default. curl_easy_reset() resets to -1, curl_easy_duphandle() copies the level.
  *
- * Only whole files to fetch, without range, resume, CURLOPT_PREQUOTE, CURLOPT_MAXFILESIZE_LARGE, active mode or PRET, are
- * fetched this way; with PIPELINE and TURNS stored files and listings use the passive port asked for ahead, too. When
- * anything goes wrong before the first byte has come, the file is fetched once more over a new connection on which every
- * command waits; a server that then has no objection is treated so for as long as the handle's connections last.
+ * The level applies to downloads of whole files, without range, resume, CURLOPT_PREQUOTE, CURLOPT_MAXFILESIZE_LARGE,
+ * active mode or PRET. With PIPELINE and TURNS, uploads and listings use the passive port requested in advance, too. If
+ * anything fails before the first byte arrives, the file is fetched again on a new connection where each command waits.
+ * If the server then succeeds, all later transfers to it wait in the same way, as long as the handle's connections last.
  * Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or level. */
 CURL_EXTERN CURLcode warmwire_ftp_pipeline(CURL *easy, long level);
 
-/* How the commands of a handle's mails (SMTP) are sent: */
-#define WARMWIRE_SMTP_WAIT 0     /* each waits for the reply to the one before, as in curl */
-#define WARMWIRE_SMTP_TOGETHER 1 /* Where the server offers PIPELINING, MAIL and RCPT leave together; with one recipient, or with
-                                    CURLOPT_MAIL_RCPT_ALLOWFAILS, DATA does, too. Where it offers CHUNKING as well, a mail of up to
-                                    64 KiB for several is one BDAT behind their replies. The default. */
+/* How SMTP commands are sent: */
+#define WARMWIRE_SMTP_WAIT 0     /* Each command waits for the reply to the previous one, as in curl. */
+#define WARMWIRE_SMTP_TOGETHER 1 /* If the server supports PIPELINING, MAIL and RCPT are sent together; so is DATA with one
+                                    recipient or with CURLOPT_MAIL_RCPT_ALLOWFAILS. If it also supports CHUNKING, a mail of
+                                    up to 64 KiB to several recipients is one BDAT after their replies. The default. */
 
-/* Chooses one of them; -1 is what the environment's WARMWIRE_SMTP asks for (wait or together), else the default.
- * curl_easy_reset() chooses -1, curl_easy_duphandle() copies. When a recipient is refused that must not be, nothing is
- * delivered to anybody, as without. Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or level. */
+/* Selects one of these levels. -1 selects the one in the environment variable WARMWIRE_SMTP (wait or together), or else
+ * the default. curl_easy_reset() resets to -1, curl_easy_duphandle() copies the level. If a recipient is refused that must
+ * not fail, nobody receives the mail, as without pipelining. Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad
+ * handle or level. */
 CURL_EXTERN CURLcode warmwire_smtp_pipeline(CURL *easy, long level);
 
-/* What a handle's WebSockets may try, beyond curl's; the sum of: */
-#define WARMWIRE_WS_PLAIN 0   /* nothing, as in curl. The default. */
-#define WARMWIRE_WS_DEFLATE 1 /* Messages are compressed where the server agrees (permessage-deflate, RFC 7692). The application
-                                 sends and gets plain payload all the same. A message that came compressed is told in
-                                 fragments of up to 16 KiB, each a frame of its own: CURLWS_CONT says that another follows, and
-                                 curl_ws_recv() has it at once, so wait for the socket after CURLE_AGAIN only. What is sent is
-                                 framed anew. */
-#define WARMWIRE_WS_FORGET 2  /* With DEFLATE: each message is compressed by itself, so that memory (some 350 KiB for sending,
-                                 50 for receiving) is taken only while one is under way. */
-#define WARMWIRE_WS_HTTP2 4   /* A stream of HTTP/2 carries the frames where the server allows that (RFC 8441), beside requests
-                                 and other WebSockets on the same connection; else a new connection of HTTP/1.1 does. For wss, and
-                                 for ws with CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE; not with CURLOPT_CONNECT_ONLY. */
-#define WARMWIRE_WS_WINDOW(bits) ((long)(bits) << 8) /* With DEFLATE: both sides look back 2^bits bytes (8 to 15) at most. */
+/* WebSocket extensions that curl does not have; the sum of: */
+#define WARMWIRE_WS_PLAIN 0   /* None, as in curl. The default. */
+#define WARMWIRE_WS_DEFLATE 1 /* Compresses messages if the server agrees (permessage-deflate, RFC 7692). The application
+                                 still sends and receives plain payload. A compressed message is delivered in fragments of
+                                 up to 16 KiB, each a frame of its own: CURLWS_CONT means that another follows, and
+                                 curl_ws_recv() returns it without waiting, so wait for the socket only after
+                                 CURLE_AGAIN. Outgoing data is framed anew. */
+#define WARMWIRE_WS_FORGET 2  /* With DEFLATE: compresses each message independently, so that memory (about 350 KiB to
+                                 send, 50 KiB to receive) is needed only while a message is in progress. */
+#define WARMWIRE_WS_HTTP2 4   /* Uses a stream of an HTTP/2 connection if the server allows it (RFC 8441), beside requests
+                                 and other WebSockets on the same connection; otherwise a new HTTP/1.1 connection. For wss,
+                                 and for ws with CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE; not with CURLOPT_CONNECT_ONLY. */
+#define WARMWIRE_WS_WINDOW(bits) ((long)(bits) << 8) /* With DEFLATE: limits both windows to 2^bits bytes (8 to 15). */
 
-/* Chooses; -1 is what the environment's WARMWIRE_WS asks for (of deflate, forget and http2, those that it names, with commas
- * between), else the default. curl_easy_reset() chooses -1, curl_easy_duphandle() copies. Nothing is offered in raw mode
- * (CURLWS_RAW_MODE) or when CURLOPT_HTTPHEADER has a line for Sec-WebSocket-Extensions. A server that accepts what was not offered
- * ends the transfer with CURLE_WEIRD_SERVER_REPLY, one that sends what cannot be decompressed with CURLE_RECV_ERROR.
- * Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number. */
+/* Selects extensions. -1 selects those in the environment variable WARMWIRE_WS (deflate, forget and http2, separated by
+ * commas), or else the default. curl_easy_reset() resets to -1, curl_easy_duphandle() copies the selection. Nothing is
+ * offered in raw mode (CURLWS_RAW_MODE) or if CURLOPT_HTTPHEADER has a Sec-WebSocket-Extensions line. The transfer fails
+ * with CURLE_WEIRD_SERVER_REPLY if the server accepts an extension that was not offered, and with CURLE_RECV_ERROR if a
+ * message cannot be decompressed. Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number. */
 CURL_EXTERN CURLcode warmwire_websocket(CURL *easy, long bits);
 
 #ifdef __cplusplus

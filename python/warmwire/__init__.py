@@ -1,10 +1,10 @@
-"""Transfers on Warmwire's engine: HTTP/1 to 3, FTP, SFTP and what else curl speaks, on one pool of warm connections.
+"""Transfers with Warmwire's engine: HTTP/1 to 3, FTP, SFTP and curl's other protocols, on one pool of warm connections.
 
 >>> import warmwire
 >>> reply = warmwire.get("https://example.com/")
 >>> reply.status_code, len(reply.content)
 
-:class:`Client` and :class:`AsyncClient` have the shape of httpx's and requests'.
+:class:`Client` and :class:`AsyncClient` resemble those of httpx and requests.
 """
 
 from __future__ import annotations
@@ -42,47 +42,47 @@ from ._native import CURL_VERSION, __version__
 
 
 def request(method: str, url: str, *, pool: Pool | None = None, **how: Any) -> Response:
-    """One request; what :meth:`Client.request` takes. Connections are kept for the next one, cookies are not."""
+    """Sends one request; see :meth:`Client.request`. Connections are kept for the next one, cookies are not."""
     return Client(pool=pool).request(method, url, **how)
 
 
 def stream(method: str, url: str, *, pool: Pool | None = None, **how: Any) -> AbstractContextManager[Response]:
-    """A request whose body is read piece by piece."""
+    """Sends a request whose body is read piece by piece."""
     return Client(pool=pool).stream(method, url, **how)
 
 
 def get(url: str, **how: Any) -> Response:
-    """GET."""
+    """Sends a GET request."""
     return request("GET", url, **how)
 
 
 def head(url: str, **how: Any) -> Response:
-    """HEAD."""
+    """Sends a HEAD request."""
     return request("HEAD", url, **how)
 
 
 def options(url: str, **how: Any) -> Response:
-    """OPTIONS."""
+    """Sends an OPTIONS request."""
     return request("OPTIONS", url, **how)
 
 
 def post(url: str, **how: Any) -> Response:
-    """POST."""
+    """Sends a POST request."""
     return request("POST", url, **how)
 
 
 def put(url: str, **how: Any) -> Response:
-    """PUT; an upload for FTP and SFTP."""
+    """Sends a PUT request, or uploads a file by FTP or SFTP."""
     return request("PUT", url, **how)
 
 
 def patch(url: str, **how: Any) -> Response:
-    """PATCH."""
+    """Sends a PATCH request."""
     return request("PATCH", url, **how)
 
 
 def delete(url: str, **how: Any) -> Response:
-    """DELETE."""
+    """Sends a DELETE request."""
     return request("DELETE", url, **how)
 
 

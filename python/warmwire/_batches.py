@@ -1,4 +1,4 @@
-"""What became of many URLs as Arrow record batches. The columns are written in the native half: no Python object is made for a row."""
+"""The results of many URLs as Arrow record batches. The native half writes the columns: no Python object for each row."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _LARGEST = 2**31 - 1 - 2**26
 
 
 def schema() -> pyarrow.Schema:
-    """What :func:`fetch_batches` gives.
+    """Returns the schema of :func:`fetch_batches`.
 
-    ``index`` is the URL's place among those that were asked for; ``status`` is null where no reply came, ``body`` where none came
-    whole; ``path`` is the file of a body that went to one; ``code`` is curl's, 0 for success, and ``error`` says what happened.
-    ``timings`` are seconds since the start at which each step was done.
+    ``index`` is the position of the URL; ``status`` is null without a reply, ``body`` without a complete one; ``path`` is the file of
+    a body that was written to one; ``code`` is curl's, 0 for success, and ``error`` describes the failure.
+    ``timings`` are seconds from the start to the end of each step.
     """
     import pyarrow as pa
 
@@ -43,7 +43,7 @@ def schema() -> pyarrow.Schema:
 
 
 class _Batches:
-    """Rows of a batch, until it has its size."""
+    """The rows of a batch until it is full."""
 
     def __init__(self, rows: int, size: int) -> None:
         if rows < 1 or not 0 < size <= _LARGEST:
@@ -53,12 +53,12 @@ class _Batches:
         self._full: list[pyarrow.RecordBatch] = []
 
     def ending(self, engine: _native.Engine, number: int) -> tuple[int, int, None] | None:
-        """Code and status of a transfer that has ended; all else stays with the engine."""
+        """Returns code and status of a transfer that has ended; the rest stays in the engine."""
         ending = engine.ending(number)
         return None if ending is None else (*ending, None)
 
     def ended(self, many: _Many, job: _Job, number: int, outcome: None) -> None:
-        """It is not tried again."""
+        """Records a result that is final."""
         coming = len(job.held) + many.engine.waiting_body(number)
         if coming > _LARGEST:
             self.lost(many, job, 63, "the body is too large for a column; to= writes it to a file")
@@ -75,20 +75,20 @@ class _Batches:
         many.engine.release(number)
 
     def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
-        """One was not begun, or came to nothing with another."""
+        """Records a job that could not start, or that failed with another."""
         many.discard(job)
         self._columns.fail((job.index, job.url, job.attempts, None), code, message)
         self._end_of_row()
 
     def ready(self, is_end: bool) -> Iterator[pyarrow.RecordBatch]:
-        """Those that have their size, and at the end what is left."""
+        """Yields full batches, and at the end the last one."""
         if is_end and len(self._columns):
             self._full.append(self.rest())
         full, self._full = self._full, []
         yield from full
 
     def rest(self) -> pyarrow.RecordBatch:
-        """The rows so far as a batch."""
+        """Returns the rows so far as a batch."""
         import pyarrow as pa
 
         given = self._columns.hand_over()
@@ -135,9 +135,9 @@ def fetch_batches(
     client: Client | None = None,
     **how: Any,
 ) -> Iterator[pyarrow.RecordBatch]:
-    """As :func:`fetch_many`, in Arrow record batches of :func:`schema`: rows in the order in which the URLs end.
+    """As :func:`fetch_many`, in Arrow record batches of :func:`schema`: rows in the order of completion.
 
-    A batch has at most ``rows`` rows, and ends before its bodies are more than ``size`` bytes (one body alone may be). Needs pyarrow.
+    A batch has at most ``rows`` rows, and at most ``size`` bytes of bodies (a single body may be larger). Needs pyarrow.
     """
     batches = _Batches(rows, size)
     own = client if client is not None else Client()

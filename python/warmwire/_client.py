@@ -1,4 +1,4 @@
-"""Clients: what holds for all their requests, and how those are run, on the caller's thread or by asyncio's loop."""
+"""Clients: settings for all their requests, and running them on the caller's thread or in asyncio's loop."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from ._models import (
 )
 
 WINDOW = 512 * 1024
-"""How much of a streamed body may lie untaken before the sender has to wait."""
+"""Limit of a streamed body's buffer; beyond it the sender has to wait."""
 
 _UNSET: Any = object()
 
 
 class Pool:
-    """Warm connections, looked-up names and TLS sessions. Clients of any threads and loops use one; by default the process's.
+    """Warm connections, resolved names and TLS sessions. Clients of any thread or loop can use a pool; default: the process's.
 
-    A child of a fork begins with an empty one and leaves the parent's connections alone.
+    After a fork, the child starts with an empty pool and does not use the parent's connections.
     """
 
     def __init__(self) -> None:
@@ -74,11 +74,11 @@ class Pool:
             self._free.append(engine)
 
     def _loop(self) -> _Loop:
-        # Asked once for each request: it costs a call of the system's.
+        # Queried once for each request, because it is a system call.
         loop = asyncio.get_running_loop()
         found = self._loops.get(loop)
         if found is None:
-            # What ended loops have kept is for the others again.
+            # Loops that have ended return their connections for others.
             for known in self._known_loops():
                 if known.is_closed():
                     del self._loops[known]
@@ -86,7 +86,7 @@ class Pool:
         return found
 
     def _known_loops(self) -> dict[asyncio.AbstractEventLoop, _Loop]:
-        """Those of all threads: what it is made from changes meanwhile."""
+        """Lists the loops of all threads in a copy, because the original changes meanwhile."""
         loops = [loop for reference in self._loops.keyrefs() if (loop := reference()) is not None]
         return {loop: on for loop in loops if (on := self._loops.get(loop)) is not None}
 
@@ -99,7 +99,7 @@ _default = Pool.__new__(Pool)
 def _after_fork() -> None:
     _native.after_fork_in_child()
     for pool in list(_pools):
-        # Never touched again: another thread of the parent may have had their locks.
+        # Never used again: another thread of the parent may have held their locks.
         _parents.append((pool._native, pool._free, pool._loops))
         pool._begin()
 
@@ -109,12 +109,12 @@ _default.__init__()  # type: ignore[misc]
 
 
 def default_pool() -> Pool:
-    """The pool that is used where none is named."""
+    """Returns the pool that is used by default."""
     return _default
 
 
 class _Settings:
-    """What both clients have: defaults for requests, and how a request becomes a transfer."""
+    """Common to both clients: defaults for requests, and the conversion of a request to a transfer."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class _Settings:
         ]
 
     def build_request(self, method: str, url: str, **how: Any) -> Request:
-        """A request with the client's defaults: params, headers, content, data, json and files as in :meth:`request`."""
+        """Builds a request with the client's defaults: params, headers, content, data, json and files as in :meth:`request`."""
         url = url if "://" in url or not self.base_url else self.base_url.rstrip("/") + "/" + url.lstrip("/")
         params = how.pop("params", None)
         if self.params:
@@ -173,10 +173,10 @@ class _Settings:
         return Request(method, url, params=params, headers=headers, **how)
 
     def _options(self, request: Request, how: dict[str, Any]) -> list[Option]:
-        """The client's options, and those of one request."""
+        """Returns the client's options and those of one request."""
         if self.is_closed:
             raise RuntimeError("the client is closed")
-        # What a request that says nothing for itself comes to, kept as long as the client stays as it is.
+        # The options of a request without settings of its own, cached while the client does not change.
         limits = self.timeout
         state = (self.follow_redirects, self.max_redirects, limits.connect, limits.read, limits.total)
         cookies = self.cookies
@@ -223,30 +223,30 @@ def _split(how: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refused(error: RuntimeError, request: Request) -> Exception:
-    """A transfer that was not begun is told as (code, message)."""
+    """Converts the error of a transfer that could not start, (code, message)."""
     if len(error.args) == 2:
         return failure(error.args[0], error.args[1], request)
     return error
 
 
 class Client(_Settings):
-    """Requests on the calling thread; any number of threads may use one client at once.
+    """Sends requests on the calling thread; any number of threads may use one client at once.
 
-    ``timeout`` is seconds, a pair, or a :class:`Timeout`; ``verify`` is a switch or a file of certificates; ``cert`` a file, or
-    (certificate, key[, password]); ``options`` are curl's own, by name: ``{"TCP_KEEPALIVE": 1}``.
+    ``timeout`` is seconds, a pair, or a :class:`Timeout`; ``verify`` is a bool or a file of certificates; ``cert`` is a file, or
+    (certificate, key[, password]); ``options`` are curl's, by name: ``{"TCP_KEEPALIVE": 1}``.
     """
 
     def request(self, method: str, url: str, **how: Any) -> Response:
-        """One request, to the end of its body.
+        """Sends one request and reads its body to the end.
 
         params, headers, cookies, content, data, json, files, auth, timeout, follow_redirects, proxy, verify, cert, http_version
-        and options are as the client's own, for this request.
+        and options are as for the client, and apply to this request.
         """
         request = self.build_request(method, url, **_split(how))
         return self.send(request, **how)
 
     def send(self, request: Request, *, stream: bool = False, **how: Any) -> Response:
-        """Sends a request that was built. With ``stream`` the body is left to be read, and the response to be closed."""
+        """Sends a request that was built. With ``stream`` the caller reads the body and closes the response."""
         for hook in self.event_hooks["request"]:
             hook(request)
         options, upload = request.for_engine(self._options(request, how))
@@ -287,7 +287,7 @@ class Client(_Settings):
 
     @contextmanager
     def stream(self, method: str, url: str, **how: Any) -> Iterator[Response]:
-        """A request whose body is read piece by piece; at the end of the block what is left of it is given up."""
+        """Sends a request whose body is read piece by piece. Leaving the block aborts what is left of it."""
         request = self.build_request(method, url, **_split(how))
         response = self.send(request, stream=True, **how)
         try:
@@ -296,35 +296,35 @@ class Client(_Settings):
             response.close()
 
     def get(self, url: str, **how: Any) -> Response:
-        """GET."""
+        """Sends a GET request."""
         return self.request("GET", url, **how)
 
     def head(self, url: str, **how: Any) -> Response:
-        """HEAD."""
+        """Sends a HEAD request."""
         return self.request("HEAD", url, **how)
 
     def options(self, url: str, **how: Any) -> Response:
-        """OPTIONS."""
+        """Sends an OPTIONS request."""
         return self.request("OPTIONS", url, **how)
 
     def post(self, url: str, **how: Any) -> Response:
-        """POST."""
+        """Sends a POST request."""
         return self.request("POST", url, **how)
 
     def put(self, url: str, **how: Any) -> Response:
-        """PUT; an upload for FTP and SFTP."""
+        """Sends a PUT request, or uploads a file by FTP or SFTP."""
         return self.request("PUT", url, **how)
 
     def patch(self, url: str, **how: Any) -> Response:
-        """PATCH."""
+        """Sends a PATCH request."""
         return self.request("PATCH", url, **how)
 
     def delete(self, url: str, **how: Any) -> Response:
-        """DELETE."""
+        """Sends a DELETE request."""
         return self.request("DELETE", url, **how)
 
     def close(self) -> None:
-        """No more requests; a pool of the client's own is closed."""
+        """Ends the client. Its own pool, if it has one, is closed."""
         if not self.is_closed and self.pool is not _default:
             self.pool.close()
         self.is_closed = True
@@ -337,7 +337,7 @@ class Client(_Settings):
 
 
 def _pieces_to_send(content: Any) -> Iterator[bytes] | None:
-    """A body that is sent piece by piece."""
+    """Returns an iterator if the body is sent piece by piece."""
     if content is None or isinstance(content, bytes):
         return None
     if hasattr(content, "read"):
@@ -352,9 +352,9 @@ def _feed(engine: _native.Engine, transfer: int, piece: bytes | str | None) -> N
 
 
 _NEWS = object()
-"""A step of a transfer: there is nothing to do before something new has come."""
+"""A step of a transfer: wait until there is news."""
 _MORE = object()
-"""A step of a transfer: the next piece to be sent is wanted; None ends it."""
+"""A step of a transfer: provide the next piece to send; None is the end."""
 
 
 _END = object()
@@ -368,9 +368,9 @@ def _step(steps: Generator[Any, Any, None], given: Any) -> Any:
 
 
 class _Transfer:
-    """A transfer that is under way, told as steps that are the same for every loop: to wait, to get more to send, pieces of the body.
+    """A transfer as a sequence of steps, independent of the loop: wait, get more to send, deliver a piece of the body.
 
-    Who takes the steps does the waiting: :class:`_Stream` on its thread, :class:`_AsyncTransfer` on asyncio's loop.
+    The consumer of the steps waits: :class:`_Stream` on its thread, :class:`_AsyncTransfer` in asyncio's loop.
     """
 
     engine: _native.Engine
@@ -380,18 +380,18 @@ class _Transfer:
     _upload: Any = None
 
     def close(self) -> None:
-        """Lets it go: one that has not ended is broken off."""
+        """Releases the transfer; one that has not ended is aborted."""
         raise NotImplementedError
 
     def _begin(self) -> _native.Outcome:
-        """What came with the head, and perhaps the end."""
+        """Returns what arrived with the head, and possibly the end."""
         outcome = self._first = self.engine.take(self.number)
         if outcome.code >= 0:
             self.close()
         return outcome
 
     def _sending(self, until_head: bool) -> Generator[Any, Any, None]:
-        """Up to the head, or the end."""
+        """Steps up to the head, or the end."""
         while True:
             headed, hungry, ended = self.engine.state(self.number)
             if ended or until_head and headed:
@@ -411,7 +411,7 @@ class _Transfer:
             _feed(self.engine, self.number, piece)
 
     def _reading(self, request: Request) -> Generator[Any, Any, None]:
-        """The body, after :meth:`_begin`. What is left to be sent goes where nothing is to be read."""
+        """Steps of the body, after :meth:`_begin`. The rest of the upload is sent while nothing is to be read."""
         first, self._first = self._first, None
         if first is not None:
             if first.body:
@@ -435,7 +435,7 @@ class _Transfer:
 
 
 class _Stream(_Transfer):
-    """A transfer on an engine of its own, which the calling thread runs."""
+    """A transfer on its own engine, which the calling thread runs."""
 
     def __init__(self, pool: Pool, engine: _native.Engine, number: int) -> None:
         self._pool, self.engine, self.number = pool, engine, number
@@ -449,7 +449,7 @@ class _Stream(_Transfer):
             self._pool._leave(self.engine)
 
     def begun(self, upload: Iterator[bytes] | None, until_head: bool) -> _native.Outcome:
-        """Sends what there is to be sent, up to the head or the end; what there is then."""
+        """Sends the upload up to the head or the end, and returns the outcome so far."""
         self._upload = upload
         for _ in self._taken(self._sending(until_head)):
             pass
@@ -482,10 +482,10 @@ class _Stream(_Transfer):
 
 
 class _Loop:
-    """An engine on asyncio's loop: one descriptor to be watched, and one timer.
+    """An engine in asyncio's loop: one watched descriptor, and one timer.
 
-    The pool's connections stay with it from one request to the next, watched all the while, and go back when it ends. It must not
-    hold its loop, with which it is to go: a timer would, so that it is known by a weak reference.
+    The pool's connections stay with it between requests, watched all the time, and return when it ends. It ends with its loop, so it
+    must not keep the loop alive. A timer would; it therefore has a weak reference to the engine.
     """
 
     def __init__(self, engine: _native.Engine, loop: asyncio.AbstractEventLoop) -> None:
@@ -496,14 +496,14 @@ class _Loop:
         loop.add_reader(engine.fileno(), self.run)
 
     def begin(self, options: list[Option], upload: Any, window: int | None, bell: _Bell) -> int:
-        """Begins a transfer, and what can be done of it at once is done."""
+        """Starts a transfer and runs it as far as possible."""
         number, news, left = self.engine.begin(options, upload, window)
         self.waiting[number] = bell
         self._tell(news, left)
         return number
 
     def run(self) -> None:
-        """The descriptor is readable, or a timer is due."""
+        """Runs the engine: the descriptor is readable, or a timer has expired."""
         self._tell(*self.engine.drive())
 
     def _tell(self, news: list[int], left: float | None) -> None:
@@ -525,7 +525,7 @@ class _Loop:
             return
         when = loop.time() + left
         if timer is not None:
-            # One that comes too early finds nothing due and is set anew; one that would come too late is not kept.
+            # A timer that fires early finds nothing due and is set again; one that would fire late is replaced.
             if not timer.cancelled() and timer.when() <= when and timer.when() > loop.time():
                 return
             timer.cancel()
@@ -537,7 +537,7 @@ class _Loop:
 
 
 class _Bell:
-    """Who waits for something new of a transfer. The loop has this and not the transfer, which ends when nobody else has it."""
+    """The waiter for news of a transfer. The loop refers to this and not to the transfer, so that an unused transfer ends."""
 
     __slots__ = ("_future", "_loop", "_rang")
 
@@ -554,7 +554,7 @@ class _Bell:
             future.set_result(None)
 
     async def wait(self) -> None:
-        """Until there is something new, or has been since this was last waited for."""
+        """Waits for news, or returns at once if there was some since the last wait."""
         if self._rang:
             self._rang = False
             return
@@ -568,7 +568,7 @@ class _Bell:
 
 
 class _AsyncTransfer(_Transfer):
-    """A transfer on a loop."""
+    """A transfer on an asyncio loop."""
 
     def __init__(self, on: _Loop, options: list[Option], upload: Any, window: int | None) -> None:
         self.on, self.engine, self._bell = on, on.engine, _Bell(on._loop)
@@ -577,7 +577,7 @@ class _AsyncTransfer(_Transfer):
         self.is_open = True
 
     async def wait(self) -> None:
-        """Until there is something new. Who is cancelled here breaks the transfer off."""
+        """Waits for news. Cancellation aborts the transfer."""
         try:
             await self._bell.wait()
         except asyncio.CancelledError:
@@ -585,7 +585,7 @@ class _AsyncTransfer(_Transfer):
             raise
 
     async def end(self) -> _native.Outcome:
-        """Waits for the end, which is always told, and lets the transfer go."""
+        """Waits for the end, which is always reported, and releases the transfer."""
         outcome = None
         while outcome is None:
             await self.wait()
@@ -601,7 +601,7 @@ class _AsyncTransfer(_Transfer):
             self.engine.release(self.number)
 
     async def begun(self, upload: Any, until_head: bool) -> _native.Outcome:
-        """As that of :class:`_Stream`."""
+        """As :meth:`_Stream.begun`."""
         self._upload = upload
         async for _ in self._taken(self._sending(until_head)):
             pass
@@ -629,13 +629,13 @@ class _AsyncTransfer(_Transfer):
             raise
 
     def __del__(self) -> None:
-        # Without its loop nobody can run the engine, and nothing is left to be broken off.
+        # Without its loop nothing can run the engine, and there is nothing to abort.
         if self.is_open and self.on._loop() is not None:
             self.close()
 
 
 async def _anext_of(pieces: Any) -> Any:
-    """The next of either kind of iterator; None at the end."""
+    """Returns the next item of either kind of iterator; None at the end."""
     if not hasattr(pieces, "__anext__"):
         return next(pieces, None)
     try:
@@ -645,18 +645,18 @@ async def _anext_of(pieces: Any) -> Any:
 
 
 class AsyncClient(_Settings):
-    """Requests on asyncio's loop: one descriptor is watched for all of them, and no thread is made.
+    """Sends requests in asyncio's loop: it watches one descriptor for all of them, and creates no threads.
 
-    Takes what :class:`Client` takes. Cancelling a task that waits for a reply breaks its transfer off at once.
+    Takes the arguments of :class:`Client`. Cancelling a task that waits for a reply aborts its transfer at once.
     """
 
     async def request(self, method: str, url: str, **how: Any) -> Response:
-        """One request, to the end of its body."""
+        """Sends one request and reads its body to the end."""
         request = self.build_request(method, url, **_split(how))
         return await self.send(request, **how)
 
     async def send(self, request: Request, *, stream: bool = False, **how: Any) -> Response:
-        """Sends a request that was built. With ``stream`` the body is left to be read, and the response to be closed."""
+        """Sends a request that was built. With ``stream`` the caller reads the body and closes the response."""
         for hook in self.event_hooks["request"]:
             await _call(hook, request)
         options, upload = request.for_engine(self._options(request, how))
@@ -691,7 +691,7 @@ class AsyncClient(_Settings):
 
     @asynccontextmanager
     async def stream(self, method: str, url: str, **how: Any) -> AsyncIterator[Response]:
-        """A request whose body is read piece by piece; at the end of the block what is left of it is given up."""
+        """Sends a request whose body is read piece by piece. Leaving the block aborts what is left of it."""
         request = self.build_request(method, url, **_split(how))
         response = await self.send(request, stream=True, **how)
         try:
@@ -700,35 +700,35 @@ class AsyncClient(_Settings):
             response.close()
 
     async def get(self, url: str, **how: Any) -> Response:
-        """GET."""
+        """Sends a GET request."""
         return await self.request("GET", url, **how)
 
     async def head(self, url: str, **how: Any) -> Response:
-        """HEAD."""
+        """Sends a HEAD request."""
         return await self.request("HEAD", url, **how)
 
     async def options(self, url: str, **how: Any) -> Response:
-        """OPTIONS."""
+        """Sends an OPTIONS request."""
         return await self.request("OPTIONS", url, **how)
 
     async def post(self, url: str, **how: Any) -> Response:
-        """POST."""
+        """Sends a POST request."""
         return await self.request("POST", url, **how)
 
     async def put(self, url: str, **how: Any) -> Response:
-        """PUT; an upload for FTP and SFTP."""
+        """Sends a PUT request, or uploads a file by FTP or SFTP."""
         return await self.request("PUT", url, **how)
 
     async def patch(self, url: str, **how: Any) -> Response:
-        """PATCH."""
+        """Sends a PATCH request."""
         return await self.request("PATCH", url, **how)
 
     async def delete(self, url: str, **how: Any) -> Response:
-        """DELETE."""
+        """Sends a DELETE request."""
         return await self.request("DELETE", url, **how)
 
     async def aclose(self) -> None:
-        """No more requests; a pool of the client's own is closed."""
+        """Ends the client. Its own pool, if it has one, is closed."""
         if not self.is_closed and self.pool is not _default:
             self.pool.close()
         self.is_closed = True

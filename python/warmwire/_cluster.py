@@ -1,4 +1,4 @@
-"""What Dask, Ray and Spark have in common: one host's URLs lie in one part, which one process fetches on its pool."""
+"""Common to Dask, Ray and Spark: the URLs of one host are one partition, which one process fetches with its pool."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ._batches import fetch_batches, schema
 from ._many import host_of
 
 HOST = "__warmwire_host"
-"""The column by which rows are parted."""
+"""The column by which rows are partitioned."""
 
 ADDED = tuple(name for name in schema().names if name not in ("index", "url"))
-"""The columns that a row gets beside its own."""
+"""The columns that are added to a row."""
 
 
 def check(names: list[str], column: str) -> None:
-    """Whether rows with these columns can be fetched."""
+    """Raises an error if rows with these columns cannot be fetched."""
     if column not in names:
         raise ValueError(f"there is no column {column!r}: {', '.join(names)}")
     twice = [name for name in names if name in (*ADDED, HOST)]
@@ -27,17 +27,17 @@ def check(names: list[str], column: str) -> None:
 
 
 def hosts(urls: Any) -> list[str]:
-    """The host of each."""
+    """Returns the host of each URL."""
     return [host_of(url or "") for url in urls]
 
 
 def rows_of(urls: Any, how: dict[str, Any]) -> Iterator[pyarrow.RecordBatch]:
-    """Batches of the URLs; where there is none, the row says so."""
+    """Yields batches of results; a row without a URL gets an error."""
     return fetch_batches((url or "" for url in urls), **how)
 
 
 def fetch_table(table: pyarrow.Table, column: str, how: dict[str, Any]) -> Iterator[pyarrow.Table]:
-    """The rows as their URLs end, with what has become of them."""
+    """Yields the rows with their results, in the order of completion."""
     for batch in rows_of(table.column(column).to_pylist(), how):
         rows = table.take(batch.column("index"))
         for name in ADDED:
@@ -46,6 +46,6 @@ def fetch_table(table: pyarrow.Table, column: str, how: dict[str, Any]) -> Itera
 
 
 def failed(batch: Any) -> int:
-    """How many rows have an error."""
+    """Returns how many rows have an error."""
     column = batch.column("error")
     return len(column) - column.null_count

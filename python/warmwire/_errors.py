@@ -13,7 +13,7 @@ _CODES: dict[int, tuple[str, str]] = {number: (name, text) for number, name, tex
 
 
 class WarmwireError(Exception):
-    """Everything that this package raises of itself."""
+    """The base of all exceptions of this package."""
 
 
 class RequestError(WarmwireError):
@@ -33,27 +33,27 @@ class RequestError(WarmwireError):
 
 
 class InvalidURL(RequestError, ValueError):
-    """The URL is none, or of a scheme that is not spoken (codes 1 and 3)."""
+    """The URL is malformed, or its scheme is not supported (codes 1 and 3)."""
 
 
 class OptionError(RequestError, ValueError):
-    """An option that there is not, or a value that it does not take (4, 43, 48)."""
+    """An option is unknown, or rejects its value (4, 43, 48)."""
 
 
 class ConnectError(RequestError, ConnectionError):
-    """No connection could be made (7, 45)."""
+    """No connection could be opened (7, 45)."""
 
 
 class ResolveError(ConnectError):
-    """A host or a proxy has no address (5, 6)."""
+    """The name of a host or proxy cannot be resolved (5, 6)."""
 
 
 class TLSError(ConnectError):
-    """TLS failed: a certificate that is not trusted, a handshake that did not end, a file of certificates (35, 51 to 60, …)."""
+    """TLS failed: an untrusted certificate, an incomplete handshake, a bad certificate file (35, 51 to 60, …)."""
 
 
 class ProxyError(ConnectError):
-    """A proxy would not (97)."""
+    """The proxy refused (97)."""
 
 
 class TimeoutException(RequestError, TimeoutError):
@@ -61,43 +61,43 @@ class TimeoutException(RequestError, TimeoutError):
 
 
 class TransportError(RequestError, ConnectionError):
-    """The connection broke while data was moved (18, 52, 55, 56)."""
+    """The connection broke while data was transferred (18, 52, 55, 56)."""
 
 
 class IncompleteBody(TransportError):
-    """The body ended before it was whole (18)."""
+    """The body ended early (18)."""
 
 
 class ProtocolError(RequestError):
-    """The peer did not keep to its protocol (1st of all 8; HTTP/2's 16 and 92, HTTP/3's 95)."""
+    """The peer violated its protocol (mainly 8; HTTP/2's 16 and 92, HTTP/3's 95)."""
 
 
 class DecodingError(RequestError, ValueError):
-    """The body's coding is broken, or not known (61)."""
+    """The body's content coding is broken or unknown (61)."""
 
 
 class TooManyRedirects(RequestError):
-    """More redirects than were allowed (47)."""
+    """More redirects than allowed (47)."""
 
 
 class LoginError(RequestError, PermissionError):
-    """A login was refused, or access to what was asked for (9, 67, 79, 86)."""
+    """A login or access was refused (9, 67, 79, 86)."""
 
 
 class RemoteFileNotFound(RequestError, FileNotFoundError):
-    """There is no such file (19, 36, 37, 78)."""
+    """The file does not exist (19, 36, 37, 78)."""
 
 
 class UploadError(RequestError):
-    """What was sent was not taken (25, 26, 65, 70)."""
+    """The upload was refused (25, 26, 65, 70)."""
 
 
 class WriteError(RequestError, OSError):
-    """What came could not be written (23)."""
+    """Received data could not be written (23)."""
 
 
 class HTTPStatusError(WarmwireError):
-    """:meth:`Response.raise_for_status` met a status of 400 or above. ``code`` is curl's for that, 22."""
+    """:meth:`Response.raise_for_status` found a status of 400 or above. ``code`` is curl's for that, 22."""
 
     code = 22
     name = "HTTP_RETURNED_ERROR"
@@ -136,7 +136,7 @@ for _kind, _numbers in (
 
 
 def failure(code: int, message: str, request: Request | None = None) -> RequestError:
-    """The exception for one of curl's codes."""
+    """Returns the exception for one of curl's codes."""
     name, text = _CODES.get(code, ("", f"code {code}"))
     kind = _KINDS.get(code, RequestError)
     return kind(f"({code} {name}) {message or text}", code, request)

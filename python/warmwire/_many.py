@@ -1,7 +1,7 @@
-"""Many URLs at a time: which may begin now, which is tried again, and what has become of them.
+"""Many URLs at a time: which may start now, which is retried, and the results.
 
-:class:`_Queue` decides and does no I/O. The first URL of a host goes ahead of the limit of all, as a scout: a name that nobody
-knows is asked for once, and nobody waits for it. What else its host was to bring fails with it.
+:class:`_Queue` decides and does no I/O. The first URL of a host starts outside of the total limit, as a scout. So an unknown
+host is resolved once, and delays no other URL. The other URLs of its host fail with it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Where = Callable[[str], "str | os.PathLike[str]"]
 class Fetched:
     """The outcome of one URL.
 
-    ``index`` is the URL's place among those requested. ``response`` is None where no reply came, and ``error`` says why; a
-    status of 400 or above is no error. With ``to``, ``path`` names the file that holds the body. It is None where no file was
-    written: after an error, and after a status of 400 or above unless ``store_errors`` is set.
+    ``index`` is the position of the URL. ``response`` is None without a reply, and ``error`` says why; a status of 400 or above is
+    not an error. With ``to``, ``path`` is the file with the body. It is None if no file was written: after an error, and after a
+    status of 400 or above unless ``store_errors`` is set.
     """
 
     __slots__ = ("attempts", "error", "index", "path", "response", "url")
@@ -54,24 +54,24 @@ class Fetched:
 
     @property
     def ok(self) -> bool:
-        """Whether it came, with a status below 400."""
+        """Whether there is a reply with a status below 400."""
         return self.response is not None and not self.response.is_error
 
     @property
     def status_code(self) -> int:
-        """0 where no reply came."""
+        """The status; 0 without a reply."""
         return self.response.status_code if self.response else 0
 
     @property
     def content(self) -> bytes:
-        """The body; raises the error where none came."""
+        """The body; raises the error if there is none."""
         if self.response is None:
             raise self.error or RuntimeError("nothing came")
         return self.response.content
 
 
 def host_of(url: str) -> str:
-    """Scheme, host and port of a URL: what a limit per host goes by."""
+    """Returns scheme, host and port of a URL, the key of limits per host."""
     scheme, mark, rest = url.partition("://")
     if not mark:
         return url
@@ -84,20 +84,20 @@ def host_of(url: str) -> str:
 
 
 class _Job:
-    """One URL on its way."""
+    """A URL in progress."""
 
     __slots__ = ("at", "attempts", "draft", "held", "host", "index", "is_scout", "path", "url", "validator")
 
     def __init__(self, index: int, url: str, path: str | None, host: _Host) -> None:
         self.index, self.url, self.path, self.host = index, url, path, host
-        # The body gets its name when it is whole. A device or a pipe is written to as it is.
+        # The body gets its name when it is complete. A device or a pipe is written to directly.
         is_special = path is not None and os.path.exists(path) and not os.path.isfile(path)
         self.draft = path if path is None or is_special else f"{path}.{index}.part"
         self.attempts, self.at, self.held, self.validator, self.is_scout = 0, 0, b"", "", False
 
 
 class _Host:
-    """URLs of one host that wait, and how many of them are under way."""
+    """Waiting URLs of one host, and the number of those in progress."""
 
     __slots__ = ("is_known", "name", "queue", "running", "waits")
 
@@ -108,7 +108,7 @@ class _Host:
 
 
 class _Queue:
-    """Which URL may begin."""
+    """Decides which URL may start."""
 
     def __init__(self, urls: Iterable[str], to: Where | str | None, limit: int, per_host: int, retries: int) -> None:
         if limit < 1 or per_host < 1 or retries < 0:
@@ -123,11 +123,11 @@ class _Queue:
         self.is_read = False
 
     def next(self, now: float) -> _Job | None:
-        """The next to begin; None where nothing may now."""
+        """Returns the next job to start; None if none may start now."""
         self._read()
         while self._later and self._later[0][0] <= now:
             job = heapq.heappop(self._later)[2]
-            # Its host may have been forgotten meanwhile, and found anew.
+            # Its host may have been dropped meanwhile, and created anew.
             job.host = self._hosts.setdefault(job.host.name, job.host)
             self._put(job, first=True)
         while self._running < self._limit and self._ready:
@@ -153,7 +153,7 @@ class _Queue:
         return None
 
     def connected(self, job: _Job) -> None:
-        """A scout has found its host: it is one like the others now."""
+        """The host of a scout has answered: it is now like any other host."""
         if job.is_scout:
             job.is_scout = False
             self._scouts -= 1
@@ -162,7 +162,7 @@ class _Queue:
             self._offer(job.host)
 
     def ended(self, job: _Job, code: int) -> list[_Job]:
-        """One is no longer under way. Those that come to nothing with it."""
+        """Removes a job that is no longer in progress. Returns the jobs that fail with it."""
         host = job.host
         host.running -= 1
         lost: list[_Job] = []
@@ -183,7 +183,7 @@ class _Queue:
         return lost
 
     def again(self, job: _Job, code: int, status: int, retry_after: str, now: float) -> bool:
-        """Whether a job that came to that is tried again, later."""
+        """Returns whether a job is retried, later."""
         if job.attempts > self._retries or code not in _BROKEN and not (code == 0 and status in _BUSY) and code != _NO_RANGE:
             return False
         pause = min(30.0, float(retry_after)) if retry_after.isdigit() else min(10.0, 0.1 * 2**job.attempts)
@@ -191,15 +191,15 @@ class _Queue:
         return True
 
     def waiting(self) -> list[_Job]:
-        """Returns the jobs that are to be tried again."""
+        """Returns the jobs that wait for a retry."""
         return [job for _, _, job in self._later]
 
     def is_empty(self) -> bool:
-        """Whether nothing is left to begin."""
+        """Returns whether no job is left to start."""
         return self.is_read and not self._queued and not self._later
 
     def pause(self, now: float) -> float:
-        """For how long nothing may become ready by itself."""
+        """Returns how long to wait until a job is due for a retry."""
         return max(0.0, self._later[0][0] - now) if self._later else 60.0
 
     def _read(self) -> None:
@@ -234,18 +234,18 @@ class _Queue:
 
 
 class _Replies:
-    """What has become of each, as :class:`Fetched`."""
+    """Collects the results as :class:`Fetched`."""
 
     def __init__(self) -> None:
         self.done: deque[Fetched] = deque()
 
     def ending(self, engine: _native.Engine, number: int) -> tuple[int, int, _native.Outcome | None] | None:
-        """Code, status, and all that there is of a transfer that has ended, which has been let go with it."""
+        """Returns code, status and outcome of a transfer that has ended, and releases it."""
         outcome = engine.finish(number)
         return None if outcome is None else (outcome.code, outcome.status, outcome)
 
     def ended(self, many: _Many, job: _Job, number: int, outcome: _native.Outcome) -> None:
-        """It is not tried again."""
+        """Records a result that is final."""
         if outcome.code:
             self.lost(many, job, outcome.code, outcome.message)
             return
@@ -260,14 +260,14 @@ class _Replies:
         self.done.append(Fetched(job.index, job.url, response, None, path, job.attempts))
 
     def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
-        """One was not begun, or came to nothing with another."""
+        """Records a job that could not start, or that failed with another."""
         many.discard(job)
         request = many.request(job.url)
         self.done.append(Fetched(job.index, job.url, None, failure(code, message, request), None, job.attempts))
 
 
 class _Many:
-    """A queue and the engine on which its jobs run. What becomes of them goes to ``into``."""
+    """A queue and the engine that runs its jobs. Results go to ``into``."""
 
     def __init__(
         self, engine: _native.Engine, queue: _Queue, client: Client, how: dict[str, Any], into: Any, store_errors: bool = False
@@ -278,7 +278,7 @@ class _Many:
         self._is_plain = False
         self._probe = self.request(_PROBE)
         self._settings = client._options(self._probe, dict(how))
-        # What all have in common is made once; a URL that says more for itself than its place is built like any request.
+        # Common options are built once; a URL with options of its own is built like any request.
         self._common, self._upload = self._probe.for_engine(self._settings)
         if self._upload is True:
             raise TypeError("a body that is read once cannot be sent with each request")
@@ -286,7 +286,7 @@ class _Many:
         self.running: dict[int, _Job] = {}
 
     def begin_all(self, began: Callable[[int], Any] = lambda number: None) -> None:
-        """Begins what may."""
+        """Starts the jobs that may start."""
         while (job := self.queue.next(time.monotonic())) is not None:
             job.attempts += 1
             try:
@@ -300,7 +300,7 @@ class _Many:
             began(number)
 
     def news(self, number: int) -> None:
-        """Something is new of a transfer: perhaps it has ended."""
+        """Handles news of a transfer, possibly its end."""
         job = self.running.get(number)
         if job is None:
             return
@@ -325,7 +325,7 @@ class _Many:
             self.into.ended(self, job, number, outcome)
 
     def close(self) -> None:
-        """Breaks off what is under way."""
+        """Aborts the transfers in progress."""
         for number, job in self.running.items():
             self.engine.release(number)
             self.discard(job)
@@ -334,7 +334,7 @@ class _Many:
             self.discard(job)
 
     def store(self, job: _Job, status: int) -> str | None:
-        """Gives a whole body its file name, and returns the name; None where the body is not kept."""
+        """Gives a complete body its file name and returns it; None if the body is not kept."""
         if job.path is None or job.draft == job.path:
             return job.path
         if status >= 400 and not self._store_errors:
@@ -351,7 +351,7 @@ class _Many:
             os.remove(job.draft)
 
     def request(self, url: str) -> Request:
-        """What is sent for a URL."""
+        """Builds the request for a URL."""
         if self._is_plain:
             return self._probe.at(url)
         return self.client.build_request("GET", url, **self.request_how)
@@ -373,7 +373,7 @@ class _Many:
             self.into.lost(self, one, code, message)
 
     def _keep(self, job: _Job, outcome: _native.Outcome) -> None:
-        """What has come of a body stays, where the server can be asked for the rest of the same one."""
+        """Keeps the received part of a body if the server can be asked for the rest."""
         validator = ""
         if outcome.status in (200, 206) and outcome.code not in (0, _NO_RANGE):
             headers = Response(self.request(job.url), outcome).headers
@@ -388,7 +388,7 @@ class _Many:
         job.at = os.path.getsize(job.draft) if job.draft else len(job.held)
 
     def drive(self, ready: Callable[[bool], Iterator[_Result]]) -> Iterator[_Result]:
-        """Runs to the end on this thread, and gives what is ``ready`` (told whether this is the end) whenever there may be more."""
+        """Runs to the end on this thread; yields what ``ready(is_end)`` returns whenever there may be results."""
         try:
             while True:
                 self.begin_all()
@@ -430,12 +430,12 @@ def fetch_many(
     client: Client | None = None,
     **how: Any,
 ) -> Iterator[Fetched]:
-    """Fetches URLs, at most ``limit`` at a time and ``per_host`` of one host, and gives what became of each, as they end.
+    """Fetches URLs, at most ``limit`` at a time and ``per_host`` of one host, and yields the results as they complete.
 
-    No URL raises: :attr:`Fetched.error` says why nothing came. What broke is tried again up to ``retries`` times, from where it
-    broke if the server can tell that the file is the same. With ``to``, a folder (made when missing) or a function of the URL,
-    bodies go to files. A file gets its name when its body is whole: a failure leaves no file and replaces none. A reply of 400 or
-    above is a failure in this sense, unless ``store_errors`` is set.
+    A failed URL does not raise: :attr:`Fetched.error` has the reason. A broken transfer is retried up to ``retries`` times; it
+    resumes if the server can confirm that the file is unchanged. With ``to``, a directory (created if missing) or a function of the
+    URL, bodies are written to files. A file gets its name when its body is complete: a failure leaves no file and replaces none. A
+    reply of 400 or above is a failure in this sense, unless ``store_errors`` is set.
     ``urls`` is read as needed. ``how`` is as for :meth:`Client.request`.
     """
     queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
@@ -455,7 +455,7 @@ async def afetch_many(
     client: Any = None,
     **how: Any,
 ) -> AsyncIterator[Fetched]:
-    """:func:`fetch_many` on asyncio's loop."""
+    """:func:`fetch_many` in asyncio's loop."""
     queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
     own = client if client is not None else Client()
     loop: _Loop = own.pool._loop()
@@ -463,7 +463,7 @@ async def afetch_many(
     woken = asyncio.Event()
 
     class Listener:
-        """What the loop tells of a transfer."""
+        """Handles a transfer's news from the loop."""
 
         def __init__(self, number: int) -> None:
             self.number = number

@@ -1,4 +1,4 @@
-"""Requests and responses: what goes in as options of a transfer, and what has come as values."""
+"""Requests and responses: their conversion to and from transfers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Option = tuple[int, Any]
 
 
 class Headers(MutableMapping[str, str]):
-    """Fields of a head. Names have no case; :meth:`get_list` tells all values of one name."""
+    """Header fields. Names are case-insensitive; :meth:`get_list` returns all values of one name."""
 
     __slots__ = ("_rows",)
 
@@ -87,17 +87,17 @@ class Headers(MutableMapping[str, str]):
         return f"Headers({self._rows!r})"
 
     def get_list(self, name: str) -> list[str]:
-        """All values of this name, in the order in which they stand."""
+        """Returns all values of a name, in order."""
         wanted = name.lower()
         return [value for known, value in self._rows if known.lower() == wanted]
 
     def multi_items(self) -> list[tuple[str, str]]:
-        """All fields, as they stand."""
+        """Returns all fields, in order."""
         return list(self._rows)
 
 
 class Cookies(MutableMapping[str, str]):
-    """Cookies of a client: the engine decides which of them go where. As a mapping it is names and values."""
+    """The cookies of a client. The engine decides which are sent where. As a mapping: names and values."""
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         self._lines: dict[tuple[str, str, str], bytes] = {}
@@ -129,18 +129,18 @@ class Cookies(MutableMapping[str, str]):
         return f"Cookies({dict(self)!r})"
 
     def set(self, name: str, value: str, domain: str, path: str = "/") -> None:
-        """A cookie for one host (or, with a dot before it, its domain)."""
+        """Sets a cookie for one host or, with a leading dot, a domain."""
         tail = "TRUE" if domain.startswith(".") else "FALSE"
         line = "\t".join((domain, tail, path, "FALSE", "0", name, value))
         self._lines[(domain, path, name)] = line.encode("latin-1")
 
     def clear(self) -> None:
-        """Forgets all."""
+        """Removes all cookies."""
         self._lines.clear()
         self._plain.clear()
 
     def _took(self, loaded: Iterable[tuple[str, str, str]], now: list[bytes]) -> None:
-        """What a transfer has made of those that it began with."""
+        """Updates the jar from a transfer that started with ``loaded``."""
         found = {}
         for line in now:
             fields = line.split(b"\t")
@@ -154,10 +154,10 @@ class Cookies(MutableMapping[str, str]):
 
 
 class Timeout:
-    """Limits of time in seconds; None is none.
+    """Time limits in seconds; None is no limit.
 
-    ``connect`` is for everything up to a connection (names, TCP, TLS), ``read`` for how long nothing may move (counted in
-    whole seconds), ``total`` for the whole transfer with its redirects.
+    ``connect`` limits everything up to a connection (names, TCP, TLS), ``read`` the time without data (counted in whole
+    seconds), ``total`` the whole transfer with its redirects.
     """
 
     __slots__ = ("connect", "read", "total")
@@ -176,7 +176,7 @@ class Timeout:
 
     @classmethod
     def of(cls, given: Timeout | float | tuple[float | None, float | None] | None) -> Timeout:
-        """A number is ``connect`` and ``read``; a pair is one and the other."""
+        """Converts a number (``connect`` and ``read``) or a pair (one and the other)."""
         if isinstance(given, Timeout):
             return given
         if isinstance(given, tuple):
@@ -184,7 +184,7 @@ class Timeout:
         return cls(given)
 
     def options(self) -> list[Option]:
-        """As options of a transfer."""
+        """Returns the options of a transfer."""
         found: list[Option] = []
         if self.connect is not None:
             found.append((_CONNECT_TIMEOUT, max(1, int(self.connect * 1000))))
@@ -198,7 +198,7 @@ class Timeout:
 
 
 class Auth:
-    """Who is asking: ``Auth(user, password, scheme)`` with the scheme ``basic``, ``digest``, ``ntlm``, ``negotiate`` or ``any``."""
+    """A login: ``Auth(user, password, scheme)``, scheme ``basic``, ``digest``, ``ntlm``, ``negotiate`` or ``any``."""
 
     _SCHEMES = {
         "basic": _BASIC,
@@ -214,7 +214,7 @@ class Auth:
         self.user, self.password, self.scheme = user, password, scheme
 
     def options(self) -> list[Option]:
-        """As options of a transfer."""
+        """Returns the options of a transfer."""
         return [
             (OPTIONS["HTTPAUTH"], self._SCHEMES[self.scheme]),
             (OPTIONS["USERNAME"], self.user),
@@ -223,18 +223,18 @@ class Auth:
 
 
 class BasicAuth(Auth):
-    """Name and password, sent with the first request."""
+    """User and password, sent with the first request."""
 
 
 class DigestAuth(Auth):
-    """Name and password, proved by a digest of what the server asks."""
+    """User and password, proved by a digest of the server's challenge."""
 
     def __init__(self, user: str, password: str) -> None:
         super().__init__(user, password, "digest")
 
 
 class BearerAuth(Auth):
-    """A token (RFC 6750). It goes to the host of the URL, and to none that a redirect leads to."""
+    """A token (RFC 6750). It is sent to the host of the URL, and to no host that a redirect leads to."""
 
     def __init__(self, token: str) -> None:
         super().__init__()
@@ -287,7 +287,7 @@ class Request:
         self.content = content
 
     def at(self, url: str) -> Request:
-        """The same for another URL."""
+        """Returns a copy for another URL."""
         twin = Request.__new__(Request)
         twin.method, twin.url, twin.headers = self.method, url, Headers(self.headers)
         twin.content, twin.body, twin.options = self.content, self.body, self.options
@@ -297,7 +297,7 @@ class Request:
         return f"<Request({self.method!r}, {self.url!r})>"
 
     def for_engine(self, settings: list[Option]) -> tuple[list[Option], Any]:
-        """Options, and what is to be sent: None, bytes, or True where it has to be fed."""
+        """Returns the options and the upload: None, bytes, or True if it is fed."""
         options = [(_URL, self.url), *settings, *self.options, *self.body]
         method, content, upload = self.method, self.content, None
         rows = [f"{name}: {value}" if value else f"{name};" for name, value in self.headers._rows]
@@ -356,7 +356,7 @@ class Response:
 
     @property
     def history(self) -> list[Response]:
-        """The redirects that were followed, the first of them first."""
+        """The redirects that were followed, in order."""
         if self._history is None:
             self._history = list(self._hops()) if self._outcome.redirects else []
         return self._history
@@ -376,7 +376,7 @@ class Response:
 
     @property
     def reason_phrase(self) -> str:
-        """What the server wrote behind the status; HTTP/2 and 3 have none."""
+        """The text after the status; HTTP/2 and 3 have none."""
         last = self._last_head()
         return last[2] if last else ""
 
@@ -390,12 +390,12 @@ class Response:
 
     @property
     def elapsed(self) -> datetime.timedelta:
-        """How long the transfer took, up to when this was taken."""
+        """Time that the transfer took, up to the receipt of this response."""
         return datetime.timedelta(seconds=self._outcome.times[5])
 
     @property
     def timings(self) -> dict[str, float]:
-        """Seconds since the start at which each step was done."""
+        """Seconds from the start to the end of each step."""
         names = ("name", "connect", "tls", "request", "first_byte", "total")
         return dict(zip(names, self._outcome.times))
 
@@ -406,37 +406,37 @@ class Response:
 
     @property
     def new_connections(self) -> int:
-        """How many connections had to be made for it; 0 is a warm one."""
+        """Number of connections opened for the transfer; 0 if a warm one was reused."""
         return self._outcome.connects
 
     @property
     def is_success(self) -> bool:
-        """2xx, and a transfer of another protocol that went well."""
+        """Whether the status is 2xx, or a transfer of another protocol succeeded."""
         return 200 <= self.status_code < 300 or not self._parsed()
 
     @property
     def is_redirect(self) -> bool:
-        """3xx with a Location."""
+        """Whether the status is 3xx and there is a Location."""
         return 300 <= self.status_code < 400 and "location" in self.headers
 
     @property
     def is_client_error(self) -> bool:
-        """4xx."""
+        """Whether the status is 4xx."""
         return 400 <= self.status_code < 500
 
     @property
     def is_server_error(self) -> bool:
-        """5xx."""
+        """Whether the status is 5xx."""
         return self.status_code >= 500
 
     @property
     def is_error(self) -> bool:
-        """4xx and 5xx."""
+        """Whether the status is 4xx or 5xx."""
         return self.status_code >= 400 and bool(self._parsed())
 
     @property
     def ok(self) -> bool:
-        """As in requests: below 400."""
+        """Whether the status is below 400, as in requests."""
         return not self.is_error
 
     def raise_for_status(self) -> Response:
@@ -448,7 +448,7 @@ class Response:
 
     @property
     def cookies(self) -> Cookies:
-        """What this reply has set."""
+        """The cookies that this response set."""
         found = Cookies()
         for row in self.headers.get_list("set-cookie"):
             name, _, value = row.split(";", 1)[0].partition("=")
@@ -457,7 +457,7 @@ class Response:
 
     @property
     def encoding(self) -> str:
-        """The charset of the body: as it was set here, as Content-Type says, or the default."""
+        """The charset of the body: the one set here, the one in Content-Type, or the default."""
         if self._encoding is None:
             for word in self.headers.get("content-type", "").split(";")[1:]:
                 name, _, value = word.strip().partition("=")
@@ -478,14 +478,14 @@ class Response:
 
     @property
     def text(self) -> str:
-        """The body as text; what cannot be decoded is replaced."""
+        """The body as text. What cannot be decoded is replaced."""
         try:
             return self.content.decode(self.encoding, "replace")
         except LookupError:
             return self.content.decode(self.default_encoding, "replace")
 
     def json(self, **how: Any) -> Any:
-        """The body as JSON."""
+        """Parses the body as JSON."""
         return jsonlib.loads(self.content, **how)
 
     def read(self) -> bytes:
@@ -501,43 +501,43 @@ class Response:
         return self._content
 
     def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        """The body in pieces as they come, or of this size. The sender waits for who reads slowly."""
+        """Yields the body in pieces as they arrive, or of this size. A slow reader makes the sender wait."""
         return self._read(self._shape(chunk_size))
 
     def iter_content(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        """As in requests."""
+        """As :meth:`iter_bytes`, by the name in requests."""
         return self.iter_bytes(chunk_size)
 
     def iter_text(self, chunk_size: int | None = None) -> Iterator[str]:
-        """The body as text in pieces."""
+        """Yields the body as text in pieces."""
         return self._read(self._shape(chunk_size, self._decoded()))
 
     def iter_lines(self) -> Iterator[str]:
-        """The body in lines without their ends."""
+        """Yields the lines of the body without their ends."""
         return self._read(self._shape(None, self._decoded(), _Lines()))
 
     def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
-        """The body in pieces as they come, or of this size. The sender waits for who reads slowly."""
+        """Yields the body in pieces as they arrive, or of this size. A slow reader makes the sender wait."""
         return self._aread(self._shape(chunk_size))
 
     def aiter_text(self, chunk_size: int | None = None) -> AsyncIterator[str]:
-        """The body as text in pieces."""
+        """Yields the body as text in pieces."""
         return self._aread(self._shape(chunk_size, self._decoded()))
 
     def aiter_lines(self) -> AsyncIterator[str]:
-        """The body in lines without their ends."""
+        """Yields the lines of the body without their ends."""
         return self._aread(self._shape(None, self._decoded(), _Lines()))
 
     iter_raw = iter_bytes
     aiter_raw = aiter_bytes
 
     def close(self) -> None:
-        """Lets the transfer go: one that has not ended is broken off at once."""
+        """Releases the transfer; one that has not ended is aborted at once."""
         if self._stream is not None:
             self._stream.close()
 
     async def aclose(self) -> None:
-        """Lets the transfer go: one that has not ended is broken off at once."""
+        """Releases the transfer; one that has not ended is aborted at once."""
         self.close()
 
     def __enter__(self) -> Response:
@@ -560,7 +560,7 @@ class Response:
         return _Shape(steps if chunk_size is None else (_Sized(chunk_size), *steps))
 
     def _stored(self) -> tuple[bytes, ...] | None:
-        """What there is of the body when it was read; None where it is yet to come, which is asked for once."""
+        """Returns the body if it has been read. Returns None, once, if it has not yet arrived."""
         if self._content is not None:
             return (self._content,) if self._content else ()
         if self._consumed or self._stream is None:
@@ -599,7 +599,7 @@ class Response:
 
 
 class _Hop:
-    """A redirect's own share of an outcome."""
+    """The outcome of one redirect."""
 
     def __init__(self, url: str, whole: Outcome) -> None:
         self.url, self._whole = url, whole
@@ -627,7 +627,7 @@ class _Sized:
 
 
 class _Decoded:
-    """Text of bytes; what cannot be decoded is replaced."""
+    """Decodes bytes to text. What cannot be decoded is replaced."""
 
     def __init__(self, name: str, default: str) -> None:
         try:
@@ -646,7 +646,7 @@ class _Decoded:
 
 
 class _Lines:
-    """Lines of text, without their ends."""
+    """Splits text into lines, without their ends."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -661,7 +661,7 @@ class _Lines:
 
 
 class _Shape:
-    """Steps through which a body goes, whoever waits for its pieces."""
+    """Conversion steps of a body, for synchronous and asynchronous readers."""
 
     def __init__(self, steps: Iterable[Any]) -> None:
         self._steps = list(steps)
@@ -733,7 +733,7 @@ def _files(files: Any) -> list[tuple[Any, ...]]:
 
 
 def _whole_file(file: Any) -> str | None:
-    """The path of a file from its beginning: it is then sent without being read into memory."""
+    """Returns the path of a file at its beginning: it can be sent without reading it into memory."""
     try:
         path = os.fspath(file.name)
         whole = isinstance(path, str) and file.tell() == 0 and "b" in file.mode and os.path.isfile(path)
@@ -743,7 +743,7 @@ def _whole_file(file: Any) -> str | None:
 
 
 def outcome_failure(outcome: Outcome, request: Request) -> Exception:
-    """Why a transfer failed."""
+    """Returns the exception for a failed transfer."""
     return failure(outcome.code, outcome.message, request)
 
 

@@ -1,10 +1,10 @@
-"""URLs of a Dask frame or bag, fetched where its workers are.
+"""Fetches the URLs of a Dask frame or bag on its workers.
 
 >>> rows = warmwire.dask.fetch(frame, per_host=8)
 
-Each row gets its reply as Arrow columns beside its own (:func:`warmwire.fetch_batches` says which); a failure is a row, too. Rows are
-parted by host, so that ``per_host`` holds over the whole cluster, and each worker process has one pool of warm connections. Dask's
-dashboard shows the parts under way as ``fetch_urls`` and counts URLs and body bytes among its fine performance metrics.
+The columns of :func:`warmwire.fetch_batches` are added to each row; failures are rows, too. Rows are partitioned by
+host, so that ``per_host`` is a limit for the whole cluster. Each worker process has one pool of warm connections. Dask's dashboard
+shows running partitions as ``fetch_urls`` and counts URLs and body bytes among its fine performance metrics.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from . import _cluster
 
 
 def fetch(urls: Any, column: str = "url", *, partitions: int | None = None, **how: Any) -> dataframe.DataFrame:
-    """A frame of what became of ``urls``, which is a frame with them in ``column``, a series or a bag of them.
+    """Returns a frame with the results of ``urls``: a frame with URLs in ``column``, a series or a bag of URLs.
 
-    ``partitions`` is in how many parts the hosts are fetched, by default as many as there were. ``how`` is as for
-    :func:`warmwire.fetch_batches`, its limits holding for one part.
+    ``partitions`` is the number of partitions of hosts, by default that of ``urls``. ``how`` is as for
+    :func:`warmwire.fetch_batches`; its limits apply to one partition.
     """
     if isinstance(urls, bag.Bag):
         frame = urls.map(lambda url: {column: url}).to_dataframe(meta={column: "string[pyarrow]"})
@@ -37,13 +37,13 @@ def fetch(urls: Any, column: str = "url", *, partitions: int | None = None, **ho
 
 
 def add_host(part: pandas.DataFrame, column: str) -> pandas.DataFrame:
-    """The part with the hosts of its URLs."""
+    """Adds the hosts of the URLs to a partition."""
     hosts = _cluster.hosts(None if url is pandas.NA else url for url in part[column])
     return part.assign(**{_cluster.HOST: pandas.array(hosts, dtype="string[pyarrow]")})
 
 
 def fetch_urls(part: pandas.DataFrame, column: str, how: dict[str, Any]) -> pandas.DataFrame:
-    """All URLs of one part."""
+    """Fetches all URLs of one partition."""
     urls = (None if url is pandas.NA else url for url in part[column])
     batches = []
     for batch in _cluster.rows_of(urls, how):
@@ -64,7 +64,7 @@ def _joined(part: pandas.DataFrame, found: pyarrow.Table) -> pandas.DataFrame:
 
 
 def _tell(batch: pyarrow.RecordBatch) -> None:
-    """Tells the dashboard, where there is one."""
+    """Reports to the dashboard, if there is one."""
     try:
         from distributed.metrics import context_meter
     except ImportError:

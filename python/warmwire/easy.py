@@ -1,11 +1,11 @@
-"""Transfers by curl's options, for who needs them all: :class:`Easy` is one, :class:`Multi` runs many in a loop of your own.
+"""Transfers with all of curl's options: :class:`Easy` is one, :class:`Multi` runs many in your own loop.
 
 >>> easy = warmwire.easy.Easy(URL="https://example.com/", FOLLOWLOCATION=1)
 >>> easy.perform()
 >>> easy.getinfo("RESPONSE_CODE"), len(easy.body)
 
-Options are curl's without ``CURLOPT_`` (:func:`options` tells all, with the kind of value that each takes), infos without
-``CURLINFO_``. Callbacks are called between the engine's turns, never from inside one: they may do with any handle what they like.
+Options are curl's without ``CURLOPT_`` (:func:`options` lists all, with the kind of value that each takes), infos without
+``CURLINFO_``. Callbacks are called between the engine's turns, never from inside one: they may use any handle.
 """
 
 from __future__ import annotations
@@ -43,15 +43,16 @@ _INFOS: dict[str, Callable[[_native.Outcome], Any]] = {
 
 
 def options() -> dict[str, str]:
-    """All options, and the kind of value that each takes."""
+    """Returns all options, with the kind of value that each takes."""
     return {name: kind for name, _, kind in _native.known_options()}
 
 
 class Easy:
-    """One transfer's options, and what became of its last run.
+    """The options of a transfer, and the results of its last run.
 
-    ``write`` is called with pieces of the body, ``header`` with the head, ``read`` with nothing for more to send (``b""`` is the
-    end). Without ``write`` the body is in ``body``, without ``header`` the head in ``head``. The sender waits for a slow ``write``.
+    ``write`` is called with pieces of the body, ``header`` with the head. ``read`` takes no argument and returns more to send
+    (``b""`` is the end). Without ``write`` the body is in ``body``, without ``header`` the head is in ``head``. A slow ``write``
+    makes the sender wait.
     """
 
     def __init__(self, *, pool: Pool | None = None, **values: Any) -> None:
@@ -66,26 +67,26 @@ class Easy:
             self.setopt(name, value)
 
     def setopt(self, name: str, value: Any) -> None:
-        """Sets an option: a number, a switch, text, bytes, a list of them; None is curl's default. Values are looked at when the
+        """Sets an option: a number, a switch, text, bytes, a list of them; None is curl's default. Values are checked when the
         transfer begins."""
         number, value = _named(name, value)
-        # The order in which they are set is kept, as some settings go by it.
+        # The order of setting is kept, because some options depend on it.
         self._options.pop(number, None)
         self._options[number] = value
 
     def reset(self) -> None:
-        """Back to the defaults."""
+        """Resets all options to their defaults."""
         self._options.clear()
 
     def getinfo(self, name: str) -> Any:
-        """What is known of the last run, by the name of curl's info; None before there was one."""
+        """Returns an info of the last run, by curl's name; None before the first run."""
         read = _INFOS.get(name.upper().removeprefix("CURLINFO_"))
         if read is None:
             raise ValueError(f"{name} is none of the infos {', '.join(_INFOS)}")
         return read(self._outcome) if self._outcome is not None else None
 
     def perform(self) -> None:
-        """Runs the transfer on this thread; raises what it failed with."""
+        """Runs the transfer on this thread; raises the error if it fails."""
         engine = self.pool._engine()
         try:
             number = self._start(engine)
@@ -116,7 +117,7 @@ class Easy:
             raise failure(error.args[0], error.args[1], self._request()) from None
 
     def _moved(self, engine: _native.Engine, number: int) -> bool:
-        """Hands over what there is. Whether the transfer has ended."""
+        """Delivers what has arrived. Returns whether the transfer has ended."""
         _, hungry, ended = engine.state(number)
         if hungry and not ended and self.read is not None:
             _feed(engine, number, self.read() or None)
@@ -141,10 +142,10 @@ class Easy:
 
 
 class Multi:
-    """Transfers that run side by side, in your own loop.
+    """Runs transfers at the same time, in your own loop.
 
-    Watch :meth:`fileno` for reading, call :meth:`perform` when it is readable or :meth:`timeout` seconds have passed, and take what
-    has ended from :meth:`info_read`. :meth:`wait` does the watching for who has nothing else to watch.
+    Watch :meth:`fileno` for reading, call :meth:`perform` when it is readable or :meth:`timeout` seconds have passed, and get the
+    handles that have ended from :meth:`info_read`. :meth:`wait` does this if you have nothing else to watch.
     """
 
     def __init__(self, *, pool: Pool | None = None, max_host: int = 0, max_total: int = 0) -> None:
@@ -157,26 +158,26 @@ class Multi:
         return len(self._running)
 
     def add(self, easy: Easy) -> None:
-        """Begins its transfer."""
+        """Starts the transfer of a handle."""
         if easy in self._running.values():
             raise ValueError("it is under way")
         self._running[easy._start(self._engine)] = easy
 
     def remove(self, easy: Easy) -> None:
-        """Breaks its transfer off."""
+        """Aborts the transfer of a handle."""
         for number, known in list(self._running.items()):
             if known is easy:
                 del self._running[number]
                 self._engine.release(number)
 
     def perform(self) -> int:
-        """Runs what is ready, without waiting. How many are under way."""
+        """Runs what is ready, without waiting. Returns the number of transfers in progress."""
         for number in self._engine.run():
             self._news(number)
         return len(self._running)
 
     def wait(self, seconds: float) -> int:
-        """As :meth:`perform`, but waits until something is new, at most so long."""
+        """As :meth:`perform`, but waits for news first, at most ``seconds``."""
         end = time.monotonic() + seconds
         while self._running and not self._messages:
             for number in self._engine.run_for(max(0.0, end - time.monotonic())):
@@ -186,21 +187,21 @@ class Multi:
         return len(self._running)
 
     def info_read(self) -> list[tuple[Easy, RequestError | None]]:
-        """Those that have ended since this was last asked, and what they failed with."""
+        """Returns the handles that have ended since the last call, with their errors."""
         found = list(self._messages)
         self._messages.clear()
         return found
 
     def fileno(self) -> int:
-        """A descriptor that is readable when there is something to :meth:`perform`: one for all connections."""
+        """Returns a descriptor that is readable when there is something to :meth:`perform`: one for all connections."""
         return self._engine.fileno()
 
     def timeout(self) -> float | None:
-        """After how many seconds to :meth:`perform` although nothing is readable."""
+        """Returns after how many seconds to :meth:`perform` even if nothing is readable."""
         return self._engine.timeout()
 
     def close(self) -> None:
-        """Breaks off all."""
+        """Aborts all transfers."""
         for number in self._running:
             self._engine.release(number)
         self._running.clear()

@@ -4,8 +4,8 @@
 >>> files = fsspec.filesystem("warmwire")
 >>> files.cat_ranges(["https://example.com/a", "https://example.com/a"], [0, 1000], [100, 1100])
 
-After :func:`register` whoever asks fsspec for one of those schemes has this. Paths are whole URLs; of ftp and sftp with names as they
-are, without %-codes. Over http a folder is what a page links to below itself, and nothing but files can be made.
+After :func:`register` fsspec uses it for those schemes. Paths are whole URLs; those of ftp and sftp are not percent-encoded. Over
+http a directory is the set of a page's links below its own URL, and only files can be created.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ _NO_CWD = {"FTP_FILEMETHOD": 2}
 
 
 def register(*schemes: str) -> None:
-    """Whoever asks fsspec for one of these schemes has this file system; all of :data:`SCHEMES` where none is named."""
+    """Makes fsspec use this file system for these schemes; all of :data:`SCHEMES` by default."""
     for scheme in schemes or SCHEMES:
         fsspec.register_implementation(scheme, WarmwireFileSystem, clobber=True)
 
 
 class WarmwireFileSystem(AsyncFileSystem):
-    """Files behind URLs.
+    """Files at URLs.
 
-    ``client`` holds arguments of :class:`~warmwire.AsyncClient` (headers, auth, verify, options, pool and so on).
-    ``block_size`` and ``cache_type`` are fsspec's, for files that are opened.
+    ``client`` has arguments of :class:`~warmwire.AsyncClient` (headers, auth, verify, options, pool and so on).
+    ``block_size`` and ``cache_type`` are fsspec's, for opened files.
     """
 
     protocol = ("warmwire", *SCHEMES)
@@ -88,12 +88,12 @@ class WarmwireFileSystem(AsyncFileSystem):
         return head if "://" in head else path
 
     async def _request(self, method: str, path: str, options: dict[str, Any] | None = None, **how: Any) -> Response:
-        # No folder is entered: one that was made anew since would not be the one that a kept connection is in.
+        # No directory is entered (CWD): a kept connection might be in one that was replaced since.
         options = options or {} if _is_http(path) else {**_NO_CWD, **(options or {})}
         return _checked(path, await _told(path, self.client.request(method, _url(path), options=options, **how)))
 
     async def _send(self, path: str, content: Callable[[], Any], **how: Any) -> None:
-        """A new file, and the folders that it needs."""
+        """Uploads a new file and creates its directories."""
         try:
             await self._request("PUT", path, content=content(), **how)
         except (UploadError, FileNotFoundError):
@@ -121,7 +121,7 @@ class WarmwireFileSystem(AsyncFileSystem):
         return start, end
 
     async def _piece(self, path: str, start: int, end: int | None) -> bytes:
-        """A range; where a server sends the whole file, its part."""
+        """Fetches a range; if the server sends the whole file, cuts it out."""
         last = "" if end is None else str(end - 1)
         options = {"RANGE": f"{start}-{last}", "ACCEPT_ENCODING": None, **_NO_CWD}
         reply = await _told(path, self.client.get(_url(path), options=options))
@@ -140,7 +140,7 @@ class WarmwireFileSystem(AsyncFileSystem):
         on_error: str = "return",
         **kwargs: Any,
     ) -> list[Any]:
-        """Ranges that overlap, or lie no more than ``max_gap`` bytes apart (64 KiB), are fetched as one, all at a time."""
+        """Fetches ranges at the same time. Those at most ``max_gap`` bytes apart (64 KiB) are fetched as one."""
         if not isinstance(paths, list):
             raise TypeError("paths is a list")
         starts = list(starts) if hasattr(starts, "__iter__") else [starts] * len(paths)
@@ -258,7 +258,7 @@ class WarmwireFileSystem(AsyncFileSystem):
         raise FileNotFoundError(path)
 
     async def _info_http(self, path: str) -> dict[str, Any]:
-        """HEAD, and where a server has no use for it or tells no size, the first byte."""
+        """Sends HEAD; if the server refuses it or reports no size, requests the first byte."""
         plain = {"options": {"ACCEPT_ENCODING": None}}
         reply = await _told(path, self.client.head(_url(path), **plain))
         size = reply._outcome.announced if reply.is_success and "content-length" in reply.headers else None
@@ -325,13 +325,13 @@ class WarmwireFileSystem(AsyncFileSystem):
             return _mlsd_rows(folder, rows)
         except (RequestError, OSError) as error:
             cause = error if isinstance(error, RequestError) else error.__cause__
-            # What a server that has no MLSD answers: no transfer comes of it.
+            # The error of a server without MLSD: no transfer takes place.
             if not isinstance(cause, RequestError) or cause.code not in (19, 78):
                 raise
         return _unix_rows(folder, (await self._request("GET", folder + "/", options=None)).text)
 
     async def _command(self, path: str, ftp: str, sftp: str, other: str | None = None) -> None:
-        """Commands with the path (and another one) in them, one for each line."""
+        """Sends commands with the path (and another one) in them, one per line."""
         if _is_http(path):
             raise NotImplementedError(f"{path}: http has no such command")
         is_sftp = path.startswith("sftp")
@@ -364,7 +364,7 @@ class WarmwireFileSystem(AsyncFileSystem):
                 raise FileExistsError(path)
             return
         await self._makedirs(self._parent(path), exist_ok=True)
-        # Somebody else may make it at the same time.
+        # Another process may create it at the same time.
         await self._command(path, "*MKD {path}", "*mkdir {path}")
 
     async def _rmdir(self, path: str) -> None:
@@ -381,7 +381,7 @@ class WarmwireFileSystem(AsyncFileSystem):
 
     async def _rm(self, path: Any, recursive: bool = False, batch_size: int | None = None, **kwargs: Any) -> None:
         paths = await self._expand_path(path, recursive=recursive)
-        # What lies deeper goes first.
+        # Deeper entries come first.
         for one in sorted(paths, key=len, reverse=True):
             await self._rm_file(one)
 
@@ -397,18 +397,18 @@ class WarmwireFileSystem(AsyncFileSystem):
         await self._send(path2, lambda: self._pieces(path1, DEFAULT_CALLBACK))
 
     def rmdir(self, path: str) -> None:
-        """Removes an empty folder."""
+        """Removes an empty directory."""
         _waited(self, self._rmdir, path)
 
     def created(self, path: str) -> datetime:
-        """Not told by these protocols."""
+        """Not available: these protocols do not report it."""
         raise NotImplementedError("these protocols do not tell when a file was made")
 
     def modified(self, path: str) -> datetime:
-        """When the file was last changed.
+        """Returns when the file was last changed.
 
-        Where its server does not tell, the present moment: it may have been up to then. Who keeps pieces of files (DuckDB, which
-        asks this of each) takes none from an earlier time for one of now.
+        If the server does not report it, returns the current time: the file may have changed until now. Programs that cache pieces
+        of files (DuckDB calls this for each) then never mistake an old piece for a current one.
         """
         return _waited(self, self._modified, path)
 
@@ -418,12 +418,12 @@ class WarmwireFileSystem(AsyncFileSystem):
         if "mtime" in info:
             return info["mtime"]
         with contextlib.suppress(ValueError, TypeError):
-            # With "-0000" for a zone it would be none.
+            # A zone of "-0000" would yield a naive datetime.
             found = parsedate_to_datetime(info.get("Last-Modified", ""))
             return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
         seconds = -1
         if not _is_http(path) and info["type"] == "file":
-            # MDTM, or what SFTP knows of the file beside its row in the listing.
+            # MDTM, or the attributes that SFTP reports beside the row of its listing.
             seconds = (await self._request("HEAD", path, options={"FILETIME": 1}))._outcome.file_time
         return datetime.fromtimestamp(seconds, timezone.utc) if seconds >= 0 else datetime.now(timezone.utc)
 
@@ -450,7 +450,7 @@ class WarmwireFileSystem(AsyncFileSystem):
                 raise IsADirectoryError(path)
             size = info["size"]
         if size is None:
-            # Nobody knows how long it is: there are no places in it.
+            # The size is unknown: the file is not seekable.
             return io.BytesIO(self.cat_file(path))
         return _Read(
             self, path, "rb", block_size or self.block_size, cache_type=cache_type or self.cache_type,
@@ -458,16 +458,16 @@ class WarmwireFileSystem(AsyncFileSystem):
         )  # fmt: skip
 
     async def open_async(self, path: str, mode: str = "rb", **kwargs: Any) -> _Streamed:
-        """The file, to be read from its beginning to its end."""
+        """Opens the file for one read from beginning to end."""
         if mode != "rb":
             raise NotImplementedError("only reading is asynchronous")
         return _Streamed(self, self._strip_protocol(path), "rb")
 
 
 def _waited(fs: WarmwireFileSystem, work: Callable[..., Any], *args: Any, timeout: float | None = None, **kwargs: Any) -> Any:
-    """What a coroutine comes to that runs on the file system's loop, in another thread.
+    """Runs a coroutine on the file system's loop, in another thread, and returns its result.
 
-    Who is interrupted here (Ctrl-C) breaks it off and sees its end, where fsspec's own waiting leaves it behind.
+    An interrupt (Ctrl-C) cancels the coroutine and waits for its end; fsspec's own function leaves it running.
     """
     ended, tasks, is_given_up = threading.Event(), [], False
 
@@ -500,7 +500,7 @@ def _waited(fs: WarmwireFileSystem, work: Callable[..., Any], *args: Any, timeou
 
 
 def _mirror(name: str) -> Any:
-    """The method that waits for a coroutine method, as fsspec would make it but for :func:`_waited`."""
+    """Returns a blocking version of a coroutine method, like fsspec's but with :func:`_waited`."""
 
     @functools.wraps(getattr(WarmwireFileSystem, name))
     def call(self: WarmwireFileSystem, *args: Any, **kwargs: Any) -> Any:
@@ -522,14 +522,14 @@ for _name in {*async_methods, *dir(AsyncFileSystem)}:
 
 
 class _Read(AbstractBufferedFile):
-    """A file whose pieces are fetched as they are wanted."""
+    """A file whose pieces are fetched on demand."""
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         return self.fs.cat_file(self.path, start, end)
 
 
 class _Written(io.BytesIO):
-    """What is written, sent when the file is closed."""
+    """A buffer that is uploaded when the file is closed."""
 
     def __init__(self, fs: WarmwireFileSystem, path: str, append: bool, autocommit: bool) -> None:
         super().__init__(fs.cat_file(path) if append and fs.exists(path) else b"")
@@ -537,12 +537,12 @@ class _Written(io.BytesIO):
         self.fs, self.path, self._autocommit, self._sent = fs, path, autocommit, False
 
     def commit(self) -> None:
-        """Sends it."""
+        """Uploads the buffer."""
         self._sent = True
         self.fs.pipe_file(self.path, self.getvalue())
 
     def discard(self) -> None:
-        """It is not sent."""
+        """Discards the buffer."""
         self._sent = True
 
     def close(self) -> None:
@@ -558,7 +558,7 @@ class _Written(io.BytesIO):
 
 
 class _Streamed(AbstractAsyncStreamedFile):
-    """A file that is read once, as it comes."""
+    """A file that is read once, as it arrives."""
 
     def __init__(self, fs: WarmwireFileSystem, path: str, mode: str) -> None:
         self.fs, self.path, self.mode, self.loc = fs, path, mode, 0
@@ -566,7 +566,7 @@ class _Streamed(AbstractAsyncStreamedFile):
         self._held = b""
 
     async def read(self, num: int = -1) -> bytes:
-        """So many bytes, fewer at the end; all where none is named."""
+        """Reads that many bytes, fewer at the end; all by default."""
         if self._pieces is None:
             self._pieces = self.fs._pieces(self.path, DEFAULT_CALLBACK)
         parts, have = [self._held], len(self._held)
@@ -582,7 +582,7 @@ class _Streamed(AbstractAsyncStreamedFile):
         return found
 
     async def close(self) -> None:
-        """Breaks off what is left."""
+        """Aborts the transfer."""
         if self._pieces is not None:
             await self._pieces.aclose()  # type: ignore[attr-defined]
 
@@ -599,7 +599,7 @@ def _is_http(path: str) -> bool:
 
 
 def _url(path: str) -> str:
-    """Names of files as a URL has them. What begins with http is one already, but for what may not stand there."""
+    """Percent-encodes a file name. An http URL is encoded already, except for characters that are never allowed."""
     if _is_http(path):
         return quote(path, safe="%/:?#[]@!$&'()*+,;=~")
     scheme, _, rest = path.partition("://")
@@ -608,7 +608,7 @@ def _url(path: str) -> str:
 
 
 def _name(path: str, is_sftp: bool) -> str:
-    """The path that a command names: SFTP's from the root, FTP's from where the login begins."""
+    """Returns the path for a command: SFTP's from the root, FTP's from the login directory."""
     name = path.partition("://")[2].partition("/")[2]
     if "\r" in name or "\n" in name:
         raise ValueError(f"{path!r}: a line end in a name")
@@ -625,7 +625,7 @@ async def _told(path: str, request: Any) -> Response:
 
 
 def _as_os_error(path: str, error: RequestError) -> Exception:
-    """FTP tells in one way that there is no such folder and that nobody may enter it."""
+    """Returns an OSError. FTP has one code for a missing directory and for one without permission."""
     if isinstance(error, LoginError) and error.code == 9:
         return FileNotFoundError(f"{path}: {error}")
     return error
@@ -643,7 +643,7 @@ def _checked(path: str, reply: Response) -> Response:
 
 
 def _links(path: str, page: bytes) -> list[dict[str, Any]]:
-    """What a page links to below its own URL."""
+    """Returns the links of a page below its own URL."""
     base = path if path.endswith("/") else path + "/"
     found: dict[str, dict[str, Any]] = {}
     for link in _LINK.findall(page):
@@ -655,7 +655,7 @@ def _links(path: str, page: bytes) -> list[dict[str, Any]]:
 
 
 def _mlsd_rows(folder: str, rows: str) -> list[dict[str, Any]]:
-    """Lines of MLSD (RFC 3659 section 7)."""
+    """Parses lines of MLSD (RFC 3659 section 7)."""
     found = []
     for row in rows.splitlines():
         facts, space, name = row.partition(" ")
@@ -673,7 +673,7 @@ def _mlsd_rows(folder: str, rows: str) -> list[dict[str, Any]]:
 
 
 def _unix_rows(folder: str, rows: str) -> list[dict[str, Any]]:
-    """Lines of ls -l, as FTP servers and SFTP write them."""
+    """Parses lines of ls -l, as FTP servers and SFTP write them."""
     found = []
     for row in rows.splitlines():
         words = row.split(None, 8)

@@ -1,10 +1,10 @@
-"""URLs of a Ray dataset, fetched where its workers are.
+"""Fetches the URLs of a Ray dataset on its workers.
 
 >>> rows = warmwire.ray.fetch(dataset, per_host=8, concurrency=4)
 
-Each row gets its reply as Arrow columns beside its own (:func:`warmwire.fetch_batches` says which); a failure is a row, too.
-:class:`Fetch` is for ``map_batches`` by hand. Each worker process has one pool of warm connections. Ray's dashboard shows the rows
-of ``Fetch`` as they come, and its metrics count ``warmwire_urls`` by outcome and ``warmwire_bytes``.
+The columns of :func:`warmwire.fetch_batches` are added to each row; failures are rows, too.
+Use :class:`Fetch` to call ``map_batches`` yourself. Each worker process has one pool of warm connections. Ray's dashboard shows the
+rows of ``Fetch`` as they arrive, and its metrics count ``warmwire_urls`` by outcome and ``warmwire_bytes``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from . import _cluster
 
 
 class Fetch:
-    """Fetches the URLs in ``column`` of tables; what ``how`` says is as for :func:`warmwire.fetch_batches`.
+    """Fetches the URLs in ``column`` of tables; ``how`` is as for :func:`warmwire.fetch_batches`.
 
     >>> dataset.map_batches(Fetch, batch_format="pyarrow", concurrency=4, fn_constructor_kwargs={"per_host": 8})
 
-    The limit per host is each worker's own there; :func:`fetch` makes it the cluster's.
+    The limit per host then applies to each worker; with :func:`fetch` it applies to the cluster.
     """
 
     def __init__(self, column: str = "url", **how: Any) -> None:
@@ -55,11 +55,11 @@ def fetch(
     num_cpus: float = 0.25,
     **how: Any,
 ) -> Dataset:
-    """The rows of ``dataset`` with what became of the URLs in ``column``.
+    """Returns the rows of ``dataset`` with the results of the URLs in ``column``.
 
-    They are parted by host into ``partitions`` blocks (four for each worker where that is not said), so that ``per_host`` holds over
-    the whole cluster. ``concurrency`` is how many workers there are, as for ``map_batches``, and ``num_cpus`` what Ray sets aside for
-    each: they wait for servers most of the time, and with a core each they would leave none on a small machine for what parts the rows.
+    They are partitioned by host into ``partitions`` blocks (default: four for each worker), so that ``per_host`` is a limit for the
+    whole cluster. ``concurrency`` is the number of workers, as for ``map_batches``, and ``num_cpus`` the CPUs that Ray reserves for
+    each. Workers mostly wait for servers; with a core each, a small machine would have none left to partition the rows.
     """
     workers = concurrency if isinstance(concurrency, int) else concurrency[1]
     hosted = dataset.map_batches(add_host, batch_format="pyarrow", fn_kwargs={"column": column})
@@ -76,7 +76,7 @@ def fetch(
 
 
 def add_host(table: pyarrow.Table, column: str) -> pyarrow.Table:
-    """The table with the hosts of its URLs."""
+    """Adds the hosts of the URLs to a table."""
     _cluster.check(table.column_names, column)
     return table.append_column(_cluster.HOST, pyarrow.array(_cluster.hosts(table.column(column).to_pylist()), pyarrow.string()))
 

@@ -1,10 +1,10 @@
-"""URLs of a Spark frame, fetched where its executors are.
+"""Fetches the URLs of a Spark frame on its executors.
 
 >>> rows = warmwire.spark.fetch(frame, per_host=8)
 
-Each row gets its reply as Arrow columns beside its own (:func:`warmwire.fetch_batches` says which); a failure is a row, too. Rows are
-parted by host, so that ``per_host`` holds over the whole cluster, and each Python worker has one pool of warm connections, which it
-keeps as Spark keeps the worker. Spark's own pages show the parts as tasks.
+The columns of :func:`warmwire.fetch_batches` are added to each row; failures are rows, too. Rows are partitioned by
+host, so that ``per_host`` is a limit for the whole cluster. Each Python worker has one pool of warm connections, which lasts as long
+as the worker. Spark's own pages show the partitions as tasks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HOST = r"^([^:/?#]+://)(?:[^/?#@]*@)?([^/?#]*)"
 
 
 def fetch(frame: DataFrame, column: str = "url", *, partitions: int | None = None, **how: Any) -> DataFrame:
-    """The rows of ``frame`` with what became of the URLs in ``column``, in ``partitions`` parts."""
+    """Returns the rows of ``frame`` with the results of the URLs in ``column``, in ``partitions`` partitions."""
     _cluster.check(frame.columns, column)
     host = F.lower(F.concat(F.regexp_extract(column, _HOST, 1), F.regexp_extract(column, _HOST, 2)))
     count = partitions or frame.sparkSession.sparkContext.defaultParallelism

@@ -9,14 +9,14 @@ use tables::{Code, EasyOption, Info};
 
 use crate::{Share, TransferInfo, Value};
 
-/// A handle for transfers one after the other, driven by [`perform`](Self::perform) or in a
-/// [`Multi`](crate::Multi). Clones are the same handle.
+/// A handle for successive transfers, driven by [`perform`](Self::perform) or in a [`Multi`](crate::Multi).
+/// Clones are the same handle.
 ///
 /// [`Handle`](crate::Handle) is the simpler one: it takes closures in place of a [`Callbacks`].
 #[derive(Clone)]
 pub struct Easy(pub(crate) engine::Easy);
 
-/// The options of a handle at one moment, to be given to another one.
+/// A copy of a handle's options, to be set on another one.
 #[derive(Clone)]
 pub struct OptionSet(engine::Settings);
 
@@ -53,8 +53,8 @@ impl Easy {
         OptionSet(self.0.state().settings.borrow().clone())
     }
 
-    /// Replaces all options by those of another handle. Files of cookies, HSTS and Alt-Svc that they name are
-    /// not read again.
+    /// Replaces all options by those of another handle. Cookie, HSTS and Alt-Svc files that they name are not
+    /// read again.
     pub fn set_options(&self, options: &OptionSet) {
         let old = self.0.state().settings.replace(options.0.clone());
         drop(old);
@@ -115,7 +115,7 @@ impl Easy {
         self.0.import_session(name, proof, session)
     }
 
-    /// Returns the TLS sessions that may leave the process, each with the proof of whose it is.
+    /// Returns the TLS sessions that may leave the process, each with the proof of its server and settings.
     pub fn export_sessions(&self) -> Result<Vec<ExportedSession>, Code> {
         let exported = self.0.export_sessions()?.into_iter();
         Ok(exported.map(|one| ExportedSession { proof: one.proof.to_vec(), packed: one.packed }).collect())

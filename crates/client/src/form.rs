@@ -12,12 +12,12 @@ use engine::{Error, Result};
 use tables::Code;
 use wire::mime::{self, Body, Content, Encoding, Escape, Part, Piece, Unsendable};
 
-/// Where a part's bytes come from when they are not in memory.
+/// A source of a part's bytes that is not in memory.
 #[derive(Clone)]
 pub enum FormSource {
-    /// A file, opened when its turn comes.
+    /// A file, opened when its part is sent.
     File(PathBuf),
-    /// Something that can be read once (standard input).
+    /// A stream that can be read only once (standard input).
     Reader(Rc<RefCell<dyn Read>>),
 }
 
@@ -28,12 +28,12 @@ pub struct Form {
 }
 
 impl Form {
-    /// A form of these parts.
+    /// Creates a form.
     pub fn new(parts: Vec<Part<FormSource>>, escape: Escape) -> Form {
         Form { parts, escape }
     }
 
-    /// A file's content.
+    /// Returns the content of a file.
     pub fn file(path: &Path) -> std::io::Result<Content<FormSource>> {
         let meta = std::fs::metadata(path)?;
         Ok(Content::Source {

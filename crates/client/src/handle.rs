@@ -9,13 +9,13 @@ use tables::{Code, EasyOption};
 
 use crate::{Easy, TransferInfo, Value};
 
-/// A handle for transfers one after the other. Its connections stay open between them.
+/// A handle for successive transfers. Its connections stay open between them.
 pub struct Handle {
     easy: Easy,
     app: Rc<App>,
 }
 
-/// What a transfer brought.
+/// The result of a transfer.
 #[derive(Debug, Default)]
 pub struct Reply {
     /// Response code, 0 for protocols without one.
@@ -26,12 +26,12 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// Why a transfer failed.
+/// An error of a transfer.
 #[derive(Debug)]
 pub struct Failure {
     /// curl's code.
     pub code: Code,
-    /// What happened, in words.
+    /// A description in words.
     pub message: String,
 }
 
@@ -107,73 +107,76 @@ impl Default for Handle {
 }
 
 impl Handle {
-    /// A handle with curl's defaults.
+    /// Creates a handle with curl's defaults.
     pub fn new() -> Handle {
         let app = Rc::new(App::default());
         Handle { easy: Easy::new(app.clone()), app }
     }
 
-    /// The engine's handle, for a [`Multi`](crate::Multi) and for everything that is not here.
+    /// Returns the underlying [`Easy`], for a [`Multi`](crate::Multi) and for functions that are missing
+    /// here.
     pub fn easy(&self) -> &Easy {
         &self.easy
     }
 
-    /// What is known of the last transfer, or of the one under way: times, sizes, addresses, codes.
+    /// Reads the facts about the last transfer, or the one in progress: times, sizes, addresses, codes.
     ///
-    /// Times are [`Duration`](std::time::Duration)s since the transfer began, sizes are in bytes, and -1
-    /// stands for a size or a date that is unknown.
+    /// Times are [`Duration`](std::time::Duration)s since the transfer began, sizes are in bytes, and -1 is
+    /// an unknown size or date.
     pub fn info<R>(&self, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
         self.easy.info(read)
     }
 
     /// Sets an option, for this and all later transfers of the handle.
     ///
-    /// Numbers and switches, strings, lists and forms become a [`Value`]; times whose name ends in `Ms` are
-    /// in milliseconds, the others in seconds, speeds in bytes a second. The errors are curl's: a value that
-    /// the option cannot have is [`Code::BadFunctionArgument`], an option of a feature that is not built
-    /// [`Code::NotBuiltIn`] or [`Code::UnknownOption`].
+    /// Numbers and switches, strings, lists and forms convert to a [`Value`]. Times are in milliseconds if
+    /// the option's name ends in `Ms`, otherwise in seconds; speeds are in bytes a second. The errors are
+    /// curl's: [`Code::BadFunctionArgument`] for an invalid value, [`Code::NotBuiltIn`] or
+    /// [`Code::UnknownOption`] for an option of a feature that is not built in.
     pub fn set(&mut self, option: EasyOption, value: impl Into<Value>) -> Result<(), Code> {
         self.easy.set(option, value)
     }
 
-    /// Receives the body, piece by piece, decoded as the options ask for. Without this and outside of
-    /// [`fetch`](Handle::fetch) it is thrown away.
+    /// Sets the closure that receives the body, piece by piece, decoded as the options request. Without it,
+    /// and outside of [`fetch`](Handle::fetch), the body is discarded.
     ///
     /// [`Written::Failed`] ends the transfer with [`Code::WriteError`].
     pub fn on_write(&mut self, f: impl FnMut(&[u8]) -> Written + 'static) {
         *self.app.write.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Receives header lines, one at a time with their line ends: the status line first, the empty line last.
-    /// With redirects and interim replies there are several heads.
+    /// Sets the closure that receives header lines, one at a time with their line ends: the status line
+    /// first, the empty line last. Redirects and interim replies add heads.
     pub fn on_header(&mut self, f: impl FnMut(&[u8]) -> Written + 'static) {
         *self.app.header.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Gives upload data: fills the buffer and says how much; 0 bytes are the end. For a transfer with
-    /// [`EasyOption::Upload`], or a POST without a body of its own.
+    /// Sets the closure that provides upload data: it fills the buffer and returns the number of bytes; 0 is
+    /// the end. Used by transfers with [`EasyOption::Upload`], and by a POST without a body of its own.
     pub fn on_read(&mut self, f: impl FnMut(&mut [u8]) -> ReadAnswer + 'static) {
         *self.app.read.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Moves in the upload data, to an offset in bytes from its start: wanted when a request is sent again.
+    /// Sets the closure that seeks in the upload data, to an offset in bytes from its start. Needed when a
+    /// request is sent again.
     pub fn on_seek(&mut self, f: impl FnMut(u64) -> SeekAnswer + 'static) {
         *self.app.seek.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Hears of progress, about once a second and whenever much has moved; `false` ends the transfer with
-    /// [`Code::AbortedByCallback`]. [`EasyOption::Noprogress`] must be off.
+    /// Sets the closure that receives progress, about once a second and whenever much data has been
+    /// transferred. `false` ends the transfer with [`Code::AbortedByCallback`]. [`EasyOption::Noprogress`]
+    /// must be off.
     pub fn on_progress(&mut self, f: impl FnMut(ProgressCounts) -> bool + 'static) {
         *self.app.progress.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Hears what curl's verbose mode tells: remarks, heads and data, both ways. Nothing is told to a handle
-    /// without it.
+    /// Sets the closure that receives curl's verbose output: remarks, heads and data, in both directions.
+    /// [`EasyOption::Verbose`] must be on.
     pub fn on_debug(&mut self, f: impl FnMut(DebugKind, &[u8]) + 'static) {
         *self.app.debug.borrow_mut() = Some(Box::new(f));
     }
 
-    /// Runs the transfer and waits for its end. The connection is kept for the next one.
+    /// Runs the transfer to its end. The connection stays open for the next one.
     pub fn perform(&mut self) -> Result<(), Failure> {
         match self.easy.perform() {
             Code::Ok => Ok(()),
@@ -181,10 +184,9 @@ impl Handle {
         }
     }
 
-    /// Runs the transfer and collects what it brings in memory. The closures for body and headers are taken
-    /// off.
+    /// Runs the transfer and collects the result in memory. Removes the closures for body and headers.
     ///
-    /// An HTTP error is no failure, unless [`EasyOption::Failonerror`] is on.
+    /// An HTTP error status is not a failure, unless [`EasyOption::Failonerror`] is on.
     pub fn fetch(&mut self) -> Result<Reply, Failure> {
         let reply = Rc::new(RefCell::new(Reply::default()));
         let (body, head) = (reply.clone(), reply.clone());
@@ -212,7 +214,7 @@ impl Drop for Handle {
     }
 }
 
-/// Fetches a URL, with curl's defaults: no redirects are followed, nothing is decoded, no time is too long.
+/// Fetches a URL with curl's defaults: no redirects, no decoding, no time limit.
 pub fn get(url: &str) -> Result<Reply, Failure> {
     let mut handle = Handle::new();
     handle.set(EasyOption::Url, url).map_err(|code| Failure { code, message: code.text().to_owned() })?;

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use engine::info::{self, Fact};
 use tables::Info;
 
-/// The facts about a transfer, of the last one or of the one under way (curl_easy_getinfo(3)).
+/// Facts about the last transfer, or the one in progress (curl_easy_getinfo(3)).
 ///
-/// Times begin at the start of the transfer and are zero for steps that did not happen. Sizes are in bytes,
-/// and -1 stands for a size or a date that is unknown.
+/// Times count from the start of the transfer and are zero for steps that did not happen. Sizes are in bytes,
+/// and -1 is an unknown size or date.
 #[derive(Clone, Copy)]
 pub struct TransferInfo<'t>(pub(crate) &'t engine::Easy);
 
 impl TransferInfo<'_> {
-    /// Returns the value of an info by its row (curl_easy_getinfo(3)).
+    /// Returns the value of any info (curl_easy_getinfo(3)).
     pub fn get(&self, info: Info) -> Fact {
         info::get(self.0, info)
     }
@@ -36,7 +36,7 @@ impl TransferInfo<'_> {
         self.get(info).text().map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default()
     }
 
-    /// Returns what the transfer has found out, for facts that no info reports.
+    /// Returns the engine's record of the transfer, for facts that no info reports.
     pub(crate) fn found(&self) -> impl Deref<Target = info::TransferInfo> {
         self.0.state().info.borrow()
     }
@@ -51,7 +51,7 @@ impl TransferInfo<'_> {
         self.number(Info::HttpConnectcode)
     }
 
-    /// Version of HTTP that was spoken, as a CURL_HTTP_VERSION_ number.
+    /// HTTP version used, as a CURL_HTTP_VERSION_ number.
     pub fn http_version(&self) -> i64 {
         self.number(Info::HttpVersion)
     }
@@ -61,7 +61,7 @@ impl TransferInfo<'_> {
         self.number(Info::RedirectCount)
     }
 
-    /// Connections made; 0 where a kept one served.
+    /// Connections opened; 0 if a pooled one was reused.
     pub fn connects(&self) -> i64 {
         self.number(Info::NumConnects)
     }
@@ -91,27 +91,27 @@ impl TransferInfo<'_> {
         self.number(Info::SizeUploadT)
     }
 
-    /// Size of the body that is expected, or -1.
+    /// Expected size of the body, or -1.
     pub fn download_total(&self) -> i64 {
         self.number(Info::ContentLengthDownloadT)
     }
 
-    /// Size that the head of a reply under way announces for its body, or -1.
+    /// Size that the current reply's head announces for its body, or -1.
     pub fn announced(&self) -> i64 {
         self.found().announced
     }
 
-    /// Size of the upload that is expected, or -1.
+    /// Expected size of the upload, or -1.
     pub fn upload_total(&self) -> i64 {
         self.number(Info::ContentLengthUploadT)
     }
 
-    /// Time of the document in seconds since 1970, or -1.
+    /// Modification time of the document in seconds since 1970, or -1.
     pub fn file_time(&self) -> i64 {
         self.number(Info::FiletimeT)
     }
 
-    /// Number of the connection last used, also when it is closed by now, or -1.
+    /// Number of the connection last used, even if it has been closed, or -1.
     pub fn connection_id(&self) -> i64 {
         self.found().connection_id
     }
@@ -126,7 +126,7 @@ impl TransferInfo<'_> {
         self.number(Info::ProxySslVerifyresult)
     }
 
-    /// Bytes sent with the TLS hello that the server accepted, negative those that it refused.
+    /// Bytes sent as TLS early data that the server accepted; negative if it refused them.
     pub fn early_data(&self) -> i64 {
         self.number(Info::EarlyDataSentT)
     }
@@ -136,7 +136,7 @@ impl TransferInfo<'_> {
         self.number(Info::RetryAfter)
     }
 
-    /// Time that the transfer waited for its turn.
+    /// Time that the transfer waited in the queue.
     pub fn queued(&self) -> Duration {
         self.time(Info::QueueTimeT)
     }
@@ -146,12 +146,12 @@ impl TransferInfo<'_> {
         self.time(Info::NamelookupTimeT)
     }
 
-    /// Time until the connection was made.
+    /// Time until the connection was opened.
     pub fn connect(&self) -> Duration {
         self.time(Info::ConnectTimeT)
     }
 
-    /// Time until TLS was set up; zero without.
+    /// Time until the TLS handshake completed; zero without TLS.
     pub fn app_connect(&self) -> Duration {
         self.time(Info::AppconnectTimeT)
     }
@@ -171,7 +171,7 @@ impl TransferInfo<'_> {
         self.time(Info::StarttransferTimeT)
     }
 
-    /// Time that all redirects took.
+    /// Time spent on all redirects.
     pub fn redirect_time(&self) -> Duration {
         self.time(Info::RedirectTimeT)
     }
@@ -186,7 +186,7 @@ impl TransferInfo<'_> {
         self.number(Info::ConnId)
     }
 
-    /// Moment from which times are counted, once the transfer has begun.
+    /// Instant from which times are counted, once the transfer has begun.
     pub fn started(&self) -> Option<Instant> {
         self.found().started
     }
@@ -211,12 +211,12 @@ impl TransferInfo<'_> {
         self.text(Info::RedirectUrl)
     }
 
-    /// Folder in which an FTP session began.
+    /// Directory in which an FTP session began.
     pub fn ftp_entry_path(&self) -> Option<Vec<u8>> {
         self.text(Info::FtpEntryPath)
     }
 
-    /// Whether a time condition left out the body.
+    /// Whether a time condition suppressed the body.
     pub fn condition_unmet(&self) -> bool {
         self.number(Info::ConditionUnmet) != 0
     }
@@ -231,12 +231,12 @@ impl TransferInfo<'_> {
         self.found().ends.remote
     }
 
-    /// Address of this side.
+    /// Local address.
     pub fn local(&self) -> Option<SocketAddr> {
         self.found().ends.local
     }
 
-    /// IP address of the peer as text; empty where there is none.
+    /// IP address of the peer as text; empty if there is none.
     pub fn primary_ip(&self) -> String {
         self.string(Info::PrimaryIp)
     }
@@ -246,18 +246,18 @@ impl TransferInfo<'_> {
         self.number(Info::PrimaryPort)
     }
 
-    /// IP address of this side as text; empty where there is none.
+    /// Local IP address as text; empty if there is none.
     pub fn local_ip(&self) -> String {
         self.string(Info::LocalIp)
     }
 
-    /// Port of this side, or -1.
+    /// Local port, or -1.
     pub fn local_port(&self) -> i64 {
         self.number(Info::LocalPort)
     }
 
-    /// Fields of the server's certificates as "name:value", where
-    /// [`EasyOption::Certinfo`](crate::EasyOption::Certinfo) asked for them: one list for each certificate.
+    /// Fields of the server's certificates as "name:value", one list for each certificate, if
+    /// [`EasyOption::Certinfo`](crate::EasyOption::Certinfo) is on.
     pub fn certificates(&self) -> Vec<Vec<Vec<u8>>> {
         let Fact::Certificates(certificates) = self.get(Info::Certinfo) else { return Vec::new() };
         certificates.iter().map(|fields| fields.iter().map(|field| field.to_vec()).collect()).collect()

@@ -1,10 +1,10 @@
 //! The Rust API of Warmwire: everything that curl can fetch, from blocking programs and from futures.
 //!
-//! Options, infos and codes are curl's: [`EasyOption`], [`Info`] and [`Code`]. There are three ways in.
+//! Options, infos and codes are curl's: [`EasyOption`], [`Info`] and [`Code`]. There are three interfaces.
 //!
 //! # One transfer at a time
 //!
-//! [`get`] and [`Handle`] block: set options, give closures, perform.
+//! [`get`] and [`Handle`] block: set options and closures, then perform.
 //!
 //! ```no_run
 //! let mut handle = warmwire::Handle::new();
@@ -16,9 +16,9 @@
 //! # Futures
 //!
 //! A [`Client`] makes requests whose futures any executor polls. It brings no runtime: its [`Driver`] runs
-//! the transfers in whatever event loop the program has, by one descriptor and one timer. `Tokio` and
-//! `AsyncIo` are such loops, behind the features `tokio` and `async-io`; the trait [`EventLoop`] makes others
-//! of a few lines.
+//! the transfers in the program's own event loop and needs one descriptor and one timer from it. `Tokio` and
+//! `AsyncIo` are event loops, behind the features `tokio` and `async-io`. Others take a few lines: implement
+//! [`EventLoop`].
 //!
 //! ```no_run
 //! # #[cfg(feature = "tokio")]
@@ -35,40 +35,39 @@
 //! # fn main() {}
 //! ```
 //!
-//! The engine of a client belongs to one thread, its driver's: it counts without atomics and locks nothing.
-//! `Client`, requests and replies go anywhere (`Send`). So there are three places for a driver:
+//! The engine of a client belongs to the thread of its driver: it uses no atomic counters and no locks.
+//! `Client`, requests and responses are `Send`. A driver can run in three places:
 //!
-//! - [`Driver::run_until`] runs it beside a future, in the same task: nothing is spawned, and nothing crosses
+//! - [`Driver::run_until`] runs it beside a future, in the same task. Nothing is spawned, and nothing crosses
 //!   threads.
 //! - [`Driver::run`] is a task of its own on a thread's executor (`tokio::task::spawn_local`,
 //!   `LocalExecutor`, a current-thread runtime).
-//! - [`Client::on_thread`] gives it a thread: for tokio's multi-threaded runtime, whose tasks move between
-//!   threads, and for executors without an event loop. No feature is needed, and a request costs two wake-ups
-//!   across threads more.
+//! - [`Client::on_thread`] starts a thread for it. Use it with tokio's multi-threaded runtime, whose tasks
+//!   move between threads, and with executors that have no event loop. It needs no feature. Each request
+//!   costs two more wake-ups across threads.
 //!
-//! A future or a [`Response`] that is dropped breaks its transfer off at once: the connection is closed, or
-//! the stream reset. Bodies are streamed both ways and hold the other side to the pace of whoever takes or
-//! gives ([`Response::chunk`], [`Body::stream`]). An [`Error`] has a kind to decide by, curl's code and
-//! words, and how far the request came ([`Reached`]).
+//! Dropping a future or a [`Response`] aborts its transfer at once: the connection is closed, or the stream
+//! reset. Bodies are streamed in both directions, and a slow reader slows the sender down
+//! ([`Response::chunk`], [`Body::stream`]). An [`Error`] has a kind to match on, curl's code and message, and
+//! how far the request got ([`Reached`]).
 //!
-//! # An event loop of one's own
+//! # Your own event loop
 //!
-//! [`Easy`], [`Multi`] and [`Callbacks`] are curl's easy and multi handles; [`transfers`] has many transfers
-//! at a time behind one descriptor.
+//! [`Easy`], [`Multi`] and [`Callbacks`] are curl's easy and multi handles. [`transfers`] runs many transfers
+//! behind one descriptor.
 //!
-//! # When to take this, and when reqwest
+//! # This crate or reqwest
 //!
-//! Take this crate for what curl is taken for: FTP, SFTP, SCP, mail, LDAP, MQTT and file URLs beside HTTP/1
-//! to 3; proxies of every kind, SOCKS with log-in and Kerberos; Digest, NTLM, Negotiate and signatures; every
-//! option of curl's by its name ([`RequestBuilder::option`]); behaviour that agrees with the command line,
-//! where a request was tried before; limits of connections per host that requests wait for; and a client that
-//! is not tied to tokio.
+//! Choose this crate for what curl is used for: FTP, SFTP, SCP, mail, LDAP, MQTT and file URLs beside HTTP/1
+//! to 3; proxies of every kind, SOCKS with login and Kerberos; Digest, NTLM, Negotiate and signatures; every
+//! option of curl's by its name ([`RequestBuilder::option`]); the same behaviour as the command line, where a
+//! request was tried first; limits of connections per host; and a client that is not tied to tokio.
 //!
-//! Take [reqwest](https://docs.rs/reqwest) where HTTP is all there is, in a program of tokio's many threads:
-//! its connections are driven by any of them, while here one thread carries all transfers of a client
-//! (several clients, which may have one [`Share`], carry more). It speaks the types of the `http` crate and
-//! tower's layers, runs in browsers (WASM), on Windows and macOS, and is at home in the ecosystem; this crate
-//! runs on Linux alone and has types of its own. Whoever needs a server as well, takes hyper anyway.
+//! Choose [reqwest](https://docs.rs/reqwest) if you only need HTTP, in a program with tokio's multi-threaded
+//! runtime. Any of the runtime's threads drives its connections, while here one thread carries all transfers
+//! of a client (several clients can share one [`Share`] and carry more). reqwest uses the types of the `http`
+//! crate and tower's layers, runs in browsers (WASM), on Windows and macOS, and fits the ecosystem; this
+//! crate runs on Linux only and has its own types. If you need a server as well, you need hyper anyway.
 
 mod client;
 mod easy;
@@ -111,7 +110,7 @@ pub use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, constant}
 pub use value::{PlainValue, Value};
 pub use wire::date::parse as parse_date;
 
-/// The trait of an application's callbacks, and what they are given and return.
+/// The trait of an application's callbacks, and the types of their arguments and results.
 pub mod callbacks {
     pub use engine::callbacks::{
         Asked, Callbacks, ChunkAnswer, CloseHook, Configured, DebugKind, Endpoints, FileInfo, HostKey,
@@ -143,26 +142,27 @@ pub use wire::cache as http_cache;
 #[doc(hidden)]
 pub use wire::hex;
 
-/// The version of curl whose behaviour this is.
+/// The version of curl that this crate behaves like.
 pub const CURL_VERSION: &str = tables::version::CURL;
 
-/// Returns curl_version(3): what the library is made of.
+/// Returns the library's version and its components (curl_version(3)).
 pub fn version_line() -> String {
     tables::version_line(tables::version::AS_OPENSSL)
 }
 
-/// Returns the schemes that are built, in alphabetic order.
+/// Returns the schemes that are built in, in alphabetic order.
 pub fn schemes() -> Vec<&'static str> {
     tables::Scheme::built_names()
 }
 
-/// Returns the schemes that `curl -V` lists, sorted: also those that the tool fetches by a gateway.
+/// Returns the schemes that `curl -V` lists, sorted. They include those that the tool fetches through a
+/// gateway.
 #[doc(hidden)]
 pub fn listed_schemes() -> Vec<&'static str> {
     tables::Scheme::listed_names()
 }
 
-/// Returns the features that are built, as curl names them.
+/// Returns the features that are built in, by curl's names.
 pub fn features() -> Vec<&'static str> {
     tables::feature::built_names().collect()
 }

@@ -1,4 +1,4 @@
-//! The engine's multi handle: transfers of several [`Easy`] handles at a time, on one thread.
+//! The engine's multi handle: simultaneous transfers of several [`Easy`] handles, on one thread.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -43,13 +43,13 @@ impl Multi {
         Some((Message { easy: Easy(message.easy), code: message.code }, left))
     }
 
-    /// Whether [`next_message`](Self::next_message) has one.
+    /// Returns whether [`next_message`](Self::next_message) has one.
     pub fn has_messages(&self) -> bool {
         self.0.has_messages()
     }
 
-    /// Waits for the transfers' descriptors and for `extra`, at most so long; returns how many are ready.
-    /// With `may_wake` the [`waker`](Self::waker) ends the wait.
+    /// Waits at most `max` for the transfers' descriptors and for `extra`; returns how many are ready. With
+    /// `may_wake` the [`waker`](Self::waker) ends the wait.
     pub fn wait(&self, extra: &mut [ExtraFd], max: Duration, may_wake: bool) -> io::Result<usize> {
         self.0.wait(extra, max, may_wake)
     }
@@ -64,12 +64,12 @@ impl Multi {
         self.0.descriptor()
     }
 
-    /// Returns how long to wait before [`perform`](Self::perform) although nothing is readable.
+    /// Returns how long to wait before [`perform`](Self::perform) is due even if nothing is readable.
     pub fn timeout(&self) -> Option<Duration> {
         self.0.timeout()
     }
 
-    /// Returns when the next timer is due.
+    /// Returns when the next timer expires.
     pub fn deadline(&self) -> Option<Instant> {
         self.0.deadline()
     }
@@ -79,7 +79,7 @@ impl Multi {
         self.0.running()
     }
 
-    /// Limits how many connections there may be.
+    /// Sets the limits on the number of connections.
     pub fn set_limits(&self, limits: Limits) {
         self.0.set_limits(limits);
     }

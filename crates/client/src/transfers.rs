@@ -1,8 +1,8 @@
-//! Many transfers at a time, for a loop that somebody else turns.
+//! Simultaneous transfers for an event loop that the caller runs.
 //!
-//! [`Transfers`] starts them, runs what is ready, and names those of which there is something new. Nothing of the caller's is
-//! called from inside a run: bodies lie ready to be taken, up to a window beyond which the sender waits, and what is to be
-//! sent is handed in. The futures of [`Client`](crate::Client) and the Python package stand on it.
+//! [`Transfers`] starts them, runs what is ready, and reports which have news. It never calls the caller:
+//! bodies are buffered, up to a window beyond which the sender waits, and uploads are fed in. The futures of
+//! [`Client`](crate::Client) and the Python package use it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,58 +20,58 @@ use tables::{Code, EasyOption, MultiCode};
 
 use crate::{Failure, TransferInfo, Value};
 
-/// Handles kept for the next transfers.
+/// Number of handles kept for later transfers.
 const SPARE: usize = 64;
-/// How large the storage of a head or a body may be that stays with such a handle.
+/// Largest buffer of a head or a body that such a handle keeps.
 const SPARE_STORAGE: usize = 16 * 1024;
 
-/// What is to be done.
+/// A transfer to start.
 pub struct Request {
     /// Options, in the order in which they are set.
     pub options: Vec<(EasyOption, Value)>,
-    /// What [`EasyOption::Upload`] sends.
+    /// The data that [`EasyOption::Upload`] sends.
     pub upload: Upload,
-    /// Where the body goes.
+    /// The destination of the body.
     pub sink: Sink,
-    /// How many bytes of body may lie untaken before the sender has to wait.
+    /// Limit of buffered body in bytes; beyond it the sender has to wait.
     pub window: usize,
-    /// Whether it is news that a connection has been made.
+    /// Whether opening a connection is news.
     pub tells_connection: bool,
 }
 
-/// What is sent.
+/// The data to upload.
 #[derive(Default)]
 pub enum Upload {
-    /// Nothing, or what the options carry.
+    /// Nothing, or what the options contain.
     #[default]
     Nothing,
     /// These bytes.
     Memory(Vec<u8>),
-    /// What is handed in by [`Transfers::feed`] until [`Transfers::end_upload`].
+    /// Data passed to [`Transfers::feed`] until [`Transfers::end_upload`].
     Fed,
 }
 
-/// Where a body goes.
+/// The destination of a body.
 #[derive(Default)]
 pub enum Sink {
-    /// It is taken by [`Transfers::take_body`].
+    /// A buffer, emptied by [`Transfers::take_body`].
     #[default]
     Memory,
-    /// It is written at the file's place.
+    /// A file, written at its current position.
     File(File),
 }
 
-/// How a transfer ended.
+/// The result of a transfer.
 #[derive(Debug)]
 pub struct Outcome {
     /// curl's code.
     pub code: Code,
-    /// What happened, in words; empty after a success.
+    /// A description in words; empty after a success.
     pub message: String,
 }
 
 impl Outcome {
-    /// As a result.
+    /// Converts the outcome to a `Result`.
     pub fn result(self) -> Result<(), Failure> {
         match self.code {
             Code::Ok => Ok(()),
@@ -80,11 +80,11 @@ impl Outcome {
     }
 }
 
-/// Which transfers have something new, each once.
+/// The transfers that have news, each listed once.
 #[derive(Default)]
 struct News(RefCell<VecDeque<usize>>);
 
-/// One transfer's side of the application.
+/// The callbacks of one transfer.
 struct App {
     state: RefCell<State>,
     news: Rc<News>,
@@ -101,7 +101,7 @@ struct State {
     tells_connection: bool,
     connected: bool,
     head: Vec<u8>,
-    /// Where the last head begins.
+    /// Offset of the last head.
     last_head: usize,
     head_is_final: bool,
     body: Vec<u8>,
@@ -122,7 +122,8 @@ impl App {
         }
     }
 
-    /// Whether no other head can follow this one, by what it says itself. The first byte of a body says the same later.
+    /// Returns whether this head is the last one, judging by its content. Otherwise the first byte of body
+    /// shows it.
     fn ends_it(&self, head: &[u8]) -> bool {
         let status = head.get(9..12).and_then(|s| std::str::from_utf8(s).ok()?.parse().ok()).unwrap_or(0);
         match status {
@@ -224,23 +225,23 @@ impl Callbacks for App {
     }
 }
 
-/// A transfer that is under way, or has ended and not been let go.
+/// A transfer that has not been released; it may have ended.
 struct Active {
     easy: Easy,
     app: Rc<App>,
-    /// What was set, and still is when it is spare.
+    /// The options that were set. A spare handle keeps them.
     set: Vec<(EasyOption, Value)>,
 }
 
 impl Active {
-    /// Sets what a request says. Where the last one differed by nothing but where it went and its header fields, so much is
-    /// set: what the handle knows by heart of the rest stays.
+    /// Sets the options of a request. If they differ from the previous ones only in URL and header fields,
+    /// only those are set, so that the handle keeps what it has derived from the rest.
     fn set(&mut self, options: Vec<(EasyOption, Value)>) -> Result<(), Failure> {
         let is_like = |((option, value), (before, known)): (&(EasyOption, Value), &(EasyOption, Value))| {
             option == before
                 && match option {
                     EasyOption::Url | EasyOption::Httpheader => true,
-                    // It is something done, not something that is.
+                    // The option is a command, not a state.
                     EasyOption::Cookielist => false,
                     _ => value == known,
                 }
@@ -277,7 +278,7 @@ impl Active {
     }
 }
 
-/// Empties a buffer. Its storage stays for the next transfer, if it is small.
+/// Empties a buffer and keeps its storage for the next transfer if it is small.
 fn spare(buffer: &mut Vec<u8>) {
     match buffer.capacity() > SPARE_STORAGE {
         true => *buffer = Vec::new(),
@@ -285,7 +286,7 @@ fn spare(buffer: &mut Vec<u8>) {
     }
 }
 
-/// The transfers of one loop.
+/// The transfers of one event loop.
 pub struct Transfers {
     multi: Multi,
     share: Option<Share>,
@@ -295,7 +296,7 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// None yet. What `share` shares is used by all of them, and by whoever else has it, on any thread.
+    /// Creates an empty set. All its transfers use `share`, together with its other users on any thread.
     pub fn new(share: Option<Share>) -> Transfers {
         Transfers {
             multi: Multi::default(),
@@ -306,24 +307,24 @@ impl Transfers {
         }
     }
 
-    /// Connections of the share stay here from one transfer to the next, and go back at the end: for many transfers of one kind. To be
-    /// said before the first.
+    /// Keeps connections of the share here between transfers, and returns them at the end. Useful for many
+    /// similar transfers. Call it before the first one.
     pub fn keep_connections(&self) {
         self.multi.keep_connections();
     }
 
-    /// Closes the idle connections that are here.
+    /// Closes the idle connections kept here.
     pub fn close_idle(&self) {
         self.multi.close_idle();
     }
 
-    /// How many connections there may be, to one host and in all.
+    /// Limits the number of connections, to one host and in all.
     pub fn set_limits(&self, limits: Limits) {
         self.multi.set_limits(limits);
     }
 
-    /// Begins a transfer, under a number that is its own until [`release`](Self::release). An option that is refused is
-    /// named in the failure.
+    /// Starts a transfer and returns its number, which is valid until [`release`](Self::release). The failure
+    /// names an option that is refused.
     pub fn start(&mut self, request: Request) -> Result<usize, Failure> {
         let mut active = self.spare.pop().unwrap_or_else(|| self.fresh());
         active.set(request.options)?;
@@ -369,14 +370,15 @@ impl Transfers {
         self.take_messages();
     }
 
-    /// The same without asking the descriptors: for who watches [`descriptor`](Self::descriptor) and has been told nothing.
+    /// Runs what is ready without polling descriptors, for callers who watch [`descriptor`](Self::descriptor)
+    /// and know that it is not readable.
     pub fn run_ready(&mut self) {
         self.multi.run_ready();
         self.take_messages();
     }
 
-    /// While it is held, what the caller does here makes [`descriptor`](Self::descriptor) readable for nobody: the caller is about to
-    /// [`perform`](Self::perform).
+    /// Returns a guard: while it exists, calls on this object do not make [`descriptor`](Self::descriptor)
+    /// readable. Use it before [`perform`](Self::perform).
     pub fn turn(&self) -> Turn {
         self.multi.turn()
     }
@@ -399,32 +401,33 @@ impl Transfers {
         }
     }
 
-    /// Waits until there is something to run, at most so long. A signal ends it with [`io::ErrorKind::Interrupted`].
+    /// Waits at most `max` until there is something to run. A signal ends it with
+    /// [`io::ErrorKind::Interrupted`].
     pub fn wait(&self, max: Duration) -> io::Result<()> {
         self.multi.wait(&mut [], max, true).map(drop)
     }
 
-    /// Ends [`wait`](Self::wait), from any thread.
+    /// Returns a function that ends [`wait`](Self::wait) from any thread.
     pub fn waker(&self) -> impl Fn() + Send + Sync + 'static {
         self.multi.waker()
     }
 
-    /// One descriptor that is readable when there is something to [`perform`](Self::perform).
+    /// Returns a descriptor that is readable when there is something to [`perform`](Self::perform).
     pub fn descriptor(&self) -> io::Result<Descriptor> {
         self.multi.descriptor()
     }
 
-    /// After how long to [`perform`](Self::perform) although nothing was readable.
+    /// Returns how long to wait before [`perform`](Self::perform) is due even if nothing is readable.
     pub fn timeout(&self) -> Option<Duration> {
         self.multi.timeout()
     }
 
-    /// When the next timer is due.
+    /// Returns when the next timer expires.
     pub fn deadline(&self) -> Option<Instant> {
         self.multi.deadline()
     }
 
-    /// The next transfer of which there is something new: its head, some of its body, room for more upload, its end.
+    /// Returns the next transfer with news: a head, part of its body, room for more upload, its end.
     pub fn next_news(&self) -> Option<usize> {
         loop {
             let id = self.news.0.borrow_mut().pop_front()?;
@@ -435,37 +438,37 @@ impl Transfers {
         }
     }
 
-    /// Whether [`next_news`](Self::next_news) has any to tell.
+    /// Returns whether [`next_news`](Self::next_news) has any.
     pub fn has_news(&self) -> bool {
         !self.news.0.borrow().is_empty()
     }
 
-    /// How many have not ended.
+    /// Returns how many transfers have not ended.
     pub fn running(&self) -> usize {
         self.multi.running()
     }
 
-    /// Whether this is the number of a transfer that was started and not let go.
+    /// Returns whether `id` is a transfer that was started and not released.
     pub fn knows(&self, id: usize) -> bool {
         self.active.contains(id)
     }
 
-    /// Whether it has had a connection.
+    /// Returns whether the transfer has had a connection.
     pub fn is_connected(&self, id: usize) -> bool {
         self.of(id, |state| state.connected)
     }
 
-    /// Whether its last head is there.
+    /// Returns whether the last head has been received.
     pub fn has_head(&self, id: usize) -> bool {
         self.of(id, |state| state.head_is_final)
     }
 
-    /// Whether it has ended. Some of its body may still be there.
+    /// Returns whether the transfer has ended. Part of its body may still be buffered.
     pub fn has_ended(&self, id: usize) -> bool {
         self.of(id, |state| state.outcome.is_some())
     }
 
-    /// Shows the body that has come since it was last asked for, once.
+    /// Shows the buffered body, once.
     pub fn with_body<R>(&self, id: usize, read: impl FnOnce(&[u8]) -> R) -> R {
         let (found, waits) = self.of(id, |state| {
             let found = read(&state.body);
@@ -478,17 +481,17 @@ impl Transfers {
         found
     }
 
-    /// All heads received, as they came.
+    /// Takes all heads received so far, unmodified.
     pub fn take_head(&self, id: usize) -> Vec<u8> {
         self.of(id, |state| std::mem::take(&mut state.head))
     }
 
-    /// How many bytes of body lie untaken.
+    /// Returns the number of buffered bytes of body.
     pub fn waiting_body(&self, id: usize) -> usize {
         self.of(id, |state| state.body.len())
     }
 
-    /// The body that has come since it was last asked for.
+    /// Takes the buffered body.
     pub fn take_body(&self, id: usize) -> Vec<u8> {
         let (body, waits) = self
             .of(id, |state| (std::mem::take(&mut state.body), std::mem::take(&mut state.waits_for_taker)));
@@ -498,24 +501,24 @@ impl Transfers {
         body
     }
 
-    /// Whether it waits for more to send.
+    /// Returns whether the transfer waits for more upload data.
     pub fn is_hungry(&self, id: usize) -> bool {
         self.of(id, |state| state.waits_for_food)
     }
 
-    /// More to send.
+    /// Adds upload data.
     pub fn feed(&self, id: usize, bytes: &[u8]) {
         self.of(id, |state| state.fed.extend(bytes));
         self.go_on_sending(id);
     }
 
-    /// There is no more to send.
+    /// Ends the upload data.
     pub fn end_upload(&self, id: usize) {
         self.of(id, |state| state.fed_whole = true);
         self.go_on_sending(id);
     }
 
-    /// The code it ended with; `None` as long as it has not.
+    /// Returns the code the transfer ended with; `None` while it runs.
     pub fn ending(&self, id: usize) -> Option<Code> {
         self.of(id, |state| state.outcome.as_ref().map(|outcome| outcome.code))
     }
@@ -525,27 +528,28 @@ impl Transfers {
         self.of(id, |state| read(&state.head))
     }
 
-    /// How it ended; `None` as long as it has not.
+    /// Takes the outcome; `None` while the transfer runs.
     pub fn take_outcome(&self, id: usize) -> Option<Outcome> {
         self.of(id, |state| state.outcome.take())
     }
 
-    /// What is known of it.
+    /// Reads the facts about the transfer.
     pub fn info<R>(&self, id: usize, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
         read(&TransferInfo(&self.active[id].easy))
     }
 
-    /// Returns the URL it last used.
+    /// Returns the last URL used.
     pub fn effective_url(&self, id: usize) -> Vec<u8> {
         self.active[id].easy.state().effective_url().to_vec()
     }
 
-    /// Returns the cookies of its own jar, as lines of a cookie file.
+    /// Returns the cookies of the transfer's own jar, as lines of a cookie file.
     pub fn cookies(&self, id: usize) -> Vec<Vec<u8>> {
         self.active[id].easy.cookies()
     }
 
-    /// Lets it go. One that has not ended is broken off at once: its connection is closed, or its stream reset.
+    /// Releases the transfer. If it has not ended, it is aborted: its connection is closed, or its stream
+    /// reset.
     pub fn release(&mut self, id: usize) {
         let Some(mut active) = self.active.try_remove(id) else { return };
         let _ = self.multi.remove(&active.easy);
@@ -562,7 +566,7 @@ impl Transfers {
         active.app.told.set(false);
         let flow = &active.easy.state().flow;
         let was_paused = flow.receive_paused() || flow.send_paused();
-        // The cookies of one transfer are not the next one's, unless a share has them.
+        // The next transfer must not see these cookies; only a share may keep them.
         let has_cookies = !active.easy.cookies().is_empty();
         if has_cookies || was_paused {
             active.reset();

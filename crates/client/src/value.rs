@@ -1,4 +1,4 @@
-//! A value for an option, of whatever kind the option takes.
+//! Values of options.
 
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -9,10 +9,10 @@ use tables::{ArgKind, Code, EasyOption};
 
 use crate::Form;
 
-/// What an option is set to.
+/// A value for an option.
 #[derive(Clone, Debug)]
 pub enum Value<F = Rc<dyn MimeSource>> {
-    /// Back to the default.
+    /// The option's default.
     Default,
     /// A number or a switch.
     Long(i64),
@@ -24,11 +24,11 @@ pub enum Value<F = Rc<dyn MimeSource>> {
     Form(F),
 }
 
-/// A value that is no form: it may go to another thread.
+/// A value other than a form; it may be sent to another thread.
 pub type PlainValue = Value<Infallible>;
 
 impl PlainValue {
-    /// The same value where a form may stand, too.
+    /// Converts the value to the type that also allows forms.
     pub fn or_form(self) -> Value {
         match self {
             Value::Default => Value::Default,
@@ -41,9 +41,9 @@ impl PlainValue {
 }
 
 impl Value {
-    /// Sets `option` to this value. The wrong kind of value is CURLE_BAD_FUNCTION_ARGUMENT, and so is text
-    /// for an option that takes an object of C's; CURLOPT_POSTFIELDS takes text and bytes, and copies them.
-    /// An option that is not built in answers as curl does.
+    /// Sets `option` to this value. Returns CURLE_BAD_FUNCTION_ARGUMENT for the wrong kind of value, and for
+    /// text where C passes an object; CURLOPT_POSTFIELDS accepts text and bytes, and copies them. An option
+    /// that is not built in returns the same code as in curl.
     pub(crate) fn apply(self, option: EasyOption, easy: &Easy) -> Result<(), Code> {
         if !self.fits(option) {
             return Err(Code::BadFunctionArgument);
@@ -73,7 +73,7 @@ impl Value {
         }
     }
 
-    /// Returns what an option is set to.
+    /// Returns the current value of an option.
     pub(crate) fn of(option: EasyOption, settings: &Settings) -> Value {
         match option.kind() {
             ArgKind::Long | ArgKind::Values | ArgKind::OffT => Value::Long(settings.long(option)),
@@ -87,7 +87,7 @@ impl Value {
         if let Value::Long(number) = self { *number } else { 0 }
     }
 
-    /// Whether the option takes such a value. POST data and forms are objects in C.
+    /// Returns whether the option accepts this kind of value. POST data and forms are objects in C.
     fn fits(&self, option: EasyOption) -> bool {
         let kind = option.kind();
         match self {
@@ -103,7 +103,7 @@ impl Value {
     }
 }
 
-/// Forms are read as they are sent: none is another.
+/// Compares values. Forms are never equal, because they are read as they are sent.
 impl<F> PartialEq for Value<F> {
     fn eq(&self, other: &Value<F>) -> bool {
         match (self, other) {
@@ -167,7 +167,7 @@ mod tests {
 
     impl Callbacks for Nobody {}
 
-    /// Text is taken by what keeps it, and refused by every other option.
+    /// Each option either stores text or refuses it.
     #[test]
     fn no_option_takes_text_and_does_nothing() {
         for option in EasyOption::ALL.iter().copied() {

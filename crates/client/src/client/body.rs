@@ -1,4 +1,4 @@
-//! Where the body of a request comes from.
+//! The body of a request.
 
 use std::error::Error as StdError;
 use std::pin::Pin;
@@ -22,10 +22,11 @@ pub(super) enum Kind {
 }
 
 impl Body {
-    /// What a stream gives, piece by piece, each asked for when the one before has left. `size` is its length
-    /// in bytes where that is known; HTTP/1.1 sends it in chunks where it is not. A stream cannot be read
-    /// again: a redirect or a server that asks for a log-in first, ends such a request with
-    /// [`Code::SendFailRewind`](crate::Code::SendFailRewind).
+    /// Creates a body from a stream of pieces. A piece is requested when the previous one has been sent.
+    /// `size` is the length in bytes if it is known; without it HTTP/1.1 uses the chunked coding.
+    ///
+    /// A stream cannot be read twice. If a redirect or an authentication challenge requires the body again,
+    /// the request ends with [`Code::SendFailRewind`](crate::Code::SendFailRewind).
     pub fn stream<S, B, E>(pieces: S, size: Option<u64>) -> Body
     where
         S: Stream<Item = Result<B, E>> + Send + 'static,
@@ -60,7 +61,7 @@ impl From<&[u8]> for Body {
     }
 }
 
-/// A stream of whatever the caller's is of.
+/// The stream of a request body, with the caller's types erased.
 pub(super) struct Source(Pieces);
 
 impl Source {
@@ -69,7 +70,7 @@ impl Source {
     }
 }
 
-/// A stream of somebody's bytes and errors as one of ours.
+/// Adapts a stream of the caller's types to [`Source`].
 struct Plain<S>(Pin<Box<S>>);
 
 impl<S, B, E> Stream for Plain<S>

@@ -1,8 +1,8 @@
-//! One transfer between the task that asked for it and the driver that runs it.
+//! One transfer, shared by the task that requested it and the driver that runs it.
 //!
-//! The two have no thread in common: what each leaves for the other lies under a mutex, and whoever waits is
-//! woken. Two stocks of body are the most there is: one here, which the task takes as a whole, and one with
-//! the engine, which pauses the transfer when it has a window of it.
+//! The two may be on different threads: what they exchange is under a mutex, and the waiting side is woken.
+//! At most two buffers of body exist: one here, which the task takes as a whole, and one in the engine, which
+//! pauses the transfer when the buffer exceeds the window.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -16,18 +16,18 @@ use super::multipart::Multipart;
 use crate::PlainValue;
 use crate::transfers::Upload;
 
-/// What the driver is asked for.
+/// A command for the driver.
 pub(super) enum Order {
     Start(Box<Prepared>, Arc<Call>),
-    /// The body that was here has been taken.
+    /// The task has taken the body that was buffered here.
     Take(Arc<Call>),
-    /// More to send; `None` is the end.
+    /// More data to upload; `None` is the end.
     Feed(Arc<Call>, Option<Vec<u8>>),
     Cancel(Arc<Call>),
 }
 
 impl Order {
-    /// There is no driver to obey it.
+    /// Fails the transfer because no driver runs.
     pub fn refuse(self) {
         if let Order::Start(prepared, call) = self {
             call.fail(Error::no_driver().at(prepared.url, Reached::Nothing));
@@ -35,34 +35,34 @@ impl Order {
     }
 }
 
-/// A transfer about to begin.
+/// A transfer that is ready to start.
 pub(super) struct Prepared {
     pub url: String,
-    /// Those of the client come first.
+    /// Options of the client, followed by those of the request.
     pub options: Vec<(EasyOption, PlainValue)>,
     pub form: Option<Multipart>,
     pub upload: Upload,
     pub window: usize,
 }
 
-/// What the driver and a task know of one transfer.
+/// The state of one transfer that the driver and a task share.
 #[derive(Default)]
 pub(super) struct Call(Mutex<State>);
 
 #[derive(Default)]
 pub(super) struct State {
-    /// Its number with the engine, while it has one.
+    /// The engine's number for the transfer, while it has one.
     pub id: Option<usize>,
-    /// Who waits for any of the rest.
+    /// The task that waits for a change of this state.
     pub waker: Option<Waker>,
     pub head: Option<Head>,
     pub has_had_head: bool,
     pub body: Vec<u8>,
-    /// What followed the body in lines.
+    /// Trailer lines received after the body.
     pub trailers: Vec<u8>,
-    /// The engine has nothing to send.
+    /// Whether the engine waits for upload data.
     pub hungry: bool,
-    /// Something to send is on its way to the engine.
+    /// Whether upload data is on its way to the engine.
     pub feeding: bool,
     pub ended: Option<Result<Metrics, Error>>,
 }
@@ -72,7 +72,7 @@ impl Call {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It has ended without ever having begun, or because its driver has.
+    /// Ends the transfer with an error: it never started, or its driver has ended.
     pub fn fail(&self, error: Error) {
         let mut state = self.lock();
         state.id = None;

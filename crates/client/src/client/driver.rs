@@ -1,4 +1,4 @@
-//! The driver: who has the engine of a client, and runs it.
+//! The driver: owns a client's engine and runs it.
 
 use std::future::Future;
 use std::io;
@@ -20,15 +20,15 @@ use super::metrics::Metrics;
 use crate::transfers::{Request, Sink, Transfers};
 use crate::{TransferInfo, Value};
 
-/// Turns of the engine in one poll: a driver that always has something to do lets other tasks have theirs.
+/// Turns of the engine in one poll. The limit lets other tasks run although the driver always has work.
 const TURNS: usize = 8;
-/// The longest that a driver without an event loop sleeps.
+/// Longest sleep of a driver without an event loop.
 const SLEEP: Duration = Duration::from_secs(3600);
 
-/// What runs the transfers of a [`Client`](super::Client): to be given an event loop, and polled.
+/// Runs the transfers of a [`Client`](super::Client) when it is polled in an event loop.
 ///
-/// It may go to another thread until it is [run](Self::run); the engine is made there and stays. When it is
-/// dropped, all transfers end with [`ErrorKind::Driver`](super::ErrorKind::Driver).
+/// It may move to another thread until it is [run](Self::run); the engine is created there and stays there.
+/// When the driver is dropped, all transfers end with [`ErrorKind::Driver`](super::ErrorKind::Driver).
 #[must_use = "without its driver a client's requests do not move"]
 pub struct Driver {
     pub(super) post: Post,
@@ -37,23 +37,23 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Runs transfers until the last clone of the client and the last response are gone: for a task of its
-    /// own on the present thread (`spawn_local`). An error is one of the event loop's, or there were no
-    /// descriptors left.
+    /// Runs transfers until the last clone of the client and the last response are dropped. Meant for a task
+    /// of its own on the current thread (`spawn_local`). Fails if the event loop fails or if no descriptors
+    /// are left.
     pub async fn run(self, event_loop: impl EventLoop) -> io::Result<()> {
         let mut driven = self.begin(event_loop)?;
         std::future::poll_fn(|cx| driven.poll(cx)).await
     }
 
-    /// Runs transfers while `future` runs, in the same task, and gives what that came to: for any executor,
-    /// and without spawning anything.
+    /// Runs transfers while `future` runs, in the same task, and returns the output of `future`. Works with
+    /// any executor and spawns nothing.
     pub async fn run_until<F: Future>(self, event_loop: impl EventLoop, future: F) -> F::Output {
         let hub = self.post.0.clone();
-        // An engine that cannot be driven has told so to every request.
+        // If the engine cannot be driven, `begin` has already failed every request.
         let mut driven = self.begin(event_loop).ok();
         let mut future = pin!(future);
         std::future::poll_fn(|cx| {
-            hub.set_driver(None); // what the future orders is done below
+            hub.set_driver(None); // requests of the future are executed below
             if let Poll::Ready(output) = future.as_mut().poll(cx) {
                 return Poll::Ready(output);
             }
@@ -65,8 +65,8 @@ impl Driver {
         .await
     }
 
-    /// Runs transfers on the present thread, and waits where there is nothing to run, until the last clone of
-    /// the client and the last response are gone. There is no event loop then, and no feature is needed.
+    /// Runs transfers on the current thread and blocks when there is nothing to run, until the last clone of
+    /// the client and the last response are dropped. Needs no event loop and no feature.
     pub fn run_blocking(self) -> io::Result<()> {
         let mut engine = Engine::new(self);
         let wakes = engine.transfers.waker();
@@ -91,7 +91,7 @@ impl Driver {
     }
 }
 
-/// Ends the wait of a driver without an event loop.
+/// Wakes a driver that has no event loop.
 struct Wakes<F>(F);
 
 impl<F: Fn() + Send + Sync> Wake for Wakes<F> {
@@ -100,7 +100,7 @@ impl<F: Fn() + Send + Sync> Wake for Wakes<F> {
     }
 }
 
-/// A driver in an event loop. The watch goes first: it has a descriptor of the engine's.
+/// A driver in an event loop. `watch` is dropped first, because it holds a descriptor of the engine.
 struct Driven<W> {
     watch: W,
     engine: Engine,
@@ -109,8 +109,8 @@ struct Driven<W> {
 impl<W: Watch> Driven<W> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.engine.post.0.set_driver(Some(cx.waker()));
-        // What is done here is run here: without this, each request would make the descriptor readable once
-        // more than its reply does.
+        // Work that is started here also runs here. Without the guard, each request would make the descriptor
+        // readable once more than its reply does.
         let _turn = self.engine.transfers.turn();
         let mut ready = false;
         for _ in 0..TURNS {
@@ -118,7 +118,7 @@ impl<W: Watch> Driven<W> {
             if self.engine.is_over() {
                 return Poll::Ready(Ok(()));
             }
-            // What was taken may let a transfer go on, which nobody else tells.
+            // Taking body may let a transfer continue, and no event reports that.
             ready = self.engine.transfers.timeout() == Some(Duration::ZERO);
             if ready {
                 continue;
@@ -134,10 +134,10 @@ impl<W: Watch> Driven<W> {
     }
 }
 
-/// The transfers of a client, and the calls that they are known by.
+/// The transfers of a client, and their calls.
 struct Engine {
     transfers: Transfers,
-    /// By their numbers with the engine.
+    /// Calls by the engine's number of the transfer.
     calls: Vec<Option<Arc<Call>>>,
     post: Post,
 }
@@ -149,14 +149,14 @@ impl Engine {
         Engine { transfers, calls: Vec::new(), post: driver.post }
     }
 
-    /// Whether there is nobody left to do anything for.
+    /// Returns whether all clients are gone and no command is left.
     fn is_over(&self) -> bool {
         let inbox = self.post.0.lock();
         inbox.closed && inbox.orders.is_empty()
     }
 
-    /// Does what was ordered, runs what is ready, and tells what has come of it. With `ready` there is more
-    /// to run than what was ordered: descriptors are asked.
+    /// Executes commands, runs what is ready and delivers the results. `ready`: check the descriptors even if
+    /// there was no command.
     fn turn(&mut self, ready: bool) {
         let orders = std::mem::take(&mut self.post.0.lock().orders);
         if orders.is_empty() && !ready {
@@ -225,7 +225,7 @@ impl Engine {
         self.transfers.start(request).map_err(|failure| Error::of(failure.code, failure.message))
     }
 
-    /// Hands to its task what there is of a transfer. Body stays with the engine while the task has some.
+    /// Passes a transfer's news to its task. Body stays in the engine while the task has some.
     fn deliver(&mut self, id: usize) {
         let transfers = &self.transfers;
         let Some(call) = self.calls.get(id).and_then(Option::as_ref) else { return };

@@ -1,4 +1,4 @@
-//! Why a request failed, typed.
+//! Typed errors of requests.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -8,46 +8,45 @@ use tables::Code;
 
 use super::metrics::Metrics;
 
-/// What kind of failure it is: what a program decides by. [`Error::code`] tells more.
+/// The kind of a failure, for decisions in programs. [`Error::code`] is more precise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The URL is none, or its scheme is not spoken.
+    /// The URL is malformed or its scheme is not supported.
     Url,
-    /// An option that there is not, or a value that it does not take.
+    /// An option is unknown or rejects its value.
     Option,
-    /// A host or a proxy has no address.
+    /// The name of a host or proxy cannot be resolved.
     Resolve,
-    /// No connection could be made.
+    /// No connection could be opened.
     Connect,
-    /// TLS failed: a certificate that is not trusted, a handshake that did not end, a file that could not be
-    /// read.
+    /// TLS failed: an untrusted certificate, an incomplete handshake, an unreadable file.
     Tls,
-    /// The proxy would not.
+    /// The proxy refused.
     Proxy,
     /// A time limit was reached.
     Timeout,
-    /// The connection broke while data was moved.
+    /// The connection broke while data was transferred.
     Transport,
-    /// The body ended before it was whole.
+    /// The body ended early.
     Incomplete,
-    /// The peer did not keep to its protocol.
+    /// The peer violated its protocol.
     Protocol,
-    /// The body's coding is broken or unknown, or it is not what it was asked for as (JSON).
+    /// The body's content coding is broken or unknown, or the body does not parse as requested (JSON).
     Decode,
     /// More redirects than allowed.
     Redirects,
-    /// A log-in was refused, or access.
+    /// A login or access was refused.
     Denied,
-    /// There is no such file.
+    /// The file does not exist.
     NotFound,
-    /// What was to be sent was not taken.
+    /// The server refused the upload.
     Upload,
-    /// The source of what was to be sent failed; [`source`](StdError::source) is its own error.
+    /// The stream of the request body failed; [`source`](StdError::source) returns its error.
     Body,
-    /// A status that says error, where one was asked to be a failure.
+    /// The status is an error, and the caller asked to treat that as a failure.
     Status,
-    /// There is no driver (any more).
+    /// The driver does not run, or has ended.
     Driver,
     /// Anything else.
     Other,
@@ -151,21 +150,20 @@ impl From<Code> for ErrorKind {
     }
 }
 
-/// How far a request came. What was not reached has cost the server nothing: before [`Sent`](Reached::Sent)
-/// nobody has acted on it.
+/// How far a request got. Before [`Sent`](Reached::Sent) no server has acted on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reached {
-    /// Nothing was done.
+    /// Nothing was started.
     Nothing,
-    /// The name has an address.
+    /// The name was resolved.
     Resolved,
-    /// There is a connection.
+    /// A connection was opened.
     Connected,
-    /// TLS stands on it.
+    /// The TLS handshake is complete.
     Secured,
-    /// The request, or the beginning of one, may have left.
+    /// The request, or its first part, may have been sent.
     Sent,
-    /// Some of a reply has come.
+    /// Part of a reply was received.
     Answered,
 }
 
@@ -182,7 +180,7 @@ impl Reached {
     }
 }
 
-/// Why a request failed.
+/// An error of a request.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -208,12 +206,12 @@ impl Error {
         }))
     }
 
-    /// A failure with one of curl's codes.
+    /// Creates an error from one of curl's codes.
     pub(super) fn of(code: Code, message: impl Into<String>) -> Error {
         Error::new(code.into(), code, message)
     }
 
-    /// There is nobody who runs transfers.
+    /// Creates the error for a request whose driver has ended.
     pub(super) fn no_driver() -> Error {
         Error::new(ErrorKind::Driver, Code::FailedInit, "the client's driver has ended")
     }
@@ -233,42 +231,42 @@ impl Error {
         self
     }
 
-    /// What kind it is.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// curl's code.
+    /// Returns curl's code.
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// What happened, in words.
+    /// Describes the failure in words.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The URL last asked for; empty where none was.
+    /// Returns the last URL requested; empty if there was none.
     pub fn url(&self) -> &str {
         &self.0.url
     }
 
-    /// How far the request came, the last one where redirects were followed.
+    /// Returns how far the request got. After redirects, this is about the last one.
     pub fn reached(&self) -> Reached {
         self.0.reached
     }
 
-    /// Times and sizes up to the failure, where a transfer had begun.
+    /// Returns times and sizes up to the failure, if a transfer had started.
     pub fn metrics(&self) -> Option<&Metrics> {
         self.0.metrics.as_ref()
     }
 
-    /// Whether a time limit was reached.
+    /// Returns whether a time limit was reached.
     pub fn is_timeout(&self) -> bool {
         self.0.kind == ErrorKind::Timeout
     }
 
-    /// Whether no connection came about: name, connection, TLS or proxy.
+    /// Returns whether no connection could be set up: name, connection, TLS or proxy.
     pub fn is_connect(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Resolve | ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Proxy)
     }

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 
 use engine::info::TransferInfo;
 
-/// The fields of a head, in the order in which they came.
+/// The header fields of a response, in the order received.
 #[derive(Clone, Debug, Default)]
 pub struct Fields(Vec<(String, Vec<u8>)>);
 
 impl Fields {
-    /// The lines of a head, each `name: value`. What is no field is left out; a folded line is part of the
-    /// one before (RFC 9112, 5.2).
+    /// Parses the lines of a head, each `name: value`. Lines that are not fields are skipped; a folded line
+    /// belongs to the previous field (RFC 9112, 5.2).
     pub(super) fn parse(lines: &[u8]) -> Fields {
         let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
         for line in lines.split(|byte| *byte == b'\n') {
@@ -30,38 +30,38 @@ impl Fields {
         Fields(fields)
     }
 
-    /// The first value under a name, whose case is of no account, where it is text.
+    /// Returns the first value of a field, if it is valid UTF-8. Names are case-insensitive.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.get_all(name).find_map(|value| std::str::from_utf8(value).ok())
     }
 
-    /// All values under a name.
+    /// Returns all values of a field.
     pub fn get_all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
         let named = self.0.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name));
         named.map(|(_, value)| value.as_slice())
     }
 
-    /// All of them.
+    /// Iterates over all fields.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_slice()))
     }
 
-    /// How many there are.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// The version of HTTP that a server answered in.
+/// The HTTP version of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Version {
-    /// HTTP/1.0, or none at all: another protocol.
+    /// HTTP/1.0, or a protocol other than HTTP.
     Http10,
     /// HTTP/1.1.
     Http11,
@@ -71,7 +71,7 @@ pub enum Version {
     Http3,
 }
 
-/// The last head of a transfer, and what else is known when it has come.
+/// The last head of a transfer, and the facts that are known when it has been received.
 pub(super) struct Head {
     pub status: u16,
     pub version: Version,
@@ -82,7 +82,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Of all lines received so far: interim replies and redirects come before the last head.
+    /// Parses all header lines received so far. Interim replies and redirects come before the last head.
     pub fn of(lines: &[u8], info: &TransferInfo) -> Head {
         let starts = |at: &usize| lines[*at..].starts_with(b"HTTP/") && (*at == 0 || lines[at - 1] == b'\n');
         let begins = (0..lines.len()).rev().find(starts).unwrap_or(0);
@@ -103,7 +103,7 @@ impl Head {
     }
 }
 
-/// The URL that a transfer last asked for.
+/// Returns the URL that the transfer last requested.
 pub(super) fn url_of(info: &TransferInfo) -> String {
     info.effective_url.as_ref().map(|url| String::from_utf8_lossy(url).into_owned()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The orders of a client to its driver.
+//! The queue of commands from a client to its driver.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,18 +7,18 @@ use std::task::Waker;
 use super::call::Order;
 use super::options::Options;
 
-/// What a client and its driver share.
+/// State shared by a client and its driver.
 #[derive(Default)]
 pub(super) struct Hub(Mutex<Inbox>);
 
 #[derive(Default)]
 pub(super) struct Inbox {
     pub orders: VecDeque<Order>,
-    /// The driver, when it waits.
+    /// The waker of a driver that waits.
     pub driver: Option<Waker>,
-    /// No client is left.
+    /// Whether all clients are gone.
     pub closed: bool,
-    /// No driver is left.
+    /// Whether the driver is gone.
     pub gone: bool,
 }
 
@@ -39,7 +39,7 @@ impl Hub {
         driver.into_iter().for_each(Waker::wake);
     }
 
-    /// The last client has gone.
+    /// Records that the last client is gone.
     pub fn close(&self) {
         let mut inbox = self.lock();
         inbox.closed = true;
@@ -48,7 +48,7 @@ impl Hub {
         driver.into_iter().for_each(Waker::wake);
     }
 
-    /// Whom to wake from now on.
+    /// Sets which driver to wake from now on.
     pub fn set_driver(&self, waker: Option<&Waker>) {
         let before = std::mem::replace(&mut self.lock().driver, waker.cloned());
         drop(before);
@@ -68,8 +68,8 @@ impl Drop for Post {
     }
 }
 
-/// What the clones of a client, its requests and its responses have in common. The driver ends after the last
-/// of them.
+/// State shared by the clones of a client, its requests and its responses. The driver ends after the last of
+/// them.
 pub(super) struct Shared {
     pub hub: Arc<Hub>,
     pub options: Options,

@@ -5,30 +5,30 @@ use std::time::Duration;
 
 use engine::info::TransferInfo;
 
-/// Times, sizes and addresses of a transfer. Times count from its beginning.
+/// Times, sizes and addresses of a transfer. Times count from its start.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    /// The name had an address.
+    /// Time until the name was resolved.
     pub name_lookup: Duration,
-    /// There was a connection.
+    /// Time until the connection was opened.
     pub connect: Duration,
-    /// TLS stood on it; zero without.
+    /// Time until the TLS handshake completed; zero without TLS.
     pub tls: Duration,
-    /// The first byte of the reply came.
+    /// Time until the first byte of the reply.
     pub first_byte: Duration,
-    /// All of it.
+    /// Total time.
     pub total: Duration,
-    /// Bytes of body received, as they came.
+    /// Bytes of body received, before decoding.
     pub downloaded: u64,
     /// Bytes of body sent.
     pub uploaded: u64,
-    /// Redirects that were followed.
+    /// Redirects followed.
     pub redirects: u64,
-    /// Connections that were made for it: none where a kept one served.
+    /// Connections opened for the transfer; 0 if a pooled one was reused.
     pub connects: u64,
-    /// The peer.
+    /// Address of the peer.
     pub remote: Option<SocketAddr>,
-    /// This side's end.
+    /// Local address.
     pub local: Option<SocketAddr>,
 }
 

@@ -1,8 +1,8 @@
 //! Requests as futures, for any executor.
 //!
-//! A [`Client`] may be cloned and used by any task on any thread; it holds no engine. The engine of its
-//! transfers belongs to its [`Driver`], which stays on the thread where it runs: in a task of an event loop,
-//! beside a future, or on a thread of its own.
+//! A [`Client`] may be cloned and used by any task on any thread; it does not contain the engine. The engine
+//! belongs to the client's [`Driver`], which stays on the thread where it runs: in a task of an event loop,
+//! beside a future, or on its own thread.
 
 mod body;
 mod call;
@@ -47,28 +47,28 @@ use crate::PlainValue;
 use hub::{Hub, Post, Shared};
 use options::{Options, milliseconds, settings};
 
-/// Where requests begin. Clones are the same client: one pool of connections, one driver.
+/// Creates requests. Clones share one pool of connections and one driver.
 #[derive(Clone)]
 pub struct Client(Arc<Shared>);
 
-/// A client with curl's defaults, and its driver.
+/// Creates a client with curl's defaults, and its driver.
 pub fn client() -> (Client, Driver) {
     ClientBuilder::default().build()
 }
 
 impl Client {
-    /// A client with other defaults.
+    /// Creates a builder for a client with other defaults.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }
 
-    /// A client whose driver has a thread of its own.
+    /// Creates a client whose driver runs on its own thread.
     pub fn on_thread() -> io::Result<Client> {
         ClientBuilder::default().on_thread()
     }
 
-    /// A request by any method. Methods are as they are written: HTTP's are in upper case. Protocols without
-    /// methods fetch, or send what [`put`](Self::put) is given.
+    /// Creates a request with any method. Methods are case-sensitive: those of HTTP are upper case. Protocols
+    /// without methods download, or upload what [`put`](Self::put) would.
     pub fn request(&self, method: &str, url: &str) -> RequestBuilder {
         RequestBuilder::new(self.0.clone(), method, url)
     }
@@ -78,33 +78,33 @@ impl Client {
         self.request("GET", url)
     }
 
-    /// Asks for a head alone.
+    /// Requests only the head.
     pub fn head(&self, url: &str) -> RequestBuilder {
         self.request("HEAD", url)
     }
 
-    /// Sends something to a URL.
+    /// Sends data to a URL (POST).
     pub fn post(&self, url: &str) -> RequestBuilder {
         self.request("POST", url)
     }
 
-    /// Puts something at a URL.
+    /// Stores data at a URL (PUT).
     pub fn put(&self, url: &str) -> RequestBuilder {
         self.request("PUT", url)
     }
 
-    /// Changes what is at a URL.
+    /// Modifies what is at a URL (PATCH).
     pub fn patch(&self, url: &str) -> RequestBuilder {
         self.request("PATCH", url)
     }
 
-    /// Deletes what is at a URL.
+    /// Deletes what is at a URL (DELETE).
     pub fn delete(&self, url: &str) -> RequestBuilder {
         self.request("DELETE", url)
     }
 }
 
-/// What all requests of a client have in common.
+/// Settings that all requests of a client share.
 #[derive(Default)]
 #[must_use]
 pub struct ClientBuilder {
@@ -116,39 +116,40 @@ pub struct ClientBuilder {
 settings!(ClientBuilder);
 
 impl ClientBuilder {
-    /// How many connections there may be at once in all; 0 is any number. Requests wait for their turn.
+    /// Limits the number of simultaneous connections; 0 is no limit. Requests beyond the limit wait.
     pub fn connections(mut self, most: usize) -> Self {
         self.limits.max_total = most;
         self
     }
 
-    /// How many connections there may be at once to one host; 0 is any number. Requests wait for their turn.
+    /// Limits the number of simultaneous connections to one host; 0 is no limit. Requests beyond the limit
+    /// wait.
     pub fn connections_per_host(mut self, most: usize) -> Self {
         self.limits.max_host = most;
         self
     }
 
-    /// Keeps cookies, in memory, from one request to the next.
+    /// Keeps cookies in memory from one request to the next.
     pub fn cookie_jar(mut self) -> Self {
         self.share.get_or_insert_default().set_kind(LockData::Cookie, true);
         self.option(EasyOption::Cookiefile, "")
     }
 
-    /// What is shared with other clients and handles, on any threads: connections, names, cookies.
+    /// Shares connections, names or cookies with other clients and handles, on any thread.
     pub fn share(mut self, share: Share) -> Self {
         self.share = Some(share);
         self
     }
 
-    /// The client and its driver. Requests do not move before that runs.
+    /// Returns the client and its driver. Requests make no progress until the driver runs.
     pub fn build(self) -> (Client, Driver) {
         let hub = Arc::<Hub>::default();
         let driver = Driver { post: Post(hub.clone()), limits: self.limits, share: self.share };
         (Client(Arc::new(Shared { hub, options: self.options })), driver)
     }
 
-    /// A client whose driver has a thread of its own: for executors with several threads, and those without
-    /// an event loop. It ends with the last clone of the client.
+    /// Returns a client whose driver runs on its own thread, for executors with several threads and programs
+    /// without an event loop. The thread ends with the last clone of the client.
     pub fn on_thread(self) -> io::Result<Client> {
         let (client, driver) = self.build();
         let thread = std::thread::Builder::new().name("warmwire".to_owned());

@@ -27,7 +27,7 @@ enum FieldContent {
 }
 
 impl Multipart {
-    /// A form without parts.
+    /// Creates a form without parts.
     pub fn new() -> Multipart {
         Multipart::default()
     }
@@ -37,7 +37,7 @@ impl Multipart {
         self.with(name.into(), None, None, FieldContent::Bytes(value.into()))
     }
 
-    /// Adds bytes under a file's name, of the given media type.
+    /// Adds bytes with a file name and a media type.
     pub fn bytes(
         self,
         name: impl Into<String>,
@@ -49,7 +49,7 @@ impl Multipart {
         self.with(name.into(), Some(filename.into()), Some(content_type.into()), content)
     }
 
-    /// Adds a file under its own name; its media type is guessed from that.
+    /// Adds a file under its own name. The media type is guessed from the name.
     pub fn file(self, name: impl Into<String>, path: impl Into<PathBuf>) -> Multipart {
         let path = path.into();
         let filename = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -67,7 +67,7 @@ impl Multipart {
         self
     }
 
-    /// As the engine wants it. A file that is not there is told with its reason.
+    /// Converts the form for the engine. A missing file is reported with the reason.
     pub(super) fn form(self) -> Result<Form, (Code, String)> {
         let parts = self.0.into_iter().map(Field::part).collect::<Result<_, _>>()?;
         Ok(Form::new(parts, Escape::Percent))

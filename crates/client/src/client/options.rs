@@ -1,26 +1,26 @@
-//! What a client sets for all its requests, and a request for itself.
+//! Options that a client sets for all its requests, and a request for itself.
 
 use tables::{Code, EasyOption};
 
 use super::error::Error;
 use crate::PlainValue;
 
-/// How much body may lie untaken before its sender has to wait.
+/// Default limit of buffered body; beyond it the sender has to wait.
 const WINDOW: usize = 128 * 1024;
 
-/// Options and header fields, as they were given.
+/// Options and header fields, as the caller set them.
 #[derive(Clone)]
 pub(super) struct Options {
     pub list: Vec<(EasyOption, PlainValue)>,
     pub headers: Vec<(String, String)>,
     pub window: usize,
-    /// The first that cannot be; whoever sends is told.
+    /// The first invalid option or field. Sending the request reports it.
     pub refused: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        // Threads are not told of signals, and a program's are its own.
+        // Signals are not delivered to a particular thread, and handlers belong to the program.
         let list = vec![(EasyOption::Nosignal, PlainValue::Long(1))];
         Options { list, headers: Vec::new(), window: WINDOW, refused: None }
     }
@@ -31,7 +31,7 @@ impl Options {
         self.list.push((option, value.into()));
     }
 
-    /// A later field takes the place of earlier ones of its name.
+    /// Sets a field and replaces earlier ones of the same name.
     pub fn set_header(&mut self, name: String, value: String) {
         let breaks = |text: &str| text.contains(['\r', '\n', '\0']);
         if name.is_empty() || name.contains([':', ' ']) || breaks(&name) || breaks(&value) {
@@ -68,7 +68,7 @@ impl Options {
     }
 }
 
-/// Which version of HTTP is spoken.
+/// The HTTP version to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HttpVersion {
@@ -76,13 +76,13 @@ pub enum HttpVersion {
     Http10,
     /// HTTP/1.1.
     Http11,
-    /// HTTP/2 where TLS settles it, else HTTP/1.1: the default.
+    /// HTTP/2 if TLS negotiates it, otherwise HTTP/1.1. The default.
     Http2,
-    /// HTTP/2, without asking.
+    /// HTTP/2 without negotiation.
     Http2PriorKnowledge,
-    /// HTTP/3, raced with the others.
+    /// HTTP/3, raced against TCP.
     Http3,
-    /// HTTP/3 and nothing else.
+    /// Only HTTP/3.
     Http3Only,
 }
 
@@ -100,44 +100,45 @@ impl HttpVersion {
     }
 }
 
-/// The methods that [`ClientBuilder`](super::ClientBuilder) and [`RequestBuilder`](super::RequestBuilder)
-/// have in common.
+/// Defines the methods that [`ClientBuilder`](super::ClientBuilder) and
+/// [`RequestBuilder`](super::RequestBuilder) share.
 macro_rules! settings {
     ($builder:ident) => {
         impl $builder {
-            /// Any option of curl's (<https://curl.se/libcurl/c/curl_easy_setopt.html>), set before what the
-            /// request itself needs, so that URL, method and body are not to be set so. What the option
-            /// refuses is told when the request is sent.
+            /// Sets any option of curl's (<https://curl.se/libcurl/c/curl_easy_setopt.html>). URL, method and
+            /// body are not set this way: the request's own values override them. Sending the request reports
+            /// an option that is refused.
             pub fn option(mut self, option: EasyOption, value: impl Into<PlainValue>) -> Self {
                 self.options.set(option, value);
                 self
             }
 
-            /// A header field; one of the same name that was given before is replaced. A name or value that
-            /// would end its line is refused when the request is sent.
+            /// Sets a header field and replaces an earlier one of the same name. A name or value with a line
+            /// break is refused when the request is sent.
             pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
                 self.options.set_header(name.into(), value.into());
                 self
             }
 
-            /// The User-Agent.
+            /// Sets the User-Agent.
             pub fn user_agent(self, text: &str) -> Self {
                 self.option(EasyOption::Useragent, text)
             }
 
-            /// A cookie, beside those of the client's jar.
+            /// Adds a cookie to those of the client's jar.
             pub fn cookie(mut self, name: &str, value: &str) -> Self {
                 self.options.add_cookie(name, value);
                 self
             }
 
-            /// User and password, said with the first request (HTTP's Basic, other protocols' log-in).
+            /// Sets user and password, sent with the first request (HTTP's Basic, or the login of other
+            /// protocols).
             pub fn basic_auth(self, user: &str, password: &str) -> Self {
                 self.login(user, password, tables::constant::CURLAUTH_BASIC)
             }
 
-            /// User and password, in the best way that the server offers (Digest, NTLM, Negotiate …): it is
-            /// asked first.
+            /// Sets user and password, for the best method that the server offers (Digest, NTLM, Negotiate
+            /// …). The first request is sent without them to find out.
             pub fn any_auth(self, user: &str, password: &str) -> Self {
                 self.login(user, password, tables::constant::CURLAUTH_ANY)
             }
@@ -148,101 +149,100 @@ macro_rules! settings {
                     .option(EasyOption::Httpauth, ways as i64)
             }
 
-            /// A token (RFC 6750).
+            /// Sets a bearer token (RFC 6750).
             pub fn bearer_auth(self, token: &str) -> Self {
                 self.option(EasyOption::Xoauth2Bearer, token)
                     .option(EasyOption::Httpauth, tables::constant::CURLAUTH_BEARER as i64)
             }
 
-            /// The longest that everything may take, in milliseconds' resolution; zero is for ever.
+            /// Limits the time of the whole request, in milliseconds; zero is no limit.
             pub fn timeout(self, limit: Duration) -> Self {
                 self.option(EasyOption::TimeoutMs, milliseconds(limit))
             }
 
-            /// The longest that a connection may take to be made, TLS included.
+            /// Limits the time to open a connection, TLS included.
             pub fn connect_timeout(self, limit: Duration) -> Self {
                 self.option(EasyOption::ConnecttimeoutMs, milliseconds(limit))
             }
 
-            /// How long nothing may move, in whole seconds, rounded up.
+            /// Limits the time without any data transferred, in whole seconds, rounded up.
             pub fn stall_timeout(self, limit: Duration) -> Self {
                 let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
                 self.option(EasyOption::LowSpeedLimit, 1)
                     .option(EasyOption::LowSpeedTime, i64::try_from(seconds).unwrap_or(i64::MAX))
             }
 
-            /// Follows up to so many redirects, with the method that the status asks for (RFC 9110, 15.4).
-            /// Without this none is followed.
+            /// Follows up to `most` redirects, with the method that the status requires (RFC 9110, 15.4). By
+            /// default none is followed.
             pub fn redirects(self, most: u32) -> Self {
                 self.option(EasyOption::Followlocation, tables::constant::CURLFOLLOW_OBEYCODE)
                     .option(EasyOption::Maxredirs, i64::from(most))
             }
 
-            /// The proxy: `http://`, `https://`, `socks4://`, `socks4a://`, `socks5://` or `socks5h://`.
-            /// Without this the environment says.
+            /// Sets the proxy: `http://`, `https://`, `socks4://`, `socks4a://`, `socks5://` or `socks5h://`.
+            /// By default the environment's variables decide.
             pub fn proxy(self, url: &str) -> Self {
                 self.option(EasyOption::Proxy, url)
             }
 
-            /// No proxy, whatever the environment says.
+            /// Uses no proxy, even if the environment sets one.
             pub fn no_proxy(self) -> Self {
                 self.option(EasyOption::Proxy, "")
             }
 
-            /// User and password for the proxy.
+            /// Sets user and password for the proxy.
             pub fn proxy_auth(self, user: &str, password: &str) -> Self {
                 self.option(EasyOption::Proxyusername, user).option(EasyOption::Proxypassword, password)
             }
 
-            /// The authorities that are trusted, in PEM, instead of the system's.
+            /// Sets the trusted authorities, in PEM, in place of the system's.
             pub fn ca_pem(self, pem: impl Into<Vec<u8>>) -> Self {
                 self.option(EasyOption::CainfoBlob, pem.into())
             }
 
-            /// The client's certificate and its key, in PEM.
+            /// Sets the client certificate and its key, in PEM.
             pub fn identity_pem(self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
                 self.option(EasyOption::SslcertBlob, certificate.into())
                     .option(EasyOption::SslkeyBlob, key.into())
             }
 
-            /// The server's key must be one of these (`sha256//…`, several apart by `;`), whoever vouches for
-            /// it.
+            /// Accepts only these server keys (`sha256//…`, separated by `;`), in addition to the certificate
+            /// check.
             pub fn pinned_key(self, pins: &str) -> Self {
                 self.option(EasyOption::Pinnedpublickey, pins)
             }
 
-            /// Whether any certificate for any name is taken: for tests, as whoever stands between is taken,
-            /// too.
+            /// Accepts any certificate for any name. For tests only: connections can be intercepted.
             pub fn danger_accept_any_certificate(self, yes: bool) -> Self {
                 self.option(EasyOption::SslVerifypeer, !yes)
                     .option(EasyOption::SslVerifyhost, if yes { 0 } else { 2 })
             }
 
-            /// The version of HTTP.
+            /// Sets the HTTP version.
             pub fn http_version(self, version: HttpVersion) -> Self {
                 self.option(EasyOption::HttpVersion, version.number())
             }
 
-            /// Whether to wait for a connection that is being made, to see whether it carries several
-            /// requests at once (HTTP/2, HTTP/3), instead of making another. Against a server of HTTP/1 that
-            /// costs the first requests time.
+            /// Waits for a connection in progress, to see whether it can carry several requests (HTTP/2,
+            /// HTTP/3), before opening another one. This delays the first requests if the server only has
+            /// HTTP/1.
             pub fn wait_for_streams(self, yes: bool) -> Self {
                 self.option(EasyOption::Pipewait, yes)
             }
 
-            /// Whether compressed bodies are asked for, in every coding that is built, and decoded.
+            /// Requests compressed bodies, in every coding that is built in, and decodes them.
             pub fn compressed(self, yes: bool) -> Self {
                 let value = if yes { PlainValue::Text(Vec::new()) } else { PlainValue::Default };
                 self.option(EasyOption::AcceptEncoding, value)
             }
 
-            /// Which part is asked for, as bytes: `0-499`, `500-`, `-500`.
+            /// Requests a byte range: `0-499`, `500-`, `-500`.
             pub fn range(self, range: &str) -> Self {
                 self.option(EasyOption::Range, range)
             }
 
-            /// How many bytes of a reply may lie untaken before the sender has to wait, 128 KiB by default.
-            /// At most twice that is held, and what two receives brought.
+            /// Limits the received body that waits to be read, 128 KiB by default; beyond it the sender has
+            /// to wait. Memory use is at most twice the limit plus two receive buffers.
             pub fn window(mut self, bytes: usize) -> Self {
                 self.options.window = bytes.min(usize::MAX - 1);
                 self
@@ -253,7 +253,7 @@ macro_rules! settings {
 
 pub(super) use settings;
 
-/// As options have it.
+/// Converts a duration to the milliseconds that options take.
 pub(super) fn milliseconds(limit: std::time::Duration) -> i64 {
     i64::try_from(limit.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! A request, and how it becomes options.
+//! Requests, and their conversion to options.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::running::Running;
 use crate::PlainValue;
 use crate::transfers::Upload;
 
-/// A request that is being put together. Nothing is done before it is [sent](Self::send).
+/// A request under construction. Nothing happens until it is [sent](Self::send).
 #[must_use = "a request does nothing before it is sent"]
 pub struct RequestBuilder {
     client: Arc<Shared>,
@@ -57,7 +57,7 @@ impl RequestBuilder {
         self
     }
 
-    /// What is sent. No media type is said of it unless by [`header`](Self::header).
+    /// Sets the body. No Content-Type is added; set it with [`header`](Self::header).
     pub fn body(mut self, body: impl Into<Body>) -> Self {
         self.body = body.into();
         self
@@ -74,7 +74,7 @@ impl RequestBuilder {
         self
     }
 
-    /// Sends a value as JSON. One that cannot be written as such is told when the request is sent.
+    /// Sends a value as JSON. A serialization error is reported when the request is sent.
     #[cfg(feature = "json")]
     pub fn json<T: serde::Serialize + ?Sized>(mut self, value: &T) -> Self {
         match serde_json::to_vec(value) {
@@ -93,8 +93,8 @@ impl RequestBuilder {
         self
     }
 
-    /// Sends the request, and gives the reply when its head has come: a status of any kind is one. The future
-    /// breaks the transfer off when it is dropped: its connection is closed, or its stream reset.
+    /// Sends the request and returns the response when its head has been received, whatever its status.
+    /// Dropping the future aborts the transfer: the connection is closed, or its stream reset.
     pub async fn send(mut self) -> Result<Response, Error> {
         self.options.check().map_err(|error| error.at(&*self.url, Reached::Nothing))?;
         let client = self.client.clone();
@@ -104,14 +104,14 @@ impl RequestBuilder {
         Ok(Response::new(head, running))
     }
 
-    /// The method and the body as options: which they are hangs on both.
+    /// Converts method and body to options. They depend on each other.
     fn prepare(self) -> (Prepared, Option<Source>) {
         let RequestBuilder { method, url, mut options, body, form, .. } = self;
         let is_http = url.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http"));
         let sends = !matches!(body.0, Kind::Nothing) || form.is_some();
         let (mut upload, mut source) = (Upload::Nothing, None);
         let mut untyped = false;
-        // What says the method by itself; another has to be said.
+        // The method that the options imply. Any other one must be named.
         let implied = match body.0 {
             Kind::Nothing if form.is_some() => "POST",
             Kind::Nothing => match method.as_str() {
@@ -139,7 +139,7 @@ impl RequestBuilder {
                 put(&mut options, size)
             }
         };
-        // Other protocols have GET and PUT for what they do, and no method to be named.
+        // Protocols other than HTTP express GET and PUT by what they do, and have no method to name.
         if method != implied && is_http {
             options.set(EasyOption::Customrequest, method.as_str());
         }
@@ -175,7 +175,7 @@ fn put(options: &mut Options, size: Option<u64>) -> &'static str {
     "PUT"
 }
 
-/// Names and values as a query or a form has them.
+/// Encodes names and values for a query or a form.
 fn encoded<N: AsRef<str>, V: AsRef<str>>(pairs: impl IntoIterator<Item = (N, V)>) -> String {
     let octets = |text: &str| String::from_utf8_lossy(&wire::escape::encode(text.as_bytes())).into_owned();
     let pair = |(name, value): (N, V)| format!("{}={}", octets(name.as_ref()), octets(value.as_ref()));

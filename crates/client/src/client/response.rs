@@ -1,4 +1,4 @@
-//! A reply: its head, and its body piece by piece.
+//! Responses: a head, and a body that arrives piece by piece.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -13,12 +13,11 @@ use super::head::{Fields, Head, Version};
 use super::metrics::Metrics;
 use super::running::{Piece, Running};
 
-/// A reply. Its body comes as it is asked for: by [`chunk`](Self::chunk), as a [`Stream`], or all at once by
-/// [`bytes`](Self::bytes). Whoever does not ask holds the sender up, and dropping the response breaks the
-/// transfer off.
+/// A response. The body is read by [`chunk`](Self::chunk), as a [`Stream`], or all at once by
+/// [`bytes`](Self::bytes). An unread body makes the sender wait. Dropping the response aborts the transfer.
 pub struct Response {
     head: Head,
-    /// Until the body has ended.
+    /// The transfer, until its body has ended.
     running: Option<Running>,
     metrics: Option<Metrics>,
     trailers: Fields,
@@ -29,52 +28,52 @@ impl Response {
         Response { head, running: Some(running), metrics: None, trailers: Fields::default() }
     }
 
-    /// The status: HTTP's, or the last reply code of another protocol; 0 where there is none.
+    /// Returns the HTTP status, or the last reply code of another protocol; 0 if there is none.
     pub fn status(&self) -> u16 {
         self.head.status
     }
 
-    /// Whether the status is one of success: HTTP's 200 to 299, FTP's likewise, and none.
+    /// Returns whether the status is a success: 200 to 299 in HTTP, likewise in FTP, or no status at all.
     pub fn is_success(&self) -> bool {
         matches!(self.head.status, 0 | 100..=299)
     }
 
-    /// The version of HTTP.
+    /// Returns the HTTP version.
     pub fn version(&self) -> Version {
         self.head.version
     }
 
-    /// The fields of the last head.
+    /// Returns the fields of the last head.
     pub fn headers(&self) -> &Fields {
         &self.head.fields
     }
 
-    /// The first value under a name, where it is text.
+    /// Returns the first value of a field, if it is valid UTF-8.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.fields.get(name)
     }
 
-    /// The URL that was asked for last, after redirects.
+    /// Returns the last URL requested, after redirects.
     pub fn url(&self) -> &str {
         &self.head.url
     }
 
-    /// How many bytes of body were announced.
+    /// Returns the announced size of the body in bytes.
     pub fn content_length(&self) -> Option<u64> {
         self.head.length
     }
 
-    /// Who has answered.
+    /// Returns the address of the peer.
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         self.head.ends.0
     }
 
-    /// This side's end of the connection.
+    /// Returns the local address of the connection.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         self.head.ends.1
     }
 
-    /// The reply, unless its status is 400 or above.
+    /// Returns an error if the status is 400 or above, otherwise the response.
     pub fn error_for_status(self) -> Result<Response, Error> {
         match self.head.status {
             status @ 400.. => {
@@ -85,12 +84,12 @@ impl Response {
         }
     }
 
-    /// The next piece of the body; `None` is its end. What comes after an error is the end.
+    /// Returns the next piece of the body; `None` is the end. After an error, the next call returns the end.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
         std::future::poll_fn(|cx| self.poll_chunk(cx)).await.transpose()
     }
 
-    /// The whole body, or what is left of it.
+    /// Returns the rest of the body.
     pub async fn bytes(mut self) -> Result<Vec<u8>, Error> {
         let Some(mut all) = self.chunk().await? else { return Ok(Vec::new()) };
         while let Some(piece) = self.chunk().await? {
@@ -99,13 +98,13 @@ impl Response {
         Ok(all)
     }
 
-    /// The whole body as text; what is not UTF-8 is replaced.
+    /// Returns the rest of the body as text. Invalid UTF-8 is replaced.
     pub async fn text(self) -> Result<String, Error> {
         let bytes = self.bytes().await?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
     }
 
-    /// The whole body as JSON.
+    /// Parses the rest of the body as JSON.
     #[cfg(feature = "json")]
     pub async fn json<T: serde::de::DeserializeOwned>(self) -> Result<T, Error> {
         let url = self.head.url.clone();
@@ -117,12 +116,12 @@ impl Response {
         })
     }
 
-    /// Times and sizes, once the body has ended.
+    /// Returns times and sizes, once the body has ended.
     pub fn metrics(&self) -> Option<&Metrics> {
         self.metrics.as_ref()
     }
 
-    /// The fields that followed the body, once it has ended.
+    /// Returns the trailer fields, once the body has ended.
     pub fn trailers(&self) -> &Fields {
         &self.trailers
     }

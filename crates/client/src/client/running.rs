@@ -1,4 +1,4 @@
-//! The task's side of a transfer: sends the upload, and waits for head and body.
+//! The task's side of a transfer: sends the upload, waits for head and body.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use super::head::Head;
 use super::hub::Shared;
 use super::metrics::Metrics;
 
-/// The task's side of a transfer. Dropping it breaks the transfer off.
+/// The task's side of a transfer. Dropping it aborts the transfer.
 pub(super) struct Running {
     client: Arc<Shared>,
     call: Arc<Call>,
     source: Option<Source>,
-    /// There is nothing to break off.
+    /// Whether the transfer has ended, so that there is nothing to abort.
     over: bool,
 }
 
@@ -29,13 +29,13 @@ impl Running {
         Running { client, call, source, over: false }
     }
 
-    /// The last head, or what there was instead of one.
+    /// Returns the last head, or the error that occurred before one was complete.
     pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Error>> {
         if let Err(error) = self.send(cx) {
             return Poll::Ready(Err(error));
         }
         let mut state = self.call.lock();
-        // A failure with nothing before it that could be shown is the reply's.
+        // A failure before any body was received is an error of the response itself.
         if state.body.is_empty() && matches!(state.ended, Some(Err(_))) {
             self.over = true;
             return Poll::Ready(Err(state
@@ -53,7 +53,7 @@ impl Running {
         }
     }
 
-    /// The next of the body; an error is the last thing told, and so is the end with its measurements and
+    /// Returns the next piece of the body. The last item is an error, or the end with its metrics and
     /// trailers.
     pub fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece, Error>> {
         if let Err(error) = self.send(cx) {
@@ -82,7 +82,7 @@ impl Running {
         }
     }
 
-    /// Hands on what the caller's source gives, as long as the engine takes it.
+    /// Passes pieces from the caller's stream to the engine while it accepts them.
     fn send(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
         while let Some(source) = &mut self.source {
             let mut state = self.call.lock();
@@ -131,7 +131,7 @@ impl Drop for Running {
     }
 }
 
-/// What comes after a head.
+/// What follows a head: body, then the end.
 pub(super) enum Piece {
     Body(Vec<u8>),
     End(Metrics, Vec<u8>),

@@ -1,5 +1,4 @@
-//! The descriptor and the timer on async-io, which serves smol and every executor without a reactor of its
-//! own.
+//! The event loop of async-io, for smol and any executor without a reactor of its own.
 
 use std::future::Future;
 use std::io;
@@ -27,8 +26,8 @@ impl EventLoop for AsyncIo {
 pub struct Watched {
     descriptor: Async<Descriptor>,
     timer: Timer,
-    /// When the timer goes off. It is set anew only for what comes earlier: most deadlines are far away and
-    /// never come.
+    /// When the timer fires. It is set anew only for an earlier deadline: most deadlines are far away and
+    /// never reached.
     armed: Option<Instant>,
 }
 

@@ -1,4 +1,4 @@
-//! What a driver needs of an event loop: one descriptor watched, and one timer.
+//! The interface between a driver and an event loop: one watched descriptor and one timer.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -16,19 +16,20 @@ pub use async_io::AsyncIo;
 #[cfg(all(unix, feature = "tokio"))]
 pub use tokio::Tokio;
 
-/// An event loop in which a [`Driver`](crate::Driver) can wait. `Tokio` and `AsyncIo` are two, each behind the feature of its name;
-/// another takes as many lines.
+/// An event loop in which a [`Driver`](crate::Driver) can wait. `Tokio` and `AsyncIo` implement it, each
+/// behind the feature of its name.
 pub trait EventLoop {
-    /// What it makes of a descriptor.
+    /// The type of a watched descriptor.
     type Watch: Watch;
 
-    /// Begins to watch.
+    /// Starts to watch a descriptor.
     fn watch(self, descriptor: Descriptor) -> io::Result<Self::Watch>;
 }
 
-/// A descriptor that is watched.
+/// A watched descriptor.
 pub trait Watch: Unpin {
-    /// Ready once the descriptor is readable or the deadline has come, which may be told too early and never too late. Whoever is told
-    /// reads all that there is, so that an edge is enough. Else `cx` is woken when that is so.
+    /// Returns `Ready` once the descriptor is readable or the deadline has passed; otherwise `cx` is woken
+    /// then. Waking too early is allowed, too late is not. The driver reads until nothing is left, so
+    /// edge-triggered notification suffices.
     fn poll(&mut self, deadline: Option<Instant>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 }

@@ -1,4 +1,4 @@
-//! The descriptor and the timer on tokio.
+//! The event loop of tokio.
 
 use std::future::Future;
 use std::io;
@@ -33,8 +33,8 @@ impl EventLoop for Tokio {
 pub struct Watched {
     descriptor: AsyncFd<Descriptor>,
     timer: Pin<Box<Sleep>>,
-    /// When the timer goes off. It is set anew only for what comes earlier: most deadlines are far away and
-    /// never come.
+    /// When the timer fires. It is set anew only for an earlier deadline: most deadlines are far away and
+    /// never reached.
     armed: Option<Instant>,
 }
 
