@@ -66,7 +66,7 @@ pub struct Cache {
     entries: Vec<Entry>,
 }
 
-/// The header breaks the grammar; what came before the fault has been taken.
+/// The header is malformed. Entries before the fault were accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -115,7 +115,7 @@ impl Cache {
         self.entries.iter().find(|entry| is_same(&entry.source, source) && accepts(entry.destination.alpn))
     }
 
-    /// Takes a whole file; what is no entry is skipped.
+    /// Loads a whole file. Lines that are not entries are skipped.
     pub fn load(&mut self, file: &[u8], now: i64) {
         for line in file.split(|&octet| octet == b'\n') {
             if let Some(entry) = parse_line(line).filter(|entry| entry.expires >= now) {
@@ -153,7 +153,7 @@ struct Parameters {
     persist: bool,
 }
 
-/// An alternative, `None` for one that is skipped, and what follows it.
+/// An alternative and the rest of the header; `None` for an alternative that is skipped.
 type Alternative<'a> = (Option<(Service, Parameters)>, &'a [u8]);
 
 /// `protocol="host:port"; ma=1; persist=1`. A protocol or port that is not known is skipped.
@@ -200,7 +200,7 @@ fn parse_parameter<'a>(input: &'a [u8], parameters: &mut Parameters) -> Result<&
     Ok(rest)
 }
 
-/// `host:port`, the host being the source's if it is left out. `None` for a port that cannot be.
+/// Parses `host:port`; a missing host is the source's. Returns `None` for an invalid port.
 fn parse_authority(authority: &[u8], source: &Service) -> Result<Option<(Vec<u8>, u16)>, Malformed> {
     let colon = authority.iter().rposition(|&octet| octet == b':').ok_or(Malformed)?;
     let (host, port) = (&authority[..colon], &authority[colon + 1..]);

@@ -22,8 +22,8 @@ pub fn decode(input: &[u8]) -> Option<Vec<u8>> {
     decode_unpadded(input)
 }
 
-/// Decodes the standard alphabet; the padding may be left out, and an empty text is an empty value. Key files
-/// and `known_hosts` are written so.
+/// Decodes the standard alphabet. The padding is optional, and an empty text is an empty value. Key files and
+/// `known_hosts` use this form.
 pub fn decode_unpadded(input: &[u8]) -> Option<Vec<u8>> {
     let padding = input.iter().rev().take_while(|&&character| character == b'=').count();
     let (digits, _) = input.split_at(input.len() - padding);

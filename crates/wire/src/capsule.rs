@@ -1,12 +1,11 @@
-//! Datagrams of HTTP (RFC 9297): as capsules on a stream (§3.2, §3.5) and as what a QUIC DATAGRAM carries
-//! (§2.1). Those that are somebody's UDP payloads have the context 0 in front (RFC 9298 §5); others are
-//! nobody's here and are passed over.
+//! HTTP Datagrams (RFC 9297): as capsules on a stream (§3.2, §3.5) and as the contents of a QUIC DATAGRAM
+//! (§2.1). UDP payloads have the context 0 in front (RFC 9298 §5); other contexts are ignored.
 
 use crate::varint::{self, Partial};
 
-/// The type of a capsule that holds a datagram (RFC 9297 §3.5).
+/// The type of a DATAGRAM capsule (RFC 9297 §3.5).
 const DATAGRAM: u64 = 0;
-/// What holds UDP payloads (RFC 9298 §4).
+/// The context of UDP payloads (RFC 9298 §4).
 const UDP: u64 = 0;
 /// More no UDP payload has (RFC 9298 §5), with the context in front.
 const LONGEST: u64 = 65_527 + 8;
@@ -19,8 +18,8 @@ pub fn write(out: &mut Vec<u8>, payload: &[u8]) {
     out.extend_from_slice(payload);
 }
 
-/// A UDP payload as what a QUIC DATAGRAM carries for the request on this stream, of which every fourth is
-/// one.
+/// Encodes a UDP payload as a QUIC DATAGRAM for the request on this stream. The DATAGRAM contains a quarter
+/// of the stream ID.
 pub fn on_quic(stream: u64, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(payload.len() + 9);
     varint::write(&mut out, stream / 4);
@@ -29,7 +28,7 @@ pub fn on_quic(stream: u64, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The other way round; `None` when it is another stream's or another context's, or nothing at all.
+/// Decodes a QUIC DATAGRAM. Returns `None` for another stream, another context or a malformed one.
 pub fn of_quic(stream: u64, datagram: &[u8]) -> Option<&[u8]> {
     let (quarter, used) = varint::read(datagram)?;
     (quarter == stream / 4).then(|| of_udp(&datagram[used..])).flatten()
@@ -45,7 +44,7 @@ fn of_udp(datagram: &[u8]) -> Option<&[u8]> {
 pub struct Capsules {
     number: Partial,
     kind: Option<u64>,
-    /// What is still to come of one that was begun.
+    /// Remaining length of an incomplete capsule.
     left: Option<u64>,
     /// A datagram that comes in pieces.
     held: Vec<u8>,
@@ -54,8 +53,8 @@ pub struct Capsules {
 }
 
 impl Capsules {
-    /// Takes in what came, and hands out the UDP payloads in it. What is passed over or comes in pieces takes
-    /// no more memory than one payload.
+    /// Processes input and passes on the UDP payloads in it. Skipped or fragmented capsules need no more
+    /// memory than one payload.
     pub fn take(&mut self, mut input: &[u8], mut payload: impl FnMut(&[u8])) {
         while let Some((first, rest)) = input.split_first() {
             let Some(left) = self.left else {

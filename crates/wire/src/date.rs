@@ -1,5 +1,5 @@
 //! Dates: what `curl_getdate` accepts (the forms of RFC 9110 section 5.6.7 and many sloppier ones), and the
-//! civil calendar in UTC for those who write dates.
+//! civil calendar in UTC for writing dates.
 
 use std::fmt;
 
@@ -172,7 +172,7 @@ const WORD_LIMIT: usize = 12;
 /// The first year of the Gregorian calendar; earlier ones are refused.
 const FIRST_YEAR: i64 = 1583;
 
-/// What the parts have told so far.
+/// The fields parsed so far.
 #[derive(Default)]
 struct Found {
     weekday: bool,
@@ -181,7 +181,7 @@ struct Found {
     day: Option<u32>,
     year: Option<u32>,
     clock: Option<(u8, u8, u8)>,
-    /// What to add for UTC, in seconds.
+    /// Seconds to add for UTC.
     zone: Option<i64>,
     /// A number was no day of the month: the next one is to be a year.
     expects_year: bool,
@@ -314,8 +314,8 @@ fn date_of_day(days: i64) -> (i64, u8, u8) {
     (year, month as u8, day as u8)
 }
 
-/// Minutes west of Greenwich. The military letters go east from A to M and west from N to Y, as curl has them
-/// by now: RFC 822 had their signs wrong.
+/// Minutes west of Greenwich. The military letters go east from A to M and west from N to Y, as in current
+/// curl: RFC 822 had the signs wrong.
 const ZONES: &[(&str, i16)] = &[
     ("GMT", 0),
     ("UT", 0),

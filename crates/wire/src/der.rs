@@ -1,7 +1,7 @@
 //! DER and the part of BER that LDAP uses (X.690): tags of one octet, definite lengths.
 //!
 //! Certificates, private keys, PKCS#12 files and LDAP messages are read here. The reader borrows, never
-//! recurses and never allocates; its callers give a value its meaning.
+//! recurses and never allocates. Its callers interpret the values.
 
 pub const BOOLEAN: u8 = 0x01;
 pub const INTEGER: u8 = 0x02;
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         self.optional(tag)
     }
 
-    /// Reads the contents of the next value if it carries `tag`; consumes nothing otherwise.
+    /// Reads the contents of the next value if it has the tag `tag`; consumes nothing otherwise.
     pub fn optional(&mut self, tag: u8) -> Option<&'a [u8]> {
         if self.peek() != Some(tag) {
             return None;
@@ -179,7 +179,7 @@ pub fn push(out: &mut Vec<u8>, tag: u8, body: &[u8]) {
     out.extend_from_slice(body);
 }
 
-/// Returns an OID in dotted form, for comparing and for printing those without a name.
+/// Returns an OID in dotted form, for comparison and for printing unnamed ones.
 pub fn dotted(oid: &[u8]) -> String {
     let mut arcs: Vec<u64> = Vec::new();
     let mut arc: u64 = 0;

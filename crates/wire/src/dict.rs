@@ -1,11 +1,11 @@
-//! DICT (RFC 2229): the commands that a URL stands for. All are sent at once, the server closes after the
-//! last.
+//! DICT (RFC 2229): the commands of a URL. All are sent at once, and the server closes after the last.
 
 use crate::escape::{self, Reject, RejectedOctet};
 
-/// What a URL's path asks for: `/d:WORD:DATABASE` defines, `/m:WORD:DATABASE:STRATEGY` finds words (section
-/// 5), with `define`, `lookup`, `match` and `find` for the letters; anything else is a command with colons
-/// for its blanks (curl's docs/URL-SYNTAX.md). `client` is told to the server.
+/// Returns the commands for a URL's path: `/d:WORD:DATABASE` defines, `/m:WORD:DATABASE:STRATEGY` matches
+/// words (section 5), with the aliases `define`, `lookup`, `match` and `find`. Anything else is a command
+/// with colons in place of blanks (curl's docs/URL-SYNTAX.md). `client` is the client name sent to the
+/// server.
 pub fn request(path: &[u8], client: &str) -> Result<Vec<u8>, RejectedOctet> {
     let path = escape::decode(path, Reject::Control)?;
     let path = path.strip_prefix(b"/").unwrap_or(&path);
@@ -29,7 +29,7 @@ pub fn request(path: &[u8], client: &str) -> Result<Vec<u8>, RejectedOctet> {
     Ok([b"CLIENT ", client.as_bytes(), b"\r\n", &command, b"\r\nQUIT\r\n"].concat())
 }
 
-/// A word with a backslash before each character that would end it or mean something else (section 2.2).
+/// Quotes a word: a backslash before each character that would end it or has a special meaning (section 2.2).
 fn quoted(word: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(word.len());
     for &octet in word {

@@ -1,5 +1,5 @@
-//! Percent encoding and decoding of single components, as `curl_easy_escape` and `curl_easy_unescape` do it
-//! (RFC 3986 section 2.1). Which characters a whole URL may keep is `url`'s matter.
+//! Percent encoding and decoding of single components, as in `curl_easy_escape` and `curl_easy_unescape` (RFC
+//! 3986 section 2.1). The module `url` decides which characters a whole URL may contain.
 
 /// Which decoded octets make decoding fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn encode(input: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Decodes every complete `%XX`; a percent sign that does not start one stands for itself.
+/// Decodes every complete `%XX`. Any other percent sign is literal.
 pub fn decode(input: &[u8], reject: Reject) -> Result<Vec<u8>, RejectedOctet> {
     let mut out = Vec::with_capacity(input.len());
     let mut rest = input;
@@ -57,7 +57,7 @@ pub fn push_encoded(out: &mut Vec<u8>, octet: u8) {
     out.extend_from_slice(&[b'%', DIGITS[usize::from(octet >> 4)], DIGITS[usize::from(octet & 15)]]);
 }
 
-/// The octet that a `%XX` at the very start of `input` stands for.
+/// Decodes a `%XX` at the start of `input`.
 pub fn encoded_octet(input: &[u8]) -> Option<u8> {
     match input {
         [b'%', high, low, ..] => Some((crate::hex::digit(*high)? << 4) | crate::hex::digit(*low)?),

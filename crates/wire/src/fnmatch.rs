@@ -1,11 +1,10 @@
-//! File name patterns: POSIX fnmatch(3) without flags, which is what curl matches FTP listings with where the
-//! system has that function. Slashes and leading dots are nothing special. Works on octets, in time pattern ×
-//! name.
+//! File name patterns: POSIX fnmatch(3) without flags, which curl uses for FTP listings on systems with that
+//! function. Slashes and leading dots are not special. Works on octets, in time pattern × name.
 
 /// Whether the whole name fits the pattern.
 pub fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut pattern_at, mut name_at) = (0, 0);
-    // Where to go on when it fails: behind the last star, with one more octet of the name given to that star.
+    // Where to continue after a mismatch: after the last star, with one more octet of the name matched by it.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         let step = match pattern.get(pattern_at) {

@@ -1,10 +1,10 @@
-//! Gopher (RFC 1436, URLs by RFC 4266): the one line that a client sends.
+//! Gopher (RFC 1436, URLs by RFC 4266): the request line.
 
 use crate::escape::{self, Reject, RejectedOctet};
 
-/// The line that asks for the selector of a URL. Path and query stand as in the URL: the path's first
-/// character is the item's type, meant for the client, and a question mark is part of the selector. Tabs part
-/// the selector from a search; what would end the line, or the string in some servers, is refused.
+/// Returns the request line for a URL. The selector is path and query without the path's first character,
+/// which is the item type and meant for the client; a question mark is part of the selector. Tabs separate
+/// the selector from a search. Octets that would end the line, or the string in some servers, are refused.
 pub fn request(path_and_query: &[u8]) -> Result<Vec<u8>, RejectedOctet> {
     let selector = path_and_query.get(2..).unwrap_or_default();
     let mut line = escape::decode(selector, Reject::Zero)?;

@@ -20,7 +20,7 @@ pub fn encode(input: &[u8]) -> String {
         .collect()
 }
 
-/// The octets of an even number of digits; `None` for anything else.
+/// Decodes an even number of digits; `None` for anything else.
 pub fn decode(input: &[u8]) -> Option<Vec<u8>> {
     if !input.len().is_multiple_of(2) {
         return None;

@@ -1,8 +1,8 @@
 //! Inflating (RFC 1951, and RFC 1950 around it), by the crate miniz_oxide.
 //!
-//! Not by flate2 on top of it, which has a window of zeros before the first octet and takes what refers to
-//! them: data is corrupt that refers to what was before it (RFC 1951, section 3.2.3), as zlib has it. Here
-//! the window does not wrap until it has been full once, and from then on nothing can refer beyond it.
+//! The crate flate2 is not used: its window starts with zeros, and it accepts references to them. Data with a
+//! reference before its beginning is corrupt (RFC 1951, section 3.2.3), and zlib refuses it. Here the window
+//! does not wrap until it has been full once; from then on no reference can reach beyond it.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct Inflater {
     status: TINFLStatus,
 }
 
-/// What one step came to.
+/// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     pub used: usize,
@@ -32,13 +32,13 @@ pub struct Step {
     pub ended: bool,
 }
 
-/// What is no deflated data.
+/// The data is not valid deflate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
 impl Inflater {
-    /// Returns an inflater of data with nothing around it. Its state is made on the stack, which the caller's
-    /// frame must not have room for ever after.
+    /// Returns an inflater for a raw stream. The function is not inlined, because it builds the state on the
+    /// stack, and the caller's frame should not reserve that room.
     #[inline(never)]
     pub fn raw() -> Inflater {
         Inflater {
@@ -57,14 +57,14 @@ impl Inflater {
         Inflater { is_zlib: true, ..Inflater::raw() }
     }
 
-    /// Another stream begins, which may refer to this one.
+    /// Starts another stream, which may refer to this one.
     pub fn go_on(&mut self) {
         self.state.init();
         self.status = TINFLStatus::NeedsMoreInput;
     }
 
-    /// Fills `output` as far as `input` and what is left from before go. What was made before a fault is
-    /// handed out; the next step tells of it.
+    /// Fills `output` as far as `input` and the buffered rest allow. Output before a fault is returned; the
+    /// next step reports the fault.
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Corrupt> {
         let (mut used, mut made) = (0, 0);
         loop {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_refers_as_far_back_as_may_be() {
-        // Nothing repeats in less than a window, everything after it.
+        // Nothing repeats within a window, and everything repeats after it.
         let noise = |at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8;
         let plain: Vec<u8> = (0..200_000).map(|at: u32| noise(at % 32_768)).collect();
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn nothing_refers_to_what_was_before_the_first_octet() {
-        // One literal, then three octets from so far before that there is nothing; and from the literal on.
+        // One literal, then three octets from before the beginning; and with a distance that reaches the
+        // literal.
         assert_eq!(inflate(b"\x92\x03\x92\x03", 1, 100), Err(Corrupt));
         assert_eq!(inflate(b"\x4b\x04\x02\x00", usize::MAX, 100), Ok(b"aaaa".to_vec()));
     }

@@ -1,11 +1,11 @@
-//! MQTT 3.1.1 (OASIS standard of 2014): the packets that a client sends, and the heads of those that it gets.
-//! Messages go once at most (QoS 0), so that a payload is whatever follows a head.
+//! MQTT 3.1.1 (OASIS standard of 2014): the packets of a client, and the heads of received packets. Messages
+//! are sent at most once (QoS 0), so that a payload is everything after a head.
 
 /// The largest remaining length (section 2.2.3).
 pub const MAX_REMAINING: u32 = 268_435_455;
-/// The time in seconds after which a server may count a silent client as gone.
+/// Time in seconds after which a server may drop a silent client.
 pub const KEEP_ALIVE_S: u16 = 60;
-/// Number of the one subscription.
+/// Packet identifier of the only subscription.
 const SUBSCRIPTION: u16 = 1;
 
 /// A text of MQTT has its length in front, in two bytes.
@@ -16,10 +16,10 @@ pub struct TooLong;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// What kind of packet a server has sent, and how many bytes of it follow the head.
+/// The kind of a received packet, and how many bytes follow its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The octet that it begins with: the kind, and flags.
+    /// The first octet: kind and flags.
     pub first: u8,
     pub kind: Kind,
     pub remaining: u32,
@@ -37,7 +37,8 @@ pub enum Kind {
 }
 
 impl Head {
-    /// The head at the front of what was received and its length; `None` while it is incomplete.
+    /// Parses the head at the front of received bytes; returns it and its length, or `None` while it is
+    /// incomplete.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, Malformed> {
         let Some((&first, lengths)) = bytes.split_first() else { return Ok(None) };
         let mut remaining = 0;
@@ -64,7 +65,7 @@ impl Kind {
     }
 }
 
-/// CONNECT, for a session of its own (section 3.1).
+/// Returns CONNECT for a clean session (section 3.1).
 pub fn connect(client: &[u8], user: Option<&[u8]>, password: Option<&[u8]>) -> Result<Vec<u8>, TooLong> {
     const CLEAN_SESSION: u8 = 0x02;
     let flag = |there: bool, bit: u8| if there { bit } else { 0 };
@@ -101,11 +102,10 @@ pub const PING: [u8; 2] = [0xc0, 0];
 /// DISCONNECT (section 3.14).
 pub const DISCONNECT: [u8; 2] = [0xe0, 0];
 
-/// CONNACK's two bytes (section 3.2.2) for a session that was accepted and is new, as every one is that was
-/// asked to be clean.
+/// The two bytes of CONNACK (section 3.2.2) for an accepted, new session; every clean session is new.
 pub const ACCEPTED: [u8; 2] = [0, 0];
 
-/// Whether this is what follows the head of a SUBACK that grants our subscription (section 3.9).
+/// Returns whether this is the rest of a SUBACK that grants our subscription (section 3.9).
 pub fn is_granted(suback: [u8; 3]) -> bool {
     u16::from_be_bytes([suback[0], suback[1]]) == SUBSCRIPTION && suback[2] <= 2
 }

@@ -6,7 +6,7 @@ pub const FILE_LIMIT: usize = 128 * 1024;
 const LINE_LIMIT: usize = 16 * 1024;
 const TOKEN_LIMIT: usize = 4096;
 
-/// What a file says for one host.
+/// The login of a host in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credentials {
     pub login: Vec<u8>,
@@ -17,9 +17,9 @@ pub struct Credentials {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyntaxError;
 
-/// Finds the credentials for a host, and for one login at it if one is given. Machine names match in any
-/// case, logins exactly. The first entry for the host decides; where a login is given, the first with that
-/// login or none, and one without a password only where no later one has more.
+/// Finds the credentials for a host, and for one login at it if one is given. Machine names are compared
+/// without case, logins exactly. The first entry for the host decides. With a login, the first entry with
+/// that login or without one decides; an entry without a password is used only if no later one has more.
 pub fn find(file: &[u8], host: &[u8], login: Option<&[u8]>) -> Result<Option<Credentials>, SyntaxError> {
     let mut search = Search {
         host,
@@ -68,7 +68,7 @@ struct Search<'a> {
     wanted_login: Option<&'a [u8]>,
     state: State,
     entry: Entry,
-    /// What the first entry says that is for this host and login, and says enough.
+    /// The first entry for this host and login that is sufficient.
     found: Option<Credentials>,
     /// The first with the login that is wanted and no password.
     spare: Option<Credentials>,
@@ -134,7 +134,8 @@ impl Search<'_> {
         self.wanted_login.is_none_or(|wanted| self.entry.login.as_deref().is_none_or(|login| login == wanted))
     }
 
-    /// An entry counts as a whole, whatever the order of its parts, and the last of each kind.
+    /// Ends an entry. It is judged as a whole, whatever the order of its fields; the last field of each kind
+    /// counts.
     fn end_entry(&mut self) {
         let fits = self.login_fits();
         let Entry { login, password } = std::mem::take(&mut self.entry);
@@ -156,7 +157,8 @@ impl Search<'_> {
     }
 }
 
-/// The next token and what follows it; quotes allow blanks and `\n`, `\r`, `\t` and escaped characters.
+/// Parses the next token; returns it and the rest. Quotes allow blanks and `\n`, `\r`, `\t` and escaped
+/// characters.
 fn next_token(line: &[u8]) -> Result<(Vec<u8>, &[u8]), SyntaxError> {
     let Some(mut rest) = line.strip_prefix(b"\"") else {
         let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());

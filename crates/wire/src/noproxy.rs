@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-/// Whether `host` (an address without brackets) is on the list. "*" alone is every host.
+/// Returns whether `host` (an address without brackets) is on the list. "*" alone matches every host.
 pub fn matches(host: &str, list: &str) -> bool {
     if list.trim() == "*" {
         return true;

@@ -1,5 +1,5 @@
-//! POP3 (RFC 1939, CAPA RFC 2449, AUTH RFC 5034) as bytes: lines of replies, what a server can do, which
-//! commands are answered by more than a line, and the dots of what is received ([`Unstuffer`]).
+//! POP3 (RFC 1939, CAPA RFC 2449, AUTH RFC 5034) as bytes: reply lines, capabilities, which commands have
+//! multi-line replies, and dot-unstuffing ([`Unstuffer`]).
 
 use md5::{Digest, Md5};
 use memchr::memchr;
@@ -7,14 +7,14 @@ use memchr::memchr;
 use crate::auth::sasl::Mechanisms;
 use crate::hex;
 
-/// What a line is.
+/// The status of a reply line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status<'a> {
-    /// `+OK`, and what follows.
+    /// `+OK`, and the rest.
     Ok(&'a [u8]),
-    /// `-ERR`, and what follows.
+    /// `-ERR`, and the rest.
     Err(&'a [u8]),
-    /// A plus sign alone: the server waits for more, the challenge of SASL.
+    /// A plus sign alone: a challenge of SASL; the server waits for the response.
     Continue(&'a [u8]),
 }
 
@@ -42,7 +42,7 @@ pub fn apop(user: &[u8], password: &[u8], timestamp: &[u8]) -> Vec<u8> {
     [b"APOP ", user, b" ", proof.as_bytes()].concat()
 }
 
-/// What CAPA tells, as far as it matters.
+/// The capabilities that matter, from CAPA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
     pub stls: bool,
@@ -68,8 +68,8 @@ impl Capabilities {
     }
 }
 
-/// Whether a command is answered by lines up to a dot. Of those that are not known it is assumed, as curl
-/// does.
+/// Returns whether a command has a multi-line reply, which ends with a dot. Unknown commands are assumed to
+/// have one, as in curl.
 pub fn has_body(command: &[u8]) -> bool {
     let (name, alone) = match memchr(b' ', command) {
         Some(at) => (&command[..at], false),
@@ -99,25 +99,25 @@ enum Place {
     Cr,
 }
 
-/// Takes the dots off that were put before lines which begin with one, and finds the line that is nothing but
-/// a dot (RFC 1939 section 3). Only CR LF ends a line.
+/// Removes the dots that were stuffed before lines that begin with one, and finds the line with only a dot
+/// (RFC 1939 section 3). Only CR LF ends a line.
 #[derive(Debug, Default)]
 pub struct Unstuffer(Place);
 
-/// What became of a piece.
+/// The result of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unstuffed {
-    /// So many bytes stand at the front of the buffer now.
+    /// Number of bytes at the front of the buffer.
     pub written: usize,
-    /// The end was found; what follows begins here.
+    /// Offset of what follows the end, if the end was found.
     pub end: Option<usize>,
 }
 
 impl Unstuffer {
-    /// Before this position nothing may have been received into the buffer: a CR may have been held back.
+    /// Room to leave at the front of the buffer: a CR may have been held back.
     pub const ROOM: usize = 1;
 
-    /// Moves what was received into `buffer`, from ROOM on, to its front without the dots.
+    /// Moves received bytes, which start at ROOM in `buffer`, to its front without the stuffed dots.
     pub fn take(&mut self, buffer: &mut [u8]) -> Unstuffed {
         let (mut read, mut written) = (Self::ROOM, 0);
         while let Some(&octet) = buffer.get(read) {
@@ -141,7 +141,7 @@ impl Unstuffer {
                 (Place::Cr, b'\n') => self.0 = Place::Start,
                 (_, b'\r') => self.0 = Place::Cr,
                 _ => {
-                    // Up to the next CR there is nothing to be looked at.
+                    // Nothing before the next CR needs a check.
                     let run = memchr(b'\r', &buffer[read..]).unwrap_or(buffer.len() - read);
                     buffer.copy_within(read..read + run, written);
                     (read, written) = (read + run, written + run);
@@ -164,7 +164,8 @@ impl Unstuffer {
 mod tests {
     use super::*;
 
-    /// Whatever the cuts, the same comes out; the rest behind the end too.
+    /// Unstuffs input that is cut into pieces; the output must not depend on the cuts, nor must the rest
+    /// after the end.
     fn unstuff(input: &[u8], cut: usize) -> (Vec<u8>, Option<Vec<u8>>) {
         let (mut unstuffer, mut out) = (Unstuffer::default(), Vec::new());
         for (at, piece) in input.chunks(cut.max(1)).enumerate() {

@@ -1,4 +1,5 @@
-//! Which name servers are asked, and how (resolv.conf(5)); lists of servers as CURLOPT_DNS_SERVERS has them.
+//! Name servers and how to query them (resolv.conf(5)); lists of servers in the format of
+//! CURLOPT_DNS_SERVERS.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -11,10 +12,10 @@ const LONGEST_TIMEOUT_S: u64 = 30;
 const MOST_ATTEMPTS: u32 = 5;
 const PORT: u16 = 53;
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvConf {
-    /// In the order in which they are asked.
+    /// In the order in which they are queried.
     pub servers: Vec<SocketAddr>,
     /// Domains that are put behind a name, without their dots at the end.
     pub search: Vec<String>,
@@ -22,11 +23,11 @@ pub struct ResolvConf {
     pub ndots: usize,
     /// How long one server is waited for.
     pub timeout: Duration,
-    /// How often all of them are asked.
+    /// How often all of them are queried.
     pub attempts: u32,
-    /// Begin with another server each time.
+    /// Start with another server each time.
     pub rotate: bool,
-    /// Ask by TCP alone (`use-vc`).
+    /// Use only TCP (`use-vc`).
     pub stream: bool,
 }
 
@@ -45,7 +46,7 @@ impl Default for ResolvConf {
 }
 
 impl ResolvConf {
-    /// Reads the file. What is not understood is passed over, as everywhere.
+    /// Parses the file. Unknown lines are ignored, as in other resolvers.
     pub fn parse(text: &str) -> ResolvConf {
         let mut conf = ResolvConf { servers: Vec::new(), ..ResolvConf::default() };
         for line in text.lines().filter(|line| !line.starts_with(['#', ';'])) {
@@ -96,8 +97,8 @@ impl ResolvConf {
     }
 }
 
-/// `HOST[:PORT][,HOST[:PORT]]...`, each host a number; one of IPv6 with a port has brackets. `None` when
-/// anything else is in it.
+/// Parses `HOST[:PORT][,HOST[:PORT]]...`. Each host is an address; an IPv6 address with a port has brackets.
+/// Returns `None` for anything else.
 pub fn servers(list: &str) -> Option<Vec<SocketAddr>> {
     list.split(',').map(|entry| server(entry.trim())).collect()
 }

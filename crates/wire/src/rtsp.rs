@@ -1,10 +1,10 @@
-//! RTSP (RFC 2326), as far as it is not HTTP/1: its methods, the first line of a reply, three fields, and the
-//! packets that stand between messages on the same connection (section 10.12).
+//! RTSP (RFC 2326), where it differs from HTTP/1: its methods, the status line, three fields, and the packets
+//! between messages on the same connection (section 10.12).
 
 use crate::http1::StatusLine;
 use crate::http1::status::Opening;
 
-/// What a client asks for; the numbers are those of CURLOPT_RTSP_REQUEST(3).
+/// A request method; the numbers are those of CURLOPT_RTSP_REQUEST(3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     Options = 1,
@@ -17,7 +17,7 @@ pub enum Method {
     GetParameter,
     SetParameter,
     Record,
-    /// Nothing: packets are awaited.
+    /// No request: only receive packets.
     Receive,
 }
 
@@ -36,12 +36,12 @@ impl Method {
         Method::Receive,
     ];
 
-    /// The one with this number.
+    /// Returns the method with this number.
     pub fn from_number(number: i64) -> Option<Method> {
         Method::ALL.into_iter().find(|method| *method as i64 == number)
     }
 
-    /// The word that a request begins with.
+    /// Returns the method's name in a request.
     pub fn name(self) -> &'static str {
         match self {
             Method::Options => "OPTIONS",
@@ -70,8 +70,8 @@ impl Method {
 
 const PREFIX: &[u8] = b"RTSP/";
 
-/// The first line of a reply: "RTSP/1.0 200 OK". No other version is known (RFC 7826's speaks otherwise).
-/// Everything else of the head is as in HTTP/1.1.
+/// Parses a status line: "RTSP/1.0 200 OK". No other version is supported (RFC 7826 differs). The rest of the
+/// head is as in HTTP/1.1.
 pub fn status(line: &[u8]) -> Option<StatusLine> {
     let rest = line.trim_ascii_start().strip_prefix(PREFIX)?;
     let [b'1', b'.', b'0', b' ' | b'\t', rest @ ..] = rest else { return None };
@@ -94,7 +94,7 @@ pub fn session_id(value: &[u8]) -> Option<&[u8]> {
     Some(&value[..end]).filter(|id| !id.is_empty())
 }
 
-/// Channels on which packets may come: those that a server has named.
+/// The channels on which packets may arrive: those that a server has named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Channels([u64; 4]);
 
@@ -124,25 +124,25 @@ fn number(text: &[u8]) -> Option<u8> {
     std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
 }
 
-/// What stands at the front of received bytes, between two messages.
+/// The contents at the front of received bytes, between two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
-    /// A packet of so many bytes: a dollar sign, its channel, a length in two bytes, and what has that
+    /// A packet of that many bytes: a dollar sign, its channel, a length in two bytes, and a payload of that
     /// length.
     Packet(usize),
     /// The beginning of a message.
     Message,
-    /// So many bytes that are neither.
+    /// Number of bytes that are neither.
     Junk(usize),
-    /// The beginning of one of them, of which more must come; or nothing.
+    /// The beginning of one of them, or nothing: more input is needed.
     Incomplete,
 }
 
 const DOLLAR: u8 = b'$';
 const HEADER: usize = 4;
 
-/// Tells what stands there. Messages are looked for as long as one is awaited; on no other channels than
-/// these come packets.
+/// Classifies the front of received bytes. Messages are expected while one is awaited; packets only on the
+/// given channels.
 pub fn front(bytes: &[u8], channels: &Channels, awaits_message: bool) -> Front {
     match bytes {
         [] | [DOLLAR] => Front::Incomplete,
@@ -159,7 +159,7 @@ pub fn front(bytes: &[u8], channels: &Channels, awaits_message: bool) -> Front {
     }
 }
 
-/// Whether a reply begins there; here, too, its name is [`Opening::Http`].
+/// Returns whether a response begins there. As in HTTP, its kind is [`Opening::Http`].
 pub fn opening(bytes: &[u8]) -> Opening {
     let n = bytes.len().min(PREFIX.len());
     match bytes[..n] == PREFIX[..n] {

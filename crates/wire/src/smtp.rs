@@ -1,5 +1,5 @@
-//! SMTP (RFC 5321) as bytes: lines of replies, what EHLO tells, mailboxes as they are written into commands,
-//! and the dots of what is sent ([`Stuffer`]).
+//! SMTP (RFC 5321) as bytes: reply lines, EHLO extensions, mailboxes in commands, and dot-stuffing
+//! ([`Stuffer`]).
 
 use memchr::memchr;
 
@@ -16,7 +16,7 @@ pub struct Line<'a> {
     pub text: &'a [u8],
 }
 
-/// Reads the line of a reply; `None` when it is none. Some servers end a reply with the code alone (RFC 4954
+/// Parses a reply line; `None` if it is not one. Some servers end a reply with the code alone (RFC 4954
 /// section 4.2).
 pub fn line(line: &[u8]) -> Option<Line<'_>> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -34,7 +34,7 @@ pub fn line(line: &[u8]) -> Option<Line<'_>> {
     }
 }
 
-/// What the reply to EHLO tells, as far as it matters.
+/// The extensions that matter, from the reply to EHLO.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extensions {
     pub starttls: bool,
@@ -77,14 +77,15 @@ pub struct Mailbox {
     local: Vec<u8>,
     /// Behind it, as ASCII where that is possible (RFC 5890).
     host: Option<Vec<u8>>,
-    /// What stands behind the closing bracket: parameters of the command (RFC 3461 has some).
+    /// Text after the closing bracket: parameters of the command (RFC 3461 defines some).
     suffix: Vec<u8>,
     /// Something in it was not ASCII.
     is_international: bool,
 }
 
 impl Mailbox {
-    /// Reads an address, in angle brackets or without. One without a host is left for the server to judge.
+    /// Parses an address, with or without angle brackets. An address without a host is left for the server to
+    /// judge.
     pub fn parse(address: &[u8]) -> Mailbox {
         let (address, suffix) = match address.strip_prefix(b"<") {
             None => (address, &b""[..]),
@@ -128,8 +129,8 @@ impl Mailbox {
     }
 }
 
-/// Whether a mail is nothing but lines that end in CR LF, as a chunk has to be (RFC 3030 section 3), the last
-/// one perhaps without.
+/// Returns whether a mail consists of lines that end in CR LF, as a chunk must (RFC 3030 section 3); the last
+/// line may lack it.
 pub fn is_lines(mail: &[u8]) -> bool {
     let mut before = 0;
     mail.iter().chain(b"x").all(|&octet| {
@@ -139,11 +140,11 @@ pub fn is_lines(mail: &[u8]) -> bool {
     })
 }
 
-/// Puts a dot before lines that begin with one, and the line that is nothing but a dot behind the last
-/// (RFC 5321 section 4.5.2). Only CR LF ends a line.
+/// Stuffs a dot before lines that begin with one, and appends the final line with only a dot (RFC 5321
+/// section 4.5.2). Only CR LF ends a line.
 #[derive(Debug)]
 pub struct Stuffer {
-    /// How much of CR LF came last; both at the beginning.
+    /// How much of CR LF came last; initially both.
     seen: u8,
 }
 
@@ -172,7 +173,7 @@ impl Stuffer {
                     self.seen = 1;
                 }
                 _ => {
-                    // Up to the next CR there is nothing to be looked at.
+                    // Nothing before the next CR needs a check.
                     let run = memchr(b'\r', rest).unwrap_or(rest.len());
                     out.extend_from_slice(&rest[..run]);
                     rest = &rest[run..];

@@ -1,7 +1,7 @@
 //! SOCKS 4, 4a and 5 messages of a client (RFC 1928, RFC 1929, and OpenSSH's text on version 4).
 //!
-//! What is sent is built whole; what is received has a fixed length or says it, and is judged here. What
-//! GSS-API adds is `socks_gssapi`'s.
+//! Requests are built whole. Replies have a fixed length or announce it, and are checked here. GSS-API
+//! messages are in `socks_gssapi`.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -11,7 +11,7 @@ use tables::ProxyCode;
 /// A length of these protocols is one byte.
 const LONGEST: usize = 255;
 
-/// Where the proxy shall lead.
+/// The destination that the proxy connects to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination<'a> {
     Ip(IpAddr),
@@ -26,11 +26,12 @@ pub struct Ways {
     pub gssapi: bool,
     /// With name and password (RFC 1929).
     pub password: bool,
-    /// There is a name; without one a password is not offered, but given when it is asked for.
+    /// Whether there is a user name. Without one, a password is not offered, but sent if the server requests
+    /// it.
     pub named: bool,
 }
 
-/// What the server of version 5 chose.
+/// The method chosen by a version 5 server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     None,
@@ -101,7 +102,7 @@ pub fn reply4(reply: &[u8; 8]) -> Result<(), SocksError> {
     Err(error(code, format!("[SOCKS] cannot complete SOCKS4 connection to {ip}:{port}. ({status}), {why}")))
 }
 
-/// Version 5's first message: what is offered.
+/// Returns version 5's first message: the offered methods.
 pub fn greeting5(ways: Ways) -> Vec<u8> {
     let methods = [(0, true), (1, ways.gssapi), (2, ways.password && ways.named)];
     let offered: Vec<u8> =
@@ -109,7 +110,7 @@ pub fn greeting5(ways: Ways) -> Vec<u8> {
     [&[5, offered.len() as u8], &offered[..]].concat()
 }
 
-/// What version 5's server chose.
+/// Parses the method chosen by a version 5 server.
 pub fn choice5(reply: [u8; 2], ways: Ways) -> Result<Method, SocksError> {
     match reply {
         [5, 0] => Ok(Method::None),

@@ -1,6 +1,5 @@
-//! The messages of RFC 1961, GSS-API in SOCKS 5: tokens of a security context, the level at which what
-//! follows is protected, and then data in that protection. All have one head; what is in them is the security
-//! context's matter.
+//! The messages of RFC 1961, GSS-API in SOCKS 5: tokens of a security context, the protection level, and then
+//! protected data. All have the same header; the contents belong to the security context.
 
 use tables::ProxyCode;
 
@@ -14,7 +13,7 @@ pub const HEAD: usize = 4;
 const VERSION: u8 = 1;
 const REJECTED: u8 = 255;
 
-/// What a message is for.
+/// The type of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A token of the context.
@@ -39,7 +38,7 @@ impl Kind {
 /// How data is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Not at all: it follows as it is.
+    /// No protection: data follows in clear.
     None = 0,
     /// Signed.
     Integrity = 1,
@@ -79,7 +78,7 @@ pub fn message(kind: Kind, token: &[u8]) -> Result<Vec<u8>, SocksError> {
     Ok(out)
 }
 
-/// Judges version and type of an answer. A rejection has nothing more. The version is ignored, as servers
+/// Checks version and type of a reply. A rejection has no further bytes. The version is ignored, as servers
 /// differ.
 pub fn answer(kind: Kind, [version, found]: [u8; 2]) -> Result<(), SocksError> {
     match found {

@@ -1,7 +1,6 @@
-//! TELNET (RFC 854): what is data in what a server sends and what are commands, the answers to these (options
-//! by the states of RFC 1143, of which a client that never takes a word back needs three), and what
-//! subnegotiations tell: terminal type (RFC 1091), X display (RFC 1096), environment (RFC 1572) and window
-//! size (RFC 1073).
+//! TELNET (RFC 854): separates data and commands of a server, and answers commands: options by the states of
+//! RFC 1143 (a client that never withdraws an option needs three of them), and subnegotiations: terminal type
+//! (RFC 1091), X display (RFC 1096), environment (RFC 1572) and window size (RFC 1073).
 
 pub const IAC: u8 = 255;
 const DONT: u8 = 254;
@@ -29,10 +28,10 @@ const ESCAPE: u8 = 2;
 
 /// A terminal's or a display's name is no longer than this.
 const NAME_LIMIT: usize = 1000;
-/// Variables that would make the environment longer than this are left out.
+/// Variables that would make the environment longer than this are omitted.
 const ENVIRONMENT_LIMIT: usize = 2042;
 
-/// What the application would have the server know (CURLOPT_TELNETOPTIONS(3)).
+/// The application's options (CURLOPT_TELNETOPTIONS(3)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wishes {
     terminal: Option<Vec<u8>>,
@@ -95,7 +94,7 @@ impl Wishes {
         }
     }
 
-    /// What the server may do.
+    /// Returns whether the server may enable an option.
     fn theirs(&self, option: u8) -> bool {
         match option {
             BINARY => self.binary,
@@ -112,14 +111,14 @@ fn window(text: &[u8]) -> Option<(u16, u16)> {
     Some((columns, rows))
 }
 
-/// A decimal number and what follows it.
+/// Parses a decimal number; returns it and the rest.
 fn number(text: &[u8]) -> Option<(u16, &[u8])> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let value = std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?;
     Some((value, &text[digits..]))
 }
 
-/// Doubles what would begin a command.
+/// Doubles octets that would begin a command.
 pub fn escape(data: &[u8], out: &mut Vec<u8>) {
     for &byte in data {
         out.push(byte);
@@ -134,13 +133,13 @@ pub fn escape(data: &[u8], out: &mut Vec<u8>) {
 pub enum Fault {
     /// A subnegotiation with a command in it.
     Subnegotiation,
-    /// The server asks for what was not offered.
+    /// The server requests what was not offered.
     NotOffered,
     /// The name of a terminal or display is too long.
     TooLong,
 }
 
-/// What one side does about an option.
+/// The state of an option on one side.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Agreed {
     No,
@@ -167,7 +166,8 @@ pub struct Session {
     theirs: [Agreed; 256],
     /// Option and first byte of a subnegotiation: no more of it matters.
     sub: [Option<u8>; 2],
-    /// The server has spoken of options. Until then nothing is said of them: it may be no TELNET server.
+    /// Whether the server has negotiated options. Until then no option is sent: it may not be a TELNET
+    /// server.
     asked: bool,
     opened: bool,
     answers: Vec<u8>,
@@ -188,8 +188,8 @@ impl Session {
         }
     }
 
-    /// Takes the commands out of what has come; the data are at the front of it then, so many bytes. What is
-    /// to be answered is in [`Session::answers`].
+    /// Removes the commands from received bytes, and returns how many bytes of data are at the front. Replies
+    /// to commands are in [`Session::answers`].
     pub fn receive(&mut self, bytes: &mut [u8]) -> Result<usize, Fault> {
         let mut data = 0;
         for at in 0..bytes.len() {
@@ -205,7 +205,7 @@ impl Session {
         Ok(data)
     }
 
-    /// What is to be sent, and forgotten here.
+    /// Returns the pending output; the caller empties it.
     pub fn answers(&mut self) -> &mut Vec<u8> {
         &mut self.answers
     }
@@ -245,7 +245,7 @@ impl Session {
         Ok(data)
     }
 
-    /// Says what is wished. To ask a server for its echo could make it hang up.
+    /// Requests the wanted options. Requesting the server's echo could make it disconnect.
     fn open(&mut self) {
         for option in KNOWN {
             let at = usize::from(option);
@@ -287,7 +287,7 @@ impl Session {
         }
     }
 
-    /// We shall do something, or not. A window of unknown size may be spoken of by anybody.
+    /// Handles a request to enable or disable an option on our side. A window of unknown size is never sent.
     fn we(&mut self, shall: bool, option: u8) {
         let at = usize::from(option);
         let before = self.ours[at];
@@ -372,7 +372,7 @@ mod tests {
         (bytes[..n].to_vec(), std::mem::take(session.answers()))
     }
 
-    /// A session whose opening words have been said.
+    /// A session whose initial requests have been sent.
     fn opened(all: &[&str]) -> Session {
         let mut session = Session::new(wishes(all));
         hear(&mut session, &[IAC, WONT, ECHO]);
@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(hear(&mut session, &[IAC, DO, NAWS]).1, unknown);
     }
 
-    /// CVE-2023-27533: what an option's value holds begins no command of its own.
+    /// CVE-2023-27533: the value of an option cannot start a command.
     #[test]
     fn what_subnegotiations_tell() {
         let mut session =

@@ -7,7 +7,7 @@ pub enum Mode {
     Netascii,
 }
 
-/// A block's size where nothing was agreed on.
+/// Block size without negotiation.
 pub const DEFAULT_BLOCK: usize = 512;
 /// The sizes that may be agreed on (RFC 2348).
 pub const BLOCKS: std::ops::RangeInclusive<usize> = 8..=65_464;
@@ -15,7 +15,7 @@ pub const BLOCKS: std::ops::RangeInclusive<usize> = 8..=65_464;
 /// Names and values.
 type Options<'a> = Vec<(&'a [u8], &'a [u8])>;
 
-/// What a server sends, and a client but for the requests.
+/// A packet of a server, or one of a client other than a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Packet<'a> {
     Data {
@@ -86,7 +86,7 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// A request to read or to write a file, whose name holds no NUL.
+/// Returns a request to read or write a file. Its name contains no NUL.
 pub fn request(write: bool, name: &[u8], mode: Mode, options: &[(&str, u64)]) -> Vec<u8> {
     let mut out = (if write { WRITE } else { READ }).to_be_bytes().to_vec();
     let mode: &[u8] = match mode {
@@ -131,7 +131,7 @@ fn number(bytes: &[u8]) -> Result<(u16, &[u8]), Malformed> {
     Ok((u16::from_be_bytes(*number), rest))
 }
 
-/// Up to the NUL, and what follows it; none when there is no NUL.
+/// Splits at the NUL; the rest is `None` if there is no NUL.
 fn string(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
     match bytes.iter().position(|octet| *octet == 0) {
         Some(end) => (&bytes[..end], Some(&bytes[end + 1..])),

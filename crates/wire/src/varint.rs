@@ -14,7 +14,7 @@ pub fn write(out: &mut Vec<u8>, value: u64) {
     }
 }
 
-/// The one at the front of `input` and its length; `None` when it is not whole.
+/// Reads the integer at the front of `input`; returns it and its length, or `None` if it is incomplete.
 pub fn read(input: &[u8]) -> Option<(u64, usize)> {
     let first = *input.first()?;
     let length = 1usize << (first >> 6);
@@ -41,7 +41,7 @@ impl Partial {
         (self.left == 0).then_some(self.value)
     }
 
-    /// Whether nothing of it has come.
+    /// Returns whether no byte of it has arrived.
     pub fn is_new(&self) -> bool {
         self.left == 0
     }

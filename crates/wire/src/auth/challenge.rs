@@ -1,12 +1,12 @@
 //! `WWW-Authenticate:` and `Proxy-Authenticate:` (RFC 9110 section 11.6.1): one value may hold several
 //! challenges, and the comma separates both challenges and their parameters.
 
-/// What a server asks for.
+/// A challenge of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Challenge {
     /// As written; compare with `is`.
     pub scheme: String,
-    /// What Negotiate and NTLM send instead of parameters.
+    /// The token that Negotiate and NTLM send in place of parameters.
     pub token: Option<Vec<u8>>,
     /// Names in lower case, values without quotes. Repeated ones are all there.
     pub parameters: Vec<(String, Vec<u8>)>,
@@ -87,7 +87,7 @@ fn parameter_value(input: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// A token68 is all there is up to the comma; anything else is left for the parameters.
+/// Parses a token68: it extends to the comma. Anything else is left for the parameters.
 fn token68(input: &[u8]) -> (Option<Vec<u8>>, &[u8]) {
     let is_digit = |octet: u8| octet.is_ascii_alphanumeric() || b"-._~+/".contains(&octet);
     let after_digits = skip(input, is_digit);

@@ -9,7 +9,7 @@ use crate::hex;
 /// A longer parameter value is refused.
 const VALUE_LIMIT: usize = 1024;
 
-/// What a server wants for Digest, and how often its nonce has been used.
+/// A Digest challenge, and how often its nonce has been used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
     realm: Vec<u8>,
@@ -42,7 +42,7 @@ enum Algorithm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unusable;
 
-/// What is to be authenticated.
+/// The request to authenticate.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub user: &'a [u8],
@@ -87,7 +87,7 @@ impl Digest {
         self.is_stale
     }
 
-    /// What follows "Digest " in the header.
+    /// Returns the text after "Digest " in the header.
     pub fn respond(&mut self, request: Request<'_>) -> Vec<u8> {
         self.count = self.count.saturating_add(1);
         let count = format!("{:08x}", self.count);
@@ -137,7 +137,7 @@ impl Digest {
             secret = self.hash(&[secret.as_bytes(), &self.nonce, request.cnonce]);
         }
         let what = match self.qop {
-            // No body is hashed: that of an upload is not known when the header is written.
+            // The body is not hashed: an upload's content is unknown when the header is written.
             Some(Qop::AuthInt) => self.hash(&[request.method, request.uri, self.hash(&[b""]).as_bytes()]),
             _ => self.hash(&[request.method, request.uri]),
         };
@@ -189,7 +189,7 @@ fn algorithm(name: &[u8]) -> Result<(Algorithm, bool), Unusable> {
     Ok((algorithm, is_session))
 }
 
-/// "auth" before "auth-int"; anything else counts as not there.
+/// Chooses "auth" before "auth-int"; other values are ignored.
 fn qop(list: &[u8]) -> Option<Qop> {
     let has = |name: &[u8]| {
         list.split(|&octet| octet == b',').any(|item| item.trim_ascii().eq_ignore_ascii_case(name))
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn user_hash_example_of_rfc_7616() {
-        // The RFC's own response is of another algorithm; the one below was computed with OpenSSL.
+        // The response in the RFC is for another algorithm; the one below was computed with OpenSSL.
         let mut digest = digest(
             "Digest realm=\"api@example.org\", qop=\"auth\", algorithm=SHA-512-256, \
              nonce=\"5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK\", \

@@ -4,7 +4,7 @@
 
 use super::hash;
 
-/// What is to be signed.
+/// The request to sign.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub method: &'a [u8],
@@ -15,7 +15,7 @@ pub struct Request<'a> {
     pub query: Option<&'a [u8]>,
     /// The application's own headers.
     pub headers: &'a [(&'a [u8], &'a [u8])],
-    /// Names separated by blanks; those of headers end in a colon. None for the usual ones.
+    /// Component names separated by blanks; header names end in a colon. `None` selects the defaults.
     pub components: Option<&'a str>,
     pub key_id: &'a str,
     pub algorithm: Algorithm,
@@ -29,7 +29,7 @@ pub enum Algorithm {
     HmacSha256,
 }
 
-/// The text that is signed, and what Signature-Input says about it.
+/// The signature base, and the value of Signature-Input for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
     pub text: Vec<u8>,
@@ -44,7 +44,7 @@ pub enum Error {
     Missing(String),
     /// RFC 9421, 2: each may be there once.
     Twice(String),
-    /// Only printable ASCII can be told (RFC 8941, 3.3.3).
+    /// The key ID is not printable ASCII (RFC 8941, 3.3.3).
     KeyId,
 }
 

@@ -1,6 +1,6 @@
-//! Authentication as values: `challenge` reads what an HTTP server asks for, the others write what is
-//! answered; `sasl` is what the mail protocols speak. Random octets and the time are arguments; which scheme
-//! to pick and whom to trust with credentials is the caller's.
+//! Authentication as values. `challenge` parses an HTTP server's challenges, the other modules write
+//! responses; `sasl` is for the mail protocols. Random octets and the time are arguments. The caller chooses
+//! a scheme and decides who may receive credentials.
 
 pub mod basic;
 pub mod challenge;

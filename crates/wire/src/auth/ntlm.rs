@@ -1,5 +1,5 @@
-//! NTLM ([MS-NLMP]): messages 1 and 3, and what of message 2 they need. Version 2 responses when the server
-//! describes its target, version 1 otherwise, as curl does it.
+//! NTLM ([MS-NLMP]): messages 1 and 3, and the fields of message 2 that they need. As in curl, responses have
+//! version 2 if the server describes its target, otherwise version 1.
 
 use super::hash::{des, hmac_md5, md4};
 use crate::base64;
@@ -16,12 +16,12 @@ const NEGOTIATE_TARGET_INFO: u32 = 1 << 23;
 const HEADER_LENGTH: usize = 64;
 /// A longer message 2 is refused.
 const MESSAGE_LIMIT: usize = 64 * 1024;
-/// What curl's message 3 has room for (NTLM_BUFSIZE).
+/// Largest message 3 in curl (NTLM_BUFSIZE).
 const OUTPUT_LIMIT: usize = 1024;
 /// Seconds from 1601 to 1970.
 const EPOCH_DIFFERENCE_S: i64 = 11_644_473_600;
 
-/// What the server's message 2 told.
+/// The fields of the server's message 2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message2 {
     flags: u32,
@@ -29,20 +29,20 @@ pub struct Message2 {
     target_info: Vec<u8>,
 }
 
-/// The message is too short, too long, or says it is something else.
+/// The message is too short, too long, or of another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
 /// Message 3 would be longer than curl's, which servers are known to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooBig {
-    /// Because of what the server says of itself, which the response repeats.
+    /// The response is too long because it repeats the server's target description.
     Response,
     /// Because of the names.
     Names,
 }
 
-/// Who logs in.
+/// The login.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
     /// `user`, `DOMAIN\user` or `DOMAIN/user`.
@@ -52,7 +52,7 @@ pub struct Credentials<'a> {
     pub workstation: &'a [u8],
 }
 
-/// Message 1 in base64; it tells nothing about the user.
+/// Returns message 1 in base64. It contains nothing about the user.
 pub fn message1() -> String {
     let flags = NEGOTIATE_OEM | REQUEST_TARGET | NEGOTIATE_NTLM | NEGOTIATE_NTLM2 | NEGOTIATE_ALWAYS_SIGN;
     let mut message = [0; 32];
@@ -63,7 +63,7 @@ pub fn message1() -> String {
 }
 
 impl Message2 {
-    /// Takes what follows "NTLM " in the challenge.
+    /// Parses the text after "NTLM " in the challenge.
     pub fn parse(encoded: &[u8]) -> Result<Message2, Malformed> {
         if encoded.len() > MESSAGE_LIMIT {
             return Err(Malformed);
@@ -119,7 +119,7 @@ impl Message2 {
     }
 }
 
-/// The payload in the order in which it stands; the buffers that point to it follow the same order.
+/// Writes the payload fields in order; the buffers that point to them follow the same order.
 fn message3(payload: &[Vec<u8>; 5], flags: u32) -> Result<String, TooBig> {
     let [lm, nt, names @ ..] = payload;
     let responses = HEADER_LENGTH + lm.len() + nt.len();
@@ -190,7 +190,7 @@ fn uppercase(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Little endian; what is not UTF-8 is taken octet by octet.
+/// Encodes text in little-endian UTF-16. Invalid UTF-8 is converted octet by octet.
 fn utf16(text: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(text) {
         Ok(text) => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(base64::decode(answer.as_bytes()).unwrap()[20..22], [52, 0]);
     }
 
-    /// What C curl 8.22 answers to the same message.
+    /// The reply of curl 8.22 to the same message.
     #[test]
     fn third_message_of_version1() {
         let second = b"TlRMTVNTUAACAAAAAgACADAAAACGggEAc51AYVDgyNcAAAAAAAAAAG4AbgAyAAAAQ0MCAAQAQwBDAAEAEgBFAEwASQBTAEEA\
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(Message2::parse(second).unwrap().answer(who, [0; 8], 0).as_deref(), Ok(wanted));
     }
 
-    /// The sizes at which curl's buffer ends: the responses may fill it, the names must leave an octet.
+    /// The sizes at which curl's buffer ends: the responses may fill it, the names must leave one octet free.
     #[test]
     fn third_messages_that_are_too_big() {
         let answered = |target_info: usize, user: usize, flags: u32| {

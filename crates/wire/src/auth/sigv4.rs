@@ -1,11 +1,11 @@
-//! AWS Signature Version 4 as CURLOPT_AWS_SIGV4 asks for it, for Amazon and for those who imitate it under
-//! other names.
+//! AWS Signature Version 4 with the parameters of CURLOPT_AWS_SIGV4, for Amazon and for compatible services
+//! with other names.
 
 use super::hash::{hmac_sha256, sha256};
 use crate::date::Civil;
 use crate::{escape, hex};
 
-/// What is to be signed.
+/// The request to sign.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// `provider1[:provider2[:region[:service]]]`
@@ -13,9 +13,9 @@ pub struct Request<'a> {
     pub user: &'a [u8],
     pub secret: &'a [u8],
     pub method: &'a [u8],
-    /// Host name alone; region and service come from it if they are not given.
+    /// Host name only; region and service are derived from it if they are not given.
     pub host_name: &'a [u8],
-    /// What the `Host:` header says.
+    /// The value of the `Host:` header.
     pub host: &'a [u8],
     /// As in the request line.
     pub path: &'a [u8],
@@ -31,11 +31,12 @@ pub struct Request<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum Payload<'a> {
     Known(&'a [u8]),
-    /// Cannot be read before it is sent. S3 takes it unsigned, others get it signed as empty.
+    /// The body cannot be read before it is sent. S3 takes it unsigned, other services get the signature of
+    /// an empty body.
     Streamed,
 }
 
-/// What to add to the request: the values of `Authorization:` and of other headers, in this order.
+/// The headers to add: the value of `Authorization:`, and other headers in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     pub authorization: Vec<u8>,
@@ -46,7 +47,7 @@ pub struct Signature {
 pub enum Error {
     /// A part of the parameters is empty.
     BadParameters,
-    /// Neither the parameters nor the host name say it.
+    /// Neither the parameters nor the host name contain the service.
     NoService,
     NoRegion,
 }
@@ -95,7 +96,7 @@ pub fn sign(request: &Request<'_>) -> Result<Signature, Error> {
     Ok(Signature { authorization, headers: added })
 }
 
-/// The names that the parameters stand for; providers in lower case.
+/// The names derived from the parameters; providers in lower case.
 struct Names {
     provider1: String,
     provider2: String,
@@ -118,7 +119,7 @@ impl Names {
         let mut labels = host.split('.');
         let mut label = |error| {
             let found = labels.next().map(str::to_owned);
-            // A last label names nothing: something must follow it.
+            // The last label alone names nothing: another one must follow.
             found.filter(|label| label.len() < host.len() && !label.is_empty()).ok_or(error)
         };
         let service = match service {
@@ -295,7 +296,7 @@ mod tests {
         assert_eq!(signature(&post), "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b");
     }
 
-    /// What C curl 8.22 sends at the start of 1970.
+    /// The output of curl 8.22 at the start of 1970.
     #[test]
     fn as_curl_signs() {
         let request = Request {

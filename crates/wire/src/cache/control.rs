@@ -1,12 +1,12 @@
-//! Cache-Control (RFC 9111 §5.2, RFC 5861) and what stands for it (Pragma, §5.4), of a request or of a reply.
+//! Cache-Control (RFC 9111 §5.2, RFC 5861), or Pragma in its place (§5.4), of a request or a response.
 
 use super::Field;
 
-/// What a delta-seconds is at most: more means for ever (RFC 9111 §1.2.2).
+/// Largest delta-seconds. A larger value means forever (RFC 9111 §1.2.2).
 const LONGEST_S: i64 = 1 << 31;
 
-/// The directives that a private cache looks at. Others mean nothing to it: `private`, `s-maxage` and
-/// `proxy-revalidate` speak to shared caches, `stale-while-revalidate` to those that live on after the reply.
+/// The directives that matter to a private cache. Others do not: `private`, `s-maxage` and `proxy-revalidate`
+/// concern shared caches, `stale-while-revalidate` caches that outlive the response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Control {
     pub no_store: bool,
@@ -42,7 +42,7 @@ impl Control {
         control
     }
 
-    /// Of one directive that is given twice the stricter value counts (§4.2.1).
+    /// If a directive occurs twice, the stricter value counts (§4.2.1).
     fn take(&mut self, name: &[u8], value: Option<&[u8]>) {
         let stricter = |slot: &mut Option<i64>, new: i64, least: bool| {
             *slot = Some(slot.map_or(new, |old| if least { old.min(new) } else { old.max(new) }));
@@ -50,7 +50,7 @@ impl Control {
         let given = value.map(|value| seconds(value).unwrap_or(0));
         match name {
             b"no-store" => self.no_store = true,
-            // With a list of fields only these are meant, and a cache may take it for all.
+            // With a list of fields only these are meant, and a cache may apply it to the whole response.
             b"no-cache" => self.no_cache = true,
             b"must-revalidate" => self.must_revalidate = true,
             b"public" => self.public = true,
@@ -65,7 +65,7 @@ impl Control {
     }
 }
 
-/// A delta-seconds; none for what is no number.
+/// Parses a delta-seconds. Returns `None` if it is not a number.
 pub fn seconds(value: &[u8]) -> Option<i64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
@@ -74,7 +74,7 @@ pub fn seconds(value: &[u8]) -> Option<i64> {
     Some(value.iter().fold(0, add))
 }
 
-/// The members of a list: names with values, which may be quoted and then hold commas.
+/// The members of a list: names with optional values, which may be quoted and then contain commas.
 struct Directives<'a>(&'a [u8]);
 
 impl Iterator for Directives<'_> {
@@ -102,7 +102,7 @@ impl Iterator for Directives<'_> {
     }
 }
 
-/// What stands before the closing quote, and what comes behind that.
+/// Splits at the closing quote and returns the unescaped text and the rest.
 fn unquoted(text: &[u8]) -> (Vec<u8>, &[u8]) {
     let mut out = Vec::new();
     let mut at = 0;

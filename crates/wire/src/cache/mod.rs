@@ -1,6 +1,5 @@
-//! What a private cache may do with replies of HTTP's (RFC 9111, RFC 5861): pure functions of heads and
-//! moments. It leaves to its caller where replies are kept. Moments are seconds since 1970, by one and the
-//! same clock.
+//! Rules of a private HTTP cache (RFC 9111, RFC 5861), as pure functions of heads and times. The caller
+//! stores the responses. Times are seconds since 1970, all by the same clock.
 
 mod control;
 #[cfg(test)]
@@ -13,13 +12,13 @@ use crate::date;
 /// Name and value of a field, without its surrounding blanks.
 pub type Field = (Vec<u8>, Vec<u8>);
 
-/// What a heuristic makes of the time since a document was changed (§4.2.2), and its longest.
+/// Heuristic freshness: the fraction of the time since the last modification (§4.2.2), and its maximum.
 const HEURISTIC_PART: i64 = 10;
 const LONGEST_HEURISTIC_S: i64 = 24 * 3600;
 
-/// Final statuses whose meaning for a cache is known.
+/// Final statuses whose caching rules are understood.
 const UNDERSTOOD: [u16; 14] = [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501];
-/// Those that may be kept without a word from the server (RFC 9110 §15.1); 206 is none that is kept here.
+/// Statuses that may be stored without explicit permission (RFC 9110 §15.1). 206 is never stored here.
 const BY_DEFAULT: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
 
 /// Fields of the connection, not of the reply (§3.1, RFC 9110 §7.6.1).
@@ -35,7 +34,7 @@ const OF_THE_CONNECTION: [&str; 10] = [
     "Transfer-Encoding",
     "Upgrade",
 ];
-/// What a 304 can't change: it describes the body that is kept (§3.2).
+/// Fields that a 304 must not change: they describe the stored body (§3.2).
 const OF_THE_BODY: [&str; 4] = ["Content-Encoding", "Content-Length", "Content-Range", "Content-Type"];
 
 /// Fields with which an application asks for itself whether something has changed, or for a part.
@@ -49,22 +48,22 @@ const CONDITIONS: [&str; 7] = [
     "Content-Range",
 ];
 
-/// A reply that is kept.
+/// A stored response.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'a> {
     pub status: u16,
     pub fields: &'a [Field],
-    /// When it was asked for, and when its head came.
+    /// When it was requested, and when its head was received.
     pub asked: i64,
     pub received: i64,
 }
 
-/// What becomes of a request for which there is a reply.
+/// The decision about a request with a stored response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The reply serves, and has this age in seconds.
     Serve { age: i64, stale: bool },
-    /// The server is asked whether it still holds.
+    /// Ask the server whether the stored response is still valid.
     Validate,
 }
 
@@ -89,8 +88,8 @@ pub fn is_conditional(request: &[Field]) -> bool {
     CONDITIONS.iter().any(|name| first(request, name).is_some())
 }
 
-/// Whether a reply to GET or HEAD may be kept (§3) and can ever be of use: it is fresh for a while, or can be
-/// asked about.
+/// Returns whether a response to GET or HEAD may be stored (§3) and can be useful later: it is fresh for a
+/// while, or can be revalidated.
 pub fn is_storable(request: &[Field], kept: Kept) -> bool {
     let (asked, told) = (Control::of(request), Control::of(kept.fields));
     let explicit = told.max_age.is_some() || first(kept.fields, "Expires").is_some();
@@ -111,7 +110,7 @@ pub fn lifetime(kept: Kept) -> i64 {
     }
     let date = made(kept);
     if let Some(expires) = first(kept.fields, "Expires") {
-        // Several are no date, unless they say the same; what is no date is past (§5.3, §4.2.1).
+        // Several different dates are invalid, and an invalid date counts as past (§5.3, §4.2.1).
         let agree = all(kept.fields, "Expires").all(|other| other == expires);
         let at = date::parse_strictly(expires, kept.received).filter(|_| agree);
         return at.map_or(0, |at| (at - date).max(0));
@@ -123,12 +122,13 @@ pub fn lifetime(kept: Kept) -> i64 {
     changed.map_or(0, |changed| ((date - changed) / HEURISTIC_PART).clamp(0, LONGEST_HEURISTIC_S))
 }
 
-/// When the server made it, as far as that is known (§5.6.1 of RFC 9110: else when it came).
+/// Returns when the server generated the response: its Date, or else when it was received (RFC 9110 §5.6.1).
 fn made(kept: Kept) -> i64 {
     first(kept.fields, "Date").and_then(date::parse).unwrap_or(kept.received)
 }
 
-/// How old it is now (§4.2.3). A clock that went back says nothing, and the reply counts as old.
+/// Returns the current age (§4.2.3). If the clock went back, the age is unknown, and the response counts as
+/// old.
 pub fn age(kept: Kept, now: i64) -> Option<i64> {
     let apparent = (kept.received - made(kept)).max(0);
     let told = first(kept.fields, "Age").map_or(0, |value| {
@@ -160,7 +160,7 @@ pub fn verdict(request: &[Field], kept: Kept, now: i64) -> Verdict {
     }
 }
 
-/// Its age, if it may stand in for a reply that could not be had (RFC 5861 §4).
+/// Returns the age if the response may be used stale because of an error (RFC 5861 §4).
 pub fn stands_in(request: &[Field], kept: Kept, now: i64) -> Option<i64> {
     let (asked, told) = (Control::of(request), Control::of(kept.fields));
     let most = asked.stale_if_error.or(told.stale_if_error)?;
@@ -168,12 +168,12 @@ pub fn stands_in(request: &[Field], kept: Kept, now: i64) -> Option<i64> {
     (age - lifetime(kept) <= most).then_some(age)
 }
 
-/// Statuses of errors for which another reply may stand in.
+/// Returns whether a status is an error for which a stale response may be used.
 pub fn is_error(status: u16) -> bool {
     matches!(status, 500 | 502 | 503 | 504)
 }
 
-/// What asks the server whether this reply still holds (§4.3.1); nothing where it has told no validator.
+/// Returns the conditional fields for revalidation (§4.3.1); empty without a validator.
 pub fn conditions(reply: &[Field]) -> Vec<Field> {
     let pair = |name: &str, from: &str| {
         let value = first(reply, from).filter(|value| !value.is_empty())?;
@@ -184,13 +184,13 @@ pub fn conditions(reply: &[Field]) -> Vec<Field> {
     pair("If-None-Match", "ETag").into_iter().chain(changed).collect()
 }
 
-/// Whether a 304 speaks of this reply (§4.3.4), of which it was asked.
+/// Returns whether a 304 confirms this stored response (§4.3.4).
 pub fn confirms(reply: &[Field], answer: &[Field]) -> bool {
     let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
     match (first(answer, "ETag"), first(reply, "ETag")) {
         (Some(new), Some(old)) => opaque(new) == opaque(old),
         (Some(_), None) => false,
-        // Without a tag the dates tell; without either it answers what was asked.
+        // Without an entity tag the dates decide. Without either, the 304 answers our condition.
         (None, _) => match (first(answer, "Last-Modified"), first(reply, "Last-Modified")) {
             (Some(new), Some(old)) => new == old,
             _ => true,
@@ -198,17 +198,17 @@ pub fn confirms(reply: &[Field], answer: &[Field]) -> bool {
     }
 }
 
-/// The fields of a reply, brought up to date by those of a 304 (§3.2).
+/// Merges the fields of a 304 into those of the stored response (§3.2).
 pub fn merged(reply: &[Field], answer: &[Field]) -> Vec<Field> {
     let fixed = |name: &[u8]| OF_THE_BODY.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()));
     let new: Vec<Field> = lasting(answer).into_iter().filter(|(name, _)| !fixed(name)).collect();
     let replaced = |name: &[u8]| new.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
-    // How old it was says nothing about how old it is.
+    // The old age says nothing about the current one.
     let old = reply.iter().filter(|(name, _)| !replaced(name) && !name.eq_ignore_ascii_case(b"Age"));
     old.cloned().chain(new.clone()).collect()
 }
 
-/// The fields that are kept (§3.1).
+/// Returns the fields to store (§3.1).
 pub fn lasting(reply: &[Field]) -> Vec<Field> {
     let connection = value(reply, "Connection").unwrap_or_default();
     let named = connection.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
@@ -220,7 +220,8 @@ pub fn lasting(reply: &[Field]) -> Vec<Field> {
     reply.iter().filter(|(name, _)| !passing(name)).cloned().collect()
 }
 
-/// The fields of requests on which a reply hangs (§4.1), in lower case; none where nobody can tell ("*").
+/// Returns the request fields that the response varies by (§4.1), in lower case; `None` for "*", which never
+/// matches.
 pub fn nominated(reply: &[Field]) -> Option<Vec<Vec<u8>>> {
     let vary = value(reply, "Vary").unwrap_or_default();
     let words = vary.split(|byte| *byte == b',').map(|word| word.trim_ascii().to_ascii_lowercase());
@@ -230,7 +231,7 @@ pub fn nominated(reply: &[Field]) -> Option<Vec<Vec<u8>>> {
     (!names.iter().any(|name| name == b"*")).then_some(names)
 }
 
-/// Those fields as a request has them; one that it has not has no value.
+/// Returns the values of those fields in a request; `None` for a missing field.
 pub fn selected(names: &[Vec<u8>], request: &[Field]) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
     let of = |name: &Vec<u8>| {
         let values: Vec<&[u8]> = request
@@ -243,8 +244,8 @@ pub fn selected(names: &[Vec<u8>], request: &[Field]) -> Vec<(Vec<u8>, Option<Ve
     names.iter().map(of).collect()
 }
 
-/// Whether a reply to that method makes what is kept of its URL untrue (§4.4): a method that is not known to
-/// be safe, and no error.
+/// Returns whether a response to that method invalidates the stored responses of its URL (§4.4): the method
+/// is not known to be safe, and the status is not an error.
 pub fn invalidates(method: &[u8], status: u16) -> bool {
     let safe =
         [b"GET".as_slice(), b"HEAD", b"OPTIONS", b"TRACE", b"PROPFIND", b"REPORT", b"SEARCH", b"QUERY"];

@@ -25,7 +25,7 @@ fn what_may_be_stored() {
         (200, "Authorization: Basic x", "Cache-Control: max-age=60", true),
         (200, "", "ETag: \"a\"", true),
         (200, "", "Last-Modified: Sun, 06 Nov 1994 08:00:00 GMT", true),
-        // Nothing ever to be had of it.
+        // Never reusable.
         (200, "", "", false),
         (200, "", "Cache-Control: max-age=0", false),
         (200, "", "Last-Modified: yesterday", false),

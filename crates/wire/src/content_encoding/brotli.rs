@@ -21,7 +21,8 @@ impl Brotli {
     pub fn new() -> Brotli {
         let alloc = StandardAlloc::default;
         let mut state = BrotliState::new(alloc(), alloc(), alloc());
-        // Large windows are no part of the content coding, and would let a peer ask for a gigabyte.
+        // Large windows are not part of the content coding, and would let a peer request a gigabyte of
+        // memory.
         state.large_window = false;
         Brotli { state, place: Place::Start, total_out: 0 }
     }
@@ -52,7 +53,7 @@ impl Brotli {
         match result {
             BrotliResult::ResultSuccess => self.place = Place::End,
             BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
-            // What was made before the fault is handed out; the next step finds it again.
+            // Output before the fault is returned; the next step finds the fault again.
             BrotliResult::ResultFailure if made > 0 => {}
             BrotliResult::ResultFailure => return Err(Error::Corrupt),
         }

@@ -23,7 +23,7 @@ enum State {
     Raw,
     Gzip,
     GzipTrailer,
-    /// After a raw stream: the octets that may still come and mean nothing.
+    /// After a raw stream: number of stray octets that may still follow.
     Stray(usize),
     End,
 }
@@ -64,7 +64,7 @@ impl Inflate {
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
         let taken = |rest: &[u8]| Progress { used: input.len() - rest.len(), made: 0 };
         match self.state {
-            // Only an inflater makes anything of no input: what it had no room for.
+            // Only an inflater can produce output without input: what it had no room for.
             State::Zlib | State::Raw | State::Gzip => self.inflate(input, output),
             _ if input.is_empty() => Ok(NOTHING),
             State::Start => self.choose_wrapping(input, output),
@@ -99,7 +99,7 @@ impl Inflate {
         if self.state == State::Zlib {
             self.inflater = Inflater::zlib();
         }
-        // Two octets of deflate hold a complete empty stream, or the first octet of what was deflated.
+        // Two octets of deflate contain a complete empty stream, or the first decoded octet.
         let made = self.inflate(&held, output)?.made;
         Ok(Progress { used, made })
     }

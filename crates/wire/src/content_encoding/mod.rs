@@ -1,10 +1,10 @@
 //! Content and transfer codings (RFC 9110 section 8.4, RFC 9659 for zstd): gzip, deflate, br and zstd, also
-//! several on top of each other. Compressed octets are fed as they come, and decoded ones are asked for in
-//! slices of at most 16 KiB: whoever has enough for now stops asking, and a bomb takes no more memory than
-//! its window.
+//! several on top of each other. Compressed octets are fed as they arrive, and decoded ones are pulled in
+//! slices of at most 16 KiB. A reader may stop at any slice, so a decompression bomb needs no more memory
+//! than its window.
 //!
-//! What curl tolerates and this does too: "deflate" without its zlib header (with up to four stray octets
-//! after it), "gzip" that is really zlib, several zstd frames in a row. What stops short is
+//! As in curl, these deviations are accepted: "deflate" without its zlib header (with up to four stray octets
+//! after it), "gzip" that is really zlib, several zstd frames in a row. A truncated stream is
 //! `Error::Truncated` from `finish`.
 
 mod brotli;
@@ -13,7 +13,7 @@ mod zstd;
 
 use std::fmt;
 
-/// What `Accept-Encoding` says when the application asks for all.
+/// The value of `Accept-Encoding` if the application requests all codings.
 pub const SUPPORTED: &str = "deflate, gzip, br, zstd";
 
 /// How many codings a response may have on top of each other.
@@ -30,7 +30,7 @@ pub enum Error {
     /// A body arrived in a coding that is not known.
     Unknown,
     Corrupt,
-    /// The same of gzip and deflate, where programs know zlib's words for it.
+    /// A fault in gzip or deflate, with zlib's text, which programs match.
     Deflate(&'static str),
     /// Octets follow the end of the compressed data.
     TrailingData,
@@ -46,7 +46,7 @@ pub struct Decoder {
     stages: Vec<Stage>,
 }
 
-/// One coding: what it has been given and not yet used, and room for what it makes.
+/// One decoder: its unused input, and its output buffer.
 struct Stage {
     coding: Coding,
     input: Vec<u8>,
@@ -59,11 +59,11 @@ enum Coding {
     Inflate(Box<inflate::Inflate>),
     Brotli(Box<brotli::Brotli>),
     Zstd(Box<zstd::Zstd>),
-    /// Fails only when a body comes: responses to HEAD may name what they like.
+    /// Fails only when a body arrives: responses to HEAD may name any coding.
     Unknown,
 }
 
-/// What one step of a coding came to. Neither used nor made: it has nothing more without more input.
+/// The result of one decoding step. If nothing was used or made, the decoder needs more input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Progress {
     used: usize,
@@ -111,7 +111,7 @@ impl Decoder {
         matches!(self.stages.as_slice(), [Stage { coding: Coding::Identity, .. }])
     }
 
-    /// Gives the decoder some octets of the body.
+    /// Passes octets of the body to the decoder.
     pub fn feed(&mut self, input: &[u8]) {
         self.stages.first_mut().expect("there is always one").feed(input);
     }
@@ -136,7 +136,7 @@ impl Decoder {
     }
 }
 
-/// Has the last stage make something, out of what those before it make; how much stands in its output.
+/// Makes the last stage produce output from that of the stages before it; returns the length of its output.
 fn pull(stages: &mut [Stage]) -> Result<usize, Error> {
     let Some((last, before)) = stages.split_last_mut() else { return Ok(0) };
     loop {

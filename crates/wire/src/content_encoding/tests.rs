@@ -1,4 +1,5 @@
-//! Round trips through other implementations' encoders, cut at every place, and what must be refused.
+//! Round trips through encoders of other implementations, cut at every position, and input that must be
+//! refused.
 
 use std::io::Write;
 
@@ -72,7 +73,7 @@ fn every_coding_in_pieces_of_any_size() {
     }
 }
 
-/// Short text has fixed codes, whose first octet lies in the two that decide whether there is a zlib header.
+/// Short text has fixed codes, whose first octet is among the two that decide whether there is a zlib header.
 #[test]
 fn short_text_without_a_header() {
     for plain in ["", "a", "hello", "hello, hello"] {
@@ -151,7 +152,7 @@ fn what_is_corrupt() {
     assert_eq!(decode("zstd", &skipped, 3), Ok(b"text".to_vec()));
 }
 
-/// As zlib and libzstd have it; other implementations' leniency let these pass.
+/// zlib and libzstd refuse these; other implementations accept them.
 #[test]
 fn what_says_that_it_is_corrupt() {
     let plain = gzip(b"text");
@@ -179,13 +180,13 @@ fn what_says_that_it_is_corrupt() {
     }
 }
 
-/// A block of zstd holds 128 KiB (RFC 8878, section 3.1.1.2.3), whatever its sequences ask for: 98,000 of
-/// them could make gigabytes of it.
+/// A block of zstd holds at most 128 KiB (RFC 8878, section 3.1.1.2.3), whatever its sequences say: 98,000
+/// sequences could expand to gigabytes.
 #[test]
 fn a_block_of_zstd_has_an_end() {
-    // A block of eight octets as they are; then one whose literals are one octet eight times, and whose
-    // sequences have one code each: no literals, an offset that was, and a match of 259 octets and as many
-    // more as eight bits say, which are zero.
+    // A raw block of eight octets; then a block whose literals are one octet eight times, and whose sequences
+    // have one code each: no literals, a repeated offset, and a match of 259 octets plus the value of eight
+    // bits, which are zero.
     let frame = |sequences: usize| {
         let literals = [1 | 8 << 3, b'x'];
         let header = [(sequences >> 8) as u8 + 128, sequences as u8, 0b01_01_01_00, 0, 0, 44];

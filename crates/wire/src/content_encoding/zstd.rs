@@ -1,8 +1,8 @@
-//! Zstandard (RFC 8878) with the window limit of RFC 9659. The crate ruzstd decodes whole blocks; this finds
-//! where frames and blocks begin and end, so that they can be handed to it one by one.
+//! Zstandard (RFC 8878) with the window limit of RFC 9659. The crate ruzstd decodes whole blocks; this module
+//! finds the boundaries of frames and blocks, to pass it one at a time.
 //!
-//! The decoder gives out what has left the window, so of an unfinished frame up to a window's size stays
-//! behind.
+//! The decoder outputs what has left the window, so up to a window's size of an unfinished frame is held
+//! back.
 
 use std::io::Read;
 
@@ -19,7 +19,7 @@ pub(super) struct Zstd {
     /// How long the frame says that its content is, and how much of it has come.
     announced: Option<u64>,
     made: u64,
-    /// A block has been decoded, and the decoder may have more of what it made.
+    /// A block has been decoded, and the decoder may have more output.
     is_full: bool,
 }
 
@@ -75,8 +75,7 @@ impl Zstd {
                 rest = &rest[skipped..];
                 self.state = if left == skipped { State::FrameHeader } else { State::Skip(left - skipped) };
             }
-            // What is held is at most one unit, and `wanted` says how long that must get before it is looked
-            // at again.
+            // At most one unit is buffered; `wanted` is the length at which it can be examined again.
             let wanted = self.wanted()?;
             if self.held.len() == wanted {
                 self.take_unit()?;

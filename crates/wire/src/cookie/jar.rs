@@ -1,7 +1,7 @@
-//! The cookies of a handle or a share: replacing, matching, ordering, and the requests of CURLOPT_COOKIELIST.
+//! The cookies of a handle or a share: replacing, matching, ordering, and the commands of CURLOPT_COOKIELIST.
 //!
-//! They stand by the last two labels of their domain, so that what one site sets makes no other site's
-//! request slower: whoever may share or shadow a cookie stands with it.
+//! They are grouped by the last two labels of their domain, so that the cookies of one site do not slow down
+//! requests to another. All cookies that may share or shadow one are in its group.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,20 +11,21 @@ use super::{domain_matches, is_address, netscape, set_cookie, suffix};
 
 #[derive(Clone, Debug, Default)]
 pub struct Jar {
-    /// By `key`; those that go everywhere stand under the empty one.
+    /// Cookies by `key`; those sent everywhere are under the empty key.
     sites: HashMap<Vec<u8>, Vec<Cookie>>,
     created: u64,
-    /// Counts cookies as they are stored: one that replaces another goes to the end of the list.
+    /// Counter of stored cookies: a cookie that replaces another moves to the end of the list.
     stored: u64,
     /// A transfer has begun with it, or the application has added a cookie.
     in_use: bool,
-    /// No cookie ends before this moment; zero when none ends at all.
+    /// The earliest expiry of any cookie; zero if none expires.
     next_end: i64,
-    /// A file has been read, be it an empty one: what comes from now on is not replaced by another file.
+    /// Whether a file has been read, even an empty one: another file does not replace cookies that arrive
+    /// from now on.
     has_loaded: bool,
 }
 
-/// What a string given to CURLOPT_COOKIELIST asks for.
+/// A command for CURLOPT_COOKIELIST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
     /// Forget all cookies.
@@ -70,12 +71,12 @@ impl Jar {
         self.sites.values().flatten()
     }
 
-    /// Whether there is anything to be written to a file, be it that no cookie is left.
+    /// Returns whether the jar has to be written to a file, even without a cookie left.
     pub fn is_in_use(&self) -> bool {
         self.in_use
     }
 
-    /// Notes that a transfer begins with this jar.
+    /// Records that a transfer starts with this jar.
     pub fn begin(&mut self) {
         self.in_use = true;
     }
@@ -97,8 +98,8 @@ impl Jar {
         self.store(cookie, true)
     }
 
-    /// Takes a line of a file. What came since the first file stays when this one has the same, and none is
-    /// for a whole public suffix.
+    /// Loads a line of a file. A cookie received since the first file wins over the file's, and cookies for a
+    /// whole public suffix are refused.
     pub fn load_line(&mut self, line: &[u8], is_new_session: bool, now: i64) -> Result<&Cookie, Rejected> {
         let cookie = parse_line(line, now)?;
         if is_new_session && cookie.expires == 0 {
@@ -111,8 +112,8 @@ impl Jar {
         self.store(cookie, true)
     }
 
-    /// Takes a whole file; what is no cookie is skipped. A cookie that a server has just ended stands until
-    /// the file is read, so that the file does not bring it back.
+    /// Loads a whole file; invalid lines are skipped. A cookie that a server has just expired stays until the
+    /// file is read, so that the file does not bring it back.
     pub fn load(&mut self, file: &[u8], is_new_session: bool, now: i64) {
         for line in file.split(|&octet| octet == b'\n') {
             let _ = self.load_line(line, is_new_session, now);
@@ -140,8 +141,8 @@ impl Jar {
         found
     }
 
-    /// The value of the `Cookie:` header, followed by the cookies that the application gave literally. What
-    /// would make the line too long is left out.
+    /// Returns the value of the `Cookie:` header, followed by the literal cookies of the application. Cookies
+    /// that would make the line too long are omitted.
     pub fn header(&mut self, target: Target<'_>, literal: Option<&[u8]>, now: i64) -> Option<Vec<u8>> {
         let mut value = Vec::new();
         let mut is_full = false;
@@ -202,8 +203,8 @@ impl Jar {
         cookies.into_iter().map(netscape::format).collect()
     }
 
-    /// The file, the newest cookie first. Without a cookie it is the header alone, which tells that none was
-    /// kept.
+    /// Returns the contents of a cookie file, newest cookie first. Without cookies it has only the header,
+    /// which records that the jar was empty.
     pub fn file(&mut self, now: i64) -> Vec<u8> {
         self.remove_expired(now);
         let mut file = FILE_HEADER.as_bytes().to_vec();
@@ -263,8 +264,7 @@ impl Jar {
     }
 }
 
-/// What cookies of domains that may share them have in common: the last two labels in lower case, all of an
-/// address.
+/// Returns the group of a domain: the last two labels in lower case, or a whole address.
 fn key(domain: &[u8]) -> Vec<u8> {
     let dots = domain.iter().enumerate().rev().filter(|(_, octet)| **octet == b'.');
     let start = dots.map(|(at, _)| at + 1).nth(1).filter(|_| !is_address(domain));
@@ -315,8 +315,8 @@ fn is_same(old: &Cookie, new: &Cookie) -> bool {
     old.name == new.name && old.tail_match == new.tail_match && same_path && same_domain(old, new)
 }
 
-/// RFC 6265bis section 5.7: an insecure origin cannot shadow a secure cookie of its own domain, one above or
-/// one below, at the same first path segment.
+/// Returns whether a new cookie would overlay a secure one (RFC 6265bis section 5.7): an insecure origin
+/// cannot shadow a secure cookie of its own domain, one above or one below, with the same first path segment.
 fn would_overlay(old: &Cookie, new: &Cookie) -> bool {
     let first_segment = |path: &[u8]| path.iter().skip(1).position(|&octet| octet == b'/').map(|at| at + 1);
     let length = first_segment(&old.path).unwrap_or(old.path.len());

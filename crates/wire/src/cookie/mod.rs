@@ -1,6 +1,6 @@
-//! Cookies as curl keeps them: RFC 6265bis with curl's limits, and the Netscape file format. `set_cookie`
-//! reads the header, `netscape` the file's lines, `jar` stores, matches and orders, `suffix` knows the public
-//! suffixes. Time is an argument; files are the caller's.
+//! Cookies with curl's semantics: RFC 6265bis with curl's limits, and the Netscape file format. `set_cookie`
+//! parses the header, `netscape` the lines of files, `jar` stores, matches and orders, `suffix` knows the
+//! public suffixes. Time is an argument; the caller reads and writes files.
 
 mod jar;
 mod netscape;
@@ -31,12 +31,13 @@ const LIFE_LIMIT_S: i64 = 400 * 24 * 3600;
 pub struct Cookie {
     pub name: Vec<u8>,
     pub value: Vec<u8>,
-    /// Without a leading dot. None only when the application added the cookie without one: it goes
+    /// Without a leading dot. `None` only if the application added the cookie without a domain: it is sent
     /// everywhere.
     pub domain: Option<Vec<u8>>,
     /// Without a trailing slash, unless it is "/".
     pub path: Vec<u8>,
-    /// The application added the cookie without one: it goes everywhere, and is another than that of "/".
+    /// Whether the application added the cookie without a path: it is sent everywhere, and differs from one
+    /// for "/".
     pub has_no_path: bool,
     /// Seconds since 1970; 0 for a session's cookie.
     pub expires: i64,
@@ -44,10 +45,10 @@ pub struct Cookie {
     pub tail_match: bool,
     pub secure: bool,
     pub http_only: bool,
-    /// Its host is itself a public suffix ("github.io"): it may have cookies, but those below it do not get
-    /// them, although curl's file says so. Files do not bring it back.
+    /// Whether its host is a public suffix itself ("github.io"). The host may have cookies, but its
+    /// subdomains do not receive them, although curl's file says so. Files do not bring it back.
     on_suffix: bool,
-    /// Came since the first file was loaded: loading one does not replace it.
+    /// Whether it was received since the first file was loaded: loading a file does not replace it.
     is_live: bool,
     /// Counts upwards; a cookie that replaces another takes its place.
     created: u64,
@@ -55,7 +56,7 @@ pub struct Cookie {
     stored: u64,
 }
 
-/// Where a cookie comes from or goes to.
+/// The origin of a cookie, or the target of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// An IPv6 address without brackets.
@@ -75,19 +76,19 @@ pub fn is_secure(uses_tls: bool, host: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejected {
     Oversized,
-    /// No name, no value, or octets that may not be there.
+    /// No name, no value, or forbidden octets.
     Malformed,
     /// A domain that the host is not part of, or a public suffix.
     Domain,
-    /// `Secure` from where it may not be set.
+    /// `Secure` from an origin that may not set it.
     Insecure,
-    /// The name begins with __Secure- or __Host- and the rest does not fit that.
+    /// The name begins with __Secure- or __Host-, and the attributes violate the prefix.
     Prefix,
     /// It would overlay a secure cookie.
     WouldOverlay,
-    /// A session cookie in a file, while a new session begins.
+    /// A session cookie in a file, while a new session starts.
     OldSession,
-    /// Loaded, when the same cookie has been received meanwhile.
+    /// A cookie from a file that has been received again meanwhile.
     Outdated,
 }
 

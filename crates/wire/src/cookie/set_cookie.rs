@@ -4,7 +4,7 @@ use super::{Cookie, DATE_LIMIT, LIFE_LIMIT_S, LINE_LIMIT, PAIR_LIMIT, Rejected, 
 use super::{clean_path, domain_matches, is_address, prefix_fits, suffix};
 use crate::date;
 
-/// Reads a header. Without an origin, as when the application adds one, nothing is checked against it.
+/// Parses a header. Without an origin, as when the application adds a cookie, nothing is checked against it.
 pub(super) fn parse(value: &[u8], origin: Option<Target<'_>>, now: i64) -> Result<Cookie, Rejected> {
     if value.len() > LINE_LIMIT {
         return Err(Rejected::Oversized);
@@ -45,7 +45,7 @@ struct Attributes<'a> {
     origin: Option<Target<'a>>,
     now: i64,
     path: Option<Vec<u8>>,
-    /// Max-Age goes before Expires, in any order.
+    /// Max-Age has precedence over Expires, in any order.
     has_max_age: bool,
 }
 
@@ -106,7 +106,7 @@ impl Attributes<'_> {
         let digits = given.strip_prefix(b"\"").unwrap_or(given);
         let end = digits.iter().position(|octet| !octet.is_ascii_digit()).unwrap_or(digits.len());
         let seconds = match std::str::from_utf8(&digits[..end]).unwrap_or_default() {
-            "" => 0, // negative or no number: gone at once
+            "" => 0, // negative or not a number: expires at once
             number => number.parse().unwrap_or(i64::MAX),
         };
         self.cookie.expires = if seconds == 0 { 1 } else { self.capped(self.now.saturating_add(seconds)) };
@@ -122,7 +122,7 @@ impl Attributes<'_> {
         };
     }
 
-    /// Long lives are shortened to a full minute, so that tests can tell what to expect.
+    /// Caps the expiry. Long lifetimes are rounded down to a full minute, so that tests are deterministic.
     fn capped(&self, expires: i64) -> i64 {
         let latest = self.now.saturating_add(LIFE_LIMIT_S);
         if expires <= latest {

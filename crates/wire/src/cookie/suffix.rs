@@ -1,5 +1,5 @@
-//! Public suffixes ("co.uk"), for which no cookie may be set. The list is the crate psl's, compiled in: it
-//! changes weekly and its matching is wildcard rules, which is not ours to keep.
+//! Public suffixes ("co.uk"), for which no cookie may be set. The list is compiled in from the crate psl: it
+//! changes weekly and has wildcard rules, so it is not maintained here.
 
 /// Whether everybody may register names below this domain. A name that is on no list counts as one if it has
 /// no dot; "localhost" does not.

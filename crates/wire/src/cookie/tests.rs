@@ -1,4 +1,4 @@
-//! Tests of the jar: what is taken, what is sent, what files hold.
+//! Tests of the jar: accepted cookies, sent cookies, contents of files.
 
 use super::{Command, FILE_HEADER, Jar, Rejected, Target, is_secure};
 
@@ -8,7 +8,7 @@ fn at<'a>(host: &'a str, path: &'a str, secure: bool) -> Target<'a> {
     Target { host: host.as_bytes(), path: path.as_bytes(), secure }
 }
 
-/// What a jar has after one header, as a line of a file, or why it was refused.
+/// Returns the jar's content after one header, as a line of a file, or why it was refused.
 fn received(header: &str, origin: Target<'_>) -> String {
     let mut jar = Jar::new();
     match jar.receive(header.as_bytes(), origin, NOW).map(drop) {
@@ -93,8 +93,8 @@ fn prefixes_addresses_and_suffixes() {
     }
 }
 
-/// CVE-2014-3620, CVE-2022-27779, CVE-2023-46218, CVE-2026-8924: nobody sets cookies for a suffix, however it
-/// is written.
+/// CVE-2014-3620, CVE-2022-27779, CVE-2023-46218, CVE-2026-8924: no cookie can be set for a public suffix,
+/// however it is spelt.
 #[test]
 fn suffixes_are_refused_in_any_spelling() {
     for (header, host) in [
@@ -109,7 +109,7 @@ fn suffixes_are_refused_in_any_spelling() {
     }
 }
 
-/// CVE-2026-82209: what a public suffix sets for itself is for itself.
+/// CVE-2026-82209: a cookie that a public suffix sets is for itself only.
 #[test]
 fn a_suffix_shares_nothing_with_those_below_it() {
     let mut jar = Jar::new();
@@ -229,8 +229,7 @@ fn files_there_and_back() {
     assert_eq!(Jar::new().file(NOW), FILE_HEADER.as_bytes(), "that there was none is told");
 }
 
-/// Whatever a jar took from a file or a list, its own file gives back, even where that has no use on any
-/// host.
+/// A jar's own file restores every cookie that it took from a file or a list, even one that matches no host.
 #[test]
 fn odd_domains_and_paths_there_and_back() {
     let odd =
@@ -358,7 +357,7 @@ fn paths_differ_in_case() {
     assert_eq!(jar.header(at("h.com", "/dir/x", false), None, NOW).unwrap(), b"n=/dir");
 }
 
-/// What one site sets costs another nothing: fifty thousand cookies elsewhere, and as many requests, in a
+/// Cookies of one site do not slow down another: fifty thousand cookies elsewhere, and as many requests, in a
 /// moment.
 #[test]
 fn sites_stand_apart() {

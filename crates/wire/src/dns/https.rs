@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::name::Name;
 use super::{Fault, short};
 
-/// Hints and protocols kept of one record.
+/// Most hints and protocols kept of one record.
 const MOST: usize = 32;
 
 // SvcParamKeys (RFC 9460 section 14.3.2, RFC 9848 for ech).
@@ -22,9 +22,9 @@ const V6_HINT: u16 = 6;
 pub struct Binding {
     /// The lower, the better; 0 is an alias: everything is at the target (section 2.4.2).
     pub priority: u16,
-    /// Another name, whose addresses are meant; `None` is the one that was asked for.
+    /// Another name whose addresses to use; `None` is the queried name.
     pub target: Option<Name>,
-    /// ALPN names, in the order of the record; without those that go without saying.
+    /// ALPN names, in the order of the record, without the implied ones.
     pub alpn: Vec<Vec<u8>>,
     /// HTTP/1.1 does not go without saying.
     pub no_default_alpn: bool,
@@ -41,8 +41,8 @@ impl Binding {
         self.priority == 0
     }
 
-    /// Reads the data of a record. `None`: it demands what is not known here (section 8), or offers nothing.
-    /// A fault spoils all records of the answer (section 2.2).
+    /// Parses the data of a record. Returns `None` if it requires an unknown parameter (section 8), or offers
+    /// nothing. A fault invalidates all records of the answer (section 2.2).
     pub(super) fn read(data: &[u8]) -> Result<Option<Binding>, Fault> {
         let priority = short(data, 0).ok_or(Fault::Short)?;
         // Not compressed: within the data no pointer can lead before its beginning.
@@ -125,7 +125,7 @@ fn hints<const SIZE: usize, T: From<[u8; SIZE]>>(value: &[u8]) -> Result<Vec<T>,
 mod tests {
     use super::*;
 
-    /// Data of a record: priority, target, and parameters as they stand.
+    /// Builds the data of a record: priority, target, and raw parameters.
     fn data(priority: u16, target: &[u8], parameters: &[(u16, &[u8])]) -> Vec<u8> {
         let mut data = priority.to_be_bytes().to_vec();
         data.extend(target);

@@ -1,8 +1,8 @@
-//! DNS messages as a client sees them: a question to bytes, a reply to what it says of the question (RFC
-//! 1035, RFC 2308 for what is not there, RFC 9460 for HTTPS records).
+//! DNS messages for a client: encoding queries, and parsing replies for the answer (RFC 1035, RFC 2308 for
+//! negative answers, RFC 9460 for HTTPS records).
 //!
-//! Nothing here trusts a length: names are at most 255 octets however they are compressed, chains of CNAME
-//! are followed for a bounded number of steps, and a reply has a bounded number of records.
+//! Lengths are never trusted: names have at most 255 octets even if compressed, chains of CNAME are followed
+//! for a bounded number of steps, and a reply has a bounded number of records.
 
 mod https;
 mod name;
@@ -12,12 +12,12 @@ pub use https::Binding;
 pub use name::Name;
 pub use reply::{Answer, Fault, Reply, Verdict};
 
-/// The class of everything that is asked (IN).
+/// The class of all queries (IN).
 const INTERNET: u16 = 1;
 /// Octets of the header.
 const HEADER: usize = 12;
 
-/// Types of records that are asked for.
+/// Types of records that can be queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     A,
@@ -37,7 +37,7 @@ impl Kind {
     }
 }
 
-/// What is asked.
+/// A query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     pub name: Name,
@@ -45,7 +45,8 @@ pub struct Question {
 }
 
 impl Question {
-    /// Where the HTTPS records of a host's port stand (RFC 9460 section 9.1): at its own name for port 443.
+    /// Returns the query for the HTTPS records of a host and port (RFC 9460 section 9.1). For port 443 they
+    /// are at the host's own name.
     pub fn https(host: &str, port: u16) -> Result<Question, Fault> {
         let name = match port {
             443 => Name::parse(host)?,

@@ -9,7 +9,7 @@ use super::Fault;
 const LONGEST: usize = 255;
 const LONGEST_LABEL: usize = 63;
 
-/// A name in the form it has on the wire, not compressed. Two are equal whatever the case of their letters.
+/// A name in uncompressed wire format. Comparison ignores case.
 #[derive(Clone, Debug, Eq)]
 pub struct Name(Vec<u8>);
 
@@ -20,7 +20,7 @@ impl PartialEq for Name {
 }
 
 impl Name {
-    /// Reads `a.example`, with or without a dot at its end. Nothing is escaped in it.
+    /// Parses `a.example`, with or without a final dot. Escapes are not supported.
     pub fn parse(text: &str) -> Result<Name, Fault> {
         let text = text.strip_suffix('.').unwrap_or(text);
         let mut octets = Vec::with_capacity(text.len() + 2);
@@ -35,8 +35,8 @@ impl Name {
         if octets.len() > LONGEST { Err(Fault::Name) } else { Ok(Name(octets)) }
     }
 
-    /// The name at a place in a message, and where what follows it begins. A pointer leads to a place before
-    /// all that has been read of the name, so that there is no going round in circles.
+    /// Reads the name at a position of a message; returns it and the position after it. A pointer must point
+    /// before everything read of the name so far, so there are no loops.
     pub(super) fn read(message: &[u8], start: usize) -> Result<(Name, usize), Fault> {
         let mut octets = Vec::new();
         let (mut at, mut lowest, mut end) = (start, start, None);
@@ -68,7 +68,7 @@ impl Name {
         }
     }
 
-    /// As it stands on the wire.
+    /// Returns the wire format.
     pub fn octets(&self) -> &[u8] {
         &self.0
     }
@@ -83,8 +83,8 @@ impl Name {
         self.0 == other.0
     }
 
-    /// The same name with the case of each letter taken from a bit of `noise`: a reply repeats it, and who
-    /// does not see the question has to guess it (draft-vixie-dnsext-dns0x20).
+    /// Returns the name with the case of each letter taken from a bit of `noise`. A reply repeats it, and an
+    /// attacker who does not see the query has to guess it (draft-vixie-dnsext-dns0x20).
     pub fn in_mixed_case(&self, noise: &[u8]) -> Name {
         let bit = |i: usize| noise.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1);
         let mixed = |(i, octet): (usize, &u8)| match octet.is_ascii_alphabetic() && bit(i) {
@@ -94,7 +94,7 @@ impl Name {
         Name(self.0.iter().enumerate().map(mixed).collect())
     }
 
-    /// As a host that may be looked up: letters, digits, hyphens and underscores alone.
+    /// Returns the name as a host that may be resolved: only letters, digits, hyphens and underscores.
     pub fn host(&self) -> Option<String> {
         let mut host = String::with_capacity(self.0.len());
         for label in self.labels() {

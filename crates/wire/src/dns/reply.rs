@@ -1,4 +1,4 @@
-//! A reply, and what it says of a question: records at the end of a chain of aliases, or that there are none.
+//! Replies: the records at the end of a chain of aliases, or a negative answer.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,7 +7,7 @@ use super::{Binding, HEADER, INTERNET, Kind, Name, Question, long, short};
 
 /// Records that are looked at in one reply.
 const MOST_RECORDS: usize = 512;
-/// Addresses and services kept of one answer.
+/// Most addresses and services kept of one answer.
 const MOST_KEPT: usize = 256;
 /// Aliases that are followed.
 const MOST_ALIASES: usize = 16;
@@ -23,9 +23,9 @@ pub enum Fault {
     Short,
     /// A name that cannot be.
     Name,
-    /// A record whose data does not have the form of its type.
+    /// The data of a record does not match its type.
     Record,
-    /// More records, or aliases, than anybody needs.
+    /// More records or aliases than the limit.
     TooMuch,
     /// It is no reply.
     NoReply,
@@ -46,13 +46,13 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A message that came back.
+/// A received message.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply<'a> {
     message: &'a [u8],
 }
 
-/// Whether there is what was asked for.
+/// Whether the queried records exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Found,
@@ -61,17 +61,17 @@ pub enum Verdict {
     NoSuchName,
 }
 
-/// What a reply says.
+/// The content of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub verdict: Verdict,
-    /// Of the type that was asked for, in the order of the reply.
+    /// Addresses of the queried type, in the order of the reply.
     pub addresses: Vec<IpAddr>,
     /// The best first.
     pub bindings: Vec<Binding>,
     /// The name at the end of the chain of aliases.
     pub name: Name,
-    /// For how many seconds it holds. `None`: nobody said how long there will be nothing.
+    /// Validity in seconds; `None` for a negative answer without one.
     pub ttl: Option<u32>,
 }
 
@@ -80,7 +80,7 @@ struct Record<'a> {
     kind: u16,
     ttl: u32,
     data: &'a [u8],
-    /// Where the data begins: names in it may point elsewhere.
+    /// Offset of the data: names in it may be compressed pointers.
     at: usize,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Reply<'a> {
         self.number(0)
     }
 
-    /// Whether it had to be cut.
+    /// Returns whether the reply is truncated.
     pub fn is_truncated(&self) -> bool {
         self.message[2] & 2 != 0
     }
@@ -119,7 +119,7 @@ impl<'a> Reply<'a> {
             && short(self.message, end + 2) == Some(INTERNET)
     }
 
-    /// What it says of the question.
+    /// Returns the answer to the query.
     pub fn answer(&self, question: &Question) -> Result<Answer, Fault> {
         if !matches!(self.code(), 0 | NO_SUCH_NAME) {
             return Err(Fault::Refused(self.code()));
@@ -150,8 +150,8 @@ impl<'a> Reply<'a> {
         Ok(answer)
     }
 
-    /// For how long there will be nothing (RFC 2308 section 5): what the zone's SOA in the authority section
-    /// says.
+    /// Returns the validity of a negative answer (RFC 2308 section 5): from the zone's SOA in the authority
+    /// section.
     fn negative_ttl(&self, at: usize) -> Result<Option<u32>, Fault> {
         let (records, _) = self.records(at, self.number(8))?;
         let Some(soa) = records.iter().find(|r| r.kind == SOA) else { return Ok(None) };
@@ -159,7 +159,7 @@ impl<'a> Reply<'a> {
         Ok(Some(soa.ttl.min(sane(minimum))))
     }
 
-    /// The records of a section, and where the next begins.
+    /// Returns the records of a section, and the position of the next section.
     fn records(&self, mut at: usize, count: u16) -> Result<(Vec<Record<'a>>, usize), Fault> {
         if usize::from(count) > MOST_RECORDS {
             return Err(Fault::TooMuch);
@@ -203,7 +203,7 @@ impl Answer {
     }
 }
 
-/// Where the aliases lead from the name that was asked for, and for how long they do.
+/// Returns the name at the end of the alias chain of the queried name, and the validity of the chain.
 fn end_of_chain(message: &[u8], records: &[Record<'_>], question: &Question) -> Result<(Name, u32), Fault> {
     let (mut name, mut ttl) = (question.name.clone(), u32::MAX);
     for _ in 0..MOST_ALIASES {
@@ -232,7 +232,7 @@ mod tests {
         Question { name: Name::parse("a.example").unwrap(), kind }
     }
 
-    /// A reply to a question about a.example, whose name stands at 12 and whose first record at 27.
+    /// Builds a reply to a query for a.example. The name is at offset 12, the first record at 27.
     fn reply(kind: Kind, code: u8, answers: &[&[u8]], authority: &[&[u8]]) -> Vec<u8> {
         let mut message = question(kind).message(7, None);
         (message[2], message[3]) = (0x81, 0x80 | code);

@@ -1,5 +1,5 @@
-//! Directory listings: what `ls -l` prints, and the DOS style of Windows servers. The first line's first
-//! character tells which. Each line becomes a `FileInfo`, the value behind `curl_fileinfo`.
+//! Directory listings: the output of `ls -l`, and the DOS style of Windows servers, distinguished by the
+//! first character of the first line. Each line becomes a `FileInfo`, the value behind `curl_fileinfo`.
 
 /// A longer line is refused.
 const LINE_LIMIT: usize = 16 * 1024;
@@ -17,7 +17,7 @@ pub enum FileType {
     Door,
 }
 
-/// One line of a listing. What a style does not show is `None`.
+/// One line of a listing. A field that the style does not have is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileInfo {
     pub name: Vec<u8>,
@@ -31,7 +31,7 @@ pub struct FileInfo {
     pub size: Option<u64>,
     /// As the server wrote it.
     pub time: Vec<u8>,
-    /// What a symbolic link points to.
+    /// The target of a symbolic link.
     pub target: Option<Vec<u8>>,
 }
 
@@ -48,7 +48,7 @@ pub struct ListReader {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// Nothing but the "total" line may come first, and only once.
+    /// Only the "total" line may come first, and only once.
     UnixStart,
     Unix,
     Dos,
@@ -59,7 +59,7 @@ impl ListReader {
         ListReader::default()
     }
 
-    /// Takes what has arrived and appends the files of all complete lines.
+    /// Processes input and appends the files of all complete lines.
     pub fn push(&mut self, input: &[u8], files: &mut Vec<FileInfo>) -> Result<(), BadList> {
         let mut rest = input;
         while let Some(end) = rest.iter().position(|&octet| octet == b'\n') {
@@ -110,9 +110,9 @@ fn unix_line(line: &[u8]) -> Option<FileInfo> {
     let (_month, rest) = word(rest)?;
     let (_day, rest) = word(rest)?;
     let (_clock, rest) = word(rest)?;
-    // Other blanks than spaces may leave less than the words have.
+    // Blanks other than spaces may make the rest shorter than the words.
     let time = time_start.get(..time_start.len().checked_sub(rest.len())?)?;
-    // One blank separates the name, which may itself begin with more.
+    // One blank separates the name, which may start with further blanks.
     let name = rest.strip_prefix(b" ").filter(|name| !name.is_empty())?;
     let (name, target) = if file_type == FileType::Symlink { split_link(name)? } else { (name, None) };
     Some(FileInfo {

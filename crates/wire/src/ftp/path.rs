@@ -5,13 +5,13 @@
 pub enum Method {
     /// One CWD for each directory, as RFC 1738 says.
     MultiCwd,
-    /// None: the whole path goes with the command.
+    /// No CWD: each command has the whole path.
     NoCwd,
     /// One for all.
     SingleCwd,
 }
 
-/// Where a file is. A directory of "/" alone is the root.
+/// The location of a file. The directory "/" alone is the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     pub directories: Vec<Vec<u8>>,
@@ -19,7 +19,7 @@ pub struct Location {
     pub file: Option<Vec<u8>>,
 }
 
-/// More directories than anybody nests.
+/// More directories than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooDeep;
 
@@ -56,9 +56,9 @@ pub fn split(path: &[u8], method: Method) -> Result<Location, TooDeep> {
     Ok(Location { directories, file })
 }
 
-/// The part of a decoded path that says where the file is, up to its last slash; what a server's working
-/// directory is remembered by. None where every command names the whole path from the root, whatever the
-/// working directory.
+/// Returns the directory part of a decoded path, up to its last slash, by which a server's working directory
+/// is remembered. Returns `None` if every command names the whole path from the root, whatever the working
+/// directory.
 pub fn folder(path: &[u8], method: Method) -> Option<Vec<u8>> {
     let end = path.iter().rposition(|&octet| octet == b'/').map_or(0, |at| at + 1);
     match method {
@@ -68,8 +68,8 @@ pub fn folder(path: &[u8], method: Method) -> Option<Vec<u8>> {
     }
 }
 
-/// Cuts `;type=a` off the end of an encoded path (RFC 1738 section 3.2.2). The letter comes back in upper
-/// case. With more behind the letter it is part of the file's name; without one it means nothing.
+/// Removes `;type=a` from the end of an encoded path (RFC 1738 section 3.2.2) and returns the letter in upper
+/// case. If more follows the letter, it is part of the file name; without a letter it has no meaning.
 pub fn split_type(path: &[u8]) -> (&[u8], Option<u8>) {
     const MARK: &[u8] = b";type=";
     if let Some(path) = path.strip_suffix(MARK) {

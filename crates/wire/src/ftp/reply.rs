@@ -1,4 +1,4 @@
-//! Replies (RFC 959 section 4.2) and what particular ones say.
+//! Replies (RFC 959 section 4.2), and the content of particular ones.
 
 use crate::date::Civil;
 
@@ -17,7 +17,7 @@ pub struct Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
-/// Gathers the lines of replies. The caller hands on every line to the application.
+/// Collects the lines of replies. The caller passes every line to the application.
 #[derive(Clone, Debug)]
 pub struct ReplyReader {
     budget: usize,
@@ -66,13 +66,13 @@ pub fn end_code(line: &[u8]) -> Option<u16> {
 pub struct NoPort;
 
 impl Reply {
-    /// What follows the code.
+    /// Returns the text after the code.
     pub fn text(&self) -> &[u8] {
         self.line.get(4..).unwrap_or_default()
     }
 
-    /// Address and port of a 227 reply: the first six numbers below 256 with commas between them, wherever
-    /// they stand; the first may be the end of a longer one. Each octet is looked at once.
+    /// Returns address and port of a 227 reply: the first six numbers below 256 with commas between them,
+    /// anywhere in the text; the first may be the end of a longer number. Each octet is examined once.
     pub fn passive(&self) -> Option<([u8; 4], u16)> {
         let mut numbers = Vec::with_capacity(6);
         let mut separator: &[u8] = b"";
@@ -95,8 +95,8 @@ impl Reply {
         None
     }
 
-    /// The port of a 229 reply (RFC 2428 section 3): `(|||port|)`, the bar being any octet. `None` where
-    /// there is nothing of that form.
+    /// Returns the port of a 229 reply (RFC 2428 section 3): `(|||port|)`, where the bar may be any octet.
+    /// Returns `None` if nothing has that form.
     pub fn extended_passive(&self) -> Option<Result<u16, NoPort>> {
         let text = self.text();
         let open = text.iter().position(|&octet| octet == b'(')?;
@@ -108,7 +108,7 @@ impl Reply {
         (tail.first() == Some(bar)).then(|| u16::try_from(port).map_err(|_| NoPort))
     }
 
-    /// The directory of a 257 reply: between quotes, those inside doubled.
+    /// Returns the directory of a 257 reply: the quoted text, with doubled quotes for single ones.
     pub fn directory(&self) -> Option<Vec<u8>> {
         let text = self.text();
         let mut rest = &text[text.iter().position(|&octet| octet == b'"')? + 1..];
@@ -148,8 +148,8 @@ impl Reply {
         is_valid.then(|| civil.seconds())
     }
 
-    /// The size of a 213 reply to SIZE: the digits at the end, since servers put words before them. One more
-    /// octet may follow, whatever it is.
+    /// Returns the size in a 213 reply to SIZE: the digits at the end, since some servers write words before
+    /// them. One more octet of any value may follow.
     pub fn size(&self) -> Option<u64> {
         let text = self.text();
         let before = &text[..text.len().saturating_sub(1)];
@@ -157,7 +157,8 @@ impl Reply {
         number_at_start(text[start..].trim_ascii_start()).map(|(size, _)| size)
     }
 
-    /// The size in a 150 reply: `... (1234 bytes).` Its last words: the file's name stands before.
+    /// Returns the size in a 150 reply: `... (1234 bytes).` It is searched at the end, because the file name
+    /// comes earlier.
     pub fn announced_size(&self) -> Option<u64> {
         let text = self.text();
         let end = text.windows(6).rposition(|window| window == b" bytes")?;

@@ -1,17 +1,17 @@
-//! How much a peer may send that moves nothing: SETTINGS, PING, resets, empty DATA, priorities, updates of
-//! windows that nobody waits for. Each is legal and cheap for whom sends it; floods of them have been attacks
-//! on every server and client there is (CVE-2019-9511 to 9518, CVE-2023-44487, CVE-2024-27316 and their kin).
+//! Rate limit for frames that make no progress: SETTINGS, PING, resets, empty DATA, priorities, useless
+//! window updates. Each is legal and cheap for the sender; floods of them were used against every server and
+//! client (CVE-2019-9511 to 9518, CVE-2023-44487, CVE-2024-27316 and similar).
 
 /// This many at once.
 const BURST: u32 = 10_000;
 /// So many more each second.
 const PER_SECOND: u64 = 330;
 
-/// For so many bytes that were sent, one more: a peer may give back what it has read in small pieces, for the
-/// stream and for the connection, as often as it reads.
+/// Bytes sent that allow one more such frame: a peer may update the windows of stream and connection in small
+/// steps, as often as it reads.
 const EARNING: usize = 512;
 
-/// A bucket of patience that fills with time, and with what is sent.
+/// A token bucket, refilled by time and by bytes sent.
 #[derive(Debug)]
 pub(super) struct Calm {
     left: u32,
@@ -26,7 +26,7 @@ impl Default for Calm {
 }
 
 impl Calm {
-    /// What time it is, in milliseconds from any fixed moment.
+    /// Sets the time, in milliseconds from any fixed instant.
     pub fn tell(&mut self, now_ms: u64) {
         let more = now_ms.saturating_sub(self.seen_ms).min(60_000) * PER_SECOND / 1000;
         if more > 0 {
@@ -40,7 +40,7 @@ impl Calm {
         self.left = self.left.saturating_add(sent.div_ceil(EARNING) as u32).min(BURST);
     }
 
-    /// One more frame that moves nothing; `false` when it was one too many.
+    /// Counts a frame that makes no progress. Returns `false` if it is one too many.
     #[must_use]
     pub fn bear(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn what_is_sent_may_be_acknowledged_in_pieces() {
         let mut calm = Calm::default();
-        // A body of 400 MB, read by 4 KiB; each time the stream's window and the connection's are given back.
+        // A body of 400 MB, read by 4 KiB; each read updates the windows of stream and connection.
         assert!((0..100_000).all(|_| {
             calm.earn(4096);
             calm.bear() && calm.bear()

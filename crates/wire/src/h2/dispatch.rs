@@ -1,5 +1,4 @@
-//! Frames of one payload (RFC 9113 §6): what each must look like and what it does. Blocks of fields are left
-//! to `message`.
+//! Frames with a fixed payload (RFC 9113 §6): their checks and effects. Header blocks are in `message`.
 
 use super::error::{ErrorCode, Failure};
 use super::frame::{self, Header, Priority, flag, kind, number, whole_number};
@@ -10,7 +9,7 @@ use super::streams::{Place, Reset};
 
 /// How many answers may wait for a peer that does not read them.
 const ANSWERS: u32 = 1000;
-/// More of a goodbye's words is not kept.
+/// Most bytes kept of a GOAWAY's debug data.
 const DEBUG: usize = 1024;
 
 impl Session {
@@ -25,12 +24,12 @@ impl Session {
             kind::GOAWAY => self.goaway_received(header, payload),
             kind::WINDOW_UPDATE => self.window_update(header, payload),
             kind::CONTINUATION => self.continuation(header, payload),
-            // What nobody knows is ignored (RFC 9113 §5.5).
+            // Unknown frame types are ignored (RFC 9113 §5.5).
             _ => self.bear().map(|()| None),
         }
     }
 
-    /// One more frame that moves nothing.
+    /// Counts a frame that makes no progress.
     pub(super) fn bear(&mut self) -> Result<(), Failure> {
         match self.calm.bear() {
             true => Ok(()),
@@ -115,7 +114,7 @@ impl Session {
         Ok(None)
     }
 
-    /// A new initial window moves those of all streams (RFC 9113 §6.9.2).
+    /// Applies a new initial window to all streams (RFC 9113 §6.9.2).
     fn move_windows(&mut self, by: i64) -> Result<(), Failure> {
         if by == 0 {
             return Ok(());
@@ -159,7 +158,7 @@ impl Session {
             return Err(Failure::size("GOAWAY of a wrong length"));
         }
         self.bear()?;
-        // A later one may not promise more than an earlier one did (RFC 9113 §6.8).
+        // A later GOAWAY must not have a higher last stream than an earlier one (RFC 9113 §6.8).
         let last_stream = number(payload, 0).min(self.going.unwrap_or(u32::MAX));
         self.going = Some(last_stream);
         let debug = &payload[8..];
@@ -171,7 +170,7 @@ impl Session {
         for id in refused {
             self.streams.remove_reset(id, Reset::Here);
             self.told.push_back(match code {
-                // Whoever is asked for calm does not come again at once.
+                // A peer that asks for calm gets no immediate retry.
                 ErrorCode::ENHANCE_YOUR_CALM => Told::Reset { id, code, why: None },
                 _ => Told::Refused(id),
             });

@@ -1,8 +1,8 @@
-//! Error codes (RFC 9113 §7) and what ends a whole session.
+//! Error codes (RFC 9113 §7), and connection errors.
 
 use std::fmt;
 
-/// A code of RST_STREAM and GOAWAY. Codes nobody has defined are kept as they came.
+/// A code of RST_STREAM and GOAWAY. Undefined codes are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorCode(pub u32);
 
@@ -48,7 +48,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Why a session ended: a fault of the peer's, which it is told in a GOAWAY.
+/// Why a session ended: an error of the peer, which is reported to it in a GOAWAY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
     pub code: ErrorCode,

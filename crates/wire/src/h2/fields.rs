@@ -1,4 +1,4 @@
-//! Header fields in the order in which they stand in a message, in storage that is filled again and again.
+//! Header fields in the order of the message, in reused storage.
 
 use super::hpack::OVERHEAD;
 
@@ -9,7 +9,7 @@ struct Span {
     value: u32,
 }
 
-/// Names and values; a message's pseudo-fields stand first.
+/// Names and values; a message's pseudo-fields come first.
 #[derive(Debug, Clone, Default)]
 pub struct Fields {
     bytes: Vec<u8>,
@@ -39,7 +39,7 @@ impl Fields {
         self.spans.push(Span { start, name: name.len() as u32, value: value.len() as u32 });
     }
 
-    /// The same with the name in lower case, as names are in HTTP/2 (RFC 9113 §8.2.1).
+    /// Adds a field with its name in lower case, as HTTP/2 requires (RFC 9113 §8.2.1).
     pub fn push_lower(&mut self, name: &[u8], value: &[u8]) {
         let start = self.bytes.len();
         self.push(name, value);
@@ -56,17 +56,17 @@ impl Fields {
         self.spans.iter().map(|span| self.parts(span))
     }
 
-    /// The one of that number, from 0.
+    /// Returns the field at an index.
     pub fn at(&self, index: usize) -> Option<(&[u8], &[u8])> {
         self.spans.get(index).map(|span| self.parts(span))
     }
 
-    /// The value of the first field of this name, given in lower case.
+    /// Returns the value of the first field with this name, given in lower case.
     pub fn value(&self, name: &[u8]) -> Option<&[u8]> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// Keeps the fields that `wanted` says yes to.
+    /// Keeps the fields for which `wanted` returns true.
     pub(super) fn retain(&mut self, mut wanted: impl FnMut(&[u8], &[u8]) -> bool) {
         let bytes = &self.bytes;
         self.spans.retain(|span| {
@@ -75,7 +75,7 @@ impl Fields {
         });
     }
 
-    /// Fills in a field whose text was written behind everything else with [`Fields::text`], from `start` on.
+    /// Completes a field whose text was appended with [`Fields::text`], from `start` on.
     pub(crate) fn close(&mut self, start: usize, name: usize, value: usize) {
         self.spans.push(Span { start: start as u32, name: name as u32, value: value as u32 });
     }
@@ -97,7 +97,7 @@ impl Span {
     }
 }
 
-/// What a field counts in a list's size (RFC 9113 §6.5.2).
+/// Returns the size that a field counts for in a list (RFC 9113 §6.5.2).
 pub(crate) fn size(name: usize, value: usize) -> usize {
     name + value + OVERHEAD
 }

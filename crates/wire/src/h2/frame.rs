@@ -1,8 +1,8 @@
-//! Frames (RFC 9113 §4, §6): the header that all have, and those whose payload is a few numbers.
+//! Frames (RFC 9113 §4, §6): the common header, and payloads that consist of a few numbers.
 
 use super::error::ErrorCode;
 
-/// What a client says first (RFC 9113 §3.4).
+/// The client's connection preface (RFC 9113 §3.4).
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Bytes of a frame's header.
@@ -61,8 +61,7 @@ impl Header {
     }
 }
 
-/// A stream's place in the order of importance (RFC 7540 §5.3; RFC 9113 keeps the form and drops the
-/// meaning).
+/// The priority of a stream (RFC 7540 §5.3; RFC 9113 keeps the format and drops the meaning).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Priority {
     pub depends_on: u32,
@@ -108,12 +107,12 @@ pub fn number(payload: &[u8], at: usize) -> u32 {
     whole_number(payload, at) & 0x7fff_ffff
 }
 
-/// The same with all of its bits.
+/// Reads a 32-bit number, including the reserved bit.
 pub fn whole_number(payload: &[u8], at: usize) -> u32 {
     payload[at..at + 4].iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// What a payload holds without its padding (RFC 9113 §6.1), `None` when there is more padding than payload.
+/// Returns a payload without its padding (RFC 9113 §6.1); `None` if there is more padding than payload.
 pub fn unpadded<'a>(header: &Header, payload: &'a [u8]) -> Option<&'a [u8]> {
     if !header.has(flag::PADDED) {
         return Some(payload);

@@ -1,9 +1,9 @@
-//! What a list of fields must be to be a message (RFC 9113 §8). What breaks the message is told; what is only
-//! unfit to be handed on (a control character in a value) is left out.
+//! Checks that a list of fields is a valid message (RFC 9113 §8). A violation of the message format is an
+//! error. A field that must not be passed on (a control character in a value) is dropped.
 
 use super::fields::Fields;
 
-/// What a reply's head says beside its fields, which are then without pseudo-fields.
+/// The status of a response, whose fields then have no pseudo-fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyHead {
     pub status: u16,
@@ -41,7 +41,7 @@ pub fn trailers(fields: &mut Fields) -> Result<(), Malformed> {
     judge(fields, |name, _| if name.starts_with(b":") { Err("pseudo-field in trailers") } else { Ok(true) })
 }
 
-/// A request that a server promises to answer; pseudo-fields stay, and what is left out breaks it.
+/// Checks a request that a server promises to answer. Pseudo-fields stay, and a dropped field is an error.
 pub fn promise(fields: &mut Fields) -> Result<(), Malformed> {
     const PSEUDO: [&[u8]; 4] = [b":method", b":scheme", b":authority", b":path"];
     let mut seen = [false; PSEUDO.len()];
@@ -50,7 +50,7 @@ pub fn promise(fields: &mut Fields) -> Result<(), Malformed> {
             if std::mem::replace(&mut seen[at], true) || value.is_empty() {
                 return Err("pseudo-field of a promise twice or empty");
             }
-            // What is promised must be safe and without a body (RFC 9113 §8.4).
+            // A promised request must be safe and without a body (RFC 9113 §8.4).
             if at == 0 && value != b"GET" && value != b"HEAD" {
                 return Err("promise of an unsafe method");
             }
@@ -61,7 +61,7 @@ pub fn promise(fields: &mut Fields) -> Result<(), Malformed> {
     if seen == [true; PSEUDO.len()] { Ok(()) } else { Err("promise without a pseudo-field") }
 }
 
-/// Holds every field to what all messages have in common, and asks `own` about it; `Ok(false)` drops it.
+/// Checks the rules that all messages share, and calls `own` for each field; `Ok(false)` drops the field.
 fn judge(
     fields: &mut Fields,
     mut own: impl FnMut(&[u8], &[u8]) -> Result<bool, Malformed>,
@@ -102,7 +102,7 @@ fn common(name: &[u8], value: &[u8], pseudo: bool, regular: bool) -> Result<bool
     }
 }
 
-/// Fields that speak of an HTTP/1 connection (RFC 9113 §8.2.2). Requests leave them out.
+/// Returns whether a field concerns an HTTP/1 connection (RFC 9113 §8.2.2). Requests omit such fields.
 pub fn hop_by_hop(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 5] =
         [b"connection", b"transfer-encoding", b"upgrade", b"keep-alive", b"proxy-connection"];

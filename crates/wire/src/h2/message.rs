@@ -81,7 +81,8 @@ impl Session {
         Ok(None)
     }
 
-    /// Every block is decompressed, whoever it is for: the table belongs to the connection.
+    /// Decodes a complete block. Every block is decoded, even for unknown streams: the table belongs to the
+    /// connection.
     fn whole_block(
         &mut self,
         header: Header,
@@ -141,7 +142,7 @@ impl Session {
         let status = head.status;
         if status < 200 {
             self.bear()?;
-            // 101 says what HTTP/2 does not do (RFC 9113 §8.6).
+            // HTTP/2 does not use status 101 (RFC 9113 §8.6).
             let wrong = if end { Some("a stream ends with status 1xx") } else { None };
             let wrong = wrong.or((status == 101).then_some("status 101"));
             return Ok(wrong.map_or(Ok(Told::Informational { id, status }), Err));

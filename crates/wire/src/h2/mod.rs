@@ -1,16 +1,15 @@
 //! HTTP/2 for a client (RFC 9113, with RFC 7541 for its fields and RFC 8441's setting), as a state machine
-//! that neither reads, writes, waits nor asks the time.
+//! without I/O, waits or a clock.
 //!
-//! A reader with one question: the calls stand in `session`, what a frame of the peer does in `receive`
-//! (frames), `dispatch` (those of one payload) and `message` (heads and trailers), what leaves and in which
-//! order in `send`, what a message must be in `head`, states of a stream in `stream`, windows in `window`,
-//! the words of a trace in `watch`.
+//! The interface is in `session`. `receive` cuts frames, `dispatch` handles those with a fixed payload,
+//! `message` heads and trailers. `send` decides what is sent in which order. `head` checks messages, `stream`
+//! has the states of a stream, `window` flow control, `watch` the events of a trace.
 //!
-//! Nothing is allocated per frame: payloads are read where they were received unless a frame is split between
-//! reads, fields are decoded into one list that is filled again, and body bytes are handed out as pieces of
-//! the input. What can be made to grow by a peer is bounded: the list of fields, a block in pieces
-//! (`message`), answers that the peer does not read (`dispatch`), frames that move nothing (`calm`), streams
-//! it opens, and what it may send (`window`).
+//! Frames cause no allocation: payloads are read in the receive buffer unless a frame is split between reads,
+//! fields are decoded into a reused list, and body bytes are returned as slices of the input. Everything that
+//! a peer can make grow is bounded: the list of fields, fragmented blocks (`message`), replies that the peer
+//! does not read (`dispatch`), frames that make no progress (`calm`), the streams it opens, and the data it
+//! may send (`window`).
 
 mod calm;
 mod dispatch;

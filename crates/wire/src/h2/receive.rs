@@ -1,5 +1,4 @@
-//! What comes in: cutting frames out of received bytes, and the bodies among them, which are handed out where
-//! they lie.
+//! Received bytes: cuts frames out of them. Body bytes are returned where they are in the input.
 
 use super::error::{ErrorCode, Failure};
 use super::fields::Fields;
@@ -8,29 +7,31 @@ use super::session::Session;
 use super::stream::{Fate, Remote, StreamId};
 use super::streams::{Place, Reset};
 
-/// What the peer's bytes say.
+/// An event in the peer's bytes.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A head of status 1xx; another follows.
     Informational { stream: StreamId, status: u16, fields: &'a Fields },
-    /// The head of the reply. With `end` nothing follows.
+    /// The head of the response. With `end` nothing follows.
     Head { stream: StreamId, status: u16, fields: &'a Fields, end: bool },
-    /// A piece of body, to be given back with [`Session::consume`] once it is used up.
+    /// A piece of body. Call [`Session::consume`] once it is used up.
     Data { stream: StreamId, data: &'a [u8], end: bool },
     /// Fields behind the body; they end it.
     Trailers { stream: StreamId, fields: &'a Fields },
-    /// The stream is no more: reset by the peer, or here for a fault of the peer's, which `why` tells.
+    /// The stream is closed: reset by the peer, or by us for an error of the peer, described by `why`.
     Reset { stream: StreamId, code: ErrorCode, why: Option<&'static str> },
-    /// The stream is no more and the peer has done nothing about it: its request may be sent again (RFC 9113
+    /// The stream is closed, and the peer has not processed the request: it may be sent again (RFC 9113
     /// §8.7).
     Refused { stream: StreamId },
     /// There is room for body bytes again where there was none.
     Writable { stream: StreamId },
-    /// The peer will answer a request that nobody made; `fields` are that request's, pseudo-fields first.
+    /// The peer will answer a request that was not made (push). `fields` are that request's, pseudo-fields
+    /// first.
     Promise { parent: StreamId, stream: StreamId, fields: &'a Fields },
     /// The answer to a ping.
     Pong([u8; 8]),
-    /// The peer opens no more streams and takes none after `last_stream`; those get [`Event::Refused`].
+    /// The peer opens no more streams and processes none after `last_stream`; later ones get
+    /// [`Event::Refused`].
     GoAway { last_stream: u32, code: ErrorCode, debug: &'a [u8] },
     /// The peer's settings have changed: there may be more vacancies, or fewer.
     Settings,
@@ -41,11 +42,11 @@ pub enum Event<'a> {
 pub struct Step<'a> {
     /// So many of them are done with.
     pub used: usize,
-    /// Nothing when all of them are.
+    /// `None` if all input was used.
     pub event: Option<Event<'a>>,
 }
 
-/// An event whose fields and bytes are where they were put.
+/// An event without its fields and bytes, which stay in the session or in the input.
 #[derive(Debug)]
 pub(super) enum Told {
     Informational { id: StreamId, status: u16 },
@@ -61,7 +62,7 @@ pub(super) enum Told {
     Settings,
 }
 
-/// Where in a frame the input stands.
+/// The position of the input within a frame.
 #[derive(Debug)]
 pub(super) enum Reading {
     Header {
@@ -69,7 +70,7 @@ pub(super) enum Reading {
         bytes: [u8; HEADER],
     },
     Payload(Header),
-    /// Body bytes; of nobody when the stream is no more.
+    /// Body bytes; without `id` they are dropped, because the stream is closed.
     Data {
         id: Option<StreamId>,
         left: usize,
@@ -100,7 +101,7 @@ pub(super) struct Block {
     pub frames: usize,
 }
 
-/// What one look at the input came to.
+/// The result of one step.
 enum Look {
     Told(Told),
     Again,
@@ -109,14 +110,13 @@ enum Look {
 }
 
 impl Session {
-    /// Whether the next byte begins a frame.
+    /// Returns whether the next byte starts a frame.
     pub fn is_between_frames(&self) -> bool {
         matches!(self.reading, Reading::Header { have: 0, .. })
     }
 
-    /// Takes in received bytes up to the next event. To be called again with what it left over, until there
-    /// is neither input nor event. After a failure the peer is owed what [`Session::write_into`] has, and
-    /// nothing more is taken.
+    /// Processes received bytes up to the next event. Call it again with the rest, until there is neither
+    /// input nor event. After a failure, send what [`Session::write_into`] has; no further input is accepted.
     pub fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Failure> {
         let mut used = 0;
         let told = loop {
@@ -218,7 +218,8 @@ impl Session {
         Ok(told.map_or(Look::Again, Look::Told))
     }
 
-    /// DATA counts in both windows with all of its payload (RFC 9113 §6.9.1), whoever it is for.
+    /// Starts a DATA frame. Its whole payload counts in both windows (RFC 9113 §6.9.1), even for a closed
+    /// stream.
     fn begin_data(&mut self, header: Header) -> Result<(), Failure> {
         let place = match header.stream {
             0 => return Err(Failure::protocol("DATA on stream 0")),
@@ -227,8 +228,8 @@ impl Session {
         self.receive
             .receive(header.length)
             .map_err(|_| Failure::flow("more DATA than the connection's window"))?;
-        // What bounds memory is each stream's window; the connection's is given back at once, so that a slow
-        // reader holds up nobody else.
+        // Each stream's window bounds the memory. The connection's is replenished at once, so that a slow
+        // reader delays no other stream.
         if let Some(increment) = self.receive.consume(header.length) {
             super::frame::write_window_update(&mut self.control, 0, increment);
         }
@@ -289,7 +290,7 @@ impl Session {
         let owner = *id;
         let ends = *end && *left == pad;
         if *left == pad {
-            // Padding is nobody's.
+            // Padding is dropped.
             let skipped = pad.min(available - body);
             (*id, *end) = (None, false);
             (*left, *padding) = (pad - skipped, Padding::Told(pad - skipped));
@@ -360,7 +361,7 @@ impl Session {
         }
     }
 
-    /// The peer has given a stream up.
+    /// Records that the peer has reset a stream.
     pub(super) fn reset_there(&mut self, id: StreamId, code: ErrorCode) -> Told {
         self.streams.remove_reset(id, Reset::There);
         match code {

@@ -1,5 +1,4 @@
-//! What leaves a session: first what it answers and asks, with the heads in their order, then bodies, a frame
-//! of each stream in turn.
+//! Output of a session: first replies and heads, in order; then bodies, a frame of each stream in turn.
 
 use super::fields::Fields;
 use super::frame::{self, HEADER, Header, flag, kind};
@@ -7,12 +6,12 @@ use super::hpack::Encoder;
 use super::session::{Field, Session};
 use super::stream::StreamId;
 
-/// What of a body is queued at most; as much as leaves in one write.
+/// Most bytes of a body that are queued: as much as one write sends.
 const QUEUE: usize = 64 << 10;
 
 impl Session {
-    /// Appends what may be sent now to `out`, which is filled to about `limit` bytes. Nothing more to send
-    /// leaves it as it is.
+    /// Appends what may be sent now to `out`, up to about `limit` bytes. Leaves it unchanged if there is
+    /// nothing to send.
     pub fn write_into(&mut self, out: &mut Vec<u8>, limit: usize) {
         if out.is_empty() {
             std::mem::swap(out, &mut self.control);
@@ -43,20 +42,20 @@ impl Session {
             })
     }
 
-    /// Room for body bytes of a stream: bounded by its window, so that nothing is read that could not leave.
+    /// Returns the room for body bytes of a stream. It is bounded by the stream's window, so that nothing is
+    /// read that could not be sent.
     pub fn room(&self, id: StreamId) -> usize {
         let Some(stream) = self.streams.peek(id) else { return 0 };
         let queued = stream.upload.queued().len();
         if stream.upload.last { 0 } else { stream.send.available().min(QUEUE).saturating_sub(queued) }
     }
 
-    /// What is queued of a stream's body.
+    /// Returns the queued bytes of a stream's body.
     pub fn queued(&self, id: StreamId) -> usize {
         self.streams.peek(id).map_or(0, |stream| stream.upload.queued().len())
     }
 
-    /// The same as [`Session::room`]; when there is none, [`Event::Writable`](super::Event) tells when there
-    /// is.
+    /// Like [`Session::room`]; if there is none, [`Event::Writable`](super::Event) reports when there is.
     pub fn want_room(&mut self, id: StreamId) -> usize {
         let room = self.room(id);
         if let Some(stream) = self.streams.at(id) {
@@ -65,8 +64,8 @@ impl Session {
         room
     }
 
-    /// Whether all of a stream's request has been written, its end included; when not,
-    /// [`Event::Writable`](super::Event) tells when it has.
+    /// Returns whether a stream's whole request has been written, including its end. If not,
+    /// [`Event::Writable`](super::Event) reports when it has.
     pub fn want_sent(&mut self, id: StreamId) -> bool {
         match self.streams.at(id).filter(|stream| !stream.upload.ended) {
             Some(stream) => {
@@ -77,13 +76,13 @@ impl Session {
         }
     }
 
-    /// Storage for `len` bytes of a body, at most the room there is: whoever reads them there needs no copy.
+    /// Returns storage for `len` bytes of a body, at most the room there is. Reading into it saves a copy.
     pub fn space(&mut self, id: StreamId, len: usize) -> &mut [u8] {
         let len = len.min(self.room(id));
         self.streams.at(id).map_or(&mut [], |stream| stream.upload.space(len))
     }
 
-    /// Queues `len` bytes that stand there.
+    /// Queues `len` bytes that were written into that storage.
     pub fn filled(&mut self, id: StreamId, len: usize) {
         if let Some(stream) = self.streams.at(id) {
             stream.upload.fill(len);
@@ -91,7 +90,7 @@ impl Session {
         self.line_up(id);
     }
 
-    /// Queues what there is room for of a piece of body and tells how much that was.
+    /// Queues as much of a piece of body as there is room for, and returns the length.
     pub fn queue(&mut self, id: StreamId, bytes: &[u8]) -> usize {
         let len = bytes.len().min(self.want_room(id));
         if len > 0 {
@@ -101,9 +100,8 @@ impl Session {
         len
     }
 
-    /// Queues a piece of body by taking the storage in which it stands, from `start` to `end`, and leaves its
-    /// own in exchange, so that nothing is copied. All of it is taken, or nothing while an earlier piece is
-    /// queued.
+    /// Queues a piece of body, `start..end` of `storage`, by swapping buffers, so that nothing is copied.
+    /// Takes all of it, or nothing while an earlier piece is queued.
     pub fn trade(&mut self, id: StreamId, storage: &mut Vec<u8>, start: usize, end: usize) -> bool {
         let stream = self.streams.at(id).filter(|stream| !stream.upload.last);
         let traded = stream.is_some_and(|stream| stream.upload.trade(storage, start, end));
@@ -111,7 +109,7 @@ impl Session {
         traded
     }
 
-    /// Nothing follows what is queued.
+    /// Ends the body after what is queued.
     pub fn end(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.at(id) {
             stream.upload.last = true;
@@ -119,7 +117,7 @@ impl Session {
         self.line_up(id);
     }
 
-    /// Nothing but these fields follows what is queued.
+    /// Ends the body after what is queued, with these trailers.
     pub fn end_with<'a>(&mut self, id: StreamId, trailers: impl IntoIterator<Item = Field<'a>>) {
         let mut fields = Fields::default();
         trailers.into_iter().for_each(|field| fields.push(field.name, field.value));
@@ -132,7 +130,7 @@ impl Session {
         self.end(id);
     }
 
-    /// Puts a stream among those that have something to send.
+    /// Adds a stream to those that have something to send.
     pub(super) fn line_up(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.at(id)
             && !stream.in_turn
@@ -185,7 +183,7 @@ impl Session {
         }
     }
 
-    /// Whoever found no room hears when there is some.
+    /// Reports room to a stream that found none before.
     pub(super) fn tell_of_room(&mut self, id: StreamId) {
         let room = self.room(id);
         if let Some(stream) = self.streams.at(id)
@@ -198,8 +196,7 @@ impl Session {
     }
 }
 
-/// Writes a field block as HEADERS and as many CONTINUATIONs as it needs. `before` stands in front of the
-/// block.
+/// Writes a header block as HEADERS and as many CONTINUATIONs as it needs. `before` precedes the block.
 pub(super) fn write_block<'a>(
     encoder: &mut Encoder,
     out: &mut Vec<u8>,

@@ -1,6 +1,5 @@
-//! A client's side of an HTTP/2 connection (RFC 9113): the calls by which it is used. Bytes of the peer come
-//! in through [`Session::next`], what is to be sent goes out through [`Session::write_into`]; nothing here
-//! reads, writes or waits.
+//! The client side of an HTTP/2 connection (RFC 9113): its interface. The peer's bytes go in through
+//! [`Session::next`], output comes from [`Session::write_into`]. Nothing here reads, writes or waits.
 
 use std::collections::VecDeque;
 
@@ -16,12 +15,12 @@ use super::stream::{Remote, Stream, StreamId, Upload};
 use super::streams::{Reset, Streams};
 use super::window::{LARGEST, ReceiveWindow, SendWindow};
 
-/// A field of a request. Pseudo-fields (`:method`, …) stand before the others.
+/// A field of a request. Pseudo-fields (`:method`, …) come before the others.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<'a> {
     pub name: &'a [u8],
     pub value: &'a [u8],
-    /// Kept out of all tables of header compression.
+    /// Whether to keep it out of all tables of header compression.
     pub sensitive: bool,
 }
 
@@ -30,10 +29,10 @@ pub struct Field<'a> {
 pub struct Opening {
     /// The head is all there is.
     pub end: bool,
-    /// The reply will have no body, whatever length it announces (HEAD).
+    /// Whether the response has no body, whatever length it announces (HEAD).
     pub head_only: bool,
     pub priority: Option<Priority>,
-    /// What its window may grow to, when not as large as the session's others: a slow reader's stays small.
+    /// Maximum of its window, if smaller than that of other streams: a slow reader's stays small.
     pub max_window: Option<u32>,
 }
 
@@ -45,10 +44,10 @@ pub struct Session {
     pub(super) streams: Streams,
     pub(super) encoder: Encoder,
     pub(super) decoder: Decoder,
-    /// What may be sent on all streams together, and what may be received.
+    /// Flow control of the whole connection, for sending and receiving.
     pub(super) window: SendWindow,
     pub(super) receive: ReceiveWindow,
-    /// Frames that wait for nobody: answers, and heads in the order in which they were compressed.
+    /// Frames that are sent first: replies, and heads in the order of their compression.
     pub(super) control: Vec<u8>,
     /// How many of them answer the peer.
     pub(super) answers: u32,
@@ -57,7 +56,7 @@ pub struct Session {
     pub(super) reading: Reading,
     pub(super) partial: Vec<u8>,
     pub(super) block: Option<Block>,
-    /// Those of the last block.
+    /// The fields of the last block.
     pub(super) fields: Fields,
     pub(super) debug: Vec<u8>,
     pub(super) told: VecDeque<Told>,
@@ -65,13 +64,14 @@ pub struct Session {
     /// SETTINGS of ours that were not acknowledged yet.
     pub(super) unacknowledged: u32,
     pub(super) calm: Calm,
-    /// The last stream that the peer processes, once it says that it goes.
+    /// The last stream that the peer processes, after its GOAWAY.
     pub(super) going: Option<u32>,
     pub(super) failed: Option<Failure>,
 }
 
 impl Session {
-    /// Begins on a connection where both sides know that HTTP/2 is spoken: by ALPN, or by prior knowledge.
+    /// Creates a session on a connection where both sides know that HTTP/2 is used: by ALPN, or by prior
+    /// knowledge.
     pub fn client(config: Config) -> Session {
         let mut session = Session::silent(config);
         session.control = PREFACE.to_vec();
@@ -82,8 +82,7 @@ impl Session {
         session
     }
 
-    /// What stands where a session was that somebody took away: it says nothing, and nothing can be opened on
-    /// it.
+    /// Creates a placeholder for a session that was moved elsewhere. It sends nothing and opens no streams.
     pub fn taken_away() -> Session {
         let why = "the session has gone elsewhere";
         let failed = Some(Failure { code: ErrorCode::INTERNAL_ERROR, why });
@@ -117,8 +116,8 @@ impl Session {
         }
     }
 
-    /// Begins after an upgrade from HTTP/1 (RFC 7540 §3.2): the request that asked for it has become stream
-    /// 1, whose reply is to come.
+    /// Creates a session after an upgrade from HTTP/1 (RFC 7540 §3.2). The request that asked for it is now
+    /// stream 1, whose response follows.
     pub fn upgraded(config: Config, head_only: bool) -> (Session, StreamId) {
         let mut session = Session::client(config);
         let opening = Opening { end: true, head_only, ..Opening::default() };
@@ -140,9 +139,9 @@ impl Session {
         self.going.is_some() || self.failed.is_some() || self.streams.highest[0] >= LARGEST - 2
     }
 
-    /// Whether the peer has said, when it said goodbye, that it has begun on that stream or may have:
-    /// whatever becomes of it, its request may not be sent again (RFC 9113 §6.8). A goodbye that names the
-    /// largest number there is says nothing yet of any stream.
+    /// Returns whether the peer's GOAWAY says that it has or may have started to process that stream. Its
+    /// request must then not be sent again (RFC 9113 §6.8). A GOAWAY with the largest possible number says
+    /// nothing about any stream.
     pub fn has_begun(&self, number: u32) -> bool {
         self.going.is_some_and(|last| last < LARGEST && number <= last)
     }
@@ -152,7 +151,7 @@ impl Session {
         self.peer.max_concurrent_streams
     }
 
-    /// Whether the peer takes CONNECT with `:protocol` (RFC 8441); `None` before it has said what it takes.
+    /// Returns whether the peer supports CONNECT with `:protocol` (RFC 8441); `None` before its SETTINGS.
     pub fn takes_extended_connect(&self) -> Option<bool> {
         self.greeted.then_some(self.peer.connect_protocol)
     }
@@ -199,8 +198,8 @@ impl Session {
         })
     }
 
-    /// So much of a stream's body has been used up. Who consumes nothing holds the peer to the stream's
-    /// window.
+    /// Records that bytes of a stream's body were consumed. A reader that consumes nothing stops the peer at
+    /// the stream's window.
     pub fn consume(&mut self, id: StreamId, bytes: usize) {
         let Some(stream) = self.streams.at(id) else { return };
         if let Some(increment) = stream.receive.consume(bytes)
@@ -210,7 +209,7 @@ impl Session {
         }
     }
 
-    /// Gives a stream up. What was on its way of it is dropped.
+    /// Resets a stream. Data for it that is still in transit is dropped.
     pub fn reset(&mut self, id: StreamId, code: ErrorCode) {
         if self.streams.peek(id).is_some() {
             frame::write_reset(&mut self.control, id.number, code);
@@ -230,13 +229,13 @@ impl Session {
         frame::write(&mut self.control, kind::PING, 0, 0, &bytes);
     }
 
-    /// Says that no stream will be opened any more. Those that are open go on.
+    /// Announces that no more streams will be opened. Open ones continue.
     pub fn go_away(&mut self, code: ErrorCode) {
         self.going.get_or_insert(LARGEST);
         frame::write_goaway(&mut self.control, self.streams.highest[1], code, b"");
     }
 
-    /// What time it is, in milliseconds from any fixed moment; for what is borne of a peer in a second.
+    /// Sets the time, in milliseconds from any fixed instant, for rate limits.
     pub fn tell_time(&mut self, now_ms: u64) {
         self.calm.tell(now_ms);
     }
@@ -254,7 +253,7 @@ impl Session {
         self.told.push_back(Told::Reset { id, code, why: Some(why) });
     }
 
-    /// An error of all: the peer hears of it, and nothing more is taken from it.
+    /// Fails the connection: the peer receives a GOAWAY, and no more input is accepted.
     pub(super) fn fail(&mut self, failure: Failure) -> Failure {
         let first = *self.failed.get_or_insert_with(|| {
             let debug = failure.why.as_bytes();

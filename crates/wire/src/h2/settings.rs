@@ -1,4 +1,4 @@
-//! SETTINGS (RFC 9113 §6.5): what each side tells the other about itself.
+//! SETTINGS (RFC 9113 §6.5) of both sides.
 
 use super::error::{ErrorCode, Failure};
 use super::frame::{USUAL_PAYLOAD, whole_number};
@@ -16,16 +16,16 @@ mod id {
 
 /// Bytes of one setting.
 const SETTING: usize = 6;
-/// More in one frame than any peer has to say; each costs time and says nothing when repeated.
+/// Most settings in one frame: no peer needs more, and each costs time.
 const MOST: usize = 64;
 
-/// What a server has said of itself, or what holds until it does.
+/// The settings of a server, or the defaults until it sends them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerSettings {
     pub header_table_size: usize,
     /// How many streams of ours may be open at once.
     pub max_concurrent_streams: usize,
-    /// What may be sent on a stream at first.
+    /// Initial send window of a stream.
     pub initial_window: u32,
     pub max_frame: usize,
     /// Whether CONNECT with `:protocol` is understood (RFC 8441).
@@ -36,7 +36,7 @@ impl Default for PeerSettings {
     fn default() -> PeerSettings {
         PeerSettings {
             header_table_size: 4096,
-            // RFC 9113 §6.5.2 knows no limit until one is told, and recommends none below this.
+            // By RFC 9113 §6.5.2 there is no limit until one is received, and none below this is recommended.
             max_concurrent_streams: 100,
             initial_window: 65_535,
             max_frame: USUAL_PAYLOAD,
@@ -63,7 +63,7 @@ impl PeerSettings {
     fn set(&mut self, id: u16, value: u32) -> Result<(), Failure> {
         match id {
             id::HEADER_TABLE_SIZE => self.header_table_size = value as usize,
-            // A server says nothing but 0 (RFC 9113 §6.5.2).
+            // A server may only send 0 (RFC 9113 §6.5.2).
             id::ENABLE_PUSH if value != 0 => return Err(Failure::protocol("a server enables push")),
             id::MAX_CONCURRENT_STREAMS => self.max_concurrent_streams = value as usize,
             id::INITIAL_WINDOW_SIZE if value > LARGEST => {
@@ -84,21 +84,21 @@ impl PeerSettings {
     }
 }
 
-/// What we say of ourselves.
+/// Our settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// How many streams a server may push at once.
     pub max_concurrent_streams: u32,
-    /// What a server may send on a stream before any of it is consumed, up to 2^31 - 1 bytes.
+    /// Bytes that a server may send on a stream before any of it is consumed, up to 2^31 - 1.
     pub initial_window: u32,
-    /// What that grows to while all of it is consumed.
+    /// Maximum of that window, which grows while everything is consumed.
     pub max_window: u32,
-    /// The same for all streams together.
+    /// The window for all streams together.
     pub connection_window: u32,
     /// Whether a server may push.
     pub push: bool,
-    /// The largest list of fields taken (RFC 9113 §6.5.2). Told to nobody: a server that knew would send an
-    /// error of its own instead of the fields.
+    /// Largest list of fields accepted (RFC 9113 §6.5.2). It is not announced: a server that knew it would
+    /// send an error of its own in place of the fields.
     pub max_field_list: usize,
 }
 
@@ -134,7 +134,7 @@ impl Config {
     }
 }
 
-/// The largest HEADER_TABLE_SIZE a server may use with us: the initial one, since we tell no other.
+/// The largest HEADER_TABLE_SIZE that a server may use with us: the default, since we announce no other.
 pub(super) const OUR_HEADER_TABLE: usize = 4096;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One stream: where both sides of it are (RFC 9113 §5.1), its windows, and what waits to be sent on it.
+//! One stream: the state of both sides (RFC 9113 §5.1), its windows, and its queued output.
 
 use super::fields::Fields;
 use super::window::{ReceiveWindow, SendWindow};
@@ -16,23 +16,22 @@ impl StreamId {
         self.number
     }
 
-    /// A small number that no other live stream of the session has: an index for who keeps something beside
-    /// it.
+    /// Returns a small number that no other live stream of the session has, for use as an index.
     pub fn slot(self) -> usize {
         self.slot as usize
     }
 }
 
-/// What the peer has sent.
+/// The state of the peer's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Remote {
-    /// Nothing yet, or heads of status 1xx.
+    /// Nothing received yet, or heads of status 1xx.
     Head,
     Body,
     Ended,
 }
 
-/// What a frame does to a stream.
+/// The effect of a frame on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     /// A head, perhaps one of status 1xx.
@@ -66,13 +65,13 @@ impl Remote {
     }
 }
 
-/// What waits to be sent after the head.
+/// Output queued after the head.
 #[derive(Debug, Default)]
 pub(super) struct Upload {
     bytes: Vec<u8>,
     start: usize,
     filled: usize,
-    /// Nothing follows what is queued.
+    /// Whether nothing follows the queued bytes.
     pub last: bool,
     pub trailers: Option<Box<Fields>>,
     /// END_STREAM has been sent.
@@ -89,7 +88,7 @@ impl Upload {
         &self.bytes[self.start..self.filled]
     }
 
-    /// Room for `len` bytes behind what is queued.
+    /// Returns room for `len` bytes after the queued ones.
     pub fn space(&mut self, len: usize) -> &mut [u8] {
         if self.start == self.filled {
             (self.start, self.filled) = (0, 0);
@@ -107,7 +106,7 @@ impl Upload {
         self.filled = (self.filled + len).min(self.bytes.len());
     }
 
-    /// Takes what stands in other storage, when nothing is queued.
+    /// Swaps in other storage if nothing is queued.
     pub fn trade(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> bool {
         if !self.queued().is_empty() || start > end || end > storage.len() {
             return false;
@@ -134,7 +133,7 @@ pub(super) struct Stream {
     /// The reply to HEAD announces a length and has no body.
     pub head_only: bool,
     pub upload: Upload,
-    /// Stands among those that have something to send.
+    /// Whether it is among the streams that have something to send.
     pub in_turn: bool,
     /// Its owner found no room, and wants to know of it.
     pub starved: bool,

@@ -1,5 +1,5 @@
-//! The streams of a session by number, and what is remembered of those that were reset: a peer's frames may
-//! still be on their way to them (RFC 9113 §5.1).
+//! The streams of a session by number, and a record of those that were reset: frames from the peer may still
+//! arrive for them (RFC 9113 §5.1).
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::stream::{Stream, StreamId};
 /// How many streams that were reset are remembered.
 const REMEMBERED: usize = 1024;
 
-/// Who reset a stream.
+/// The side that reset a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reset {
     Here,
@@ -19,21 +19,21 @@ pub(super) enum Reset {
 struct Gone {
     number: u32,
     reset: Reset,
-    /// What its peer may still send: what was on its way keeps to the stream's window.
+    /// Bytes that its peer may still send: what was in transit is limited by the stream's window.
     left: u32,
 }
 
-/// What a number stands for.
+/// The state of a stream number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Live(StreamId),
-    /// Frames for it are nobody's fault.
+    /// We reset it, so late frames for it are not an error.
     ResetHere,
     /// A frame for it is an error of the stream.
     ResetThere,
-    /// Both sides had ended it, or more has come than its window allowed.
+    /// Both sides had ended it, or more was received than its window allowed.
     Closed,
-    /// Nobody has opened it.
+    /// It was never opened.
     Idle,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Streams {
     /// Number and slot of each live one, by number.
     live: Vec<(u32, u32)>,
     gone: VecDeque<Gone>,
-    /// Whoever was forgotten has at most this number.
+    /// Streams that are no longer recorded have at most this number.
     forgotten: u32,
     /// The largest numbers in use, of our streams and of the peer's.
     pub highest: [u32; 2],
@@ -96,7 +96,7 @@ impl Streams {
         }
     }
 
-    /// What was on its way to a stream that never was, or is no more, may come.
+    /// Records a closed or refused stream for which data may still arrive.
     pub fn remember(&mut self, number: u32, reset: Reset, left: u32) {
         if self.gone.len() == REMEMBERED
             && let Some(oldest) = self.gone.pop_front()
@@ -121,7 +121,7 @@ impl Streams {
         }
     }
 
-    /// Counts bytes that came for a stream that was reset here; `false` when they are more than were allowed.
+    /// Counts late bytes for a stream that we reset; `false` if they exceed its window.
     pub fn count_late(&mut self, number: u32, bytes: usize) -> bool {
         let Some(gone) = self.gone.iter_mut().rev().find(|gone| gone.number == number) else { return true };
         let left = usize::try_from(gone.left).unwrap_or(usize::MAX).checked_sub(bytes);

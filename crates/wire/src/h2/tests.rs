@@ -4,7 +4,7 @@ use super::frame::{self, HEADER, Header, flag, kind};
 use super::hpack::{Decoder, Encoder};
 use super::*;
 
-/// The server's end, and what the session said so far.
+/// The server's end, and the output of the session so far.
 struct Pair {
     session: Session,
     encoder: Encoder,
@@ -41,7 +41,7 @@ impl Pair {
         self.session.open(GET.iter().map(field), Opening::default()).unwrap()
     }
 
-    /// Gives bytes to the session and tells what it makes of them, in words.
+    /// Feeds bytes to the session and describes the events.
     fn feed(&mut self, input: &[u8]) -> Result<Vec<String>, Failure> {
         let (mut told, mut at) = (Vec::new(), 0);
         loop {
@@ -66,7 +66,7 @@ impl Pair {
         bytes(kind::HEADERS, flags | flag::END_HEADERS, stream, &block)
     }
 
-    /// All frames that leave, in words.
+    /// Describes all frames that are sent.
     fn sent(&mut self) -> Vec<String> {
         let mut out = Vec::new();
         self.session.write_into(&mut out, 1 << 20);
@@ -162,7 +162,7 @@ fn a_get_and_its_reply_in_any_pieces() {
     }
 }
 
-/// Frames no server may send, and what it is told.
+/// Frames that no server may send, and the error code that each gets.
 #[test]
 fn faults_end_in_the_right_code() {
     let table: &[(&str, Vec<u8>, &str)] = &[
@@ -217,7 +217,7 @@ fn faults_end_in_the_right_code() {
     assert_eq!(pair.feed(&bytes(6, 0, 0, &[0; 8])).unwrap_err().code, ErrorCode::PROTOCOL_ERROR);
 }
 
-/// Faults of one stream leave the others alone.
+/// Errors of one stream do not affect the others.
 #[test]
 fn faults_of_a_stream_reset_it_alone() {
     type Make = fn(&mut Pair) -> Vec<u8>;
@@ -270,7 +270,7 @@ fn lengths_are_held_to() {
     assert_eq!(pair.feed(&head).unwrap(), ["1 head 200 content-length=10 true"]);
 }
 
-/// RFC 9113 §5.1: what comes after the end.
+/// RFC 9113 §5.1: frames after the end of a stream.
 #[test]
 fn frames_after_the_end() {
     let mut pair = Pair::greeted(Config::default());
@@ -303,7 +303,7 @@ fn an_upload_keeps_to_both_windows_and_hears_of_room() {
     assert_eq!(pair.session.queue(id, b"1234567"), 5);
     pair.session.end_with(id, [field(&("t", "1"))]);
     assert_eq!(pair.sent(), ["DATA 1 5", "HEADERS 1 t=1 end"]);
-    // The connection's window holds all of them.
+    // The connection's window bounds all of them together.
     let ids = [pair.post(), pair.post(), pair.post()];
     for id in ids {
         assert_eq!(pair.session.queue(id, &[1; 20_000]), 20_000);
@@ -434,8 +434,7 @@ fn what_a_goodbye_leaves_out_may_go_again() {
     assert_eq!(pair.feed(&bytes(3, 0, 1, &[0, 0, 0, 7])).unwrap(), ["1 refused"]);
 }
 
-/// CVE-2024-2398: pushes that nobody asked for end the connection, and what is promised is bounded like any
-/// head.
+/// CVE-2024-2398: an unsolicited push ends the connection, and a promise is bounded like any head.
 #[test]
 fn promises_are_offered_only_when_asked_for() {
     let config = Config { push: true, max_concurrent_streams: 1, ..Config::default() };
@@ -460,7 +459,7 @@ fn promises_are_offered_only_when_asked_for() {
     assert_eq!(pair.feed(&again).unwrap_err().code, ErrorCode::PROTOCOL_ERROR);
 }
 
-/// Floods end, and nothing of them piles up.
+/// Floods end the connection, and their frames do not accumulate.
 #[test]
 fn floods_end_in_enhance_your_calm() {
     let empty_data = bytes(0, 0, 1, &[]);
@@ -487,7 +486,7 @@ fn floods_end_in_enhance_your_calm() {
     }
 }
 
-/// A server that gives back each KiB of an upload, for the stream and for the connection, floods nobody.
+/// A server that updates the windows of stream and connection for each KiB of an upload is not a flood.
 #[test]
 fn an_upload_may_be_acknowledged_in_small_pieces() {
     let mut pair = Pair::greeted(Config::default());
@@ -540,7 +539,7 @@ fn late_frames_of_a_cancelled_stream_keep_to_its_window() {
 #[test]
 fn large_heads_leave_in_several_frames() {
     let mut pair = Pair::greeted(Config::default());
-    let long = "\u{1}".repeat(40_000); // nothing that the Huffman code makes shorter
+    let long = "\u{1}".repeat(40_000); // the Huffman code does not shorten it
     let fields = GET.iter().copied().chain([("a", long.as_str())]);
     let list: Vec<_> = fields.collect();
     pair.session.open(list.iter().map(field), Opening { end: true, ..Opening::default() });

@@ -1,4 +1,4 @@
-//! Frames as one tells them who only looks on, in the words of curl's trace (`--trace-config http/2`).
+//! Describes frames to an observer, in the format of curl's trace (`--trace-config http/2`).
 
 use super::error::ErrorCode;
 use super::frame::{HEADER, Header, PREFACE, flag, kind, number, whole_number};
@@ -9,14 +9,14 @@ const SEEN: usize = 8 + 127;
 /// One direction of a connection, seen from its first byte on, or from the first of a frame.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// The header of a frame and what is looked at of its payload, as far as it has passed.
+    /// The part of a frame's header and payload that has passed and is needed.
     seen: Vec<u8>,
-    /// What is to pass of a payload unseen.
+    /// Payload bytes that remain to be skipped.
     rest: usize,
 }
 
 impl Watch {
-    /// Bytes pass. Tells the stream and the words of each frame, once enough of it has passed.
+    /// Observes passing bytes. Reports stream and description of each frame once enough of it has passed.
     pub fn look(&mut self, mut bytes: &[u8], mut tell: impl FnMut(u32, String)) {
         if self.seen.is_empty() && self.rest == 0 {
             bytes = bytes.strip_prefix(PREFACE).unwrap_or(bytes);

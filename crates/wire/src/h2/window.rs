@@ -3,11 +3,11 @@
 /// The largest window.
 pub const LARGEST: u32 = 0x7fff_ffff;
 
-/// What may be sent; below zero after a setting took away what was used already (RFC 9113 §6.9.2).
+/// Bytes that may be sent. It is negative after a setting took away what was used already (RFC 9113 §6.9.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendWindow(i64);
 
-/// A window that grows beyond 2^31 - 1, or one the peer did not keep to.
+/// A window beyond 2^31 - 1, or one that the peer exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overflow;
 
@@ -31,8 +31,8 @@ impl SendWindow {
     }
 }
 
-/// What the peer may send. Its three parts always make up its size: what may still come, what has come and is
-/// not consumed, and what was consumed and not yet given back.
+/// Bytes that the peer may send. Its three parts always add up to its size: what may still arrive, what
+/// arrived and is not consumed, and what was consumed and not yet returned to the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiveWindow {
     left: u32,
@@ -56,8 +56,8 @@ impl ReceiveWindow {
         Ok(())
     }
 
-    /// So much of it is used up. Tells what to give back once it is worth a frame: half of the window. A
-    /// reader that keeps up gets a window twice as large, one that lets much lie does not.
+    /// Consumes bytes. Returns the increment to send once it is worth a frame: half of the window. The window
+    /// doubles for a reader that keeps up, and stays for one that lets much accumulate.
     pub fn consume(&mut self, bytes: usize) -> Option<u32> {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.held);
         self.held -= bytes;
@@ -74,7 +74,7 @@ impl ReceiveWindow {
         Some(increment)
     }
 
-    /// Grows to a size at once, for what our first frames say.
+    /// Grows to a size at once, for our first frames.
     pub fn raise(&mut self, size: u32) -> Option<u32> {
         let increment = size.min(self.max).checked_sub(self.size).filter(|more| *more > 0)?;
         self.size += increment;
@@ -82,7 +82,7 @@ impl ReceiveWindow {
         Some(increment)
     }
 
-    /// What the peer may still send.
+    /// Returns the bytes that the peer may still send.
     pub fn left(&self) -> u32 {
         self.left
     }

@@ -1,8 +1,8 @@
-//! Error codes (RFC 9114 §8.1, RFC 9204 §6), and what they end.
+//! Error codes (RFC 9114 §8.1, RFC 9204 §6), and the scope of an error.
 
 use std::fmt;
 
-/// A code of an application over QUIC. Codes nobody has defined are kept as they came.
+/// An application error code of QUIC. Undefined codes are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorCode(pub u64);
 
@@ -40,11 +40,11 @@ impl ErrorCode {
     pub const ID_ERROR: ErrorCode = ErrorCode(0x108);
     pub const SETTINGS_ERROR: ErrorCode = ErrorCode(0x109);
     pub const MISSING_SETTINGS: ErrorCode = ErrorCode(0x10a);
-    /// Nothing was done about the request, which may be sent again.
+    /// The request was not processed and may be sent again.
     pub const REQUEST_REJECTED: ErrorCode = ErrorCode(0x10b);
     pub const REQUEST_CANCELLED: ErrorCode = ErrorCode(0x10c);
     pub const MESSAGE_ERROR: ErrorCode = ErrorCode(0x10e);
-    /// The same request by an older version of HTTP.
+    /// Send the request with an older version of HTTP.
     pub const VERSION_FALLBACK: ErrorCode = ErrorCode(0x110);
     pub const QPACK_DECOMPRESSION_FAILED: ErrorCode = ErrorCode(0x200);
     pub const QPACK_ENCODER_STREAM_ERROR: ErrorCode = ErrorCode(0x201);

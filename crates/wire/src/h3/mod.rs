@@ -1,12 +1,12 @@
-//! HTTP/3 for a client (RFC 9114, with RFC 9204 for its fields), as values and state machines that neither
-//! read, write, wait nor ask the time. QUIC, which has the streams and their windows, is somebody else's.
+//! HTTP/3 for a client (RFC 9114, with RFC 9204 for its fields), as values and state machines without I/O,
+//! waits or a clock. QUIC, which has the streams and their windows, is elsewhere.
 //!
-//! A reader with one question: what a reply's stream brings stands in `reply`, the streams that belong to the
-//! connection in `unidirectional`, what leaves in `write`, fields in `qpack`.
+//! `reply` handles the stream of a response, `unidirectional` the streams of the connection itself, `write`
+//! output, `qpack` fields.
 //!
-//! The dynamic table of header compression has no room on either side: what we send refers to the static one
-//! alone, and so must the peer's fields. What a peer can make grow is one list of fields; body bytes are
-//! handed out as pieces of the input.
+//! The dynamic table of header compression has size zero on both sides: our fields refer only to the static
+//! one, and so must the peer's. The only thing that a peer can make grow is one list of fields, which is
+//! bounded; body bytes are returned as slices of the input.
 
 mod error;
 mod qpack;
@@ -33,7 +33,7 @@ mod kind {
     pub const PUSH_PROMISE: u64 = 5;
     pub const GOAWAY: u64 = 7;
     pub const MAX_PUSH_ID: u64 = 0xd;
-    /// Those of HTTP/2 that have no meaning here and must not be sent (§7.2.8).
+    /// Frame types of HTTP/2 that have no meaning here and must not be sent (§7.2.8).
     pub const OF_HTTP2: [u64; 4] = [2, 6, 8, 9];
 }
 
@@ -45,5 +45,5 @@ mod stream_kind {
     pub const QPACK_DECODER: u64 = 3;
 }
 
-/// How large a list of fields may be (SETTINGS_MAX_FIELD_SECTION_SIZE): what HTTP/2 takes, too.
+/// Largest list of fields accepted (SETTINGS_MAX_FIELD_SECTION_SIZE), as in HTTP/2.
 pub const MAX_FIELD_LIST: usize = 300 << 10;

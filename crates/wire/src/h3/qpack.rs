@@ -1,12 +1,12 @@
-//! Field sections of QPACK (RFC 9204 §4.5) that refer to the static table alone, and the instructions that a
-//! peer may still send beside them.
+//! Field sections of QPACK (RFC 9204 §4.5) that refer only to the static table, and the instructions that a
+//! peer may still send.
 
 use crate::h2::{Fields, Fit, HpackError, field_size, integer};
 
 use super::error::{ErrorCode, Failure};
 use super::statics;
 
-/// Begins a section: no entry of a dynamic table is required (§4.5.1).
+/// Starts a section: no entry of a dynamic table is required (§4.5.1).
 pub fn begin(out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 0]);
 }
@@ -23,13 +23,13 @@ pub fn field(out: &mut Vec<u8>, name: &[u8], value: &[u8], sensitive: bool) {
     integer::encode_text(out, 0, 7, value);
 }
 
-/// Reads a whole section into `out`, which holds fields of a size of at most `budget` then.
+/// Decodes a whole section into `out`, keeping fields up to a list size of `budget`.
 pub fn decode(section: &[u8], out: &mut Fields, budget: usize) -> Result<Fit, Failure> {
     let broken = |error: HpackError| Failure::connection(ErrorCode::QPACK_DECOMPRESSION_FAILED, error.text());
     out.clear();
     let mut at = 0;
     let required = integer::decode(section, &mut at, 8).map_err(broken)?;
-    integer::decode(section, &mut at, 7).map_err(broken)?; // the base: of nothing
+    integer::decode(section, &mut at, 7).map_err(broken)?; // the base, which is unused
     if required != 0 {
         return Err(dynamic());
     }
@@ -78,7 +78,7 @@ fn dynamic() -> Failure {
     Failure::connection(ErrorCode::QPACK_DECOMPRESSION_FAILED, "reference to a table that has no room")
 }
 
-/// What comes on the peer's encoder stream: it may say that the table has no room, which it knows (§4.3.1).
+/// Parses the peer's encoder stream: it may only set the table's capacity to zero, which is known (§4.3.1).
 pub fn encoder_instructions(bytes: &[u8]) -> Result<(), Failure> {
     const NO_ROOM: u8 = 0x20;
     match bytes.iter().all(|byte| *byte == NO_ROOM) {
@@ -89,8 +89,8 @@ pub fn encoder_instructions(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// What comes on the peer's decoder stream: streams it gave up (§4.4.2). Nothing else can be about sections
-/// of ours.
+/// Parses the peer's decoder stream: cancelled streams (§4.4.2). No other instruction can refer to our
+/// sections.
 #[derive(Debug, Default)]
 pub struct DecoderInstructions {
     /// Within an integer, so many bytes of it have come.

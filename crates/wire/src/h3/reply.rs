@@ -1,12 +1,11 @@
-//! What a server sends on a request's stream (RFC 9114 §4.1): interim heads, the reply's head, body,
-//! trailers.
+//! The server's side of a request stream (RFC 9114 §4.1): interim heads, the response's head, body, trailers.
 
 use crate::h2::{Fields, Fit, head};
 
 use super::error::{ErrorCode, Failure};
 use super::{MAX_FIELD_LIST, kind, qpack, varint};
 
-/// What was found in the input.
+/// An event in the input.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A head of status 1xx.
@@ -19,7 +18,7 @@ pub enum Event<'a> {
     Trailers(&'a Fields),
 }
 
-/// How much of the input is done with, and what it held.
+/// The amount of input used, and the event in it.
 #[derive(Debug)]
 pub struct Step<'a> {
     pub used: usize,
@@ -39,7 +38,7 @@ pub struct Reply {
     head_only: bool,
     /// Body bytes that the head announced and that are to come.
     expected: Option<u64>,
-    /// Frames in a row that moved nothing.
+    /// Consecutive frames without progress.
     idle: u32,
 }
 
@@ -62,12 +61,12 @@ enum Place {
     Length(u64),
     Section(usize),
     Data(u64),
-    /// Of a frame nobody here knows.
+    /// An unknown frame; the rest of it is skipped.
     Skipped(u64),
 }
 
 impl Reply {
-    /// For a request; one of HEAD has a reply without a body, whatever length it announces.
+    /// Creates the state for a request. HEAD has a response without a body, whatever length it announces.
     pub fn new(head_only: bool) -> Reply {
         Reply {
             stage: Stage::Head,
@@ -81,7 +80,8 @@ impl Reply {
         }
     }
 
-    /// What the input holds next. Called again with what follows `used`, until there is no event.
+    /// Returns the next event of the input. Call it again with the input after `used`, until there is no
+    /// event.
     pub fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Failure> {
         let mut used = 0;
         while used < input.len() {
@@ -159,7 +159,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Counts frames that move nothing; one that moves something ends the row.
+    /// Counts frames without progress; any other frame resets the count.
     fn note_progress(&mut self, moves: bool) -> Result<(), Failure> {
         self.idle = if moves { 0 } else { self.idle + 1 };
         match self.idle > MOST_IDLE {
@@ -168,7 +168,7 @@ impl Reply {
         }
     }
 
-    /// Whether a frame of this type may stand here.
+    /// Checks that a frame of this type is allowed here.
     fn expect(&self, frame: u64) -> Result<(), Failure> {
         match frame {
             kind::DATA if self.stage != Stage::Body => Err(Failure::unexpected("DATA outside a body")),
@@ -184,7 +184,7 @@ impl Reply {
         }
     }
 
-    /// A section has come as a whole: what was kept of it and `last`.
+    /// Handles a complete section: the stored part of it and `last`.
     fn whole_section<'a>(&'a mut self, last: Option<&[u8]>, used: usize) -> Result<Step<'a>, Failure> {
         self.place = Place::Kind;
         let last = last.unwrap_or_default();
@@ -211,7 +211,7 @@ impl Reply {
         let reply = head::reply(&mut self.fields).map_err(Failure::message)?;
         let (status, fields) = (reply.status, &self.fields);
         match status {
-            // RFC 9114 §4.5: nothing is upgraded here.
+            // RFC 9114 §4.5: there is no upgrade.
             101 => Err(Failure::message("status 101")),
             ..200 => Ok(Event::Informational { status, fields }),
             _ => {
@@ -270,7 +270,7 @@ mod tests {
         out
     }
 
-    /// What a reply that comes in pieces of this size tells, as text; its body as one.
+    /// Describes a response that arrives in pieces of this size; its body is concatenated.
     fn read(bytes: &[u8], piece: usize, head_only: bool) -> Result<String, Failure> {
         let mut reply = Reply::new(head_only);
         let mut told = String::new();

@@ -1,4 +1,4 @@
-//! SETTINGS (RFC 9114 §7.2.4): what each side tells the other about itself.
+//! SETTINGS (RFC 9114 §7.2.4) of both sides.
 
 use super::error::{ErrorCode, Failure};
 use super::{MAX_FIELD_LIST, varint};
@@ -11,14 +11,14 @@ mod id {
     pub const ENABLE_CONNECT_PROTOCOL: u64 = 8;
     /// RFC 9297 §2.1.1.
     pub const H3_DATAGRAM: u64 = 0x33;
-    /// Those of HTTP/2 that must not be sent (§7.2.4.1).
+    /// Settings of HTTP/2 that must not be sent (§7.2.4.1).
     pub const OF_HTTP2: [u64; 4] = [2, 3, 4, 5];
 }
 
 /// More in one frame than any peer has to say.
 const MOST: usize = 64;
 
-/// What a server has said of itself, or what holds until it does.
+/// The settings of a server, or the defaults until it sends them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerSettings {
     /// How large a list of fields it takes.
@@ -73,8 +73,8 @@ fn pair(payload: &mut &[u8]) -> Option<(u64, u64)> {
     Some((id, value))
 }
 
-/// What we say: no dynamic table, which is the default said aloud, how long a list may be, and whether
-/// datagrams of HTTP are taken.
+/// Returns our settings: no dynamic table (the default, sent explicitly), the limit for lists of fields, and
+/// whether HTTP datagrams are supported.
 pub fn ours(datagrams: bool) -> Vec<u8> {
     let mut payload = Vec::new();
     let said = [

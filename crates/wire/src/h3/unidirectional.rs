@@ -1,5 +1,5 @@
-//! Streams that a server opens (RFC 9114 §6.2): its control stream, the two of header compression, and those
-//! that nobody here knows.
+//! Streams that a server opens (RFC 9114 §6.2): its control stream, the two of header compression, and
+//! unknown ones.
 
 use super::error::{ErrorCode, Failure};
 use super::qpack::{self, DecoderInstructions};
@@ -9,7 +9,7 @@ use super::{kind, stream_kind, varint};
 /// A frame of the control stream that is read has a payload of at most so many bytes.
 const LONGEST: u64 = 4096;
 
-/// What holds for the whole connection, as the streams of the server tell it.
+/// Connection state from the server's unidirectional streams.
 #[derive(Debug, Default)]
 pub struct Control {
     /// Which of control, encoder and decoder stream have been opened.
@@ -18,12 +18,12 @@ pub struct Control {
     /// No request from this stream on is processed.
     pub going: Option<u64>,
     frame: Frame,
-    /// Frames of types that nobody knows.
+    /// Frames of unknown types.
     unknown: u32,
     decoder: DecoderInstructions,
 }
 
-/// So many frames of unknown types are passed over on a control stream: servers send one or two, so that
+/// Most frames of unknown types that are skipped on a control stream: servers send one or two, so that
 /// clients keep ignoring them (RFC 9114 §7.2.8).
 const MOST_UNKNOWN: u32 = 10_000;
 
@@ -34,12 +34,12 @@ pub struct Incoming {
     kind: Option<u64>,
 }
 
-/// What becomes of a stream after a look at what came.
+/// The state of a stream after processing input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
-    /// It goes on.
+    /// It continues.
     More,
-    /// Nobody reads it on: the peer is told so.
+    /// It is not read any further, and the peer is informed.
     Unwanted,
 }
 
@@ -53,7 +53,7 @@ struct Frame {
 }
 
 impl Incoming {
-    /// Takes in what came on the stream.
+    /// Processes input of the stream.
     pub fn take(&mut self, mut input: &[u8], control: &mut Control) -> Result<Said, Failure> {
         while self.kind.is_none() {
             let Some((first, rest)) = input.split_first() else { return Ok(Said::More) };
@@ -106,7 +106,7 @@ impl Control {
         }
     }
 
-    /// Takes in what came on the control stream.
+    /// Processes input of the control stream.
     fn frames(&mut self, mut input: &[u8]) -> Result<(), Failure> {
         while let Some((first, rest)) = input.split_first() {
             let Some(left) = self.frame.left else {
@@ -187,7 +187,7 @@ impl Control {
         Ok(())
     }
 
-    /// The number never grows, and is that of a stream a client opens (§5.2).
+    /// Handles GOAWAY. The number never grows, and is that of a stream that a client opens (§5.2).
     fn go_away(&mut self, stream: u64) -> Result<(), Failure> {
         if !stream.is_multiple_of(4) || self.going.is_some_and(|before| stream > before) {
             return Err(Failure::connection(ErrorCode::ID_ERROR, "GOAWAY with a wrong stream"));
@@ -209,7 +209,7 @@ mod tests {
     use super::super::write;
     use super::*;
 
-    /// What the control stream's bytes say, whatever pieces they come in.
+    /// Parses the bytes of a control stream in pieces of this size.
     fn control(bytes: &[u8], piece: usize) -> Result<Control, Failure> {
         let mut control = Control::default();
         let mut stream = Incoming::default();

@@ -1,5 +1,5 @@
-//! What leaves (RFC 9114 §4.1, §6.2, §7.2): heads and trailers as frames, the header of a piece of body, and
-//! what is said on the streams of the connection.
+//! Output (RFC 9114 §4.1, §6.2, §7.2): heads and trailers as frames, the header of a piece of body, and the
+//! streams of the connection.
 
 use super::{Field, kind, qpack, settings, stream_kind, varint};
 
@@ -17,7 +17,7 @@ pub fn headers<'a>(out: &mut Vec<u8>, fields: impl IntoIterator<Item = Field<'a>
     frame(out, kind::HEADERS, &payload);
 }
 
-/// Appends what stands before so many bytes of body.
+/// Appends the frame header for that many bytes of body.
 pub fn data_header(out: &mut Vec<u8>, len: usize) {
     varint::write(out, kind::DATA);
     varint::write(out, len as u64);

@@ -7,19 +7,19 @@ const MAX_TRAILERS: usize = 300 * 1024;
 /// Longest trailer line with its end, as in curl 8.22.
 const MAX_TRAILER_LINE: usize = 4095;
 
-/// What one call of [`ChunkedDecoder::decode`] made of a buffer.
+/// The result of one call of [`ChunkedDecoder::decode`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decoded {
-    /// So many body bytes stand at the front of the buffer.
+    /// Number of body bytes at the front of the buffer.
     pub body: usize,
-    /// So many bytes were used; what follows belongs to the next message.
+    /// Number of bytes used; what follows belongs to the next message.
     pub consumed: usize,
 }
 
 /// Why a chunked body is not one; the texts are curl's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkError {
-    /// This stands where a size must begin.
+    /// A chunk size starts with this octet.
     IllegalHex(u8),
     /// More than sixteen digits.
     TooLongHex,
@@ -93,8 +93,8 @@ impl ChunkedDecoder {
         &self.ends
     }
 
-    /// Decodes as much of `buf` as there is, moving body bytes to its front. What came before a fault is
-    /// handed out first: the next call, with what was not consumed, finds it again.
+    /// Decodes `buf` in place and moves body bytes to its front. Body before a fault is returned first: the
+    /// next call, with the unconsumed rest, finds the fault again.
     pub fn decode(&mut self, buf: &mut [u8]) -> Result<Decoded, ChunkError> {
         let (mut at, mut body) = (0, 0);
         self.ends.clear();

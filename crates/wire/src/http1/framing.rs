@@ -1,11 +1,10 @@
-//! What Content-Length (RFC 9110 §8.6) and Transfer-Encoding (RFC 9112 §6.1) say of where a message ends, as
-//! strict as curl: a list of lengths is taken when all are one number, codings when they come in an order
-//! that can be undone.
+//! The end of a message by Content-Length (RFC 9110 §8.6) and Transfer-Encoding (RFC 9112 §6.1), as strict as
+//! curl: a list of equal lengths is accepted, and codings in an order that can be decoded.
 
 /// How many transfer codings may come on top of each other.
 const DEPTH_LIMIT: usize = 5;
 
-/// What a Content-Length says.
+/// The value of a Content-Length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     Bytes(u64),
@@ -35,11 +34,11 @@ fn number(digits: &[u8]) -> Result<Length, BadLength> {
 /// Why transfer codings cannot be undone; the texts are curl's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadCoding {
-    /// Whoever chunks is the last to do anything, and what follows was not asked for.
+    /// A coding after `chunked`, which must be the last, and not requested.
     AfterChunked(String),
-    /// The same where other codings were asked for.
+    /// A coding after `chunked`, where other codings were requested.
     NotLast,
-    /// It was not asked for (TE).
+    /// A coding that was not requested (TE).
     Unsolicited(String),
     TooMany,
 }
@@ -66,10 +65,10 @@ impl BadCoding {
 #[derive(Debug, Default)]
 pub struct TransferCodings {
     pub chunked: bool,
-    /// Those beside chunked that change anything, as a list.
+    /// Other codings than `chunked` with an effect, as a list.
     pub others: Vec<u8>,
     count: usize,
-    /// Codings were asked for, and an answer was given, be it that there is none.
+    /// Whether codings were requested and the response has an answer, possibly that there are none.
     answered: bool,
 }
 
@@ -79,8 +78,7 @@ impl TransferCodings {
         self.chunked || self.answered || !self.others.is_empty()
     }
 
-    /// Adds what a field's value says. `asked`: others than chunked were asked for; `raw`: they are not
-    /// undone.
+    /// Adds a field value. `asked`: codings other than `chunked` were requested; `raw`: they are not decoded.
     pub fn add(&mut self, value: &[u8], asked: bool, raw: bool) -> Result<(), BadCoding> {
         self.answered |= asked && !raw;
         let mut chunked_here = false;
@@ -118,8 +116,8 @@ impl TransferCodings {
     }
 }
 
-/// Returns whether a value of TE lists "trailers" (RFC 9110 §10.1.4). A comma in a quoted string separates
-/// nothing.
+/// Returns whether a value of TE lists "trailers" (RFC 9110 §10.1.4). Commas in quoted strings do not
+/// separate.
 pub fn te_accepts_trailers(value: &[u8]) -> bool {
     let (mut quoted, mut escaped) = (false, false);
     let mut items = value.split(|byte| {
@@ -181,7 +179,7 @@ mod tests {
         assert_eq!(added(&["gzip,gzip,gzip,gzip,gzip,gzip"], true, false), Err(BadCoding::TooMany));
     }
 
-    /// Each row as curl 8.22 decides whether "te: trailers" goes over HTTP/2.
+    /// Cases in which curl 8.22 sends "te: trailers" over HTTP/2.
     #[test]
     fn te_with_trailers() {
         let rows: [(&[u8], bool); 11] = [

@@ -1,8 +1,8 @@
-//! Header lines (RFC 9112 §5): cutting them out of what was received, and taking one apart.
+//! Header lines (RFC 9112 §5): cutting them out of received bytes, and parsing them.
 
 use memchr::{memchr, memchr3};
 
-/// Collects received bytes and hands out whole lines.
+/// Collects received bytes and returns whole lines.
 #[derive(Debug, Default)]
 pub struct LineBuffer {
     bytes: Vec<u8>,
@@ -14,7 +14,7 @@ pub struct LineBuffer {
     odd: bool,
 }
 
-/// More storage than this is given back once it is empty.
+/// Larger storage is freed once it is empty.
 const LARGE: usize = 65_536;
 
 /// A line longer than its budget.
@@ -34,12 +34,12 @@ impl LineBuffer {
         self.bytes
     }
 
-    /// Whether all of its storage is still to be made, and nothing lies in it.
+    /// Returns whether it holds neither bytes nor storage.
     pub fn has_no_storage(&self) -> bool {
         self.bytes.capacity() == 0
     }
 
-    /// Adds what was received.
+    /// Appends received bytes.
     pub fn extend(&mut self, bytes: &[u8]) {
         if self.start == self.bytes.len() {
             self.bytes.clear();
@@ -49,12 +49,12 @@ impl LineBuffer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// What has not been taken yet.
+    /// Returns the unconsumed bytes.
     pub fn rest(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 
-    /// Moves what fits of the rest to the front of `buf`.
+    /// Moves as many unconsumed bytes to `buf` as fit.
     pub fn take_into(&mut self, buf: &mut [u8]) -> usize {
         let n = self.rest().len().min(buf.len());
         buf[..n].copy_from_slice(&self.rest()[..n]);
@@ -62,7 +62,7 @@ impl LineBuffer {
         n
     }
 
-    /// Marks `n` bytes of the rest as taken. Large storage is given back once it is empty.
+    /// Consumes `n` bytes. Large storage is freed once it is empty.
     pub fn consume(&mut self, n: usize) {
         self.start = (self.start + n).min(self.bytes.len());
         (self.searched, self.odd) = (self.start, false);
@@ -82,8 +82,8 @@ impl LineBuffer {
         self.searched = self.searched.min(self.bytes.len());
     }
 
-    /// The next line with its line feed, or `None` when it is not complete yet. At most `budget`
-    /// bytes are kept for a line that does not end.
+    /// Returns the next line with its line feed, or `None` if it is incomplete. At most `budget` bytes are
+    /// kept for an incomplete line.
     pub fn line(&mut self, budget: usize) -> Result<Option<Vec<u8>>, TooLarge> {
         let Some(part) = self.line_part(budget)? else { return Ok(None) };
         let line = self.rest()[..part.len].to_vec();
@@ -99,8 +99,8 @@ impl LineBuffer {
         self.found(budget)
     }
 
-    /// The first field of the rest: a line and those that continue it, which is not known before the line
-    /// after them has begun (RFC 9112 §5.2). An empty line is not continued.
+    /// Returns the first field: a line and its continuation lines. Its end is known only when the following
+    /// line has begun (RFC 9112 §5.2). An empty line is not continued.
     pub fn field_part(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
         while self.search_line() {
             let end = self.searched;
@@ -108,7 +108,7 @@ impl LineBuffer {
                 _ if ends_head(&self.bytes[self.start..end]) => return self.found(budget),
                 Some(b' ' | b'\t') => self.odd = true,
                 Some(_) => return self.found(budget),
-                // The line feed is found again together with what comes next.
+                // The line feed is found again when more input arrives.
                 None => {
                     self.searched = end - 1;
                     break;
@@ -118,7 +118,7 @@ impl LineBuffer {
         self.incomplete(budget)
     }
 
-    /// Moves the search behind the next line feed, if there is one. The one pass also sees what is odd.
+    /// Advances the search past the next line feed, if there is one. The same pass notices unusual octets.
     fn search_line(&mut self) -> bool {
         while let Some(at) = memchr3(0, b'\r', b'\n', &self.bytes[self.searched..]) {
             let at = self.searched + at;
@@ -145,7 +145,7 @@ impl LineBuffer {
         false
     }
 
-    /// What ends where the search stands. Whoever asks again before it is consumed finds it again.
+    /// Returns what ends at the search position. Until it is consumed, the next call finds it again.
     fn found(&mut self, budget: usize) -> Result<Option<Part>, TooLarge> {
         let len = self.searched - self.start;
         self.searched -= 1;
@@ -157,7 +157,7 @@ impl LineBuffer {
     }
 }
 
-/// A part of a head, a line or a field, that stands at the front of what was received.
+/// A line or a field at the front of the received bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// Its length with its line endings.
@@ -166,8 +166,8 @@ pub struct Part {
     pub plain: bool,
 }
 
-/// Whether a line is the one that ends a head: the empty one, and to curl each that begins with the end of a
-/// line.
+/// Returns whether a line ends a head: the empty line and, as in curl, any line that starts with a line
+/// ending.
 pub fn ends_head(line: &[u8]) -> bool {
     matches!(line, [b'\r' | b'\n', ..])
 }
@@ -215,9 +215,9 @@ pub struct HeaderLine<'a> {
 }
 
 impl<'a> HeaderLine<'a> {
-    /// Splits at the first colon; `None` for a line without one. A blank before the colon belongs to the
-    /// name, which then is nobody's: who reads past it and who does not would see two messages (RFC 9112
-    /// §5.1).
+    /// Splits at the first colon; `None` for a line without one. A blank before the colon is part of the
+    /// name, so the field matches none: parsers that skip it and parsers that do not would see different
+    /// messages (RFC 9112 §5.1).
     pub fn parse(line: &'a [u8]) -> Option<HeaderLine<'a>> {
         let colon = memchr(b':', line)?;
         Some(HeaderLine { name: &line[..colon], value: line[colon + 1..].trim_ascii() })
@@ -228,7 +228,7 @@ impl<'a> HeaderLine<'a> {
         self.name.eq_ignore_ascii_case(name.as_bytes())
     }
 
-    /// Whether a comma-separated value holds this token (without case).
+    /// Returns whether a comma-separated value contains this token (ignoring case).
     pub fn has_token(&self, token: &str) -> bool {
         self.value.split(|b| *b == b',').any(|t| t.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
     }
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn what_is_plain() {
         let plain = |text: &[u8]| {
-            // The same whether it comes at once or byte by byte.
+            // All at once and byte by byte must give the same result.
             let (mut whole, mut slow) = (LineBuffer::default(), LineBuffer::default());
             whole.extend(text);
             text.iter().for_each(|byte| {

@@ -1,5 +1,5 @@
-//! HTTP/1 messages as bytes (RFC 9112): status lines, header lines, what tells a body's end, and the chunked
-//! coding. Who reads them from where, and what a field means for the transfer, is the engine's matter.
+//! HTTP/1 messages as bytes (RFC 9112): status lines, header lines, body framing, and the chunked coding. The
+//! engine reads them and decides what a field means for the transfer.
 
 pub mod chunked;
 pub mod framing;

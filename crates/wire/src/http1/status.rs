@@ -1,28 +1,28 @@
-//! The status line of a response (RFC 9112 §4), as tolerant as curl: the reason may be missing, more than
-//! three digits may stand in the code, and what only begins like a status line of HTTP/2 or 3 begins a reply,
-//! too.
+//! The status line of a response (RFC 9112 §4), as tolerant as curl: the reason may be missing, the code may
+//! have more than three digits, and a line that starts like a status line of HTTP/2 or 3 also starts a
+//! response.
 
 /// A parsed status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusLine {
-    /// 10, 11, 20 or 30; 9 stands for a reply without a head.
+    /// 10, 11, 20 or 30; 9 for a response without a head.
     pub version: u8,
     /// Three digits, 0 to 999; more may follow them.
     pub code: u16,
 }
 
-/// What a line counts as that begins a reply and is no status line: what an application takes for one
-/// (CURLOPT_HTTP200ALIASES), "HTTP/2.0 404", and anything behind a "http/" that is not in capitals.
+/// The value for a line that starts a response and is not a status line: an alias of the application
+/// (CURLOPT_HTTP200ALIASES), "HTTP/2.0 404", and anything after a "http/" that is not in capitals.
 pub const ALIAS: StatusLine = StatusLine { version: 10, code: 200 };
 
-/// Why a line that begins like a status line is none.
+/// Why a line that begins like a status line is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadStatus {
-    /// "HTTP/" is followed by a version that nobody speaks.
+    /// "HTTP/" is followed by an unknown version.
     Version,
     /// HTTP/1 with another minor version than 0 and 1, or without one blank and three digits behind it.
     Subversion,
-    /// A complete line of HTTP/2 or 3, where HTTP/1 was asked.
+    /// A complete line of HTTP/2 or 3 on a connection of HTTP/1.
     Major(u8),
 }
 
@@ -32,19 +32,19 @@ impl BadStatus {
         match self {
             BadStatus::Version => "Unsupported HTTP version in response".to_owned(),
             BadStatus::Subversion => "Unsupported HTTP/1 subversion in response".to_owned(),
-            // Nobody gets from HTTP/1 to HTTP/3 on one connection.
+            // A connection cannot switch from HTTP/1 to HTTP/3.
             BadStatus::Major(3) => "Unsupported HTTP version (3.0) in response".to_owned(),
             BadStatus::Major(major) => format!("Version mismatch (from HTTP/1 to HTTP/{major})"),
         }
     }
 }
 
-/// What the first bytes of a reply look like.
+/// The kind of a response, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opening {
-    /// "HTTP/" stands there.
+    /// It starts with "HTTP/".
     Http,
-    /// All bytes so far fit "HTTP/", but there are too few to tell.
+    /// It matches "HTTP/" so far, and is too short to decide.
     Undecided,
     /// Something else: HTTP/0.9 or another protocol.
     Other,
@@ -65,12 +65,12 @@ pub fn opening(bytes: &[u8]) -> Opening {
 }
 
 impl StatusLine {
-    /// No body follows such a status, and nothing that a head says of one counts (RFC 9112 §6.3).
+    /// Returns whether the status has no body, whatever the head says (RFC 9112 §6.3).
     pub fn is_bodyless(&self) -> bool {
         matches!(self.code, 100..200 | 204 | 304)
     }
 
-    /// Parses a line; it must begin with "HTTP/", in any case.
+    /// Parses a line that begins with "HTTP/", in any case.
     pub fn parse(line: &[u8]) -> Result<StatusLine, BadStatus> {
         if !line.starts_with(PREFIX) {
             return Ok(ALIAS);
@@ -89,8 +89,8 @@ impl StatusLine {
     }
 }
 
-/// Version and code of the status line in a reply to CONNECT, which curl reads with less patience: what is
-/// none counts as 0.
+/// Returns version and code of the status line in a response to CONNECT, which curl parses less strictly: an
+/// invalid code is 0.
 pub fn connect_status(line: &[u8]) -> Option<(u8, u16)> {
     let rest = line.strip_prefix(PREFIX)?;
     let [b'1', b'.', minor @ (b'0' | b'1'), b' ', code @ ..] = rest else { return None };

@@ -1,8 +1,7 @@
-//! IMAP (RFC 9051, RFC 3501; URLs by RFC 5092): what a client writes, and what stands in the lines that it
-//! reads.
+//! IMAP (RFC 9051, RFC 3501; URLs by RFC 5092): writing commands, and parsing lines.
 //!
-//! `url` says what a URL names, `response` what a line of the server is. A literal's octets are never held
-//! here: whoever reads the connection is told how many follow a line.
+//! `url` parses URLs, `response` classifies lines of the server. Literals are not buffered here: the reader
+//! of the connection learns how many octets follow a line.
 
 mod response;
 mod url;
@@ -25,7 +24,7 @@ pub fn argument(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What may stand between the quotes of a quoted string.
+/// Escapes text for a quoted string.
 pub fn escaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for &octet in text {

@@ -1,16 +1,16 @@
 //! The lines of a server (RFC 9051 section 7): tagged, untagged, continuation requests, and the literals
 //! announced at their ends.
 
-/// What a line is to a client that waits for the reply to the command with a certain tag.
+/// A line, for a client that waits for the reply to the command with a certain tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line<'a> {
     /// It ends the reply.
     Tagged(Status),
-    /// `*`: data, or news that nobody asked for.
+    /// `*`: data, or unsolicited news.
     Untagged(Untagged<'a>),
     /// `+`: the server waits for more of the command.
     Continue(&'a [u8]),
-    /// Tags of others, and whatever else.
+    /// Other tags, and anything else.
     Other,
 }
 
@@ -23,7 +23,7 @@ pub enum Status {
     Not,
 }
 
-/// What follows `* `, with its line end.
+/// The text after `* `, with its line end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Untagged<'a>(pub &'a [u8]);
 
@@ -38,7 +38,7 @@ pub fn classify<'a>(line: &'a [u8], tag: &[u8]) -> Line<'a> {
     }
     match line {
         [b'*', b' ', rest @ ..] => Line::Untagged(Untagged(rest)),
-        // Some servers send the sign alone.
+        // Some servers send only the plus sign.
         [b'+', b' ', rest @ ..] => Line::Continue(rest.trim_ascii()),
         b"+\r\n" | b"+\n" => Line::Continue(b""),
         _ => Line::Other,
@@ -63,7 +63,7 @@ impl<'a> Untagged<'a> {
         self.0.split(|octet| b" \t\r\n".contains(octet)).filter(|word| !word.is_empty())
     }
 
-    /// UIDVALIDITY, as SELECT tells it.
+    /// Returns UIDVALIDITY from the reply to SELECT.
     pub fn uid_validity(&self) -> Option<u32> {
         const BEFORE: &[u8] = b"OK [UIDVALIDITY ";
         let (before, rest) = self.0.split_at_checked(BEFORE.len())?;
@@ -107,7 +107,7 @@ fn size(text: &[u8]) -> Option<u64> {
     number(text).filter(|_| text.get(digits) == Some(&b'}'))
 }
 
-/// The number at the start; none that exceeds what counts sizes in curl.
+/// Parses the number at the start; `None` if it exceeds curl's type for sizes.
 pub fn number(text: &[u8]) -> Option<u64> {
     text.first().filter(|octet| octet.is_ascii_digit())?;
     let mut digits = text.iter().take_while(|octet| octet.is_ascii_digit());

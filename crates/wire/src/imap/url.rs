@@ -1,9 +1,9 @@
-//! What the path of an IMAP URL names (RFC 5092 section 11): a mailbox, and parameters that lead to one
-//! message or a part of it.
+//! The path of an IMAP URL (RFC 5092 section 11): a mailbox, and parameters that select one message or a part
+//! of it.
 
 use crate::escape::{self, Reject, RejectedOctet};
 
-/// The path is none that IMAP URLs have, or what it names cannot stand in a command: control characters.
+/// The path is invalid, or contains control characters, which cannot be sent in a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -11,7 +11,7 @@ pub struct Malformed;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub mailbox: Option<Vec<u8>>,
-    /// `;UIDVALIDITY=`: what the mailbox must have, if it tells.
+    /// `;UIDVALIDITY=`: the value required of the mailbox, if it reports one.
     pub uid_validity: Option<u32>,
     /// `;UID=`: the message, by its unique identifier.
     pub uid: Option<Vec<u8>>,
@@ -30,7 +30,7 @@ impl From<RejectedOctet> for Malformed {
 }
 
 impl Place {
-    /// Reads a path, which begins with a slash.
+    /// Parses a path, which begins with a slash.
     pub fn parse(path: &[u8]) -> Result<Place, Malformed> {
         let (mailbox, mut rest) = split(path.get(1..).unwrap_or_default());
         let mut place = Place::default();
@@ -92,7 +92,7 @@ impl Place {
     }
 }
 
-/// What may stand in a mailbox or a value (`bchar` of RFC 5092), and what follows.
+/// Splits off the characters allowed in a mailbox or a value (`bchar` of RFC 5092).
 fn split(text: &[u8]) -> (&[u8], &[u8]) {
     let may = |octet: &u8| octet.is_ascii_alphanumeric() || b":@/&=-._~!$'()*+,%".contains(octet);
     text.split_at(text.iter().position(|octet| !may(octet)).unwrap_or(text.len()))

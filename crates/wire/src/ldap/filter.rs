@@ -3,7 +3,7 @@
 use super::ber::{OCTETS, SEQUENCE, element};
 use crate::hex;
 
-/// So deep filters may stand in each other.
+/// Maximum nesting of filters.
 const DEPTH: usize = 100;
 
 const AND: u8 = 0xa0;
@@ -17,7 +17,7 @@ const PRESENT: u8 = 0x87;
 const APPROXIMATE: u8 = 0xa8;
 const EXTENSIBLE: u8 = 0xa9;
 
-/// What is no filter.
+/// The text is not a valid filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadFilter;
 
@@ -30,7 +30,7 @@ pub fn parse(text: &[u8]) -> Result<Vec<u8>, BadFilter> {
     if rest.is_empty() { Ok(filter) } else { Err(BadFilter) }
 }
 
-/// One filter in parentheses, and what follows it.
+/// Parses one filter in parentheses; returns it and the rest.
 fn parenthesised(text: &[u8], depth: usize) -> Result<(Vec<u8>, &[u8]), BadFilter> {
     let inner = text.strip_prefix(b"(").ok_or(BadFilter)?;
     let (filter, rest) = content(inner, depth.checked_sub(1).ok_or(BadFilter)?)?;
@@ -59,7 +59,7 @@ fn content(text: &[u8], depth: usize) -> Result<(Vec<u8>, &[u8]), BadFilter> {
     Ok((element(tag, &all), rest))
 }
 
-/// An attribute, how it is compared, and with what.
+/// Parses an attribute, a comparison operator and a value.
 fn item(text: &[u8]) -> Result<Vec<u8>, BadFilter> {
     let at = text.iter().position(|byte| *byte == b'=').filter(|at| *at > 0).ok_or(BadFilter)?;
     let (left, value) = (&text[..at], &text[at + 1..]);

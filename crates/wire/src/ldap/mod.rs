@@ -1,5 +1,5 @@
-//! LDAP (RFC 4511): the requests of a client that reads, what a server answers, URLs (RFC 4516), and entries
-//! as curl prints them.
+//! LDAP (RFC 4511): requests of a client that only reads, responses, URLs (RFC 4516), and entries in curl's
+//! output format.
 
 pub mod ber;
 pub mod filter;
@@ -14,13 +14,13 @@ fn message(id: u32, operation: &[u8]) -> Vec<u8> {
     element(SEQUENCE, &[&integer(INTEGER, id)[..], operation].concat())
 }
 
-/// A simple bind (§4.2); nobody with no password is anonymous.
+/// Returns a simple bind (§4.2). An empty name and password mean anonymous.
 pub fn bind(id: u32, name: &[u8], password: &[u8]) -> Vec<u8> {
     let content = [integer(INTEGER, 3), element(OCTETS, name), element(0x80, password)];
     message(id, &element(0x60, &content.concat()))
 }
 
-/// A bind by SASL (§4.2), or what follows in one that is in progress.
+/// Returns a SASL bind (§4.2), or the next message of one.
 pub fn bind_sasl(id: u32, mechanism: &str, credentials: Option<&[u8]>) -> Vec<u8> {
     let credentials = credentials.map_or_else(Vec::new, |credentials| element(OCTETS, credentials));
     let sasl = element(0xa3, &[element(OCTETS, mechanism.as_bytes()), credentials].concat());
@@ -38,7 +38,7 @@ pub fn start_tls(id: u32) -> Vec<u8> {
     message(id, &element(0x77, &element(0x80, START_TLS)))
 }
 
-/// What a URL asks for.
+/// The search of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     pub base: Vec<u8>,
@@ -59,7 +59,7 @@ pub enum BadUrl {
 }
 
 impl Search {
-    /// What a server says of itself (RFC 4512 §5.1): the mechanisms of SASL that it knows.
+    /// Returns a search for the server's SASL mechanisms (RFC 4512 §5.1).
     pub fn for_mechanisms() -> Search {
         let attributes = vec![b"supportedSASLMechanisms".to_vec()];
         Search { base: Vec::new(), attributes, scope: 0, filter: b"(objectClass=*)".to_vec() }
@@ -95,7 +95,7 @@ impl Search {
         Ok(Search { base, attributes: attributes.map(<[u8]>::to_vec).collect(), scope, filter })
     }
 
-    /// The request (§4.5.1), without limits of its own.
+    /// Returns the request (§4.5.1), without client limits.
     pub fn request(&self, id: u32) -> Result<Vec<u8>, filter::BadFilter> {
         let attributes: Vec<u8> = self.attributes.iter().flat_map(|name| element(OCTETS, name)).collect();
         let content = [
@@ -112,12 +112,12 @@ impl Search {
     }
 }
 
-/// What a server says in the end (§4.1.9).
+/// The server's final result (§4.1.9).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub code: u32,
     pub text: Vec<u8>,
-    /// What a server says in a bind by SASL.
+    /// The server's credentials in a SASL bind.
     pub credentials: Vec<u8>,
 }
 
@@ -173,7 +173,7 @@ pub enum Answer<'a> {
     /// The search is over.
     Done(Outcome),
     Extended(Outcome),
-    /// A reference to another server, and whatever else nobody asked for.
+    /// A reference to another server, or anything unsolicited.
     Other,
 }
 
@@ -201,7 +201,7 @@ pub fn answer(bytes: &[u8]) -> Result<Option<(u32, Answer<'_>, usize)>, Malforme
 pub struct Entry<'a>(&'a [u8]);
 
 impl Entry<'_> {
-    /// Hands the values of all attributes to `each`.
+    /// Passes the values of all attributes to `each`.
     pub fn values(&self, mut each: impl FnMut(&[u8])) -> Result<(), Malformed> {
         let mut entry = Reader(self.0);
         entry.expect(OCTETS)?;
@@ -217,9 +217,9 @@ impl Entry<'_> {
         Ok(())
     }
 
-    /// Prints it as curl does: a line with its name, one for each value, an empty one behind each attribute
-    /// and behind the entry. What would break a line or mislead a reader of LDIF (RFC 2849) is in base64; a
-    /// name stands as it is as long as it is one line.
+    /// Prints the entry in curl's format: a line with its name, one for each value, an empty line after each
+    /// attribute and after the entry. Values that would break a line or mislead a parser of LDIF (RFC 2849)
+    /// are in base64; a name is printed as is if it is a single line.
     pub fn print(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         let mut entry = Reader(self.0);
         out.extend_from_slice(b"DN:");

@@ -34,7 +34,7 @@ impl Encoder {
         }
     }
 
-    /// What `size` bytes become, when that can be told.
+    /// Returns the encoded size of `size` bytes, if it can be computed.
     pub fn encoded_size(self, size: u64) -> Option<u64> {
         match self {
             Encoder::Binary | Encoder::EightBit | Encoder::SevenBit => Some(size),
@@ -100,8 +100,8 @@ impl Encoding {
         self.held.drain(..count);
     }
 
-    /// `ahead`: how many bytes must stay, because whether a blank ends its line and whether a character is
-    /// the last of its line shows only in what follows.
+    /// `ahead`: how many bytes must stay buffered. Only the following bytes show whether a blank ends its
+    /// line and whether a character is the last of its line.
     fn quoted_printable(&mut self, ahead: usize, out: &mut Vec<u8>) {
         let mut at = 0;
         while at < self.held.len() {
@@ -146,7 +146,7 @@ impl Encoding {
 mod tests {
     use super::*;
 
-    /// The same in one go and byte by byte.
+    /// Encodes at once and byte by byte, and compares.
     fn encoded(encoder: Encoder, input: &[u8]) -> String {
         let mut whole = Vec::new();
         let mut encoding = Encoding::new(encoder);

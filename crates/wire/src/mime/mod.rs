@@ -1,7 +1,7 @@
-//! Multipart bodies (RFC 7578, RFC 2046), laid out as curl does: a tree of parts becomes a flat list of
-//! pieces, of which some are bytes and some are sources that the caller reads (files, callbacks).
+//! Multipart bodies (RFC 7578, RFC 2046), laid out like curl's: a tree of parts becomes a flat list of
+//! pieces. Some pieces are bytes, others are sources that the caller reads (files, callbacks).
 //!
-//! Headers and their order, escapes and default types are those that servers have seen from curl for years.
+//! Headers and their order, escapes and default types are curl's, because servers are used to them.
 
 mod encode;
 
@@ -9,7 +9,7 @@ pub use encode::{Encoder, Encoding, NotSevenBit};
 
 use std::rc::Rc;
 
-/// One part. `S` is whatever the caller reads bytes from.
+/// One part. `S` is the type of sources.
 pub struct Part<S> {
     pub name: Option<Vec<u8>>,
     pub filename: Option<Vec<u8>>,
@@ -73,8 +73,8 @@ pub struct Body<S> {
     pub size: Option<u64>,
 }
 
-/// Lays out a form. `kind` is what the application's own Content-Type header says of it. `boundary` gives a
-/// fresh boundary at each call, which no content may hold.
+/// Lays out a form. `kind` is the application's own Content-Type header. `boundary` returns a fresh boundary
+/// at each call, which no content may contain.
 pub fn form<S>(
     parts: Vec<Part<S>>,
     kind: Option<&[u8]>,
@@ -89,8 +89,8 @@ pub fn form<S>(
     Ok(Body { content_type, pieces: layout.pieces, size: layout.size })
 }
 
-/// Lays out a mail: its head, which has these lines and what MIME needs (RFC 2045), and the parts as its
-/// body. Quotes in names are written as mail has them (RFC 2045 section 5.1), whatever forms do.
+/// Lays out a mail: its head, which has these lines and the MIME headers (RFC 2045), and the parts as its
+/// body. Quotes in names are escaped as in mail (RFC 2045 section 5.1), whatever the form's escape.
 pub fn mail<S>(
     parts: Vec<Part<S>>,
     headers: &[Vec<u8>],
@@ -118,10 +118,10 @@ pub fn mail<S>(
 /// Why a form or a mail cannot be laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsendable {
-    /// [`NotSevenBit`]: it cannot be read as what it is said to be.
+    /// [`NotSevenBit`]: the source cannot be sent in the 7bit encoding.
     NotSevenBit,
     /// A line break in a type, in a header line, or in a name that is escaped with backslashes: it would
-    /// begin a header of the value's choosing.
+    /// inject a header.
     LineBreak,
 }
 
@@ -133,7 +133,7 @@ impl From<NotSevenBit> for Unsendable {
 
 const FORM_DATA: &[u8] = b"multipart/form-data";
 
-/// What parts of a multipart of this type say of themselves: only those of a form are its data (RFC 7578
+/// Returns the disposition of parts in a multipart of this type: only a form's parts are form data (RFC 7578
 /// section 4.2).
 fn disposition_in(kind: &[u8]) -> Option<&'static str> {
     let is_form = kind.get(..FORM_DATA.len()).is_some_and(|start| start.eq_ignore_ascii_case(FORM_DATA));
@@ -162,17 +162,17 @@ pub fn guess_type(name: &[u8]) -> Option<&'static str> {
     TYPES.iter().find(|(ending, _)| ends(ending)).map(|(_, kind)| *kind)
 }
 
-/// What a file is when its name doesn't tell.
+/// The type of a file whose name does not reveal it.
 pub const FILE_TYPE: &str = "application/octet-stream";
 
 struct Layout<'a, S> {
     pieces: Vec<Piece<S>>,
-    /// Bytes not yet made a piece: heads of parts join what stands before them.
+    /// Bytes that are not yet a piece: heads of parts are appended to the preceding bytes.
     text: Vec<u8>,
     size: Option<u64>,
     escape: Escape,
-    /// Parts of a mail say how they are coded, and are plain text where nothing else is known, whatever their
-    /// file's name.
+    /// Whether it is a mail. Parts of a mail name their encoding, and are plain text unless known otherwise,
+    /// whatever their file name.
     mail: bool,
     boundary: &'a mut dyn FnMut() -> String,
 }
@@ -221,8 +221,8 @@ impl<'a, S> Layout<'a, S> {
         Ok(())
     }
 
-    /// A line break in a name would begin a header of the name's choosing. Percent has a way to write it, a
-    /// backslash none.
+    /// Refuses a line break in a name: it would inject a header. Percent encoding can represent it, a
+    /// backslash cannot.
     fn check_names(&self, part: &Part<S>) -> Result<(), Unsendable> {
         let breaks = |text: &Vec<u8>| has_line_break(text);
         let written = self.escape == Escape::Backslash
@@ -241,8 +241,8 @@ impl<'a, S> Layout<'a, S> {
             encoding.finish(&mut encoded);
             self.put(&[&encoded]);
             if !self.mail && encoder.encoded_size(bytes.len() as u64).is_none() {
-                // A form is announced alike whether the part is memory or a file (curl_mime_encoder(3)). A
-                // mail keeps what is known of its size, without which IMAP takes none.
+                // The size of a form is unknown whether the part is memory or a file (curl_mime_encoder(3)).
+                // A mail keeps its size if known, because IMAP requires one.
                 self.size = None;
             }
         } else if bytes.len() < OWN_PIECE {
@@ -296,7 +296,7 @@ impl<'a, S> Layout<'a, S> {
         self.put(&[b"\r\n"]);
     }
 
-    /// What the part says it is: the application's word, else what its kind and file name suggest.
+    /// Returns the type of a part: the application's, or else a guess from its kind and file name.
     fn content_type(&self, part: &Part<S>) -> Option<Vec<u8>> {
         let header = part.headers.iter().find(|line| is_header(line, "Content-Type"));
         let value = |line: &Vec<u8>| line["Content-Type:".len()..].trim_ascii().to_vec();
@@ -312,7 +312,7 @@ impl<'a, S> Layout<'a, S> {
             }
             _ => guess(&part.filename),
         };
-        // Plain text without a file name is what a form field is anyway, and in a mail any part.
+        // Plain text without a file name is the default in a form, and in a mail for any part.
         guessed
             .filter(|kind| *kind != "text/plain" || part.filename.is_some() && !self.mail)
             .map(|kind| kind.as_bytes().to_vec())

@@ -1,9 +1,8 @@
-//! The encoding that `flag::URLENCODE` asks for: it leaves the delimiters of a URL alone, unlike
-//! `escape::encode`.
+//! The encoding for `flag::URLENCODE`: unlike `escape::encode`, it keeps the delimiters of a URL.
 
 use crate::escape::{is_unreserved, push_encoded};
 
-/// What a space becomes.
+/// The encoding of a space.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Space {
     Percent,
@@ -12,8 +11,8 @@ pub(super) enum Space {
     PlusInQuery,
 }
 
-/// Encodes spaces, control characters and everything outside ASCII in a piece of a URL; what is encoded
-/// already gets digits in upper case.
+/// Encodes spaces, control characters and non-ASCII octets in a piece of a URL. Existing escapes get
+/// upper-case digits.
 pub(super) fn encode_piece(piece: &[u8], space: Space) -> Vec<u8> {
     let mut out = Vec::with_capacity(piece.len());
     let mut plus = space == Space::Plus;
@@ -50,7 +49,7 @@ pub(super) fn encode_query(query: &[u8], is_pair: bool) -> Vec<u8> {
     out
 }
 
-/// Encodes all but the unreserved characters and those that `keeps` accepts.
+/// Encodes all characters except unreserved ones and those that `keeps` accepts.
 pub(super) fn encode_value(value: &[u8], keeps: impl Fn(u8) -> bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len());
     for &octet in value {

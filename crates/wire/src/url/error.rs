@@ -1,4 +1,4 @@
-//! The errors of the URL functions. Their texts stand in the table of codes.
+//! The errors of the URL functions. Their texts are in the table of codes.
 
 use std::fmt;
 

@@ -7,7 +7,7 @@ use super::{DEFAULT_SCHEME, Part, Url, UrlError, flag, idn, scheme};
 use crate::escape::{self, Reject};
 
 impl Url {
-    /// The part as the flags want it; the error tells which part is absent.
+    /// Returns a part in the form selected by the flags. The error says which part is absent.
     pub fn get(&self, part: Part, flags: u32) -> Result<Vec<u8>, UrlError> {
         let has = |bit: u32| flags & bit != 0;
         match part {
@@ -38,7 +38,7 @@ impl Url {
         }
     }
 
-    /// Everything before the path, as it stands in the whole URL.
+    /// Writes everything before the path, as in the whole URL.
     pub(super) fn write_up_to_path(&self, out: &mut Vec<u8>, flags: u32) -> Result<(), UrlError> {
         if self.is_file() {
             out.extend_from_slice(b"file://");
@@ -68,7 +68,7 @@ impl Url {
 
     fn whole(&self, flags: u32) -> Result<Vec<u8>, UrlError> {
         let query = self.query_to_show(flags);
-        // What is short besides path and query: grown once at most.
+        // Room for the parts besides path and query: it grows at most once.
         let mut out = Vec::with_capacity(self.path().len() + query.map_or(0, <[u8]>::len) + 48);
         self.write_up_to_path(&mut out, flags)?;
         out.extend_from_slice(self.path());
@@ -145,7 +145,7 @@ fn in_other_alphabet(host: &[u8], flags: u32) -> Result<Vec<u8>, UrlError> {
     }
 }
 
-/// Decodes and encodes as asked; in a query a plus sign stands for a space.
+/// Decodes and encodes as requested. In a query, a plus sign means a space.
 fn transcode(value: &[u8], flags: u32, is_query: bool) -> Result<Vec<u8>, UrlError> {
     let mut out = value.to_vec();
     if flags & flag::URLDECODE != 0 {

@@ -39,8 +39,8 @@ pub(super) fn parse_authority(
     Ok(())
 }
 
-/// Checks a decoded host name or bracketed IPv6 address; the latter comes back normalised, its zone goes to
-/// `url`.
+/// Checks a decoded host name or bracketed IPv6 address. The latter is returned normalised, and its zone is
+/// stored in `url`.
 pub(super) fn check_host(url: &mut Url, host: &[u8]) -> Result<Vec<u8>, UrlError> {
     if let Some(inner) = host.strip_prefix(b"[") {
         let inner = inner.strip_suffix(b"]").ok_or(UrlError::BadIpv6)?;
@@ -55,14 +55,14 @@ pub(super) fn check_host(url: &mut Url, host: &[u8]) -> Result<Vec<u8>, UrlError
     Ok(host.to_vec())
 }
 
-/// Whether nothing in it could be taken for another part of a URL.
+/// Returns whether nothing in the name could be taken for another part of a URL.
 pub(super) fn is_name(host: &[u8]) -> bool {
     let is_bad =
         |octet: &u8| *octet <= b' ' || *octet == 0x7f || b"/:#?!@{}[]\\$'\"^`*<>=;,+&()%|".contains(octet);
     !host.iter().any(is_bad) && host != b"." && !host.ends_with(b"..")
 }
 
-/// An IPv4 address in dotted decimal form, whatever numbers it was written with; any other host as it is.
+/// Converts an IPv4 address in any notation to dotted decimal form. Other hosts are returned unchanged.
 pub(super) fn canonical(host: Vec<u8>) -> Vec<u8> {
     ipv4_from_numbers(&host).map_or(host, dotted)
 }
@@ -114,7 +114,7 @@ fn parse_login(url: &mut Url, login: &[u8]) {
     url.options = semicolon.map(|at| login[at + 1..end_of(at, colon)].to_vec());
 }
 
-/// The host, and what follows the colon if there is one.
+/// Splits an authority into the host and the text after the colon, if there is one.
 fn split_port(authority: &[u8]) -> Result<(&[u8], Option<&[u8]>), UrlError> {
     let host_end = if authority.starts_with(b"[") {
         let bracket = authority.iter().position(|&octet| octet == b']').ok_or(UrlError::BadIpv6)?;
@@ -133,7 +133,7 @@ fn split_port(authority: &[u8]) -> Result<(&[u8], Option<&[u8]>), UrlError> {
 /// One to four numbers, decimal, octal or hexadecimal, the last filling all octets that remain, as inet_aton
 /// reads them. One trailing dot is allowed. `None` when this is no address: then it is a name.
 fn ipv4_from_numbers(host: &[u8]) -> Option<Ipv4Addr> {
-    // Most hosts are names, and begin with a letter.
+    // Most hosts are names that begin with a letter.
     host.first().filter(|octet| octet.is_ascii_digit())?;
     let mut labels = host.strip_suffix(b".").unwrap_or(host).split(|&octet| octet == b'.').peekable();
     let (mut high, mut bits_left) = (0, 32);

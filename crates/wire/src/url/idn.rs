@@ -4,11 +4,12 @@ use idna::AsciiDenyList;
 
 use super::{UrlError, host};
 
-/// The ASCII form of a host; a host that is ASCII already is returned as it is.
+/// Returns the ASCII form of a host. An ASCII host is returned unchanged.
 ///
-/// Letters of full width and their like become ASCII on the way: what could then end a host, or begin a port,
-/// makes the whole no host (UTS 46 section 4, the URL Standard's forbidden code points, and what this parser
-/// refuses in any host). One that becomes an IPv4 address is that address, in its usual form.
+/// Full-width letters and similar characters become ASCII. If the result contains a character that ends a
+/// host or starts a port, the host is invalid (UTS 46 section 4, the URL Standard's forbidden code points,
+/// and what this parser refuses in any host). A host that becomes an IPv4 address is returned as that
+/// address, in dotted decimal form.
 pub fn unicode_to_ascii(host: &[u8]) -> Result<Vec<u8>, UrlError> {
     if host.is_ascii() {
         return Ok(host.to_vec());

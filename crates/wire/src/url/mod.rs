@@ -1,8 +1,8 @@
 //! URLs as curl understands them: RFC 3986 with the liberties that docs/URL-SYNTAX.md of curl describes.
 //!
-//! `Url` holds the parts as they were written (still percent-encoded, the host decoded), which is what the
-//! `curl_url_*` functions and the engine both work on. `parse` splits a string, `set` and `get` are the two
-//! halves of the URL API, `resolve` applies a relative reference, `host` checks and normalises the authority.
+//! `Url` holds the parts as written (percent-encoded, the host decoded). The `curl_url_*` functions and the
+//! engine use the same value. `parse` splits a string, `set` and `get` are the two halves of the URL API,
+//! `resolve` applies a relative reference, `host` checks and normalises the authority.
 
 mod encode;
 mod error;
@@ -23,7 +23,7 @@ use scheme::scheme;
 
 use crate::escape::{self, Reject, RejectedOctet};
 
-/// What `CURLU_*` bits are called here.
+/// The `CURLU_*` bits.
 pub mod flag {
     pub const DEFAULT_PORT: u32 = 1 << 0;
     pub const NO_DEFAULT_PORT: u32 = 1 << 1;
@@ -89,18 +89,18 @@ pub struct Url {
     host: Option<Vec<u8>>,
     zone_id: Option<Vec<u8>>,
     port: Option<u16>,
-    /// `None` stands for "/".
+    /// `None` means "/".
     path: Option<Vec<u8>>,
     /// Without the question mark; `Some` but empty for a bare one.
     query: Option<Vec<u8>>,
     fragment: Option<Vec<u8>>,
-    /// The fragment was given by itself: it is shown even when it is empty.
+    /// Whether the fragment was set explicitly: it is shown even if it is empty.
     fragment_was_set: bool,
     scheme_was_guessed: bool,
 }
 
-/// What must agree for two URLs to have the same origin. The host is in lower case and punycode, an IPv6
-/// address keeps its brackets, a trailing dot stays.
+/// The terms of an origin. The host is in lower case and punycode, an IPv6 address keeps its brackets, a
+/// trailing dot stays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     pub scheme: String,
@@ -163,19 +163,20 @@ impl Url {
         self.host.as_deref()
     }
 
-    /// The host without the brackets of an IPv6 address: what a resolver wants.
+    /// Returns the host without the brackets of an IPv6 address, for a resolver.
     pub fn host_unbracketed(&self) -> Option<&[u8]> {
         let host = self.host.as_deref()?;
         Some(host.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]")).unwrap_or(host))
     }
 
-    /// The host in lower case and punycode: what is compared, resolved and sent.
+    /// Returns the host in lower case and punycode, for comparison, resolution and requests.
     pub fn host_ascii(&self) -> Result<Vec<u8>, UrlError> {
         let host = self.host.as_deref().ok_or(UrlError::NoHost)?;
         Ok(idn::unicode_to_ascii(host)?.to_ascii_lowercase())
     }
 
-    /// The same without the brackets of an IPv6 address: the name that cookies and .netrc entries are for.
+    /// Returns [`Url::host_ascii`] without the brackets of an IPv6 address: the name for cookies and .netrc
+    /// entries.
     pub fn host_name(&self) -> Result<Vec<u8>, UrlError> {
         let mut host = self.host_ascii()?;
         if host.starts_with(b"[") && host.ends_with(b"]") {
@@ -199,7 +200,7 @@ impl Url {
         self.port
     }
 
-    /// The port that the URL names, or else the one its scheme is known for.
+    /// Returns the port of the URL, or else the default of its scheme.
     pub fn port_or_default(&self) -> Option<u16> {
         self.port.or_else(|| scheme(self.scheme.as_deref()?).map(|known| known.default_port))
     }
@@ -218,7 +219,7 @@ impl Url {
         self.fragment.as_deref()
     }
 
-    /// What an HTTP request line carries.
+    /// Returns the target of an HTTP request line.
     pub fn path_and_query(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.write_path_and_query(&mut out);

@@ -23,8 +23,8 @@ pub(super) fn parse(input: &[u8], flags: u32) -> Result<Url, UrlError> {
     Ok(url)
 }
 
-/// The scheme in lower case and what follows the colon. While guessing, "name:80" is a host and its port, so
-/// then the colon must be followed by a slash.
+/// Splits off the scheme, in lower case. While guessing, "name:80" is a host and its port, so then a slash
+/// must follow the colon.
 pub(super) fn split_scheme(input: &[u8], guesses: bool) -> Option<(String, &[u8])> {
     let is_scheme_octet = |octet: &u8| octet.is_ascii_alphanumeric() || b"+-.".contains(octet);
     let end = input.iter().take(SCHEME_LIMIT).position(|octet| !is_scheme_octet(octet));
@@ -49,12 +49,12 @@ fn scan_for_junk(input: &[u8], flags: u32) -> Result<(), UrlError> {
     Ok(())
 }
 
-/// Whether files stand on drives with letters.
+/// Whether files are on drives with letters.
 pub(super) const DRIVES: bool = cfg!(windows);
 
-/// The path of a file URL: RFC 8089, the host empty, localhost or 127.0.0.1. A drive's letter, where there
-/// are such, stands behind a slash, `/C:/folder`, or in the place of the host; elsewhere a URL that has one
-/// is not for this machine.
+/// Returns the path of a file URL (RFC 8089; the host is empty, localhost or 127.0.0.1). On systems with
+/// drives, the letter follows a slash, `/C:/folder`, or replaces the host; on other systems a URL with a
+/// drive is refused.
 fn file_path<'a>(input: &[u8], rest: &'a [u8], drives: bool) -> Result<&'a [u8], UrlError> {
     if input.len() <= "file:/".len() {
         return Err(UrlError::BadFileUrl);
@@ -170,7 +170,7 @@ fn split_at_octet(input: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
 mod tests {
     use super::*;
 
-    /// What follows `file:`, and the path with drives and without.
+    /// The text after `file:`, and the path with and without drives.
     #[test]
     fn paths_of_file_urls() {
         let table: [(&str, Option<&str>, Option<&str>); 10] = [

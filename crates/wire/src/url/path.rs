@@ -50,7 +50,7 @@ fn without_leading_dots(path: &[u8]) -> Vec<u8> {
     rooted.push(b'/');
     rooted.extend_from_slice(path);
     let mut out = remove_dot_segments(&rooted);
-    out.remove(0); // the slash added above: the path is not empty, so neither is the result
+    out.remove(0); // the slash added above; the path is not empty, so there is one
     out
 }
 

@@ -1,5 +1,4 @@
-//! Relative references (RFC 3986 section 5.2): what a `Location:` header or a second `curl_url_set(URL)`
-//! does.
+//! Relative references (RFC 3986 section 5.2), as in a `Location:` header or a second `curl_url_set(URL)`.
 
 use super::encode::{Space, encode_piece};
 use super::{Url, UrlError, flag, parse};
@@ -31,7 +30,8 @@ impl Url {
         parse::parse(&text, flags & !flag::PATH_AS_IS)
     }
 
-    /// "//host/path": only the scheme stays. The host is left unencoded, it may be an international name.
+    /// Resolves "//host/path": only the scheme is kept. The host is not encoded, because it may be an
+    /// international name.
     fn resolve_authority(&self, rest: &[u8], flags: u32) -> Result<Url, UrlError> {
         let scheme = self.scheme.as_deref().ok_or(UrlError::NoScheme)?;
         let host_end = rest.iter().position(|octet| b"/?".contains(octet)).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! What the URL rules need to know of a scheme, from the table of schemes.
+//! The properties of schemes that the URL rules need, from the table of schemes.
 
 use tables::scheme::{Family, Scheme};
 

@@ -6,7 +6,7 @@ use super::{INPUT_LIMIT, Part, SCHEME_LIMIT, Url, UrlError, flag, parse, scheme}
 use crate::escape::{self, Reject};
 
 impl Url {
-    /// Replaces the part, or clears it when `value` is `None`. On an error nothing has changed.
+    /// Replaces the part, or clears it if `value` is `None`. On an error nothing changes.
     pub fn set(&mut self, part: Part, value: Option<&[u8]>, flags: u32) -> Result<(), UrlError> {
         let Some(value) = value else {
             self.clear(part);
@@ -119,7 +119,7 @@ impl Url {
         } else {
             uppercase_triplets(value)
         };
-        // Nothing that is to be encoded clears the part here, too.
+        // An empty value that is to be encoded clears the part here, too.
         let clears = value.is_empty() && flags & flag::URLENCODE != 0;
         let old = self.query.take().filter(|old| appends && !old.is_empty() && !clears);
         let Some(mut query) = old else {
@@ -139,7 +139,7 @@ impl Url {
     }
 }
 
-/// Nothing that is to be encoded clears the part, as with curl.
+/// Returns the value, or `None` for an empty one that is to be encoded: as in curl, this clears the part.
 fn optional_value(value: &[u8], flags: u32) -> Option<Vec<u8>> {
     let clears = value.is_empty() && flags & flag::URLENCODE != 0;
     (!clears).then(|| plain_value(value, flags))

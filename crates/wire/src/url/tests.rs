@@ -1,4 +1,4 @@
-//! The URL rules as tables. Expected values are what curl 8.22 answers for the same input.
+//! The URL rules as tables. Expected values are the results of curl 8.22 for the same input.
 
 use super::flag::*;
 use super::{Part, Url, UrlError};
@@ -111,8 +111,8 @@ fn a_sharp_s_is_no_double_s() {
     assert_eq!(url.host_ascii(), Ok(b"xn--fa-hia.de".to_vec()));
 }
 
-/// Characters that become ASCII on the way must not end the host or begin a port: another host would be asked
-/// than is shown.
+/// Characters that become ASCII must not end the host or start a port: the request would go to another host
+/// than the one shown.
 #[test]
 fn an_international_host_stays_one_host() {
     for odd in [
@@ -534,7 +534,7 @@ fn numbers_and_texts() {
     assert_eq!(Part::from_number(-1), None);
 }
 
-/// What leads to a host is kept for URLs of the same authority: nothing else may count as one.
+/// What leads to a host is kept for URLs with the same authority; any other URL must compare different.
 #[test]
 fn an_authority_is_scheme_login_host_and_port() {
     let of = |text: &str| Url::parse(text.as_bytes(), 0).unwrap();

@@ -1,7 +1,8 @@
-//! permessage-deflate (RFC 7692): what is offered and agreed on, and the messages compressed ([`Deflater`])
-//! and taken out again ([`Inflater`]). The deflating itself is the crate flate2's.
+//! permessage-deflate (RFC 7692): negotiation, compression of messages ([`Deflater`]) and decompression
+//! ([`Inflater`]). The crate flate2 does the deflating.
 //!
-//! Plain bytes come in slices of at most 16 KiB, so that a bomb takes no more memory than its window.
+//! Plain bytes are returned in slices of at most 16 KiB, so that a decompression bomb needs no more memory
+//! than its window.
 
 use std::fmt;
 
@@ -19,13 +20,13 @@ const CLIENT_WINDOW: &str = "client_max_window_bits";
 pub const MAX_WINDOW: u8 = 15;
 pub const MIN_WINDOW: u8 = 8;
 
-/// What a flush ends with; it stays here when a message ends (section 7.2.1).
+/// The end of a flush; it is not sent at the end of a message (section 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 
 /// The most that is handed out at once.
 const SLICE: usize = 16 * 1024;
 
-/// What a client asks for.
+/// The parameters that a client offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// No message is remembered when the next comes, on either side: memory is taken only within one, and
@@ -35,10 +36,10 @@ pub struct Offer {
     pub window: u8,
 }
 
-/// What the two sides do.
+/// The parameters that both sides agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreed {
-    /// The server begins each message afresh.
+    /// Whether the server resets its window for each message.
     pub server_forgets: bool,
     /// We must.
     pub client_forgets: bool,
@@ -46,7 +47,7 @@ pub struct Agreed {
     pub client_window: u8,
 }
 
-/// A server that accepts what was not offered, or in words that make no sense.
+/// The server accepted what was not offered, or its answer is malformed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadAnswer(String);
 
@@ -69,7 +70,7 @@ impl Offer {
         value
     }
 
-    /// What the server has made of it, by the same field of its reply; `None` when it wants no compression.
+    /// Parses the server's answer in the same field; `None` if it wants no compression.
     pub fn agree(self, value: &[u8]) -> Result<Option<Agreed>, BadAnswer> {
         let bad = |what: &str| Err(BadAnswer(what.to_owned()));
         let value = String::from_utf8_lossy(value);
@@ -120,8 +121,7 @@ impl Deflater {
         Deflater { state: None, forgets: agreed.client_forgets, window, since: 0 }
     }
 
-    /// Compresses a piece of a message. What is ready to leave goes to the end of `out`; it may be nothing
-    /// yet.
+    /// Compresses a piece of a message. Output that is ready is appended to `out`; there may be none yet.
     pub fn piece(&mut self, data: &[u8], out: &mut Vec<u8>) {
         let whole = self.window == 1 << MAX_WINDOW;
         let mut rest = data;
@@ -139,7 +139,7 @@ impl Deflater {
         }
     }
 
-    /// A fragment ends, and if it is the `last` its message: all that is left goes to the end of `out`.
+    /// Ends a fragment and, if it is the `last`, its message: appends all remaining output to `out`.
     pub fn end(&mut self, last: bool, out: &mut Vec<u8>) {
         self.run(&[], FlushCompress::Sync, out);
         if last {
@@ -156,7 +156,7 @@ impl Deflater {
         loop {
             out.reserve(1024 + data.len() / 4);
             let before = state.total_in();
-            // It has no way to fail: there is room, and what is asked for is sound.
+            // This cannot fail: there is room, and the parameters are valid.
             let _ = state.compress_vec(data, out, flush);
             data = &data[(state.total_in() - before) as usize..];
             if data.is_empty() && out.len() < out.capacity() {
@@ -166,7 +166,7 @@ impl Deflater {
     }
 }
 
-/// Takes messages out of what was compressed.
+/// Decompresses messages.
 pub struct Inflater {
     state: Option<inflater::Inflater>,
     forgets: bool,
@@ -176,7 +176,7 @@ pub struct Inflater {
     ends: bool,
     /// There may be more without more input.
     pending: bool,
-    /// What was made and not handed out: at most one byte more than a slice, which tells that the slice is
+    /// Output that was not returned yet: at most one byte more than a slice, which shows that the slice is
     /// not the last.
     output: Vec<u8>,
 }
@@ -189,7 +189,7 @@ pub struct Slice {
     pub last: bool,
 }
 
-/// What is no deflated data.
+/// The data is not valid deflate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
@@ -217,8 +217,8 @@ impl Inflater {
         self.pending
     }
 
-    /// Takes payload of a message, which `ends` with it or goes on. All of what came before has been asked
-    /// for.
+    /// Accepts payload of a message. `ends`: the message ends with it. All slices of earlier payload must
+    /// have been read.
     pub fn feed(&mut self, payload: &[u8], ends: bool) {
         debug_assert!(!self.pending, "slices are left");
         self.input.clear();
@@ -229,7 +229,7 @@ impl Inflater {
         (self.used, self.ends, self.pending) = (0, ends, true);
     }
 
-    /// The next piece of what was fed, when there is one.
+    /// Returns the next slice of the output, if there is one.
     pub fn slice(&mut self) -> Result<Option<Slice>, Corrupt> {
         if !self.pending {
             return Ok(None);

@@ -1,9 +1,8 @@
-//! WebSocket for a client (RFC 6455): frames in ([`Reader`]) and out ([`Writer`]) as state machines that
-//! neither read, wait nor draw random numbers, the key of the handshake, and the compression that may be
-//! agreed on there ([`deflate`]).
+//! WebSocket for a client (RFC 6455): parsing frames ([`Reader`]) and writing them ([`Writer`]) as state
+//! machines without I/O, waits or random numbers, the key of the handshake, and compression ([`deflate`]).
 //!
-//! A frame may be larger than memory: a reader hands its payload out where it was received, piece by piece,
-//! and a writer takes it as it comes. Nothing is allocated for what a peer sends.
+//! A frame may be larger than memory: a reader returns its payload piece by piece, where it was received, and
+//! a writer accepts it piece by piece. Nothing is allocated for received data.
 
 pub mod deflate;
 mod reader;
@@ -31,7 +30,7 @@ const CONTINUATION: u8 = 0;
 const LENGTH_16: u8 = 126;
 const LENGTH_64: u8 = 127;
 
-/// What a frame carries; that of a fragment is its message's.
+/// The type of a frame; a fragment has that of its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Text,
@@ -78,15 +77,15 @@ impl Kind {
 /// Why bytes of a peer are no frames. Its text is curl's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Bits that only an extension gives a meaning, in this first byte.
+    /// Reserved bits in this first byte, which only an extension may use.
     Reserved(u8),
-    /// A first byte with an opcode that nobody has defined.
+    /// An undefined opcode in this first byte.
     Opcode(u8),
     /// A continuation of no message.
     NothingToResume,
     /// A message within the fragments of another.
     Interrupted(Kind),
-    /// A control frame that says it goes on.
+    /// A fragmented control frame.
     Fragmented(Kind),
     /// Servers do not mask.
     Masked,

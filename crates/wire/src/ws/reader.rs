@@ -1,4 +1,4 @@
-//! Frames as they come from a server (RFC 6455, section 5).
+//! Frames of a server (RFC 6455, section 5).
 
 use std::ops::Range;
 
@@ -6,17 +6,17 @@ use super::{
     COMPRESSED, CONTINUATION, FIN, Fault, Kind, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL, OPCODE, RESERVED,
 };
 
-/// Takes what a server sends apart.
+/// Parses the frames of a server.
 #[derive(Default)]
 pub struct Reader {
-    /// What has come of a frame's head.
+    /// The received part of a frame's head.
     head: [u8; 10],
     have: usize,
-    /// What the frame with that head carries.
+    /// The first byte of that head.
     opening: Option<Opening>,
-    /// A message that goes on in later frames, and whether it is compressed.
+    /// An unfinished message, and whether it is compressed.
     message: Option<(Kind, bool)>,
-    /// The frame whose head has come.
+    /// The current frame, once its head is complete.
     frame: Option<Frame>,
     /// Messages may be compressed.
     may_compress: bool,
@@ -28,7 +28,7 @@ pub struct Reader {
 /// come for hours on an idle connection.
 const MOST_EMPTY: u32 = 10_000;
 
-/// What a frame's first byte says.
+/// The contents of a frame's first byte.
 #[derive(Clone, Copy)]
 struct Opening {
     kind: Kind,
@@ -50,37 +50,36 @@ pub struct Piece {
     pub last: bool,
     /// The message is compressed (RFC 7692).
     pub compressed: bool,
-    /// Where in the frame it stands.
+    /// Its offset in the frame.
     pub offset: u64,
     /// How much of the frame is still to come behind it.
     pub left: u64,
-    /// Where it stands in the input.
+    /// Its position in the input.
     pub payload: Range<usize>,
 }
 
-/// What became of an input.
+/// The result of a step.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Step {
     /// So many bytes of it are done with.
     pub used: usize,
-    /// What they told. `None` means that more is needed.
+    /// The piece that was found; `None` if more input is needed.
     pub piece: Option<Piece>,
 }
 
 impl Reader {
-    /// One whose server may compress messages, because that was agreed on (RFC 7692).
+    /// Creates a reader for a server that may compress messages, as negotiated (RFC 7692).
     pub fn of_compressed() -> Reader {
         Reader { may_compress: true, ..Reader::default() }
     }
 
-    /// How much has come of a frame's head that is not whole.
+    /// Returns the length of an incomplete frame head.
     pub fn torn(&self) -> usize {
         self.have
     }
 
-    /// Looks at what follows the bytes before, as far as one piece goes. At most `room` bytes of payload are
-    /// taken, of a compressed message all there are; without room a frame's head tells of it all the same,
-    /// and its payload stays.
+    /// Parses input up to the end of one piece. At most `room` bytes of payload are consumed, of a compressed
+    /// message all available. Without room a frame's head is still reported, and its payload stays.
     pub fn next(&mut self, input: &[u8], room: usize) -> Result<Step, Fault> {
         let mut used = 0;
         let frame = loop {
@@ -166,7 +165,7 @@ fn open(message: &mut Option<(Kind, bool)>, first: u8, may_compress: bool) -> Re
     Ok(Opening { kind, last, compressed })
 }
 
-/// The payload's length, once the head tells it.
+/// Returns the payload's length, once the head contains it.
 fn length(head: &[u8]) -> Option<u64> {
     match head {
         [_, LENGTH_16, long @ ..] => Some(u16::from_be_bytes(long.try_into().ok()?).into()),

@@ -1,4 +1,4 @@
-//! The frames of RFC 6455's examples, what is refused, and whatever a writer makes read back.
+//! The frames of RFC 6455's examples, frames that are refused, and reading back a writer's output.
 
 use testkit::dice::Dice;
 
@@ -61,8 +61,7 @@ fn what_is_refused() {
     }
 }
 
-/// A message without an end whose fragments are empty is refused; pings in any number, and empty messages,
-/// are not.
+/// An endless message of empty fragments is refused; any number of pings and of empty messages is allowed.
 #[test]
 fn empty_fragments_are_bounded() {
     let fragments = |count: usize| [b"\x01\x00".to_vec(), b"\x00\x00".repeat(count)].concat();
@@ -72,7 +71,7 @@ fn empty_fragments_are_bounded() {
     assert!(frames(&b"\x89\x00\x81\x00".repeat(20_000), 4096).is_ok());
 }
 
-/// A frame of exabytes is handed out as it comes, and told of without being taken.
+/// A frame of exabytes is returned piece by piece, and reported even without room.
 #[test]
 fn a_frame_larger_than_memory() {
     let mut reader = Reader::default();
@@ -87,7 +86,7 @@ fn a_frame_larger_than_memory() {
     assert_eq!((piece.offset, piece.left), (1, i64::MAX as u64 - 2));
 }
 
-/// What a server would read of a client's bytes, which it unmasks.
+/// Unmasks a client's bytes, as a server would.
 fn unmasked(mut bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     while !bytes.is_empty() {
@@ -191,7 +190,7 @@ fn compressed_examples_of_the_rfc() {
     assert_eq!(inflated(USUAL, &[(b"\xff\xff\xff", true)]), Err(Corrupt));
 }
 
-/// A megabyte of nothing in a thousand bytes comes in slices, the last of which says so even when they fit
+/// A megabyte of zeros in a thousand bytes is returned in slices. The last slice is marked, even if they fit
 /// exactly.
 #[test]
 fn what_was_compressed_comes_in_slices() {
@@ -212,8 +211,7 @@ fn what_was_compressed_comes_in_slices() {
     }
 }
 
-/// Random messages in random pieces and fragments, with every window and with and without memory of what was
-/// before.
+/// Random messages in random pieces and fragments, with every window size, with and without context takeover.
 #[test]
 fn what_is_compressed_reads_back() {
     let mut dice = Dice::new(7692);
@@ -242,7 +240,7 @@ fn what_is_compressed_reads_back() {
     }
 }
 
-/// Nobody refers further back than was agreed.
+/// No reference exceeds the negotiated window.
 #[test]
 fn a_small_window_is_kept_to() {
     let mut dice = Dice::new(8);
@@ -296,7 +294,7 @@ fn what_a_server_may_agree_to() {
     assert!(small.agree(b"permessage-deflate; server_max_window_bits=11").is_err());
 }
 
-/// The bit of a compressed message stands on its first frame, and is a fault where nothing was agreed on.
+/// The bit of a compressed message is on its first frame, and is an error if compression was not negotiated.
 #[test]
 fn who_says_that_a_message_is_compressed() {
     let bytes = b"\x41\x01a\x89\x00\x80\x01b\x81\x00";

@@ -11,7 +11,7 @@ pub struct Writer {
     /// Payload of the frame that is still to come.
     left: u64,
     in_message: bool,
-    /// What the first frame of a message says besides.
+    /// Reserved bits of a message's first frame.
     bits: u8,
 }
 
@@ -26,16 +26,16 @@ impl Writer {
         self.left
     }
 
-    /// Whether the last data frame left its message open.
+    /// Returns whether the last data frame left its message open.
     pub fn in_message(&self) -> bool {
         self.in_message
     }
 
-    /// Begins a frame of this length: writes its head. Within a message a data frame goes on with it,
-    /// whatever its kind; `last` says that it ends it. Control frames are always whole. The frame before must
-    /// be complete.
+    /// Starts a frame of this length by writing its head. Inside a message, a data frame continues it,
+    /// whatever its kind; `last` ends the message. Control frames are never fragmented. The previous frame
+    /// must be complete.
     ///
-    /// The mask must come from where nobody can foresee it (section 5.3).
+    /// The mask must be unpredictable (section 5.3).
     pub fn begin(&mut self, kind: Kind, last: bool, length: u64, mask: [u8; 4], out: &mut Vec<u8>) {
         debug_assert!(self.left == 0, "a frame is not finished");
         let first = match kind.is_control() {

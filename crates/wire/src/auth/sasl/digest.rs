@@ -1,5 +1,5 @@
-//! DIGEST-MD5 (RFC 2831), laid out as curl lays it out. It is historic (RFC 6331): servers that have nothing
-//! better are met all the same.
+//! DIGEST-MD5 (RFC 2831), with curl's field order. It is historic (RFC 6331), but some servers offer nothing
+//! better.
 
 use md5::{Digest as _, Md5};
 

@@ -1,5 +1,6 @@
-//! What SASL says once a security context stands (RFC 4752 section 3.1): the server tells how it can protect
-//! messages, and the client chooses. Mail is protected by TLS or not at all: the choice is none.
+//! The last step of SASL GSSAPI, once a security context exists (RFC 4752 section 3.1): the server offers
+//! security layers, and the client chooses one. The choice is always none, because mail is protected by TLS
+//! or not at all.
 
 /// The answer to the server's offer, before it is wrapped; `None` when the offer is none, or when the server
 /// insists on more.
@@ -9,7 +10,7 @@ pub fn no_protection(offer: &[u8], authzid: &[u8]) -> Option<Vec<u8>> {
     (layers & NONE != 0).then(|| [&[NONE, 0, 0, 0], authzid].concat())
 }
 
-/// Whether a name tells a realm, or is to be taken from the ticket: only then a ticket is thought of.
+/// Returns whether the user name has a realm, or takes it from the ticket. Only then GSSAPI is tried.
 pub fn is_of_a_realm(user: &[u8]) -> bool {
     match user.iter().position(|b| b"/\\@".contains(b)) {
         Some(at) => at > 0 && at + 1 < user.len(),

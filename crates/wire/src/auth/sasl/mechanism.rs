@@ -1,4 +1,4 @@
-//! The names of mechanisms, sets of them, and what login options (`AUTH=...`) choose among them.
+//! The names of mechanisms, sets of them, and the choice made by login options (`AUTH=...`).
 
 use super::Login;
 use super::gssapi::is_of_a_realm;
@@ -46,8 +46,8 @@ impl Mechanism {
         Anonymous,
     ];
 
-    /// What is only used when it is chosen: who says that the user is who the connection is (EXTERNAL) or
-    /// nobody, and what curl doesn't know.
+    /// Mechanisms that must be chosen explicitly: EXTERNAL (the user is that of the connection), ANONYMOUS,
+    /// and those that curl does not support.
     const CHOSEN: [Mechanism; 4] = [External, ScramSha256Plus, ScramSha1Plus, Anonymous];
 
     /// As registered.
@@ -74,7 +74,7 @@ impl Mechanism {
         Mechanism::ALL.into_iter().find(|m| m.name().as_bytes().eq_ignore_ascii_case(name))
     }
 
-    /// Whether the client begins: the others answer a challenge.
+    /// Returns whether the client sends the first message. The others respond to a challenge.
     pub fn speaks_first(self) -> bool {
         !matches!(self, DigestMd5 | CramMd5)
     }
@@ -84,7 +84,7 @@ impl Mechanism {
         matches!(self, ScramSha256Plus | ScramSha1Plus)
     }
 
-    /// Whether there is what it needs. EXTERNAL has its say only where no password was given.
+    /// Returns whether the login has what the mechanism needs. EXTERNAL applies only without a password.
     pub fn suits(self, who: &Login) -> bool {
         match self {
             External => who.password.is_empty(),
@@ -103,7 +103,7 @@ pub struct Mechanisms(u16);
 
 impl Mechanisms {
     pub const NONE: Mechanisms = Mechanisms(0);
-    /// What is used unless it is chosen otherwise.
+    /// The mechanisms used without a choice.
     pub const DEFAULT: Mechanisms = {
         let (mut all, mut at) = ((1 << Mechanism::ALL.len()) - 1, 0);
         while at < Mechanism::CHOSEN.len() {
@@ -144,27 +144,27 @@ impl Mechanisms {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Any,
-    /// SASL alone.
+    /// Only SASL.
     Sasl,
-    /// The protocol's own command alone: POP3's APOP, IMAP's LOGIN.
+    /// Only the protocol's own command: POP3's APOP, IMAP's LOGIN.
     Own,
 }
 
-/// What login options say.
+/// The choice made by login options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preference {
     pub kind: Kind,
     pub mechanisms: Mechanisms,
 }
 
-/// Login options that say nothing known.
+/// Login options without any known value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadOption;
 
 impl Preference {
-    /// Reads `AUTH=NAME`, several of them separated by semicolons (CURLOPT_LOGIN_OPTIONS(3)). `own` is the
-    /// name of the protocol's own command after a plus sign, if it has one; `usual` is what is used where
-    /// nothing is chosen.
+    /// Parses `AUTH=NAME`, several of them separated by semicolons (CURLOPT_LOGIN_OPTIONS(3)). `own` is the
+    /// name of the protocol's own command after a plus sign, if it has one; `usual` is the set used without a
+    /// choice.
     pub fn parse(options: &[u8], own: Option<&str>, usual: Mechanisms) -> Result<Preference, BadOption> {
         let mut chosen: Option<Mechanisms> = None;
         let mut owns = false;

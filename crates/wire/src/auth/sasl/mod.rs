@@ -1,11 +1,10 @@
-//! SASL (RFC 4422) from the client's side, as the mail protocols speak it: which mechanism is used, what it
-//! says to each challenge, and when it has failed. [`Conversation`] is a state machine without I/O:
-//! [`begin`](Conversation::begin) and [`answer`](Conversation::answer) say what is to be sent, in base64.
-//! `mechanism` names the mechanisms, `scram` and `digest` are the ones with several steps.
+//! SASL (RFC 4422), the client's side, for the mail protocols: choice of mechanism, responses to challenges,
+//! and failure. [`Conversation`] is a state machine without I/O: [`begin`](Conversation::begin) and
+//! [`answer`](Conversation::answer) return what to send, in base64. `mechanism` names the mechanisms, `scram`
+//! and `digest` are those with several steps.
 //!
-//! As in curl, the strongest mechanism that both sides know is used; a challenge that makes no sense is
-//! cancelled (`*`), and the next best is tried. A refusal is final: no other mechanism is told the password
-//! after it.
+//! As in curl, the strongest mechanism that both sides support is used. A malformed challenge is cancelled
+//! (`*`), and the next best is tried. A refusal is final: the password is not sent by another mechanism.
 
 mod digest;
 mod gssapi;
@@ -21,14 +20,14 @@ use super::ntlm;
 use crate::{base64, hex};
 use scram::Scram;
 
-/// Who logs in, and where.
+/// The login and the service.
 #[derive(Clone, Debug, Default)]
 pub struct Login {
     pub user: Vec<u8>,
     pub password: Vec<u8>,
-    /// A user, even one without a name, was given: without one, only EXTERNAL says anything.
+    /// Whether a user name, possibly empty, was given. Without one, only EXTERNAL works.
     pub is_given: bool,
-    /// As whom to act, if not as the user (CURLOPT_SASL_AUTHZID).
+    /// The identity to act as, if it is not the user (CURLOPT_SASL_AUTHZID).
     pub authzid: Vec<u8>,
     /// CURLOPT_XOAUTH2_BEARER.
     pub bearer: Option<Vec<u8>>,
@@ -36,11 +35,11 @@ pub struct Login {
     pub service: Vec<u8>,
     pub host: Vec<u8>,
     pub port: u16,
-    /// What tells the TLS channel from others, the best first; none without TLS.
+    /// Channel bindings of the TLS connection, best first; empty without TLS.
     pub channels: Vec<Channel>,
 }
 
-/// One of the ways in which a TLS channel is told from others (RFC 5056).
+/// A channel binding of a TLS connection (RFC 5056).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// As registered: `tls-exporter` (RFC 9266), `tls-server-end-point` (RFC 5929).
@@ -48,7 +47,7 @@ pub struct Channel {
     pub name: Vec<u8>,
 }
 
-/// What is fresh each time.
+/// Values that are fresh for each attempt.
 #[derive(Clone, Debug)]
 pub struct Fresh {
     /// Printable, without a comma.
@@ -58,7 +57,7 @@ pub struct Fresh {
     pub now: i64,
 }
 
-/// What the server says, as its protocol marks it.
+/// A server's reply, classified by its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply<'a> {
     /// Go on; the challenge, in base64.
@@ -69,14 +68,13 @@ pub enum Reply<'a> {
     Failure,
 }
 
-/// What the client does.
+/// The client's next action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Begin with a mechanism, and with its first response where one goes along ("=" stands for an empty
-    /// one).
+    /// Start a mechanism, with its initial response if there is one ("=" for an empty one).
     Begin(&'static str, Option<String>),
-    /// Log in with a ticket (RFC 4752): whoever holds the security context talks, and answers here with how
-    /// that ended. [`Conversation::cancelled`] when it ended before the server had its say.
+    /// Log in with a ticket (RFC 4752). The owner of the security context exchanges the tokens and reports
+    /// the result here: [`Conversation::cancelled`] if it failed before the server's verdict.
     Gssapi,
     /// Send a response; it may be empty.
     Send(String),
@@ -86,11 +84,11 @@ pub enum Action {
     Done,
     /// The server refuses, or says that it is done when it can't be.
     Denied,
-    /// There is no mechanism left.
+    /// No mechanism is left.
     Exhausted,
 }
 
-/// What the next challenge is for.
+/// The meaning of the next challenge.
 enum State {
     Idle,
     /// The first response.
@@ -100,9 +98,9 @@ enum State {
     ScramFirst(Scram),
     ScramFinal(Scram),
     DigestProof,
-    /// Success, or a challenge that says what was wrong with the token.
+    /// Success, or a challenge that explains what was wrong with the token.
     BearerVerdict,
-    /// Nothing but the result.
+    /// Only the result is outstanding.
     Result,
     Cancelled,
 }
@@ -126,13 +124,13 @@ pub struct Conversation {
 struct Senseless;
 
 impl Conversation {
-    /// With what the server offers and what the user allows; whether the first response goes with the command
-    /// (CURLOPT_SASL_IR), and how long it may be then.
+    /// Creates a conversation from the mechanisms that the server offers and the user allows. `sends_first`:
+    /// send an initial response with the command (CURLOPT_SASL_IR), of at most `limit` octets.
     pub fn new(offered: Mechanisms, wanted: Mechanisms, sends_first: bool, limit: usize) -> Conversation {
         Conversation { offered, wanted, sends_first, limit, used: None, refused_names: 0, state: State::Idle }
     }
 
-    /// Chooses the best mechanism that is left.
+    /// Chooses the best remaining mechanism.
     pub fn begin(&mut self, who: &Login, fresh: &Fresh) -> Action {
         let usable = self.offered.both(self.wanted);
         let Some(mechanism) = Mechanism::ALL.into_iter().find(|m| usable.has(*m) && m.suits(who)) else {
@@ -159,7 +157,7 @@ impl Conversation {
         Action::Begin(name, Some(if response.is_empty() { "=".to_owned() } else { response }))
     }
 
-    /// What is said to the server's reply.
+    /// Returns the response to a server's reply.
     pub fn answer(&mut self, reply: Reply<'_>, who: &Login, fresh: &Fresh) -> Action {
         if let Reply::SuccessAfter(challenge) = reply {
             return match self.answer(Reply::Continue(challenge), who, fresh) {
@@ -176,8 +174,7 @@ impl Conversation {
                 }
                 return self.begin(who, fresh);
             }
-            // Which name a server knows the channel by is told by none. So far nothing was said but a user's
-            // name.
+            // No server reports which channel binding it supports. Only the user name has been sent so far.
             (State::ScramFirst(_), Reply::Failure) if self.has_another_name(who) => {
                 return self.begin(who, fresh);
             }
@@ -188,7 +185,7 @@ impl Conversation {
                 return Action::Send(base64::encode(b"\x01"));
             }
             (State::ScramFinal(scram), Reply::Continue(proof)) => {
-                // Who doesn't know the password is told it by no other mechanism either.
+                // A server that does not know the password must not receive it by another mechanism.
                 if !decode(proof).is_ok_and(|proof| scram.proves(&proof)) {
                     return Action::Denied;
                 }
@@ -208,7 +205,7 @@ impl Conversation {
         }
     }
 
-    /// What was said for this mechanism made no sense.
+    /// Records that the exchange of this mechanism was malformed.
     pub fn cancelled(&mut self) -> Action {
         self.state = State::Cancelled;
         Action::Cancel
@@ -257,7 +254,7 @@ impl Conversation {
         }
     }
 
-    /// The first response of a mechanism, in base64, and what comes after it.
+    /// Returns the initial response of a mechanism, in base64, and the next state.
     fn first(
         &self,
         mechanism: Mechanism,

@@ -1,12 +1,12 @@
-//! SASLprep (RFC 4013): what a person types becomes the octets that the server has stored. Spaces of all
-//! kinds become one kind, what cannot be seen goes, and what looks alike is spelt alike (NFKC). What a
-//! profile forbids is left as it is: no server has stored it, and it says so.
+//! SASLprep (RFC 4013): converts typed text to the form that servers store. All kinds of spaces become one
+//! kind, invisible characters are removed, and compatible characters are normalized (NFKC). Prohibited
+//! characters are kept: no server has stored them, so it refuses the login.
 
 use std::borrow::Cow;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 
-/// A name or a password as SCRAM computes with it. What is not UTF-8 stays as it is.
+/// Prepares a name or password for SCRAM. Invalid UTF-8 is returned unchanged.
 pub fn prepared(text: &[u8]) -> Cow<'_, [u8]> {
     let Ok(known) = std::str::from_utf8(text) else { return Cow::Borrowed(text) };
     if known.is_ascii() {
@@ -23,7 +23,7 @@ fn is_space(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
-/// Table B.1 of RFC 3454, without the one that stands among the spaces.
+/// Table B.1 of RFC 3454, except for the character that counts as a space.
 fn is_nothing(c: char) -> bool {
     matches!(
         c,

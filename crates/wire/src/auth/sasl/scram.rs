@@ -1,5 +1,6 @@
-//! SCRAM (RFC 5802, with SHA-256 RFC 7677): both sides prove that they know the password, and neither tells
-//! it. With a channel (`-PLUS`) both prove that they are at its two ends, too: nobody sits between them.
+//! SCRAM (RFC 5802, with SHA-256 RFC 7677): both sides prove that they know the password without sending it.
+//! With a channel binding (`-PLUS`) both also prove that they are the two ends of the TLS connection, which
+//! excludes an intermediary.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
@@ -25,17 +26,17 @@ pub enum Hash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// What is remembered between the messages.
+/// State kept between the messages.
 pub struct Scram {
     hash: Hash,
     /// `n,,` or with the identity to act as; `p=` and the kind of channel binding.
     header: Vec<u8>,
-    /// What tells the channel from others, where it is part of the proof.
+    /// The channel binding data, if it is part of the proof.
     channel: Vec<u8>,
     /// The first message without the header.
     bare: Vec<u8>,
     nonce: Vec<u8>,
-    /// What the server has to say last.
+    /// The signature that the server must send last.
     signature: Vec<u8>,
 }
 

@@ -34,7 +34,7 @@ fn b64(text: &str) -> String {
     base64::encode(text.as_bytes())
 }
 
-/// Plays a conversation: what the server says, and what is answered.
+/// Plays a conversation: the server's replies and the expected actions.
 fn plays(mut talk: Conversation, who: &Login, fresh: &Fresh, begin: Action, steps: &[(Reply<'_>, Action)]) {
     assert_eq!(talk.begin(who, fresh), begin);
     for (reply, action) in steps {
@@ -150,7 +150,7 @@ fn scram_examples_of_rfc_5802_and_rfc_7677() {
             (Reply::Success, Action::Done),
         ];
         plays(conversation(name, false), &user, &fresh(nonce), Action::Begin(name, None), &steps);
-        // A server that doesn't prove that it knows the password, be it silent or wrong.
+        // A server that does not prove that it knows the password: silent or wrong.
         let mut silent = conversation(name, true);
         silent.begin(&user, &fresh(nonce));
         silent.answer(challenge, &user, &fresh(nonce));
@@ -223,7 +223,7 @@ fn login_options() {
     assert_eq!(parse("AUTH=*"), any);
     assert_eq!(parse("auth=plain;AUTH=LOGIN"), sasl("PLAIN LOGIN"));
     assert_eq!(parse("AUTH=EXTERNAL"), sasl("EXTERNAL"));
-    // Where something else is usual, that is chosen as if it had been said; an option overrules it.
+    // If the default is something else, it is used as if it had been chosen; an option overrides it.
     let other = |options: &str| Preference::parse(options.as_bytes(), Some("APOP"), offers("NTLM"));
     assert_eq!((other(""), other("AUTH=PLAIN"), other("AUTH=*")), (sasl("NTLM"), sasl("PLAIN"), any));
     assert_eq!(parse("AUTH=+APOP"), Ok(Preference { kind: Kind::Own, mechanisms: Mechanisms::NONE }));
@@ -271,8 +271,8 @@ fn scram_with_a_channel() {
     assert_eq!(talk.begin(&who("user", "pencil"), &fresh(nonce)), Action::Exhausted);
 }
 
-/// A server tells nobody which of the names it knows: one that is refused before anything was proved gives
-/// way to the next, and one that is refused after it doesn't.
+/// A server does not report which channel bindings it supports. A binding refused before any proof is
+/// replaced by the next one; a refusal after the proof is final.
 #[test]
 fn names_of_a_channel_give_way_to_one_another() {
     let user = with_channels(&[("tls-exporter", b"E"), ("tls-server-end-point", b"C")]);
@@ -336,7 +336,8 @@ fn nobody_and_tickets() {
     assert_eq!(talk.answer(Reply::Success, &who("me", ""), &fresh("n")), Action::Done);
     let mut talk = conversation("ANONYMOUS", true);
     assert_eq!(talk.begin(&who("me", "x"), &fresh("n")), Action::Exhausted, "unless it is chosen");
-    // A ticket where a realm is named; what makes no sense is cancelled, and the next best is tried.
+    // A ticket is used if a realm is named. A malformed challenge is cancelled, and the next best mechanism
+    // is tried.
     let user = who("alice@REALM", "secret");
     let mut talk = conversation("PLAIN GSSAPI", false);
     assert_eq!(talk.begin(&user, &fresh("n")), Action::Gssapi);

@@ -8,7 +8,7 @@ use super::{HpackError, integer, statics};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
     Whole,
-    /// Only the first fields were kept; the table is as the peer has it.
+    /// Only the first fields were kept; the table is still in step with the peer.
     TooLarge,
 }
 
@@ -21,13 +21,13 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// With the size that was told in SETTINGS_HEADER_TABLE_SIZE.
+    /// Creates a decoder with the table size announced in SETTINGS_HEADER_TABLE_SIZE.
     pub fn new(limit: usize) -> Decoder {
         Decoder { table: Table::new(limit), limit }
     }
 
-    /// Reads a whole block into `out`, which holds fields of a size of at most `budget` then (RFC 9113
-    /// §6.5.2). What is beyond is read and forgotten: a small block may say a large list many times over.
+    /// Decodes a whole block into `out`, keeping fields up to a list size of `budget` (RFC 9113 §6.5.2).
+    /// Further fields are decoded and dropped: a small block may expand to a large list.
     pub fn decode(&mut self, block: &[u8], out: &mut Fields, budget: usize) -> Result<Fit, HpackError> {
         out.clear();
         let mut reader = Reader { at: 0, block, left: Some(budget) };
@@ -110,7 +110,7 @@ const LONGEST_TEXT: usize = 65_536;
 struct Reader<'a> {
     block: &'a [u8],
     at: usize,
-    /// What the list may still grow by; nothing once it was too large.
+    /// Remaining budget; `None` after the list was too large.
     left: Option<usize>,
 }
 
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// RFC 7541 C.6: three replies through a table of 256 octets, from which entries leave.
+    /// RFC 7541 C.6: three responses through a table of 256 octets, which evicts entries.
     #[test]
     fn replies_of_the_rfc() {
         let mut decoder = Decoder::new(256);

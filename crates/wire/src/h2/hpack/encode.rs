@@ -1,21 +1,20 @@
-//! Writing header blocks (RFC 7541 §3, §6): what repeats from request to request becomes one byte each, what
-//! is told once takes no room in the table, and what is secret and short enough to guess is never entered
-//! (§7.1.3).
+//! Encodes header blocks (RFC 7541 §3, §6). Fields that repeat between requests take one byte each, fields
+//! sent once are not indexed, and secrets short enough to guess are never indexed (§7.1.3).
 
 use super::table::{OVERHEAD, Table, hash};
 use super::{integer, statics};
 
-/// More than this is not kept for a peer that offers it: a search goes through all of it.
+/// Largest table used, even if the peer offers more: each search goes through all of it.
 const TABLE_LIMIT: usize = 4096;
 
-/// How a field that stands in no table is written (RFC 7541 §6.2).
+/// The representation of a field that is not in a table (RFC 7541 §6.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Literal {
     /// And entered.
     Entered,
     /// And not entered.
     Passing,
-    /// And never entered, by nobody on the way.
+    /// Never indexed, also not by intermediaries.
     Never,
 }
 
@@ -23,7 +22,7 @@ enum Literal {
 #[derive(Debug)]
 pub struct Encoder {
     table: Table,
-    /// The smallest size the peer's limit had since the last block; it must be told (RFC 7541 §4.2).
+    /// The smallest limit that the peer set since the last block; it must be signalled (RFC 7541 §4.2).
     lowest: Option<usize>,
     size: usize,
     lower: Vec<u8>,
@@ -45,7 +44,7 @@ impl Encoder {
         }
     }
 
-    /// Begins a block.
+    /// Starts a block.
     pub fn begin(&mut self, out: &mut Vec<u8>) {
         let Some(lowest) = self.lowest.take() else { return };
         for size in [lowest, self.size] {
@@ -56,8 +55,8 @@ impl Encoder {
         }
     }
 
-    /// Adds a field to it. Letters of the name become lower case (RFC 9113 §8.2). A sensitive one is kept out
-    /// of all tables.
+    /// Adds a field to the block. Names are converted to lower case (RFC 9113 §8.2). A sensitive field is
+    /// kept out of all tables.
     pub fn field(&mut self, name: &[u8], value: &[u8], sensitive: bool, out: &mut Vec<u8>) {
         let mut lower = std::mem::take(&mut self.lower);
         lower.clear();
@@ -99,7 +98,7 @@ impl Encoder {
     }
 }
 
-/// What other requests are likely to say again is entered.
+/// Chooses a representation: fields that later requests are likely to repeat are indexed.
 fn literal(name: &[u8], value: &[u8], sensitive: bool, table: usize) -> Literal {
     const PASSING: [&[u8]; 9] = [
         b":path",
@@ -112,7 +111,7 @@ fn literal(name: &[u8], value: &[u8], sensitive: bool, table: usize) -> Literal 
         b"if-range",
         b"if-unmodified-since",
     ];
-    /// A cookie shorter than this could be guessed through the size of what is sent (RFC 7541 §7.1.3).
+    /// Length below which a cookie could be guessed from the size of what is sent (RFC 7541 §7.1.3).
     const GUESSABLE: usize = 20;
     if sensitive
         || name == b"authorization"

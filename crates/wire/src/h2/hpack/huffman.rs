@@ -1,8 +1,8 @@
 //! The Huffman code of header compression (RFC 7541 §5.2, appendix B).
 //!
-//! The code is canonical, so that the lengths of its 257 words say everything. Words of up to eight bits
-//! (letters, digits, most of what URLs and dates hold) are found by the next eight bits in one table; the few
-//! longer ones by comparing with the first word of each length.
+//! The code is canonical, so the lengths of its 257 codes define it. Codes of up to eight bits (letters,
+//! digits, most characters of URLs and dates) are decoded by one table lookup of the next eight bits. The few
+//! longer ones are found by comparison with the first code of each length.
 
 use super::HpackError;
 
@@ -26,7 +26,7 @@ const END: u16 = 256;
 struct Code {
     /// Each symbol's word, in its low bits.
     words: [u32; 257],
-    /// Symbol and length of the word that the next eight bits begin with; 0 when it is longer.
+    /// Symbol and length of the code that starts the next eight bits; length 0 if it is longer.
     short: [(u8, u8); 256],
     /// The symbols in the order of their words.
     order: [u16; 257],
@@ -64,7 +64,7 @@ const fn build() -> Code {
             }
             symbol += 1;
         }
-        // The last length's words fill the code: their end is one more than 32 bits hold.
+        // The codes of the last length fill the code space: their end does not fit into 32 bits.
         code.end[length] = if length == LONGEST { u32::MAX } else { word << (32 - length) };
         length += 1;
     }
@@ -83,12 +83,11 @@ const fn fill_short(short: &mut [(u8, u8); 256], symbol: usize, word: u32, lengt
     }
 }
 
-/// Appends what the coded `text` says to `out`. Padding is at most seven bits, all ones (RFC 7541 §5.2).
+/// Decodes `text` and appends it to `out`. Padding is at most seven bits, all ones (RFC 7541 §5.2).
 pub fn decode(text: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     out.reserve(text.len() * 8 / 5 + 1);
     let mut rest = text.iter();
-    // The bits to come from the top down, `have` of them real, ones below: so that padding looks the same to
-    // the end.
+    // The next bits from the top down: `have` of them are real, the rest are ones, like padding.
     let (mut bits, mut have) = (u64::MAX, 0u32);
     loop {
         if have < LONGEST as u32 {

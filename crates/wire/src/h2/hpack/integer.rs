@@ -2,11 +2,11 @@
 
 use super::{HpackError, huffman};
 
-/// No length, index or table size of a block is larger than this: what claims to be is a fault, before
-/// anything is allocated for it.
+/// Largest length, index or table size in a block. A larger one is an error, before anything is allocated for
+/// it.
 const LARGEST: u64 = 1 << 28;
 
-/// An integer whose first `prefix` bits stand in the byte at `at`, which moves behind it.
+/// Reads an integer whose first `prefix` bits are in the byte at `at`, and moves `at` after it.
 pub fn decode(block: &[u8], at: &mut usize, prefix: u32) -> Result<usize, HpackError> {
     let mask = (1u64 << prefix) - 1;
     let mut value = u64::from(*block.get(*at).ok_or(HpackError::Truncated)?) & mask;
@@ -25,7 +25,7 @@ pub fn decode(block: &[u8], at: &mut usize, prefix: u32) -> Result<usize, HpackE
     Err(HpackError::TooLong)
 }
 
-/// Writes an integer behind the bits that `first` holds above its prefix.
+/// Writes an integer after the bits that `first` holds above its prefix.
 pub fn encode(out: &mut Vec<u8>, first: u8, prefix: u32, value: usize) {
     let mask = (1usize << prefix) - 1;
     if value < mask {
@@ -40,9 +40,9 @@ pub fn encode(out: &mut Vec<u8>, first: u8, prefix: u32, value: usize) {
     out.push(rest as u8);
 }
 
-/// Appends the string literal at `at` to `out` and tells its length. The length has the low `prefix` bits of
-/// the first byte, the bit above them says whether it is coded: 7 here (RFC 7541 §5.2), others in QPACK (RFC
-/// 9204 §4.1.2).
+/// Appends the string literal at `at` to `out` and returns its length. The length is in the low `prefix` bits
+/// of the first byte, and the bit above them says whether the Huffman code is used: 7 here (RFC 7541 §5.2),
+/// others in QPACK (RFC 9204 §4.1.2).
 pub fn decode_text(
     block: &[u8],
     at: &mut usize,
@@ -62,8 +62,8 @@ pub fn decode_text(
     Ok(out.len() - before)
 }
 
-/// Writes a string literal behind the bits that `first` holds, in the Huffman code when that is shorter.
-/// Upper-case letters of names are made lower-case by the caller.
+/// Writes a string literal after the bits that `first` holds, in the Huffman code if that is shorter. The
+/// caller converts names to lower case.
 pub fn encode_text(out: &mut Vec<u8>, first: u8, prefix: u32, text: &[u8]) {
     let coded = huffman::encoded_len(text);
     if coded < text.len() {

@@ -27,7 +27,7 @@ pub(super) fn entry(index: usize) -> Option<(&'static [u8], &'static [u8])> {
     Some((name.as_bytes(), value.as_bytes()))
 }
 
-/// The index of a name's first entry, and whether that of a pair.
+/// Returns the index of a name's first entry; for a matching pair, the index of the pair and `true`.
 pub(super) fn find(name: &[u8], value: &[u8]) -> Option<(usize, bool)> {
     let first = first_of(name)?;
     // Only pseudo-fields and one other have values here, the entries of a name side by side.
@@ -38,7 +38,7 @@ pub(super) fn find(name: &[u8], value: &[u8]) -> Option<(usize, bool)> {
     }
 }
 
-/// The first index of a name: candidates share its length, so that most names are told without a comparison.
+/// Returns the first index of a name. Candidates have its length, so most names need no comparison.
 fn first_of(name: &[u8]) -> Option<usize> {
     TABLE.iter().position(|(known, _)| known.len() == name.len() && known.as_bytes() == name).map(|at| at + 1)
 }

@@ -1,16 +1,15 @@
-//! The dynamic table of header compression (RFC 7541 §2.3.2, §4), as both sides keep it.
+//! The dynamic table of header compression (RFC 7541 §2.3.2, §4), for both directions.
 //!
-//! Entries stand one behind the other in one buffer and leave from its front, so that nothing is allocated
-//! for one.
+//! Entries are consecutive in one buffer and are evicted from its front, so no entry needs an allocation.
 
 use std::collections::VecDeque;
 
-/// What an entry counts beside its bytes (RFC 7541 §4.1).
+/// Size that an entry counts for beside its bytes (RFC 7541 §4.1).
 pub const OVERHEAD: usize = 32;
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// Where it begins, counted from the first byte ever entered.
+    /// Offset of its first byte, counted from the first byte ever inserted.
     start: u64,
     name: u32,
     value: u32,
@@ -30,7 +29,7 @@ pub(super) struct Table {
     /// Oldest first.
     entries: VecDeque<Entry>,
     bytes: Vec<u8>,
-    /// What the first of `bytes` is, counted as entries count.
+    /// Offset of the first of `bytes`, counted like those of entries.
     base: u64,
     size: usize,
     max: usize,
@@ -50,7 +49,7 @@ impl Table {
         self.size
     }
 
-    /// Entries that no longer fit leave.
+    /// Evicts entries that no longer fit.
     pub fn resize(&mut self, max: usize) {
         self.max = max;
         self.make_room(0);
@@ -77,7 +76,7 @@ impl Table {
         Some(self.parts(&self.entries[at]))
     }
 
-    /// The index of a pair, or else of its name, and which of them.
+    /// Returns the index of a pair and `true`, or else that of its name and `false`.
     pub fn find(&self, name: &[u8], value: &[u8], hash: u32) -> Option<(usize, bool)> {
         let mut named = None;
         for (index, entry) in self.entries.iter().rev().enumerate() {
@@ -104,7 +103,7 @@ impl Table {
         }
     }
 
-    /// Drops the bytes of entries that left once they are as many as the table holds.
+    /// Frees the bytes of evicted entries once they are as many as the table holds.
     fn compact(&mut self) {
         let live = self.entries.front().map_or(self.base + self.bytes.len() as u64, |oldest| oldest.start);
         let gone = (live - self.base) as usize;
@@ -115,7 +114,7 @@ impl Table {
     }
 }
 
-/// What pairs are told apart by before they are compared (FNV-1a).
+/// Hashes a pair (FNV-1a), for a quick comparison.
 pub(super) fn hash(name: &[u8], value: &[u8]) -> u32 {
     name.iter()
         .chain(value)
