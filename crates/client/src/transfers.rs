@@ -122,8 +122,7 @@ impl App {
         }
     }
 
-    /// Returns whether this head is the last one, judging by its content. Otherwise the first byte of body
-    /// shows it.
+    /// Returns whether the head itself shows that it is the last one. Otherwise the first byte of body does.
     fn ends_it(&self, head: &[u8]) -> bool {
         let status = head.get(9..12).and_then(|s| std::str::from_utf8(s).ok()?.parse().ok()).unwrap_or(0);
         match status {
@@ -323,8 +322,7 @@ impl Transfers {
         self.multi.set_limits(limits);
     }
 
-    /// Starts a transfer and returns its number, which is valid until [`release`](Self::release). The failure
-    /// names an option that is refused.
+    /// Starts a transfer; its number is valid until [`release`](Self::release). A failure names the option.
     pub fn start(&mut self, request: Request) -> Result<usize, Failure> {
         let mut active = self.spare.pop().unwrap_or_else(|| self.fresh());
         active.set(request.options)?;
@@ -401,8 +399,7 @@ impl Transfers {
         }
     }
 
-    /// Waits at most `max` until there is something to run. A signal ends it with
-    /// [`io::ErrorKind::Interrupted`].
+    /// Waits at most `max` for something to run. A signal fails it with [`io::ErrorKind::Interrupted`].
     pub fn wait(&self, max: Duration) -> io::Result<()> {
         self.multi.wait(&mut [], max, true).map(drop)
     }
@@ -548,8 +545,7 @@ impl Transfers {
         self.active[id].easy.cookies()
     }
 
-    /// Releases the transfer. If it has not ended, it is aborted: its connection is closed, or its stream
-    /// reset.
+    /// Releases the transfer. One that has not ended is aborted: connection closed, or stream reset.
     pub fn release(&mut self, id: usize) {
         let Some(mut active) = self.active.try_remove(id) else { return };
         let _ = self.multi.remove(&active.easy);

@@ -1,9 +1,9 @@
-//! GSS-API (RFC 2743, its C bindings RFC 2744): the client's side of a security context, as Negotiate (RFC
-//! 4559) and SOCKS 5 (RFC 1961) need it.
+//! GSS-API (RFC 2743, its C bindings RFC 2744): the client side of a security context, for Negotiate (RFC
+//! 4559) and SOCKS 5 (RFC 1961).
 //!
 //! The mechanisms are those of MIT Kerberos' `libgssapi_krb5.so.2`. It is loaded when the first context is
-//! wanted, so that whoever never says Negotiate neither needs nor pays for it. Calls may wait for a key
-//! distribution centre: callers give them a thread.
+//! created, so programs that never use Negotiate do not need it. Calls may wait for a key distribution
+//! centre: run them on a helper thread.
 
 mod library;
 mod oid;
@@ -16,7 +16,7 @@ pub use oid::Mechanism;
 /// Whether the service may act in the user's name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delegation {
-    /// It may not.
+    /// Never delegate.
     #[default]
     Never,
     /// When the realm's policy says that it is trusted with that.
@@ -25,7 +25,7 @@ pub enum Delegation {
     Always,
 }
 
-/// Whom a context is made with.
+/// The peer of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target<'a> {
     /// A service on a host.
@@ -34,10 +34,10 @@ pub enum Target<'a> {
     Principal(&'a str),
 }
 
-/// What a context can do for messages.
+/// The protection of messages that a context supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
-    /// Nothing.
+    /// None.
     None,
     /// Sign them.
     Signed,
@@ -45,12 +45,12 @@ pub enum Protection {
     Confidential,
 }
 
-/// What a context says to the other side's token.
+/// The result of processing the peer's token.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
-    /// This goes to the other side, whose answer is awaited.
+    /// Send this token and wait for the peer's.
     Continue(Vec<u8>),
-    /// The context stands. What the other side still has to hear may be empty.
+    /// The context is established. The last token for the peer may be empty.
     Complete(Vec<u8>),
 }
 
@@ -68,7 +68,7 @@ impl Step {
 pub enum Error {
     /// The library, or something in it, is not there; the loader's words.
     Absent(String),
-    /// A call failed: its name, and what the library says to it.
+    /// A call failed: its name, and the library's text.
     Failed { call: &'static str, text: String },
 }
 

@@ -1,9 +1,9 @@
-//! The border to `libgssapi_krb5.so.2`: its functions, found by dlopen(3) and kept for the life of the
-//! process, and [`Context`] on top of them. All unsafe code of this crate stands here.
+//! The interface to `libgssapi_krb5.so.2`: its functions, found by dlopen(3) and kept for the life of the
+//! process, and [`Context`] on top of them. All unsafe code of this crate is here.
 //!
-//! What holds throughout: a buffer that the library fills is released by the library (`Filled`), every name,
-//! credential and context is released when its owner is dropped, and descriptors handed in point at memory
-//! that outlives the call.
+//! Invariants: a buffer that the library fills is released by the library (`Filled`); every name, credential
+//! and context is released when its owner is dropped; descriptors passed in point at memory that outlives the
+//! call.
 
 #![allow(unsafe_code)]
 
@@ -20,11 +20,11 @@ use crate::{Delegation, Error, Mechanism, Protection, Step, Target};
 /// The name under which MIT Kerberos' library has been installed since 2004.
 const SONAME: &str = "libgssapi_krb5.so.2";
 
-/// Message texts of one status; a library that never comes to an end is not listened to for ever.
+/// Maximum number of texts for one status, in case a library never ends the list.
 const MAX_MESSAGES: usize = 8;
 
 const GSS_S_CONTINUE_NEEDED: u32 = 1;
-/// GSS_ERROR of the header: calling and routine errors stand in the upper half.
+/// GSS_ERROR of the header: calling and routine errors are in the upper half.
 const ERRORS: u32 = 0xffff_0000;
 const GSS_C_INITIATE: c_int = 1;
 const GSS_C_GSS_CODE: c_int = 1;
@@ -82,7 +82,7 @@ struct ChannelBindings {
     application: Buffer,
 }
 
-/// gss_name_t, gss_cred_id_t and gss_ctx_id_t: all are pointers to what only the library knows.
+/// gss_name_t, gss_cred_id_t and gss_ctx_id_t: opaque pointers.
 type Handle = *mut c_void;
 
 macro_rules! functions {
@@ -96,18 +96,18 @@ macro_rules! functions {
             /// Loads the library of this name and finds all of its functions.
             #[cfg(unix)]
             fn load(name: &str) -> Result<Functions, String> {
-                // SAFETY: its initialisers are those of a system library that any program may be linked with.
+                // SAFETY: its initialisers are those of a system library that any program may link.
                 let library = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| error.to_string())?;
                 let functions = Functions {
-                    // SAFETY: the library's function of this name has had this type since RFC 2744
-                    // (gss_set_neg_mechs since MIT Kerberos 1.8).
+                    // SAFETY: the function of this name has had this type since RFC 2744 (gss_set_neg_mechs
+                    // since MIT Kerberos 1.8).
                     $($field: *unsafe { library.get($symbol.to_bytes_with_nul()) }.map_err(|error| error.to_string())?,)*
                 };
                 std::mem::forget(library); // the functions stay where they are
                 Ok(functions)
             }
 
-            /// Windows has its own (SSPI), which nothing here speaks to: no library is looked for.
+            /// Windows has its own interface (SSPI), which is not supported: no library is loaded.
             #[cfg(windows)]
             fn load(name: &str) -> Result<Functions, String> {
                 Err(format!("{name} is not looked for on Windows"))
@@ -140,10 +140,10 @@ functions! {
     release_buffer: c"gss_release_buffer" = fn(*mut Buffer);
 }
 
-/// The library, loaded by whoever asks first.
+/// Returns the library's functions, loading them on first use.
 fn functions() -> Result<&'static Functions, Error> {
     static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
-    // Loaded outside of the lock, which a child forked meanwhile would find taken.
+    // Loaded outside of the lock: a child forked meanwhile would find it taken.
     let loaded = LIBRARY.get().is_none().then(|| Functions::load(SONAME));
     let library = LIBRARY.get_or_init(|| loaded.unwrap_or_else(|| Functions::load(SONAME)));
     library.as_ref().map_err(|text| Error::Absent(text.clone()))
@@ -155,11 +155,11 @@ pub fn default_user() -> Result<String, Error> {
 }
 
 impl Functions {
-    /// What the library says to these two numbers, each sentence with a full stop after it.
+    /// Returns the library's texts for both status numbers, each ended by a full stop.
     fn texts(&self, mechanism: Mechanism, major: u32, minor: u32) -> String {
         let mut out = String::new();
         for (status, kind) in [(major, GSS_C_GSS_CODE), (minor, GSS_C_MECH_CODE)] {
-            // A minor status of 0 says nothing; "Unknown error" least of all.
+            // A minor status of 0 has no useful text ("Unknown error").
             if status != 0 {
                 self.messages(mechanism, status, kind, &mut out);
             }
@@ -210,7 +210,7 @@ impl Functions {
         Ok(credential)
     }
 
-    /// Returns the name of the user whom a credential belongs to.
+    /// Returns the user name of a credential.
     fn user_of(&self, credential: Handle, mechanism: Mechanism) -> Result<String, Error> {
         let (mut minor, mut name) = (0, null_mut());
         // SAFETY: the caller's credential is live; only the name is wanted.
@@ -225,7 +225,7 @@ impl Functions {
     /// Returns the text of a name, and releases the name.
     fn display(&self, mut name: Handle, mechanism: Mechanism) -> Result<String, Error> {
         let (mut minor, mut text) = (0, Filled::new(self));
-        // SAFETY: `name` has just been made; it is released whatever display_name returns.
+        // SAFETY: `name` was created above; it is released whatever display_name returns.
         let major = unsafe {
             let major = (self.display_name)(&mut minor, name, &mut text.buffer, null_mut());
             (self.release_name)(&mut 0, &mut name);
@@ -235,11 +235,11 @@ impl Functions {
         Ok(String::from_utf8_lossy(text.bytes()).into_owned())
     }
 
-    /// Returns the name of the user whose tickets are used by default.
+    /// Returns the user name of the default tickets.
     fn default_user(&self) -> Result<String, Error> {
         let mut credential = self.default_credential(Mechanism::Spnego)?;
         let user = self.user_of(credential, Mechanism::Spnego);
-        // SAFETY: the credential has just been made, and nothing else holds it.
+        // SAFETY: the credential was created above, and nothing else refers to it.
         unsafe { (self.release_cred)(&mut 0, &mut credential) };
         user
     }
@@ -272,7 +272,7 @@ impl<'a> Filled<'a> {
         if self.buffer.value.is_null() {
             return &[];
         }
-        // SAFETY: the library set both fields to its allocation, which stands until it is released on drop.
+        // SAFETY: the library set both fields to its allocation, which lives until it is released on drop.
         unsafe { std::slice::from_raw_parts(self.buffer.value.cast(), self.buffer.length) }
     }
 }
@@ -290,7 +290,7 @@ pub struct Context {
     functions: &'static Functions,
     mechanism: Mechanism,
     flags: u32,
-    /// What the library says of the context since its last step.
+    /// Flags of the context after its last step.
     granted: u32,
     bindings: Option<Vec<u8>>,
     target: Handle,
@@ -304,7 +304,7 @@ pub struct Context {
 unsafe impl Send for Context {}
 
 impl Context {
-    /// A context with `service` on `host`, not begun yet. The user is who holds the tickets of this process.
+    /// Creates a context with `service` on `host`. The user is the owner of this process's tickets.
     pub fn new(
         service: &str,
         host: &str,
@@ -314,7 +314,7 @@ impl Context {
         Context::with(&Target::Service(service, host), mechanism, delegation)
     }
 
-    /// The same with whoever is named.
+    /// Creates a context with the given target.
     pub fn with(target: &Target, mechanism: Mechanism, delegation: Delegation) -> Result<Context, Error> {
         Context::by(functions()?, target, mechanism, delegation)
     }
@@ -351,12 +351,12 @@ impl Context {
         self.bindings = Some(channel);
     }
 
-    /// Asks for a context whose messages can be signed, encrypted and told from those of another order.
+    /// Requests a context whose messages can be signed, encrypted and checked for their order.
     pub fn protect_messages(&mut self) {
         self.flags |= GSS_C_SEQUENCE_FLAG | GSS_C_CONF_FLAG | GSS_C_INTEG_FLAG;
     }
 
-    /// What the context can do for messages, once it stands.
+    /// Returns the protection that an established context supports.
     pub fn protection(&self) -> Protection {
         match self.granted {
             granted if granted & GSS_C_CONF_FLAG != 0 => Protection::Confidential,
@@ -380,8 +380,8 @@ impl Context {
         self.functions.checked("gss_import_name", self.mechanism, (major, minor))
     }
 
-    /// NTLM inside of SPNEGO gives a password's hash to whoever asks: where a package offers it, only the
-    /// other mechanisms are agreed upon.
+    /// Excludes NTLM from SPNEGO, because it gives any peer a hash of the password: if a package provides
+    /// NTLM, only the other mechanisms are negotiated.
     fn exclude_ntlm(&mut self) -> Result<(), Error> {
         if !self.functions.offers(NTLM) {
             return Ok(());
@@ -395,7 +395,7 @@ impl Context {
         f.checked("gss_set_neg_mechs", self.mechanism, (major, minor))
     }
 
-    /// Acquires the default credential unless the context holds it already.
+    /// Acquires the default credential unless the context has one.
     fn acquire(&mut self) -> Result<(), Error> {
         if !self.credential.is_null() {
             return Ok(());
@@ -404,14 +404,14 @@ impl Context {
         Ok(())
     }
 
-    /// Returns the name of the user whose tickets the context uses. A context that has not begun keeps to
-    /// them, even if the ticket cache is replaced.
+    /// Returns the user name of the tickets that the context uses. A context that has not started keeps these
+    /// tickets, even if the ticket cache is replaced.
     pub fn credential_user(&mut self) -> Result<String, Error> {
         self.acquire()?;
         self.functions.user_of(self.credential, self.mechanism)
     }
 
-    /// Takes in the other side's token, none at the beginning, and says what goes to it.
+    /// Processes the peer's token (`None` at the start) and returns the next one.
     pub fn step(&mut self, token: Option<&[u8]>) -> Result<Step, Error> {
         self.steps += 1;
         let (f, mechanism) = (self.functions, Oid::of(self.mechanism.oid()));
@@ -426,9 +426,8 @@ impl Context {
             application: Buffer::of(octets),
         });
         let channel = channel.as_ref().map_or(null(), |channel| channel as *const ChannelBindings);
-        // SAFETY: credential, name and context are this object's own or null, which means the default
-        // credential and a new context; descriptors and bindings live until the call returns; what is not
-        // wanted is null.
+        // SAFETY: credential, name and context belong to this object or are null (default credential, new
+        // context); descriptors and bindings live until the call returns; unused results are null.
         let major = unsafe {
             (f.init_sec_context)(
                 &mut minor,
@@ -452,12 +451,12 @@ impl Context {
         Ok(if unfinished { Step::Continue(answer) } else { Step::Complete(answer) })
     }
 
-    /// Who we are in this context.
+    /// Returns our own user name in this context.
     pub fn user(&mut self) -> Result<String, Error> {
         let (f, mut minor, mut name) = (self.functions, 0, null_mut());
         let nothing = null_mut();
-        // SAFETY: the context is this object's own or null, which the library refuses; only the first name is
-        // asked for.
+        // SAFETY: the context belongs to this object or is null, which the library refuses; only the first
+        // name is requested.
         let major = unsafe {
             (f.inquire_context)(
                 &mut minor,
@@ -533,8 +532,8 @@ impl Functions {
 impl Drop for Context {
     fn drop(&mut self) {
         let (f, mut minor) = (self.functions, 0);
-        // SAFETY: each is this object's own or null, and is not used afterwards. No token is asked of a
-        // context's end.
+        // SAFETY: each belongs to this object or is null, and is not used afterwards. No final token is
+        // requested.
         unsafe {
             if !self.context.is_null() {
                 (f.delete_sec_context)(&mut minor, &mut self.context, null_mut());

@@ -4,7 +4,7 @@
 /// How a context is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
-    /// RFC 4178, which agrees with the other side on one of those below it.
+    /// RFC 4178, which negotiates one of the mechanisms below it.
     Spnego,
     /// RFC 4121.
     Kerberos,

@@ -1,9 +1,9 @@
-//! TLS by the system's OpenSSL 3, for programs that ask for it: what they set up through libcurl is a context
-//! of the library that they themselves have loaded. It is loaded by name when it is first needed and never
-//! required.
+//! TLS by the system's OpenSSL 3, for programs that request it. What they set up through libcurl is a context
+//! of the library that they have loaded themselves. The library is loaded when it is first needed, and is
+//! never required.
 //!
-//! A [`Connection`] moves no bytes: what the peer sent is put in, what is to be sent is taken out (memory
-//! BIOs, BIO_s_mem(3)).
+//! A [`Connection`] moves no bytes: received bytes are put in, and output is taken out (memory BIOs,
+//! BIO_s_mem(3)).
 
 mod library;
 mod numbers;
@@ -22,7 +22,7 @@ pub enum Protocol {
     Tls13 = 0x304,
 }
 
-/// What became of a call that may have to wait for the peer.
+/// The result of a call that may have to wait for the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// So many bytes; a handshake that is over moves none.
@@ -50,7 +50,7 @@ pub struct Session {
     pub der: Vec<u8>,
     /// 0x304 is TLS 1.3.
     pub version: u16,
-    /// Seconds, from the moment in which it was given.
+    /// Lifetime in seconds from its creation.
     pub lifetime: i64,
     /// Bytes that the server takes with the hello.
     pub early: u32,
@@ -68,11 +68,11 @@ pub struct Failure {
 /// Why an engine or a provider is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotOpened {
-    /// Nothing has that name.
+    /// No module has that name.
     NotFound(Failure),
     /// It is there and cannot be used.
     NotInitialised(Failure),
-    /// Nothing could have that name.
+    /// The name is invalid.
     BadName,
 }
 

@@ -1,9 +1,10 @@
-//! The border to `libssl.so.3` and `libcrypto.so.3`: their functions, found by dlopen(3) and kept for the life of the process, and
-//! [`Context`] and [`Connection`] on top of them. All unsafe code of this crate stands here.
+//! The interface to `libssl.so.3` and `libcrypto.so.3`: their functions, found by dlopen(3) and kept for the
+//! life of the process, and [`Context`] and [`Connection`] on top of them. All unsafe code of this crate is
+//! here.
 //!
-//! What holds throughout: an object is freed by its owner's drop, with the library's own function; buffers that are handed in
-//! outlive the call; a text that the library gives is copied unless it is a constant of the library, which is never unloaded. The
-//! error queue, which is one for each thread, is emptied before a call whose errors are asked for.
+//! Invariants: an object is freed when its owner is dropped, by the library's own function; buffers passed in
+//! outlive the call; texts are copied unless they are constants of the library, which is never unloaded. The
+//! thread's error queue is emptied before a call whose errors are read.
 
 #![allow(unsafe_code)]
 #![allow(clippy::useless_conversion, reason = "C's long is an i32 on Windows")]
@@ -25,7 +26,7 @@ use crate::{Encoding, Failure, Protocol, Session};
 const CRYPTO: &str = "libcrypto.so.3";
 const SSL: &str = "libssl.so.3";
 
-/// Every object of the library's is known by its address alone.
+/// An opaque object of the library.
 type Handle = *mut c_void;
 
 type KeyLogFn = unsafe extern "C" fn(*const c_void, *const c_char);
@@ -51,7 +52,7 @@ macro_rules! functions {
                 $($(let $field;)*)*
                 $({
                     let library = open($library)?;
-                    // SAFETY: OpenSSL's function of this name has had this type in each release of its third major version, whose
+                    // SAFETY: the function of this name has had this type in all releases of OpenSSL 3, whose
                     // ABI is stable.
                     $($field = *unsafe { library.get($symbol.to_bytes_with_nul()) }.map_err(|error| error.to_string())?;)*
                     std::mem::forget(library); // the functions stay where they are
@@ -71,7 +72,7 @@ macro_rules! functions {
 
 #[cfg(unix)]
 fn open(name: &str) -> Result<Library, String> {
-    // SAFETY: its initialisers are those of a system library that any program may be linked with.
+    // SAFETY: its initialisers are those of a system library that any program may link.
     unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| error.to_string())
 }
 
@@ -185,7 +186,7 @@ fn functions() -> Result<&'static Functions, &'static str> {
     static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
     let load = || {
         let mut functions = Functions::load()?;
-        // SAFETY: an index for each kind of object, without functions that copy or free what is put there.
+        // SAFETY: an index for each kind of object, without functions that copy or free its values.
         unsafe {
             let index =
                 |class| (functions.new_ex_index)(class, 0, null_mut(), null_mut(), null_mut(), null_mut());
@@ -195,7 +196,7 @@ fn functions() -> Result<&'static Functions, &'static str> {
         let has_room = functions.connection_data >= 0 && functions.context_data >= 0;
         has_room.then_some(functions).ok_or_else(|| "it has no room for our data".to_owned())
     };
-    // Loaded outside of the lock, which a child forked meanwhile would find taken.
+    // Loaded outside of the lock: a child forked meanwhile would find it taken.
     let loaded = LIBRARY.get().is_none().then(load);
     LIBRARY.get_or_init(|| loaded.unwrap_or_else(load)).as_ref().map_err(String::as_str)
 }
@@ -212,10 +213,10 @@ pub fn version() -> Option<&'static str> {
     unsafe { constant((f.version_text)(0)) }
 }
 
-/// A text that stands as long as the library.
+/// Returns a text that lives as long as the library.
 ///
 /// # Safety
-/// `text` is NULL or a constant of the library's.
+/// `text` is NULL or a constant of the library.
 unsafe fn constant(text: *const c_char) -> Option<&'static str> {
     if text.is_null() {
         return None;
@@ -226,7 +227,7 @@ unsafe fn constant(text: *const c_char) -> Option<&'static str> {
 
 impl Functions {
     fn forget_errors(&self) {
-        // SAFETY: it takes nothing and concerns this thread alone.
+        // SAFETY: no arguments; it affects only this thread.
         unsafe { (self.clear_errors)() }
     }
 
@@ -239,7 +240,7 @@ impl Functions {
             return Failure::default();
         }
         let mut text = [0u8; 256];
-        // SAFETY: the buffer is as long as said and will hold a text that ends with a nul.
+        // SAFETY: the buffer has the given length and receives a text that ends with a NUL.
         unsafe { (self.error_text)(code, text.as_mut_ptr().cast(), text.len()) };
         let text = CStr::from_bytes_until_nul(&text).unwrap_or_default();
         Failure { code: code.into(), text: text.to_string_lossy().into_owned() }
@@ -249,7 +250,7 @@ impl Functions {
         if result > 0 { Ok(()) } else { Err(self.failure()) }
     }
 
-    /// What is read from bytes by `f`, once or until it gives nothing more.
+    /// Calls `f` with a BIO that reads `bytes`.
     fn reading<T>(&self, bytes: &[u8], f: impl FnOnce(Handle) -> T) -> T {
         self.forget_errors();
         // SAFETY: the BIO reads from `bytes`, which outlives it; `f` does not keep it.
@@ -271,7 +272,7 @@ impl Functions {
     }
 }
 
-/// What an i2d function writes: it is asked for the length first.
+/// Returns the output of an i2d function, which is first asked for the length.
 fn encoded(mut write: impl FnMut(*mut *mut c_uchar) -> c_int) -> Vec<u8> {
     let mut bytes = vec![0u8; usize::try_from(write(null_mut())).unwrap_or(0)];
     let mut place = bytes.as_mut_ptr();
@@ -281,7 +282,7 @@ fn encoded(mut write: impl FnMut(*mut *mut c_uchar) -> c_int) -> Vec<u8> {
     bytes
 }
 
-/// Gives OpenSSL a password, as far as there is room.
+/// Passes a password to OpenSSL, truncated to the size of the buffer.
 unsafe extern "C" fn password(buffer: *mut c_char, size: c_int, _writing: c_int, user: *mut c_void) -> c_int {
     // SAFETY: `user` is the `&[u8]` that `with_password` put there, and lives until the call that asks returns.
     let text = unsafe { *user.cast::<&[u8]>() };
@@ -301,7 +302,7 @@ unsafe extern "C" fn log_key(connection: *const c_void, line: *const c_char) {
         let file = (f.context_data_of)(context, f.context_data).cast::<File>();
         let line = CStr::from_ptr(line).to_bytes();
         if let Some(mut file) = file.as_ref() {
-            let _ = file.write_all(&[line, b"\n"].concat()); // nowhere to tell it
+            let _ = file.write_all(&[line, b"\n"].concat()); // nowhere to report it
         }
     }
 }
@@ -309,8 +310,8 @@ unsafe extern "C" fn log_key(connection: *const c_void, line: *const c_char) {
 /// A session that may be resumed: it is written down.
 unsafe extern "C" fn keep_session(connection: Handle, session: Handle) -> c_int {
     let Ok(f) = functions() else { return 0 };
-    // SAFETY: the connection's data is null or its `Given`, which lives as long (`Connection::drop`); the session is alive during
-    // this call, and 0 says that it is not kept.
+    // SAFETY: the connection's data is null or its `Given`, which lives as long; the session is alive during
+    // this call, and 0 means that it is not kept.
     unsafe {
         let given = (f.data_of)(connection, f.connection_data).cast::<Given>();
         if let Some(given) = given.as_ref() {
@@ -326,7 +327,7 @@ unsafe extern "C" fn keep_session(connection: Handle, session: Handle) -> c_int 
     0
 }
 
-/// Sessions that were given to a connection and not taken yet.
+/// Sessions that a connection received and that were not taken yet.
 #[derive(Default)]
 struct Given(Mutex<Vec<Session>>);
 
@@ -336,7 +337,7 @@ pub struct Context {
     context: Handle,
     /// Where [`log_key`] finds it; behind an `Arc`, so that it stays where it is.
     log: Option<Arc<File>>,
-    /// In whose library context it stands, or whose key it uses; dropped behind the context.
+    /// The module whose library context or key it uses; dropped after the context.
     _module: Option<Arc<Module>>,
 }
 
@@ -344,8 +345,7 @@ pub struct Context {
 unsafe impl Send for Context {}
 
 impl Context {
-    /// One with the library's own defaults, whose algorithms are those of a provider's library context if there is one. An error
-    /// tells why there is no library.
+    /// Creates a context, with a provider's algorithms if one is given. Fails without a library.
     pub fn new(module: Option<Arc<Module>>) -> Result<Context, String> {
         let f = functions()?;
         f.forget_errors();
@@ -373,7 +373,7 @@ impl Context {
 
     fn control(&mut self, command: c_int, number: c_long, pointer: *const c_char) -> Result<(), Failure> {
         self.f.forget_errors();
-        // SAFETY: what the command wants is a number or a text that lives until the call returns.
+        // SAFETY: the command's argument is a number or a text that lives until the call returns.
         self.f.checked(unsafe {
             (self.f.ctrl_context)(self.context, command, number, pointer.cast_mut().cast())
         })
@@ -422,7 +422,7 @@ impl Context {
         unsafe { (self.f.set_alpn)(self.context, list.as_ptr(), list.len() as c_uint) };
     }
 
-    /// A server whose chain is not good is refused.
+    /// Refuses a server whose chain is invalid.
     pub fn verify(&mut self) {
         // SAFETY: no function of ours decides anything.
         unsafe { (self.f.set_verify)(self.context, SSL_VERIFY_PEER, null_mut()) };
@@ -433,7 +433,7 @@ impl Context {
         self.trusted(self.f.trust_file, file)
     }
 
-    /// Adds those of a folder of hashed names, which are looked up when they are needed.
+    /// Adds a directory of certificates with hashed names, which are read on demand.
     pub fn trust_folder(&mut self, folder: &Path) -> Result<(), Failure> {
         self.trusted(self.f.trust_folder, folder)
     }
@@ -454,7 +454,7 @@ impl Context {
         self.fill_store(bytes, self.f.pem_trusted_cert, self.f.add_cert, self.f.free_cert)
     }
 
-    /// What the context trusts by now, for others.
+    /// Returns the trust store of this context.
     pub fn store(&self) -> Store {
         // SAFETY: the store gets an owner more, who frees it.
         unsafe {
@@ -464,9 +464,9 @@ impl Context {
         }
     }
 
-    /// Trusts what another context did, and nothing else.
+    /// Trusts what another context does, and nothing else.
     pub fn set_store(&mut self, store: &Store) {
-        // SAFETY: the context takes a reference of its own.
+        // SAFETY: the context takes its own reference.
         unsafe { (self.f.share_store)(self.context, store.store) };
     }
 
@@ -495,7 +495,7 @@ impl Context {
     ) -> usize {
         let mut found = 0;
         self.f.reading(bytes, |bio| {
-            // SAFETY: the store takes a reference of its own, and ours is dropped.
+            // SAFETY: the store takes its own reference, and ours is dropped.
             unsafe {
                 let store = (self.f.store)(self.context);
                 loop {
@@ -522,7 +522,7 @@ impl Context {
         let f = self.f;
         f.reading(bytes, |bio| {
             let read_pem = |read: ReadPemFn| {
-                // SAFETY: the BIO is alive, the password's function is given what it expects.
+                // SAFETY: the BIO is alive; the password callback gets the data that it expects.
                 with_password(secret, |user| unsafe { read(bio, null_mut(), Some(password), user) })
             };
             let own = match encoding {
@@ -533,7 +533,7 @@ impl Context {
             if own.is_null() {
                 return Err(f.failure());
             }
-            // SAFETY: a certificate that was just read; the context takes a reference of its own.
+            // SAFETY: a certificate that was just parsed; the context takes its own reference.
             let used = unsafe {
                 let used = (f.use_cert)(self.context, own);
                 (f.free_cert)(own);
@@ -555,7 +555,7 @@ impl Context {
 
     /// Puts a certificate at the end of the client's chain, and owns it.
     fn append(&self, cert: Handle) {
-        // SAFETY: a certificate of which we own a reference; the context takes it over when it says so.
+        // SAFETY: a certificate that we own; on success the context takes over the reference.
         unsafe {
             if (self.f.ctrl_context)(self.context, SSL_CTRL_EXTRA_CHAIN_CERT, 0, cert) != 1 {
                 (self.f.free_cert)(cert);
@@ -568,7 +568,7 @@ impl Context {
         let f = self.f;
         let key = f.reading(bytes, |bio| {
             match encoding {
-                // SAFETY: the BIO is alive, the password's function is given what it expects.
+                // SAFETY: the BIO is alive; the password callback gets the data that it expects.
                 Encoding::Pem => with_password(secret, |user| unsafe {
                     (f.pem_key)(bio, null_mut(), Some(password), user)
                 }),
@@ -584,7 +584,7 @@ impl Context {
         if key.is_null() {
             return Err(f.failure());
         }
-        // SAFETY: a key that was just read; the context takes a reference of its own.
+        // SAFETY: a key that was just parsed; the context takes its own reference.
         let used = unsafe {
             let used = (f.use_key)(self.context, key);
             (f.free_key)(key);
@@ -603,14 +603,14 @@ impl Context {
         }
         let secret = c_text(secret);
         let (mut key, mut cert, mut others) = (null_mut(), null_mut(), null_mut());
-        // SAFETY: three places for what is found there, each of which is owned by us then.
+        // SAFETY: three places for the results, which we own then.
         let parsed = unsafe {
             let parsed = (f.parse_pkcs12)(file, secret.as_ptr(), &mut key, &mut cert, &mut others);
             (f.free_pkcs12)(file);
             parsed
         };
         f.checked(parsed.into())?;
-        // SAFETY: what was found, or null, which both functions refuse.
+        // SAFETY: the result, or null, which both functions refuse.
         let used = unsafe {
             let used = (f.use_cert)(self.context, cert);
             (f.free_cert)(cert);
@@ -618,7 +618,7 @@ impl Context {
         };
         let used = f.checked(used.into());
         let keyed = self.own_key(key);
-        // SAFETY: the stack and what is in it are ours; null is an empty one.
+        // SAFETY: we own the stack and its contents; null is an empty stack.
         unsafe {
             loop {
                 let other = (f.shift)(others);
@@ -642,7 +642,7 @@ impl Context {
     /// Secrets are appended to this file, in the format of NSS.
     pub fn log_keys(&mut self, file: File) {
         let file = Arc::new(file);
-        // SAFETY: the file stays where it is as long as the context and its connection live: both hold it.
+        // SAFETY: the file's address is stable while context and connection live: both hold it.
         unsafe {
             let place = Arc::as_ptr(&file).cast_mut().cast();
             (self.f.set_context_data)(self.context, self.f.context_data, place);
@@ -651,7 +651,7 @@ impl Context {
         self.log = Some(file);
     }
 
-    /// Sessions are written down when they are given ([`Connection::sessions`]).
+    /// Collects new sessions for [`Connection::sessions`].
     pub fn keep_sessions(&mut self) {
         // SAFETY: the function finds its data at the connection.
         unsafe {
@@ -691,7 +691,7 @@ impl Context {
     }
 }
 
-/// `f` is given what [`password`] expects as its data.
+/// Calls `f` with the data that [`password`] expects.
 fn with_password<T>(secret: &[u8], f: impl FnOnce(*mut c_void) -> T) -> T {
     let mut secret = secret;
     f((&raw mut secret).cast())
@@ -710,7 +710,7 @@ pub struct Store {
     store: Handle,
 }
 
-// SAFETY: as for `Context`; the library counts its owners and locks what they look up in it.
+// SAFETY: as for `Context`; the library counts its owners and locks lookups.
 unsafe impl Send for Store {}
 // SAFETY: as above.
 unsafe impl Sync for Store {}

@@ -1,4 +1,4 @@
-//! Numbers of OpenSSL's headers, by their names there, and what texts and lengths are to C.
+//! Numbers of OpenSSL's headers, by their names there, and conversions of texts and lengths for C.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, c_int, c_long, c_uint, c_ulong};
@@ -20,7 +20,7 @@ pub const SSL_CTRL_SET_MAX_PROTO_VERSION: c_int = 124;
 pub const SSL_CTRL_GET_NEGOTIATED_GROUP: c_int = 134;
 /// SSL_MODE_ENABLE_PARTIAL_WRITE, ACCEPT_MOVING_WRITE_BUFFER, RELEASE_BUFFERS.
 pub const MODES: c_long = 1 | 2 | 16;
-/// SSL_SESS_CACHE_CLIENT, NO_INTERNAL: sessions are kept by who made them.
+/// SSL_SESS_CACHE_CLIENT, NO_INTERNAL: the owner stores sessions.
 pub const CLIENT_CACHE: c_long = 1 | 0x300;
 pub const SSL_VERIFY_PEER: c_int = 1;
 pub const STATUS_TYPE_OCSP: c_long = 1;
@@ -28,12 +28,12 @@ pub const BIO_C_SET_BUF_MEM_EOF_RETURN: c_int = 130;
 pub const X509_V_FLAG_CRL_CHECK_ALL: c_ulong = 4 | 8;
 /// X509_V_FLAG_TRUSTED_FIRST, which 3.0 has by default, and PARTIAL_CHAIN.
 pub const X509_V_FLAG_PARTIAL_CHAIN: c_ulong = 0x80000;
-/// SSL_OP_NO_COMPRESSION, as curl sets it; everything else stays the library's choice.
+/// SSL_OP_NO_COMPRESSION, as in curl; the library chooses all other options.
 pub const OPTIONS: u64 = 1 << 17;
 pub const CRYPTO_EX_INDEX_SSL: c_int = 0;
 pub const CRYPTO_EX_INDEX_SSL_CTX: c_int = 1;
 pub const OPENSSL_INIT_LOAD_CONFIG: u64 = 0x40;
-/// All but the engine of the kernel's sockets, which is asked for by name.
+/// All except the engine for the kernel's sockets, which has to be named explicitly.
 pub const OPENSSL_INIT_ENGINE_ALL_BUILTIN: u64 = 0x7600;
 pub const ENGINE_CTRL_GET_CMD_FROM_NAME: c_int = 13;
 pub const ENGINE_METHOD_ALL: c_uint = 0xffff;
@@ -42,14 +42,14 @@ pub const OSSL_STORE_INFO_CERT: c_int = 5;
 pub const UIT_PROMPT: c_int = 1;
 pub const UIT_VERIFY: c_int = 2;
 
-/// Objects of one URI that are looked through for the one wanted.
+/// Maximum number of objects of one URI that are examined.
 pub const MAX_STORED: usize = 100;
 /// The longest name of a provider, as in curl.
 pub const MAX_PROVIDER_NAME: usize = 128;
-/// The longest chain of certificates that is told.
+/// The longest chain of certificates that is reported.
 pub const MAX_CHAIN: c_int = 100;
 
-/// A text with a nul at its end; what stands behind a nul of its own is not heard, as in C.
+/// Returns a text that ends with a NUL; anything after an embedded NUL is cut off, as in C.
 pub fn c_text(bytes: &[u8]) -> CString {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     CString::new(&bytes[..end]).unwrap_or_default()
@@ -59,7 +59,7 @@ pub fn length(bytes: &[u8]) -> c_int {
     c_int::try_from(bytes.len()).unwrap_or(c_int::MAX)
 }
 
-/// One copy of each name that is met, kept for ever: there are few groups.
+/// Returns one permanent copy of each name: there are few groups.
 pub fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

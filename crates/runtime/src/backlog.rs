@@ -1,33 +1,33 @@
-//! How large a send buffer ought to be on a system that says how much it wants to have at hand for a link to
-//! be full, and leaves it to the program to give that room (Windows' SIO_IDEAL_SEND_BACKLOG_QUERY). With
-//! less, a link of long delay is filled to a part only: 64 KiB at 200 ms are 320 KB/s.
+//! Size of the send buffer on systems that report the buffer needed to fill a link and leave it to the
+//! program to provide it (Windows' SIO_IDEAL_SEND_BACKLOG_QUERY). A smaller buffer fills only part of a link
+//! with long delay: 64 KiB at 200 ms are 320 KB/s.
 
 use std::time::{Duration, Instant};
 
-/// The system is not asked more often.
+/// Minimum time between two queries of the system.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Nor before so much was sent: what is smaller fits into any buffer.
+/// Minimum number of bytes sent between two queries: less fits into any buffer.
 const WORTH_IT: usize = 64 << 10;
-/// More is not given to one socket, whatever is said.
+/// Maximum size for one socket, whatever the system reports.
 const MOST: usize = 16 << 20;
 
-/// What is known of one socket's buffer.
+/// State of one socket's buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog {
-    /// Bytes that the buffer holds.
+    /// Size of the buffer.
     room: usize,
-    /// Sent since the system was asked.
+    /// Bytes sent since the last query.
     sent: usize,
     asked: Option<Instant>,
 }
 
 impl Backlog {
-    /// Of a socket whose buffer holds so many bytes.
+    /// Creates the state of a socket with this buffer size.
     pub(crate) fn new(room: usize) -> Backlog {
         Backlog { room, sent: 0, asked: None }
     }
 
-    /// So many bytes more were sent; whether the system is to be asked now.
+    /// Adds sent bytes and returns whether to query the system now.
     pub(crate) fn sent(&mut self, bytes: usize, now: Instant) -> bool {
         self.sent = self.sent.saturating_add(bytes);
         let rested = self.asked.is_none_or(|asked| now.saturating_duration_since(asked) >= PAUSE);
@@ -38,8 +38,8 @@ impl Backlog {
         true
     }
 
-    /// The system has answered; what the buffer is to be set to, if it is too small. It never shrinks: what
-    /// is in it would keep the program from sending until it has left.
+    /// Processes the system's answer and returns the size to set, if the buffer is too small. The buffer
+    /// never shrinks: its content would stop the program from sending until it has been sent.
     pub(crate) fn answered(&mut self, ideal: usize) -> Option<usize> {
         let wanted = ideal.min(MOST);
         if wanted <= self.room {
@@ -56,7 +56,7 @@ mod tests {
 
     const K: usize = 1 << 10;
 
-    /// What the system says is ideal, and what is set for it.
+    /// The system's ideal size, and the size that is set for it.
     type Answer = (usize, Option<usize>);
 
     #[test]

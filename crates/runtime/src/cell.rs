@@ -1,8 +1,8 @@
-//! A `RefCell` whose live borrows a debug build counts.
+//! A `RefCell` whose live borrows are counted in debug builds.
 //!
-//! The application may come back into the API from any of its callbacks, jump over our frames or throw
-//! through them: a borrow that lives then makes an option set inside panic, and stays for ever after a jump.
-//! So nothing is borrowed while it is called, and [`none_is_borrowed`] says so at every entry to it. In a
+//! From any callback, the application may call the API again, jump over our frames, or throw through them. A
+//! borrow that is live then makes an option set inside panic, and is never released after a jump. So nothing
+//! is borrowed during callbacks, and [`none_is_borrowed`] checks that at every call of the application. In a
 //! release build the cell is std's.
 
 #[cfg(not(debug_assertions))]
@@ -11,7 +11,7 @@ pub use std::cell::{Ref, RefCell, RefMut};
 #[cfg(debug_assertions)]
 pub use counted::{Ref, RefCell, RefMut};
 
-/// While it lives, something is borrowed that is no cell: what a mutex guards.
+/// Counts a borrow of something that is not a cell: the contents of a mutex.
 #[must_use]
 #[derive(Debug)]
 pub struct Held {
@@ -29,11 +29,11 @@ pub fn held() -> Held {
     }
 }
 
-/// What stands at every entry to the application.
+/// Checks that nothing is borrowed, at every call of the application.
 ///
 /// # Panics
 ///
-/// In a debug build, when something is borrowed on this thread.
+/// In a debug build, if something is borrowed on this thread.
 #[track_caller]
 #[inline]
 pub fn none_is_borrowed() {
@@ -116,7 +116,7 @@ mod counted {
             Ok(RefMut(self.0.try_borrow_mut()?, Count::one()))
         }
 
-        /// The value, which nobody else can have borrowed.
+        /// Returns the value; exclusive access needs no borrow check.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut()
         }
@@ -127,7 +127,7 @@ mod counted {
             self.0.replace(value)
         }
 
-        /// Leaves the default there.
+        /// Takes the value and leaves the default.
         #[track_caller]
         pub fn take(&self) -> T
         where

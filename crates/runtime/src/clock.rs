@@ -1,4 +1,4 @@
-//! Where the time comes from: the system's monotonic clock, or one that a test advances by hand.
+//! Sources of time: the system's monotonic clock, or one that a test advances.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ impl Clock {
         Clock(None)
     }
 
-    /// A clock that stands still until [`ManualClock::advance`].
+    /// Returns a clock that stands still until [`ManualClock::advance`].
     pub fn manual() -> (Clock, ManualClock) {
         let manual = Arc::new(Manual { start: epoch(), elapsed_ns: AtomicU64::new(0) });
         (Clock(Some(manual.clone())), ManualClock(manual))
@@ -57,7 +57,8 @@ impl Manual {
     }
 }
 
-/// Seconds since 1970, by the system's clock: what is kept, sent or signed has no other. 0 before that.
+/// Returns the seconds since 1970 by the system's clock, for times that are stored, sent or signed; 0 before
+/// 1970.
 pub fn seconds_since_1970() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)

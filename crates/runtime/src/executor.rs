@@ -1,12 +1,11 @@
-//! The executor of one multi handle: a slab of tasks and bounded rounds of polling those that were woken.
+//! The executor of one multi handle: a slab of tasks, and bounded rounds of polling the woken ones.
 //!
-//! Tasks may spawn, wake and cancel tasks, themselves included, and what they call may try to run the
+//! Tasks may spawn, wake and cancel tasks, including themselves, and code that they call may try to run the
 //! executor again (refused). No borrow is held while a task is polled: the application's callbacks run
 //! inside.
 //!
-//! A caller that waits for one future alone keeps it on its own stack and has it run beside the tasks
-//! ([`Runtime::run_with`]): it is woken like a task, and costs neither a place nor memory nor a waker of its
-//! own.
+//! A caller that waits for a single future keeps it on its own stack and runs it beside the tasks
+//! ([`Runtime::run_with`]). It is woken like a task, without a slot, an allocation or a waker of its own.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
@@ -30,7 +29,7 @@ use crate::wait::ExtraFd;
 
 type LocalFuture = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Rounds per run: tasks that wake each other for ever must still let the caller go.
+/// Rounds per run: the caller regains control even if tasks keep waking each other.
 const ROUNDS: usize = 64;
 /// Rounds of dropping in `drain`: a future's drop may spawn.
 const DRAIN_ROUNDS: usize = 64;
@@ -53,18 +52,18 @@ pub struct Recursive;
 struct Inner {
     // First, so that it is dropped before the reactor it registers with.
     tasks: RefCell<Slab<Task>>,
-    /// Wakes the future that a caller keeps; made when first needed.
+    /// Wakes the caller's future; created when first needed.
     root: OnceCell<(Arc<TaskWaker>, Waker)>,
     reactor: Arc<Reactor>,
-    /// What the present round has still to poll; here, so that nothing is lost when a task panics.
+    /// Tasks that the current round has yet to poll; stored here, so that nothing is lost when a task panics.
     batch: RefCell<VecDeque<TaskId>>,
-    /// Tasks that have given way until the next run.
+    /// Tasks that yielded until the next run.
     later: RefCell<Vec<Waker>>,
     generation: Cell<u64>,
     running: Cell<bool>,
     /// The task that is being polled.
     polled: Cell<Option<TaskId>>,
-    /// The one that a panic or an exception came out of last.
+    /// The task whose poll panicked or threw last.
     thrown: Cell<Option<TaskId>>,
     harvested: Cell<bool>,
 }
@@ -78,12 +77,12 @@ struct Task {
 }
 
 impl TaskId {
-    /// The future that a caller keeps. No task has this slot.
+    /// The caller's future. No task has this slot.
     pub const ROOT: TaskId = TaskId { slot: usize::MAX, generation: 0 };
 }
 
 impl Runtime {
-    /// An executor with nothing to do.
+    /// Creates an executor without tasks.
     pub fn new(clock: Clock) -> Runtime {
         Runtime(Rc::new(Inner {
             tasks: RefCell::default(),
@@ -118,7 +117,7 @@ impl Runtime {
         id
     }
 
-    /// Has the future that the caller keeps polled in the next round, woken or not.
+    /// Polls the caller's future in the next round, whether it was woken or not.
     pub fn start_root(&self) {
         let (handle, _) = self.0.root.get_or_init(|| self.waker(TaskId::ROOT));
         handle.queued.store(true, SeqCst);
@@ -129,12 +128,12 @@ impl Runtime {
     pub fn cancel(&self, id: TaskId) {
         let task = self.remove(id);
         if task.as_ref().is_some_and(|task| task.handle.queued.load(SeqCst)) {
-            self.0.reactor.ready.forget(id); // else an event loop would be told that there is something to do
+            self.0.reactor.ready.forget(id); // or an event loop would be woken for nothing
         }
         drop(task); // outside the borrow: the future's drop may call us
     }
 
-    /// Has the task polled in the next round.
+    /// Polls the task in the next round.
     pub fn wake(&self, id: TaskId) {
         let waker = match id {
             TaskId::ROOT => self.0.root.get().map(|(_, waker)| waker.clone()),
@@ -145,7 +144,7 @@ impl Runtime {
         }
     }
 
-    /// Has every task polled in the next round.
+    /// Polls every task in the next round.
     fn wake_all(&self) {
         let tasks = self.0.tasks.borrow();
         let wakers: Vec<Waker> = tasks.iter().map(|(_, task)| task.waker.clone()).collect();
@@ -154,13 +153,14 @@ impl Runtime {
         wakers.into_iter().chain(root).for_each(Waker::wake);
     }
 
-    /// Wakes a task when the present run is over: what has more to do than is fair lets the caller go, and
-    /// events be seen, before it goes on. Waking it at once would only begin the next round of the same run.
+    /// Wakes a task after the current run. A task with much work thus returns control to the caller and lets
+    /// events be processed before it continues; waking it at once would only start the next round of the same
+    /// run.
     pub fn wake_later(&self, waker: Waker) {
         self.0.later.borrow_mut().push(waker);
     }
 
-    /// Whether the task has neither finished nor been cancelled.
+    /// Returns whether the task has neither finished nor been cancelled.
     pub fn is_alive(&self, id: TaskId) -> bool {
         self.with_task(id, |_| ()).is_some()
     }
@@ -180,8 +180,8 @@ impl Runtime {
         self.run_with(pin!(std::future::pending::<()>())).map(drop)
     }
 
-    /// The same beside a future that the caller keeps and has [started](Self::start_root); what it came to,
-    /// if it has ended.
+    /// Like [`Runtime::run`], beside a future of the caller's that was [started](Self::start_root). Returns
+    /// its output, if it has completed.
     pub fn run_with<T>(&self, mut root: Pin<&mut impl Future<Output = T>>) -> Result<Poll<T>, Recursive> {
         let _running = Running::start(self)?;
         let mut ended = Poll::Pending;
@@ -208,15 +208,15 @@ impl Runtime {
             return Err(Recursive);
         }
         if !self.0.harvested.replace(false) {
-            // Failure (no memory, no descriptors) leaves the tasks waiting; their timers still run.
+            // On failure (no memory, no descriptors) the tasks keep waiting; their timers still run.
             let _ = self.0.reactor.harvest();
         }
         self.run()
     }
 
-    /// Waits for events, at most until the next timer; not at all when tasks are ready. Returns how many
-    /// descriptors are ready, ours and `extra`. Only with `may_wake` does [`Reactor::wakeup`] end it. A
-    /// signal does, and every task gets a turn: whoever interrupts a program wants it to look around.
+    /// Waits for events, at most until the next timer; not at all if tasks are ready. Returns how many
+    /// descriptors are ready, ours and `extra`. [`Reactor::wakeup`] ends the wait only with `may_wake`. A
+    /// signal ends it, too, and then every task is polled: an interrupted program should check its state.
     pub fn wait(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
         let ready = match self.0.reactor.wait(extra, max, may_wake) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {
@@ -240,9 +240,9 @@ impl Runtime {
         }
     }
 
-    /// Forgets a run that never returned, because the application jumped out of a callback over our frames,
-    /// and the task that was being polled, which it names. That task's future is nobody's any more: it was in
-    /// the middle of a step, and what it owns at such a moment only that step knew.
+    /// Abandons a run that never returned because the application jumped out of a callback over our frames.
+    /// Returns the task that was being polled. Its future is leaked: it was in the middle of a step, and only
+    /// that step knew what it owned.
     pub fn abandon_run(&self) -> Option<TaskId> {
         self.end_run();
         let lost = self.0.polled.take()?;
@@ -250,8 +250,8 @@ impl Runtime {
         Some(lost)
     }
 
-    /// The task that a panic, or an exception of the application's, came out of since this was asked last. It
-    /// is no more.
+    /// Returns the task that panicked, or that an exception of the application came out of, since the last
+    /// call. It no longer exists.
     pub fn take_thrown(&self) -> Option<TaskId> {
         self.0.thrown.take()
     }
@@ -282,7 +282,8 @@ impl Runtime {
                 drop(self.remove(id));
             }
             Poll::Pending => {
-                // Cancelled meanwhile: the future comes back and is dropped here, outside the borrow.
+                // If the task was cancelled meanwhile, the future comes back and is dropped here, outside the
+                // borrow.
                 let mut future = Some(future);
                 self.with_task(id, |task| task.future = future.take());
                 drop(future);
@@ -335,8 +336,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.0.end_run();
         if let Some(thrown) = self.0.0.polled.take() {
-            // Set still: something unwinds out of its poll. Its future is gone, and it will never be polled
-            // again.
+            // Still set: its poll is unwinding. Its future is gone, and it is never polled again.
             drop(self.0.remove(thrown));
             self.0.0.thrown.set(Some(thrown));
         }

@@ -1,4 +1,4 @@
-//! What somebody wants to know of a descriptor: a small set of two bits.
+//! Interest in a descriptor's readiness: a set of two bits.
 
 use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 

@@ -1,8 +1,9 @@
-//! Executor, reactor, timers and clock of one multi handle; knows nothing of curl.
+//! Executor, reactor, timers and clock of one multi handle, independent of curl.
 //!
-//! One thread drives it, the caller's, through [`Runtime::run`], [`Runtime::perform`] and [`Runtime::wait`];
-//! other threads only wake tasks. No thread-locals, since a multi handle may migrate between threads between
-//! calls; the count of live borrows in a debug build ([`cell`]) is one, and nought whenever a call returns.
+//! One thread, the caller's, drives it through [`Runtime::run`], [`Runtime::perform`] and [`Runtime::wait`];
+//! other threads only wake tasks. There are no thread-locals, since a multi handle may migrate between
+//! threads between calls. The only exception is the count of live borrows in a debug build ([`cell`]), which
+//! is zero whenever a call returns.
 
 mod backlog;
 mod boxed;

@@ -1,4 +1,4 @@
-//! Work that blocks, done on a helper thread while the executor goes on.
+//! Runs blocking work on a helper thread while the executor continues.
 
 use std::future::poll_fn;
 use std::io;
@@ -8,14 +8,14 @@ use std::task::{Poll, Waker};
 
 use crate::{Reactor, spawn_helper};
 
-/// What the thread and the waiting task share.
+/// State shared by the thread and the waiting task.
 struct Desk<T> {
     result: Option<std::thread::Result<T>>,
     waiting: Option<Waker>,
 }
 
-/// Does `work` on a thread of its own. Dropping the future leaves the work to itself. While it goes on, the
-/// reactor's wake-up descriptor is among the interests, so that an application's own loop hears of its end.
+/// Runs `work` on its own thread. Dropping the future detaches the work. Meanwhile the reactor's wake-up
+/// descriptor is among the interests, so that an application's own event loop notices the end.
 pub async fn offload<T: Send + 'static>(
     reactor: &Arc<Reactor>,
     name: &str,
@@ -57,7 +57,7 @@ mod tests {
     use std::rc::Rc;
     use std::time::Duration;
 
-    /// What `work` came to, with the number of waits that it took.
+    /// Returns the result of `work`, with the number of waits that it took.
     fn outcome<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         let runtime = Runtime::new(Clock::system());
         let (told, reactor) = (Rc::new(RefCell::new(None)), runtime.reactor().clone());

@@ -18,7 +18,7 @@ impl<T> PerFork<T> {
         PerFork([const { OnceLock::new() }; SLOTS])
     }
 
-    /// Returns the value of this process, made by `make` if nobody has asked before.
+    /// Returns the value of this process, created by `make` on first use.
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         self.of(fork_generation()).get_or_init(make)
     }

@@ -1,10 +1,9 @@
-//! Who waits for which descriptor until when: the one table behind poll, epoll, fdset, waitfds and
-//! socket_action.
+//! The table of waits: who waits for which descriptor until when. It is behind poll, epoll, fdset, waitfds
+//! and socket_action.
 //!
-//! Readiness is kept edge style in the table, whoever reports it: a reader asks for the flag before it
-//! receives, a short read clears it. Wakers are called, and the application's hook is told, only after the
-//! table's lock is released. How the events get here is `wait.rs`; what is done with a ready descriptor is
-//! `sys/socket.rs`.
+//! The table keeps readiness edge-style, whatever reports it: a reader checks the flag before it receives,
+//! and a short read clears it. Wakers and the application's hook are called only after the table's lock is
+//! released. `wait.rs` collects events; `sys/socket.rs` uses ready descriptors.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -23,7 +22,7 @@ use crate::sys::fork;
 use crate::timers::{NextRun, Sleep, TimerKey, Timers};
 use crate::wait::Wakers;
 
-/// What an application with an event loop of its own is told (event mode).
+/// Notifications for an application with its own event loop (event mode).
 pub trait SocketHook: Send + Sync {
     /// The interest in `fd` is now this; an empty one means that `fd` is of no interest any more.
     fn changed(&self, fd: RawFd, interest: Interest, owner: u64);
@@ -39,15 +38,16 @@ pub struct Reactor {
 #[derive(Default)]
 pub(crate) struct Table {
     pub(crate) entries: Slab<Entry>,
-    /// Descriptor numbers, to find what the application names. Two entries may have the same one.
+    /// Entries by descriptor number, for numbers that the application names. Two entries may have the same
+    /// one.
     by_fd: BTreeSet<(RawFd, usize)>,
     timers: Timers,
     generation: u32,
     pub(crate) epoll: Option<Arc<Epoll>>,
     pub(crate) wake_in_epoll: bool,
-    /// epoll has something to say of what came since it was last asked: it reports each once at once.
+    /// Whether epoll may have unreported events: it reports each once, at once.
     pub(crate) unasked: bool,
-    /// Entries that epoll refused (duplicates, its limits): polled beside it.
+    /// Entries that epoll refused (duplicates, its limits); they are polled beside it.
     pub(crate) stragglers: BTreeSet<usize>,
     hook: Option<Arc<dyn SocketHook>>,
     dirty: Vec<(usize, u32)>,
@@ -58,7 +58,7 @@ pub(crate) struct Table {
 pub(crate) struct Entry {
     pub(crate) fd: Arc<OwnedFd>,
     pub(crate) raw: RawFd,
-    /// Tells this entry's events from those of an earlier one in the same slot.
+    /// Distinguishes this entry's events from those of an earlier one in the same slot.
     pub(crate) generation: u32,
     owner: u64,
     readable: bool,
@@ -70,11 +70,11 @@ pub(crate) struct Entry {
     told: Interest,
     dirty: bool,
     in_epoll: bool,
-    /// Another entry has, or had, the same descriptor number.
+    /// Whether another entry has, or had, the same descriptor number.
     shared: bool,
 }
 
-/// A descriptor's place in the table; dropping it takes the descriptor out, after the hook was told.
+/// A descriptor's entry in the table. Dropping it removes the descriptor, after a call of the hook.
 pub struct Registration {
     reactor: Arc<Reactor>,
     slot: usize,
@@ -83,7 +83,7 @@ pub struct Registration {
 /// While held, the wake-up descriptor is among the interests: a thread will wake a task.
 pub struct WakeGuard(Arc<Reactor>);
 
-/// While held, its holder is about to run the tasks: those that become ready end nobody's wait.
+/// A guard whose owner is about to run the tasks: tasks that become ready do not end any wait.
 pub struct Turn(Arc<Reactor>);
 
 /// So many changes of interest are noted in room that stays.
@@ -124,7 +124,7 @@ impl Reactor {
         NextRun::new(self.clone())
     }
 
-    /// Completes after that time. A time beyond what the clock can count means a year.
+    /// Completes after that time. A time beyond the clock's range is a year.
     pub fn sleep(self: &Arc<Self>, length: Duration) -> Sleep {
         let now = self.now();
         let year = Duration::from_secs(365 * 24 * 3600);
@@ -136,7 +136,7 @@ impl Reactor {
         self.clock.now()
     }
 
-    /// What somebody waits for, one row per descriptor number.
+    /// Returns the awaited events, one row per descriptor number.
     pub fn interests(&self) -> Vec<(RawFd, Interest)> {
         let table = self.table();
         let mut rows: Vec<(RawFd, Interest)> = Vec::new();
@@ -155,15 +155,15 @@ impl Reactor {
         rows
     }
 
-    /// Keeps the wake-up descriptor among the interests, for as long as the guard lives.
+    /// Keeps the wake-up descriptor among the interests while the guard exists.
     pub fn wake_interest(self: &Arc<Self>) -> WakeGuard {
         drop(self.table()); // notices a fork before the descriptor is used
         self.ready.watch();
         WakeGuard(self.clone())
     }
 
-    /// The caller does what makes tasks ready, and runs them before it drops this or else is told by the
-    /// wake-up descriptor. So a loop's own doings cost it no event.
+    /// Returns a guard for a caller that makes tasks ready and runs them before it drops the guard; otherwise
+    /// the wake-up descriptor reports them. So a loop's own actions cause no event.
     pub fn turn(self: &Arc<Self>) -> Turn {
         self.ready.begin_turn();
         Turn(self.clone())
@@ -203,8 +203,8 @@ impl Reactor {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether [`descriptor`](Self::descriptor) is readable for no other reason than that something is waited
-    /// for since it was last asked.
+    /// Returns whether [`descriptor`](Self::descriptor) is readable only because new waits were added since
+    /// the last check.
     pub fn has_unasked(&self) -> bool {
         self.table().unasked
     }
@@ -214,7 +214,7 @@ impl Reactor {
         self.ready.wakeup();
     }
 
-    /// Enters event mode, or leaves it.
+    /// Enters or leaves event mode.
     pub fn set_hook(&self, hook: Option<Arc<dyn SocketHook>>) {
         let mut table = self.table();
         let fresh = table.hook.is_none();
@@ -231,8 +231,8 @@ impl Reactor {
         self.table().hook.is_some()
     }
 
-    /// Tells the hook of every descriptor whose interest differs from what it was told last. Costs what was
-    /// touched.
+    /// Calls the hook for every descriptor whose interest differs from the last report. The cost depends on
+    /// the entries touched.
     pub fn tell_changes(&self) {
         let mut table = self.table();
         let Some(hook) = table.hook.clone() else { return };
@@ -250,8 +250,8 @@ impl Reactor {
         }
     }
 
-    /// Takes the descriptors of that owner out of the table, but those that the caller says are still in use:
-    /// what owned them was jumped over and will never say so itself.
+    /// Removes the descriptors of that owner from the table, except those that the caller says are still in
+    /// use. Their owner was jumped over and will never remove them itself.
     pub fn disown(&self, owner: u64, stays: impl Fn(RawFd) -> bool) -> Vec<RawFd> {
         let table = self.table();
         let of_owner = |entry: &Entry| entry.owner == owner && !stays(entry.raw);
@@ -262,7 +262,7 @@ impl Reactor {
         lost.into_iter().map(|(_, raw)| raw).collect()
     }
 
-    /// The runtime has ended: gives up the descriptors of its own.
+    /// Releases the reactor's own descriptors when the runtime ends.
     pub fn end(&self) {
         self.table().forget_epoll();
         self.ready.forget_descriptor();
@@ -286,7 +286,7 @@ impl Reactor {
         drop(waker); // after the lock
     }
 
-    /// Wakes what has become due. Most transfers have no timer: the clock is not read for them.
+    /// Wakes expired timers. Most transfers have none: then the clock is not read.
     pub(crate) fn fire_timers(&self) {
         if self.next_deadline().is_none() {
             return;
@@ -317,7 +317,7 @@ impl Reactor {
 }
 
 impl Registration {
-    /// Says on whose behalf the descriptor is waited for; the hook is told with it.
+    /// Sets the owner of the descriptor, which is passed to the hook.
     pub fn set_owner(&self, owner: u64) {
         self.reactor.table().entries[self.slot].owner = owner;
     }
@@ -360,7 +360,7 @@ impl Registration {
         entry.readable = entry.hangup;
     }
 
-    /// Nobody waits in that direction any more: a paused transfer, an idle connection.
+    /// Withdraws the interest in that direction: a paused transfer, an idle connection.
     pub fn forget(&self, direction: Direction) {
         let mut table = self.reactor.table();
         let entry = &mut table.entries[self.slot];
@@ -434,7 +434,7 @@ impl Table {
         entry
     }
 
-    /// The first entry of a descriptor number that stands in that slot or a later one.
+    /// Returns the first entry of a descriptor number in that slot or a later one.
     fn slot_of(&self, fd: RawFd, from: usize) -> Option<usize> {
         self.by_fd.range((fd, from)..=(fd, usize::MAX)).next().map(|&(_, slot)| slot)
     }
@@ -443,7 +443,7 @@ impl Table {
         self.by_fd.range((fd, 0)..=(fd, usize::MAX)).map(|&(_, slot)| slot).collect()
     }
 
-    /// In event mode, notes that an entry may differ from what the hook was told.
+    /// In event mode, marks an entry that may differ from the hook's last report.
     pub(crate) fn mark(&mut self, slot: usize) {
         let entry = &mut self.entries[slot];
         if self.hook.is_some() && !entry.dirty {
@@ -461,8 +461,8 @@ impl Table {
         }
     }
 
-    /// What to tell the hook. With tasks still queued nothing is withdrawn: a task that merely yielded
-    /// between two reads would otherwise cost the application two changes per read.
+    /// Returns the changes to report to the hook. While tasks are queued nothing is withdrawn: otherwise a
+    /// task that merely yields between two reads would cost the application two changes per read.
     fn changes(&mut self, tasks_queued: bool) -> Vec<(RawFd, Interest, u64)> {
         let mut rows = Vec::new();
         let mut dirty = std::mem::take(&mut self.dirty);
@@ -486,7 +486,7 @@ impl Table {
             }
             later
         });
-        dirty.shrink_to(FEW); // a crowd that began at once leaves no room behind
+        dirty.shrink_to(FEW); // free the room of a large burst
         self.dirty = dirty;
         rows
     }
@@ -529,7 +529,7 @@ impl Entry {
         Interest::of(self.read_waker.is_some(), self.write_waker.is_some())
     }
 
-    /// Notes an event; true when somebody waited for it.
+    /// Records an event; returns true if it was awaited.
     pub(crate) fn report(&mut self, read: bool, write: bool, hangup: bool, wakers: &mut Wakers) -> bool {
         self.readable |= read;
         self.writable |= write;
@@ -544,7 +544,7 @@ impl Entry {
     }
 }
 
-/// What epoll hands back with an event of this entry.
+/// The value that epoll returns with an event of this entry.
 pub(crate) fn key(slot: usize, generation: u32) -> u64 {
     u64::from(generation) << 32 | slot as u64 & 0xffff_ffff
 }

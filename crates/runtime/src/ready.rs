@@ -1,12 +1,11 @@
-//! The part of a runtime that other threads touch: the queue of woken tasks and the wake-up descriptor.
+//! The part of a runtime that other threads use: the queue of woken tasks and the wake-up descriptor.
 //!
-//! The descriptor is created when first needed and owned here, behind the `Arc` that every waker holds, so a
-//! waker that outlives its runtime writes into a descriptor that still exists. It is written only when
-//! somebody sleeps on it: the runtime in `wait`, or an application's own event loop while a wake guard is
-//! held.
+//! The descriptor is created when first needed and owned here, behind the `Arc` that every waker holds: a
+//! waker that outlives its runtime writes into a descriptor that still exists. It is written only if somebody
+//! sleeps on it: the runtime in `wait`, or an application's own event loop while a wake guard is held.
 //!
-//! tests/interleavings.rs compiles this file once more, with locks and atomics whose order of steps a seed
-//! decides.
+//! tests/interleavings.rs compiles this file once more, with locks and atomics whose order of steps is
+//! decided by a seed.
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,8 +24,7 @@ pub(crate) struct Ready {
     queue: Mutex<VecDeque<TaskId>>,
     /// The owner is in `wait`, or about to be.
     sleeping: AtomicBool,
-    /// Runs, and turns of the owner around them, that are under way: whoever is in one will look at the queue
-    /// again.
+    /// Number of runs, and of guarded turns around them, in progress: each will check the queue again.
     turns: AtomicUsize,
     /// How many wake guards are held: an application's loop may be watching the descriptor.
     watchers: AtomicUsize,
@@ -38,7 +36,7 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Queues a task and, if somebody sleeps, ends the sleep.
+    /// Queues a task and ends the sleep, if there is one.
     pub(crate) fn push(&self, id: TaskId) {
         lock(&self.queue).push_back(id);
         if self.somebody_sleeps() {
@@ -55,7 +53,8 @@ impl Ready {
         }
     }
 
-    /// The task is gone. Tasks go about in the order in which they came: it is found near the front.
+    /// Removes a dropped task. Tasks end roughly in the order in which they were queued, so it is found near
+    /// the front.
     pub(crate) fn forget(&self, id: TaskId) {
         let mut queue = lock(&self.queue);
         let at = queue.iter().position(|queued| *queued == id);
@@ -82,9 +81,8 @@ impl Ready {
         self.woken.swap(false, SeqCst)
     }
 
-    /// Has `wait` wait for so long, or not at all when there is something to do. That we sleep is said before
-    /// the queue and the wish to be woken are looked at: whoever comes after the look finds it said and
-    /// kicks.
+    /// Calls `wait` with this duration, or zero if there is work. The state "asleep" is stored before the
+    /// queue and `may_wake` are checked: a thread that queues a task after the check sees it and kicks.
     pub(crate) fn asleep<T>(&self, max: Duration, may_wake: bool, wait: impl FnOnce(Duration) -> T) -> T {
         self.sleeping.store(!max.is_zero(), SeqCst);
         let called = may_wake && self.woken();
@@ -118,7 +116,7 @@ impl Ready {
 
     pub(crate) fn watch(&self) {
         self.watchers.fetch_add(1, SeqCst);
-        // Failure leaves the descriptor absent: waits are then bounded by the caller's timeout only.
+        // On failure the descriptor is absent: waits are then bounded only by the caller's timeout.
         let _ = self.descriptor();
     }
 
@@ -151,8 +149,8 @@ impl Ready {
         lock(&self.descriptor).as_ref().map(|fd| fd.as_raw_fd())
     }
 
-    /// Empties the descriptor. The order matters: whoever saw `kicked` set had queued its task before, and
-    /// the caller looks at the queue after this.
+    /// Empties the descriptor. The order matters: a thread that saw `kicked` set had queued its task before,
+    /// and the caller checks the queue after this.
     pub(crate) fn drain(&self) {
         if !self.kicked.load(SeqCst) {
             return;
@@ -164,7 +162,7 @@ impl Ready {
         self.kicked.store(false, SeqCst);
     }
 
-    /// After fork the descriptor is shared with the parent, whose wake-ups are not ours.
+    /// After a fork the descriptor is shared with the parent, whose wake-ups are not ours.
     pub(crate) fn forget_descriptor(&self) {
         let mut slot = lock(&self.descriptor);
         *slot = None;
@@ -175,9 +173,9 @@ impl Ready {
         self.sleeping.load(SeqCst) || self.watchers.load(SeqCst) > 0 && self.turns.load(SeqCst) == 0
     }
 
-    /// `kicked` says what the descriptor is only because both change under its lock: drained between the two,
-    /// it would stay readable without being marked, nobody would drain it, and a loop that watches it would
-    /// spin.
+    /// `kicked` matches the descriptor's state only because both change under its lock. If it were drained
+    /// between the two, it would stay readable without being marked: nobody would drain it, and a loop that
+    /// watches it would spin.
     fn kick(&self) {
         let slot = lock(&self.descriptor);
         if let Some(fd) = &*slot
@@ -188,7 +186,7 @@ impl Ready {
     }
 }
 
-/// Wakes one task; valid for ever, does nothing when the task is gone.
+/// Wakes one task. It stays valid forever, and does nothing once the task is gone.
 pub(crate) struct TaskWaker {
     pub(crate) id: TaskId,
     pub(crate) queued: AtomicBool,

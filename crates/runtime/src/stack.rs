@@ -1,9 +1,9 @@
-//! Work on the stack of a helper thread: where the caller's stack is too small for it, or where secrets must
-//! not stay on it.
+//! Runs work on the stack of a helper thread: if the caller's stack is too small, or if secrets must not stay
+//! on it.
 //!
 //! A program may call from a thread with a small stack or from a coroutine, whose stack may end without a
-//! guard page. The library needs at most 24 KiB of it. Some computation of the crates for cryptography needs
-//! more (ML-KEM has frames of 26 KiB) and goes through [`with_room`].
+//! guard page. The library needs at most 24 KiB of it. Some functions of the cryptography crates need more
+//! (ML-KEM has frames of 26 KiB) and go through [`with_room`].
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -35,9 +35,9 @@ pub fn set_bounds(bounds: Bounds) {
 /// Runs `work` in place if the calling thread's stack has room for it, and otherwise on a helper thread while
 /// the caller waits.
 ///
-/// A stack that is not the one the system gave the thread (a coroutine's) has unknown bounds and counts as
-/// too small. The helper thread lives as long as the work, so that a forked child needs nothing. If no thread
-/// can be started the work runs in place.
+/// A stack that the system did not allocate for the thread (a coroutine's) has unknown bounds and counts as
+/// too small. The helper thread ends with the work, so that a forked child needs nothing. If no thread can be
+/// started, the work runs in place.
 pub fn with_room<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     if has_room() { in_own_frame(work) } else { elsewhere(work) }
 }
@@ -53,11 +53,11 @@ fn fits(bounds: Option<Range<usize>>, here: usize) -> bool {
     bounds.is_some_and(|stack| stack.contains(&here) && here - stack.start >= ROOM)
 }
 
-/// Runs `work` on the stack of a helper thread, waits for it, and overwrites what that stack held.
+/// Runs `work` on the stack of a helper thread, waits for it, and overwrites that stack.
 ///
-/// Optimised frames keep what they hashed, and a shallow program never writes over them again. The caller's
-/// stack cannot be wiped below the caller: it may be a coroutine's, whose bounds are unknown, and below a
-/// small one lies other memory. If no thread can be started the work runs in place, and its remnants stay.
+/// Optimised frames retain what they hashed, and a shallow program never overwrites them. The caller's stack
+/// cannot be wiped below the caller: it may belong to a coroutine with unknown bounds, and other memory may
+/// follow a small one. If no thread can be started, the work runs in place, and its remnants stay.
 pub fn without_trace<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     elsewhere(|| {
         let result = in_own_frame(work);
@@ -91,7 +91,7 @@ fn elsewhere<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
-/// Runs `work` in a frame of its own, so that all that it keeps on the stack is below the caller's.
+/// Runs `work` in a separate frame, so that everything it keeps on the stack is below the caller's frame.
 #[inline(never)]
 fn in_own_frame<R>(work: impl FnOnce() -> R) -> R {
     black_box(work)()

@@ -1,4 +1,3 @@
-//! What `ready.rs` shares between threads is made of: std's. tests/interleavings.rs puts others in their
-//! place.
+//! The shared primitives of `ready.rs`, from std. tests/interleavings.rs substitutes others.
 
 pub(crate) use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic};

@@ -68,13 +68,13 @@ impl Sleep {
         self.at
     }
 
-    /// Moves the deadline; whoever awaits it must poll it again.
+    /// Moves the deadline; the waiting task must poll it again.
     pub fn reset(&mut self, at: Instant) {
         self.disarm();
         self.at = at;
     }
 
-    /// The same, from now on.
+    /// Moves the deadline to `delay` from now.
     pub fn reset_after(&mut self, delay: Duration) {
         self.reset(self.reactor.now() + delay);
     }
@@ -104,8 +104,8 @@ impl Future for Sleep {
     }
 }
 
-/// Completes in the next run, after events were harvested: what a task waits for that could go on for long
-/// and wants to see what has come meanwhile. Waking itself would only give it another round of the same run.
+/// Completes in the next run, after events were collected. For a task with much work that lets new events be
+/// processed; waking itself would only give it another round of the same run.
 pub struct NextRun {
     reactor: Arc<Reactor>,
     key: Option<TimerKey>,

@@ -1,7 +1,7 @@
-//! Waiting for events: poll(2) up to a dozen descriptors, epoll above it.
+//! Waiting for events: poll(2) up to a dozen descriptors, epoll above.
 //!
-//! Measured: below a dozen, building a poll set is cheaper than keeping epoll's; above, epoll registered once
-//! per descriptor and never modified costs nothing for those that are idle.
+//! Measured: below a dozen, building a poll set is cheaper than maintaining epoll's. Above, epoll registered
+//! once per descriptor and never modified costs nothing for idle ones.
 
 use std::io;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const WAKE_KEY: u64 = u64::MAX;
 /// With a manual clock a wait never lasts longer, so that a test's loop turns.
 const MANUAL_WAIT: Duration = Duration::from_millis(1);
 
-/// Who is to be woken once the table's lock is released.
+/// Wakers to call once the table's lock is released.
 pub(crate) type Wakers = SmallVec<[Waker; 4]>;
 
 /// An application's own descriptor, waited for together with ours; bits as in Linux's poll(2) and curl's
@@ -36,12 +36,12 @@ pub struct ExtraFd<'a> {
     pub revents: i16,
 }
 
-/// A descriptor to be polled: its slot and generation in the table, and what is wanted of it.
+/// A descriptor to poll: its slot and generation in the table, and the awaited events.
 type Polled = (usize, u32, Arc<OwnedFd>, Interest);
 type PolledList = SmallVec<[Polled; 2]>;
 type PollSet<'a> = SmallVec<[PollFd<'a>; 8]>;
 
-/// One event: the key of the entry and what happened.
+/// An event: the key of the entry and what happened.
 #[derive(Clone, Copy)]
 pub(crate) struct Event {
     pub(crate) key: u64,
@@ -51,8 +51,8 @@ pub(crate) struct Event {
     pub(crate) hangup: bool,
 }
 
-/// What is waited for in one call. Every request waits once or twice, so that the short lists of the usual
-/// case stay on the stack.
+/// The plan of one wait. Every request waits once or twice, so the short lists of the usual case stay on the
+/// stack.
 struct Plan {
     epoll: Option<Arc<Epoll>>,
     polled: PolledList,
@@ -60,9 +60,9 @@ struct Plan {
 }
 
 impl Reactor {
-    /// Waits until something happened, a timer or `max` is due, or (if allowed) somebody called `wakeup`.
-    /// Events that nobody waits for, on idle or paused connections, don't end it. Returns how many
-    /// descriptors are ready. A signal ends it with [`io::ErrorKind::Interrupted`].
+    /// Waits until an event, a timer, `max`, or (if allowed) a call of `wakeup`. Events that nobody awaits,
+    /// on idle or paused connections, do not end the wait. Returns how many descriptors are ready. A signal
+    /// ends it with [`io::ErrorKind::Interrupted`].
     pub(crate) fn wait(&self, extra: &mut [ExtraFd<'_>], max: Duration, may_wake: bool) -> io::Result<usize> {
         let start = Instant::now();
         let mut now = start;
@@ -82,7 +82,7 @@ impl Reactor {
         }
     }
 
-    /// Takes what has happened, without waiting.
+    /// Collects events without waiting.
     pub(crate) fn harvest(&self) -> io::Result<()> {
         self.ready.drain();
         self.wait_once(&mut [], Duration::ZERO, false).map(drop)
@@ -113,7 +113,7 @@ impl Reactor {
         };
         let mut table = self.table();
         if table.epoll.is_none() && table.entries.len() > POLL_LIMIT {
-            let _ = table.start_epoll(); // none left, or none on this system: poll goes on
+            let _ = table.start_epoll(); // no descriptor left, or no epoll on this system: poll continues
         }
         let epoll = table.epoll.clone();
         if let (Some(epoll), Some(wake)) = (&epoll, &wake)
@@ -157,7 +157,7 @@ impl Reactor {
         self.collect(plan, extra, &set)
     }
 
-    /// Hands out what poll(2) found, in the order in which the set was built.
+    /// Processes the results of poll(2), in the order in which the set was built.
     fn collect(&self, plan: &Plan, extra: &mut [ExtraFd<'_>], set: &[PollFd<'_>]) -> io::Result<usize> {
         let mut found = set.iter().map(PollFd::revents);
         let mut ready = 0;
@@ -176,7 +176,7 @@ impl Reactor {
         Ok(ready)
     }
 
-    /// Notes events and wakes who waited; returns how many descriptors somebody waited for.
+    /// Records events and wakes the waiters; returns how many descriptors were awaited.
     fn report(&self, events: impl Iterator<Item = Event>) -> usize {
         self.ready.awake();
         let mut wakers = Wakers::new();
@@ -195,10 +195,9 @@ impl Reactor {
     }
 }
 
-/// One descriptor that is readable whenever [`Runtime::perform`](crate::Runtime::perform) would find an event
-/// or a woken task, for a loop that is to watch one thing instead of a table. Timers are told by
-/// [`Reactor::timeout`]. What epoll
-/// refuses is not behind it; sockets never are refused while there is memory.
+/// A descriptor that is readable whenever [`Runtime::perform`](crate::Runtime::perform) would find an event
+/// or a woken task, for a loop that watches a single descriptor. Timers are reported by [`Reactor::timeout`].
+/// Descriptors that epoll refuses are not covered; it never refuses sockets while there is memory.
 pub struct Descriptor {
     epoll: Arc<Epoll>,
     _wakes: WakeGuard,
@@ -207,8 +206,7 @@ pub struct Descriptor {
 lend!(Descriptor, it => &*it.epoll);
 
 impl Reactor {
-    /// From here on everything that is waited for stands behind one descriptor. It says nothing in a forked
-    /// child.
+    /// Returns one descriptor that covers all waits from here on. It reports nothing in a forked child.
     pub fn descriptor(self: &Arc<Self>) -> io::Result<Descriptor> {
         let wakes = self.wake_interest();
         let wake = self.ready.descriptor()?;
@@ -235,7 +233,7 @@ impl Table {
         Ok(epoll)
     }
 
-    /// What must be polled: everything awaited, or beside epoll what epoll refused.
+    /// Returns the descriptors to poll: all awaited ones, or beside epoll those that it refused.
     fn polled(&self) -> PolledList {
         let mut list = PolledList::new();
         let mut add = |slot: usize, entry: &Entry| {
@@ -252,8 +250,8 @@ impl Table {
     }
 }
 
-/// One copy of this for all who add: between two requests the code has gone cold, and each line of it is paid
-/// for.
+/// Shared by all callers, not inlined: between two requests the code leaves the cache, and each line of it
+/// costs a miss.
 #[inline(never)]
 fn push<'a>(set: &mut PollSet<'a>, fd: BorrowedFd<'a>, flags: PollFlags) {
     set.push(PollFd::from_borrowed_fd(fd, flags));

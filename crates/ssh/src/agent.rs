@@ -1,5 +1,5 @@
-//! What is asked of an agent (draft-ietf-sshm-ssh-agent): its keys, and a signature. Each message has its
-//! length before it.
+//! Requests to an agent (draft-ietf-sshm-ssh-agent): its keys, and a signature. Each message is preceded by
+//! its length.
 
 use crate::auth::{AgentKey, SignRequest};
 use crate::bytes::{Put, Reader};

@@ -1,5 +1,5 @@
-//! Logging in (RFC 4252, keyboard-interactive of RFC 4256): which proofs are given, one after the other.
-//! Files and the agent are read by others; here it is decided what is sent.
+//! User authentication (RFC 4252, keyboard-interactive of RFC 4256): which methods are tried, one after the
+//! other. The caller reads files and talks to the agent; this module decides what is sent.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -11,34 +11,34 @@ use crate::keys::PrivateKey;
 use crate::numbers::*;
 use crate::transport::{Transport, with_room};
 
-/// Words of welcome, and rounds of questions, that are borne.
+/// Maximum number of banners, and of rounds of questions.
 const MAX_BANNERS: usize = 256;
 const MAX_ROUNDS: usize = 16;
 /// Keys of an agent's that are tried.
 const MAX_AGENT_KEYS: usize = 64;
 
-/// One way to prove who somebody is.
+/// An authentication method with its credentials.
 #[derive(Clone)]
 pub enum Way {
     Key(Rc<PrivateKey>),
     Password(Rc<Secret>),
-    /// The keys that an agent has; it is asked when it is their turn.
+    /// The keys of an agent; it is asked for them when it is their turn.
     Agent,
     /// One question is answered with the password.
     Keyboard(Rc<Secret>),
 }
 
-/// What an agent says of one of its keys.
+/// A key of an agent.
 pub struct AgentKey {
     pub blob: Vec<u8>,
 }
 
-/// What has come of a message.
+/// The result of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Somebody is logged in, by this method (`agent`: by a key that an agent has).
+    /// The login succeeded with this method (`agent`: with a key of an agent).
     LoggedIn(&'static str),
-    /// Nothing is left to try. The server would take these methods.
+    /// No method is left. The server would accept these methods.
     Denied,
     /// The server takes these methods.
     Methods(String),
@@ -50,7 +50,7 @@ pub enum Outcome {
     AgentSign(SignRequest),
 }
 
-/// What an agent is to sign.
+/// The data that an agent is to sign.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SignRequest {
     pub blob: Vec<u8>,
@@ -61,9 +61,9 @@ pub struct SignRequest {
 
 #[derive(Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing was sent.
+    /// Nothing has been sent.
     Idle,
-    /// The methods are asked for.
+    /// The list of methods has been requested ("none").
     Nothing,
     Key,
     Password,
@@ -88,7 +88,7 @@ pub struct Login {
     accepted: bool,
     /// A key was proved before the server has said which methods there are.
     ahead: bool,
-    /// The server has refused what was sent at first.
+    /// Whether the server has refused the first request.
     refused: bool,
 }
 
@@ -108,20 +108,20 @@ impl Login {
         }
     }
 
-    /// Whether what [`Login::begin`] sent has been enough so far: messages of the layer above that were sent
-    /// behind it came to somebody who was logged in.
+    /// Returns whether the requests of [`Login::begin`] have sufficed so far. If so, messages of the upper
+    /// layer that were sent right after them reached an authenticated session.
     pub fn is_at_once(&self) -> bool {
         !self.refused
     }
 
-    /// What is tried: it may be decided once the server has said what it takes.
+    /// Sets the methods to try. They may depend on what the server accepts.
     pub fn set_ways(&mut self, ways: impl IntoIterator<Item = Way>) {
         self.ways = ways.into_iter().collect();
     }
 
-    /// Asks for the service, and without waiting which methods there are. A key, if there is one, is proved
-    /// without waiting either (RFC 4252 §4 lets requests follow one another): a server that takes no keys
-    /// refuses it beside the methods.
+    /// Requests the service and, without waiting, the list of methods. If there is a key, it is proved
+    /// without waiting, too (RFC 4252 §4 allows several requests in a row). A server that accepts no keys
+    /// refuses it together with the list.
     pub fn begin(&mut self, transport: &mut Transport, first: Option<&PrivateKey>) -> Result<(), Error> {
         let mut message = vec![SERVICE_REQUEST];
         message.put_string("ssh-userauth");
@@ -248,7 +248,7 @@ impl Login {
         transport.send(&[&message])
     }
 
-    /// The agent has answered; nothing when there is none, or it has no keys.
+    /// Processes the agent's answer; it is empty if there is no agent or it has no keys.
     pub fn agent_keys(
         &mut self,
         transport: &mut Transport,
@@ -268,7 +268,7 @@ impl Login {
         Ok(true)
     }
 
-    /// A message of number 60 means what was asked for last.
+    /// Handles message number 60, whose meaning depends on the last request.
     fn asked(&mut self, transport: &mut Transport, body: &[u8]) -> Result<Option<Outcome>, Error> {
         match self.state {
             State::AgentAsks => {
@@ -285,7 +285,7 @@ impl Login {
                 self.state = State::Keyboard(round + 1);
                 Ok(None)
             }
-            // The password has expired; a new one cannot be given.
+            // The password has expired, and a new one cannot be set.
             State::Password => self.go_on(transport),
             _ => Err(Error::Protocol("a question that does not belong to logging in")),
         }
@@ -305,19 +305,19 @@ impl Login {
         let (algorithm, _) = agent_algorithm(&key.blob, transport.signature_algorithms());
         let mut message = self.public_key_request(true, &algorithm, &key.blob);
         message.put_string(signature);
-        // If it is refused, the next one is asked for.
+        // If it is refused, the next key is tried.
         self.state = State::AgentAsks;
         transport.send(&[&message]).map(|()| None)
     }
 
-    /// One question that is not shown is answered with the password, any other with nothing.
+    /// Answers a single hidden question with the password, and any other with an empty text.
     fn answer(&self, transport: &mut Transport, body: &[u8]) -> Result<(), Error> {
         let mut reader = Reader::new(body);
         for _ in 0..3 {
             reader.string()?; // name, instruction, language
         }
         let questions = reader.u32()?;
-        // Room for all: what grows leaves copies behind.
+        // Room for everything: a buffer that grows leaves copies of secrets behind.
         let room = 9 + 4 * (questions.min(256) as usize) + self.password.as_ref().map_or(0, |p| p.len());
         let mut message = zeroize::Zeroizing::new(Vec::with_capacity(room));
         message.push(USERAUTH_INFO_RESPONSE);
@@ -354,7 +354,7 @@ impl Login {
     }
 }
 
-/// What a signature is of (RFC 4252 §7).
+/// Returns the data to sign (RFC 4252 §7).
 fn signed(transport: &Transport, message: &[u8]) -> Vec<u8> {
     let mut data = Vec::with_capacity(message.len() + 68);
     data.put_string(transport.session_id());
@@ -362,7 +362,7 @@ fn signed(transport: &Transport, message: &[u8]) -> Vec<u8> {
     data
 }
 
-/// By which algorithm an agent shall sign with a key, and the flags by which it is told so.
+/// Returns the algorithm by which an agent shall sign with a key, and the flags that select it.
 fn agent_algorithm(blob: &[u8], taken: &[String]) -> (String, u32) {
     use crate::public::CERT_SUFFIX;
     let name = crate::public::type_of(blob);

@@ -1,6 +1,6 @@
 //! SSH's data types (RFC 4251 §5): bytes to values and back.
 
-/// What was read is not what it should be.
+/// The input is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -15,7 +15,7 @@ impl<'a> Reader<'a> {
         Reader { rest: bytes }
     }
 
-    /// What has not been read.
+    /// Returns the unread rest.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         self.take(length)
     }
 
-    /// A string that shall be text; what is no UTF-8 is replaced.
+    /// Reads a string as text. Invalid UTF-8 is replaced.
     pub fn text(&mut self) -> Result<String, Malformed> {
         Ok(String::from_utf8_lossy(self.string()?).into_owned())
     }

@@ -29,14 +29,14 @@ pub const CIPHERS: &[(&str, Cipher)] = &[
     ("aes256-ctr", Cipher::AesCtr { key: 32 }),
 ];
 
-/// A MAC: its hash, and whether it is computed of what was enciphered.
+/// A MAC: its hash, and whether it is computed over the ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MacKind {
     pub hash: Hash,
     pub of_ciphertext: bool,
 }
 
-/// Those that authenticate what was enciphered come first; the others are what older servers have.
+/// MACs over the ciphertext come first; the others are for older servers.
 pub const MACS: &[(&str, MacKind)] = &[
     ("hmac-sha2-256-etm@openssh.com", MacKind { hash: Hash::Sha256, of_ciphertext: true }),
     ("hmac-sha2-512-etm@openssh.com", MacKind { hash: Hash::Sha512, of_ciphertext: true }),
@@ -113,7 +113,7 @@ pub enum Open {
     Ctr { counter: Running, mac: Box<Mac>, of_ciphertext: bool },
 }
 
-/// A counter and how many bytes of the packet at hand it has been applied to.
+/// A counter, and how many bytes of the current packet it has been applied to.
 pub struct Running {
     counter: Counter,
     applied: usize,
@@ -143,7 +143,7 @@ impl Seal {
         })
     }
 
-    /// What the length of a packet must be a multiple of, and whether the length field counts.
+    /// Returns the block size that a packet's length is a multiple of, and whether the length field counts.
     fn block(&self) -> (usize, bool) {
         match self {
             Seal::Clear => (8, true),
@@ -160,12 +160,13 @@ impl Seal {
         let counted = 1 + length + if length_counts { 4 } else { 0 };
         let padding = 4 + (block - (counted + 4) % block) % block;
         let start = out.len();
-        // Room for all, tag included: what grows leaves copies behind, and this is not enciphered yet.
+        // Room for everything including the tag: a buffer that grows leaves copies behind, and this is not
+        // encrypted yet.
         out.reserve(5 + length + padding + 64);
         out.extend_from_slice(&((1 + length + padding) as u32).to_be_bytes());
         out.push(padding as u8);
         payload.iter().for_each(|part| out.extend_from_slice(part));
-        // AEADs hide what is padded with; random bytes would only cost.
+        // AEADs hide the padding; random bytes would only cost time.
         out.resize(out.len() + padding, 0);
         self.protect(sequence, start, out)
     }
@@ -219,8 +220,8 @@ impl Open {
         }
     }
 
-    /// How many bytes the packet at the front of `input` has in all, once that can be said. A length that no
-    /// packet has is a fault at once: nothing is waited for.
+    /// Returns the total size of the packet at the front of `input`, once it is known. An invalid length
+    /// fails at once, without waiting for more.
     pub fn size(&mut self, sequence: u32, input: &mut [u8]) -> Result<Option<usize>, Error> {
         let first = if matches!(self, Open::Ctr { of_ciphertext: false, .. }) { 16 } else { 4 };
         if input.len() < first {
@@ -241,8 +242,7 @@ impl Open {
             }
         };
         let length = u32::from_be_bytes(length) as usize;
-        // Clear packets that are not a multiple of eight long come from servers that are all the same
-        // understood.
+        // Some servers send unencrypted packets whose length is not a multiple of eight; they are accepted.
         let ragged = !(length + counted).is_multiple_of(block) && !matches!(self, Open::Clear);
         if !(5..=MAX_PACKET).contains(&length) || ragged {
             return Err(Error::Protocol("SSH packet of a length that cannot be"));
@@ -250,7 +250,7 @@ impl Open {
         Ok(Some(4 + length + self.tag()))
     }
 
-    /// Opens the packet that `packet` is, in place, and says where its payload stands.
+    /// Decrypts `packet` in place, and returns the range of its payload.
     pub fn open(&mut self, sequence: u32, packet: &mut [u8]) -> Result<std::ops::Range<usize>, Error> {
         let end = packet.len().checked_sub(self.tag()).ok_or(Error::Malformed)?;
         let whole = match self {

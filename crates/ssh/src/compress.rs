@@ -47,7 +47,7 @@ impl Inflate {
         Inflate(Inflater::zlib())
     }
 
-    /// The payload of a packet. One that grows over what a packet may have is refused.
+    /// Decompresses the payload of a packet. Output beyond the maximum size of a packet is refused.
     pub fn packet(&mut self, mut bytes: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; (bytes.len() * 4).clamp(1024, MAX_PACKET)];
         let mut made = 0;
@@ -87,8 +87,8 @@ mod tests {
         }
     }
 
-    /// What can be expanded lies in a ring of 32 KiB: where a packet's last match goes over its end, all
-    /// bytes have been taken in and some have not come out.
+    /// The decompressor's window is a ring of 32 KiB. If a packet's last match wraps around, all input has
+    /// been read and part of the output is pending.
     #[test]
     fn a_packet_that_goes_over_the_rings_end_comes_whole() {
         for before in (0..2000).step_by(37) {

@@ -1,4 +1,4 @@
-//! What can go wrong between the two sides of an SSH connection.
+//! Errors of an SSH connection.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use crate::bytes::Malformed;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A message that is not what its first byte says.
+    /// A malformed message.
     Malformed,
-    /// A message that may not come now, or breaks a rule.
+    /// An unexpected message, or one that breaks a rule.
     Protocol(&'static str),
-    /// A packet whose integrity is not given.
+    /// A packet that fails the integrity check.
     Integrity,
     /// The two sides have no algorithm of this kind in common.
     NothingInCommon(&'static str),
     /// The server has not proved that it has its host key.
     Unproved(&'static str),
-    /// What the peer sent for a key exchange cannot be computed with.
+    /// The peer's values for a key exchange are invalid.
     Exchange(&'static str),
     /// The server said goodbye: RFC 4253 §11.1's reason, and its words.
     Disconnected(u32, String),
     /// It does not speak SSH 2.
     NotSsh(&'static str),
-    /// There is no randomness to be had.
+    /// The system has no randomness.
     NoRandomness,
 }
 

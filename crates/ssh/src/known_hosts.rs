@@ -1,6 +1,6 @@
-//! known_hosts in OpenSSH's format (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): which key a host is known by. A
-//! line is `[@marker] names type base64 [comment]`; names are patterns between commas, `!` denies,
-//! `|1|salt|hash` is a name that was hashed, and a port other than 22 stands as `[host]:port`.
+//! known_hosts in OpenSSH's format (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): the known keys of hosts. A line
+//! is `[@marker] names type base64 [comment]`. Names are patterns between commas, `!` negates, `|1|salt|hash`
+//! is a hashed name, and a port other than 22 is written as `[host]:port`.
 
 use crate::crypto::{Hash, Mac};
 use crate::public::{self, CERT_SUFFIX, Certificate, HOST_ALGORITHMS};
@@ -23,25 +23,25 @@ struct Entry<'a> {
     marker: Marker,
     names: &'a [u8],
     key_type: &'a [u8],
-    /// As it stands there.
+    /// The key in base64, as in the file.
     coded: &'a [u8],
     key: Vec<u8>,
 }
 
-/// What the file says of a host and its key.
+/// The result of looking up a host and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is known by this key.
     Known,
-    /// It is known by another, which stands there in this way.
+    /// The host is known with this other key.
     Other(KnownKey),
     /// It is not known.
     Missing,
-    /// The key is marked as one that nobody shall trust.
+    /// The key is marked as revoked.
     Revoked,
 }
 
-/// A key as it stands in the file.
+/// A key and its text in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownKey {
     pub key_type: String,
@@ -69,13 +69,13 @@ impl KnownHosts {
         self.lines.iter().filter_map(|line| Entry::parse(line))
     }
 
-    /// Those that speak of the host; those that name the port come first.
+    /// Returns the entries for the host; those that name the port come first.
     fn of<'a>(&'a self, host: &str, port: u16) -> impl Iterator<Item = Entry<'a>> {
         let names = names(host, port);
         names.into_iter().flat_map(|name| self.entries().filter(move |entry| entry.speaks_of(&name)))
     }
 
-    /// What is said of this host with this key.
+    /// Looks up this host with this key.
     pub fn check(&self, host: &str, port: u16, key: &[u8]) -> Verdict {
         let mut other = None;
         let mut known = false;
@@ -85,7 +85,7 @@ impl KnownHosts {
                 Marker::Revoked if same => return Verdict::Revoked,
                 Marker::None if same => known = true,
                 Marker::None => {
-                    // The one of the same type is the one that has changed.
+                    // The key of the same type is the one that has changed.
                     let of_type = entry.key_type == public::type_of(key).as_bytes();
                     if other.is_none() || of_type {
                         other = Some(entry.known());
@@ -112,8 +112,7 @@ impl KnownHosts {
             && certificate.is_for(host, now)
     }
 
-    /// The algorithms by which this host shall be asked to prove itself: first those for which there is a
-    /// key.
+    /// Returns the host key algorithms to request from this host: first those of its known keys.
     pub fn preferred(&self, host: &str, port: u16) -> Vec<String> {
         let mut preferred = Vec::new();
         if self.of(host, port).any(|entry| entry.marker == Marker::Authority) {
@@ -135,7 +134,7 @@ impl KnownHosts {
         self.lines.push(line.into_bytes());
     }
 
-    /// Takes out what is known of the host's key of this type.
+    /// Removes the host's key of this type.
     pub fn forget(&mut self, host: &str, port: u16, known: &KnownKey) {
         let names = names(host, port);
         self.lines.retain(|line| {
@@ -147,7 +146,8 @@ impl KnownHosts {
     }
 }
 
-/// By which names a host is looked for. One behind a port of its own may be known without it, as in libssh2.
+/// Returns the names under which a host is looked up. A host at another port may be known without the port,
+/// as in libssh2.
 fn names(host: &str, port: u16) -> Vec<String> {
     let host = host.to_ascii_lowercase();
     match port {
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(check(&format!("@cert-authority {}", line("*", 1)), "host", 22), Verdict::Missing);
     }
 
-    /// CVE-2026-9547: a host that is known by a key of another type alone is not a host that nobody knows.
+    /// CVE-2026-9547: a host that is known only with a key of another type is not an unknown host.
     #[test]
     fn a_key_of_another_type_is_another_key() {
         let mut rsa = Vec::new();

@@ -1,10 +1,10 @@
 //! Public keys, their signatures and OpenSSH's certificates (RFC 4253 §6.6, RFC 5656, RFC 8332, RFC 8709,
-//! OpenSSH's PROTOCOL.certkeys). What is signed is verified here for hosts; users' keys are `keys`.
+//! OpenSSH's PROTOCOL.certkeys). Hosts' signatures are verified here; users' keys are in `keys`.
 
 use crate::bytes::{Malformed, Put, Reader};
 use crate::crypto::{self, Hash};
 
-/// What a key is made of.
+/// The components of a public key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublicKey {
     Rsa { e: Vec<u8>, n: Vec<u8> },
@@ -63,7 +63,7 @@ pub fn type_of(blob: &[u8]) -> &str {
 }
 
 impl PublicKey {
-    /// Reads a key, and nothing behind it.
+    /// Parses a key. Trailing bytes are an error.
     pub fn parse(blob: &[u8]) -> Result<PublicKey, Malformed> {
         let mut reader = Reader::new(blob);
         let name = reader.string()?;
@@ -139,7 +139,7 @@ impl PublicKey {
                     "rsa-sha2-256" => Hash::Sha256,
                     _ => return Ok(false),
                 };
-                // Some leave leading zeros away.
+                // Some servers omit leading zeros.
                 let missing = n.len().checked_sub(bytes.len()).ok_or(Malformed)?;
                 let padded = [&vec![0; missing], bytes].concat();
                 crypto::verify_rsa(hash, n, e, message, &padded)
@@ -173,7 +173,7 @@ fn fixed_length(curve: EcCurve, bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
     if reader.is_empty() { Ok(out) } else { Err(Malformed) }
 }
 
-/// What stands behind the name of a certificate's type.
+/// The suffix of a certificate's type.
 pub const CERT_SUFFIX: &str = "-cert-v01@openssh.com";
 
 /// A host's certificate.
@@ -191,8 +191,8 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Reads a certificate for a host and verifies the authority's signature. Whether anybody trusts the
-    /// authority, and whether name and time fit, others say.
+    /// Parses a host certificate and verifies the authority's signature. The caller checks whether the
+    /// authority is trusted, and whether name and time match.
     pub fn parse(blob: &[u8]) -> Result<Certificate, Malformed> {
         let mut reader = Reader::new(blob);
         let name = std::str::from_utf8(reader.string()?).map_err(|_| Malformed)?;
@@ -235,7 +235,7 @@ impl Certificate {
     }
 }
 
-/// Algorithms by which hosts prove themselves, those first that cost least.
+/// Host key algorithms, the cheapest first.
 pub const HOST_ALGORITHMS: [&str; 6] = [
     "ssh-ed25519",
     "ecdsa-sha2-nistp256",

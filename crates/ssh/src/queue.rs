@@ -1,5 +1,5 @@
-//! Bytes that wait: added behind, taken in front. What was taken is moved away seldom, so that a byte costs
-//! one move at most.
+//! A byte queue: appended at the end, consumed at the front. Consumed bytes are moved away rarely, so that
+//! each byte is moved at most once.
 
 /// A queue of bytes.
 #[derive(Default)]
@@ -9,7 +9,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// What waits.
+    /// Returns the queued bytes.
     pub fn waiting(&self) -> &[u8] {
         &self.bytes[self.taken..]
     }
@@ -40,7 +40,7 @@ impl Queue {
         }
     }
 
-    /// Nothing waits, and nothing is held.
+    /// Empties the queue and frees its storage.
     pub fn forget(&mut self) {
         *self = Queue::default();
     }

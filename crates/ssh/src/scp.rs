@@ -1,6 +1,5 @@
-//! SCP as it is spoken on a channel (the protocol of rcp): the command, and the few lines by which the two
-//! sides speak of a file. Whoever has the file sends its head, waits for a zero byte, sends the bytes and a
-//! zero byte.
+//! SCP on a channel (the protocol of rcp): the command, and the few lines that describe a file. The sender
+//! sends the head, waits for a zero byte, sends the bytes and a zero byte.
 
 use crate::error::{Error, printable};
 
@@ -17,7 +16,7 @@ pub fn store_command(path: &[u8]) -> Vec<u8> {
     [b"scp -t ".as_slice(), &quoted(path)].concat()
 }
 
-/// A path as the shell on the other side shall read it: nothing in it is the shell's.
+/// Quotes a path for the shell on the other side, so that no character is special.
 fn quoted(path: &[u8]) -> Vec<u8> {
     let mut out = vec![b'\''];
     for byte in path {
@@ -48,7 +47,7 @@ impl Head {
     }
 }
 
-/// What a server says of a file that is fetched.
+/// A server's description of a file to download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
     /// When the file that comes next was last changed, in seconds since the epoch.
@@ -56,8 +55,8 @@ pub enum Told {
     File(Head),
 }
 
-/// The line at the front of `bytes`: its length, and what it tells. A complaint is an error with the server's
-/// words.
+/// Parses the line at the front of `bytes`; returns its length and contents. A complaint is an error with the
+/// server's text.
 pub fn head_line(bytes: &[u8]) -> Result<Option<(usize, Told)>, Fault> {
     let Some(end) = line_end(bytes)? else { return Ok(None) };
     let line = &bytes[..end];
@@ -76,7 +75,7 @@ pub fn head_line(bytes: &[u8]) -> Result<Option<(usize, Told)>, Fault> {
     Ok(Some((end + 1, told)))
 }
 
-/// The answer to what was sent: its length.
+/// Parses the reply to what was sent; returns its length.
 pub fn answer(bytes: &[u8]) -> Result<Option<usize>, Fault> {
     match bytes.first() {
         None => Ok(None),
@@ -88,12 +87,12 @@ pub fn answer(bytes: &[u8]) -> Result<Option<usize>, Fault> {
     }
 }
 
-/// Why a file cannot be had or put.
+/// Why a file cannot be downloaded or uploaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The server's words.
     Told(String),
-    /// It does not keep to the protocol.
+    /// The server violates the protocol.
     Protocol(&'static str),
 }
 

@@ -1,5 +1,5 @@
-//! The connection layer (RFC 4254): channels of type "session" on a transport on which somebody is logged in.
-//! Each channel has an inbox that is bounded by the window it was given; who reads from it makes room again.
+//! The connection layer (RFC 4254): channels of type "session" on an authenticated transport. Each channel
+//! has an inbox that is bounded by its window; reading from it makes room again.
 
 use std::collections::VecDeque;
 
@@ -12,23 +12,24 @@ use crate::transport::{Step, Transport};
 /// Which channel.
 pub type ChannelId = usize;
 
-/// What a channel may hold that nobody has read, at first and at most.
+/// Size of a channel's window: at first, and at most.
 const WINDOW: u32 = 2 << 20;
 pub const MAX_WINDOW: u32 = 64 << 20;
-/// Up to where it grows by itself while the reader keeps up: a gigabit per second over 60 milliseconds.
+/// Size up to which the window grows by itself while the reader keeps up: a gigabit per second over 60
+/// milliseconds.
 const GROWN_WINDOW: u32 = 8 << 20;
 /// The longest piece of data that is taken: longer ones cost less.
 const PACKET: u32 = 128 << 10;
-/// What waits to be sent before data has to wait.
+/// Amount of queued output beyond which data has to wait.
 const MAX_OUTPUT: usize = 256 << 10;
-/// What the server's own requests may make of it: it asks and does not read.
+/// Maximum of queued replies to the server's requests, if it sends requests and does not read.
 const MAX_ANSWERS: usize = 4 << 20;
-/// What a program says of its faults.
+/// Maximum of a program's stderr that is kept.
 const MAX_STDERR: usize = 4096;
-/// Channels at most, those included that wait for the server's goodbye.
+/// Maximum number of channels, including those that wait for the server's close.
 const MAX_CHANNELS: usize = 1024;
 
-/// Where a channel stands.
+/// The state of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
     /// The server has not answered.
@@ -45,7 +46,7 @@ pub struct Channel {
     state: State,
     remote: u32,
     inbox: Queue,
-    /// What the server may still send, and what it shall be able to.
+    /// Bytes that the server may still send, and the size of the window.
     window_in: u32,
     target: u32,
     window_out: u32,
@@ -64,25 +65,25 @@ pub struct Session {
     channels: Vec<Option<Channel>>,
     /// Channels of which there is news.
     news: Vec<ChannelId>,
-    /// The channel that was asked for before there was a session, until somebody wants it.
+    /// The channel that was requested before the session existed, until it is used.
     ahead: Option<ChannelId>,
-    /// Channels that will be asked for when those that were left are closed.
+    /// Channels to request once the abandoned ones are closed.
     later: Vec<ChannelId>,
 }
 
 impl Session {
-    /// Channels on a transport on which somebody is logged in.
+    /// Creates a session on an authenticated transport.
     pub fn new(transport: Transport) -> Session {
         Session { transport, channels: Vec::new(), news: Vec::new(), ahead: None, later: Vec::new() }
     }
 
-    /// Asks for the first channel of a session that is not there yet: behind a proof of who we are, without
-    /// waiting whether the server takes it. RFC 4252 §6 wants a server to hang up where it does not.
+    /// Requests the first channel before the session exists: right after the authentication request, without
+    /// waiting for its result. By RFC 4252 §6, a server that refuses the login has to disconnect.
     pub fn ask_ahead(transport: &mut Transport) -> Result<(), Error> {
         ask(transport, 0)
     }
 
-    /// The same as [`Session::new`] where [`Session::ask_ahead`] came to somebody who was logged in.
+    /// Like [`Session::new`], after [`Session::ask_ahead`] and a successful login.
     pub fn with_channel(transport: Transport) -> Session {
         Session { channels: vec![Some(Channel::new())], ahead: Some(0), ..Session::new(transport) }
     }
@@ -91,7 +92,7 @@ impl Session {
         &mut self.transport
     }
 
-    /// Looks at what came. Afterwards [`Session::news`] tells which channels to look at.
+    /// Processes received messages. Afterwards [`Session::news`] lists the channels with changes.
     pub fn take_in(&mut self) -> Result<(), Error> {
         let was_open = self.transport.is_open();
         while let Some(step) = self.transport.step()? {
@@ -123,7 +124,7 @@ impl Session {
         used - usize::from(self.ahead.is_some())
     }
 
-    /// Whether nothing is awaited: the connection may rest.
+    /// Returns whether nothing is pending: the connection may become idle.
     pub fn is_quiet(&self) -> bool {
         self.transport.is_open() && self.transport.output().is_empty()
     }
@@ -146,8 +147,8 @@ impl Session {
         Ok(free)
     }
 
-    /// Dropbear (2022.83) closes a channel unheard that is opened while it waits for the command of another:
-    /// there what was left must have been closed before.
+    /// Requests postponed channels. Dropbear (2022.83) closes a channel without a reply if it is opened while
+    /// it waits for the command of another one: there, abandoned channels must be closed first.
     fn ask_for_later(&mut self) -> Result<(), Error> {
         let is_left = |channel: &Channel| channel.abandoned && channel.said_goodbye;
         if !self.later.is_empty()
@@ -195,7 +196,7 @@ impl Session {
         Ok(sent)
     }
 
-    /// Says that nothing more is sent on it.
+    /// Announces that nothing more is sent on the channel.
     pub fn end(&mut self, id: ChannelId) -> Result<(), Error> {
         match self.channel(id) {
             Some(channel) if channel.state == State::Open => {
@@ -220,7 +221,7 @@ impl Session {
         self.give_room(id)
     }
 
-    /// Tells of room, once that is half of the window.
+    /// Announces room once it is half of the window.
     fn give_room(&mut self, id: ChannelId) -> Result<(), Error> {
         let Some(channel) = self.channels.get_mut(id).and_then(Option::as_mut) else { return Ok(()) };
         let waiting = channel.inbox.len() as u32;
@@ -229,7 +230,7 @@ impl Session {
             return Ok(());
         }
         let room = match waiting {
-            // All was read: half a window was under way at most, and a long link may bear more.
+            // Everything was read: at most half a window was in transit, and a long link may need more.
             0 if channel.target < GROWN_WINDOW => {
                 channel.target *= 2;
                 room + channel.target / 2
@@ -243,7 +244,7 @@ impl Session {
         self.transport.send(&[&message])
     }
 
-    /// Nobody wants the channel any more. It goes once the server has closed it, too.
+    /// Abandons a channel. It is removed once the server has closed it, too.
     pub fn leave(&mut self, id: ChannelId) -> Result<(), Error> {
         let Some(channel) = self.channels.get_mut(id).and_then(Option::as_mut) else { return Ok(()) };
         channel.abandoned = true;
@@ -286,7 +287,7 @@ impl Session {
                 }
                 Ok(())
             }
-            // Answers to what was asked when the connection was kept up.
+            // Replies to keep-alive requests.
             REQUEST_SUCCESS | REQUEST_FAILURE | USERAUTH_BANNER => Ok(()),
             CHANNEL_OPEN => {
                 reader.string()?;
@@ -320,7 +321,7 @@ impl Session {
         }
         channel.inbox.forget();
         match (number, &channel.state) {
-            // It was left before the server had answered.
+            // The channel was abandoned before the server had replied.
             (CHANNEL_OPEN_CONFIRMATION | CHANNEL_OPEN_FAILURE, _) | (_, State::Closed) => self.leave(id)?,
             _ => {}
         }
@@ -361,12 +362,12 @@ impl Channel {
         &self.state
     }
 
-    /// What came and was not read.
+    /// Returns the unread data.
     pub fn data(&self) -> &[u8] {
         self.inbox.waiting()
     }
 
-    /// Whether nothing more comes behind [`Channel::data`].
+    /// Returns whether nothing follows [`Channel::data`].
     pub fn has_ended(&self) -> bool {
         self.ended || self.state == State::Closed
     }
@@ -376,12 +377,12 @@ impl Channel {
         self.answers.front().copied()
     }
 
-    /// With what the program on the other side has ended.
+    /// Returns the exit status of the program on the other side.
     pub fn exit_status(&self) -> Option<u32> {
         self.exit
     }
 
-    /// What the program has said of its faults.
+    /// Returns the program's stderr.
     pub fn stderr(&self) -> String {
         printable(&self.stderr)
     }

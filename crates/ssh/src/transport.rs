@@ -1,5 +1,6 @@
-//! The transport layer (RFC 4253): identification, packets, key exchange, at the beginning and again. Bytes
-//! go in and come out; between them stand messages. What the peer can make grow is bounded.
+//! The transport layer (RFC 4253): identification, packets, key exchange at the start and again later. Its
+//! input and output are bytes; messages are exchanged with the upper layer. Everything that the peer can make
+//! grow is bounded.
 
 use std::ops::Range;
 
@@ -14,17 +15,17 @@ use crate::queue::Queue;
 
 /// Lines before the identification, in bytes (RFC 4253 §4.2 allows any number).
 const MAX_GREETING: usize = 64 << 10;
-/// What waits for new keys at most: none of it is data.
+/// Maximum of messages that wait for new keys: none of them is data.
 const MAX_HELD: usize = 4096;
 /// New keys after so many bytes (RFC 4253 §9).
 const REKEY_BYTES: u64 = 1 << 30;
 /// And after so many packets (RFC 4344 §3.1).
 const REKEY_PACKETS: u32 = 1 << 31;
-/// What is read at once, beside what is left of a packet.
+/// Size of one read, in addition to an incomplete packet.
 const FIRST_INPUT: usize = 16 << 10;
 const MAX_INPUT: usize = MAX_PACKET + (64 << 10);
 
-/// What a transport is told before it begins.
+/// Configuration of a transport.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// `SSH-2.0-` and a name.
@@ -46,11 +47,11 @@ impl Default for Config {
     }
 }
 
-/// What has happened.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The server has proved that it has [`Transport::host_key`]: whether that is the right one must be said
-    /// ([`Transport::accept_host`]) before anything goes on.
+    /// The server has proved that it has [`Transport::host_key`]. The caller must accept the key
+    /// ([`Transport::accept_host`]) before the handshake continues.
     HostKey,
     /// A message for the layers above: [`Transport::message`].
     Message,
@@ -83,7 +84,7 @@ pub struct Transport {
     names: [String; 2],
 }
 
-/// Bytes that came.
+/// Received bytes.
 #[derive(Default)]
 struct Input {
     bytes: Vec<u8>,
@@ -91,7 +92,7 @@ struct Input {
     to: usize,
 }
 
-/// Where the message at hand stands.
+/// The position of the current message.
 enum Message {
     Input(Range<usize>),
     Expanded(Vec<u8>),
@@ -105,7 +106,7 @@ struct Exchange {
     ours: Option<Ours>,
     public: Vec<u8>,
     skip: bool,
-    /// The server has proved itself: what comes of it.
+    /// The result of the exchange after the server's proof.
     done: Option<Done>,
     /// Our half of the new keys is in use.
     sealed: bool,
@@ -117,7 +118,7 @@ struct Done {
 }
 
 impl Transport {
-    /// Begins: identification and our offer are ready to be sent.
+    /// Creates a transport. Identification and our offer are ready to be sent.
     pub fn new(config: Config) -> Result<Transport, Error> {
         let mut out = Queue::default();
         out.end().extend_from_slice(format!("{}\r\n", config.identification).as_bytes());
@@ -148,7 +149,7 @@ impl Transport {
         Ok(transport)
     }
 
-    /// Room for bytes that are received; [`Transport::received`] says how many came.
+    /// Returns room for received bytes; report their number to [`Transport::received`].
     pub fn space(&mut self) -> &mut [u8] {
         self.input.space()
     }
@@ -157,7 +158,7 @@ impl Transport {
         self.input.to = (self.input.to + n).min(self.input.bytes.len());
     }
 
-    /// What is to be sent.
+    /// Returns the bytes to send.
     pub fn output(&self) -> &[u8] {
         self.out.waiting()
     }
@@ -172,12 +173,12 @@ impl Transport {
         self.theirs.as_deref().map(printable).unwrap_or_default()
     }
 
-    /// The key by which the server has proved itself: a blob, of a certificate where one was asked for.
+    /// Returns the server's host key as a blob: a certificate if one was negotiated.
     pub fn host_key(&self) -> &[u8] {
         &self.host_key
     }
 
-    /// What is signed to prove who we are.
+    /// Returns the session identifier, which is signed to prove a login.
     pub fn session_id(&self) -> &[u8] {
         self.session.as_deref().unwrap_or_default()
     }
@@ -197,7 +198,7 @@ impl Transport {
         self.session.is_some() && self.kex.is_none()
     }
 
-    /// How many of the bytes that came wait to be looked at.
+    /// Returns the number of received bytes that have not been processed.
     pub fn pending(&self) -> usize {
         self.input.to - self.input.from
     }
@@ -210,7 +211,8 @@ impl Transport {
         }
     }
 
-    /// Looks at what came. `None`: more is needed, or the host key is being judged.
+    /// Processes received bytes. Returns `None` if more are needed, or the host key has not been accepted
+    /// yet.
     pub fn step(&mut self) -> Result<Option<Step>, Error> {
         if self.theirs.is_none() && !self.identification()? {
             return Ok(None);
@@ -246,18 +248,18 @@ impl Transport {
         self.use_new_keys()
     }
 
-    /// Somebody is logged in: from now on packets may be compressed.
+    /// Records the login: from now on packets may be compressed.
     pub fn logged_in(&mut self) {
         self.logged_in = true;
         self.pack();
     }
 
-    /// Returns what runs computation that takes much stack.
+    /// Returns the function that runs computations with large stack frames.
     pub(crate) fn with_room(&self) -> WithRoom {
         self.config.with_room
     }
 
-    /// Begins an exchange of keys, unless one is going on.
+    /// Starts a key exchange, unless one is in progress.
     pub fn rekey(&mut self) -> Result<(), Error> {
         if self.kex.is_some() {
             return Ok(());
@@ -283,7 +285,7 @@ impl Transport {
         message.put_u32(reason);
         message.put_string(text);
         message.put_string("");
-        let _ = self.seal(&[&message]); // nothing follows that could tell
+        let _ = self.seal(&[&message]); // nothing follows that could report an error
     }
 
     fn seal(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
@@ -379,7 +381,7 @@ impl Transport {
             KEXINIT => with_room(self.config.with_room, || self.offered())?,
             KEX_REPLY => return with_room(self.config.with_room, || self.replied()),
             NEWKEYS => self.new_keys()?,
-            // Somebody in the middle could put them there, where nothing is authenticated yet.
+            // An attacker in the middle could inject them, because nothing is authenticated yet.
             _ if beginning && self.strict => {
                 return Err(Error::Protocol("a message in the first key exchange"));
             }
@@ -417,7 +419,7 @@ impl Transport {
         Ok(())
     }
 
-    /// The server's KEXINIT, in answer to ours or of its own.
+    /// Handles the server's KEXINIT, whether a reply to ours or its own initiative.
     fn offered(&mut self) -> Result<(), Error> {
         let first = self.session.is_none();
         let chosen = self.config.offer.choose(self.message())?;
@@ -492,7 +494,7 @@ impl Transport {
         Ok(chosen.method.hash().of(&[&bytes, secret]))
     }
 
-    /// NEWKEYS leaves, and what follows is under the new keys.
+    /// Sends NEWKEYS and encrypts with the new keys from here on.
     fn use_new_keys(&mut self) -> Result<(), Error> {
         let missing = Error::Protocol("there are no new keys");
         self.seal(&[&[NEWKEYS]])?;
@@ -513,7 +515,7 @@ impl Transport {
         Ok(())
     }
 
-    /// The server's NEWKEYS: what it sends from here on is under the new keys.
+    /// Handles the server's NEWKEYS: its next messages use the new keys.
     fn new_keys(&mut self) -> Result<(), Error> {
         let unexpected = Error::Protocol("new keys that nobody has agreed on");
         let kex = self.kex.take().filter(|kex| kex.sealed).ok_or(unexpected.clone())?;
@@ -535,7 +537,7 @@ impl Transport {
         Ok(())
     }
 
-    /// Compression begins with the keys for which it was agreed on, or once somebody is logged in.
+    /// Starts compression: with the keys that it was negotiated for, or after the login.
     fn pack(&mut self) {
         let due = |packing| packing == Packing::Zlib || packing == Packing::Delayed && self.logged_in;
         let [out, inward] = self.packing.map(due);

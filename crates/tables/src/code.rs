@@ -1,7 +1,7 @@
-//! Result codes: numbers, names and the texts that the strerror functions answer.
+//! Result codes: numbers, names and the texts of the strerror functions.
 //!
-//! Programs print and match the texts, so they are curl's to the letter (libcurl-errors(3) explains the
-//! meanings). Numbers that curl retired keep a row, so that no number is ever reused.
+//! Programs print and match the texts, so they are exactly curl's (libcurl-errors(3) explains the meanings).
+//! Numbers that curl retired keep a row, so that no number is ever reused.
 
 use std::ffi::CStr;
 
@@ -23,7 +23,7 @@ macro_rules! codes {
 
         impl $type {
             pub const ALL: &'static [$type] = &[$($type::$variant,)*];
-            /// What C names begin with.
+            /// The prefix of the C names.
             pub const PREFIX: &'static str = $prefix;
             /// The C enumeration.
             pub const C_TYPE: &'static str = $c_type;
@@ -61,7 +61,7 @@ macro_rules! codes {
                 }
             }
 
-            /// Returns the text for a number that came from C, as a C string that is part of the binary.
+            /// Returns the text for a number that came from C, as a static C string.
             pub const fn c_text_of(id: i32) -> &'static CStr {
                 match id {
                     $($id => terminated(concat!($text, "\0")),)*
@@ -69,7 +69,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The text for a number that came from C.
+            /// Returns the text for a number that came from C.
             pub const fn text_of(id: i32) -> &'static str {
                 match Self::from_id(id) {
                     Some(code) => code.text(),
@@ -133,7 +133,7 @@ pub const ALIASES: &[(&str, i32, &str)] = &[
 ];
 
 codes! {
-    /// What a function of an easy handle answers; texts of curl_easy_strerror(3).
+    /// The result of a function on an easy handle; texts of curl_easy_strerror(3).
     Code, "CURLE_", "CURLcode", "Unknown error":
     Ok, "OK", 0, "7.1", "No error";
     UnsupportedProtocol, "UNSUPPORTED_PROTOCOL", 1, "7.1", "Unsupported protocol";
@@ -240,7 +240,7 @@ codes! {
 }
 
 codes! {
-    /// What a function of a multi handle answers; texts of curl_multi_strerror(3).
+    /// The result of a function on a multi handle; texts of curl_multi_strerror(3).
     MultiCode, "CURLM_", "CURLMcode", "Unknown error":
     CallMultiPerform, "CALL_MULTI_PERFORM", -1, "7.9.6", "Please call curl_multi_perform() soon";
     Ok, "OK", 0, "7.9.6", "No error";
@@ -259,7 +259,7 @@ codes! {
 }
 
 codes! {
-    /// What a function of a share handle answers; texts of curl_share_strerror(3).
+    /// The result of a function on a share handle; texts of curl_share_strerror(3).
     ShareCode, "CURLSHE_", "CURLSHcode", "CURLSHcode unknown":
     Ok, "OK", 0, "7.10.3", "No error";
     BadOption, "BAD_OPTION", 1, "7.10.3", "Unknown share option";
@@ -270,7 +270,7 @@ codes! {
 }
 
 codes! {
-    /// What a function of a URL handle answers; texts of curl_url_strerror(3).
+    /// The result of a function on a URL handle; texts of curl_url_strerror(3).
     UrlCode, "CURLUE_", "CURLUcode", "CURLUcode unknown":
     Ok, "OK", 0, "7.62.0", "No error";
     BadHandle, "BAD_HANDLE", 1, "7.62.0", "An invalid CURLU pointer was passed as argument";
@@ -308,7 +308,7 @@ codes! {
 }
 
 codes! {
-    /// What a header function answers. C has no function for texts; these are ours.
+    /// The result of a header function. C has no function for texts; these are ours.
     HeaderCode, "CURLHE_", "CURLHcode", "Unknown error":
     Ok, "OK", 0, "7.83.0", "No error";
     Badindex, "BADINDEX", 1, "7.83.0", "No header with that index";
@@ -321,7 +321,7 @@ codes! {
 }
 
 codes! {
-    /// What CURLINFO_PROXY_ERROR answers. C has no function for texts; these are ours.
+    /// The value of CURLINFO_PROXY_ERROR. C has no function for texts; these are ours.
     ProxyCode, "CURLPX_", "CURLproxycode", "Unknown error":
     Ok, "OK", 0, "7.73.0", "No error";
     BadAddressType, "BAD_ADDRESS_TYPE", 1, "7.73.0", "The SOCKS proxy used an unknown address type";

@@ -6,7 +6,7 @@
 // The names are those of the C headers, a few of them in mixed case (CURL_SSLVERSION_TLSv1).
 #![allow(non_upper_case_globals)]
 
-/// What a constant is in C.
+/// The C type of a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CType {
     /// A member of the enumeration that names the group.

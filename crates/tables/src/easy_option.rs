@@ -1,12 +1,12 @@
 //! Easy options: one row per `CURLOPT_` option, with its number, argument type, first version and scope.
 //!
 //! Follows curl_easy_setopt(3) and curl_easy_option_next(3) of the version in `version::CURL`. A row also
-//! says whether the option is part of a connection's identity, whether this build honours it, by which rule
-//! its value is checked and stored ([`Rule`]), its default, and which option says the same about an HTTPS
-//! proxy. What it does is the engine's matter.
+//! says whether the option is part of a connection's identity, whether this build honours it, the rule by
+//! which its value is checked and stored ([`Rule`]), its default, and the corresponding option for an HTTPS
+//! proxy. The engine implements the effect.
 //!
-//! Variant names are made from the option's name: words between underscores are capitalised, and a trailing
-//! `DATA` or `FUNCTION` counts as a word (`WRITEDATA` is `WriteData`, `HTTPHEADER` is `Httpheader`).
+//! Variant names are derived from the option's name: words between underscores are capitalised, and a
+//! trailing `DATA` or `FUNCTION` counts as a word (`WRITEDATA` is `WriteData`, `HTTPHEADER` is `Httpheader`).
 
 use EasyOption as O;
 
@@ -48,7 +48,7 @@ pub enum NumberRule {
     StoredAs(EasyOption),
     /// 1 means 2: both ask for the check of the certificate's name.
     NameCheck,
-    /// CURLAUTH_ bits. Schemes that are not built are left out; CURLE_NOT_BUILT_IN where none is left.
+    /// CURLAUTH_ bits. Schemes that are not built in are removed; CURLE_NOT_BUILT_IN if none is left.
     AuthSchemes,
     /// CURLAUTH_ bits for SOCKS 5: [`SOCKS5_SCHEMES`], CURLE_NOT_BUILT_IN for others.
     SocksSchemes,
@@ -83,7 +83,7 @@ pub enum TextRule {
     Module,
     /// One setting of Encrypted Client Hello; calls add up.
     Ech,
-    /// Content codings; an empty text stands for all that are built.
+    /// Content codings; an empty text selects all that are built in.
     Encodings,
     /// The local end of connections.
     Interface,
@@ -123,7 +123,7 @@ struct Row {
 }
 
 impl Row {
-    /// The columns that most rows leave out; also a place in the table without an option.
+    /// The columns that most rows omit; also a placeholder in the table for a missing option.
     const PLAIN: Row = Row {
         name: "",
         kind: ArgKind::Long,
@@ -197,8 +197,8 @@ macro_rules! easy_options {
                 }
             }
 
-            /// The number that stands for an option that was not set. A match and no look-up: callers name
-            /// the option, and the compiler reduces the match to the number.
+            /// Returns the number that represents an unset option. A match and not a lookup: callers name the
+            /// option, and the compiler reduces the match to the number.
             #[inline]
             pub const fn default(self) -> i64 {
                 match self {
@@ -210,15 +210,15 @@ macro_rules! easy_options {
 }
 
 impl EasyOption {
-    /// Whether no reply depends on it, or Vary says that one does: a kept reply serves whatever its value is.
-    /// A row that does not say so parts kept replies.
+    /// Returns whether no reply depends on the option, or only one with Vary: a cached reply serves any
+    /// value. An option without this mark separates cached replies.
     pub const fn is_reply_neutral(self) -> bool {
         self.row().reply_neutral
     }
 
-    /// Whether it says nothing of the user, and holds for a URL that a document or a server has named, too:
-    /// network, proxy, trust, limits and local files. A row that does not say so stays with the user's own
-    /// URL.
+    /// Returns whether the option reveals nothing about the user, and may also be used for a URL named by a
+    /// document or a server: network, proxy, trust, limits and local files. An option without this mark
+    /// applies only to the user's own URL.
     pub const fn is_impersonal(self) -> bool {
         self.row().impersonal
     }
@@ -283,8 +283,8 @@ impl EasyOption {
         matches!(self.row().bound, Bound::Connection)
     }
 
-    /// Whether a URL parsed, or a way to a host planned, with another value cannot be used again. The
-    /// engine keeps both until such an option changes, and asks for no other while it makes them.
+    /// Returns whether a URL parsed, or a route planned, with another value of the option cannot be reused.
+    /// The engine keeps both until such an option changes, and reads no other option while it makes them.
     pub const fn routes(self) -> bool {
         !matches!(self.row().bound, Bound::Transfer)
     }
@@ -332,7 +332,7 @@ const SECRETS: usize = {
     count
 };
 
-/// The options whose values are overwritten in memory before that is freed.
+/// The options whose values are overwritten before their memory is freed.
 pub static SECRET: [EasyOption; SECRETS] = {
     let mut secret = [EasyOption::Url; SECRETS];
     let (mut count, mut at) = (0, 0);
@@ -384,12 +384,11 @@ const fn less(a: &str, b: &str) -> bool {
     a.len() < b.len()
 }
 
-// Columns: variant, name, number, kind, first version, bound, support, rule; then those that a row may
-// leave out, by name.
+// Columns: variant, name, number, kind, first version, bound, support, rule; then optional ones, by name.
 //
-// `bound`: does a connection made with another value serve this transfer? Socket callbacks and their data
-// count, since the application's pointers may dangle; what decides how names become addresses counts, since
-// it decides who the peer is. Rules about when to reuse (FRESH_CONNECT, MAXAGE_CONN) are no part of the
+// `bound`: may a connection made with another value serve this transfer? Socket callbacks and their data
+// count, since the application's pointers may dangle. Options that decide how names are resolved count, since
+// they decide who the peer is. Rules about when to reuse (FRESH_CONNECT, MAXAGE_CONN) are not part of the
 // identity. The origin (URL, CURLU, DEFAULT_PROTOCOL) always is, through the transfer's URL.
 easy_options! {
     WriteData, "WRITEDATA", 10001, CbPtr, "7.9.7", Transfer, Built, Plain;
@@ -850,8 +849,7 @@ mod tests {
     fn every_callback_pointer_shares_its_functions_bound() {
         for option in EasyOption::ALL {
             let Some(stem) = option.name().strip_suffix("DATA") else { continue };
-            // Handles with the same socket functions use each other's connections, whatever data each gives
-            // them.
+            // Handles with the same socket functions share connections, whatever data each passes to them.
             if matches!(stem, "SOCKOPT" | "OPENSOCKET" | "CLOSESOCKET") {
                 assert_eq!(option.bound(), Bound::Transfer);
             } else if let Some((function, false)) = EasyOption::from_name(&format!("{stem}FUNCTION")) {

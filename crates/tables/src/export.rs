@@ -1,15 +1,15 @@
-//! The symbols that libcurl.so.4 exports, all of them and nothing else, in the order of their names.
+//! The symbols that libcurl.so.4 exports, exactly these, in the order of their names.
 //!
-//! All carry the version `VERSION_NODE`; a test of the built library compares its dynamic symbols with this
+//! All have the version `VERSION_NODE`; a test of the built library compares its dynamic symbols with this
 //! list.
 
-/// The node that Debian's OpenSSL flavour gives its symbols; programs built against it ask for it by name.
+/// The version node of Debian's OpenSSL flavour; programs built against it require it by name.
 pub const VERSION_NODE: &str = "CURL_OPENSSL_4";
 
 /// The library's name in the programs that need it.
 pub const SONAME: &str = "libcurl.so.4";
 
-/// The node of what is not curl's: include/curl/warmwire.h.
+/// The version node of our own extensions: include/curl/warmwire.h.
 pub const OWN_NODE: &str = "WARMWIRE_1";
 
 /// The functions of include/curl/warmwire.h, in the order of their names.

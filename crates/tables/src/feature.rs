@@ -7,7 +7,7 @@ use crate::constant::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
     pub name: &'static str,
-    /// Its CURL_VERSION_ bit, 0 for those that came after the bits.
+    /// Its CURL_VERSION_ bit; 0 for newer features, which have none.
     pub bit: i32,
     pub built: bool,
 }
@@ -16,13 +16,13 @@ const fn row(name: &'static str, bit: i32, built: bool) -> Feature {
     Feature { name, bit, built }
 }
 
-/// What Windows has in a way of its own (SSPI), or not at all.
+/// Features that Windows provides differently (SSPI), or not at all.
 const ON_UNIX: bool = cfg!(unix);
 
 /// Sorted as curl sorts them: without regard to case.
 pub const ALL: [Feature; 29] = [
     row("alt-svc", CURL_VERSION_ALTSVC, true),
-    // What c-ares is to curl's threads: HTTPS records are asked for beside getaddrinfo.
+    // Corresponds to c-ares beside curl's threads: HTTPS records are queried beside getaddrinfo.
     row("asyn-rr", 0, true),
     row("AsynchDNS", CURL_VERSION_ASYNCHDNS, true),
     row("brotli", CURL_VERSION_BROTLI, true),
@@ -73,12 +73,12 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// The names of those that are built.
+/// Returns the names of the features that are built in.
 pub fn built_names() -> impl Iterator<Item = &'static str> {
     ALL.iter().filter(|feature| feature.built).map(|feature| feature.name)
 }
 
-/// The CURL_VERSION_ bits of those that are built.
+/// Returns the CURL_VERSION_ bits of the features that are built in.
 pub fn built_bits() -> i32 {
     ALL.iter().filter(|feature| feature.built).fold(0, |bits, feature| bits | feature.bit)
 }

@@ -1,6 +1,6 @@
-//! The command-line flags that curl has: their names, so that what the tool lacks is known.
+//! The command-line flags of curl: their names, so that missing ones are known.
 //!
-//! What a flag does, its help text and its category are declared in the tool, one declaration per flag; the
+//! The tool declares the effect, the help text and the category of a flag, one declaration per flag. The
 //! coverage report and the tool's tests compare those with this list.
 
 /// A flag of the command line.

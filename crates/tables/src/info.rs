@@ -1,6 +1,6 @@
 //! Infos: one row per `CURLINFO_` value that curl_easy_getinfo(3) answers.
 
-/// What the pointer given to curl_easy_getinfo points to; the number's upper bits say it.
+/// The type that the pointer given to curl_easy_getinfo points to; the number's upper bits encode it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum InfoKind {

@@ -1,6 +1,6 @@
 //! Facts shared with C: options, infos, codes, schemes, exports, as rows. Data only.
 //!
-//! This is the one place of each fact. The C headers, COVERAGE.md and the tests of the built library derive
+//! Each fact is here and nowhere else. The C headers, COVERAGE.md and the tests of the built library derive
 //! from it.
 
 pub mod code;

@@ -12,7 +12,7 @@ pub enum ArgKind {
     Values = 1,
     /// A `curl_off_t`.
     OffT = 2,
-    /// A pointer to something else than a string: a handle, a buffer, a `FILE *`.
+    /// A pointer to something other than a string: a handle, a buffer, a `FILE *`.
     Object = 3,
     /// A NUL-terminated string that the library copies.
     String = 4,
@@ -49,10 +49,10 @@ pub enum Support {
     OpenSsl,
     /// Honoured where the system has Unix sockets, CURLE_UNKNOWN_OPTION elsewhere.
     UnixSockets,
-    /// Accepted, and there is nothing to do for it: obsolete in curl 8.22 too, or about signals and threads
-    /// that this library does not use.
+    /// Accepted without effect: obsolete in curl 8.22 too, or about signals and threads that this library
+    /// does not use.
     NoEffect,
-    /// CURLE_NOT_BUILT_IN: curl knows the option, this build lacks what it asks for.
+    /// CURLE_NOT_BUILT_IN: curl knows the option, this build lacks the feature.
     NotBuilt,
     /// CURLE_UNKNOWN_OPTION: curl has removed the option.
     Removed,
@@ -71,10 +71,10 @@ pub enum RequestMethod {
     NoBody,
 }
 
-/// Rule by which a pointer is kept.
+/// The rule by which a pointer is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointerRule {
-    /// Kept as it is.
+    /// Stored unchanged.
     Plain,
     /// Data of a POST that stays the application's.
     PostFields,

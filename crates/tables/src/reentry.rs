@@ -1,10 +1,11 @@
-//! What the application may call on a handle, or on its multi handle, from inside one of their callbacks.
+//! Functions that the application may call on a handle, or on its multi handle, from inside one of their
+//! callbacks.
 //!
 //! libcurl-easy(3) and libcurl-multi(3) name the refusals one by one; this is the whole table. Calls on other
-//! handles are free. capi asks it at each entry. A function without a row (curl_easy_init, the slist and URL
-//! functions) touches no running handle and is allowed.
+//! handles are allowed. capi checks it at each entry. A function without a row (curl_easy_init, the slist and
+//! URL functions) uses no running handle and is allowed.
 
-/// Inside what kind of callback the thread is; of several nested ones the strictest.
+/// The kind of callback that the thread is in; of nested ones the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Where {
     /// A callback of a transfer: write, read, header, progress, debug, resolver start, ...
@@ -20,7 +21,7 @@ pub enum Where {
 pub enum Refusal {
     /// It never is forbidden.
     Never,
-    /// The function returns nothing and does nothing.
+    /// The function returns nothing and has no effect.
     Ignored,
     /// `CURLE_RECURSIVE_API_CALL`
     Code,
@@ -51,7 +52,7 @@ macro_rules! entries {
             }
         }
 
-        /// Whether `entry` may be called there on the handle whose call is running.
+        /// Returns whether `entry` may be called there on the handle whose call is running.
         pub const fn allowed(entry: Entry, place: Where) -> bool {
             match (entry, place) {
                 $((Entry::$variant, Where::AnyCallback) => $any,

@@ -1,8 +1,8 @@
 //! URL schemes: one row per scheme that curl knows, with its `CURLPROTO_` bit, default port and traits.
 //!
-//! `built` says whether this library speaks it; a scheme that is known and not built answers
-//! CURLE_UNSUPPORTED_PROTOCOL. Bits above 31 and those of ws and wss are internal, as in curl: the names in
-//! CURLOPT_PROTOCOLS_STR reach them, the old bitmask options cannot.
+//! `built` says whether this library supports it; a known scheme that is not built in returns
+//! CURLE_UNSUPPORTED_PROTOCOL. Bits above 31 and those of ws and wss are internal, as in curl:
+//! CURLOPT_PROTOCOLS_STR selects them by name, the old bitmask options cannot.
 
 /// Schemes of one family are the same protocol, with and without TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,13 +50,13 @@ impl Family {
         }
     }
 
-    /// Whether its requests are HTTP's: a WebSocket begins as one.
+    /// Returns whether its requests are HTTP's: a WebSocket starts as one.
     pub const fn asks_by_http(self) -> bool {
         matches!(self, Family::Http | Family::Ws)
     }
 }
 
-/// What credentials are tied to.
+/// The scope of credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Login {
     /// The protocol has none.
@@ -157,8 +157,8 @@ impl Scheme {
         names
     }
 
-    /// Returns the names that `curl -V` and curl-config list, sorted: also those that the tool fetches by a
-    /// gateway.
+    /// Returns the names that `curl -V` and curl-config list, sorted. They include those that the tool
+    /// fetches through a gateway.
     pub fn listed_names() -> Vec<&'static str> {
         let mut names = Self::built_names();
         names.extend(["ipfs", "ipns"]);

@@ -1,4 +1,4 @@
-//! Share options and the kinds of data that a share handle can hold, as curl_share_setopt(3) has them.
+//! Share options and the kinds of data that a share handle can hold (curl_share_setopt(3)).
 
 macro_rules! numbered {
     ($(#[$doc:meta])* $type:ident, $prefix:literal: $($variant:ident, $name:literal, $id:literal, $since:literal;)*) => {
@@ -9,7 +9,7 @@ macro_rules! numbered {
 
         impl $type {
             pub const ALL: &'static [$type] = &[$($type::$variant,)*];
-            /// What C names begin with.
+            /// The prefix of the C names.
             pub const PREFIX: &'static str = $prefix;
 
             pub const fn from_id(id: i32) -> Option<Self> {
@@ -51,7 +51,7 @@ numbered! {
 }
 
 numbered! {
-    /// What can be shared, and what a lock callback is asked to lock.
+    /// Data that can be shared, and that a lock callback locks.
     LockData, "CURL_LOCK_DATA_":
     Share, "SHARE", 1, "7.10.4";
     Cookie, "COOKIE", 2, "7.10.3";

@@ -1,10 +1,10 @@
-//! Which curl this library stands in for, and who it is itself.
+//! The version of curl that this library replaces, and its own.
 
 use crate::constant::{
     LIBCURL_VERSION_MAJOR, LIBCURL_VERSION_MINOR, LIBCURL_VERSION_NUM, LIBCURL_VERSION_PATCH,
 };
 
-/// What programs are told of.
+/// Version information for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     /// `LIBCURL_VERSION`
@@ -15,7 +15,7 @@ pub struct Version {
     pub name: &'static str,
     /// This library's own version.
     pub own: &'static str,
-    /// The same as a number, eight bits for each part.
+    /// The own version as a number, eight bits for each part.
     pub own_number: u32,
 }
 
@@ -34,8 +34,8 @@ pub const fn version() -> Version {
     }
 }
 
-/// TLS of the library and of the tool: the release of OpenSSL whose place is taken, which programs read, then
-/// the backend that is used.
+/// TLS of the library and of the tool: the release of OpenSSL that it replaces, which programs parse, then
+/// the actual backend.
 pub const AS_OPENSSL: &str = "OpenSSL/3.0.0 (rustls/0.23)";
 /// TLS of the library that takes the place of libcurl-gnutls.
 pub const AS_GNUTLS: &str = "GnuTLS/3.7.9 (rustls/0.23)";

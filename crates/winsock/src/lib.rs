@@ -1,6 +1,5 @@
-//! What Winsock can do and neither std nor rustix nor socket2 offers safely. Each function borrows its
-//! socket, so that it is open during the call; what is written to is a local of the call's. Empty on other
-//! systems.
+//! Functions of Winsock that neither std nor rustix nor socket2 provides safely. Each function borrows its
+//! socket, so that it stays open during the call, and writes only to locals. Empty on other systems.
 #![cfg(windows)]
 
 use std::io;
@@ -14,24 +13,24 @@ use windows_sys::Win32::Networking::WinSock::{
 /// Of ws2ipdef.h: `_IOR('t', 123, ULONG)`. windows-sys does not have it.
 const SIO_IDEAL_SEND_BACKLOG_QUERY: u32 = 0x4004_747b;
 
-/// Whether a connect that was begun without waiting has failed. select(2) of Winsock tells so among the
-/// exceptions, on every release; WSAPoll did not before Windows 10 2004.
+/// Returns whether a connect in progress has failed. select(2) of Winsock reports that in the exception set,
+/// on every release; WSAPoll did not before Windows 10 2004.
 pub fn has_failed_to_connect(socket: BorrowedSocket<'_>) -> io::Result<bool> {
     let mut excepted = FD_SET { fd_count: 1, fd_array: [0; 64] };
     excepted.fd_array[0] = handle(socket);
     let at_once = TIMEVAL { tv_sec: 0, tv_usec: 0 };
-    // SAFETY: the set has one open socket and the count says so; the sets not given are null; the time-out is
-    // a local.
+    // SAFETY: the set has one open socket, and its count says so; omitted sets are null; the time-out is a
+    // local.
     let found = unsafe { select(0, null_mut(), null_mut(), &mut excepted, &at_once) };
     if found == SOCKET_ERROR { Err(last_error()) } else { Ok(found > 0) }
 }
 
-/// How many bytes ought to be under way or waiting in the send buffer for the link to be full
+/// Returns how many bytes should be in transit or in the send buffer to fill the link
 /// (SIO_IDEAL_SEND_BACKLOG_QUERY).
 pub fn ideal_send_backlog(socket: BorrowedSocket<'_>) -> io::Result<usize> {
     let (mut ideal, mut written) = (0u32, 0u32);
-    // SAFETY: nothing is handed in; the answer is a ULONG, for which there is room; without an OVERLAPPED the
-    // call is over when it returns.
+    // SAFETY: no input; the output is a ULONG, for which there is room; without an OVERLAPPED the call is
+    // synchronous.
     let failed = unsafe {
         WSAIoctl(
             handle(socket),
@@ -57,6 +56,6 @@ fn handle(socket: BorrowedSocket<'_>) -> SOCKET {
 }
 
 fn last_error() -> io::Error {
-    // SAFETY: it takes nothing and reads this thread's last error.
+    // SAFETY: no arguments; it reads this thread's last error.
     io::Error::from_raw_os_error(unsafe { WSAGetLastError() })
 }

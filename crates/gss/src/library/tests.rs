@@ -1,5 +1,5 @@
-//! A library in Rust that keeps RFC 2744's rules of who frees what, so that Miri sees whether we do; and
-//! libraries that are not what they should be.
+//! A fake library in Rust that follows RFC 2744's ownership rules, so that Miri checks our side of them; and
+//! broken libraries.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ const COMPLETE: u32 = 0;
 /// GSS_S_BAD_MECH, as a routine error.
 const BAD: u32 = 1 << 16;
 
-/// Names, credentials, contexts, sets and buffers that are about; whoever counts them has this.
+/// Number of live names, credentials, contexts, sets and buffers; COUNTING serializes the tests that use it.
 static LIVING: Mutex<isize> = Mutex::new(0);
 static COUNTING: Mutex<()> = Mutex::new(());
 static OFFERS_NTLM: AtomicBool = AtomicBool::new(true);
@@ -43,7 +43,7 @@ fn made<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
 }
 
-/// SAFETY: what `made` gave, or null.
+/// SAFETY: `place` holds a pointer from `made`, or null.
 unsafe fn end<T>(place: *mut *mut T) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -90,7 +90,7 @@ struct Conversation {
     steps: u32,
 }
 
-/// Pointers are what RFC 2744 has them be: that is what is tested here.
+/// The pointers are as RFC 2744 requires: that is what is tested.
 #[allow(clippy::undocumented_unsafe_blocks)]
 mod fake {
     use super::*;

@@ -1,4 +1,4 @@
-//! SSL: a connection that is asked for bytes and given them.
+//! SSL: a connection over memory buffers.
 
 use std::ffi::{CStr, c_int};
 use std::ptr::{null, null_mut};
@@ -15,7 +15,7 @@ pub struct Connection {
     pub(super) input: Handle,
     pub(super) output: Handle,
     pub(super) given: Box<Given>,
-    /// What its functions lean on.
+    /// The context, whose functions it calls.
     pub(super) context: Context,
 }
 
@@ -28,7 +28,7 @@ impl Connection {
         [self.context.address(), self.ssl as usize]
     }
 
-    /// Takes in what the peer sent.
+    /// Puts in received bytes.
     pub fn put(&mut self, bytes: &[u8]) {
         // SAFETY: a memory BIO takes and copies all of it.
         unsafe { (self.f.write_bio)(self.input, bytes.as_ptr().cast(), length(bytes)) };
@@ -46,26 +46,26 @@ impl Connection {
         unsafe { (self.f.pending_bio)(self.output) > 0 }
     }
 
-    /// The peer will send nothing more.
+    /// Records that the peer sends nothing more.
     pub fn end_input(&mut self) {
-        // SAFETY: a number: what reading gives when nothing is left.
+        // SAFETY: a number: the result of reading an empty BIO.
         unsafe { (self.f.ctrl_bio)(self.input, BIO_C_SET_BUF_MEM_EOF_RETURN, 0, null_mut()) };
     }
 
-    /// Appends what is to be sent.
+    /// Appends pending output.
     pub fn take(&mut self, out: &mut Vec<u8>) {
         // SAFETY: the BIO is alive.
         let n = unsafe { (self.f.pending_bio)(self.output) };
         if n > 0 {
             let start = out.len();
             out.resize(start + n, 0);
-            // SAFETY: there is room for what was announced.
+            // SAFETY: there is room for the announced bytes.
             let got = unsafe { (self.f.read_bio)(self.output, out[start..].as_mut_ptr().cast(), n as c_int) };
             out.truncate(start + usize::try_from(got).unwrap_or(0));
         }
     }
 
-    /// Goes on with the handshake.
+    /// Continues the handshake.
     pub fn handshake(&mut self) -> Result<Progress, Failure> {
         self.f.forget_errors();
         // SAFETY: the connection is our own.
@@ -73,7 +73,7 @@ impl Connection {
         self.progress(done, 0)
     }
 
-    /// Reads what has been deciphered.
+    /// Reads decrypted data.
     pub fn read(&mut self, buf: &mut [u8]) -> Result<Progress, Failure> {
         self.f.forget_errors();
         // SAFETY: the buffer is as long as said.
@@ -102,18 +102,17 @@ impl Connection {
         }
     }
 
-    /// New keys of TLS 1.3 for what is sent, told with what is written next; the peer may be asked for its
-    /// own.
+    /// Requests new TLS 1.3 keys for sending; the next write announces them. `ask`: the peer must update its
+    /// own, too.
     pub fn renew_keys(&mut self, ask: bool) {
-        // SAFETY: the connection is our own, with its handshake over; where it has no such message nothing
-        // happens.
+        // SAFETY: the connection belongs to us and its handshake is complete; before TLS 1.3 nothing happens.
         unsafe { (self.f.renew_keys)(self.ssl, ask.into()) };
         self.f.forget_errors();
     }
 
     /// Says goodbye.
     pub fn shut_down(&mut self) {
-        // SAFETY: the connection is our own; what comes of it does not matter.
+        // SAFETY: the connection belongs to us; the result does not matter.
         unsafe { (self.f.shutdown)(self.ssl) };
         self.f.forget_errors();
     }
@@ -126,13 +125,13 @@ impl Connection {
 
     /// OpenSSL's name of the cipher.
     pub fn cipher(&self) -> &'static str {
-        // SAFETY: ciphers are constants, as are their names; that of null is a text, too.
+        // SAFETY: ciphers and their names are constants; a null cipher has a name, too.
         unsafe { constant((self.f.cipher_name)((self.f.cipher)(self.ssl))) }.unwrap_or_default()
     }
 
     /// The group of the key exchange; empty where there was none.
     pub fn group(&self) -> &'static str {
-        // SAFETY: a number is asked for, and its name, which stands as long as the connection.
+        // SAFETY: queries a number and its name, which lives as long as the connection.
         let name = unsafe {
             let group = (self.f.ctrl)(self.ssl, SSL_CTRL_GET_NEGOTIATED_GROUP, 0, null_mut());
             let name = if group > 0 { (self.f.group_name)(self.ssl, group as c_int) } else { null() };
@@ -141,10 +140,10 @@ impl Connection {
         interned(&name)
     }
 
-    /// What was agreed on by ALPN.
+    /// Returns the protocol that ALPN negotiated.
     pub fn alpn(&self) -> Option<String> {
         let (mut name, mut length) = (null(), 0);
-        // SAFETY: two places; the name stands as long as the connection.
+        // SAFETY: two places for results; the name lives as long as the connection.
         unsafe {
             (self.f.alpn)(self.ssl, &mut name, &mut length);
             (!name.is_null()).then(|| {
@@ -159,7 +158,7 @@ impl Connection {
         unsafe { (self.f.verdict)(self.ssl) }.into()
     }
 
-    /// What OpenSSL calls it.
+    /// Returns OpenSSL's text for the verdict.
     pub fn verdict_text(&self) -> &'static str {
         // SAFETY: a constant text.
         unsafe { constant((self.f.verdict_text)((self.f.verdict)(self.ssl))) }.unwrap_or_default()
@@ -185,7 +184,7 @@ impl Connection {
         }
     }
 
-    /// The OCSP answer that came with the certificate.
+    /// Returns the stapled OCSP response.
     pub fn status(&self) -> &[u8] {
         let mut answer: *const u8 = null();
         // SAFETY: a place for the answer, which belongs to the connection and has the length that is
@@ -211,7 +210,8 @@ impl Connection {
     pub fn resume(&mut self, session: &[u8]) {
         let f = self.f;
         let mut place = session.as_ptr();
-        // SAFETY: as many bytes as said; the connection takes a reference of its own, and ours is dropped.
+        // SAFETY: the buffer has that many bytes; the connection takes its own reference, and ours is
+        // dropped.
         unsafe {
             let session = (f.der_session)(null_mut(), &mut place, length(session).into());
             if !session.is_null() {
@@ -222,7 +222,7 @@ impl Connection {
         f.forget_errors();
     }
 
-    /// Sessions that were given since this was asked last.
+    /// Returns the sessions received since the last call.
     pub fn sessions(&mut self) -> Vec<Session> {
         std::mem::take(&mut *self.given.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -242,7 +242,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // SAFETY: our own; the BIOs go with it. Its data goes afterwards.
+        // SAFETY: we own it; its BIOs are freed with it, and its data afterwards.
         unsafe { (self.f.free_ssl)(self.ssl) };
     }
 }

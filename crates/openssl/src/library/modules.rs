@@ -1,5 +1,5 @@
-//! Where keys come from that stand in no file: engines (engine(3), which OpenSSL 3 has still) and providers
-//! (provider(7)), through which smart cards and the like are reached.
+//! Keys outside of files: engines (engine(3), still in OpenSSL 3) and providers (provider(7)), for smart
+//! cards and similar devices.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::{Failure, NotOpened};
 type ReaderFn = unsafe extern "C" fn(Handle, Handle) -> c_int;
 
 functions! {
-    /// Of libcrypto what only engines need: a library may be built without them.
+    /// Functions of libcrypto for engines only: a library may be built without them.
     Engines {}
     CRYPTO {
         initialise: c"OPENSSL_init_crypto" = fn(u64, *const c_void) -> c_int;
@@ -36,7 +36,7 @@ functions! {
 }
 
 functions! {
-    /// What providers and their stores need, and the way in which any of them asks for a PIN.
+    /// Functions for providers and their stores, and for PIN queries.
     Providers {}
     CRYPTO {
         new_library: c"OSSL_LIB_CTX_new" = fn() -> Handle;
@@ -69,7 +69,7 @@ fn engines_functions() -> Result<&'static Engines, &'static str> {
     static FOUND: OnceLock<Result<Engines, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         let found = Engines::load()?;
-        // SAFETY: numbers; what it does is done once, however often it is asked for.
+        // SAFETY: numbers; repeated calls have no further effect.
         unsafe { (found.initialise)(OPENSSL_INIT_ENGINE_ALL_BUILTIN | OPENSSL_INIT_LOAD_CONFIG, null()) };
         Ok(found)
     });
@@ -78,17 +78,17 @@ fn engines_functions() -> Result<&'static Engines, &'static str> {
 
 fn provider_functions() -> Result<&'static Providers, &'static str> {
     static FOUND: OnceLock<Result<Providers, String>> = OnceLock::new();
-    // Loaded outside of the lock, which a child forked meanwhile would find taken.
+    // Loaded outside of the lock: a child forked meanwhile would find it taken.
     let found = FOUND.get().is_none().then(Providers::load);
     FOUND.get_or_init(|| found.unwrap_or_else(Providers::load)).as_ref().map_err(String::as_str)
 }
 
-/// The names of the engines that are known (ENGINE_get_id(3)); those that would be found by their name alone
-/// are not among them.
+/// Returns the names of the known engines (ENGINE_get_id(3)), without those that are only found by their
+/// name.
 pub fn engines() -> Vec<String> {
     let Ok(f) = engines_functions() else { return Vec::new() };
     let mut names = Vec::new();
-    // SAFETY: going on to the next gives back the reference to the one before; an engine's name stands as
+    // SAFETY: moving to the next engine releases the reference to the previous one; an engine's name lives as
     // long as the engine.
     unsafe {
         let mut engine = (f.first)();
@@ -107,13 +107,13 @@ pub struct Module {
 }
 
 enum Kind {
-    /// ENGINE: initialised, of which we hold a functional and a structural reference.
+    /// An initialised ENGINE, with a functional and a structural reference.
     Engine { f: &'static Engines, engine: Handle },
-    /// A library context of its own, in which a provider is loaded.
+    /// A library context with a loaded provider.
     Provider { f: &'static Providers, library: Library },
 }
 
-/// OSSL_LIB_CTX with what was loaded into it, which is unloaded before it.
+/// OSSL_LIB_CTX with its loaded providers, which are unloaded before it.
 struct Library {
     f: &'static Providers,
     context: Handle,
@@ -166,7 +166,7 @@ impl Module {
         if engine.is_null() {
             return Err(NotOpened::NotFound(all.failure()));
         }
-        // SAFETY: an engine of which we hold a reference, which is given back if it cannot be used.
+        // SAFETY: we hold a reference to the engine, and release it if it cannot be used.
         unsafe {
             if (f.init)(engine) != 1 {
                 let failure = all.failure();
@@ -177,7 +177,7 @@ impl Module {
         Ok(Module { name: name.to_owned(), kind: Kind::Engine { f, engine } })
     }
 
-    /// The provider of that name, in a library context of its own.
+    /// Opens the provider of that name, in a library context of its own.
     pub fn provider(name: &str) -> Result<Module, NotOpened> {
         let (provider, properties) = match name.split_once(':') {
             Some((provider, properties)) => (provider, Some(c_text(properties.as_bytes()))),
@@ -189,7 +189,7 @@ impl Module {
         let all = functions().map_err(NotOpened::not_loaded)?;
         let f = provider_functions().map_err(NotOpened::not_loaded)?;
         all.forget_errors();
-        // SAFETY: it takes nothing, and what it makes is freed by its owner's drop.
+        // SAFETY: no arguments; its owner frees the result on drop.
         let context = unsafe { (f.new_library)() };
         if context.is_null() {
             return Err(NotOpened::NotInitialised(all.failure()));
@@ -202,11 +202,11 @@ impl Module {
             (f.configure)(context, null());
             (f.is_available)(context, wanted.as_ptr()) == 1
         };
-        // With its own algorithms the base provider's: without those no file is read.
+        // The base provider is needed in addition: without it no file can be read.
         for name in [&*wanted, c"base"].into_iter().filter(|_| !available) {
             all.forget_errors();
-            // SAFETY: a text that lives until the call returns; what is loaded stands in the library until it
-            // is dropped.
+            // SAFETY: the text lives until the call returns; the provider stays in the library context until
+            // that is dropped.
             match unsafe { (f.load)(context, name.as_ptr(), 1) } {
                 loaded if loaded.is_null() => return Err(NotOpened::NotFound(all.failure())),
                 loaded => library.loaded.push(loaded),
@@ -216,7 +216,7 @@ impl Module {
         Ok(Module { name: name.to_owned(), kind: Kind::Provider { f, library } })
     }
 
-    /// As it was asked for.
+    /// Returns the name as requested.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -225,8 +225,7 @@ impl Module {
         matches!(self.kind, Kind::Engine { .. })
     }
 
-    /// Whatever the process computes from now on is the engine's to do (ENGINE_set_default(3)). A provider
-    /// has no such place.
+    /// Makes the engine the default of the process (ENGINE_set_default(3)). Providers do not support this.
     pub fn make_default(&self) -> Result<(), Failure> {
         let Kind::Engine { f, engine } = self.kind else { return Ok(()) };
         let all = functions().map_err(Failure::not_loaded)?;
@@ -257,7 +256,7 @@ impl Module {
                 let mut wanted = LoadCert { id: id.as_ptr(), cert: null_mut() };
                 let name = c"LOAD_CERT_CTRL".as_ptr();
                 all.forget_errors();
-                // SAFETY: what the command takes is a text and a place behind it; the engine's owner is us.
+                // SAFETY: the command's argument is a text and a place after it; we own the engine.
                 unsafe {
                     let known = (f.control)(
                         *engine,
@@ -297,7 +296,7 @@ impl Module {
     }
 }
 
-/// What LOAD_CERT_CTRL takes: the certificate's name, and a place for it.
+/// Argument of LOAD_CERT_CTRL: the certificate's name, and a place for it.
 #[repr(C)]
 struct LoadCert {
     id: *const c_char,
@@ -321,7 +320,7 @@ impl Library {
         self.properties.as_ref().map_or(null(), |text| text.as_ptr())
     }
 
-    /// The first object of that kind that stands at a URI (ossl_store(7)).
+    /// Returns the first object of that kind at a URI (ossl_store(7)).
     fn stored(
         &self,
         all: &Functions,
@@ -333,8 +332,8 @@ impl Library {
         let f = self.f;
         let uri = c_text(uri.as_bytes());
         all.forget_errors();
-        // SAFETY: the texts live until the store is closed, and so does the way to ask for a PIN. What is
-        // loaded is freed, and the object that is found is a reference of our own.
+        // SAFETY: the texts and the PIN callback live until the store is closed. Loaded objects are freed,
+        // and the result is our own reference.
         asking(f, secret, |method, user| unsafe {
             let none = null_mut();
             let store =
@@ -375,8 +374,8 @@ impl Drop for Library {
     }
 }
 
-/// `f` is told how a PIN is asked for: who gave one is not asked, and otherwise the terminal is, where there
-/// is one. Standard input is the program's.
+/// Calls `f` with the way to ask for a PIN: a given PIN is used, otherwise the terminal asks, if there is
+/// one. Standard input belongs to the program.
 fn asking<T>(f: &Providers, secret: &[u8], ask: impl FnOnce(Handle, *mut c_void) -> T) -> T {
     let terminal = || OpenOptions::new().read(true).write(true).open("/dev/tty").is_ok();
     if secret.is_empty() && terminal() {
@@ -384,7 +383,7 @@ fn asking<T>(f: &Providers, secret: &[u8], ask: impl FnOnce(Handle, *mut c_void)
         return ask(unsafe { (f.on_terminal)() }, null_mut());
     }
     let mut secret = (!secret.is_empty()).then(|| c_text(secret));
-    // SAFETY: the method and what it finds its answer in live until `ask` has returned, which keeps neither.
+    // SAFETY: the method and its data live until `ask` returns, which keeps neither.
     unsafe {
         let method = (f.new_asking)(c"PIN".as_ptr());
         (f.set_reader)(method, Some(answer));
@@ -394,13 +393,13 @@ fn asking<T>(f: &Providers, secret: &[u8], ask: impl FnOnce(Handle, *mut c_void)
     }
 }
 
-/// Answers a question with what [`asking`] was given; without that the question fails.
+/// Answers a query with the PIN passed to [`asking`]; without one the query fails.
 unsafe extern "C" fn answer(asked: Handle, question: Handle) -> c_int {
     let Ok(f) = provider_functions() else { return 0 };
-    // SAFETY: both are alive during this call, and what was handed over is what `asking` put there.
+    // SAFETY: both are alive during this call, and the data is what `asking` passed.
     unsafe {
         if !matches!((f.question)(question), UIT_PROMPT | UIT_VERIFY) {
-            return 1; // it only tells something
+            return 1; // a message, not a query
         }
         let secret = (f.asked_for)(asked).cast::<Option<CString>>().as_ref();
         match secret.and_then(Option::as_ref) {
@@ -426,7 +425,7 @@ impl Context {
         self.f.checked(used.into())
     }
 
-    /// The key of the client's certificate, which a module has and does not give away.
+    /// Uses a key of the module, which does not export it, for the client's certificate.
     pub fn use_key_of(&mut self, module: &Module, id: &str, secret: &[u8]) -> Result<(), Failure> {
         let key = module.key(self.f, id, secret)?;
         self.own_key(key)

@@ -1,5 +1,5 @@
-//! Operating-system specifics: what differs has one name and a file each in `unix` and `windows`; what
-//! doesn't, stands here. Nothing above names a system.
+//! Operating-system specifics. What differs is in a file each in `unix` and `windows`, with the same names;
+//! the rest is here. No other code names a system.
 
 pub(crate) mod fork;
 pub(crate) mod socket;

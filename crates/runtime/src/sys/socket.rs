@@ -1,5 +1,5 @@
-//! A socket: a descriptor that closes through a hook and waits through a reactor. Plain `Send` data; which
-//! reactor it is attached to changes as its connection is leased and given back.
+//! A socket: a descriptor that is closed by a hook and awaited through a reactor. It is plain `Send` data; it
+//! moves between reactors as its connection is leased and returned.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -20,10 +20,10 @@ use crate::timers::Sleep;
 /// Closes a descriptor in the application's way.
 pub type CloseHook = Box<dyn FnOnce(OwnedFd) + Send>;
 
-/// What an unused connection looks like.
+/// The state of an unused connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
-    /// Open, and nothing has arrived.
+    /// Open, and nothing has been received.
     Alive,
     /// Something has arrived.
     Data,
@@ -37,7 +37,7 @@ pub struct Socket {
     fd: Option<Arc<OwnedFd>>,
     close: Option<CloseHook>,
     registration: Option<Registration>,
-    /// While it is being connected, on systems that may not tell how that ends.
+    /// Timer for checks while connecting, on systems that may not report a failure.
     look: Option<Box<Sleep>>,
     /// How large its send buffer has to be, on systems that don't see to that.
     backlog: Option<Box<Backlog>>,
@@ -54,7 +54,7 @@ impl Socket {
         Socket { fd: Some(Arc::new(fd)), close: Some(hook), registration: None, look: None, backlog: None }
     }
 
-    /// Registers with a reactor, leaving the one it was with.
+    /// Registers with a reactor, after leaving the previous one.
     pub fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
         self.detach();
         self.registration = Some(reactor.attach(self.shared().clone(), owner));
@@ -71,7 +71,7 @@ impl Socket {
         self.registration.is_some()
     }
 
-    /// What time it is for its reactor, if it is with one.
+    /// Returns the time of its reactor, if it has one.
     pub fn now(&self) -> Option<Instant> {
         self.registration.as_ref().map(|registration| registration.reactor().now())
     }
@@ -81,15 +81,15 @@ impl Socket {
         self.shared().as_raw_fd()
     }
 
-    /// On whose behalf it is used from now on.
+    /// Sets its owner.
     pub fn set_owner(&self, owner: u64) {
         if let Some(registration) = &self.registration {
             registration.set_owner(owner);
         }
     }
 
-    /// Nobody waits in that direction any more. A task that stops reading (paused) says so, or the
-    /// application's loop would be told to watch for what nobody takes.
+    /// Withdraws the interest in that direction. A task that stops reading (paused) calls it, so that the
+    /// application's loop does not watch for data that nobody reads.
     pub fn forget(&self, direction: Direction) {
         if let Some(registration) = &self.registration {
             registration.forget(direction);
@@ -109,8 +109,8 @@ impl Socket {
         received
     }
 
-    /// Receives what is there, with or without a reactor. Pending when there is nothing; nobody is woken
-    /// later.
+    /// Receives available data, with or without a reactor. Returns `Pending` if there is none, without
+    /// registering a wake-up.
     pub fn try_recv(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         loop {
             match recv(self.shared(), &mut *buf, RECEIVE_NOW) {
@@ -140,8 +140,8 @@ impl Socket {
         sent
     }
 
-    /// Has the send buffer grow with what the link can hold, on systems that don't see to that. Not for a
-    /// socket whose buffer somebody has chosen.
+    /// Lets the send buffer grow with the link, on systems that do not do that themselves. Not for a socket
+    /// whose buffer size was set.
     pub fn grow_buffer(&mut self) {
         if !BUFFERS_GROW && let Ok(room) = sockopt::socket_send_buffer_size(self.shared()) {
             self.backlog = Some(Box::new(Backlog::new(room)));
@@ -166,8 +166,8 @@ impl Socket {
         self.poll_connected_looking(cx, LOOK_WHILE_CONNECTING)
     }
 
-    /// The same, and looks every so often without having been told. A timer brings that about: so it works in
-    /// whatever way the application waits.
+    /// Like `poll_connected`, and also checks periodically by a timer, which works with every way in which an
+    /// application waits.
     fn poll_connected_looking(
         &mut self,
         cx: &mut Context<'_>,
@@ -224,7 +224,7 @@ impl Socket {
         self.registered()?.poll_ready(cx, Direction::Write).map(Ok)
     }
 
-    /// Does something else with the descriptor (accept, datagrams) whenever it is ready, until it would not
+    /// Performs another operation on the descriptor (accept, datagrams) whenever it is ready, until it would
     /// block.
     pub fn poll_io<T>(
         &mut self,
@@ -243,13 +243,13 @@ impl Socket {
         }
     }
 
-    /// Has what came acknowledged now, where the system can: a peer that holds small packets back until the
-    /// one before was (RFC 896) sends the next.
+    /// Sends an acknowledgement now, if the system can: a peer with Nagle's algorithm (RFC 896) then sends
+    /// its next small packet.
     pub fn acknowledge(&self) {
         calls::acknowledge(self.as_fd());
     }
 
-    /// Says that nothing more will be sent, and goes on receiving.
+    /// Shuts down the sending side, and keeps receiving.
     pub fn end_sending(&self) {
         let _ = rustix::net::shutdown(self.shared(), rustix::net::Shutdown::Write);
     }
@@ -259,7 +259,7 @@ impl Socket {
         self.poll_io(cx, Direction::Read, calls::accept)
     }
 
-    /// Accepts a connection that is there, and does not wait: the reactor may not have reported it yet.
+    /// Accepts a pending connection without waiting: the reactor may not have reported it yet.
     pub fn try_accept(&self) -> io::Result<OwnedFd> {
         calls::accept(self.shared().as_fd())
     }

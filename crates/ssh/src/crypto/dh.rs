@@ -28,7 +28,8 @@ impl Group {
         }
     }
 
-    /// Twice the strength that RFC 3526 §8 gives the group at most, in bytes.
+    /// Returns the length of the private exponent in bytes: twice the strength that RFC 3526 §8 estimates for
+    /// the group.
     fn exponent(self) -> usize {
         match self {
             Group::G14 => 40,
@@ -37,7 +38,7 @@ impl Group {
         }
     }
 
-    /// What RFC 3526 adds to the bits of pi to make it a prime.
+    /// Returns the offset that RFC 3526 adds to the bits of pi to get a prime.
     fn offset(self) -> u64 {
         match self {
             Group::G14 => 124_476,
@@ -129,7 +130,7 @@ impl Agreement {
 mod tests {
     use super::*;
 
-    /// Both sides come to the same, for each group.
+    /// Both sides compute the same secret, for each group.
     #[test]
     fn two_sides_agree() {
         for group in [Group::G14, Group::G16] {
@@ -139,7 +140,7 @@ mod tests {
         }
     }
 
-    /// The primes begin and end with 64 ones, and group 14's first digits are those that RFC 3526 prints.
+    /// The primes begin and end with 64 ones, and the first digits of group 14 are those in RFC 3526.
     #[test]
     fn the_primes_are_those_of_the_rfc() {
         for group in [Group::G14, Group::G16, Group::G18] {

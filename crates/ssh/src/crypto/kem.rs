@@ -1,6 +1,5 @@
-//! Key encapsulation that a quantum computer does not break, the first half of a hybrid exchange: ML-KEM-768
-//! (FIPS 203) and Streamlined NTRU Prime 761 (draft-josefsson-ntruprime-streamlined), which OpenSSH had
-//! before.
+//! Post-quantum key encapsulation, the first half of a hybrid exchange: ML-KEM-768 (FIPS 203) and Streamlined
+//! NTRU Prime 761 (draft-josefsson-ntruprime-streamlined), which OpenSSH had first.
 
 use libcrux_ml_kem::mlkem768::{self, MlKem768Ciphertext, MlKem768PrivateKey};
 use sntrup_kem::sntrup761;

@@ -1,5 +1,5 @@
-//! The cryptography that SSH is made of, behind names of our own: this file is the only one that knows the
-//! provider which TLS uses, too. What that lacks stands beside it.
+//! The cryptography of SSH behind our own names: only this file uses the provider, which is the one that TLS
+//! uses. What it lacks is in the files beside it.
 
 pub mod dh;
 pub mod kem;
@@ -78,18 +78,18 @@ impl Mac {
         context.sign()
     }
 
-    /// Whether this is the packet's tag; takes as long whatever it is.
+    /// Returns whether this is the packet's tag, in constant time.
     pub fn verify(&self, sequence: u32, packet: &[u8], tag: &[u8]) -> bool {
         equal(self.tag(sequence, &[packet]).as_ref(), tag)
     }
 
-    /// The tag of bytes alone.
+    /// Returns the tag of the bytes, without a sequence number.
     pub fn sign(&self, bytes: &[u8]) -> Vec<u8> {
         hmac::sign(&self.key, bytes).as_ref().to_vec()
     }
 }
 
-/// Whether two tags are the same, in a time that says nothing of where they differ.
+/// Compares two tags, in a time that does not reveal where they differ.
 pub fn equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |diff, (a, b)| diff | (a ^ b)) == 0
 }
@@ -133,7 +133,7 @@ impl Gcm {
     }
 }
 
-/// chacha20-poly1305@openssh.com: the length is enciphered by a key of its own.
+/// chacha20-poly1305@openssh.com: the length is encrypted with a separate key.
 pub struct ChaChaSeal(chacha::SealingKey);
 pub struct ChaChaOpen(chacha::OpeningKey);
 
@@ -142,7 +142,7 @@ impl ChaChaSeal {
         ChaChaSeal(chacha::SealingKey::new(key))
     }
 
-    /// `packet` begins with its length.
+    /// Encrypts `packet`, which begins with its length.
     pub fn seal(&self, sequence: u32, packet: &mut [u8]) -> [u8; 16] {
         let mut tag = [0; 16];
         self.0.seal_in_place(sequence, packet, &mut tag);
@@ -159,7 +159,7 @@ impl ChaChaOpen {
         self.0.decrypt_packet_length(sequence, bytes)
     }
 
-    /// `packet` begins with its length, as it came.
+    /// Decrypts `packet`, which begins with its encrypted length.
     pub fn open(&self, sequence: u32, packet: &mut [u8], tag: &[u8; 16]) -> bool {
         self.0.open_in_place(sequence, packet, tag).is_ok()
     }
@@ -207,7 +207,7 @@ impl Agreement {
     }
 }
 
-/// Whether `signature` is that of `message` by an RSA key of at least 2,048 bits.
+/// Verifies `signature` of `message` by an RSA key of at least 2,048 bits.
 pub fn verify_rsa(hash: Hash, n: &[u8], e: &[u8], message: &[u8], signature: &[u8]) -> bool {
     let algorithm = match hash {
         Hash::Sha256 => &signature::RSA_PKCS1_2048_8192_SHA256,
@@ -231,7 +231,7 @@ pub fn verify_ecdsa(curve: Curve, point: &[u8], message: &[u8], signature: &[u8]
     signature::UnparsedPublicKey::new(algorithm, point).verify(message, signature).is_ok()
 }
 
-/// A private key of the provider's. It keeps what it was made from nowhere else.
+/// A private key of the provider, which holds the only copy of its secrets.
 pub enum Signer {
     Rsa(Box<signature::RsaKeyPair>),
     Ed25519(signature::Ed25519KeyPair),
@@ -260,7 +260,7 @@ impl Signer {
         pair.ok().map(Signer::Ecdsa)
     }
 
-    /// The public half as the provider has it: of RSA, PKCS#1's RSAPublicKey.
+    /// Returns the public key in the provider's format: for RSA, PKCS#1's RSAPublicKey.
     pub fn public(&self) -> &[u8] {
         match self {
             Signer::Rsa(pair) => pair.public_key().as_ref(),

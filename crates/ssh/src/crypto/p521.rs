@@ -30,7 +30,7 @@ impl Agreement {
     }
 }
 
-/// Whether `signature`, r and s in their full length, is that of `message`.
+/// Verifies `signature`, r and s in full length, of `message`.
 pub fn verify(point: &[u8], message: &[u8], signature: &[u8]) -> bool {
     let Ok(key) = VerifyingKey::from_sec1_bytes(point) else { return false };
     let Ok(signature) = Signature::from_slice(signature) else { return false };

@@ -12,7 +12,7 @@ use crate::error::Error;
 /// A method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Beside X25519.
+    /// A post-quantum scheme beside X25519.
     Hybrid(Scheme, Hash),
     Ecdh(Curve, Hash),
     P521,
@@ -85,7 +85,7 @@ impl Ours {
         })
     }
 
-    /// The shared secret as it goes into hashes: a number, or with a post-quantum half a string.
+    /// Returns the shared secret in the form that is hashed: a number, or with a post-quantum half a string.
     pub fn finish(self, theirs: &[u8]) -> Result<Secret, Error> {
         let number = |secret: Secret| {
             let mut out = Zeroizing::new(Vec::with_capacity(secret.len() + 5));

@@ -1,5 +1,5 @@
-//! Key exchange (RFC 4253 §7 and §8): what both sides offer, what is chosen of it, and the keys that come of
-//! the shared secret.
+//! Key exchange (RFC 4253 §7 and §8): the offers of both sides, the choice, and the keys derived from the
+//! shared secret.
 
 mod method;
 
@@ -12,14 +12,15 @@ use zeroize::Zeroizing;
 
 pub use method::{METHODS, Method, Ours};
 
-/// The server's word that it counts packets anew with each key and bears nothing beside a first key exchange,
-/// so that nothing can be taken out of its beginning (OpenSSH's PROTOCOL §1.10, CVE-2023-48795).
+/// The server's announcement of strict key exchange: it resets the packet counters with each key and allows
+/// no other messages during the first exchange, so that nothing can be removed from its beginning (OpenSSH's
+/// PROTOCOL §1.10, CVE-2023-48795).
 const STRICT_CLIENT: &str = "kex-strict-c-v00@openssh.com";
 const STRICT_SERVER: &str = "kex-strict-s-v00@openssh.com";
 /// RFC 8308 §2.1.
 const EXT_INFO_CLIENT: &str = "ext-info-c";
 
-/// What this side offers.
+/// The client's offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub methods: Vec<String>,
@@ -49,14 +50,14 @@ pub enum Packing {
     None,
     /// From the new keys on.
     Zlib,
-    /// Once somebody is logged in.
+    /// After authentication.
     Delayed,
 }
 
 const PACKINGS: [(&str, Packing); 3] =
     [("zlib@openssh.com", Packing::Delayed), ("zlib", Packing::Zlib), ("none", Packing::None)];
 
-/// What both sides agreed on for one direction.
+/// The negotiated algorithms of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Direction {
     pub cipher: Cipher,
@@ -64,7 +65,7 @@ pub struct Direction {
     pub packing: Packing,
 }
 
-/// What both sides agreed on.
+/// The negotiated algorithms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
     pub method: Method,
@@ -79,7 +80,8 @@ pub struct Chosen {
 }
 
 impl Offer {
-    /// The KEXINIT message. The first of a connection says what is no algorithm, too.
+    /// Returns the KEXINIT message. The first one of a connection also has the markers that are not
+    /// algorithms.
     pub fn message(&self, first: bool) -> Result<Vec<u8>, Error> {
         let mut out = vec![KEXINIT];
         let mut cookie = [0; 16];
@@ -110,7 +112,7 @@ impl Offer {
         names.filter(|name| self.compression || *name == "none").collect()
     }
 
-    /// What comes of our offer and the server's: of each kind the first of ours that it has.
+    /// Negotiates with the server's offer: of each kind, our first algorithm that the server has.
     pub fn choose(&self, message: &[u8]) -> Result<Chosen, Error> {
         let mut reader = Reader::new(message);
         reader.take(17)?;
@@ -159,7 +161,8 @@ fn named<T: Copy>(table: &[(&str, T)], name: &str) -> T {
     row.expect("nothing is offered that is not in its table").1
 }
 
-/// What keys are made of (RFC 4253 §7.2): the shared secret as it goes into hashes, and the exchange hash.
+/// Input of the key derivation (RFC 4253 §7.2): the shared secret in the form that is hashed, and the
+/// exchange hash.
 pub struct Material<'a> {
     pub hash: Hash,
     pub secret: &'a [u8],
@@ -168,7 +171,7 @@ pub struct Material<'a> {
 }
 
 impl Material<'_> {
-    /// The keys from the client to the server, or those of the way back.
+    /// Derives the keys from client to server, or those of the other direction.
     pub fn keys(&self, direction: Direction, outward: bool) -> Keys {
         let letters = if outward { *b"ACE" } else { *b"BDF" };
         let (key, iv) = direction.cipher.needs();

@@ -62,7 +62,7 @@ fn pkcs1(der: &[u8]) -> Option<PrivateKey> {
     PrivateKey::rsa(der, n, e)
 }
 
-/// Reads what follows the version of an ECPrivateKey.
+/// Reads the part of an ECPrivateKey after the version.
 fn sec1(mut inner: Reader, known: Option<EcCurve>) -> Option<PrivateKey> {
     let scalar = inner.expect(OCTET_STRING)?;
     let named = inner.optional(context(0)).and_then(|own| Reader::new(own).expect(OID));
@@ -75,7 +75,7 @@ fn curve(oid: &[u8]) -> Option<EcCurve> {
     CURVES.iter().find(|(known, _)| *known == oid).map(|(_, curve)| *curve)
 }
 
-/// The parts of an RSA key that OpenSSH's files hold.
+/// The parts of an RSA key that OpenSSH's files contain.
 pub struct RsaParts<'a> {
     pub n: &'a [u8],
     pub e: &'a [u8],

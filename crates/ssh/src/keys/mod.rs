@@ -1,4 +1,4 @@
-//! Private keys of users: what OpenSSH's files and DER hold, and the signatures that prove who somebody is.
+//! Users' private keys: OpenSSH's files and DER, and the signatures that prove a login.
 
 mod der;
 mod openssh;
@@ -21,11 +21,11 @@ pub enum KeyError {
     Passphrase,
 }
 
-/// A private key. What it is made of is wiped when it is dropped, or stays with the provider.
+/// A private key. Its secrets are wiped on drop, or stay with the provider.
 pub struct PrivateKey {
     public: PublicKey,
     signer: Signer,
-    /// What the server is shown: the public key, or a certificate of it.
+    /// The blob for the server: the public key, or a certificate of it.
     shown: Vec<u8>,
 }
 
@@ -87,12 +87,12 @@ impl PrivateKey {
         Some(PrivateKey::new(PublicKey::Rsa { e: e.to_vec(), n: n.to_vec() }, Signer::Provided(signer)))
     }
 
-    /// What the server is shown.
+    /// Returns the blob for the server.
     pub fn shown(&self) -> &[u8] {
         &self.shown
     }
 
-    /// Shows this instead: what a `.pub` file has. A file of another key is refused.
+    /// Uses the contents of a `.pub` file as the blob for the server. A file of another key is refused.
     pub fn show(&mut self, public_file: &[u8]) -> Result<(), KeyError> {
         let blob = public_file_blob(public_file).ok_or(KeyError::Unusable)?;
         let of_this = blob == self.public.to_blob();
@@ -104,13 +104,14 @@ impl PrivateKey {
         Ok(())
     }
 
-    /// Whether it signs by one algorithm alone, so that nothing the server says is to be waited for.
+    /// Returns whether the key signs by one algorithm only, so that the server's list of algorithms does not
+    /// matter.
     pub fn has_one_algorithm(&self) -> bool {
         !matches!(self.public, PublicKey::Rsa { .. })
     }
 
-    /// The algorithm by which it signs for a server that takes these (none: it has not said), and that which
-    /// is named beside what is shown.
+    /// Returns the signature algorithm for a server that accepts `taken` (empty: unknown), and the algorithm
+    /// name that is sent with the blob.
     pub fn algorithm(&self, taken: &[String]) -> (&'static str, String) {
         let plain = match self.public {
             PublicKey::Rsa { .. } => {

@@ -11,7 +11,7 @@ use crate::crypto::Secret;
 use crate::public::EcCurve;
 
 const MAGIC: &[u8] = b"openssh-key-v1\0";
-/// More rounds than anybody waits for: each takes a few milliseconds.
+/// Maximum number of rounds: each takes a few milliseconds.
 const MAX_ROUNDS: u32 = 4096;
 
 impl From<Malformed> for KeyError {

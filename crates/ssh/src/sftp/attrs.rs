@@ -1,4 +1,4 @@
-//! What is known of a file (draft §5).
+//! The attributes of a file (draft §5).
 
 use crate::bytes::{Malformed, Put, Reader};
 
@@ -22,7 +22,7 @@ pub struct Attrs {
 }
 
 impl Attrs {
-    /// Permissions alone.
+    /// Creates attributes with only permissions.
     pub fn mode(permissions: u32) -> Attrs {
         Attrs { permissions: Some(permissions), ..Attrs::default() }
     }

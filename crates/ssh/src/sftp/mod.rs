@@ -1,5 +1,5 @@
 //! SFTP version 3 (draft-ietf-secsh-filexfer-02) with OpenSSH's extensions (its PROTOCOL §4): requests and
-//! replies on a channel. Many requests are under way at once; each reply names the one that it answers.
+//! replies on a channel. Many requests are in flight at once; each reply names its request.
 
 mod attrs;
 mod reads;
@@ -21,18 +21,18 @@ pub use writes::Writes;
 
 /// The longest packet that is taken: OpenSSH's servers send up to 256 KiB.
 const MAX_PACKET: usize = (256 << 10) + 1024;
-/// What servers read and write at least (draft §3).
+/// Minimum size that servers read and write (draft §3).
 const PIECE: u32 = 32 << 10;
 /// Replies that are waited for without looking at them.
 const MAX_IGNORED: usize = 4096;
 
-/// Replies that are kept for who will ask for them.
+/// Maximum number of replies kept until they are collected.
 const MAX_KEPT: usize = 16;
 /// The first question of all: where the user is at home.
 const HOME: u32 = 0;
 
-/// The client's side of a channel on which SFTP is spoken. What is asked need not wait for the server's
-/// greeting: it is the same in version 3 and in none that follows, and a server of an older one is refused.
+/// The client side of a channel with SFTP. Requests need not wait for the server's greeting: they are the
+/// same in version 3, no later version is negotiated, and a server of an older one is refused.
 pub struct Client {
     next: u32,
     out: Queue,
@@ -45,11 +45,11 @@ pub struct Client {
     home: Option<Result<Vec<u8>, Status>>,
     /// The longest piece to read, and to write, at once.
     pieces: [u32; 2],
-    /// The handle that was given last, and whether the next is likely to be the same.
+    /// The last handle, and whether the next one is likely to be the same.
     handle: (Vec<u8>, bool),
 }
 
-/// What a server can do beside the draft.
+/// The server's extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extensions {
     pub posix_rename: bool,
@@ -64,7 +64,7 @@ impl Default for Client {
 }
 
 impl Client {
-    /// Begins: the greeting, and the question where home is, are ready to be sent.
+    /// Creates a client. The greeting and the request for the home directory are ready to be sent.
     pub fn new() -> Client {
         let mut client = Client {
             next: HOME,
@@ -91,18 +91,18 @@ impl Client {
         id
     }
 
-    /// Asks for something whose reply nobody wants.
+    /// Sends a request whose reply will be ignored.
     pub fn ask_in_passing(&mut self, request: &Request) {
         let id = self.ask(request);
         self.forget(id);
     }
 
-    /// Nobody wants this reply any more.
+    /// Ignores the reply with this number.
     pub fn forget(&mut self, id: u32) {
         self.ignored.insert(id);
     }
 
-    /// Whether replies are still to come that nobody wants: more than that and the channel is better left.
+    /// Returns whether so many ignored replies are outstanding that the channel should be abandoned.
     pub fn is_littered(&self) -> bool {
         self.ignored.len() > MAX_IGNORED
     }
@@ -112,7 +112,7 @@ impl Client {
         self.out.len()
     }
 
-    /// What is to be sent on the channel.
+    /// Returns the output for the channel.
     pub fn output(&self) -> &[u8] {
         self.out.waiting()
     }
@@ -131,8 +131,8 @@ impl Client {
         self.handle = (handle.to_vec(), true);
     }
 
-    /// The handle of what is opened next, where nothing else is open. Servers that number what is open begin
-    /// again with the number that was freed: one that has given the same handle twice will do so once more.
+    /// Returns the expected handle of the next file, if nothing else is open. Servers that number open files
+    /// reuse the freed number: one that has returned the same handle twice will do so again.
     fn expected_handle(&self) -> Option<&[u8]> {
         let (handle, likely) = &self.handle;
         likely.then_some(handle)
@@ -156,8 +156,7 @@ impl Client {
         self.pieces[1]
     }
 
-    /// The server's answer to the greeting. How much may be read and written at once is asked where it can
-    /// be.
+    /// Processes the server's greeting, and requests its limits for reads and writes if it supports that.
     fn greet(&mut self, packet: &[u8]) -> Result<(), Error> {
         let mut reader = Reader::new(packet);
         if reader.u8()? != request::VERSION || reader.u32()? < 3 {
@@ -201,8 +200,8 @@ impl Client {
         Ok(())
     }
 
-    /// The reply at the front of `bytes`: how many bytes it has, the number of its request, and what it says.
-    /// Of a reply that nobody wants there is only the length.
+    /// Parses the reply at the front of `bytes`: its length, the number of its request, and its contents. An
+    /// ignored reply has only a length.
     pub fn reply<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<Taken<'a>>, Error> {
         let Some(packet) = whole(bytes)? else { return Ok(None) };
         let length = packet.len();
@@ -238,7 +237,7 @@ impl Client {
         Ok(true)
     }
 
-    /// Keeps a reply, as it came, for who will ask for it: servers may answer in any order.
+    /// Keeps a reply until it is collected: servers may reply in any order.
     pub fn keep(&mut self, id: u32, packet: &[u8]) -> Result<(), Error> {
         if self.kept.len() >= MAX_KEPT {
             return Err(Error::Protocol("SFTP replies that nobody has asked for"));
@@ -247,7 +246,7 @@ impl Client {
         Ok(())
     }
 
-    /// Looks at a reply that was kept.
+    /// Collects a kept reply.
     pub fn kept<T>(&mut self, id: u32, look: impl FnOnce(Reply<'_>) -> T) -> Option<T> {
         let at = self.kept.iter().position(|(kept, _)| *kept == id)?;
         let (_, packet) = self.kept.swap_remove(at);
@@ -262,7 +261,7 @@ pub struct Taken<'a> {
     pub wanted: Option<(u32, Reply<'a>)>,
 }
 
-/// The packet at the front, once it is all there. A length that lies is a fault at once.
+/// Returns the packet at the front, once it is complete. An impossible length fails at once.
 fn whole(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     let Ok(length) = Reader::new(bytes).u32() else { return Ok(None) };
     let length = length as usize;

@@ -1,13 +1,13 @@
-//! A file read by many requests at once. The window of what is under way grows with each piece that comes, up
-//! to what covers a long and fast link; pieces may come in any order and are handed out in theirs.
+//! Reads a file with many requests at once. The window of outstanding bytes grows with each piece received,
+//! up to the size for a long and fast link. Pieces may arrive in any order and are returned in file order.
 
 use std::collections::VecDeque;
 
 use super::{Client, Request, Status};
 use crate::error::Error;
 
-/// What is asked for at first, before anything has come: a long link that is faster shall not wait for the
-/// next question.
+/// Initial window, before anything has been received: a long, fast link should not idle until the next
+/// request.
 const FIRST_WINDOW: u64 = 1 << 20;
 /// 8 MiB are under way at most: half a gigabit per second over 130 milliseconds.
 const MAX_WINDOW: u64 = 8 << 20;
@@ -15,7 +15,7 @@ const MAX_WINDOW: u64 = 8 << 20;
 /// A file that is being read.
 pub struct Reads {
     handle: Vec<u8>,
-    /// Where the next request begins, and where the file ends, if that is known.
+    /// Offset of the next request, and the end of the file if it is known.
     next: u64,
     end: Option<u64>,
     window: u64,
@@ -29,14 +29,14 @@ struct Asked {
     id: u32,
     offset: u64,
     length: u32,
-    /// What came, while something before it has not.
+    /// A received piece that waits for an earlier one.
     came: Option<Vec<u8>>,
     end: bool,
-    /// It was asked by a handle that nobody had been given yet.
+    /// Whether it was requested with a predicted handle.
     ahead: bool,
 }
 
-/// A piece of a file that is being opened, asked for by the handle that it will probably have.
+/// A piece of a file that is being opened, requested with the handle that it will probably get.
 pub struct Ahead {
     pub(super) id: u32,
     handle: Vec<u8>,
@@ -45,9 +45,9 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// Behind the request to open a file, when the server's next handle can be told
-    /// ([`Client::expect_handle`]). What comes is the file's if the handle is ([`Reads::take`]), for a server
-    /// keeps the order of what it is asked of one handle.
+    /// Sends it right after the request to open a file, if the next handle can be predicted
+    /// ([`Client::expect_handle`]). If the handle was right, the data belongs to the file ([`Reads::take`]),
+    /// because a server keeps the order of requests for one handle.
     pub fn ask(client: &mut Client, offset: u64) -> Option<Ahead> {
         let handle = client.expected_handle()?.to_vec();
         let length = client.read_piece();
@@ -55,7 +55,7 @@ impl Ahead {
         Some(Ahead { id, handle, offset, length })
     }
 
-    /// Nobody wants it.
+    /// Ignores its reply.
     pub fn leave(self, client: &mut Client) {
         if client.kept(self.id, |_| ()).is_none() {
             client.forget(self.id);
@@ -69,12 +69,12 @@ impl Asked {
     }
 }
 
-/// What a reply means.
+/// The meaning of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Its bytes are the next ones of the file.
     Next,
-    /// It is kept, or has nothing to hand out.
+    /// It is kept, or there is nothing to return.
     Kept,
     /// The request failed.
     Failed(Status),
@@ -126,14 +126,13 @@ impl Reads {
         self.under_way += u64::from(length);
     }
 
-    /// Where the request with this number stands, if it was not answered yet.
+    /// Returns the position of the request with this number, if its reply is outstanding.
     pub(super) fn position(&self, id: u32) -> Option<usize> {
         self.asked.iter().position(|asked| asked.id == id && asked.is_awaited())
     }
 
-    /// So many bytes came for a request. With [`Answer::Next`] they are to be handed out at once; what was
-    /// kept and stands behind them is to be taken afterwards ([`Reads::kept`]). Of a piece that was asked for
-    /// ahead they may reach beyond the end.
+    /// Processes the data of a request. [`Answer::Next`]: deliver it at once, and then what was kept after it
+    /// ([`Reads::kept`]). Data of a predicted request may extend beyond the end.
     pub fn data(&mut self, client: &mut Client, id: u32, bytes: &[u8]) -> Result<Answer, Error> {
         let at = self.position(id).ok_or(Error::Protocol("SFTP data that nobody has asked for"))?;
         let (offset, length) = (self.asked[at].offset, self.asked[at].length);
@@ -141,7 +140,7 @@ impl Reads {
         let came = came.ok_or(Error::Protocol("more SFTP data than was asked for"))?;
         self.under_way -= u64::from(length);
         self.window = (self.window + u64::from(came)).min(MAX_WINDOW);
-        // The rest is asked for again; where the file ends, that says so.
+        // The rest is requested again; at the end of the file, the reply says so.
         let behind = offset + u64::from(came);
         let rest = self.end.map_or(u64::MAX, |end| end.saturating_sub(behind)).min(u64::from(length - came));
         if rest > 0 {
@@ -159,7 +158,7 @@ impl Reads {
     pub fn status(&mut self, client: &mut Client, id: u32, status: Status) -> Result<Answer, Error> {
         let at = self.position(id).ok_or(Error::Protocol("SFTP status that nobody has asked for"))?;
         if self.asked[at].ahead {
-            // It came too early, perhaps.
+            // The predicted request may have been processed before the file was open.
             let Asked { offset, length, .. } = self.asked[at];
             self.asked.remove(at);
             self.under_way -= u64::from(length);
@@ -172,7 +171,7 @@ impl Reads {
         }
         self.under_way -= u64::from(self.asked[at].length);
         self.asked[at].end = true;
-        // What lies behind will say the same.
+        // Later pieces will be at the end, too.
         for behind in self.asked.drain(at + 1..) {
             if behind.is_awaited() {
                 client.forget(behind.id);
@@ -184,7 +183,7 @@ impl Reads {
         Ok(Answer::Kept)
     }
 
-    /// What was kept and is next.
+    /// Returns the next kept piece.
     pub fn kept(&mut self) -> Option<Vec<u8>> {
         while self.asked.front().is_some_and(|asked| asked.end) {
             self.asked.clear();
@@ -206,7 +205,7 @@ impl Reads {
         self.window
     }
 
-    /// Nobody waits for what is under way.
+    /// Ignores all outstanding replies.
     pub fn leave(&mut self, client: &mut Client) {
         self.asked.drain(..).filter(Asked::is_awaited).for_each(|a| client.forget(a.id));
     }

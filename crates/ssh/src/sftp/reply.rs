@@ -4,7 +4,7 @@ use super::Attrs;
 use crate::bytes::{Malformed, Reader};
 use crate::error::{Error, printable};
 
-/// What a server says of how a request went.
+/// The status of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(pub u32);
 
@@ -15,7 +15,7 @@ impl Status {
     pub const PERMISSION_DENIED: Status = Status(3);
     pub const FAILURE: Status = Status(4);
     pub const OP_UNSUPPORTED: Status = Status(8);
-    // Those of later drafts, which some servers send all the same.
+    // Codes of later drafts, which some servers send nevertheless.
     pub const NO_SUCH_PATH: Status = Status(10);
     pub const FILE_ALREADY_EXISTS: Status = Status(11);
     pub const WRITE_PROTECT: Status = Status(12);
@@ -34,7 +34,7 @@ pub struct Name<'a> {
     pub attrs: Attrs,
 }
 
-/// What statvfs@openssh.com tells: the numbers of statvfs(3) in their order there.
+/// The reply of statvfs@openssh.com: the fields of statvfs(3), in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statvfs(pub [u64; 11]);
 
@@ -61,14 +61,14 @@ impl Reply<'_> {
     }
 }
 
-/// Behind the length: the number of the request, and what is said.
+/// Parses a packet after its length: the number of the request, and the contents.
 pub fn parse(packet: &[u8]) -> Result<(u32, Reply<'_>), Error> {
     let mut reader = Reader::new(packet);
     let (kind, id) = (reader.u8()?, reader.u32()?);
     let reply = match kind {
         101 => {
             let status = Status(reader.u32()?);
-            // Old servers leave the words away.
+            // Old servers omit the text.
             Reply::Status(status, reader.string().map(printable).unwrap_or_default())
         }
         102 => {
@@ -89,7 +89,7 @@ pub fn parse(packet: &[u8]) -> Result<(u32, Reply<'_>), Error> {
 
 fn names<'a>(reader: &mut Reader<'a>) -> Result<Vec<Name<'a>>, Malformed> {
     let count = reader.u32()?;
-    // No entry has less than twelve bytes: a count that lies makes nothing grow.
+    // An entry has at least twelve bytes, so a false count allocates nothing.
     let mut names = Vec::with_capacity((count as usize).min(reader.rest().len() / 12));
     for _ in 0..count {
         names.push(Name { name: reader.string()?, long: reader.string()?, attrs: Attrs::read(reader)? });

@@ -14,7 +14,7 @@ pub const APPEND: u32 = 4;
 pub const CREATE: u32 = 8;
 pub const TRUNCATE: u32 = 16;
 
-/// What is asked of a server.
+/// A request.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
     Open {
@@ -68,13 +68,12 @@ pub enum Request<'a> {
     ReadLink {
         path: &'a [u8],
     },
-    /// In the order in which OpenSSH takes them, which is not the draft's: what the link leads to comes
-    /// first.
+    /// In OpenSSH's order of arguments, which differs from the draft's: the link's target comes first.
     SymLink {
         target: &'a [u8],
         link: &'a [u8],
     },
-    /// Replaces what is there.
+    /// Renames a file and replaces an existing target.
     PosixRename {
         from: &'a [u8],
         to: &'a [u8],

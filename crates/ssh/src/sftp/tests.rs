@@ -12,7 +12,7 @@ fn packet(kind: u8, id: u32, body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A client whose greeting was answered by a server without extensions.
+/// Returns a client after the greeting of a server without extensions.
 fn greeted() -> Client {
     let mut client = Client::new();
     client.reply(&[0, 0, 0, 5, 2, 0, 0, 0, 3]).unwrap();
@@ -53,7 +53,7 @@ fn an_old_server_is_refused() {
     assert!(Client::new().reply(&[0, 0, 0, 5, 2, 0, 0, 0, 2]).is_err());
 }
 
-/// Home is asked with the greeting, and what is asked with it may be answered in any order.
+/// The home directory is requested with the greeting; requests sent with it may be answered in any order.
 #[test]
 fn replies_are_kept_for_who_asks() {
     let mut client = greeted();
@@ -107,7 +107,7 @@ fn a_forgotten_reply_is_passed_over() {
     assert_eq!(taken, Some(true));
 }
 
-/// Pieces come in the wrong order, and short; what is handed out is the file.
+/// Pieces arrive out of order and short; the output is the file.
 #[test]
 fn a_file_is_put_together() {
     let file: Vec<u8> = (0..200_000u32).map(|i| (i / 7) as u8).collect();
@@ -188,7 +188,7 @@ fn data_that_nobody_asked_for_is_a_fault() {
     assert!(reads.data(&mut client, 2, b"").is_err());
 }
 
-/// A client whose server has given the handle "h" twice.
+/// Returns a client whose server has returned the handle "h" twice.
 fn foreseeing() -> Client {
     let mut client = greeted();
     assert!(Ahead::ask(&mut client, 0).is_none(), "nothing is known of the server's handles");
@@ -241,8 +241,7 @@ fn what_was_read_by_another_handle_is_thrown_away() {
     assert!(client.reply(&data).unwrap().is_some_and(|taken| taken.wanted.is_none()));
 }
 
-/// A server that does not keep the order of requests may refuse a piece that comes before its handle, or
-/// answer it before anybody looks.
+/// A server that does not keep the order of requests may refuse a predicted piece, or reply to it early.
 #[test]
 fn a_piece_that_came_too_early_is_asked_for_again() {
     let mut client = foreseeing();

@@ -6,7 +6,7 @@ use super::{Client, Request, Status};
 use crate::error::Error;
 
 const FIRST_WINDOW: u64 = 1 << 20;
-/// What waits in memory at most until the channel takes it.
+/// Maximum amount in memory until the channel accepts it.
 const MAX_WAITING: usize = 256 << 10;
 const MAX_WINDOW: u64 = 8 << 20;
 
@@ -55,7 +55,7 @@ impl Writes {
         self.asked.is_empty()
     }
 
-    /// Nobody waits for what is under way.
+    /// Ignores all outstanding replies.
     pub fn leave(&mut self, client: &mut Client) {
         self.asked.drain(..).for_each(|(id, _)| client.forget(id));
     }

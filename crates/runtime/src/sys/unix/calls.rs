@@ -10,12 +10,11 @@ use rustix::net::{
     socket_with,
 };
 
-/// How everything is sent: a peer that is gone is an error and no signal.
+/// Flags of all sends: a closed peer is an error and not a signal.
 pub const SEND: SendFlags = SendFlags::NOSIGNAL;
 /// Receiving never waits.
 pub(crate) const RECEIVE_NOW: RecvFlags = RecvFlags::DONTWAIT;
-/// How often a socket that is being connected is looked at without an event: poll and epoll tell of every
-/// end.
+/// Interval of checks while connecting: not needed, since poll and epoll report every result.
 pub(crate) const LOOK_WHILE_CONNECTING: Option<Duration> = None;
 
 /// A new socket that never waits and that no other program inherits.
@@ -26,7 +25,8 @@ pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedFd
 /// The system makes send buffers larger by itself.
 pub const BUFFERS_GROW: bool = true;
 
-/// Whether a connect call that ended so goes on by itself, and the socket tells how it ends.
+/// Returns whether a connect call with this error continues in the background, and the socket reports the
+/// result.
 pub fn is_under_way(e: Errno) -> bool {
     matches!(e, Errno::INPROGRESS | Errno::INTR)
 }
@@ -39,12 +39,12 @@ pub(crate) fn accept(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(accept_with(fd, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?)
 }
 
-/// Whether a connect has failed of which the socket's own error says nothing: here it says all.
+/// Returns a connect failure that the socket's own error does not show: there is none on Unix.
 pub(crate) fn failed_to_connect(_: BorrowedFd<'_>) -> Option<io::Error> {
     None
 }
 
-/// Nobody asks: see [`BUFFERS_GROW`].
+/// Never called: see [`BUFFERS_GROW`].
 pub(crate) fn ideal_send_backlog(_: BorrowedFd<'_>) -> Option<usize> {
     None
 }

@@ -19,14 +19,14 @@ impl Epoll {
         Ok(Epoll(epoll::create(epoll::CreateFlags::CLOEXEC)?))
     }
 
-    /// PRI is asked for because a receive stops short at the urgent mark with more behind it.
+    /// Includes PRI, because a receive stops at the urgent mark although more data follows.
     pub(crate) fn add(&self, fd: impl AsFd, key: u64) -> io::Result<()> {
         use epoll::EventFlags as F;
         let flags = F::IN | F::OUT | F::RDHUP | F::PRI | F::ET;
         Ok(epoll::add(&self.0, fd, epoll::EventData::new_u64(key), flags)?)
     }
 
-    /// For the wake-up descriptor: level-triggered, drained by whoever sees it.
+    /// Adds the wake-up descriptor: level-triggered, drained by whichever side sees it.
     pub(crate) fn add_level(&self, fd: impl AsFd, key: u64) -> io::Result<()> {
         Ok(epoll::add(&self.0, fd, epoll::EventData::new_u64(key), epoll::EventFlags::IN)?)
     }
@@ -35,7 +35,7 @@ impl Epoll {
         let _ = epoll::delete(&self.0, fd);
     }
 
-    /// Waits and appends what happened. A signal is an error.
+    /// Waits and appends events. A signal is an error.
     pub(crate) fn wait(&self, max: Duration, events: &mut impl Extend<Event>) -> io::Result<()> {
         let mut raw = [const { MaybeUninit::uninit() }; BATCH];
         let mut max = max;
@@ -58,12 +58,12 @@ pub(crate) fn poll_fds(fds: &mut [PollFd<'_>], max: Duration) -> io::Result<usiz
     Ok(poll(fds, Some(&timespec(max)))?)
 }
 
-/// What an application asks for: its bits are the system's.
+/// Converts an application's requested events: its bits are the system's.
 pub(crate) fn asked(events: i16) -> PollFlags {
     PollFlags::from_bits_retain(events)
 }
 
-/// What an application is told.
+/// Converts events for an application.
 pub(crate) fn told(flags: PollFlags) -> i16 {
     flags.bits()
 }

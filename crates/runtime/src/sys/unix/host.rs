@@ -1,4 +1,4 @@
-//! What this machine is called.
+//! The name of this machine.
 
 /// Its name without the domain.
 pub fn host_name() -> Vec<u8> {

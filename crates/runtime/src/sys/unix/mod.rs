@@ -1,4 +1,4 @@
-//! Linux, and what is like it.
+//! Linux and similar systems.
 
 pub(crate) mod calls;
 pub(crate) mod epoll;

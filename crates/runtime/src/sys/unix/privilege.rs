@@ -1,10 +1,10 @@
-//! Whether the process runs with more rights than its user (set-user-ID and the like): then the environment
-//! is the user's and decides nothing.
+//! Whether the process has more privileges than its user (set-user-ID and similar). The environment is then
+//! under the user's control and must not be trusted.
 
 use rustix::process::{getegid, geteuid, getgid, getuid};
 
-/// Whether user or group differ from those who started the program.
+/// Returns whether effective user or group differ from the real ones.
 pub fn secure_execution() -> bool {
-    // Miri knows no groups, and nobody runs it with more rights.
+    // Miri does not support groups, and runs without extra privileges.
     !cfg!(miri) && (getuid() != geteuid() || getgid() != getegid())
 }

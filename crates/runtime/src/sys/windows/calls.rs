@@ -12,8 +12,7 @@ use socket2::{Domain, SockRef, Socket, Type};
 pub const SEND: SendFlags = SendFlags::empty();
 /// No flag says so here: sockets are made such that they never wait.
 pub(crate) const RECEIVE_NOW: RecvFlags = RecvFlags::empty();
-/// How often a socket that is being connected is looked at without an event: before Windows 10 2004, WSAPoll
-/// never told of a connect that had failed.
+/// Interval of checks while connecting: before Windows 10 2004, WSAPoll never reported a failed connect.
 pub(crate) const LOOK_WHILE_CONNECTING: Option<Duration> = Some(Duration::from_millis(50));
 
 /// A new socket that never waits and that no other program inherits. Winsock is started by the first one.
@@ -27,7 +26,8 @@ pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedSo
 /// Send buffers are as large as the program makes them.
 pub const BUFFERS_GROW: bool = false;
 
-/// Whether a connect call that ended so goes on by itself, and the socket tells how it ends.
+/// Returns whether a connect call with this error continues in the background, and the socket reports the
+/// result.
 pub fn is_under_way(e: Errno) -> bool {
     matches!(e, Errno::WOULDBLOCK | Errno::INPROGRESS | Errno::INTR)
 }
@@ -36,14 +36,15 @@ pub(crate) fn send_vectored(fd: BorrowedSocket<'_>, bufs: &[IoSlice<'_>]) -> io:
     SockRef::from(&fd).send_vectored(bufs)
 }
 
-/// What is accepted has the listening socket's properties; what an application made may wait.
+/// Accepts a connection. It inherits the listening socket's properties, and a socket made by the application
+/// may be blocking.
 pub(crate) fn accept(fd: BorrowedSocket<'_>) -> io::Result<OwnedSocket> {
     let accepted = rustix::net::accept(fd)?;
     rustix::io::ioctl_fionbio(&accepted, true)?;
     Ok(accepted)
 }
 
-/// A connect that has failed and of which the socket's own error says nothing (any more).
+/// Returns a connect failure that the socket's own error does not show (any more).
 pub(crate) fn failed_to_connect(fd: BorrowedSocket<'_>) -> Option<io::Error> {
     match winsock::has_failed_to_connect(fd) {
         Ok(false) => None,
@@ -55,8 +56,7 @@ pub(crate) fn failed_to_connect(fd: BorrowedSocket<'_>) -> Option<io::Error> {
     }
 }
 
-/// How much the send buffer ought to hold, if the system knows; `None` is also said of what is no connection
-/// of TCP's.
+/// Returns the ideal size of the send buffer, if the system knows it; `None` also for sockets other than TCP.
 pub(crate) fn ideal_send_backlog(fd: BorrowedSocket<'_>) -> Option<usize> {
     winsock::ideal_send_backlog(fd).ok()
 }

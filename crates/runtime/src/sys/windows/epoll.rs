@@ -1,4 +1,4 @@
-//! Readiness: WSAPoll, for any number of sockets. There is nothing to register them with once and for all.
+//! Readiness by WSAPoll, for any number of sockets. There is nothing to register them with permanently.
 
 use std::io;
 use std::time::Duration;
@@ -49,8 +49,7 @@ pub(crate) fn poll_fds(fds: &mut [PollFd<'_>], max: Duration) -> io::Result<usiz
     Ok(poll(fds, Some(&timespec(max)))?)
 }
 
-/// Bits as Linux has them, which curl's header takes over, and Winsock's. POLLPRI is refused; what it stands
-/// for is POLLRDBAND.
+/// Event bits of Linux, which curl's header uses, and of Winsock. POLLPRI is refused; POLLRDBAND replaces it.
 const BITS: [(i16, PollFlags); 6] = [
     (1, PollFlags::RDNORM),
     (2, PollFlags::RDBAND),
@@ -60,7 +59,7 @@ const BITS: [(i16, PollFlags); 6] = [
     (32, PollFlags::NVAL),
 ];
 
-/// What an application asks for. Errors are told unasked, and refused when asked for.
+/// Converts an application's requested events. Errors are always reported, and refused as requested events.
 pub(crate) fn asked(events: i16) -> PollFlags {
     BITS[..3]
         .iter()
@@ -68,7 +67,7 @@ pub(crate) fn asked(events: i16) -> PollFlags {
         .fold(PollFlags::empty(), |all, (_, flag)| all | *flag)
 }
 
-/// What an application is told.
+/// Converts events for an application.
 pub(crate) fn told(flags: PollFlags) -> i16 {
     BITS.iter().filter(|(_, flag)| flags.intersects(*flag)).fold(0, |all, (bit, _)| all | bit)
 }

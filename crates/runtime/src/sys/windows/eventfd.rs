@@ -10,7 +10,7 @@ pub(crate) struct EventFd {
 
 crate::sys::lend!(EventFd, it => &it.near);
 
-/// Somebody else on this machine may connect first: that one is hung up on.
+/// Creates the pair. Another process on this machine may connect first: such a connection is closed.
 pub(crate) fn create() -> io::Result<EventFd> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let far = TcpStream::connect(listener.local_addr()?)?;

@@ -1,4 +1,4 @@
-//! Whether the process runs with more rights than its user: no file's mark gives them here.
+//! Whether the process has more privileges than its user: on Windows, a file cannot give them.
 
 /// Never: the environment is the program's own.
 pub fn secure_execution() -> bool {
