@@ -1,6 +1,6 @@
-//! The application's side of a transfer: the engine's `Callbacks` over the pointers that C gave, with the
-//! defaults that libcurl has (fwrite, fread, stderr). Nothing is borrowed while the application is called: it
-//! may come back into the API, or jump over our frames.
+//! The application's side of a transfer: implements the engine's `Callbacks` with the pointers that C passed
+//! and libcurl's defaults (fwrite, fread, stderr). Nothing is borrowed while the application is called: it
+//! may call the API again, or jump over our frames.
 
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
@@ -37,11 +37,11 @@ pub struct Application {
     pub post_size: Cell<i64>,
     /// CURLOPT_MIME_OPTIONS
     pub mime_options: Cell<i64>,
-    /// What is shown when progress is wanted and no function takes it.
+    /// The progress meter, shown if progress is wanted and no function is set.
     meter: RefCell<Option<Box<Meter>>>,
 }
 
-/// Longest piece given to a write callback.
+/// Longest piece passed to a write callback.
 const MAX_WRITE: usize = CURL_MAX_WRITE_SIZE as usize;
 /// Bytes of an error buffer, the terminating zero among them.
 const ERROR_SIZE: usize = CURL_ERROR_SIZE as usize;
@@ -59,9 +59,9 @@ impl Application {
         })
     }
 
-    /// What functions are given as long as nobody says otherwise (CURLOPT_WRITEDATA.md, CURLOPT_READDATA.md):
-    /// programs set fwrite as the function, and no data. All other data are NULL, and so are these when an
-    /// application says NULL.
+    /// Returns the data pointer of the write function. Defaults are stdout and stdin (CURLOPT_WRITEDATA.md,
+    /// CURLOPT_READDATA.md): programs set fwrite as the function, and no data. All other data pointers
+    /// default to NULL, and so do these if an application sets NULL.
     fn write_data(&self) -> *mut c_void {
         self.pointers.get(O::WriteData).unwrap_or_else(|| sys::stdout().cast())
     }
@@ -87,7 +87,7 @@ impl Application {
         self.mime_options.set(other.mime_options.get());
     }
 
-    /// A transfer begins: an empty error buffer, as the manual promises, and a new meter.
+    /// Starts a transfer: clears the error buffer, as the manual promises, and resets the meter.
     pub fn begin(&self) {
         self.meter.take();
         let buffer = self.pointers.error_buffer().cast::<u8>();
@@ -150,7 +150,7 @@ impl Application {
     }
 }
 
-/// What a write function's answer means.
+/// Interprets the result of a write function.
 fn judge(taken: usize, offered: usize) -> Written {
     match taken {
         taken if taken == offered => Written::All,
@@ -195,14 +195,14 @@ unsafe extern "C-unwind" fn file_read(
     }
 }
 
-/// What can be read from a file at once, past what stdio has buffered of it.
+/// Reads what is available from a file's descriptor, bypassing what stdio has buffered.
 fn descriptor_read(file: *mut libc::FILE, buf: &mut [u8]) -> usize {
     let file = if file.is_null() { sys::stdin() } else { file };
     // SAFETY: CURLOPT_READDATA without a function is an open FILE; NULL stands for stdin.
     unsafe { sys::descriptor_read(file, buf) }
 }
 
-/// What a file named "-" stands for in the old form API (curl_formadd.md).
+/// The content of a file named "-" in the old form API (curl_formadd.md).
 pub fn standard_input() -> Content<Source> {
     let file: *mut c_void = sys::stdin().cast();
     Source::callback(Rc::new(Callback::new(-1, file_read, None, None, file)))
@@ -223,7 +223,7 @@ impl Callbacks for Application {
 
     fn header(&self, line: &[u8]) -> Option<Written> {
         let user = self.pointers.header_data();
-        // Like libcurl: with header data alone, the write function takes them too.
+        // As in libcurl: if only header data is set, the write function receives the headers, too.
         let function = match self.pointers.header_fn() {
             None if user.is_null() => return None,
             None => self.pointers.write_fn(),
@@ -237,7 +237,7 @@ impl Callbacks for Application {
 
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {
         let function = self.stream_read();
-        // SAFETY: the application's function fills at most as many bytes as it is told of.
+        // SAFETY: the application's function; it fills at most the given number of bytes.
         let got = unsafe { function(buf.as_mut_ptr().cast(), 1, buf.len(), self.read_data()) };
         match i64::try_from(got) {
             Ok(got) if got == i64::from(CURL_READFUNC_ABORT) => ReadAnswer::Abort,
@@ -247,8 +247,8 @@ impl Callbacks for Application {
         }
     }
 
-    /// Without a function of its own, what can be read from its file at once, past what stdio has buffered of
-    /// it (curl does so in TELNET): fread waits until it has all that it was asked for.
+    /// Without a function, reads what is available from the file's descriptor, bypassing what stdio has
+    /// buffered (as curl does in TELNET): fread would wait for the whole amount.
     fn read_now(&self, buf: &mut [u8]) -> ReadAnswer {
         match self.pointers.read_fn() {
             Some(_) => self.read(buf),
@@ -388,7 +388,7 @@ impl Callbacks for Application {
     fn resolver_start(&self) -> bool {
         let Some(function) = self.pointers.resolver_start_fn() else { return true };
         let user = self.pointers.resolver_start_data();
-        // SAFETY: the application's function; this resolver has no state of its own to show.
+        // SAFETY: the application's function; this resolver has no state to show.
         unsafe { function(ptr::null_mut(), ptr::null_mut(), user) == 0 }
     }
 
@@ -440,7 +440,7 @@ impl Callbacks for Application {
     fn ssh_host_key(&self, found: &HostKey) -> Option<bool> {
         let function = self.pointers.ssh_host_key_fn()?;
         let data = self.pointers.ssh_host_key_data();
-        // SAFETY: the application's function; it reads as many bytes as it is told.
+        // SAFETY: the application's function; it reads the given number of bytes.
         let answer =
             unsafe { function(data, found.kind as c_int, found.bytes.as_ptr().cast(), found.bytes.len()) };
         Some(i64::from(answer) == i64::from(CURLKHMATCH_OK))
@@ -488,7 +488,7 @@ impl Callbacks for Application {
     fn tls_context(&self, address: usize) -> Result<(), i32> {
         let Some(function) = self.pointers.ssl_ctx_fn() else { return Ok(()) };
         let (handle, data) = (self.handle.get(), self.pointers.ssl_ctx_data());
-        // SAFETY: the application's function; the context lives until the connection is made of it.
+        // SAFETY: the application's function; the context lives until the connection is created from it.
         match unsafe { function(handle, address as *mut c_void, data) } {
             0 => Ok(()),
             code => Err(code),

@@ -42,7 +42,7 @@ pub struct HttpPost {
 
 impl HttpPost {
     fn empty() -> HttpPost {
-        // SAFETY: null pointers and zeros are what a C caller would begin with.
+        // SAFETY: null pointers and zeros are the initial state of a C caller.
         unsafe { std::mem::zeroed() }
     }
 
@@ -63,7 +63,7 @@ struct Forms {
     value: *const c_char,
 }
 
-/// What one call asks for, before it is known to be complete.
+/// The options of one call, before they are known to be complete.
 struct Section {
     /// The first file or field, and further files of the same name.
     items: Vec<Item>,
@@ -85,7 +85,7 @@ struct Item {
 type FormCode = c_int;
 type Outcome<T = ()> = Result<T, FormCode>;
 
-/// Where the options come from: the arguments, or an array among them.
+/// The source of options: the arguments, or an array among them.
 struct Options {
     args: *mut Arguments,
     array: *const Forms,
@@ -245,7 +245,7 @@ impl Section {
                 }
                 CURLFORM_CONTENTSLENGTH => item.post.content_len = options.number(Width::Long),
                 CURLFORM_CONTENTLEN => item.post.content_len = options.number(Width::LongLong),
-                // It replaces what was given by any other option, but for a pointer.
+                // It replaces the contents of any other option, except for a pointer.
                 CURLFORM_FILECONTENT => {
                     let value = options.pointer();
                     if item.post.has(c_long::from(CURL_HTTPPOST_PTRCONTENTS | CURL_HTTPPOST_READFILE)) {
@@ -308,7 +308,7 @@ impl Section {
         Ok(())
     }
 
-    /// Check that everything needed was given, and copy what must be copied.
+    /// Checks that everything required is set, and copies what must be copied.
     fn build(self) -> Outcome<*mut HttpPost> {
         let name = self.name.filter(|name| !name.text.is_null()).ok_or(CURL_FORMADD_INCOMPLETE)?;
         for item in &self.items {
@@ -326,7 +326,7 @@ impl Section {
             previous_type = item.post.content_type;
             let node = if is_named && is_filled { memory::place(item.post) } else { ptr::null_mut() };
             if node.is_null() {
-                // SAFETY: copies made just now, and a list that nobody else knows.
+                // SAFETY: copies made above, and a list that is unknown to anybody else.
                 unsafe {
                     item.post.release_copies();
                     curl_formfree(head);
@@ -362,11 +362,11 @@ impl Named {
 }
 
 impl Item {
-    /// Copy texts, and guess the type of a file as curl does: from its name, else as the file before, else as
-    /// bytes. Whether memory was enough.
+    /// Copies texts, and guesses the type of a file as curl does: from its name, else the type of the
+    /// previous file, else bytes. Returns whether memory sufficed.
     fn fill(&mut self, previous_type: *const c_char) -> bool {
         let post = &mut self.post;
-        post.flags |= c_long::from(CURL_HTTPPOST_LARGE); // lengths are in `content_len`, as curl has it
+        post.flags |= c_long::from(CURL_HTTPPOST_LARGE); // lengths are in `content_len`, as in curl
         let is_short = Cell::new(false);
         let owned = |text: &[u8]| {
             let copy = memory::copy_string(text);
@@ -454,10 +454,10 @@ impl HttpPost {
     }
 
     unsafe fn part(&self, read: Option<ReadFn>) -> Result<Part<Source>, Code> {
-        // SAFETY: what the flags say the pointers are.
+        // SAFETY: the flags describe the pointers.
         unsafe {
             let contents = || bytes(self.contents).unwrap_or_default().to_vec();
-            // Plain contents and those of CURLFORM_FILECONTENT are no file's to the server, whatever
+            // Plain contents and those of CURLFORM_FILECONTENT are not files to the server, whatever
             // CURLFORM_FILENAME says.
             let is_file = self
                 .has(c_long::from(CURL_HTTPPOST_FILENAME | CURL_HTTPPOST_BUFFER | CURL_HTTPPOST_CALLBACK));
@@ -497,7 +497,7 @@ impl HttpPost {
 
 impl HttpPost {
     /// # Safety
-    /// What is no copy by its flags is none of the application's, and nothing of it is used again.
+    /// Pointers whose flags mark them as copies were allocated here, and are not used again.
     unsafe fn release_copies(&self) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -533,8 +533,8 @@ pub unsafe extern "C-unwind" fn curl_formfree(form: *mut HttpPost) {
 
 type AppendFn = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, usize) -> usize;
 
-/// Answers 0 or a CURLcode. A CURLFORM_STREAM part comes without contents: there is no handle whose read
-/// function would know what its pointer points to.
+/// Returns 0 or a CURLcode. A CURLFORM_STREAM part is written without contents: there is no handle whose read
+/// function could interpret its pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_formget(
     form: *mut HttpPost,

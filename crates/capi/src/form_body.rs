@@ -1,5 +1,5 @@
-//! Reading a multipart body: `wire::mime` lays it out, this reads the pieces, whether they come from memory,
-//! a file or the application's callback, and passes them through their encoder.
+//! Reading a multipart body: `wire::mime` lays it out; this module reads the pieces from memory, files or the
+//! application's callback, and passes them through their encoder.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -17,7 +17,7 @@ pub type ReadFn = unsafe extern "C-unwind" fn(*mut c_char, usize, usize, *mut c_
 pub type SeekFn = unsafe extern "C-unwind" fn(*mut c_void, i64, c_int) -> c_int;
 pub type FreeFn = unsafe extern "C-unwind" fn(*mut c_void);
 
-/// What `curl_mime_data_cb` was given; its free function is called when the last user lets go.
+/// The arguments of `curl_mime_data_cb`; its free function is called when the last user drops it.
 pub struct Callback {
     size: i64,
     read: ReadFn,
@@ -39,7 +39,7 @@ impl Callback {
         Callback { size, read, seek, free, arg, used: Cell::new(false) }
     }
 
-    /// The same functions with the same argument, read by somebody else.
+    /// Returns a second reader with the same functions and argument.
     pub fn again(&self) -> Callback {
         Callback::new(self.size, self.read, self.seek, self.free, self.arg)
     }
@@ -61,7 +61,7 @@ impl Callback {
     fn read(&self, buffer: &mut [u8]) -> Got {
         self.used.set(true);
         none_is_borrowed();
-        // SAFETY: the application's function; the buffer is as long as it is told.
+        // SAFETY: the application's function; the buffer has the given length.
         let got = unsafe { (self.read)(buffer.as_mut_ptr().cast(), 1, buffer.len(), self.arg) };
         match got {
             CURL_READFUNC_ABORT_ => Got::Abort,
@@ -85,7 +85,7 @@ impl Drop for Callback {
     }
 }
 
-/// What a piece is read from.
+/// The source of a piece.
 pub enum Source {
     /// A file, opened when its turn comes.
     File(Vec<u8>),
@@ -149,7 +149,7 @@ impl FormBody {
         FormBody::of(mime::form(parts, kind, escape, &mut engine::mime::boundary))
     }
 
-    /// The same as a mail, whose head has these lines.
+    /// Opens the parts as a mail, whose head has these lines.
     pub fn open_mail(parts: Vec<Part<Source>>, headers: &[Vec<u8>]) -> Result<FormBody, Code> {
         rewind_all(&parts)?;
         FormBody::of(mime::mail(parts, headers, &mut engine::mime::boundary))
@@ -171,9 +171,9 @@ impl FormBody {
         self.body.size
     }
 
-    /// Reads the next bytes. One read is filled from several pieces, and asks one source once: as with curl,
-    /// a chunk of a chunked upload has what the application gave in one call, and the text of the form around
-    /// it.
+    /// Reads the next bytes. One read may combine several pieces, but asks a source only once: as with curl,
+    /// a chunk of a chunked upload has what the application returned from one call, and the text of the form
+    /// around it.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Got, Code> {
         if let Some(answer) = self.held_back.take() {
             return Ok(answer);
@@ -193,7 +193,7 @@ impl FormBody {
                 asked |= asks;
                 match self.read_source(&mut buffer[filled..])? {
                     Got::Bytes(len) => filled += len,
-                    // What there is goes first.
+                    // Data that was read already comes first.
                     other if filled > 0 => {
                         self.held_back = Some(other);
                         break;
@@ -231,7 +231,7 @@ impl FormBody {
     /// ended.
     fn read_source(&mut self, buffer: &mut [u8]) -> Result<Got, Code> {
         let Some(current) = &mut self.current else { return Ok(Got::Bytes(0)) };
-        // No more than was announced, whatever the file has grown to.
+        // At most the announced size, even if the file has grown.
         let room = current
             .left
             .map_or(buffer.len(), |left| buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX)));

@@ -1,5 +1,5 @@
-//! curl_easy_getinfo: writes the engine's facts in the type that the info's row has.
-//! Texts belong to the handle and live until the same info is asked for again.
+//! curl_easy_getinfo: writes the engine's facts in the type of the info's row. Texts belong to the handle and
+//! live until the same info is requested again.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
@@ -23,10 +23,10 @@ unsafe extern "C-unwind" fn warmwire_easy_getinfo(
     easy::run(handle, Entry::EasyGetinfo, |easy, _| {
         let info = I::from_id(number).ok_or(Code::UnknownOption)?;
         if out.is_null() {
-            return Err(Code::UnknownOption); // what libcurl answers
+            return Err(Code::UnknownOption); // as in libcurl
         }
         let fact = info::get(&easy.easy, info);
-        // SAFETY: `out` points to what the info's kind says, as the manual demands.
+        // SAFETY: `out` points to the info's type, as the manual requires.
         unsafe {
             match info.kind() {
                 InfoKind::String => *out.cast() = easy.text(info, &fact),
@@ -50,7 +50,7 @@ fn list(fact: &Fact) -> *mut Slist {
 }
 
 impl EasyHandle {
-    /// A text that the handle keeps until the same info is asked for again.
+    /// Returns a text that the handle keeps until the same info is requested again.
     fn text(&self, info: I, fact: &Fact) -> *const c_char {
         if let Fact::Application = fact {
             return self.app.pointers.private().cast();
@@ -62,7 +62,7 @@ impl EasyHandle {
         texts[&info.id()].as_ptr()
     }
 
-    /// A structure that the handle keeps.
+    /// Returns a structure that the handle keeps.
     fn object(&self, fact: &Fact) -> *const c_void {
         let object = match fact {
             Fact::Certificates(certificates) => {

@@ -22,22 +22,23 @@ use crate::{sys, version};
 /// Calls of curl_global_init without their cleanup.
 static USERS: Users = Users::new();
 
-/// Prepares the process for the first handle: a forked child must not go on with its parent's threads and
-/// pollers, and what takes much stack must find out how much there is.
+/// Prepares the process for the first handle: a forked child must not use its parent's threads and pollers,
+/// and functions with large stack frames must be able to check the available room.
 pub fn prepare_process() {
     // No `Once`: a child of a fork would wait for ever for a thread of its parent's that is in it.
     static PREPARED: AtomicBool = AtomicBool::new(false);
     unsafe extern "C" fn in_child() {
         runtime::after_fork_in_child();
     }
-    // Miri knows neither fork nor what registers for it.
+    // Miri supports neither fork nor its handlers.
     if !cfg!(miri) && !PREPARED.swap(true, Ordering::AcqRel) {
         sys::in_forked_child(in_child);
         runtime::stack::set_bounds(|| sys::own_stack().map(|(start, end)| start..end));
     }
 }
 
-/// Registers for forks when the library is loaded: a fork beside the first use of the library is seen, too.
+/// Registers fork handlers when the library is loaded, so that a fork concurrent with the first use is
+/// noticed, too.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -83,17 +84,16 @@ pub unsafe extern "C-unwind" fn curl_global_init_mem(
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_global_cleanup() {
     entry((), || {
-        // What handles left in the process-wide pool ends politely. A program that never counted is at its
-        // end too.
+        // Connections that handles left in the process-wide pool are closed in an orderly way. A program that
+        // never called curl_global_init has no other end.
         if USERS.leave() {
             engine::process_pool::close_all();
         }
     });
 }
 
-/// Names of traces are accepted as curl accepts them, unknown ones too. They choose which components of
-/// curl's tell more in a verbose transfer; what this library has to tell, it tells with CURLOPT_VERBOSE
-/// alone.
+/// Accepts any trace names, as curl does, including unknown ones. In curl they choose which components log
+/// more in a verbose transfer; this library logs everything with CURLOPT_VERBOSE.
 ///
 /// # Safety
 /// `config` is NULL or a C string.
@@ -119,7 +119,7 @@ unsafe impl Sync for Backends {}
 static OPENSSL: SslBackend = SslBackend { id: CURLSSLBACKEND_OPENSSL, name: c"openssl".as_ptr() };
 static RUSTLS: SslBackend = SslBackend { id: CURLSSLBACKEND_RUSTLS, name: c"rustls".as_ptr() };
 static GNUTLS: SslBackend = SslBackend { id: CURLSSLBACKEND_GNUTLS, name: c"gnutls".as_ptr() };
-/// What programs look for first (the flavour), then the truth.
+/// The TLS library that programs look for (the flavour), then the real one.
 static BACKENDS: Backends = Backends([&raw const OPENSSL, &raw const RUSTLS, ptr::null()]);
 static GNUTLS_BACKENDS: Backends = Backends([&raw const GNUTLS, &raw const RUSTLS, ptr::null()]);
 
@@ -139,15 +139,15 @@ pub unsafe extern "C-unwind" fn curl_global_sslset(
             // SAFETY: not NULL, so writable by the caller's promise.
             unsafe { *available = backends.0.as_ptr() };
         }
-        // Either may name the backend; pycurl gives -1 and a name.
+        // Either argument may name the backend; pycurl passes -1 and a name.
         let is = |(backend, text): (&SslBackend, &str)| {
             // SAFETY: not NULL, so a C string by the caller's promise.
             let named = || unsafe { CStr::from_ptr(name) }.to_bytes().eq_ignore_ascii_case(text.as_bytes());
             backend.id == id || (!name.is_null() && named())
         };
         let known = is(flavour) || is((&RUSTLS, "rustls"));
-        // Both are at hand at any time, so choosing again is never too late: it counts for what is connected
-        // from then on.
+        // Both are always available, so it is never too late to choose: the choice applies to later
+        // connections.
         if known {
             engine::speak_tls_by_openssl(!gnutls && is(flavour));
         }

@@ -1,15 +1,15 @@
-//! What every entry passes: a panic stops here, a handle is used by one thread at a time, and calls from
+//! The checks of every entry: a panic stops here, a handle is used by one thread at a time, and calls from
 //! inside a callback are allowed or refused by `tables::reentry`.
 //!
-//! A [`Gate`] belongs to a handle and knows which thread is inside a call on it. It lives in the handle's
-//! slot, which is never freed, so asking it needs no living handle. An easy handle's gate links to that of
-//! the multi handle that drives it: whoever is inside one is inside both.
+//! A [`Gate`] belongs to a handle and records which thread is inside a call on it. It is in the handle's
+//! slot, which is never freed, so reading it needs no live handle. An easy handle's gate links to that of the
+//! multi handle that drives it: a thread inside one is inside both.
 //!
-//! Applications may jump out of a callback over our frames (a fatal error in PHP, R or Perl): the gate then
-//! says that the thread is still inside. It is found out by the call's frame, which holds a mark: once that
-//! was overwritten, or a later call comes from further up the same stack, the frame is gone. A call from
-//! another stack (fibres, coroutines) says nothing by its place: as long as the mark stands it is nested
-//! (`stack`).
+//! Applications may jump out of a callback over our frames (a fatal error in PHP, R or Perl). The gate then
+//! still says that the thread is inside. The call's frame, which holds a mark, reveals the jump: once the
+//! mark is overwritten, or a later call comes from further up the same stack, the frame is gone. For a call
+//! from another stack (fibres, coroutines) the address proves nothing: as long as the mark exists, the call
+//! is nested (`stack`).
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
@@ -26,7 +26,7 @@ pub fn entry<R>(fallback: R, body: impl FnOnce() -> R) -> R {
     unwind::catch(body).unwrap_or(fallback)
 }
 
-/// Why a call was not let in.
+/// Why a call was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     /// Another thread is inside.
@@ -44,7 +44,7 @@ pub struct Gate {
     owner: AtomicUsize,
     /// The mark in the frame of its outermost call.
     mark: AtomicPtr<Mark>,
-    /// In what kind of callback it is: an index into [`PLACES`].
+    /// The kind of callback that the thread is in: an index into [`PLACES`].
     place: AtomicU8,
     /// The gate of the multi handle, for an easy handle that is in one.
     driver: AtomicPtr<Gate>,
@@ -76,8 +76,8 @@ impl Gate {
         }
     }
 
-    /// Run `body` inside, if the table and the other threads let us. It is told whether the call is nested in
-    /// another one, that is, comes from inside a callback.
+    /// Runs `body` inside, if the table and the other threads permit it. `body` receives whether the call is
+    /// nested in another one, that is, comes from inside a callback.
     pub fn enter<R>(&self, what: Entry, body: impl FnOnce(bool) -> R) -> Result<R, Denied> {
         let driver = self.driver();
         let mut nested = None;
@@ -144,7 +144,7 @@ impl Gate {
         }
     }
 
-    /// What the gate says of an owner whose frames may be gone: jumped over, or with their thread.
+    /// Returns the gate's state for an owner whose frames may be gone: jumped over, or with their thread.
     fn forget(&self, owner: usize, gone: bool, otherwise: State) -> State {
         if !gone {
             return otherwise;
@@ -179,13 +179,13 @@ impl Gate {
         mark.addr().rotate_left(17) ^ ptr::from_ref(self).addr() ^ 0x5741_524d_5749_5245
     }
 
-    /// Become the owner for as long as `body` runs, or run it nested.
+    /// Makes the thread the owner while `body` runs, or runs it nested.
     #[inline(never)]
     fn claim<R>(&self, body: impl FnOnce() -> R) -> Result<R, Denied> {
         match self.owner.compare_exchange(0, thread(), Ordering::AcqRel, Ordering::Acquire) {
             Err(owner) if owner == thread() => return Ok(body()),
             Err(_) => return Err(Denied::Busy),
-            Ok(_) => self.place.store(ANY_CALLBACK, Ordering::Relaxed), // who jumped has left another
+            Ok(_) => self.place.store(ANY_CALLBACK, Ordering::Relaxed), // a jump may have left another
         }
         let mut mark: Mark = [0; MARK_WORDS];
         let at = &raw mut mark;

@@ -1,9 +1,9 @@
-//! Handles: slots that are never given back to the allocator, so that a stale or foreign pointer is
-//! recognised without touching freed memory.
+//! Handles: slots that are never returned to the allocator, so that a stale or foreign pointer is recognised
+//! without touching freed memory.
 //!
-//! A handle is a pointer into its slot; which of the slot's words it points at changes with every reuse, so
-//! that a pointer from before is told from the present one. Nobody reads through it. Nothing here takes a
-//! lock: a fork between any two instructions leaves a table that works in the child.
+//! A handle is a pointer into its slot. The word of the slot that it points at changes with every reuse,
+//! which distinguishes an old pointer from the current one. The pointer is never dereferenced. There are no
+//! locks: a fork between any two instructions leaves a table that works in the child.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::guard::Gate;
 
-/// Slots in the first chunk; each further chunk has twice as many as the one before.
+/// Slots in the first chunk; each further chunk has twice as many as the previous one.
 const FIRST_CHUNK: u32 = 64;
 const CHUNKS: usize = 20;
 /// Words of a slot, which a handle can point at.
@@ -74,7 +74,7 @@ impl<T> Slab<T> {
         let Some(slot) = self.pop().or_else(|| self.grow()) else {
             return ptr::null_mut();
         };
-        // SAFETY: a free slot belongs to whoever popped it.
+        // SAFETY: a free slot belongs to the thread that popped it.
         unsafe { *slot.value.get() = Box::into_raw(value) };
         slot.gate.reset();
         slot.generation.fetch_add(1, Ordering::Release);
@@ -88,7 +88,7 @@ impl<T> Slab<T> {
         living.then_some(slot)
     }
 
-    /// End a handle's life: the value, for the one caller that gets here first.
+    /// Ends a handle's life and returns the value, to the first caller only.
     pub fn remove(&'static self, handle: *const c_void) -> Option<Box<T>> {
         let slot = self.find(handle)?;
         let generation = slot.generation.load(Ordering::Acquire);
@@ -185,7 +185,7 @@ impl<T> Slab<T> {
         let made = Box::into_raw(slots).cast::<Slot<T>>();
         if place.compare_exchange(ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire).is_err() {
             let slots = ptr::slice_from_raw_parts_mut(made, (FIRST_CHUNK as usize) << number);
-            // SAFETY: another thread was faster; ours, of this length, is known to nobody.
+            // SAFETY: another thread was faster; ours, of this length, is unknown to anybody else.
             drop(unsafe { Box::from_raw(slots) });
         }
         Some(())

@@ -1,4 +1,4 @@
-//! The header API (curl_easy_header.md, curl_easy_nextheader.md) over the fields that the engine keeps.
+//! The header API (curl_easy_header.md, curl_easy_nextheader.md) on the fields stored by the engine.
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -29,7 +29,7 @@ fn show(
         value: value.as_ptr(),
         amount,
         index,
-        // A marker bit that programs must mask: they are told not to compare for equality.
+        // A marker bit that programs must mask: the manual tells them not to compare for equality.
         origin: field.origin as c_uint | 1 << 27,
         anchor: ptr::without_provenance_mut(at + 1),
     });

@@ -30,7 +30,7 @@ pub struct Index {
     pub total: usize,
 }
 
-/// Asks the application for an entry.
+/// Reads an entry from the application.
 ///
 /// # Safety
 /// `function` and `user` are what the application set on `handle`.
@@ -61,7 +61,7 @@ pub unsafe fn ask(function: HstsReadFn, handle: *mut c_void, user: *mut c_void) 
     })
 }
 
-/// Tells the application an entry; whether it wants more.
+/// Passes an entry to the application; returns whether it wants more.
 ///
 /// # Safety
 /// `function` and `user` are what the application set on `handle`.
@@ -82,6 +82,6 @@ pub unsafe fn tell(
     for (to, from) in entry.expires.iter_mut().zip(told.expires.iter().take(DATE_ROOM - 1)) {
         *to = c_char::from_ne_bytes([*from]);
     }
-    // SAFETY: the application's function; what it is shown outlives the call.
+    // SAFETY: the application's function; its arguments outlive the call.
     unsafe { function(handle, &raw mut entry, &raw mut index, user) == CURLSTS_OK }
 }

@@ -1,9 +1,8 @@
 //! The C API and ABI of libcurl on the engine: the only crate with unsafe code.
 //!
-//! One file per area of the API; each exported function checks its pointers, passes the handle's gate
-//! (`guard`), and does its work through the engine. `handles` makes stale and foreign handles harmless,
-//! `memory` owns what C frees. `shim/variadic.c` unpacks variable arguments, `link.sh` makes libcurl.so.4 of
-//! both.
+//! One file per area of the API. Each exported function checks its pointers, passes the handle's gate
+//! (`guard`), and works through the engine. `handles` makes stale and foreign handles harmless, `memory` owns
+//! what C frees. `shim/variadic.c` unpacks variable arguments, `link.sh` links both into libcurl.so.4.
 
 #![cfg_attr(warmwire_sanitized, feature(sanitize))]
 
@@ -42,7 +41,7 @@ pub mod version;
 pub mod warmwire;
 pub mod ws;
 
-/// std's, for what tests/global_interleavings.rs compiles once more with shuttle's.
+/// Atomics of std; tests/global_interleavings.rs compiles the users once more with those of shuttle.
 mod sync {
     pub use std::sync::atomic::{AtomicU64, AtomicUsize};
     pub use std::thread::yield_now;

@@ -1,7 +1,7 @@
 //! Lists that were set as options. libcurl keeps the application's pointer and reads the list when a transfer
 //! uses it, so that lines appended after curl_easy_setopt are sent (CURLOPT_HTTPHEADER.md: the list is not
-//! copied). Here they are copied when they are set, and compared with what they have become when a transfer
-//! begins: an unchanged list costs no more than that.
+//! copied). Here lists are copied when they are set, and compared with their current contents when a transfer
+//! starts: an unchanged list costs only the comparison.
 
 use std::ffi::CStr;
 use std::rc::Rc;
@@ -37,7 +37,7 @@ impl Lists {
         self.0.borrow_mut().clear();
     }
 
-    /// A transfer begins: what has been appended since counts.
+    /// Starts a transfer: reads what was appended meanwhile.
     pub fn read_again(&self, easy: &Easy) {
         if self.0.borrow().is_empty() {
             return;
@@ -49,8 +49,8 @@ impl Lists {
             form: settings.borrow().mime.is_some(),
         };
         for (option, list) in self.0.borrow().iter().filter(|(option, _)| way.reads(*option)) {
-            // SAFETY: the manual asks the application to keep a list until no transfer uses it any more, and
-            // this one does.
+            // SAFETY: the manual requires the application to keep a list until no transfer uses it any more,
+            // and this one does.
             let lines = || unsafe { slist::strings(*list) }.map(CStr::to_bytes);
             let known = settings.borrow().list(*option);
             if !lines().eq(known.iter().map(|line| &**line)) {
@@ -58,13 +58,13 @@ impl Lists {
                 let _ = settings.borrow_mut().set_list(*option, Some(lines));
             }
         }
-        // Read once by curl, whose cache then has the addresses: programs free this list after the first
+        // curl reads this list once, and its cache then has the addresses: programs free it after the first
         // transfer.
         self.0.borrow_mut().retain(|(option, _)| *option != O::Resolve);
     }
 }
 
-/// What decides which lists a transfer reads.
+/// The settings that decide which lists a transfer reads.
 struct Use {
     family: Option<Family>,
     proxied: bool,
@@ -72,8 +72,8 @@ struct Use {
 }
 
 impl Use {
-    /// Whether curl reads this list in such a transfer whatever happens. One that it does not read may be
-    /// gone.
+    /// Returns whether curl always reads this list in such a transfer. A list that it does not read may have
+    /// been freed.
     fn reads(&self, option: O) -> bool {
         let of = |families: &[Family]| self.family.is_some_and(|family| families.contains(&family));
         match option {

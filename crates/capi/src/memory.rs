@@ -1,5 +1,5 @@
-//! What is handed to C for freeing: allocated with the application's functions (`curl_global_init_mem`) or
-//! the C library's, released by `curl_free`. Rust's own memory never crosses the boundary.
+//! Memory that C frees: allocated with the application's functions (`curl_global_init_mem`) or the C
+//! library's, released by `curl_free`. Rust's own memory never crosses the boundary.
 
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -11,8 +11,7 @@ pub type ReallocFn = unsafe extern "C-unwind" fn(*mut c_void, usize) -> *mut c_v
 pub type StrdupFn = unsafe extern "C-unwind" fn(*const c_char) -> *mut c_char;
 pub type CallocFn = unsafe extern "C-unwind" fn(usize, usize) -> *mut c_void;
 
-/// The functions given to `curl_global_init_mem`. Strings and blocks of known length go through `malloc`
-/// alone.
+/// The functions given to `curl_global_init_mem`. Strings and blocks of known length only use `malloc`.
 #[derive(Clone, Copy)]
 pub struct Functions {
     pub malloc: MallocFn,
@@ -39,7 +38,7 @@ pub fn allocate(len: usize) -> *mut c_void {
     unsafe { ((*functions).malloc)(len.max(1)) }
 }
 
-/// Give back what [`allocate`] returned; NULL is ignored.
+/// Frees what [`allocate`] returned; NULL is ignored.
 ///
 /// # Safety
 /// `block` is NULL or came from [`allocate`] (or from the application's matching functions) and is not used
@@ -62,7 +61,7 @@ pub unsafe fn release(block: *mut c_void) {
 pub fn copy_string(bytes: &[u8]) -> *mut c_char {
     let block = allocate(bytes.len() + 1).cast::<u8>();
     if !block.is_null() {
-        // SAFETY: `block` has room for the bytes and the zero, and is fresh, so nothing overlaps.
+        // SAFETY: `block` has room for the bytes and the zero, and is new, so nothing overlaps.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), block, bytes.len());
             *block.add(bytes.len()) = 0;

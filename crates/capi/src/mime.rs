@@ -1,7 +1,7 @@
-//! The MIME API (curl_mime_init.md and its neighbours): trees of parts that applications build.
+//! The MIME API (curl_mime_init.md and related pages): trees of parts that applications build.
 //!
-//! A part keeps what was set until the tree is freed; a transfer lays the tree out anew for each pass
-//! (`form_body`), so that what was changed in between counts.
+//! A part keeps its settings until the tree is freed; a transfer lays the tree out anew for each pass
+//! (`form_body`), so that later changes take effect.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -32,7 +32,7 @@ struct Mime {
     /// The easy handle it was made for; parts of other handles' trees can't join.
     easy: *mut c_void,
     parts: RefCell<Vec<*mut c_void>>,
-    /// The part whose content this is.
+    /// The part that has this tree as its content.
     parent: Cell<*mut c_void>,
 }
 
@@ -58,7 +58,7 @@ impl Default for Address {
     }
 }
 
-/// The application's list, freed with the part when it was given away.
+/// The application's list, freed with the part if ownership was passed.
 struct Headers {
     list: *mut Slist,
     owned: bool,
@@ -109,11 +109,11 @@ fn lay_out_at(mime: *const c_void, depth: usize) -> Result<Vec<Laid<Source>>, Co
         .collect()
 }
 
-/// A tree of a copied handle's own: freed with what holds it.
+/// The tree of a copied handle; freed with its owner.
 pub struct Copied(*mut c_void);
 
 impl Copied {
-    /// The tree as it is now, for another easy handle; nothing when there is no such tree.
+    /// Copies the current tree for another easy handle; `None` if there is no such tree.
     pub fn of(mime: *const c_void) -> Option<Copied> {
         copy_at(mime, ptr::null_mut(), 0).map(Copied)
     }
@@ -146,8 +146,8 @@ fn copy_at(mime: *const c_void, parent: *mut c_void, depth: usize) -> Option<*mu
 }
 
 impl Part {
-    /// curl_easy_duphandle copies what the application has given; what only it knows (the argument of its
-    /// functions) is used by both, and freed for both (curl_mime_data_cb.md).
+    /// Copies the part's settings, as curl_easy_duphandle does. The argument of the application's functions
+    /// is used by both parts, and freed for both (curl_mime_data_cb.md).
     fn copy_to(&self, own: *mut c_void, depth: usize) {
         let data = match &self.data {
             Data::None => Data::None,
@@ -189,7 +189,7 @@ impl Part {
         })
     }
 
-    /// Forget the content; a subtree goes with it, as curl documents.
+    /// Clears the content; a subtree is freed with it, as curl documents.
     fn clear(&mut self) {
         if let Data::Parts(mime) = std::mem::take(&mut self.data) {
             free(mime);
@@ -212,7 +212,7 @@ fn set(part: *mut c_void, body: impl FnOnce(&mut Part) -> Result<(), Code>) -> c
     })
 }
 
-/// Whether `mime` is `inner` or holds it somewhere.
+/// Returns whether `mime` is `inner` or contains it.
 fn holds(mime: *mut c_void, inner: *mut c_void) -> bool {
     let mut at = inner;
     for _ in 0..=MAX_DEPTH {
@@ -225,7 +225,7 @@ fn holds(mime: *mut c_void, inner: *mut c_void) -> bool {
         let Some(above) = with(parent, |part| part.mime.0) else { return false };
         at = above;
     }
-    true // too deep to tell: refuse
+    true // too deep to decide: refuse
 }
 
 fn free(mime: *mut c_void) {
@@ -308,7 +308,7 @@ pub unsafe extern "C-unwind" fn curl_mime_encoder(part: *mut c_void, encoding: *
     // SAFETY: a C string or NULL.
     let encoding = unsafe { bytes(encoding) };
     set(part, |part| {
-        // The one before is gone, also where there is none of that name.
+        // The previous encoder is removed, even if the new name is unknown.
         part.encoder = encoding.and_then(Encoder::from_name);
         let unknown = encoding.is_some() && part.encoder.is_none();
         if unknown { Err(Code::BadFunctionArgument) } else { Ok(()) }
@@ -342,8 +342,7 @@ pub unsafe extern "C-unwind" fn curl_mime_filedata(part: *mut c_void, path: *con
         part.clear();
         let Some(path) = path else { return Ok(()) };
         part.data = Data::File(path.to_vec());
-        // As curl: the name under which it is sent is the file's own, and a file that can't be read is told
-        // at once.
+        // As in curl: the part is sent under the file's own name, and an unreadable file is reported at once.
         part.filename = Some(sys::base_name(path).to_vec());
         Source::readable(path).then_some(()).ok_or(Code::ReadError)
     })

@@ -30,7 +30,7 @@ impl Drop for Options {
     /// A second table that another thread's made superfluous.
     fn drop(&mut self) {
         for option in &self.0 {
-            // SAFETY: made by `into_raw` in `options`, and the table was shown to nobody.
+            // SAFETY: created by `into_raw` in `options`, and the table was never published.
             drop(unsafe { CString::from_raw(option.name.cast_mut()) });
         }
     }

@@ -1,5 +1,5 @@
-//! What the application gave an easy handle to call: function pointers and their data, by option.
-//! The types of the functions are those of curl.h.
+//! Function pointers of an easy handle and their data, by option. The types of the functions are those of
+//! curl.h.
 
 use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
@@ -39,7 +39,7 @@ macro_rules! pointers {
             #[cfg(test)]
             const READ: &[O] = &[$(O::$option),*];
 
-            /// Keeps an option's pointer.
+            /// Stores an option's pointer.
             pub fn set(&self, option: O, pointer: *mut c_void) {
                 self.0.borrow_mut().put(option, pointer);
             }
@@ -110,12 +110,12 @@ pointers! {
     ssh_host_key_fn: SshHostKeyFn = ssh_host_key,
 }
 
-/// The pointers as C passed them; those that were not given are NULL.
+/// The pointers as C passed them; unset ones are NULL.
 #[derive(Default)]
 pub struct Pointers(RefCell<Given<*mut c_void>>);
 
 impl Pointers {
-    /// What was given, be it NULL.
+    /// Returns the pointer if it was set, even to NULL.
     #[inline]
     pub fn get(&self, option: O) -> Option<*mut c_void> {
         self.0.borrow().get(option).copied()
@@ -174,7 +174,7 @@ mod tests {
     use tables::Support;
     use tables::easy_option::{PointerRule, Rule};
 
-    /// A row whose pointer is kept has a function that reads it, and no other option has one.
+    /// A function reads the pointer of each row that stores one, and no other option has such a function.
     #[test]
     fn every_pointer_that_is_kept_is_read() {
         for &option in O::ALL {

@@ -1,5 +1,5 @@
-//! Server push: the application is asked about each promised reply, with a handle of its own for it and the
-//! fields of the request that it answers (CURLMOPT_PUSHFUNCTION(3), curl_pushheader_byname(3),
+//! Server push: the application decides about each promised response, and gets a new handle for it and the
+//! fields of the promised request (CURLMOPT_PUSHFUNCTION(3), curl_pushheader_byname(3),
 //! curl_pushheader_bynum(3)).
 
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -19,7 +19,7 @@ use crate::multi::{MultiHandle, PushFn};
 
 static HEADERS: Slab<PushHeaders> = Slab::new();
 
-/// What a `struct curl_pushheaders *` points to while the function is called: "name:value" of each field.
+/// The object behind a `struct curl_pushheaders *` during the call: "name:value" of each field.
 struct PushHeaders(Vec<CString>);
 
 /// The fields while they may be looked at; an exception of the application's ends that, too.
@@ -40,7 +40,7 @@ impl Drop for Shown {
 }
 
 impl MultiHandle {
-    /// Installs or takes away the function; servers are told that they may push as long as there is one.
+    /// Installs or removes the function; servers may push as long as there is one.
     pub fn install_push(&self, slot: &'static Slot<MultiHandle>, function: Option<PushFn>) {
         self.push.function.set(function);
         let ask = move |parent: &Easy, promise: &Promise| offer(slot, parent, promise);
@@ -48,7 +48,7 @@ impl MultiHandle {
     }
 }
 
-/// Asks the application, with a copy of the handle on whose stream the promise came.
+/// Asks the application, with a copy of the handle on whose stream the promise was received.
 fn offer(slot: &'static Slot<MultiHandle>, parent: &Easy, promise: &Promise) -> Answer {
     // SAFETY: called from a run of this multi handle, inside its gate.
     let multi = unsafe { slot.value() };
@@ -57,7 +57,7 @@ fn offer(slot: &'static Slot<MultiHandle>, parent: &Easy, promise: &Promise) -> 
     // SAFETY: a living handle of ours.
     let copy = unsafe { curl_easy_duphandle(parent) };
     let Some(copied) = easy::find(copy) else { return Answer::Denied };
-    // SAFETY: just made, known to nobody else.
+    // SAFETY: just created, and unknown to anybody else.
     let set = unsafe { copied.value() }.easy.set_text(EasyOption::Url, Some(&promise.url));
     let user = multi.push.user.get().map_or(ptr::null_mut(), |user| user.as_ptr());
     let shown = Shown::new(promise);
@@ -72,7 +72,7 @@ fn offer(slot: &'static Slot<MultiHandle>, parent: &Easy, promise: &Promise) -> 
     {
         return Answer::Taken(taken);
     }
-    // SAFETY: a handle of ours, or one that was ended meanwhile, which is told by its address.
+    // SAFETY: a handle of ours, or one that was ended meanwhile, which its address reveals.
     unsafe { curl_easy_cleanup(copy) };
     if answer == CURL_PUSH_ERROROUT { Answer::BreakOff } else { Answer::Denied }
 }
@@ -81,7 +81,7 @@ fn offer(slot: &'static Slot<MultiHandle>, parent: &Easy, promise: &Promise) -> 
 /// already.
 fn adopt(multi: &MultiHandle, slot: &'static Slot<MultiHandle>, copy: *mut c_void) -> Option<Easy> {
     let copied = easy::find(copy)?;
-    // SAFETY: alive, and nobody else has been told of it.
+    // SAFETY: alive, and unknown to anybody else.
     let handle = unsafe { copied.value() };
     if handle.easy.multi().is_some() {
         return None;
@@ -92,10 +92,10 @@ fn adopt(multi: &MultiHandle, slot: &'static Slot<MultiHandle>, copy: *mut c_voi
     Some(handle.easy.clone())
 }
 
-/// Runs `body` on the fields behind a pointer; what points elsewhere has none.
+/// Runs `body` on the fields behind a pointer; an invalid pointer has none.
 fn with(headers: *const c_void, body: impl FnOnce(&[CString]) -> *mut c_char) -> *mut c_char {
     entry(ptr::null_mut(), || match HEADERS.find(headers) {
-        // SAFETY: alive until the function that was given it returns.
+        // SAFETY: alive until the function that received it returns.
         Some(slot) => body(&unsafe { slot.value() }.0),
         None => ptr::null_mut(),
     })

@@ -1,5 +1,5 @@
-//! curl_easy_setopt: the argument's kind follows from the option's row; numbers, texts and lists go to the
-//! engine's settings (which check ranges and answer for what isn't built), pointers to the application's.
+//! curl_easy_setopt: the option's row determines the argument's kind. Numbers, texts and lists go to the
+//! engine's settings (which check ranges and refuse what is not built in), pointers to the application's.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
@@ -29,7 +29,7 @@ struct Blob {
     flags: u32,
 }
 
-/// The shim's `curl_easy_setopt`: `number` or `pointer` is meant, as the option's type has it.
+/// The shim's `curl_easy_setopt`: the option's type decides whether `number` or `pointer` is valid.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn warmwire_easy_setopt(
     handle: *mut c_void,
@@ -83,7 +83,7 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
                 answer(option, false)?;
                 return Err(Code::BadFunctionArgument);
             }
-            // SAFETY: the same; its bytes are copied whatever its flags say.
+            // SAFETY: as above; its bytes are copied whatever its flags are.
             let blob = blob.map(|blob| unsafe { std::slice::from_raw_parts(blob.data, blob.len) });
             settings(&|s| s.set_text(option, blob))
         }
@@ -91,7 +91,7 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
     }
 }
 
-/// Keeps a pointer by the rule of the option's row.
+/// Stores a pointer by the rule of the option's row.
 // exhaustive: options
 fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(), Code> {
     answer(option, pointer.is_null())?;
@@ -176,7 +176,7 @@ impl EasyHandle {
         settings.url_handle = objects.url.map(url_source);
     }
 
-    /// Copy what callbacks need to know without asking the engine.
+    /// Copies the settings that callbacks need without asking the engine.
     pub fn refresh(&self) {
         let settings = self.easy.state().settings.borrow();
         self.app.progress_wanted.set(!settings.on(O::Noprogress));
@@ -222,7 +222,7 @@ impl FormSource {
         let parts = match self.form {
             Form::Mime(handle) if !mime::is_alive(handle) => return Ok(None),
             Form::Mime(handle) => mime::lay_out(handle),
-            // SAFETY: the manual asks the application to keep the form until the transfer is done.
+            // SAFETY: the manual requires the application to keep the form until the transfer is done.
             Form::Posts(form) => unsafe { form::lay_out(form, Some(self.app.stream_read())) },
         };
         parts.map(Some).map_err(Error::from)
@@ -234,7 +234,7 @@ impl FormSource {
     }
 }
 
-/// What is left of a form that is gone.
+/// The replacement for a form that has been freed.
 struct NoForm;
 
 impl MimeReader for NoForm {

@@ -1,5 +1,5 @@
-//! Share handles (libcurl-share.md). They are used from many threads at once: nothing here has a gate, the
-//! engine's share is behind mutexes of its own.
+//! Share handles (libcurl-share.md). Many threads use them at once: there is no gate, because the engine's
+//! share has its own mutexes.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -18,7 +18,7 @@ static SHARES: Slab<ShareHandle> = Slab::new();
 type LockFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, c_int, *mut c_void);
 type UnlockFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, *mut c_void);
 
-/// What a `CURLSH *` points to.
+/// The object behind a `CURLSH *`.
 struct ShareHandle {
     share: Share,
     functions: Arc<Functions>,

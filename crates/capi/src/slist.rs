@@ -32,14 +32,14 @@ pub unsafe fn strings<'a>(list: *const Slist) -> impl Iterator<Item = &'a CStr> 
     })
 }
 
-/// A list for C made of `items`; NULL when there are none or memory is out.
+/// Creates a list for C from `items`; NULL for an empty one, or if memory is out.
 pub fn from_strings<S: AsRef<[u8]>>(items: impl IntoIterator<Item = S>) -> *mut Slist {
     let mut head = ptr::null_mut();
     let mut tail: *mut Slist = ptr::null_mut();
     for item in items {
         let node = node(item.as_ref());
         if node.is_null() {
-            // SAFETY: `head` is the list built so far, known to nobody else.
+            // SAFETY: `head` is the list built so far, unknown to anybody else.
             unsafe { free_all(head) };
             return ptr::null_mut();
         }
@@ -75,7 +75,7 @@ fn node(text: &[u8]) -> *mut Slist {
     }
     let node = memory::place(Slist { data, next: ptr::null_mut() });
     if node.is_null() {
-        // SAFETY: just allocated, known to nobody else.
+        // SAFETY: just allocated, and unknown to anybody else.
         unsafe { memory::release(data.cast()) };
     }
     node

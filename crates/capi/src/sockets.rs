@@ -23,8 +23,8 @@ impl SocketCallbacks for Application {
         if let (Target::Ip(ip), Some(changed)) = (target, sys::ip_address(&address.address)) {
             *ip = changed;
         }
-        // No descriptor at all: nothing to own or to close.
-        // SAFETY: the application hands its descriptor over.
+        // Without a descriptor there is nothing to own or to close. SAFETY: the application passes ownership
+        // of its descriptor.
         unsafe { sys::adopt(fd) }.map_or(Opened::Refused, Opened::Socket)
     }
 
@@ -44,9 +44,10 @@ impl SocketCallbacks for Application {
         Some(Box::new(move |fd| close.call(fd)))
     }
 
-    /// The Rust crate `curl` opens every handle's sockets by one function of its own; like libcurl, cargo's
-    /// handles then take over each other's connections. One that will be closed by the application stays with
-    /// its handle: it carries that handle's data.
+    /// Returns an identity shared by handles whose sockets are interchangeable. The Rust crate `curl` opens
+    /// every handle's sockets by the same function; as in libcurl, cargo's handles then reuse each other's
+    /// connections. A socket that the application will close stays with its handle: it has that handle's
+    /// data.
     fn kin(&self) -> Option<[usize; 2]> {
         let functions =
             [self.pointers.open_fn().map(|f| f as usize), self.pointers.sockopt_fn().map(|f| f as usize)];

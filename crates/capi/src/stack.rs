@@ -1,37 +1,37 @@
-//! Whether a frame that this thread has been in may still be there, for [`crate::guard`].
+//! Decides whether a frame that this thread has been in may still exist, for [`crate::guard`].
 //!
-//! A stack grows downwards, so a frame below the caller's is gone when both are on one stack. A program may
-//! run on several (fibres, ucontext, Coro): then the place says nothing, and only what stands in the frame
-//! does.
+//! A stack grows downwards, so a frame below the caller's is gone if both are on one stack. A program may run
+//! on several stacks (fibres, ucontext, Coro): then the address proves nothing, and only the contents of the
+//! frame do.
 
 use std::hint::black_box;
 
 use crate::sys::{own_stack, word_can_be_read};
 
-/// How far below the caller a frame on an unknown stack counts as gone. The library needs more than that to
-/// do anything.
+/// Distance below the caller within which a frame on an unknown stack counts as gone. The library needs more
+/// than that to do anything.
 const NEAR: usize = 11 << 10;
 
 /// A frame that this thread has been in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// It was left, or its memory is gone.
+    /// The frame was left, or its memory is gone.
     Gone,
-    /// Its memory is there; what it holds says whether it stands.
+    /// Its memory exists; its contents decide whether the frame does.
     Readable,
-    /// It lies right below the caller on a stack that the system knows nothing of. What it holds is a
-    /// remnant, which the caller must erase where it still looks like a frame.
+    /// It is right below the caller on a stack of unknown bounds. Its contents are a remnant, which the
+    /// caller must erase if they still look like a frame.
     Remnant,
 }
 
-/// Returns what the frame of `size` bytes at that address may be.
+/// Returns the possible state of the frame of `size` bytes at that address.
 ///
-/// However near it is, the kernel is asked: a fibre's stack may lie right below that of another which was
-/// given back. Nothing is written here: the bounds of a fibre's stack are unknown, and below a small one lies
-/// somebody else's memory.
+/// However near it is, the kernel is asked: a fibre's stack may be right below that of another one that was
+/// freed. Nothing is written here: the bounds of a fibre's stack are unknown, and other memory may be below a
+/// small one.
 #[inline(never)]
 pub fn frame_at(frame: usize, size: usize) -> Frame {
-    // Nobody jumps under Miri, whose stacks have no places and whose kernel can't be asked.
+    // There are no jumps under Miri, whose stacks have no addresses and whose kernel cannot be asked.
     if cfg!(miri) {
         return Frame::Readable;
     }
@@ -52,22 +52,22 @@ pub fn frame_at(frame: usize, size: usize) -> Frame {
     }
 }
 
-/// What a frame that may be gone has left at that address.
+/// Reads what a frame that may be gone has left at that address.
 ///
-/// AddressSanitizer's build leaves this function alone (`link.sh` sets the cfg): another frame may have taken
-/// the place, and its guards forbid what is meant here.
+/// The build for AddressSanitizer does not instrument this function (`link.sh` sets the cfg): another frame
+/// may have taken the place, and the sanitizer's guards would forbid the read.
 ///
 /// # Safety
-/// The memory is readable and nobody writes it meanwhile.
+/// The memory is readable, and nobody writes it meanwhile.
 #[cfg_attr(warmwire_sanitized, sanitize(address = "off"))]
 #[inline(never)]
 pub unsafe fn left_word(at: *const usize) -> usize {
-    // SAFETY: the caller's promise. Not `read_volatile`, which is a function of its own and would be checked.
+    // SAFETY: the caller's promise. Not `read_volatile`, which is a separate function and would be
+    // instrumented.
     unsafe { *black_box(at) }
 }
 
-/// Whether there is memory that can be read: a fibre's stack may have been given back, or be locked away for
-/// a later one.
+/// Returns whether the memory can be read: a fibre's stack may have been freed, or protected for later reuse.
 fn can_be_read(at: usize, size: usize) -> bool {
     [at, at + size - size_of::<u64>()].into_iter().all(word_can_be_read)
 }

@@ -1,11 +1,10 @@
-//! Values for C that are made when they are first asked for and then live for ever.
+//! Values for C that are created on first use and live forever.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A value made at the first use, without a lock: threads that come first together each make one, and the
-/// first to be stored stays. Nobody waits, so a forked child never waits for a thread that only its parent
-/// has.
+/// A value created on first use, without a lock: concurrent first users each create one, and the first one
+/// stored stays. There is no waiting, so a forked child never waits for a thread that only its parent has.
 pub struct Lasting<T>(AtomicPtr<T>);
 
 impl<T> Lasting<T> {
@@ -16,7 +15,7 @@ impl<T> Lasting<T> {
 }
 
 impl<T: Send + Sync + 'static> Lasting<T> {
-    /// Returns the value, made by `make` where nobody has stored one yet.
+    /// Returns the value, created by `make` if none is stored yet.
     pub fn get(&self, make: impl FnOnce() -> T) -> &'static T {
         let mut known = self.0.load(Ordering::Acquire);
         if known.is_null() {
@@ -24,7 +23,7 @@ impl<T: Send + Sync + 'static> Lasting<T> {
             match self.0.compare_exchange(ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => known = made,
                 Err(first) => {
-                    // SAFETY: made above, and shown to nobody.
+                    // SAFETY: created above, and never published.
                     drop(unsafe { Box::from_raw(made) });
                     known = first;
                 }

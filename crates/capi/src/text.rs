@@ -9,7 +9,7 @@ use wire::escape::{self, Reject};
 use crate::guard::entry;
 use crate::{memory, sys};
 
-/// What is escaped gets no longer than this: the longest input, every byte of it escaped (curl's limit).
+/// Maximum length of escaped text: the longest input with every byte escaped (curl's limit).
 const MAX_ESCAPED: usize = 3 * engine::settings::MAX_INPUT_LENGTH;
 
 /// The bytes of a C string that may be NULL.
@@ -63,7 +63,7 @@ pub unsafe extern "C-unwind" fn curl_strnequal(
         return (first.is_null() && second.is_null() && max > 0).into();
     }
     for at in 0..max {
-        // SAFETY: `at` is below `max`, and the loop leaves at the first zero.
+        // SAFETY: `at` is below `max`, and the loop ends at the first zero.
         let (a, b) = unsafe { (*first.add(at) as u8, *second.add(at) as u8) };
         if !a.eq_ignore_ascii_case(&b) {
             return 0;
@@ -76,8 +76,7 @@ pub unsafe extern "C-unwind" fn curl_strnequal(
 }
 
 /// # Safety
-/// `name` is NULL or a C string; the environment is not changed meanwhile by another thread (as for C's
-/// getenv).
+/// `name` is NULL or a C string; no other thread changes the environment meanwhile (as for C's getenv).
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_getenv(name: *const c_char) -> *mut c_char {
     entry(ptr::null_mut(), || {

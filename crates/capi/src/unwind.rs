@@ -1,12 +1,11 @@
-//! What unwinds through the library: a panic of ours stops at the entry and becomes a code; anything else is
-//! the application's own business and passes.
+//! Unwinding through the library: a panic of ours stops at the entry and becomes a code; anything else
+//! belongs to the application and passes.
 //!
-//! An exception of C++ that is thrown in a callback, `pthread_exit` and `pthread_cancel` go through C's
-//! libcurl as through any frames. `catch_unwind` aborts the process instead: it stops all that unwinds and
-//! knows what to do with panics only. So the frame that stops panics is one of our own, in assembly, with a
-//! personality routine (Itanium C++ ABI, Exception Handling §2.5) that looks at whose exception it is. The
-//! frames between run their destructors for either, which close gates, end runs, and take the transfer out of
-//! whose callback it came.
+//! A C++ exception thrown in a callback, `pthread_exit` and `pthread_cancel` pass through C's libcurl as
+//! through any frames. `catch_unwind` would abort the process: it stops everything that unwinds and supports
+//! only panics. So the frame that stops panics is our own, in assembly, with a personality routine (Itanium
+//! C++ ABI, Exception Handling §2.5) that checks the origin of the exception. The frames in between run their
+//! destructors in both cases: they release gates, end runs, and remove the transfer whose callback unwound.
 
 use std::ffi::{c_int, c_void};
 use std::mem::forget;
@@ -40,9 +39,9 @@ fn run_call<R, F: FnOnce() -> R>(_: &Call<F, R>) -> Run {
     run::<R, F>
 }
 
-/// std counts the panics of a thread: it must be the one that ends this.
+/// Ends a panic. std counts the panics of a thread, so std must end this one.
 fn end_panic(exception: *mut c_void) {
-    // SAFETY: a panic's exception object that our frame has stopped, and that nobody else has.
+    // SAFETY: a panic's exception object that our frame has stopped, and that has no other owner.
     let resumed = catch_unwind(AssertUnwindSafe(|| unsafe { _Unwind_RaiseException(exception) }));
     forget(resumed); // the payload's destructor might panic again
 }
@@ -68,12 +67,12 @@ mod frame {
         fn _Unwind_SetIP(context: *mut c_void, address: usize);
         #[cfg(unix)]
         fn _Unwind_GetLanguageSpecificData(context: *mut c_void) -> usize;
-        /// An address within `attempt`, which nobody calls.
+        /// An address within `attempt`; never called.
         #[cfg(windows)]
         fn warmwire_goes_on();
     }
 
-    /// Where the frame goes on: its language-specific data.
+    /// Returns the address where the frame continues: its language-specific data.
     #[cfg(unix)]
     unsafe fn goes_on(context: *mut c_void) -> usize {
         // SAFETY: the unwinder's context of the frame above.
@@ -85,7 +84,7 @@ mod frame {
         warmwire_goes_on as *const () as usize
     }
 
-    // 0x1b: addresses relative to where they stand, 32 bits.
+    // 0x1b: 32-bit addresses relative to their own position.
     #[cfg(unix)]
     std::arch::global_asm!(
         ".pushsection .text.warmwire_attempt,\"ax\",@progbits",
@@ -112,8 +111,8 @@ mod frame {
         personality = sym personality,
     );
 
-    // Windows unwinds by tables of its own (x64 exception handling, structured exceptions): 32 bytes for what
-    // is called, 8 so that the stack is aligned.
+    // Windows unwinds by its own tables (x64 exception handling, structured exceptions): 32 bytes of shadow
+    // space for the callee, 8 to align the stack.
     #[cfg(windows)]
     std::arch::global_asm!(
         ".pushsection .text$warmwire_attempt,\"xr\"",
@@ -137,7 +136,8 @@ mod frame {
         handler = sym handler,
     );
 
-    /// What Windows calls for the frame: GCC's library looks through its structured exceptions for ours.
+    /// The handler that Windows calls for the frame: GCC's library finds our exceptions among its structured
+    /// ones.
     #[cfg(windows)]
     unsafe extern "C" fn handler(
         exception: *mut c_void,
@@ -155,7 +155,7 @@ mod frame {
                 personality: Personality,
             ) -> c_int;
         }
-        // SAFETY: what the system has handed over.
+        // SAFETY: the arguments of the system.
         unsafe { _GCC_specific_handler(exception, frame, context, dispatcher, personality) }
     }
 
@@ -165,13 +165,12 @@ mod frame {
     const HANDLER_FOUND: c_int = 6;
     const INSTALL_CONTEXT: c_int = 7;
     const CONTINUE_UNWIND: c_int = 8;
-    /// What Rust's exceptions say of themselves, which std has written down in either order.
+    /// The class of Rust's exceptions, which std has written in both byte orders.
     const RUST: [u64; 2] = [u64::from_be_bytes(*b"MOZ\0RUST"), u64::from_le_bytes(*b"MOZ\0RUST")];
     /// Where the exception object is handed over: rax.
     const RESULT: c_int = 0;
 
-    /// Stops panics of this library's. A program in Rust has a std of its own, whose panics ours doesn't know
-    /// of.
+    /// Stops panics of this library. A Rust program has its own std, whose panics ours does not know.
     unsafe extern "C" fn personality(
         _version: c_int,
         actions: c_int,
@@ -197,8 +196,8 @@ mod frame {
     }
 }
 
-/// Elsewhere there is no such frame yet, nor for Miri, which knows no assembly: panics are stopped, and an
-/// exception of the application's ends the process.
+/// Other platforms have no such frame yet, nor does Miri, which does not support assembly: panics are
+/// stopped, and an exception of the application ends the process.
 #[cfg(any(not(all(target_arch = "x86_64", any(unix, all(windows, target_env = "gnu")))), miri))]
 mod frame {
     use std::ffi::c_void;

@@ -15,15 +15,14 @@ use crate::text::bytes;
 
 static URLS: Slab<RefCell<Url>> = Slab::new();
 
-/// The URL behind a `CURLU *`, copied: what CURLOPT_CURLU refers to.
+/// Copies the URL behind a `CURLU *`, for CURLOPT_CURLU.
 pub fn find(handle: *const c_void) -> Option<Url> {
     with(handle, |url| url.clone())
 }
 
 fn with<R>(handle: *const c_void, body: impl FnOnce(&mut Url) -> R) -> Option<R> {
     let slot = URLS.find(handle)?;
-    // SAFETY: alive; as in curl, one thread at a time works on a URL handle, and nothing in `body` calls
-    // back.
+    // SAFETY: alive; as in curl, one thread at a time uses a URL handle, and nothing in `body` calls back.
     let cell = unsafe { slot.value() };
     Some(body(&mut *cell.try_borrow_mut().ok()?))
 }

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use crate::sync::{AtomicU64, AtomicUsize, fork_generation, yield_now};
 
-/// A count whose first user's work is done before any other goes on: a second thread would otherwise allocate
-/// with functions that are replaced beneath it. No lock: a forked child may have been made while a thread of
-/// its parent's did that work.
+/// A counter whose first user's work completes before any other continues: otherwise a second thread could
+/// allocate with functions that are being replaced. There is no lock: a child may be forked while a thread of
+/// its parent does that work.
 #[derive(Default)]
 pub struct Users {
     count: AtomicUsize,
@@ -34,7 +34,7 @@ impl Users {
             }
             yield_now();
         }
-        // Nobody but the thread that is busy leads the count away from 0.
+        // Only the busy thread changes the count from 0.
         if !join() {
             first();
             self.count.fetch_add(1, AcqRel);
@@ -42,8 +42,8 @@ impl Users {
         self.busy.store(0, Release);
     }
 
-    /// Counts one less, and returns whether none is left. A caller that never entered leaves as the last one
-    /// does.
+    /// Decrements the count, and returns whether it is zero. A caller that never entered counts as the last
+    /// one.
     pub fn leave(&self) -> bool {
         let before = self.count.fetch_update(AcqRel, Acquire, |n| Some(n.saturating_sub(1)));
         before.unwrap_or_default() <= 1

@@ -1,7 +1,7 @@
-//! Who we are (curl_version.md, curl_version_info.md).
+//! The version functions (curl_version.md, curl_version_info.md).
 //!
-//! Programs compare the first token of `ssl_version` with the TLS library they were built for and refuse to
-//! load otherwise (pycurl). It says the flavour, OpenSSL or GnuTLS; what really does the work follows.
+//! Programs compare the first token of `ssl_version` with the TLS library that they were built for, and
+//! refuse to load if it differs (pycurl). It names the flavour, OpenSSL or GnuTLS; the real backend follows.
 
 use std::ffi::{CString, c_char, c_int, c_long, c_uint};
 use std::ptr;
@@ -53,7 +53,7 @@ extern "C" fn warmwire_say_gnutls() {
     GNUTLS.store(true, Ordering::Relaxed);
 }
 
-/// Whether programs are to be told GnuTLS.
+/// Returns whether the version string says GnuTLS.
 pub fn says_gnutls() -> bool {
     GNUTLS.load(Ordering::Relaxed)
 }
@@ -71,7 +71,7 @@ unsafe impl Send for Facts {}
 // SAFETY: as above.
 unsafe impl Sync for Facts {}
 
-/// Made once; where two threads came first together the texts of one are lost.
+/// Returns the facts, created once; if two threads are first together, the texts of one are leaked.
 fn facts() -> &'static Facts {
     static FACTS: Lasting<Facts> = Lasting::new();
     FACTS.get(|| Facts { info: info(), line: text(&version_line(tls())) })

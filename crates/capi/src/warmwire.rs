@@ -1,5 +1,5 @@
-//! What include/curl/warmwire.h declares: the process-wide pool, how commands of FTP and SMTP are sent, what
-//! WebSockets may try. Not curl's, and under a version node of its own.
+//! The functions of include/curl/warmwire.h: the process-wide pool, pipelining of FTP and SMTP commands,
+//! WebSocket extensions. They are not curl's, and have their own version node.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
@@ -14,7 +14,7 @@ use crate::global::prepare_process;
 use crate::guard::entry;
 use crate::sys::from_long;
 
-/// `struct warmwire_connection`. Grows at its end only; `size` tells how much of it there is.
+/// `struct warmwire_connection`. It grows only at its end; `size` is its size in this version.
 #[repr(C)]
 pub struct Connection {
     size: usize,
@@ -30,7 +30,7 @@ pub struct Connection {
 /// `warmwire_each_fn`
 pub type EachFn = unsafe extern "C-unwind" fn(*const Connection, *mut c_void) -> c_int;
 
-/// Above this nobody means it.
+/// Maximum count: a larger one is a mistake.
 const MOST_TO_OPEN: usize = 10_000;
 
 #[unsafe(no_mangle)]

@@ -27,8 +27,8 @@ pub unsafe extern "C-unwind" fn curl_ws_recv(
     received: *mut usize,
     meta: *mut *const WsFrame,
 ) -> c_int {
-    // Also where there is no handle: what programs look at without looking at the code is nothing then.
-    // SAFETY: each is NULL or writable, by the caller's promise.
+    // Also without a handle: programs that ignore the code then read zeros. SAFETY: each is NULL or writable,
+    // by the caller's promise.
     unsafe {
         if !received.is_null() {
             *received = 0;
@@ -75,7 +75,7 @@ pub unsafe extern "C-unwind" fn curl_ws_send(
         }
         let bytes = match len {
             0 => &[][..],
-            // SAFETY: the application says that so many bytes stand there (curl_ws_send(3)).
+            // SAFETY: the application guarantees that number of bytes (curl_ws_send(3)).
             _ => unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), len) },
         };
         let told = easy.easy.ws_send(bytes, fragment_size, flags)?;

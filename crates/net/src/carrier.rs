@@ -1,5 +1,5 @@
-//! What carries a connection: a stack of filters, which is one stream of bytes, or QUIC, which has streams of
-//! its own.
+//! The carrier of a connection: a stack of filters, which is one stream of bytes, or QUIC, which has its own
+//! streams.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use crate::Filter;
 use crate::quic::Quic;
 use crate::tls::TlsInfo;
 
-/// What both have in common, and all that a pool needs to know of a connection: it is one socket with a
-/// reactor, is asked before it is used again, and ends politely.
+/// The interface of a carrier, and all that a pool knows of a connection: it is one socket with a reactor,
+/// can be checked before reuse, and can be closed in an orderly way.
 pub trait Carrier: Send {
     /// One try, without waiting, to end politely.
     fn retire(&mut self);
 
-    /// Looks whether an unused connection may be used again. Takes what belongs to the layer itself.
+    /// Checks whether an unused connection may be reused. Processes input that belongs to the layer itself.
     fn idle_state(&mut self) -> Idle;
 
     /// Registers the socket with a reactor.
@@ -28,7 +28,7 @@ pub trait Carrier: Send {
     /// The socket at the bottom.
     fn socket(&self) -> &Socket;
 
-    /// What the topmost TLS layer agreed on, if there is one.
+    /// Returns the parameters of the topmost TLS layer, if there is one.
     fn tls(&self) -> Option<&Arc<TlsInfo>> {
         None
     }

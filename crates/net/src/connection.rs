@@ -1,4 +1,4 @@
-//! A connection: what carries it, what it is for, and what its protocol remembers. Plain `Send` data.
+//! A connection: its carrier, its identity, and the memory of its protocol. Plain `Send` data.
 
 use std::any::Any;
 use std::io;
@@ -16,7 +16,7 @@ use crate::identity::{Key, Origin};
 use crate::pool::{Ahead, PoolKey, Pooled};
 use crate::tls::TlsInfo;
 
-/// What a transfer may know of its connection.
+/// The facts about a connection that a transfer may know.
 #[derive(Clone)]
 pub struct About {
     /// Its number in the pool that opened it (CURLINFO_CONN_ID).
@@ -25,7 +25,7 @@ pub struct About {
     pub endpoints: Endpoints,
     /// The number of its socket's descriptor.
     pub socket: i64,
-    /// What the topmost TLS layer agreed on.
+    /// Parameters of the topmost TLS layer.
     pub tls: Option<Arc<TlsInfo>>,
     /// Its server's last answer was one of HTTP/1.0: requests speak it here.
     pub answers_http10: bool,
@@ -33,7 +33,7 @@ pub struct About {
     pub presence: Presence,
 }
 
-/// Knows of a connection whether it has been closed, and holds nothing of it.
+/// Tells whether a connection still exists, without keeping it alive.
 #[derive(Clone, Debug, Default)]
 pub struct Presence(Weak<()>);
 
@@ -48,7 +48,7 @@ impl About {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     pub id: u64,
-    /// The protocol family: "http" stands for https too.
+    /// The protocol family: "http" includes https.
     pub scheme: String,
     /// The connection is protected by TLS.
     pub tls: bool,
@@ -59,37 +59,36 @@ pub struct Listed {
 }
 
 impl Presence {
-    /// Whether the connection is open, in use or idle. Of no connection at all it says no.
+    /// Returns whether the connection is open, in use or idle; false without a connection.
     pub fn is_there(&self) -> bool {
         self.0.strong_count() > 0
     }
 }
 
-/// What a protocol keeps on a connection between two transfers: FTP's folder, what HTTP knows of the one who
-/// is logged in, a session that is parked.
+/// State that a protocol keeps on a connection between two transfers: FTP's directory, HTTP's authenticated
+/// login, a parked session.
 pub trait Memory: Any + Send {
-    /// Looks at the idle connection before it is used again, and takes what came for the protocol itself.
+    /// Checks the idle connection before reuse, and processes input for the protocol itself.
     fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         carrier.idle_state()
     }
 
-    /// The same for one that is looked after while nobody uses it (curl_easy_upkeep): the peer may be asked
-    /// whether it is there.
+    /// Checks a connection during upkeep (curl_easy_upkeep): the peer may be probed.
     fn keep_up(&mut self, carrier: &mut Carried) -> Idle {
         self.idle_state(carrier)
     }
 
-    /// One try, without waiting, to say what the protocol says before its connection is closed.
+    /// Sends the protocol's last message before the connection is closed: one try, without waiting.
     fn retire(&mut self, _carrier: &mut Carried) {}
 }
 
 impl dyn Memory {
-    /// What it is, if it is that.
+    /// Downcasts to the type `T`.
     pub fn take<T: Memory>(self: Box<Self>) -> Option<Box<T>> {
         (self as Box<dyn Any>).downcast().ok()
     }
 
-    /// The same, left in its place.
+    /// Downcasts to the type `T` in place.
     pub fn see<T: Memory>(&mut self) -> Option<&mut T> {
         (self as &mut dyn Any).downcast_mut()
     }
@@ -105,21 +104,21 @@ pub struct Connection {
     pub kept_up: Instant,
     /// How many transfers have used it.
     pub uses: u64,
-    /// What its protocol keeps between transfers.
+    /// The state that its protocol keeps between transfers.
     pub state: Option<Box<dyn Memory>>,
-    /// What was done ahead of the next use.
+    /// Commands that were sent ahead of the next use.
     pub ahead: Ahead,
-    /// What the protocol says before closing (`QUIT`), sent in one try.
+    /// The protocol's last message before closing (`QUIT`), sent in one try.
     pub farewell: Vec<u8>,
-    /// Made through the application's callbacks: never leaves its handle's pool.
+    /// Whether it was made through the application's callbacks: then it never leaves its handle's pool.
     pub private: bool,
     fork_generation: u64,
-    /// What [`Presence`] looks at.
+    /// The counter that [`Presence`] checks.
     _present: Arc<()>,
 }
 
 impl Connection {
-    /// A connection that nobody has used yet; its number is given by the pool.
+    /// Creates an unused connection; the pool assigns its number.
     pub fn new(identity: Key, carrier: impl Into<Carried>, endpoints: Endpoints, now: Instant) -> Connection {
         let carrier = carrier.into();
         let (socket, tls) = (carrier.socket().raw_fd() as i64, carrier.tls().cloned());
@@ -141,8 +140,8 @@ impl Connection {
         }
     }
 
-    /// When it has been left alone for `interval`: whether it is still alive, after its layers took what had
-    /// come for themselves.
+    /// If it has been idle for `interval`, lets its layers process input and returns whether it is still
+    /// alive.
     pub(crate) fn keep_up(&mut self, interval: Duration, now: Instant) -> bool {
         if now.saturating_duration_since(self.kept_up) < interval {
             return true;
@@ -171,13 +170,13 @@ impl Connection {
         self.filter().write_all(bytes).await
     }
 
-    /// Pushes out what the filters hold.
+    /// Flushes the filters.
     pub async fn flush(&mut self) -> io::Result<()> {
         self.filter().write_all(&[]).await
     }
 
-    /// Says goodbye in one non-blocking try and closes. What was inherited by a fork is closed without a
-    /// word: the parent still speaks on it.
+    /// Says goodbye in one non-blocking try and closes. A connection inherited by a fork is closed silently:
+    /// the parent still uses it.
     pub fn retire(mut self) {
         if self.is_inherited() {
             return;
@@ -230,7 +229,7 @@ impl PoolKey for Key {
     }
 }
 
-/// Boxed, because a connection changes hands a dozen times per request.
+/// Boxed, because a connection changes owners a dozen times per request.
 impl Pooled for Box<Connection> {
     type Key = Key;
     type Listed = Listed;

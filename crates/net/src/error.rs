@@ -1,4 +1,4 @@
-//! What can go wrong on this floor. The kinds map one to one to curl's codes; the engine does that.
+//! Errors of this crate. The kinds map one to one to curl's codes; the engine does that.
 
 use std::fmt;
 use std::io;
@@ -13,8 +13,7 @@ pub struct NetError {
     pub os_errno: i32,
     /// The result of certificate verification (CURLINFO_SSL_VERIFYRESULT), 0 when it is not about that.
     pub verify_result: i64,
-    /// What a server that could not open an encrypted hello wants instead: an ECHConfigList, empty if it said
-    /// nothing.
+    /// The ECHConfigList of a server that could not decrypt an encrypted hello; empty if it sent none.
     pub retry_configs: Option<Arc<[u8]>>,
 }
 
@@ -57,10 +56,10 @@ pub enum NetErrorKind {
     EchRequired,
 }
 
-/// Why what stands on a connected socket got no further.
+/// Why the layers on a connected socket failed.
 #[derive(Debug)]
 pub enum Fault {
-    /// This way leads nowhere, nobody answered: another one may do.
+    /// This address does not work or does not answer: try another one.
     Lost(NetError),
     /// The other side has spoken, and that is the end.
     Final(NetError),
@@ -96,7 +95,7 @@ impl NetError {
         self.os_errno != 0 && io::Error::from_raw_os_error(self.os_errno).kind() == io::ErrorKind::TimedOut
     }
 
-    /// The system's word for it, without the number that std adds, or else the message.
+    /// Returns the system's text, without the number that std adds, or else the message.
     pub fn reason(&self) -> String {
         match self.os_errno {
             0 => self.message.clone(),
@@ -107,7 +106,7 @@ impl NetError {
         }
     }
 
-    /// The same with a verification result.
+    /// Adds a verification result.
     pub fn with_verify_result(self, verify_result: i64) -> NetError {
         NetError { verify_result, ..self }
     }

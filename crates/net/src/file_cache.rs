@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::sync::{Arc, Instant, Mutex, MutexGuard, TryLockError, pause};
 
-/// Entries kept at once; an application rarely has more than one.
+/// Maximum number of entries; an application rarely needs more than one.
 const MOST: usize = 16;
 /// Longest waits for the list and for a thread that reads.
 const FOR_LIST: Duration = Duration::from_millis(50);
@@ -43,7 +43,7 @@ impl<K: Clone + PartialEq, S: PartialEq, V> FileCache<K, S, V> {
         let slot = if keep == Some(Duration::ZERO) { None } else { self.slot(key) };
         let Some(slot) = slot else { return read().map(Arc::new) };
         let Some(mut known) = patiently(&slot, FOR_READER) else { return read().map(Arc::new) };
-        // Before it is read: what changes meanwhile is read again next time.
+        // Taken before reading: a change during the read is noticed the next time.
         let stamp = stamp();
         let is_good =
             |known: &&Read<S, V>| known.stamp == stamp && keep.is_none_or(|keep| known.at.elapsed() < keep);

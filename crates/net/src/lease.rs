@@ -1,5 +1,4 @@
-//! Leases as transfers use them: what may be known of the connection, and the exchange, channel or stream on
-//! it.
+//! Leases as transfers use them: the facts about the connection, and the exchange, channel or stream on it.
 
 use std::rc::Rc;
 
@@ -38,7 +37,7 @@ impl Lease {
         }
     }
 
-    /// Begins an exchange, which owns the connection or the stream until [`Lease::end`].
+    /// Starts an exchange, which owns the connection or the stream until [`Lease::end`].
     pub fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
         match self {
             Lease::Whole(whole) => Box::new(Http1::new(whole.take(), spares)),

@@ -13,9 +13,9 @@ use crate::error::{NetError, NetErrorKind};
 use crate::filter::open::{Configured, Purpose, SocketCallbacks, Target, Transport, unbound};
 use crate::sys;
 
-/// A listening socket on the first free port of the range (0 lets the system choose), and that port. The
-/// application makes it as it makes any other (CURLOPT_OPENSOCKETFUNCTION(3)), once. An address that is not
-/// this machine's (behind NAT) gives way to `own`.
+/// Opens a listening socket on the first free port of the range (0 lets the system choose), and returns it
+/// with that port. The application creates the socket once, like any other (CURLOPT_OPENSOCKETFUNCTION(3)).
+/// If the address does not belong to this machine (NAT), `own` is used.
 pub fn listen(
     reactor: &Arc<Reactor>,
     ip: IpAddr,
@@ -51,8 +51,8 @@ fn bind_first(socket: &Socket, ip: IpAddr, ports: RangeInclusive<u16>) -> Result
     Err(last)
 }
 
-/// What was accepted, after the application saw it (CURLOPT_SOCKOPTFUNCTION(3)) and had nothing against it.
-/// It is not the application's to close.
+/// Returns an accepted socket, unless the application refuses it (CURLOPT_SOCKOPTFUNCTION(3)). The
+/// application does not close it.
 pub fn accepted(fd: OwnedFd, callbacks: Option<&dyn SocketCallbacks>) -> Result<Socket, NetError> {
     match callbacks.map_or(Configured::Ok, |c| c.configure(fd.as_fd(), Purpose::Accept)) {
         Configured::Abort => {
@@ -62,7 +62,7 @@ pub fn accepted(fd: OwnedFd, callbacks: Option<&dyn SocketCallbacks>) -> Result<
     }
 }
 
-/// The address of a network interface, of the family asked for.
+/// Returns the address of a network interface, of the requested family.
 pub fn interface_address(name: &str, v4: bool) -> Option<IpAddr> {
     sys::interface_addresses(name).into_iter().find(|ip| ip.is_ipv4() == v4)
 }

@@ -1,12 +1,12 @@
-//! Files that options name: certificates, keys, lists of revoked certificates, sockets. Each is known by its
-//! absolute path and by a stamp of its content, so that one relative name in two folders is two files, and a
-//! replaced file is another one.
+//! Files that options name: certificates, keys, lists of revoked certificates, sockets. Each is identified by
+//! its absolute path and by a stamp of its content, so that one relative name in two directories is two
+//! files, and a replaced file is another one.
 //!
-//! A stamp is one `stat` (about 1 µs), taken when a transfer plans its way and again by each later transfer
-//! that wants to use that plan. Two kinds of file are looked at once a second at most, because a look at each
+//! A stamp is one `stat` (about 1 µs), taken when a transfer is planned and again by each later transfer that
+//! wants to reuse that plan. Two kinds of file are checked at most once a second, because a check for each
 //! transfer would cost more than the transfer's own work on a kept connection: the system's trust anchors,
-//! which no option names and which change with a package, and the entries of a folder of certificates, which
-//! may be hundreds.
+//! which no option names and which change with a package, and the entries of a directory of certificates,
+//! which may be hundreds.
 
 use std::fmt;
 use std::fs::{self, Metadata};
@@ -44,21 +44,21 @@ struct Inner {
 enum Kind {
     /// At each transfer.
     File,
-    /// A folder whose entries count.
+    /// A directory; its entries count.
     Folder,
     /// The system's own file: once a second at most.
     System,
 }
 
-/// The state of a file's content, as far as the system tells it without reading.
+/// The state of a file's content, as far as it is visible without reading.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FileStamp {
-    /// Nothing can be seen there.
+    /// The file does not exist or cannot be accessed.
     Missing,
-    /// Device, inode, size, and the times of the last change of content and of inode. Of a pipe or a terminal
-    /// device and inode alone, because its times change while it is read.
+    /// Device, inode, size, and the times of the last change of content and of inode. For a pipe or a
+    /// terminal only device and inode, because its times change while it is read.
     File(sys::FileState),
-    /// The same of a folder, and a digest of its entries with theirs.
+    /// The state of a directory, and a digest of its entries with their states.
     Folder(sys::FileState, [u8; 32]),
     /// The working folder is not known. No other file is this one.
     Unknown(u64),
@@ -70,7 +70,7 @@ impl NamedFile {
         NamedFile::look(given.into(), Kind::File)
     }
 
-    /// A folder, with what is in it.
+    /// A directory and its entries.
     pub fn folder(given: impl Into<PathBuf>) -> NamedFile {
         NamedFile::look(given.into(), Kind::Folder)
     }
@@ -153,7 +153,7 @@ struct Look {
 /// Returns the stamp of the last look, if that is less than a second old and was taken under the same `own`.
 fn remembered(path: &Path, own: &FileStamp, look: impl FnOnce() -> FileStamp) -> FileStamp {
     static LOOKS: Mutex<Vec<Look>> = Mutex::new(Vec::new());
-    // In a forked child the thread that held the lock may not exist: a caller that does not get it looks for
+    // In a forked child the thread that held the lock may not exist: without the lock, the caller checks for
     // itself.
     let Ok(mut looks) = LOOKS.try_lock() else { return look() };
     let known = looks.iter().find(|known| known.path == path && known.own == *own);
@@ -265,7 +265,7 @@ mod tests {
         assert!(!named.is_current(), "another entry is seen at once");
     }
 
-    /// What the system calls its own may have changed for a second.
+    /// The system's own files may have been changed for up to a second.
     #[test]
     fn dear_looks_last_for_a_while() {
         let dir = TempDir::new("dear").unwrap();

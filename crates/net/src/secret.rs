@@ -1,4 +1,4 @@
-//! Passwords, passphrases, tokens and private keys as they are kept in memory.
+//! Passwords, passphrases, tokens and private keys in memory.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-/// Secret bytes, not necessarily UTF-8. Clones share one copy, which is wiped when the last of them goes. The
-/// debug form shows nothing.
+/// Secret bytes, not necessarily UTF-8. Clones share one copy, which is wiped when the last one is dropped.
+/// The debug output is empty.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretBytes(Arc<Zeroizing<Vec<u8>>>);
 

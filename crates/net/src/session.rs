@@ -1,12 +1,11 @@
-//! A connection that carries many transfers at once, each on a stream of its own: what HTTP/2 is to a pool,
-//! and SSH with its channels.
+//! A connection that carries many transfers at once, each on its own stream: the interface of HTTP/2 to a
+//! pool, and of SSH with its channels.
 //!
-//! A session has its connection as a whole lease ([`Whole`]) and stands in the pool's table beside the idle
+//! A session owns its connection as a whole lease ([`Whole`]) and is in the pool's table beside the idle
 //! connections of the same identity. As long as it has a stream it belongs to its multi handle, whose
-//! executor runs its driver. When the last stream has ended it parks: what it remembers goes into the
-//! connection ([`Memory`](crate::connection::Memory)), the connection becomes an idle one like any other,
-//! which may go to a share or to the process's pool, and nobody drives it. Whoever takes it from there runs a
-//! session on it again.
+//! executor runs its driver. When the last stream has ended it parks: its state is stored in the connection
+//! ([`Memory`](crate::connection::Memory)), the connection becomes idle like any other, may move to a share
+//! or to the process's pool, and nothing drives it. The next user runs a session on it again.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -46,7 +45,7 @@ pub type Whole = pool::Whole<dyn Session>;
 /// A transfer's request for a connection or a stream.
 pub type AcquireRequest<'a> = pool::AcquireRequest<'a, Key>;
 
-/// What one transfer has of a session.
+/// One transfer's part of a session.
 pub enum Place {
     /// A stream on which an exchange of HTTP takes place.
     Stream(Box<dyn Stream>),
@@ -56,23 +55,22 @@ pub enum Place {
 
 /// A place in a session. Dropping it resets its stream, unless that has ended.
 pub trait Stream {
-    /// Begins the exchange for which it is.
+    /// Starts the exchange of this place.
     fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange>;
 
-    /// No other transfer gets a place in its session from now on (CURLOPT_FORBID_REUSE). Those that have one
-    /// keep it.
+    /// Closes the session for new transfers (CURLOPT_FORBID_REUSE). Existing ones continue.
     fn retire(&mut self) {}
 }
 
-/// Calls what it is given, once: stands around what gives a connection back to its pool, where somebody wants
-/// to know of that (a share's lock functions).
+/// Calls its argument once, inside a wrapper: for returning a connection to its pool where the application
+/// wraps that (a share's lock functions).
 pub type Around = Rc<dyn Fn(&mut dyn FnMut())>;
 
-/// One read; what TLS hands out without a copy.
+/// Size of one read: what TLS returns without a copy.
 pub(crate) const READ: usize = 64 << 10;
 
-/// What is read into, lent to one driver at a time: one for all sessions of a multi handle is enough, and one
-/// that was parked goes on without an allocation.
+/// A receive buffer, lent to one driver at a time: one for all sessions of a multi handle is enough, and a
+/// resumed session needs no allocation.
 #[derive(Clone, Default)]
 pub struct Buffer(Rc<Cell<Vec<u8>>>);
 
@@ -89,14 +87,15 @@ impl Buffer {
     }
 }
 
-/// What is left when no stream is.
+/// What remains when no stream is left.
 pub struct Rested<M> {
     pub connection: Box<Connection>,
     /// The session, with which others may go on on this connection; none when it is lost or about to be.
     pub session: Option<M>,
 }
 
-/// Drives a session, step by step, to its rest. Whoever waits for a stream is told when there may be one.
+/// Drives a session, step by step, until no stream is left. Wakes the waiters for a stream when there may be
+/// one.
 pub(crate) async fn drive<R>(
     session: &dyn Session,
     whole: &RefCell<Option<Whole>>,
@@ -112,7 +111,7 @@ pub(crate) async fn drive<R>(
     .await
 }
 
-/// Gives what is left back to the pool: an idle connection with its session, or one that is closed.
+/// Returns the remains to the pool: an idle connection with its session, or a closed one.
 pub(crate) fn give_back<M: Memory>(whole: &RefCell<Option<Whole>>, left: Rested<M>, around: Option<&Around>) {
     let Some(mut whole) = whole.take() else { return };
     whole.restore(left.connection);

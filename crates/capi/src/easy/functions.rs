@@ -33,7 +33,7 @@ pub unsafe extern "C-unwind" fn curl_easy_duphandle(handle: *mut c_void) -> *mut
             app.copy_from(&original.app);
             let handle = EasyHandle::insert(original.easy.duplicate(app.clone()), app);
             if let Some(slot) = find(handle) {
-                // SAFETY: just made, known to nobody else.
+                // SAFETY: just created, and unknown to anybody else.
                 let copy = unsafe { slot.value() };
                 copy.share_objects(original);
                 copy.lists.share(&original.lists);
@@ -58,7 +58,7 @@ pub unsafe extern "C-unwind" fn curl_easy_reset(handle: *mut c_void) {
     );
 }
 
-/// From inside a callback nothing happens, as the table of re-entry has it.
+/// Does nothing inside a callback (see the table of re-entry).
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_easy_cleanup(handle: *mut c_void) {
     let closed = with(
@@ -172,7 +172,7 @@ type ExportFn = unsafe extern "C-unwind" fn(
 ) -> c_int;
 
 /// # Safety
-/// `function` is NULL or the application's, as the manual has it.
+/// `function` is NULL or a function of the type in the manual.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_easy_ssls_export(
     handle: *mut c_void,
@@ -190,7 +190,7 @@ pub unsafe extern "C-unwind" fn curl_easy_ssls_export(
                 |text: &Option<String>| text.as_deref().map(|text| CString::new(text).unwrap_or_default());
             let (name, alpn) = (text(&one.name), text(&one.session.alpn));
             let or_null = |text: &Option<CString>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr());
-            // SAFETY: the application's function; what it is shown lives until it returns.
+            // SAFETY: the application's function; its arguments live until it returns.
             let answer = unsafe {
                 function(
                     handle,

@@ -22,7 +22,7 @@ use outputs::{Message, Outputs};
 
 static EASIES: Slab<EasyHandle> = Slab::new();
 
-/// What a `CURL *` points to.
+/// The object behind a `CURL *`.
 pub struct EasyHandle {
     pub easy: Easy,
     pub app: Rc<Application>,
@@ -30,23 +30,23 @@ pub struct EasyHandle {
     /// The form and the URL handle that were set, for a copy of the handle.
     pub objects: Cell<Objects>,
     pub lists: Lists,
-    /// What curl_multi_info_read points to.
+    /// The message that curl_multi_info_read points to.
     pub message: Cell<Message>,
 }
 
 impl EasyHandle {
-    /// Made when it is first needed: of thousands of handles few are asked.
+    /// Returns the outputs, created on first use: most handles never need them.
     pub fn outputs(&self) -> &Outputs {
         self.outputs.get_or_init(Box::default)
     }
 
-    /// A transfer begins.
+    /// Starts a transfer.
     pub fn begin(&self) {
         self.app.begin();
         self.lists.read_again(&self.easy);
     }
 
-    /// A run that is under way though nobody is inside: the application jumped out of a callback.
+    /// Detects a run that nobody is inside any more, because the application jumped out of a callback.
     fn forget_jumped(&self) {
         for multi in [self.easy.multi(), self.easy.own_multi()].into_iter().flatten() {
             if multi.in_run() {
@@ -73,8 +73,8 @@ impl EasyHandle {
 /// Close the descriptors of a transfer that the application jumped out of.
 pub fn close_lost(descriptors: Vec<RawSocket>) {
     for fd in descriptors {
-        // SAFETY: what owned it was lost with the frames that were jumped over, and is used by nothing and
-        // dropped by nobody: the gate has seen that those frames are gone.
+        // SAFETY: its owner was lost with the frames that were jumped over, so nothing uses or drops it: the
+        // gate has seen that those frames are gone.
         unsafe { sys::close(fd) };
     }
 }
@@ -117,7 +117,7 @@ pub fn with<R>(
     })
 }
 
-/// The same for functions that answer a CURLcode.
+/// Like [`with`], for functions that return a CURLcode.
 pub fn run(
     handle: *const c_void,
     what: Entry,

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::form::HttpPost;
 
-/// What was set by address and is looked at when a transfer begins.
+/// Objects that were set by address and are read when a transfer starts.
 #[derive(Clone, Copy, Default)]
 pub struct Objects {
     pub form: Option<Form>,

@@ -1,5 +1,5 @@
-//! What functions hand to C by a pointer and the handle goes on owning: texts, certificates, headers, frames,
-//! messages.
+//! Values that functions return to C by pointer and that the handle keeps owning: texts, certificates,
+//! headers, frames, messages.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::slist::{self, Slist};
 /// The structs and texts that functions return pointers to; they belong to their handle.
 #[derive(Default)]
 pub struct Outputs {
-    /// Texts handed out by curl_easy_getinfo, by info: they live until the same is asked again.
+    /// Texts returned by curl_easy_getinfo, by info: each lives until the same info is requested again.
     pub texts: RefCell<HashMap<i32, CString>>,
     pub cert_info: RefCell<CertInfo>,
     pub tls_session: TlsSession,
@@ -22,8 +22,8 @@ pub struct Outputs {
     pub ws_frame: FramePlace,
 }
 
-/// `struct curl_certinfo` with the lists that it owns. It stays where it is for as long as its handle lives:
-/// applications ask once and look at it after each transfer.
+/// `struct curl_certinfo` with the lists that it owns. Its address is stable while its handle lives:
+/// applications ask once and read it after each transfer.
 pub struct CertInfo {
     header: Box<CertHeader>,
     lists: Vec<*mut Slist>,
@@ -63,17 +63,16 @@ impl Drop for CertInfo {
     }
 }
 
-/// `struct curl_tlssessioninfo`. Where OpenSSL speaks, its own objects are shown; rustls has none, and the
-/// version string says OpenSSL all the same. What programs do with these infos decides which answer crashes
-/// fewest:
+/// `struct curl_tlssessioninfo`. With OpenSSL, its own objects are returned. rustls has none, although the
+/// version string says OpenSSL. The answers are chosen so that the fewest programs crash:
 ///
-/// - On a new handle, or after a transfer, they ask for `backend` alone, and some dereference the pointer
-///   whatever was answered (curl's own tool, OBS). There curl answers CURLE_OK with `internals` NULL, and so
+/// - On a new handle, or after a transfer, programs read only `backend`, and some dereference the pointer
+///   whatever the code is (curl's own tool, OBS). There curl returns CURLE_OK with `internals` NULL, and so
 ///   do we: NONE and NULL.
-/// - In a callback, on a connection with TLS, curl always has a pointer to show. Some look at `backend` first
-///   and leave NONE alone; others look at the code alone and hand `internals` to OpenSSL, which does not look
-///   at NULL. So the code says no there, as CURLINFO_TLS_SESSION.md has it for a library without the info,
-///   and the struct is told beside it.
+/// - In a callback, on a connection with TLS, curl always has a pointer. Some programs check `backend` first
+///   and ignore NONE; others check only the code and pass `internals` to OpenSSL, which does not accept NULL.
+///   So the code is an error there, as CURLINFO_TLS_SESSION.md says for a library without the info, and the
+///   struct is set in addition.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TlsSessionInfo {
@@ -81,7 +80,7 @@ pub struct TlsSessionInfo {
     pub internals: *mut c_void,
 }
 
-/// Where the struct stands that was handed out last.
+/// The struct that was returned last.
 pub struct TlsSession(pub Cell<TlsSessionInfo>);
 
 impl Default for TlsSession {
@@ -98,7 +97,7 @@ pub struct Header {
     pub amount: usize,
     pub index: usize,
     pub origin: c_uint,
-    /// The field's place in the engine's list, where curl keeps a pointer.
+    /// The field's position in the engine's list, in the place of curl's pointer.
     pub anchor: *mut c_void,
 }
 

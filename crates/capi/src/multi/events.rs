@@ -15,7 +15,7 @@ use crate::easy;
 use crate::handles::Slot;
 use crate::sys::{RawSocket, is_given};
 
-/// Tells the application's socket callback.
+/// Calls the application's socket callback.
 struct Hook(&'static Slot<MultiHandle>);
 
 // SAFETY: the reactor calls on the thread that is inside the multi handle's gate; the slot itself is never
@@ -113,7 +113,7 @@ pub unsafe extern "C-unwind" fn curl_multi_socket(
     action(handle, Entry::MultiSocket, Some(fd), 0, running)
 }
 
-/// Everything, whatever is ready.
+/// Processes all sockets, whether ready or not.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_socket_all(handle: *mut c_void, running: *mut c_int) -> c_int {
     action(handle, Entry::MultiSocketAll, None, 0, running)
@@ -131,7 +131,7 @@ fn action(
         let (mut reads, mut writes) = (has(CURL_CSELECT_IN.into()), has(CURL_CSELECT_OUT.into()));
         let failed = has(CURL_CSELECT_ERR.into());
         if !reads && !writes && !failed {
-            (reads, writes) = (true, true); // the library is asked to find out
+            (reads, writes) = (true, true); // the library has to find out
         }
         let mut interest = Interest::NONE;
         if reads {
@@ -209,7 +209,7 @@ fn set(multi: &MultiHandle, option: MultiOption, number: i64, pointer: *mut c_vo
             }
         }
         M::Pipelining => multi.multi.set_multiplexing(number & CURLPIPE_MULTIPLEX != 0),
-        // What is out of range is the default again, as in curl.
+        // A value out of range resets to the default, as in curl.
         M::MaxConcurrentStreams => {
             multi.multi.set_max_streams(if (1..=0x7fff_ffff).contains(&number) { count } else { 100 });
         }
@@ -221,7 +221,7 @@ fn set(multi: &MultiHandle, option: MultiOption, number: i64, pointer: *mut c_vo
             }
         }
         M::PushData => multi.push.user.set(ptr::NonNull::new(pointer)),
-        // HTTP/1 pipelining is gone from curl: accepted, as curl does, without effect.
+        // curl has removed HTTP/1 pipelining: accepted without effect, as in curl.
         M::MaxPipelineLength
         | M::ContentLengthPenaltySize
         | M::ChunkLengthPenaltySize

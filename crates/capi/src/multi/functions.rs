@@ -33,7 +33,7 @@ pub extern "C-unwind" fn curl_multi_init() -> *mut c_void {
             push: Push::default(),
         }));
         if let Some(slot) = find(handle) {
-            // SAFETY: just made, known to nobody else.
+            // SAFETY: just created, and unknown to anybody else.
             let multi = unsafe { slot.value() };
             multi.handle.set(handle);
             multi.watch_finished(slot);
@@ -74,7 +74,7 @@ pub unsafe extern "C-unwind" fn curl_multi_remove_handle(handle: *mut c_void, ea
         let Some(slot) = easy::find(easy) else {
             return MultiCode::BadEasyHandle;
         };
-        // SAFETY: alive; it is driven by this multi, inside whose gate we are, or by none.
+        // SAFETY: alive; it is driven by this multi, whose gate we are inside, or by none.
         let easy = unsafe { slot.value() };
         let mine = easy.easy.multi().is_some();
         let code = multi.multi.remove(&easy.easy);
@@ -132,7 +132,7 @@ pub unsafe extern "C-unwind" fn curl_multi_info_read(
             let Some((message, _)) = next else { return ptr::null() };
             let easy = easy::handle_of(&message.easy);
             let Some(slot) = easy::find(easy) else { return ptr::null() };
-            // SAFETY: alive, and driven by this multi, inside whose gate we are.
+            // SAFETY: alive, and driven by this multi, whose gate we are inside.
             let place = unsafe { &slot.value().message };
             place.set(Message { kind: CURLMSG_DONE, easy, data: Data { result: message.code.id() } });
             place.as_ptr().cast_const()

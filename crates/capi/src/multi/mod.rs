@@ -1,5 +1,5 @@
-//! The multi handle behind a `CURLM *`: how it is found, the gate that each call on it passes, and the
-//! callbacks that it was given. `functions` adds and runs, `wait` waits, `events` is driven by an event loop.
+//! The multi handle behind a `CURLM *`: finding it, the gate of each call on it, and its callbacks.
+//! `functions` adds and runs, `wait` waits, `events` is driven by an event loop.
 
 mod events;
 pub mod functions;
@@ -24,15 +24,15 @@ use crate::unwind;
 
 static MULTIS: Slab<MultiHandle> = Slab::new();
 
-/// What a `CURLM *` points to.
+/// The object behind a `CURLM *`.
 pub struct MultiHandle {
     pub multi: Multi,
     /// The handle as C knows it.
     handle: Cell<*mut c_void>,
-    /// curl_multi_wakeup comes from any thread, past the gate.
+    /// For curl_multi_wakeup, which may be called from any thread and bypasses the gate.
     waker: Box<dyn Fn() + Send + Sync>,
     callbacks: EventCallbacks,
-    /// Sockets that the application was told of, and what curl_multi_assign tied to them.
+    /// Sockets that were reported to the application, with the pointers of curl_multi_assign.
     told: RefCell<HashMap<RawSocket, *mut c_void>>,
     notify: Notify,
     pub push: Push,
@@ -42,14 +42,14 @@ pub struct MultiHandle {
 
 pub type NotifyFn = unsafe extern "C-unwind" fn(*mut c_void, c_uint, *mut c_void, *mut c_void);
 
-/// CURLMOPT_NOTIFYFUNCTION and what it is told of.
+/// CURLMOPT_NOTIFYFUNCTION and its pending notifications.
 #[derive(Default)]
 struct Notify {
     function: Cell<Option<NotifyFn>>,
     user: Cell<Option<ptr::NonNull<c_void>>>,
     /// Bits of the enabled notifications.
     enabled: Cell<u32>,
-    /// Handles that finished since the last time, and whether messages came to an empty queue.
+    /// Handles that finished since the last notification, and whether messages were added to an empty queue.
     finished: RefCell<Vec<*mut c_void>>,
     messages: Cell<bool>,
 }
@@ -123,7 +123,7 @@ fn with<R>(
     })
 }
 
-/// The same for functions that answer a CURLMcode.
+/// Like [`with`], for functions that return a CURLMcode.
 fn run(
     handle: *const c_void,
     what: Entry,
@@ -133,23 +133,23 @@ fn run(
 }
 
 impl MultiHandle {
-    /// What a run came to, unless the socket callback failed meanwhile: then nothing runs any more.
+    /// Returns the result of a run, unless the socket callback failed meanwhile: then nothing runs any more.
     pub fn unless_refused(&self, done: (MultiCode, usize)) -> (MultiCode, usize) {
         if !self.callbacks.refused.take() {
             return done;
         }
         self.multi.stop();
         self.multi.tell();
-        self.callbacks.refused.set(false); // what it says of the sockets that are withdrawn now is no news
+        self.callbacks.refused.set(false); // its result for the sockets removed now does not matter
         (MultiCode::AbortedByCallback, 0)
     }
 
-    /// One more handle was added, by whatever way.
+    /// Counts an added handle, however it was added.
     pub fn count_added(&self) {
         self.added.set(self.added.get() + 1);
     }
 
-    /// Collect what the notify callback is to be told.
+    /// Collects notifications for the notify callback.
     fn watch_finished(&self, slot: &'static Slot<MultiHandle>) {
         self.multi.set_completed(Some(std::rc::Rc::new(move |easy: &engine::Easy| {
             // SAFETY: called by the engine's multi, which ends with this handle.
@@ -159,7 +159,7 @@ impl MultiHandle {
         })));
     }
 
-    /// What a run comes to. One that a panic ends is begun again without the transfer that it came out of.
+    /// Returns the result of a run. After a panic, the run is repeated without the transfer that panicked.
     fn outlasting(&self, run: impl Fn() -> (MultiCode, usize)) -> (MultiCode, usize) {
         loop {
             let before = self.multi.running();
@@ -171,7 +171,7 @@ impl MultiHandle {
         }
     }
 
-    /// Tell the notify callback, inside the gate and outside the run.
+    /// Calls the notify callback, inside the gate and outside the run.
     fn notify(&self, gate: &Gate) {
         let finished = self.notify.finished.take();
         let messages = self.notify.messages.replace(false);

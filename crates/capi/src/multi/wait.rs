@@ -1,4 +1,4 @@
-//! Waiting for a multi handle: poll, wait, fdset, waitfds, timeout. All tell the engine's one table of waits.
+//! Waiting for a multi handle: poll, wait, fdset, waitfds, timeout. All use the engine's table of waits.
 
 use std::ffi::{c_int, c_long, c_short, c_uint, c_void};
 use std::time::Duration;
@@ -67,7 +67,7 @@ unsafe fn wait(
         }
     };
     let mut found = 0;
-    // curl_multi_wait comes back at once when there is nothing to wait for; curl_multi_poll sleeps.
+    // curl_multi_wait returns at once if there is nothing to wait for; curl_multi_poll sleeps.
     if may_wake || !given.is_empty() || !multi.multi.interests().is_empty() {
         let mut fds: Vec<ExtraFd> = given.iter().map(extra_fd).collect();
         match multi.multi.wait(&mut fds, Duration::from_millis(timeout_ms), may_wake) {
@@ -87,12 +87,12 @@ unsafe fn wait(
 }
 
 fn extra_fd(given: &WaitFd) -> ExtraFd<'_> {
-    // SAFETY: the application keeps its descriptors open while it waits for them; -1 is none.
+    // SAFETY: the application keeps its descriptors open while it waits for them; -1 is no descriptor.
     let fd = sys::is_given(given.fd).then(|| unsafe { BorrowedSocket::borrow_raw(given.fd) });
     ExtraFd { fd, events: given.events, revents: 0 }
 }
 
-/// Descriptors that an fd_set can't hold are left out, as curl does.
+/// Fills the sets. As in curl, descriptors that an fd_set cannot hold are omitted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_fdset(
     handle: *mut c_void,
@@ -155,14 +155,14 @@ pub unsafe extern "C-unwind" fn curl_multi_waitfds(
     })
 }
 
-/// Milliseconds until something is due; -1 for nothing.
+/// Returns the milliseconds until a timer is due; -1 without one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn curl_multi_timeout(handle: *mut c_void, timeout_ms: *mut c_long) -> c_int {
     run(handle, Entry::MultiTimeout, |multi, _| {
         if timeout_ms.is_null() {
             return MultiCode::BadFunctionArgument;
         }
-        // Rounded up: waking too early finds nothing due and costs a turn.
+        // Rounded up: waking too early finds nothing due and wastes a turn.
         let left = multi
             .multi
             .timeout()

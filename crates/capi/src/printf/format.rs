@@ -76,8 +76,9 @@ pub struct Conversion {
 }
 
 impl<'a> Format<'a> {
-    /// None: too many arguments or segments, a gap or a type conflict among numbered ones, a numbered format
-    /// with a conversion that has no number, a precision given both ways, or a number that overflows.
+    /// Parses a format. Returns `None` for too many arguments or segments, a gap or a type conflict among
+    /// numbered arguments, a numbered format with an unnumbered conversion, two precisions, or a number that
+    /// overflows.
     pub fn parse(text: &'a [u8]) -> Option<Format<'a>> {
         let mut parser = Parser { text, at: 0, numbered: None, arguments: Vec::new(), next: 0 };
         let mut segments = Vec::new();
@@ -121,17 +122,17 @@ struct Parser<'a> {
     next: usize,
 }
 
-/// A width or a precision as it stands in the format.
+/// A width or a precision in the format.
 #[derive(Clone, Copy)]
 enum Given {
     Number(usize),
     /// A negative precision, which is none.
     Negative,
-    /// `*`: the next argument, or the one of that index.
+    /// `*`: the next argument, or the one with that index.
     Star(Option<usize>),
 }
 
-/// What has been read between the percent sign and the letter.
+/// The text between the percent sign and the letter.
 #[derive(Default)]
 struct Prefix {
     flags: Flags,
@@ -142,8 +143,8 @@ struct Prefix {
 }
 
 impl Parser<'_> {
-    /// After a `%`. Some(None): no letter that means anything follows, so that all of it is text, as curl has
-    /// it.
+    /// Parses a conversion after `%`. Some(None): no valid letter follows, so that all of it is text, as in
+    /// curl.
     fn conversion(&mut self) -> Option<Option<Conversion>> {
         let number = if self.numbered == Some(false) { None } else { self.position() };
         if *self.numbered.get_or_insert(number.is_some()) != number.is_some() {
@@ -178,8 +179,8 @@ impl Parser<'_> {
         Some(Some(Conversion { flags, width, precision, letter, argument }))
     }
 
-    /// Reads a flag, width, precision or length modifier that begins with `byte`; they come in any order, and
-    /// the last of each counts. `false`: it is none of these.
+    /// Reads a flag, width, precision or length modifier that begins with `byte`. They may be in any order,
+    /// and the last of each counts. Returns `false` for any other byte.
     fn piece(&mut self, byte: u8, prefix: &mut Prefix) -> Option<bool> {
         let flags = &mut prefix.flags;
         match byte {
@@ -234,7 +235,7 @@ impl Parser<'_> {
         if self.numbered == Some(true) { self.position().map(Some) } else { Some(None) }
     }
 
-    /// `m$`, if that is what comes next: its index from 0.
+    /// Reads `m$` if it comes next, and returns its index from 0.
     fn position(&mut self) -> Option<usize> {
         let start = self.at;
         let number = self.number().filter(|number| (1..=MAX_ARGUMENTS).contains(number));
@@ -247,7 +248,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A width or precision with its argument, which nothing before may have wanted.
+    /// Resolves a width or precision and its argument, which must be unused before.
     fn amount(&mut self, given: Option<Given>) -> Option<Option<Amount>> {
         let number = match given {
             None | Some(Given::Negative) => return Some(None),
@@ -377,7 +378,7 @@ mod tests {
         assert!(kinds("%1$ld%1$d").is_some(), "integers of two sizes");
     }
 
-    /// What curl 8.22 was seen to print with the arguments 3, 4, 5 …; `None` is a format that it refuses.
+    /// The output of curl 8.22 with the arguments 3, 4, 5 …; `None` is a format that it refuses.
     #[test]
     fn prefixes_come_in_any_order_and_what_is_no_conversion_is_text() {
         let rows: &[(&str, Option<&str>)] = &[

@@ -1,6 +1,6 @@
-//! curl's printf family (curl_mprintf.md): what the C entries of `shim/variadic.c` call with the arguments
-//! behind function pointers. `format` reads format strings, `render` writes values; this file fetches
-//! arguments and owns the four destinations: bounded buffer, unbounded buffer, FILE and allocated string.
+//! curl's printf family (curl_mprintf.md). The C entries of `shim/variadic.c` call it with the arguments
+//! behind function pointers. `format` parses format strings, `render` writes values; this file fetches
+//! arguments and has the four destinations: bounded buffer, unbounded buffer, FILE and allocated string.
 
 pub mod format;
 mod render;
@@ -16,7 +16,7 @@ use render::{Sink, Value};
 /// `curl_maprintf` refuses to make a string longer than this (curl's limit).
 const MAX_ALLOCATED: usize = 8_000_000;
 
-/// `struct arguments` of the shim; what follows the getters is the shim's own.
+/// `struct arguments` of the shim; the fields after the getters are private to the shim.
 #[repr(C)]
 pub struct Arguments {
     integer: unsafe extern "C" fn(*mut Arguments, c_int) -> c_longlong,
@@ -47,10 +47,10 @@ impl Arguments {
     }
 }
 
-/// Format into `sink`: the number of bytes put, 0 for a format that can't be understood (as curl does).
+/// Formats into `sink` and returns the number of bytes written; 0 for an invalid format, as in curl.
 ///
 /// # Safety
-/// `format` is NULL or a C string, and `args` holds what it asks for.
+/// `format` is NULL or a C string, and `args` has the arguments that it requires.
 unsafe fn print(sink: &mut dyn Sink, format: *const c_char, args: *mut Arguments) -> usize {
     if format.is_null() {
         return 0;
@@ -60,7 +60,7 @@ unsafe fn print(sink: &mut dyn Sink, format: *const c_char, args: *mut Arguments
     let Some(format) = Format::parse(text) else {
         return 0;
     };
-    // SAFETY: the kinds are those the format asks for, in the order of the arguments.
+    // SAFETY: the format's kinds, in the order of the arguments.
     let values: Vec<Value> = format.arguments.iter().map(|&kind| unsafe { fetch(args, kind) }).collect();
     render::all(sink, &format, &values)
 }
@@ -78,7 +78,7 @@ unsafe fn fetch(args: *mut Arguments, kind: Kind) -> Value {
     }
 }
 
-/// A caller's buffer; keeps a byte for the terminating zero.
+/// A caller's buffer; reserves a byte for the terminating zero.
 struct Buffer {
     at: *mut u8,
     room: usize,
@@ -87,7 +87,7 @@ struct Buffer {
 impl Sink for Buffer {
     fn put(&mut self, bytes: &[u8]) -> bool {
         let len = bytes.len().min(self.room);
-        // SAFETY: whoever made the Buffer vouched for `room` writable bytes and a zero after them.
+        // SAFETY: the creator of the Buffer guarantees `room` writable bytes and a zero after them.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, len);
             self.at = self.at.add(len);
@@ -118,7 +118,7 @@ impl Sink for Bounded {
     }
 }
 
-/// Counts what really went into the sink behind it, and remembers a refusal.
+/// Counts the bytes that the inner sink accepted, and remembers a refusal.
 struct Counted<'a> {
     sink: &'a mut dyn Sink,
     failed: bool,
@@ -145,7 +145,7 @@ unsafe extern "C-unwind" fn warmwire_vsnprintf(
             return 0;
         }
         let mut sink = Buffer { at: buffer.cast(), room: size - 1 };
-        // SAFETY: the shim's caller vouches for format and arguments; the sink keeps one byte for the zero.
+        // SAFETY: the shim's caller guarantees format and arguments; the sink reserves one byte for the zero.
         unsafe {
             print(&mut sink, format, args);
             *sink.at = 0;
@@ -162,7 +162,7 @@ unsafe extern "C-unwind" fn warmwire_vsprintf(
     format: *const c_char,
     args: *mut Arguments,
 ) -> c_int {
-    // SAFETY: as promised; the bound only keeps pointer arithmetic sound.
+    // SAFETY: the caller's promise; the bound only keeps pointer arithmetic sound.
     unsafe { warmwire_vsnprintf(buffer, c_int::MAX as usize, format, args) }
 }
 

@@ -9,7 +9,7 @@ use crate::sys;
 /// Longest digits-and-zeros or real that is produced (curl's work buffer).
 const MAX_NUMBER: usize = 325;
 
-/// Where output goes. `false`: full or failed, stop.
+/// A destination. `put` returns `false` if it is full or failed: stop.
 pub trait Sink {
     fn put(&mut self, bytes: &[u8]) -> bool;
 }
@@ -59,7 +59,7 @@ impl Out<'_> {
         }
     }
 
-    /// `body` in a field: blanks before, or after when left-adjusted.
+    /// Writes `body` in a field: blanks before it, or after it if left-adjusted.
     fn field(&mut self, body: &[u8], width: usize, left: bool) {
         let blanks = width.saturating_sub(body.len());
         if !left {
@@ -113,7 +113,8 @@ struct Integer {
     magnitude: u64,
 }
 
-/// Arguments are fetched signed; an unsigned one of 32 bits must not keep the sign extension.
+/// Narrows a fetched argument. Arguments are fetched signed; an unsigned one of 32 bits must not keep the
+/// sign extension.
 fn narrowed(value: i64, letter: u8, kind: Kind) -> Integer {
     if letter == b'd' {
         return Integer { negative: value < 0, magnitude: value.unsigned_abs() };
@@ -168,7 +169,7 @@ fn integer(out: &mut Out, value: Integer, letter: u8, flags: Flags, width: usize
 fn string(out: &mut Out, text: *const c_char, flags: Flags, width: usize, precision: Option<usize>) {
     let nil = b"(nil)";
     let (body, quoted): (&[u8], bool) = if text.is_null() {
-        // Whole or not at all.
+        // All of it or nothing.
         (if precision.is_none_or(|most| most >= nil.len()) { nil } else { b"" }, false)
     } else {
         (prefix(text, precision), flags.alternate)

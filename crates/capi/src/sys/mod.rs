@@ -1,6 +1,6 @@
-//! What the C side of an operating system is made of: descriptors, sets of them, addresses, files, threads
-//! and their stacks. The rest of the crate names no operating system. Both files have the same items; what
-//! one lacks, the compiler tells.
+//! The operating system as C sees it: descriptors, sets of them, addresses, files, threads and their stacks.
+//! No other code of the crate names a system. Both files have the same items; the compiler reports a missing
+//! one.
 
 use std::ffi::{c_int, c_long};
 
@@ -13,24 +13,23 @@ mod windows;
 #[cfg(windows)]
 pub use windows::*;
 
-/// A `long` for C: 32 bits on Windows, where what does not fit becomes what is nearest, as curl has it for
-/// times.
+/// Converts to a C `long`. On Windows it has 32 bits, and the nearest value is used, as curl does for times.
 pub fn to_long(number: i64) -> c_long {
     c_long::try_from(number).unwrap_or(if number < 0 { c_long::MIN } else { c_long::MAX })
 }
 
-/// What a `long` of C's says.
+/// Converts from a C `long`.
 #[allow(clippy::useless_conversion, clippy::allow_attributes)] // where it has 64 bits
 pub fn from_long(number: c_long) -> i64 {
     i64::from(number)
 }
 
-/// The highest descriptor as `select` wants it; Windows looks at whether it is -1 alone, and cuts it off.
+/// Returns the highest descriptor for `select`; Windows truncates it, and only compares it with -1.
 pub fn number_for_select(socket: RawSocket) -> c_int {
     socket as c_int
 }
 
-/// A path without its folders, as curl names what it sends.
+/// Returns a path without its directories, which is the name that curl sends.
 pub fn base_name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| SEPARATORS.contains(byte)).next().unwrap_or(path)
 }

@@ -31,7 +31,7 @@ unsafe extern "C" {
 
 // --- sockets ---
 
-/// Whether it stands for a descriptor at all.
+/// Returns whether the number is a descriptor at all.
 pub fn is_given(socket: RawSocket) -> bool {
     socket >= 0
 }
@@ -44,12 +44,12 @@ pub fn release(socket: OwnedSocket) -> RawSocket {
     socket.into_raw_fd()
 }
 
-/// A descriptor that the application hands over; None for a number that is none.
+/// Takes ownership of the application's descriptor; `None` for a number that is not an open descriptor.
 ///
 /// # Safety
-/// It is nobody else's from now on.
+/// Nobody else owns it from now on.
 pub unsafe fn adopt(socket: RawSocket) -> Option<OwnedSocket> {
-    // SAFETY: the number is only asked about; then the caller's promise.
+    // SAFETY: a query of the number; then the caller's promise.
     unsafe { (libc::fcntl(socket, libc::F_GETFD) >= 0).then(|| OwnedSocket::from_raw_fd(socket)) }
 }
 
@@ -60,7 +60,7 @@ pub unsafe fn close(socket: RawSocket) {
     unsafe { libc::close(socket) };
 }
 
-/// Enters a descriptor into a set; false when the set can't hold it.
+/// Adds a descriptor to a set; false if the set cannot hold it.
 ///
 /// # Safety
 /// The set is writable.
@@ -75,7 +75,7 @@ pub unsafe fn enter(set: *mut FdSet, socket: RawSocket) -> bool {
 
 // --- addresses ---
 
-/// Writes an address as C has it: its family and its length. None for a path that is too long.
+/// Writes an address in C's format; returns its family and length, or `None` for a path that is too long.
 pub fn put_address(target: &Target, storage: &mut Storage) -> Option<(c_int, usize)> {
     let place = ptr::from_mut(storage);
     // SAFETY: sockaddr_storage is large enough and aligned for every address.
@@ -114,7 +114,7 @@ fn put_path(unix: &mut libc::sockaddr_un, name: &UnixAddress) -> Option<usize> {
     Some(size_of::<libc::sa_family_t>() + path.len() + 1)
 }
 
-/// The address that stands there, if it is one of IP's.
+/// Reads an address in C's format, if it is an IP address.
 pub fn ip_address(storage: &Storage) -> Option<SocketAddr> {
     let place = ptr::from_ref(storage);
     // SAFETY: the family says which address it is; sockaddr_storage is large enough and aligned for every
@@ -154,7 +154,7 @@ pub fn stderr() -> *mut libc::FILE {
     unsafe { STDERR }
 }
 
-/// Whether an open file stands at that offset now.
+/// Moves an open file to that offset; returns whether it succeeded.
 ///
 /// # Safety
 /// It is an open file.
@@ -163,12 +163,12 @@ pub unsafe fn seek(file: *mut libc::FILE, offset: i64) -> bool {
     unsafe { libc::fseeko(file, offset, libc::SEEK_SET) == 0 }
 }
 
-/// What can be read from a file's descriptor now; 0 as well at its end and where there is none.
+/// Reads what is available from a file's descriptor; 0 at the end, or if nothing is available.
 ///
 /// # Safety
 /// It is an open file.
 pub unsafe fn descriptor_read(file: *mut libc::FILE, buf: &mut [u8]) -> usize {
-    // SAFETY: the caller's promise; `buf` has room for what is read.
+    // SAFETY: the caller's promise; `buf` has room for the length.
     unsafe {
         let mut asked = libc::pollfd { fd: libc::fileno(file), events: libc::POLLIN, revents: 0 };
         if libc::poll(&raw mut asked, 1, 0) <= 0 || asked.revents & libc::POLLIN == 0 {
@@ -195,18 +195,18 @@ pub unsafe fn print_real(
     }
 }
 
-/// A variable of the environment.
+/// Reads an environment variable.
 ///
 /// # Safety
-/// `name` is a C string; the environment is not changed meanwhile by another thread (as for C's getenv).
+/// `name` is a C string; no other thread changes the environment meanwhile (as for C's getenv).
 pub unsafe fn environment(name: *const c_char) -> Option<Vec<u8>> {
-    // SAFETY: the caller's promise; what getenv returns is a C string or NULL, and is copied at once.
+    // SAFETY: the caller's promise; the result of getenv is a C string or NULL, and is copied at once.
     unsafe { crate::text::bytes(libc::getenv(name)).map(<[u8]>::to_vec) }
 }
 
 // --- the process, its threads and their stacks ---
 
-/// Has that called in the child of each fork.
+/// Registers a function to be called in the child of each fork.
 pub fn in_forked_child(body: unsafe extern "C" fn()) {
     // SAFETY: a function of this library, which is never unloaded (-z nodelete).
     unsafe { libc::pthread_atfork(None, None, Some(body)) };
@@ -218,18 +218,18 @@ pub fn thread() -> usize {
     unsafe { libc::pthread_self() as usize }
 }
 
-/// Whether a thread is known to have ended: never, because nobody may be asked about one that has.
-/// `pthread_exit` unwinds, and so the gate was opened.
+/// Returns whether a thread is known to have ended: never, because the system cannot be asked about one that
+/// has. `pthread_exit` unwinds, so the gate was released.
 #[cold]
 pub fn thread_ended(_thread: usize) -> bool {
     false
 }
 
-/// Returns the bounds of the stack that the system gave this thread.
+/// Returns the bounds of the stack that the system allocated for this thread.
 ///
-/// The C library finds those of the main thread in /proc/self/maps, which takes 25 µs or more: they are
-/// looked for once. Only the main thread reads and writes the kept bounds. A forked child may have another
-/// main thread; the kept value of `pthread_self` detects that.
+/// The C library reads those of the main thread from /proc/self/maps, which takes 25 µs or more: they are
+/// cached. Only the main thread reads and writes the cache. A forked child may have another main thread; the
+/// stored value of `pthread_self` detects that.
 #[cold]
 pub fn own_stack() -> Option<(usize, usize)> {
     static MAIN: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
@@ -266,13 +266,14 @@ fn find_own_stack() -> Option<(usize, usize)> {
     Some((start.addr(), start.addr() + size))
 }
 
-/// The kernel copies a set of signals before it looks at what is to be done with it. That is nonsense here,
-/// so that nothing is done: the answer is EINVAL, or EFAULT when there was nothing to copy.
+/// Returns whether a word can be read. The kernel copies a set of signals before it checks the operation. The
+/// operation here is invalid, so nothing is done: the result is EINVAL, or EFAULT if the memory could not be
+/// read.
 pub fn word_can_be_read(at: usize) -> bool {
     const NONSENSE: c_int = -1;
     let set = ptr::without_provenance::<u64>(at);
-    // SAFETY: the kernel alone looks at the address; errno is this thread's, and an application's callback
-    // may be about to ask for it.
+    // SAFETY: only the kernel reads the address. errno belongs to this thread, and is restored because a
+    // callback of the application may be about to read it.
     unsafe {
         let errno = libc::__errno_location();
         let before = *errno;

@@ -1,5 +1,5 @@
-//! Windows: sockets are handles of Winsock's, files those of msvcrt (a program with another C library gives
-//! functions of its own, as with any libcurl.dll), and there is no fork.
+//! Windows: sockets are handles of Winsock, files those of msvcrt (a program with another C library sets its
+//! own functions, as with any libcurl.dll), and there is no fork.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -39,7 +39,7 @@ unsafe extern "C" {
 
 // --- sockets ---
 
-/// Whether it stands for a socket at all.
+/// Returns whether the number is a socket at all.
 pub fn is_given(socket: RawSocket) -> bool {
     socket as usize != winsock::INVALID_SOCKET
 }
@@ -52,13 +52,13 @@ pub fn release(socket: OwnedSocket) -> RawSocket {
     socket.into_raw_socket()
 }
 
-/// A socket that the application hands over; None for a number that is none.
+/// Takes ownership of the application's socket; `None` for a number that is not a socket.
 ///
 /// # Safety
-/// It is nobody else's from now on.
+/// Nobody else owns it from now on.
 pub unsafe fn adopt(socket: RawSocket) -> Option<OwnedSocket> {
     let (mut kind, mut length) = (0_i32, size_of::<i32>() as c_int);
-    // SAFETY: the number is only asked about, with room for an int; then the caller's promise.
+    // SAFETY: a query of the number, with room for an int; then the caller's promise.
     unsafe {
         let place = (&raw mut kind).cast();
         let asked = winsock::getsockopt(
@@ -79,13 +79,13 @@ pub unsafe fn close(socket: RawSocket) {
     unsafe { winsock::closesocket(socket as usize) };
 }
 
-/// Enters a socket into a set; false when the set is full. A program may have made its sets larger, and there
-/// is no asking: 64 is what every program has room for.
+/// Adds a socket to a set; false if the set is full. A program may have larger sets, but that cannot be
+/// queried: every program has room for 64.
 ///
 /// # Safety
 /// The set is writable.
 pub unsafe fn enter(set: *mut FdSet, socket: RawSocket) -> bool {
-    // SAFETY: the caller's promise; what lies behind the 64 that are certain is not touched.
+    // SAFETY: the caller's promise; memory after the guaranteed 64 entries is not touched.
     let set = unsafe { &mut *set };
     let count = set.fd_count as usize;
     let known = &set.fd_array[..count.min(set.fd_array.len())];
@@ -100,7 +100,8 @@ pub unsafe fn enter(set: *mut FdSet, socket: RawSocket) -> bool {
 
 // --- addresses ---
 
-/// Writes an address as C has it: its family and its length. None for a Unix socket, of which there are none.
+/// Writes an address in C's format; returns its family and length, or `None` for a Unix socket, which is not
+/// supported.
 pub fn put_address(target: &Target, storage: &mut Storage) -> Option<(c_int, usize)> {
     let place = ptr::from_mut(storage);
     // SAFETY: SOCKADDR_STORAGE is large enough and aligned for every address.
@@ -127,7 +128,7 @@ pub fn put_address(target: &Target, storage: &mut Storage) -> Option<(c_int, usi
     Some((c_int::from(family), length))
 }
 
-/// The address that stands there, if it is one of IP's.
+/// Reads an address in C's format, if it is an IP address.
 pub fn ip_address(storage: &Storage) -> Option<SocketAddr> {
     let place = ptr::from_ref(storage);
     // SAFETY: the family says which address it is; SOCKADDR_STORAGE is large enough and aligned for every
@@ -167,7 +168,7 @@ pub fn stderr() -> *mut libc::FILE {
     unsafe { __acrt_iob_func(2) }
 }
 
-/// Whether an open file stands at that offset now.
+/// Moves an open file to that offset; returns whether it succeeded.
 ///
 /// # Safety
 /// It is an open file.
@@ -176,7 +177,7 @@ pub unsafe fn seek(file: *mut libc::FILE, offset: i64) -> bool {
     unsafe { _fseeki64(file, offset, libc::SEEK_SET) == 0 }
 }
 
-/// What can be read from a file's descriptor now; 0 as well at its end and where there is none.
+/// Reads what is available from a file's descriptor; 0 at the end, or if nothing is available.
 ///
 /// # Safety
 /// It is an open file.
@@ -203,7 +204,7 @@ pub unsafe fn descriptor_read(file: *mut libc::FILE, buf: &mut [u8]) -> usize {
     }
 }
 
-/// Prints a real number by a format with `*.*`, as the C standard has it.
+/// Prints a floating-point number by a format with `*.*`, by the rules of the C standard.
 ///
 /// # Safety
 /// The format takes two ints and a double, and ends with a zero.
@@ -227,7 +228,7 @@ pub unsafe fn print_real(
     }
 }
 
-/// A variable of the environment, in the process's code page, as curl tells it.
+/// Reads an environment variable, in the process's code page, as in curl.
 ///
 /// # Safety
 /// `name` is a C string.
@@ -256,11 +257,10 @@ pub fn thread() -> usize {
     unsafe { GetCurrentThreadId() as usize }
 }
 
-/// Whether a thread has come to its end since. `pthread_exit` of winpthreads is a jump, which runs no
-/// destructor.
+/// Returns whether a thread has ended. `pthread_exit` of winpthreads is a jump, which runs no destructor.
 #[cold]
 pub fn thread_ended(thread: usize) -> bool {
-    // SAFETY: a number is asked about, and a handle closed that was opened here.
+    // SAFETY: a query of a number; the handle that is closed was opened here.
     unsafe {
         let handle = OpenThread(THREAD_SYNCHRONIZE, 0, thread as u32);
         if handle.is_null() {
@@ -272,7 +272,7 @@ pub fn thread_ended(thread: usize) -> bool {
     }
 }
 
-/// Returns the bounds of the stack that this thread, or its fibre, stands on.
+/// Returns the bounds of the stack of this thread, or of its fibre.
 #[cold]
 pub fn own_stack() -> Option<(usize, usize)> {
     let (mut start, mut end) = (0, 0);
@@ -291,7 +291,7 @@ pub fn word_can_be_read(at: usize) -> bool {
     // SAFETY: numbers and a NULL pointer, all of which may be zero.
     let mut page: memory::MEMORY_BASIC_INFORMATION = unsafe { std::mem::zeroed() };
     let size = size_of_val(&page);
-    // SAFETY: the address is only asked about, and the answer has room.
+    // SAFETY: a query of the address, and there is room for the result.
     let told = unsafe { memory::VirtualQuery(ptr::without_provenance(at), &raw mut page, size) };
     told != 0
         && page.State == memory::MEM_COMMIT

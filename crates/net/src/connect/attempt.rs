@@ -1,4 +1,4 @@
-//! One attempt: a socket being connected, then what is put on top of it.
+//! One attempt: a socket being connected, then the layers on top of it.
 
 use std::future::Future;
 use std::io;
@@ -17,12 +17,12 @@ use crate::error::{Fault, NetError, NetErrorKind};
 use crate::filter::open::{Fresh, Target, open};
 use crate::sys;
 
-/// How long until a unix socket whose queue is full is tried again: no event tells.
+/// Interval between attempts to connect to a Unix socket whose queue is full: no event reports room.
 const UNIX_RETRY: Duration = Duration::from_millis(10);
 
 pub struct Attempt<'a, T> {
     pub id: AttemptId,
-    /// Where it really leads: the application may have had a word.
+    /// The real target: the application may have changed it.
     pub target: Target,
     state: State<'a, T>,
 }
@@ -31,13 +31,13 @@ enum State<'a, T> {
     Waiting(Socket),
     /// A unix socket's queue was full.
     Retry(Socket, Sleep),
-    /// And its ends, if they were asked for.
+    /// The socket, and its addresses if they were requested.
     Connected(Socket, Option<Endpoints>),
     Staged(Through<'a, T>),
     Over,
 }
 
-/// What has become of an attempt.
+/// The state of an attempt.
 pub enum News<T> {
     Connected,
     Through(T),
@@ -47,7 +47,7 @@ pub enum News<T> {
 }
 
 impl<'a, T> Attempt<'a, T> {
-    /// Makes the socket and begins to connect it.
+    /// Creates the socket and starts to connect it.
     pub fn start(
         id: AttemptId,
         target: &Target,
@@ -60,12 +60,12 @@ impl<'a, T> Attempt<'a, T> {
             true => Begun::Connected,
             false => try_connect(&socket, &target, reactor)?,
         };
-        // Registered after the connect: before it, epoll reports a hang-up that means nothing.
+        // Registered after the connect: before it, epoll reports a meaningless hang-up.
         socket.attach(reactor, request.owner);
         Ok(Attempt { id, target, state: begun.state(socket) })
     }
 
-    /// Goes on; to be asked again after `Connected`.
+    /// Continues; must be polled again after `Connected`.
     pub fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -114,7 +114,7 @@ impl<'a, T> Attempt<'a, T> {
     }
 }
 
-/// How the connect call went.
+/// The result of the connect call.
 enum Begun {
     Waiting,
     Connected,

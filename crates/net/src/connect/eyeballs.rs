@@ -1,20 +1,20 @@
-//! Happy Eyeballs version 3 (draft-ietf-happy-happyeyeballs-v3; RFC 8305 where it is silent) as a state
-//! machine: it has no socket and no clock, and is told what happened and when.
+//! Happy Eyeballs version 3 (draft-ietf-happy-happyeyeballs-v3; RFC 8305 where the draft has no rule) as a
+//! state machine without sockets or a clock: its inputs are events with their times.
 //!
-//! Candidates may come one by one, as names are resolved. The first attempt waits until the preferred answers
-//! are in, or for the resolution delay after the first candidate. Then attempts begin one after the other:
-//! the next one when one fails, or when the attempt delay has passed without news. Services go by their
-//! priority, within one the families take turns, IPv6 first. An attempt that is connected has the attempt
-//! delay anew for its handshake: whoever takes a connection and then says nothing loses. What is told last
-//! wins: late candidates are sorted in among those that were not tried.
+//! Candidates may arrive one by one, as names are resolved. The first attempt waits for the preferred
+//! answers, or for the resolution delay after the first candidate. Then attempts start one after the other:
+//! the next one when one fails, or after the attempt delay without news. Services are ordered by their
+//! priority; within one the families alternate, IPv6 first. A connected attempt gets another attempt delay
+//! for its handshake, so a host that accepts a connection and then stays silent loses. Late candidates are
+//! sorted in among those that were not tried.
 
 use std::time::{Duration, Instant};
 
 use crate::resolver::RESOLUTION_DELAY;
 
-/// Attempts under way at once; beyond it the oldest is given up (as in curl).
+/// Maximum number of concurrent attempts; beyond it the oldest is cancelled (as in curl).
 pub const CONCURRENT: usize = 6;
-/// The priority of an address that stands in no service record: after all that do.
+/// The priority of an address without a service record: after all that have one.
 pub const NO_RECORD: u16 = u16::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +28,11 @@ pub enum Family {
 pub struct Candidate<T> {
     pub target: T,
     pub family: Family,
-    /// SvcPriority of the record it comes from (RFC 9460, section 2.4.1), the least first, or [`NO_RECORD`].
+    /// SvcPriority of its record (RFC 9460, section 2.4.1), lowest first, or [`NO_RECORD`].
     pub priority: u16,
 }
 
-/// What is asked of the name server.
+/// A query to the name server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     A,
@@ -51,18 +51,19 @@ pub struct Awaited {
 /// The rules of one race.
 #[derive(Clone, Debug)]
 pub struct Rules<T> {
-    /// Until the next candidate is tried beside one that does not answer (CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS).
+    /// Delay before the next candidate is tried beside one that does not answer
+    /// (CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS).
     pub attempt_delay: Duration,
-    /// Nothing begins before the answer about the service is in: ECH is demanded.
+    /// Whether to wait for the service record before the first attempt, because ECH is required.
     pub needs_record: bool,
-    /// What won the last time: it goes first, and nothing else is waited for.
+    /// The winner of the last race: it is tried first, without waiting for anything.
     pub favourite: Option<T>,
 }
 
 /// The number of an attempt, counted from 0.
 pub type AttemptId = usize;
 
-/// What is to be done next.
+/// The next action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<T> {
     Start(AttemptId, T),
@@ -71,7 +72,7 @@ pub enum Step<T> {
     /// For an event, or until then.
     Wait(Option<Instant>),
     Won(AttemptId),
-    /// No candidate is left and none will come.
+    /// No candidate is left, and none will come.
     Failed,
 }
 
@@ -79,13 +80,13 @@ pub enum Step<T> {
 pub struct Race<T> {
     rules: Rules<T>,
     awaited: Awaited,
-    /// Not tried yet, in the order in which they came.
+    /// Untried candidates, in the order of arrival.
     waiting: Vec<Candidate<T>>,
     tried: Vec<T>,
     under_way: Vec<Attempt>,
     last_family: Option<Family>,
     first_known: Option<Instant>,
-    /// When the last answer about addresses came.
+    /// When the last answer about addresses arrived.
     told_at: Option<Instant>,
     /// When the next attempt is due though none has failed.
     due: Option<Instant>,
@@ -142,7 +143,7 @@ impl<T: Clone + PartialEq> Race<T> {
         self.awaited = Awaited::default();
     }
 
-    /// The transport stands; what comes next has the attempt delay to itself.
+    /// Records that the transport is connected; its handshake gets another attempt delay.
     pub fn connected(&mut self, id: AttemptId, now: Instant) {
         if let Some(attempt) = self.under_way.iter_mut().find(|a| a.id == id) {
             attempt.connected = true;
@@ -150,15 +151,15 @@ impl<T: Clone + PartialEq> Race<T> {
         }
     }
 
-    /// The attempt is through: without TLS when it is connected, else when the server has answered the
-    /// handshake and is who it should be.
+    /// Records that the attempt has won: without TLS when it is connected, otherwise when the server has
+    /// answered the handshake and proved its identity.
     pub fn secured(&mut self, id: AttemptId) {
         if self.under_way.iter().any(|a| a.id == id) {
             self.winner.get_or_insert(id);
         }
     }
 
-    /// An attempt has come to nothing: the next one needn't wait.
+    /// Records a failed attempt: the next one need not wait.
     pub fn failed(&mut self, id: AttemptId) {
         let before = self.under_way.len();
         self.under_way.retain(|a| a.id != id);
@@ -172,7 +173,7 @@ impl<T: Clone + PartialEq> Race<T> {
         !self.tried.is_empty()
     }
 
-    /// To be asked again after everything it says but `Wait`, and whenever something has happened.
+    /// Returns the next action. Call it again after every action except `Wait`, and after every event.
     pub fn next(&mut self, now: Instant) -> Step<T> {
         if let Some(id) = self.winner {
             return Step::Won(id);
@@ -189,7 +190,7 @@ impl<T: Clone + PartialEq> Race<T> {
         self.start(now)
     }
 
-    /// There is nobody to be tried, for now. A record alone is not waited for longer than the resolution
+    /// Decides what to do without a candidate. A record alone is not awaited for longer than the resolution
     /// delay.
     fn without_candidates(&self, now: Instant) -> Step<T> {
         let record_alone = !self.awaited.a && !self.awaited.aaaa && !self.rules.needs_record;
@@ -203,7 +204,8 @@ impl<T: Clone + PartialEq> Race<T> {
         }
     }
 
-    /// `None` when an attempt may begin now, else when; `Some(None)` waits for an answer alone.
+    /// Returns `None` if an attempt may start now, otherwise when; `Some(None)` if only an answer can allow
+    /// it.
     fn not_before(&self, now: Instant) -> Option<Option<Instant>> {
         if self.rules.needs_record && self.awaited.https {
             return Some(None);
@@ -215,7 +217,7 @@ impl<T: Clone + PartialEq> Race<T> {
         earliest.filter(|at| *at > now).map(Some)
     }
 
-    /// When the first attempt may begin; `None` when nothing is waited for.
+    /// Returns when the first attempt may start; `None` if there is nothing to wait for.
     fn resolved_at(&self) -> Option<Instant> {
         let favourite = self.rules.favourite.as_ref();
         let known = favourite.is_some_and(|f| self.waiting.iter().any(|c| c.target == *f));
@@ -236,7 +238,7 @@ impl<T: Clone + PartialEq> Race<T> {
         Step::Start(id, chosen.target)
     }
 
-    /// Which of the candidates goes next: that of the best service whose family's turn it is.
+    /// Returns the next candidate: from the best service, of the family whose turn it is.
     fn best(&self) -> usize {
         let least = self.waiting.iter().map(|c| c.priority).min().unwrap_or(NO_RECORD);
         let turn = match self.last_family {
@@ -250,7 +252,7 @@ impl<T: Clone + PartialEq> Race<T> {
         find(&is_favourite).or_else(|| find(&|c| c.family == turn)).or_else(|| find(&|_| true)).unwrap_or(0)
     }
 
-    /// The oldest goes, one that was connected last.
+    /// Chooses the attempt to cancel: the oldest, preferably one that is not connected.
     fn give_up(&mut self) -> AttemptId {
         let oldest = self.under_way.iter().position(|a| !a.connected).unwrap_or(0);
         self.under_way.remove(oldest).id

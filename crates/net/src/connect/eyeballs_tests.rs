@@ -1,11 +1,11 @@
-//! Scripted races: what the name server and the hosts do and when, and what must come of it at which
+//! Scripted races: what the name server and the hosts do and when, and the expected actions with their
 //! millisecond.
 //!
-//! A script has four parts. Rules: `delay N`, `record` (nothing before the HTTPS answer), `favourite X`.
-//! Answers: `10 AAAA 6a 6b`, `10 A -` for none, `never A`; `4a@1` stands in a service record of priority 1,
-//! and an answer that ends in `...` has more to come. Hosts: `4a 30` is connected after 30 ms, and that is
-//! all, `refused 5`, `silent`; `30+40` answers the handshake 40 ms later, `30+reset 5` breaks it off,
-//! `30+silent` says nothing. The last part is what happens.
+//! A script has four parts. Rules: `delay N`, `record` (wait for the HTTPS answer), `favourite X`. Answers:
+//! `10 AAAA 6a 6b`, `10 A -` for none, `never A`; `4a@1` has a service record of priority 1, and an answer
+//! that ends in `...` is incomplete. Hosts: `4a 30` is connected after 30 ms and needs no more, `refused 5`,
+//! `silent`; `30+40` answers the handshake 40 ms later, `30+reset 5` resets it, `30+silent` never answers.
+//! The last part is the expected events.
 
 use std::collections::BTreeMap;
 

@@ -10,13 +10,13 @@ use crate::NetError;
 use crate::filter::open::Target;
 use crate::resolver::{self, Answered, Candidates, Part};
 
-/// What goes without saying where no protocol is offered.
+/// The protocol that is assumed if none is offered.
 const DEFAULT: &str = "http/1.1";
 
 pub struct LookedUp<'a> {
     candidates: &'a mut Candidates,
     request: &'a ConnectRequest<'a>,
-    /// Of the answer that came last.
+    /// News from the last answer that were not returned yet.
     heard: VecDeque<Heard>,
 }
 
@@ -70,7 +70,7 @@ fn question(part: Part) -> Question {
     }
 }
 
-/// Whether one of these protocols is spoken there, as far as anybody has said.
+/// Returns whether the candidate supports one of these protocols, as far as is known.
 fn speaks(candidate: &resolver::Candidate, protocols: &[String]) -> bool {
     let Some(spoken) = &candidate.protocols else { return true };
     let has = |name: &str| spoken.iter().any(|one| one == name.as_bytes());

@@ -1,9 +1,8 @@
-//! From candidates to a connection: whereto and how ([`ConnectRequest`]), and what came of it
-//! ([`Connected`]).
+//! From candidates to a connection: target and options ([`ConnectRequest`]), and result ([`Connected`]).
 //!
-//! `eyeballs` decides which address is tried when, `race` has the sockets and the timers, `attempt` is one of
-//! them. The first to get through wins and the others are closed. Getting through may mean more than a
-//! connected socket: a [`Stage`] takes the race on to what is put on top of it.
+//! `eyeballs` decides when to try which address, `race` owns the sockets and the timers, `attempt` is one
+//! attempt. The first to complete wins, and the others are closed. A [`Stage`] extends the race beyond a
+//! connected socket, to the layers on top of it.
 
 mod attempt;
 pub mod eyeballs;
@@ -33,12 +32,12 @@ use looked_up::LookedUp;
 
 /// Whereto and how.
 pub struct ConnectRequest<'a> {
-    /// What messages call the place: its host and port, and by way of whom it is reached.
+    /// The target in messages: its host and port, and the proxy if there is one.
     pub place: &'a dyn fmt::Display,
-    /// What is spoken there, as ALPN names it: who is said to speak nothing of it is passed over. None given:
+    /// The protocols, by their ALPN names: a candidate whose record lists none of them is skipped. Empty:
     /// HTTP/1.1.
     pub protocols: &'a [String],
-    /// Nobody is tried before it is known what HTTPS records say.
+    /// Whether to wait for HTTPS records before the first attempt.
     pub needs_record: bool,
     /// The addresses of the host that names the local end
     /// ([`LocalBinding::host_name`](crate::filter::open::LocalBinding)).
@@ -46,20 +45,21 @@ pub struct ConnectRequest<'a> {
     pub transport: Transport,
     pub options: &'a SocketOptions,
     pub callbacks: Option<&'a dyn SocketCallbacks>,
-    /// Until the next address is tried beside one that does not answer (CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS).
+    /// Delay before the next address is tried beside one that does not answer
+    /// (CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS).
     pub attempt_delay: Duration,
-    /// The address that won the last time; it goes first.
+    /// The address that won the last time; it is tried first.
     pub favourite: Option<SocketAddr>,
-    /// Hears of each answer, each attempt that begins and each that fails.
+    /// Receives each answer, and the start and the failure of each attempt.
     pub tell: Option<&'a dyn Fn(Told<'_>)>,
-    /// When the transfer began: messages tell the time since.
+    /// When the transfer started: messages contain the time since.
     pub started: Instant,
     pub deadline: Option<Instant>,
-    /// On whose behalf the reactor waits.
+    /// The owner for whom the reactor waits.
     pub owner: u64,
 }
 
-/// What a race tells.
+/// An event of a race.
 pub enum Told<'a> {
     /// One of the look-up's questions is answered.
     Answered(&'a Answered),
@@ -68,25 +68,25 @@ pub enum Told<'a> {
     Failed(&'a SocketAddr, Option<SocketAddr>, &'a NetError),
 }
 
-/// What becomes known of the ways to a host, bit by bit.
+/// News about the addresses of a host.
 pub enum Heard {
     /// A way, known since then.
     Candidate(Candidate<Target>, Instant),
-    /// Nothing more comes of that question, since then.
+    /// A query is complete, since that time.
     Answered(Question, Instant),
 }
 
-/// Where candidates come from.
+/// A source of candidates.
 pub trait Source {
-    /// What is asked, before anything is heard.
+    /// Returns the pending queries, before any news.
     fn awaited(&self) -> Awaited;
-    /// What is heard next; `None` when there is nothing more to come.
+    /// Returns the next news; `None` if there is nothing more to come.
     fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<Option<Heard>>;
-    /// What to say when all was heard and nothing could be tried.
+    /// Returns the error if everything has been received and nothing could be tried.
     fn failure(&self) -> Option<NetError>;
 }
 
-/// What an attempt must get through when its socket is connected.
+/// The steps of an attempt after its socket is connected.
 pub type Stage<'a, T> = dyn Fn(Connected) -> Through<'a, T> + 'a;
 pub type Through<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + 'a>>;
 
@@ -120,7 +120,7 @@ impl Endpoints {
     }
 }
 
-/// What a race ends with.
+/// The result of a race.
 pub trait Reached {
     fn endpoints(&self) -> &Endpoints;
 }
@@ -131,8 +131,8 @@ impl Reached for Connected {
     }
 }
 
-/// Connects to the first of the candidates from which `stage` gets through, while they become known. What
-/// others have begun by then is dropped: nothing may leave in a stage that is meant for one server alone.
+/// Connects to the first candidate that completes `stage`, while candidates become known. The other attempts
+/// are dropped: a stage must not send anything that is meant for one server only.
 pub async fn connect<T>(
     reactor: &Arc<Reactor>,
     request: &ConnectRequest<'_>,
@@ -142,8 +142,8 @@ pub async fn connect<T>(
     race::run(reactor, request, &mut LookedUp::new(candidates, request), stage).await
 }
 
-/// Starts to connect and does not wait: the socket is with no reactor yet. Once it is attached,
-/// `poll_connected` tells how it went.
+/// Starts to connect without waiting; the socket has no reactor yet. Once it is attached, `poll_connected`
+/// returns the result.
 pub fn begin(address: SocketAddr, options: &SocketOptions) -> Result<Socket, NetError> {
     let target = Target::Ip(address);
     let fresh = open(&target, Transport::Tcp, options, &[], None)?;
@@ -165,7 +165,7 @@ pub async fn connect_unix<T>(
     race::run(reactor, request, &mut Only(Some(Target::Unix(address.clone())), request.started), stage).await
 }
 
-/// The stage of those who want no more than a connected socket.
+/// A stage that needs only a connected socket.
 pub fn at_once<'a>(connected: Connected) -> Through<'a, Connected> {
     Box::pin(ready(Ok(connected)))
 }

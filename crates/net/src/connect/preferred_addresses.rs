@@ -1,5 +1,5 @@
-//! Which address of a host has won a race that another one began: it goes first for a while (RFC 6555,
-//! section 4.2, has ten minutes), so that a dead family costs its delay once.
+//! Addresses that won a race although another one was tried first. They are tried first for a while (RFC
+//! 6555, section 4.2, suggests ten minutes), so that an unreachable family costs its delay once.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -19,8 +19,7 @@ impl PreferredAddresses {
         (now.saturating_duration_since(*since) < KEPT).then_some(*address)
     }
 
-    /// One of these addresses has won. Where it would have been the first anyway there is nothing to be
-    /// remembered.
+    /// Records a winner. If it would have been tried first anyway, nothing is stored.
     pub fn note(&mut self, host: &str, port: u16, list: &[SocketAddr], winner: SocketAddr, now: Instant) {
         let host = (host.to_ascii_lowercase(), port);
         let first = list.iter().find(|a| a.is_ipv6()).or(list.first());

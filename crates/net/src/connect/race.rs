@@ -18,7 +18,7 @@ use crate::filter::open::Target;
 /// Failures that a message names.
 const NAMED: usize = 6;
 
-/// Until somebody has won or nobody can.
+/// Runs until an attempt has won or none can.
 pub async fn run<T>(
     reactor: &Arc<Reactor>,
     request: &ConnectRequest<'_>,
@@ -53,14 +53,14 @@ struct Run<'r, 'a, T> {
     attempts: Vec<Attempt<'a, T>>,
     timer: Option<(Instant, Sleep)>,
     deadline: Option<Sleep>,
-    /// What the first to get through has made.
+    /// The result of the winner.
     through: Option<T>,
     failures: Vec<Failure>,
-    /// What the source says when nothing could be tried.
+    /// The source's error if nothing could be tried.
     unresolved: Option<NetError>,
 }
 
-/// An attempt that came to nothing.
+/// A failed attempt.
 struct Failure {
     target: Target,
     error: NetError,
@@ -99,7 +99,7 @@ impl<T> Run<'_, '_, T> {
         }
     }
 
-    /// Takes what has become known since.
+    /// Processes news from the source.
     fn listen(&mut self, cx: &mut Context<'_>) {
         while let Some(source) = &mut self.source {
             match source.poll_heard(cx) {
@@ -184,7 +184,7 @@ impl<T> Run<'_, '_, T> {
         self.timer.as_mut().is_some_and(|(_, sleep)| Pin::new(sleep).poll(cx).is_ready())
     }
 
-    /// What came furthest decides the code, and of several the last one.
+    /// Returns the error: that of the attempt that got furthest, and among several the last one.
     fn failure(&mut self) -> NetError {
         let place = self.ways.1.place;
         let elapsed = self.elapsed_ms();

@@ -26,7 +26,7 @@ pub struct Body {
 /// One step of reading a body.
 #[derive(Debug)]
 pub enum BodyStep {
-    /// That many bytes stand at the front of the buffer.
+    /// That many bytes are at the front of the buffer.
     Bytes(usize),
     /// The body has ended as its framing says.
     End,

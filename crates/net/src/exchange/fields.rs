@@ -5,12 +5,12 @@ use wire::http1::te_accepts_trailers;
 
 use super::{RequestHead, is_sendable};
 
-/// Most that a request's fields may measure by [`sent_size`] over HTTP/2. curl 8.22 with nghttp2 sends no
-/// more than 64 KiB, and reports a failure before anything of the request leaves.
+/// Maximum size of a request's fields over HTTP/2, by [`sent_size`]. curl 8.22 with nghttp2 sends no more
+/// than 64 KiB, and fails before it sends any of the request.
 pub const MAX_SENT_HTTP2: usize = 65_536;
 
 /// Returns the fields of a request's head, pseudo-fields first (RFC 9113 §8.3.1, RFC 8441 §4). Fields of the
-/// connection (§8.2.2) and lines that are no fields (§8.2.1) are left out; of TE only "trailers" remains.
+/// connection (§8.2.2) and lines that are not fields (§8.2.1) are left out; of TE only "trailers" remains.
 pub fn request_fields(request: &RequestHead) -> Fields {
     let is = |name: &[u8], known: &str| name.eq_ignore_ascii_case(known.as_bytes());
     let mut fields = Fields::with_room();
@@ -36,14 +36,14 @@ pub fn request_fields(request: &RequestHead) -> Fields {
     fields
 }
 
-/// Returns the largest size that the head can have on the wire, as curl's library for HTTP/2 reckons it: 12
+/// Returns the largest size that the head can have on the wire, by the formula of curl's HTTP/2 library: 12
 /// bytes for each field and 17 for the block beside names and values.
 pub fn sent_size(request: &RequestHead) -> usize {
     request_fields(request).iter().map(|(name, value)| name.len() + value.len() + 12).sum::<usize>() + 17
 }
 
-/// Adds a field. One that may not be sent has been refused before ([`RequestHead::check`]); here it is left
-/// out.
+/// Adds a field. One that must not be sent has been refused before ([`RequestHead::check`]); here it is
+/// omitted.
 fn push(fields: &mut Fields, name: &[u8], value: &[u8]) {
     if is_sendable(name, value) {
         fields.push_lower(name, value);

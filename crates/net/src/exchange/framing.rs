@@ -19,17 +19,17 @@ pub(super) enum BodyFraming {
     Length(u64),
     /// With the last chunk.
     Chunked,
-    /// With the last chunk; the chunked coding is left in place.
+    /// Ends with the last chunk; the chunked coding is not decoded.
     ChunkedRaw,
     /// With the connection.
     UntilClose,
 }
 
-/// Status of a reply that switches to a protocol the application asked for in a field of its own. The bytes
-/// behind the head go to the application until the connection ends.
+/// Status of a response that switches to a protocol that the application requested in a field of its own. The
+/// bytes after the head go to the application until the connection ends.
 const SWITCHING: u16 = 101;
 
-/// A longer body that nobody wants costs more than another connection.
+/// Maximum length of an unwanted body that is read: a longer one costs more than a new connection.
 const DRAINED: u64 = 1024 * 1024;
 
 /// The framing as far as the parts of one head decide it.
@@ -51,7 +51,7 @@ pub(super) struct HeadFraming {
 }
 
 impl HeadFraming {
-    /// Begins a head.
+    /// Starts a head.
     pub fn begin(&mut self, status: StatusLine) {
         *self = HeadFraming {
             reading: self.reading,
@@ -90,7 +90,7 @@ impl HeadFraming {
         (self.cut_off, self.ended) = (true, true);
     }
 
-    /// Codings beside chunked, in the order in which they were applied.
+    /// Returns the codings other than chunked, in the order in which they were applied.
     pub fn codings(&self) -> &[u8] {
         &self.codings.others
     }
@@ -101,7 +101,7 @@ impl HeadFraming {
         let coded = self.codings.hide_length();
         Body {
             exists: self.exists(),
-            // RFC 9112 §6.3: the coding wins, once nothing can make a fault of the two.
+            // RFC 9112 §6.3: the transfer coding wins, once both can no longer be an error.
             length: self.length.filter(|_| !(coded && self.ended)),
             overflow: self.overflow,
             coded,
@@ -241,7 +241,7 @@ mod tests {
         );
     }
 
-    /// A transfer that ends within the head has heard of a length, whatever the coding.
+    /// A transfer that ends within the head reports a length, whatever the coding.
     #[test]
     fn a_coding_wins_at_the_end_of_the_head() {
         let mut head = HeadFraming::default();
@@ -263,7 +263,7 @@ mod tests {
         assert!(!framed(200, 11, &["PROXY-CONNECTION: close"]).1);
     }
 
-    /// The head of one reply says nothing of the next.
+    /// The head of one response does not affect the next.
     #[test]
     fn an_interim_reply_leaves_nothing_behind() {
         let mut head = HeadFraming {

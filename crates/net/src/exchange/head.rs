@@ -14,16 +14,16 @@ pub struct Reading {
     pub head_only: bool,
     /// Content-Length is ignored (CURLOPT_IGNORE_CONTENT_LENGTH).
     pub ignore_length: bool,
-    /// Transfer codings are left as they are (CURLOPT_HTTP_TRANSFER_DECODING).
+    /// Transfer codings are not decoded (CURLOPT_HTTP_TRANSFER_DECODING).
     pub raw: bool,
-    /// Codings beside chunked were requested (CURLOPT_TRANSFER_ENCODING).
+    /// Codings other than chunked were requested (CURLOPT_TRANSFER_ENCODING).
     pub codings: bool,
     /// How many bytes a second are read at most, where that is limited: no more needs to be on its way.
     pub rate: Option<u64>,
     pub dialect: Dialect,
 }
 
-/// Protocols whose messages are those of HTTP/1.
+/// Protocols with the message format of HTTP/1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     #[default]
@@ -35,7 +35,7 @@ pub enum Dialect {
 /// One part of a reply's head, or a trailer field.
 #[derive(Debug)]
 pub struct HeadPart<'a> {
-    /// The line that an application sees, with its ending, whatever the form on the wire.
+    /// The line as an application sees it, with its line ending, whatever the wire format.
     pub line: &'a [u8],
     /// The parsed line.
     pub says: Result<Says<'a>, Fault>,

@@ -1,5 +1,5 @@
-//! HTTP/1 on a byte stream (RFC 9112): what is queued leaves in as few writes as possible, so that the
-//! head and a small body travel together; body bytes are decoded where they were received.
+//! HTTP/1 on a byte stream (RFC 9112). Queued data is sent in as few writes as possible, so that the head and
+//! a small body travel together; body bytes are decoded in the receive buffer.
 
 use std::hint::cold_path;
 use std::io;
@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{About, Connection};
 
-/// A first read of this size takes a usual head and small body in one go, and leaves little to be
-/// copied when a long body follows.
+/// Size of the first read: it holds a usual head and small body, and leaves little to copy if a long body
+/// follows.
 const HEAD_READ: usize = 8 * 1024;
 
 /// Room for the size in front of a chunk.
@@ -28,29 +28,29 @@ const CHUNK_SIZE: usize = 2 * size_of::<usize>() + 2;
 /// One HTTP/1 exchange.
 pub struct Http1 {
     conn: Box<Connection>,
-    /// Where storage comes from when it is needed, and goes back to when it is not.
+    /// The store of unused buffers.
     spares: Spares,
     received: LineBuffer,
-    /// What is to be sent, up to `end`, and room for more.
+    /// Data to send, up to `end`, and room for more.
     out: Vec<u8>,
     end: usize,
     sent: usize,
     upload: RequestBody,
     /// The part of a head that was found last.
     found: Part,
-    /// The next part begins a head.
+    /// Whether the next part starts a head.
     first: bool,
     /// The part that was read last ended one.
     head_ended: bool,
-    /// A line made of those that were received.
+    /// A line assembled from several received ones.
     joined: Vec<u8>,
     declared: HeadFraming,
-    /// So many bytes of the trailers have been told.
+    /// Number of bytes of the trailers that were returned.
     trailers_told: usize,
     framing: BodyFraming,
     /// Made for a body that comes in chunks.
     chunked: Option<Box<ChunkedDecoder>>,
-    /// What is wrong with chunks that were handed out as they came.
+    /// The fault of chunks that were passed on raw.
     fault: Option<ChunkError>,
     /// More than the body was handed out with them.
     overrun: bool,
@@ -59,7 +59,7 @@ pub struct Http1 {
 }
 
 impl Http1 {
-    /// Begins an exchange on a connection, in storage of earlier ones.
+    /// Starts an exchange on a connection, in buffers of earlier ones.
     pub fn new(conn: Box<Connection>, spares: &Spares) -> Http1 {
         Http1 {
             conn,
@@ -84,7 +84,7 @@ impl Http1 {
         }
     }
 
-    /// Reads what there is, first what was left over from the head.
+    /// Reads available data, starting with what was received after the head.
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         if !self.received.rest().is_empty() {
             return Poll::Ready(Ok(self.received.take_into(buf)));
@@ -102,7 +102,7 @@ impl Http1 {
         self.end = self.out.len();
     }
 
-    /// What is to be sent needs storage, which was laid down when all before it had left.
+    /// Gets a buffer for output; it was released when everything had been sent.
     fn make_room(&mut self) {
         if self.out.capacity() == 0 {
             self.out = self.spares.take();
@@ -118,8 +118,8 @@ impl Http1 {
         Poll::Ready(Ok(BodyStep::End))
     }
 
-    /// Whoever wants the chunks as they are gets all that comes with them, what is wrong or beyond the end,
-    /// too; the fault is told afterwards. Decoding moves bytes: only where the body ends is of interest here.
+    /// Checks raw chunks that the application receives unmodified, including faults and bytes beyond the end;
+    /// the fault is reported afterwards. Decoding would move bytes: only the end of the body is needed here.
     fn look_at_chunks(&mut self, bytes: &[u8]) {
         let chunked = self.chunked.get_or_insert_default();
         let mut seen = bytes.to_vec();
@@ -136,7 +136,7 @@ impl Http1 {
         self.overrun = at < seen.len();
     }
 
-    /// Bytes after the end of a body belong to nobody: they stay visible to `finish`.
+    /// Puts back bytes after the end of a body, where `finish` finds them.
     fn push_back(&mut self, excess: &[u8]) {
         self.received.extend(excess);
     }
@@ -227,7 +227,7 @@ impl Exchange for Http1 {
         let bytes = &self.received.rest()[..self.found.len];
         let status = self.first.then(|| status(bytes, self.declared.reading.dialect));
         let (mut line, mut octets) = (bytes, Ok(()));
-        // What begins with the end of a line ends the head, whatever follows, as in curl.
+        // A line that starts with a line ending ends the head, whatever follows, as in curl.
         if !self.found.plain && !ends_head(bytes) {
             cold_path();
             octets = unfold(bytes, &mut self.joined);
@@ -246,7 +246,7 @@ impl Exchange for Http1 {
                 self.declared.end();
                 Ok(Says::End)
             }
-            // What continues the status line is a field like others, as in curl.
+            // A continuation of the status line is a field like any other, as in curl.
             (None, _) => match HeaderLine::parse(line.trim_ascii_start()) {
                 Some(field) => self.declared.field(&field).map(|()| Says::Field(field)),
                 None => Err(Fault::NoColon),
@@ -271,7 +271,7 @@ impl Exchange for Http1 {
 
     fn cut_off(&mut self) -> bool {
         self.declared.cut_off();
-        // Some servers leave out the empty line of a reply without a body: what came in whole lines is the
+        // Some servers omit the empty line of a response without a body: the complete lines received are the
         // head.
         let rest = self.received.rest();
         let whole = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
@@ -335,7 +335,7 @@ impl Exchange for Http1 {
                 }
                 let got =
                     self.chunked.get_or_insert_default().decode(&mut buf[..n]).map_err(BodyError::Chunk)?;
-                // After the last chunk whatever follows is put back behind what is unread.
+                // Bytes after the last chunk are put back before the unread ones.
                 if got.consumed < n {
                     let excess = buf[got.consumed..n].to_vec();
                     self.push_back(&excess);
@@ -371,7 +371,7 @@ impl Exchange for Http1 {
     }
 
     fn trailer(&mut self) -> Option<HeadPart<'_>> {
-        // Who gets the chunks as they are has had them.
+        // A reader of raw chunks has received them already.
         let chunked = self.chunked.as_deref().filter(|_| self.framing != BodyFraming::ChunkedRaw);
         let all = chunked.map_or(&[][..], ChunkedDecoder::trailers);
         let line = all[self.trailers_told..].split_inclusive(|b| *b == b'\n').next()?;

@@ -1,7 +1,6 @@
-//! The layer above the last filter on which HTTP speaks: a request's head and body go out, a reply's heads
-//! and body come in, as values. HTTP/1 is its first implementer; others stand under the same HTTP handler.
-//! Each part of a head comes with the line that an application is shown for it, which HTTP/1 has and others
-//! make.
+//! The layer between the last filter and the HTTP handler: a request's head and body go out, a response's
+//! heads and body come in, as values. HTTP/1 and multiplexed streams implement it. Each part of a head comes
+//! with the line that is shown to an application, which HTTP/1 has and others generate.
 
 mod body;
 mod fields;
@@ -31,26 +30,25 @@ pub use spares::Spares;
 use crate::http2::{Pushed, Trace};
 use crate::{About, Connection};
 
-/// What an exchange leaves behind.
+/// What remains after an exchange.
 pub struct Finished {
-    /// What it had whole: nothing, if it had a stream.
+    /// The connection, if the exchange owned it; none if it had a stream.
     pub connection: Option<Box<Connection>>,
-    /// As far as the bytes tell, another exchange may follow on it.
+    /// Whether another exchange may follow on it, judging by the bytes.
     pub clean: bool,
 }
 
 /// One request and its reply on a connection.
 pub trait Exchange {
-    /// Queues the head of the request and says how its reply is to be read. Unless nothing follows it
-    /// ([`RequestBody::None`]), a body is queued then, and its end.
+    /// Queues the head of the request, with the rules for reading its response. Unless nothing follows
+    /// ([`RequestBody::None`]), a body is queued next, and its end.
     fn begin(&mut self, request: &RequestHead, reading: Reading);
 
-    /// How much it matters among others on the same connection, from 1 to 256 (RFC 7540 §5.3.2); before it is
-    /// begun, or later. To one that has a connection of its own it says nothing.
+    /// Sets its priority among others on the same connection, from 1 to 256 (RFC 7540 §5.3.2), before or
+    /// after `begin`. An exchange with its own connection ignores it.
     fn weigh(&mut self, _weight: u16) {}
 
-    /// Tells of frames on its stream, if it has one, and with others of the connection's own; before it is
-    /// begun.
+    /// Traces the frames of its stream, if it has one, and possibly of the connection. Called before `begin`.
     fn watch(&mut self, _trace: Trace) {}
 
     /// The number of the stream that it has, if it has one and that is open.
@@ -58,7 +56,7 @@ pub trait Exchange {
         None
     }
 
-    /// A reply that the peer has promised beside this one, once (server push).
+    /// Returns a response that the peer has promised in addition to this one (server push), once.
     fn take_promise(&mut self) -> Option<Pushed> {
         None
     }
@@ -66,11 +64,10 @@ pub trait Exchange {
     /// The connection ends, with every exchange on it.
     fn break_off(&mut self) {}
 
-    /// Room for a piece of body of so many bytes behind what is queued: whoever reads them there needs no
-    /// copy.
+    /// Returns room for a piece of body after the queued data. Reading into it saves a copy.
     fn body_room(&mut self, len: usize) -> &mut [u8];
 
-    /// Queues so many bytes that stand in that room. None are no piece and no end.
+    /// Queues that many bytes of the room. Zero bytes are neither a piece nor the end.
     fn body_filled(&mut self, len: usize);
 
     /// Queues the end of the body with trailer lines, "Name: value" without an ending, where the framing has
@@ -80,54 +77,56 @@ pub trait Exchange {
     /// How much is queued and not yet sent.
     fn queued(&self) -> usize;
 
-    /// Sends what is queued.
+    /// Sends queued data.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Ready when what was flushed has left for good, so that giving the stream up loses none of it.
+    /// Returns ready when flushed data has really been sent, so that giving up the stream loses none of it.
     fn poll_left(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
 
-    /// What the first bytes of a head that has not been read look like; where nothing but HTTP can come, all
-    /// heads are [`Opening::Http`].
+    /// Classifies the first bytes of an unread head. If only HTTP is possible, all heads are
+    /// [`Opening::Http`].
     fn opening(&self) -> Opening;
 
-    /// What was received and not yet taken, as far as it is bytes: a reply without a head is.
+    /// Returns received bytes that were not processed, if the response is raw bytes: a response without a
+    /// head is.
     fn rest(&self) -> &[u8];
 
     /// Drops so many bytes of the rest: they are no part of a reply.
     fn skip(&mut self, _len: usize) {}
 
-    /// What was received before is read first, where a reply is bytes.
+    /// Puts back bytes that are then read first, if the response is raw bytes.
     fn unread(&mut self, _bytes: &[u8]) {}
 
     /// Whether the next part of a head is there: its status, then fields, then its end. How long it was on
     /// the wire, which is at most `budget`.
     fn find_part(&mut self, budget: usize) -> Result<Option<usize>, TooLarge>;
 
-    /// The part that was found. It counts as read: [`Exchange::body`] tells with it.
+    /// Returns the part that was found. It counts as read: [`Exchange::body`] includes it.
     fn part(&mut self) -> HeadPart<'_>;
 
-    /// Goes on behind that part; behind the end of a head with another head, until the body is begun.
+    /// Moves past that part; after the end of a head to another head, until the body starts.
     fn take_part(&mut self);
 
-    /// Another status counts than the first part of this head says, or there is no head at all (version 9):
-    /// the application knows better.
+    /// Overrides the status in the first part of this head; version 9: there is no head at all. The
+    /// application knows better.
     fn believe(&mut self, status: StatusLine);
 
-    /// The peer has closed within a head, and what has come of it counts. Whether one more part is there.
+    /// The peer has closed within a head, and the received part counts. Returns whether there is one more
+    /// part.
     fn cut_off(&mut self) -> bool;
 
     /// Receives more of a head; `false` when the peer closed. `scratch` is lent for the call.
     fn poll_more(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Poll<io::Result<bool>>;
 
-    /// What the last head has told so far.
+    /// Returns the framing by the last head so far.
     fn body(&self) -> Body;
 
     /// Transfer codings that the body is in and that are not undone here, as a list.
     fn codings(&self) -> &[u8];
 
-    /// The body follows, as the head has told.
+    /// Starts the body, by the framing of the head.
     fn begin_body(&mut self);
 
     /// How many bytes of the body are still to come, where that is known.
@@ -147,10 +146,11 @@ pub trait Exchange {
     /// Whether any byte of a reply has come.
     fn any_received(&self) -> bool;
 
-    /// What may be known of the connection underneath.
+    /// Returns the facts about the connection underneath.
     fn about(&self) -> &About;
 
-    /// Nobody reads for a while: an application's loop must not hear of what nobody takes.
+    /// Withdraws the read interest for a while: an application's loop must not be woken for data that nobody
+    /// reads.
     fn forget_read(&mut self, cx: &mut Context<'_>);
 
     /// Ends the exchange.

@@ -1,5 +1,5 @@
-//! HTTP on a stream (RFC 9113 §8, RFC 9114 §4): a head goes out as fields, a reply's heads come in as fields,
-//! each with the line that an application is shown for it.
+//! HTTP on a stream (RFC 9113 §8, RFC 9114 §4): a head is sent as fields, a response's heads arrive as
+//! fields, each with the line that is shown to an application.
 
 use std::io;
 use std::rc::Rc;
@@ -20,10 +20,10 @@ use super::{
 use crate::About;
 use crate::http2::{Pushed, Trace};
 
-/// A longer body that nobody wants is not waited for.
+/// Maximum length of an unwanted body that is awaited.
 const DRAINED: u64 = 1024 * 1024;
 
-/// One exchange on a stream of its own.
+/// One exchange on its own stream.
 pub struct Multiplexed<S: Streams> {
     about: Rc<About>,
     spares: Spares,
@@ -33,17 +33,17 @@ pub struct Multiplexed<S: Streams> {
     request: Fields,
     /// It is a CONNECT with `:protocol`, which not every peer takes.
     extended: bool,
-    /// Nothing follows that head, or what was queued behind it.
+    /// Whether nothing follows the head, or the queued data.
     ends: bool,
     priority: Option<Priority>,
-    /// Who wants to know of frames, until the stream is open.
+    /// The tracer of frames, until the stream is open.
     trace: Option<Trace>,
     reading: Reading,
     /// Body bytes up to `end` that the stream had no room for yet, and room for more.
     out: Vec<u8>,
     end: usize,
     sent: usize,
-    /// The body's end is to be told, with these fields.
+    /// The trailers with which the body's end has to be sent.
     closing: Option<Fields>,
     /// The head that is being handed out, and its next part: status, fields, end.
     head: Option<Head>,
@@ -57,18 +57,18 @@ pub struct Multiplexed<S: Streams> {
     ended: bool,
 }
 
-/// What the last head has told.
+/// The contents of the last head.
 #[derive(Default)]
 struct Told {
     bodyless: bool,
-    /// Nothing follows it.
+    /// Whether nothing follows it.
     end: bool,
     length: Option<u64>,
 }
 
 impl<S: Streams> Multiplexed<S> {
-    /// Begins an exchange in a place, in storage of earlier ones; on a stream that is open already if its
-    /// request was sent in another way.
+    /// Starts an exchange on a reserved stream, in buffers of earlier ones; or on an open one, if its request
+    /// was sent in another way.
     pub fn new(
         place: Place<S>,
         stream: Option<S::Stream>,
@@ -167,7 +167,7 @@ fn write_line(line: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     }
 }
 
-/// The same taken apart.
+/// Splits a line into its field.
 fn field_of(line: &[u8], name: usize) -> Says<'_> {
     Says::Field(HeaderLine { name: &line[..name], value: &line[name + 2..line.len() - 2] })
 }
@@ -247,7 +247,7 @@ impl<S: Streams> Exchange for Multiplexed<S> {
             self.ends = true;
         }
         match &mut self.stream {
-            // What was only queued would go with the stream.
+            // Data that is only queued would be lost with the stream.
             Some(stream) if self.ends => stream.poll_sent(cx).map(Ok),
             _ => Poll::Ready(Ok(())),
         }
@@ -386,7 +386,7 @@ impl<S: Streams> Exchange for Multiplexed<S> {
         &self.about
     }
 
-    /// What nobody takes stays within the stream's window; the others are read on.
+    /// An unread body stays within the stream's window; other streams continue.
     fn forget_read(&mut self, _: &mut Context<'_>) {}
 
     fn finish(self: Box<Self>) -> Finished {

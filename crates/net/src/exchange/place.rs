@@ -1,5 +1,5 @@
-//! A stream that was promised: it counts from now on, so that no two transfers are promised the last one, and
-//! keeps the session driven until it is opened or given up.
+//! A reserved stream. It counts as used from now on, so that the last one is not given to two transfers, and
+//! keeps the session driven until it is opened or dropped.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -22,7 +22,7 @@ impl<S: Streams> Place<S> {
         Place { session, counts: true }
     }
 
-    /// One that counts for nothing, for whoever has his stream already.
+    /// A place that counts for nothing, for a transfer that has its stream already.
     pub fn taken(session: S) -> Place<S> {
         Place { session, counts: false }
     }
@@ -32,7 +32,8 @@ impl<S: Streams> Place<S> {
         &self.session
     }
 
-    /// Opens the stream, once; `None` when there is no vacancy: the peer has changed its mind, or leaves.
+    /// Opens the stream, once; `None` if no stream is available: the peer has lowered its limit, or is
+    /// leaving.
     pub fn open(&mut self, request: &Fields, opens: Opens) -> Option<S::Stream> {
         let stream = self.session.open(request, opens)?;
         self.give_up();
@@ -52,7 +53,7 @@ impl<S: Streams> Place<S> {
         self.session.poll_extended(cx).map_err(|fault| self.failed(0, fault))
     }
 
-    /// A stream's fault, as an error of what was tried.
+    /// Converts a fault of a stream to an error of the operation.
     pub fn failed(&self, number: u32, fault: <S::Stream as Stream>::Fault) -> io::Error {
         self.session.failed(number, fault)
     }

@@ -1,6 +1,5 @@
-//! The head of a request: its parts, and the text in which an application is shown them. HTTP/1 sends that
-//! text as it stands; where a head is sent otherwise, it is sent from the parts, and nobody takes the text
-//! apart again.
+//! The head of a request: its parts, and the text that is shown to an application. HTTP/1 sends that text;
+//! other versions send the parts, and the text is never parsed again.
 
 use std::ops::Range;
 
@@ -10,7 +9,7 @@ pub enum RequestBody {
     /// Nothing.
     #[default]
     None,
-    /// A body that the head has told the length of, or that the exchange delimits by itself.
+    /// A body whose length is in the head, or that the exchange delimits itself.
     Plain,
     /// A body in HTTP/1's chunks, as a field of the head says.
     Chunked,
@@ -23,11 +22,11 @@ pub struct RequestHead {
     scheme: &'static str,
     method: usize,
     target: Range<usize>,
-    /// Where names and values stand, in a head that is sent as fields.
+    /// Positions of names and values in the text, if the head is sent as fields.
     fields: Option<Vec<(Range<usize>, Range<usize>)>>,
-    /// What follows it.
+    /// The kind of body that follows.
     pub body: RequestBody,
-    /// What a CONNECT begins on its stream (RFC 8441).
+    /// The protocol that a CONNECT starts on its stream (RFC 8441).
     pub protocol: Option<&'static str>,
     /// A line of the application's that is no field, in a head that is sent as fields.
     stray: bool,
@@ -42,15 +41,15 @@ pub enum BadHead {
     Field,
 }
 
-/// Whether a field may be sent in HTTP/2 and HTTP/3 (RFC 9113 §8.2.1, RFC 9114 §4.2). A line break in a value
-/// would become a field of its own, or a request, where a gateway goes on in HTTP/1.
+/// Returns whether a field may be sent in HTTP/2 and HTTP/3 (RFC 9113 §8.2.1, RFC 9114 §4.2). A gateway to
+/// HTTP/1 would turn a line break in a value into another field, or a request.
 pub fn is_sendable(name: &[u8], value: &[u8]) -> bool {
     let token = |b: &u8| b.is_ascii_graphic() && *b != b':';
     !name.is_empty() && name.iter().all(token) && !value.iter().any(|b| matches!(b, 0 | b'\r' | b'\n'))
 }
 
 impl RequestHead {
-    /// Begins one. `write_target` writes what stands between method and version ("HTTP/1.1", "HTTP/2").
+    /// Creates a head. `write_target` writes the text between method and version ("HTTP/1.1", "HTTP/2").
     pub fn new(
         method: &[u8],
         scheme: &'static str,
@@ -75,8 +74,7 @@ impl RequestHead {
         self.line(&[name.as_bytes(), b": ", value]);
     }
 
-    /// Adds a field as the line that somebody else wrote for it, in pieces, without its ending: shown and
-    /// sent as it is.
+    /// Adds a field as a complete line, in pieces, without its line ending. It is shown and sent unchanged.
     pub fn line(&mut self, pieces: &[&[u8]]) {
         let start = self.text.len();
         for piece in pieces {
@@ -86,8 +84,8 @@ impl RequestHead {
         self.text.extend_from_slice(b"\r\n");
     }
 
-    /// Adds what an application has written into one line of its own (CURLOPT_HTTPHEADER). It may hold
-    /// several, each ended by CR LF, as HTTP/1 would send them; sent as fields, each is one.
+    /// Adds a line written by an application (CURLOPT_HTTPHEADER). It may contain several lines, each ended
+    /// by CR LF, which HTTP/1 sends unchanged; otherwise each becomes a field.
     pub fn application_line(&mut self, line: &[u8]) {
         let start = self.text.len();
         self.text.extend_from_slice(line);
@@ -102,7 +100,7 @@ impl RequestHead {
         self.text.extend_from_slice(b"\r\n");
     }
 
-    /// Remembers where name and value stand in a line of the text, if heads are sent as fields.
+    /// Records the position of name and value in a line of the text, if heads are sent as fields.
     fn note_field(&mut self, place: Range<usize>) {
         let Some(fields) = &mut self.fields else { return };
         let line = &self.text[place.clone()];
@@ -131,16 +129,16 @@ impl RequestHead {
         }
     }
 
-    /// Ends it with what follows it.
+    /// Ends the head. `body` says what follows.
     pub fn end(&mut self, body: RequestBody) {
         self.text.extend_from_slice(b"\r\n");
         self.body = body;
-        // It may be kept for the next request: ten thousand handles keep what they need of it.
+        // It may be kept for the next request: ten thousand handles keep only what they need.
         self.text.shrink_to_fit();
         self.fields.iter_mut().for_each(Vec::shrink_to_fit);
     }
 
-    /// HTTP/1's bytes; those an application is shown.
+    /// Returns the bytes of HTTP/1, which are also shown to an application.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -150,7 +148,7 @@ impl RequestHead {
         &self.text[..self.method]
     }
 
-    /// The scheme of what is asked for.
+    /// Returns the scheme of the request's URL.
     pub fn scheme(&self) -> &'static str {
         self.scheme
     }
@@ -160,9 +158,9 @@ impl RequestHead {
         &self.text[self.target.clone()]
     }
 
-    /// Names and values of all fields, in the order in which they are sent; none where the text is what is
-    /// sent. Host is the authority. What an application wrote stands here as it is; [`RequestHead::check`]
-    /// says whether it can be sent.
+    /// Returns names and values of all fields, in the order of sending; none if the text is sent. Host is the
+    /// authority. Fields of the application are unmodified; [`RequestHead::check`] says whether they can be
+    /// sent.
     pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let places = self.fields.iter().flatten();
         places.map(|(name, value)| (&self.text[name.clone()], &self.text[value.clone()]))

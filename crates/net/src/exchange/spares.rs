@@ -1,16 +1,16 @@
-//! Storage that nobody fills: what an exchange has sent or read it lays down here, and the next one takes it
-//! up, which spares an allocation. An exchange that waits for its peer has none: of ten thousand nearly all
-//! do.
+//! Unused buffers. An exchange returns its buffers here when everything is sent or read, and the next one
+//! reuses them, which saves an allocation. An exchange that waits for its peer has no buffer: of ten thousand
+//! exchanges, nearly all wait.
 
 use std::rc::Rc;
 
 use runtime::cell::RefCell;
 
-/// Pieces that are kept, and the longest of them.
+/// Maximum number of kept buffers, and their maximum size.
 const KEPT: usize = 32;
 const LONGEST: usize = 2 * 1024;
 
-/// The storage of those that run in one multi handle.
+/// The buffers of one multi handle.
 #[derive(Clone, Default)]
 pub struct Spares(Rc<RefCell<Vec<Vec<u8>>>>);
 
@@ -20,7 +20,7 @@ impl Spares {
         self.0.borrow_mut().pop().unwrap_or_default()
     }
 
-    /// Keeps it for others, unless it is long or there is enough.
+    /// Keeps a buffer for others, unless it is large or there are enough.
     pub(crate) fn keep(&self, mut storage: Vec<u8>) {
         let mut kept = self.0.borrow_mut();
         if (1..=LONGEST).contains(&storage.capacity()) && kept.len() < KEPT {
@@ -29,7 +29,7 @@ impl Spares {
         }
     }
 
-    /// Gives all of it back to the allocator.
+    /// Frees all buffers.
     pub fn forget(&self) {
         self.0.take();
     }

@@ -1,4 +1,4 @@
-//! What an exchange needs of a stream that is one of many, whether HTTP/2 or HTTP/3 has it.
+//! The interface of an exchange to a multiplexed stream, for HTTP/2 and HTTP/3.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -13,16 +13,16 @@ use crate::http3::{self, Http3};
 /// How a stream is opened.
 #[derive(Clone, Copy)]
 pub struct Opens {
-    /// Nothing follows the head.
+    /// Whether nothing follows the head.
     pub ends: bool,
-    /// The reply will have no body, whatever length it announces (HEAD).
+    /// Whether the response has no body, whatever length it announces (HEAD).
     pub head_only: bool,
     pub priority: Option<Priority>,
     /// No more than this is to be on its way at once, in bytes.
     pub rate: Option<u64>,
 }
 
-/// A session, for whoever wants a stream of it.
+/// A session that opens streams.
 pub trait Streams {
     type Stream: Stream;
 
@@ -38,25 +38,25 @@ pub trait Streams {
     /// Ready when one may be opened, or none can be any more.
     fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()>;
 
-    /// Ready when the peer has told that CONNECT with `:protocol` may be sent (RFC 8441, RFC 9220), or can't
-    /// be.
+    /// Returns ready when the peer has announced support for CONNECT with `:protocol` (RFC 8441, RFC 9220),
+    /// or cannot any more.
     fn poll_extended(&self, cx: &mut Context<'_>) -> Poll<Result<(), <Self::Stream as Stream>::Fault>>;
 
     /// Whether none can.
     fn is_closing(&self) -> bool;
 
-    /// What it means that none can.
+    /// Returns the fault for a session that cannot open a stream.
     fn refusal() -> <Self::Stream as Stream>::Fault;
 
     /// The connection ends, with every stream on it.
     fn break_off(&self);
 
-    /// A stream's fault, as an error of what was tried. After a refusal the session is left: what is refused
-    /// goes elsewhere.
+    /// Converts a stream's fault to an error of the operation. After a refusal the session is closed for new
+    /// streams: the request goes elsewhere.
     fn failed(&self, number: u32, fault: <Self::Stream as Stream>::Fault) -> io::Error;
 }
 
-/// A stream: a request goes out and its reply comes in.
+/// A stream: a request is sent and its response received.
 pub trait Stream {
     type Fault;
 
@@ -72,44 +72,44 @@ pub trait Stream {
     /// Whether any of a reply has come.
     fn any_received(&self) -> bool;
 
-    /// Whether the reply is whole and the peer wants nothing more of the request.
+    /// Returns whether the response is complete and the peer wants nothing more of the request.
     fn is_over(&self) -> bool;
 
-    /// Fields that came behind the body.
+    /// Takes the trailer fields.
     fn take_trailers(&mut self) -> Option<Fields>;
 
     /// Ready when some of the request's body may be queued.
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Fault>>;
 
-    /// Queues what there is room for of a piece of body that stands in `storage`, from `start` to `end`, and
-    /// tells how much that was. Where it is all, the storage may have been exchanged for another.
+    /// Queues as much of `storage[start..end]` as there is room for, and returns the length. If that is all
+    /// of it, the buffer may have been swapped for another.
     fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize;
 
-    /// Nothing follows of the request's body but these fields.
+    /// Ends the request's body with these trailers.
     fn end_with(&mut self, trailers: &Fields);
 
-    /// Ready when all of the request has been handed on, its end included, or when nothing of it is wanted
-    /// any more.
+    /// Returns ready when the whole request has been sent, including its end, or the peer wants nothing more
+    /// of it.
     fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
-    /// Ready when what was queued has been handed on, or when nothing of it is wanted any more.
+    /// Returns ready when the queued data has been sent, or the peer wants nothing more of it.
     fn poll_left(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
 
-    /// What the server has promised with it and nobody has taken, where servers do.
+    /// Takes a server push that was promised with this stream and not taken, if the protocol has push.
     fn take_promise(&mut self) -> Option<http2::Pushed> {
         None
     }
 
-    /// Tells of its frames from now on, where it has some.
+    /// Traces its frames from now on, if it has frames.
     fn watch(&mut self, _trace: http2::Trace) {}
 
     /// Moves it in the order of importance, where there is one.
     fn prioritise(&mut self, _priority: Priority) {}
 }
 
-/// A field of ours. What proves who is asking stays out of the tables (RFC 7541 §7.1.3, RFC 9204 §7.1.3).
+/// Converts a field. Credentials are kept out of the compression tables (RFC 7541 §7.1.3, RFC 9204 §7.1.3).
 fn field<'a>((name, value): (&'a [u8], &'a [u8])) -> Field<'a> {
     Field { name, value, sensitive: matches!(name, b"authorization" | b"proxy-authorization") }
 }
@@ -249,7 +249,7 @@ impl Streams for Http3 {
         Http3::poll_vacancy(self, cx)
     }
 
-    /// It is not spoken here: HTTP/1.1 is asked.
+    /// Not supported here: HTTP/1.1 is used.
     fn poll_extended(&self, _: &mut Context<'_>) -> Poll<Result<(), http3::Fault>> {
         let code = wire::h3::ErrorCode::VERSION_FALLBACK;
         Poll::Ready(Err(http3::Fault::Reset { code, why: None, within_body: false }))

@@ -1,5 +1,4 @@
-//! The task of a session: writes what its streams and the protocol have to say, reads, and gives each stream
-//! its own.
+//! The driver task of a session: writes queued frames, reads, and distributes events to the streams.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,7 +14,7 @@ use crate::session::{self, Buffer, READ};
 
 /// One write.
 const WRITE: usize = 64 << 10;
-/// What one poll reads before the streams have their turn: what they take then is still in the caches.
+/// Amount read in one poll before the streams run: they find the data still in the CPU cache.
 const FAIR_SHARE: usize = READ;
 
 /// Drives a session as long as it has streams.
@@ -25,14 +24,14 @@ pub struct Driver {
     out: Vec<u8>,
     sent: usize,
     buffer: Buffer,
-    /// What was received before the session began.
+    /// Bytes that were received before the session started.
     early: Vec<u8>,
-    /// The peer hears nothing any more. What it has said by then is read to its end: replies, and which
-    /// streams it never began.
+    /// Set when nothing can be sent to the peer any more. What it has sent is still read to the end:
+    /// responses, and which requests it never processed.
     unheard: Option<Lost>,
 }
 
-/// What is left when no stream is.
+/// What remains when no stream is left.
 pub type Rested = session::Rested<Parked>;
 
 impl Driver {
@@ -41,7 +40,7 @@ impl Driver {
         Driver { http2, connection: Some(connection), out, sent: 0, buffer, early: Vec::new(), unheard: None }
     }
 
-    /// The same with a buffer that others use, too.
+    /// Uses a buffer that others share.
     pub fn with_buffer(mut self, buffer: Buffer) -> Driver {
         self.buffer = buffer;
         self
@@ -61,8 +60,8 @@ impl Driver {
                 self.out.clear();
                 let mut state = self.http2.0.borrow_mut();
                 state.session.write_into(&mut self.out, WRITE);
-                // What leaves makes room, of which no byte of the peer's may ever tell.
-                let _ = state.take_in(&[]); // faults come with what is read
+                // Sending makes room in the streams' queues, which no byte of the peer may ever report.
+                let _ = state.take_in(&[]); // faults are reported when reading
                 state.watchers.sent(&self.out);
                 drop(state);
                 if self.out.is_empty() {
@@ -77,7 +76,7 @@ impl Driver {
         }
     }
 
-    /// Reads once and gives each stream its own.
+    /// Reads once and distributes the events to the streams.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Lost>> {
         let Some(connection) = &mut self.connection else { return Poll::Pending };
         if !self.early.is_empty() {
@@ -90,7 +89,8 @@ impl Driver {
         self.buffer.lend(READ, |buf| {
             let mut read = connection.filter().poll_read(cx, buf);
             if unheard && read.is_pending() {
-                // What is there now is all that will come, and the reactor need not have told of it yet.
+                // Everything that will ever arrive is available now, and the reactor may not have reported it
+                // yet.
                 read = connection.filter().try_read(buf);
             }
             match ready!(read) {
@@ -108,7 +108,7 @@ impl Driver {
         })
     }
 
-    /// Whether nobody has a stream. What a stream had to say last has been written.
+    /// Returns whether no stream is left. The last frames of streams have been written.
     fn is_done(&self) -> bool {
         let state = self.http2.0.borrow();
         state.inboxes.is_empty()
@@ -120,7 +120,7 @@ impl Driver {
     fn rest(&mut self, cx: &mut Context<'_>) -> Poll<Rested> {
         let mut state = self.http2.0.borrow_mut();
         let good = state.lost.is_none() && !state.session.is_closing() && state.session.is_idle();
-        // Whoever still has the session finds it lost: the next one begins another on what is handed over
+        // Remaining users of the session find it lost: the next one starts another on the connection returned
         // here.
         state.lost.get_or_insert(Lost::Abandoned);
         let session = std::mem::replace(&mut state.session, Session::taken_away());
@@ -191,7 +191,7 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// With the multi handle that ran it: no stream waits for ever, and the peer is told in one try.
+    /// Dropped with the multi handle: all streams fail, and the peer gets a goodbye in one try.
     fn drop(&mut self) {
         let Ok(mut state) = self.http2.0.try_borrow_mut() else { return };
         let good = state.lost.is_none();
@@ -206,7 +206,7 @@ impl Drop for Driver {
     }
 }
 
-/// Tells a session what time it is for the reactor of its connection, counted from when that was opened.
+/// Passes the reactor's time to a session, counted from when the connection was opened.
 pub(super) fn tell_time(session: &mut Session, socket: &Socket, opened: Instant) {
     if let Some(now) = socket.now() {
         session.tell_time(now.saturating_duration_since(opened).as_millis() as u64);

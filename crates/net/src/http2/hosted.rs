@@ -1,5 +1,5 @@
-//! A session as a pool knows it: it has its connection whole, its driver is a task of the multi handle, and
-//! both go back to the pool when no stream is left.
+//! A session as a pool sees it: it owns its connection, its driver is a task of the multi handle, and both
+//! return to the pool when no stream is left.
 
 use std::cell::Cell;
 use std::pin::pin;
@@ -16,40 +16,40 @@ use crate::exchange::{Exchange, Multiplexed, Place, Spares};
 use crate::pool;
 use crate::session::{Around, Buffer, Place as SessionPlace, Session, Stream, Whole, drive, give_back};
 
-/// What holds for a session beside what its peer says.
+/// Parameters of a session that do not come from its peer.
 pub struct Terms {
-    /// What we say of ourselves.
+    /// Our settings.
     pub config: Config,
-    /// How many streams may be open at once (CURLMOPT_MAX_CONCURRENT_STREAMS); it may change meanwhile.
+    /// Maximum number of open streams (CURLMOPT_MAX_CONCURRENT_STREAMS); it may change meanwhile.
     pub most: Rc<Cell<usize>>,
-    /// What is read into.
+    /// The receive buffer.
     pub buffer: Buffer,
-    /// Around what gives the connection back.
+    /// A lock held while the connection is returned.
     pub around: Option<Around>,
 }
 
-/// What became of a request of HTTP/1 that asked for the upgrade (RFC 7540 §3.2).
+/// The result of a request of HTTP/1 that asked for the upgrade (RFC 7540 §3.2).
 pub struct Switched {
     /// It was HEAD.
     pub head_only: bool,
-    /// What has come behind the answer.
+    /// Bytes that were received after the response.
     pub received: Vec<u8>,
 }
 
 struct Hosted {
-    /// The stream that an upgrade began with, for the transfer that asked for it.
+    /// The first stream after an upgrade, for the transfer that requested it.
     first: RefCell<Option<OpenStream>>,
     http2: Http2,
     about: Rc<About>,
     most: Rc<Cell<usize>>,
     around: Option<Around>,
-    /// When the peer was asked last whether it is there.
+    /// When the peer was last probed.
     kept_up: Cell<Instant>,
     /// Without its connection, which the driver has.
     whole: RefCell<Option<Whole>>,
 }
 
-/// For [`Whole::host`]: runs a session on the connection, the one that was parked there or a new one.
+/// For [`Whole::host`]: runs a session on the connection, the parked one or a new one.
 pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
     let about = Rc::new(whole.about().clone());
     let mut connection = whole.take();
@@ -62,8 +62,7 @@ pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session
     begin(Begun { http2, driver, first: None, about, kept_up }, whole, terms, runtime)
 }
 
-/// The same on a connection that has switched from HTTP/1: the request that asked for that is its first
-/// stream.
+/// Runs a session on a connection that has switched from HTTP/1: the request for that is its first stream.
 pub fn host_upgraded(
     mut whole: Whole,
     terms: Terms,
@@ -77,7 +76,7 @@ pub fn host_upgraded(
     begin(Begun { http2, driver, first: Some(stream), about, kept_up }, whole, terms, runtime)
 }
 
-/// A session and what is driven by it.
+/// A session and its driver.
 struct Begun {
     http2: Http2,
     driver: Driver,

@@ -1,5 +1,4 @@
-//! What has come for one stream and was not taken yet: heads, a piece of body no larger than the stream's
-//! window, and its end.
+//! Unread data of one stream: heads, a piece of body no larger than the stream's window, and its end.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,15 +11,15 @@ use crate::exchange::Head;
 
 /// So many heads wait at most: interim ones count in no window.
 const HEADS: usize = 16;
-/// Storage for a body is kept up to this size.
+/// Largest body buffer that is kept.
 const KEPT: usize = 256 << 10;
 
 /// Why a stream ended before its reply did.
 #[derive(Debug)]
 pub enum Fault {
-    /// By the peer, or for a fault of the peer's that `why` tells.
+    /// Reset by the peer, or by us for an error of the peer, described by `why`.
     Reset { code: ErrorCode, why: Option<&'static str> },
-    /// The peer has done nothing about the request, which may be sent again.
+    /// The peer has not processed the request, which may be sent again.
     Refused,
     /// The peer takes no CONNECT with `:protocol` (RFC 8441), without which there is no such request.
     NotExtended,
@@ -33,7 +32,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The same once more.
+    /// Returns a copy.
     pub(super) fn copy(&self) -> Fault {
         match self {
             Fault::Reset { code, why } => Fault::Reset { code: *code, why: *why },
@@ -46,12 +45,13 @@ impl Fault {
     }
 }
 
-/// The same with the stream's number on the wire: what an exchange says with an [`io::Error`].
+/// A fault with the number of the stream, for use in an [`io::Error`].
 #[derive(Debug)]
 pub struct StreamFault {
     pub stream: u32,
     pub fault: Fault,
-    /// The peer has said goodbye, and that it has begun on this stream: the request may not be sent again.
+    /// Whether the peer's GOAWAY says that it has started to process this stream: the request must not be
+    /// sent again.
     pub begun: bool,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for StreamFault {
 
 impl std::error::Error for StreamFault {}
 
-/// What a peer has promised to answer: the stream of the answer, where it is collected, and the request.
+/// A promised push: its stream, its inbox, and the request.
 pub(super) struct Promise {
     pub id: StreamId,
     pub inbox: usize,
@@ -72,7 +72,7 @@ pub(super) struct Promise {
 
 #[derive(Default)]
 pub(super) struct Inbox {
-    /// Those that nobody has taken.
+    /// Promises that were not taken.
     pub promises: VecDeque<Promise>,
     heads: VecDeque<Head>,
     body: Vec<u8>,
@@ -81,7 +81,7 @@ pub(super) struct Inbox {
     /// The reply is whole.
     pub ended: bool,
     pub fault: Option<Fault>,
-    /// Nothing more comes, whether that was told or not.
+    /// Nothing more will arrive, whether that was reported or not.
     pub over: bool,
     /// Whether any of a reply has come.
     pub any: bool,
@@ -121,7 +121,7 @@ impl Inbox {
         self.heads.len() <= HEADS
     }
 
-    /// Nothing more comes. A reply that is whole stays so: a server may reset what is left of an upload.
+    /// Ends the stream. A complete response stays valid: a server may reset the rest of an upload.
     pub fn end(&mut self, fault: Fault) {
         if !self.ended {
             self.fault.get_or_insert(fault);
@@ -135,7 +135,7 @@ impl Inbox {
         self.heads.pop_front()
     }
 
-    /// Moves what fits to the front of `buf`.
+    /// Moves as much as fits to `buf`.
     pub fn take(&mut self, buf: &mut [u8]) -> usize {
         let rest = &self.body[self.taken..];
         let n = rest.len().min(buf.len());

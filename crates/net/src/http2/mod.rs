@@ -1,10 +1,9 @@
-//! HTTP/2 on a connection: one session, many streams (RFC 9113). `wire::h2` knows the protocol; here it meets
-//! a filter.
+//! HTTP/2 on a connection: one session, many streams (RFC 9113). `wire::h2` has the protocol; this module
+//! connects it to a filter.
 //!
-//! One driver task for each session reads, gives every stream what is its own, and writes. A stream is a
-//! place in it: what came waits in its inbox, bounded by its window, until whoever has the stream takes it.
-//! Without streams the driver ends and leaves connection and session behind, which nobody drives until
-//! another stream is wanted.
+//! One driver task for each session reads, distributes events to the streams, and writes. What arrives for a
+//! stream waits in its inbox, bounded by its window, until it is read. Without streams the driver ends and
+//! returns connection and session, which are idle until another stream is needed.
 
 mod driver;
 mod hosted;
@@ -36,20 +35,20 @@ use crate::Connection;
 #[derive(Clone)]
 pub struct Http2(Rc<RefCell<State>>);
 
-/// What the driver and the streams share.
+/// State shared by the driver and the streams.
 struct State {
     session: Session,
     inboxes: Slab<Inbox>,
-    /// For each slot of the session: the stream that has it, and its inbox.
+    /// For each slot of the session: its stream and the stream's inbox.
     slots: Vec<Option<(StreamId, usize)>>,
     /// Streams that were promised and are not open yet.
     promised: usize,
     driver: Option<Waker>,
-    /// Why nothing more comes.
+    /// Why the session ended.
     lost: Option<Lost>,
-    /// Who waits for a vacancy.
+    /// Tasks that wait for a free stream.
     room: Vec<Waker>,
-    /// Who wants to know of frames.
+    /// Observers of frames.
     watchers: Watchers,
 }
 
@@ -65,13 +64,13 @@ enum Lost {
 }
 
 impl Http2 {
-    /// Begins a session on a connection, and the task that drives it: nothing moves before that is polled.
+    /// Creates a session on a connection, and its driver task. Nothing happens before the driver is polled.
     pub fn new(connection: Box<Connection>, config: Config) -> (Http2, Driver) {
         let parked = Parked::new(Session::client(config), Vec::new(), connection.created);
         Http2::resume(connection, parked)
     }
 
-    /// The same with a session that was begun before, on the same connection.
+    /// Resumes a parked session on its connection.
     pub fn resume(connection: Box<Connection>, parked: Parked) -> (Http2, Driver) {
         let (session, out) = parked.into_parts();
         let state = State {
@@ -89,7 +88,7 @@ impl Http2 {
         (http2, driver)
     }
 
-    /// How many more streams may be opened now, beside those that were promised.
+    /// Returns how many more streams may be opened now, in addition to the reserved ones.
     pub fn vacancies(&self) -> usize {
         let state = self.0.borrow();
         if state.lost.is_some() { 0 } else { state.session.vacancies().saturating_sub(state.promised) }
@@ -101,7 +100,7 @@ impl Http2 {
         state.inboxes.len() + state.promised
     }
 
-    /// So many more, or fewer, are promised: they count, and keep the session driven.
+    /// Changes the number of reserved streams: they count as used, and keep the session driven.
     pub(crate) fn promised(&self, more: isize) {
         let mut state = self.0.borrow_mut();
         state.promised = state.promised.saturating_add_signed(more);
@@ -119,7 +118,7 @@ impl Http2 {
         self.0.borrow().session.has_begun(stream)
     }
 
-    /// No more streams are opened. Those that are open go on.
+    /// Closes the session for new streams. Open ones continue.
     pub fn leave(&self) {
         let mut state = self.0.borrow_mut();
         if state.lost.is_none() && !state.session.is_closing() {
@@ -128,7 +127,8 @@ impl Http2 {
         }
     }
 
-    /// Ready when a stream may be opened, or when none can be any more: [`Http2::vacancies`] tells which.
+    /// Returns ready when a stream may be opened, or when none can be any more: [`Http2::vacancies`] decides
+    /// which.
     pub fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.0.borrow_mut();
         if state.lost.is_some() || state.session.is_closing() || state.session.vacancies() > 0 {
@@ -138,8 +138,8 @@ impl Http2 {
         Poll::Pending
     }
 
-    /// Whether CONNECT with `:protocol` may be sent (RFC 8441), once the peer has told; `None` where it will
-    /// tell nothing more.
+    /// Returns whether CONNECT with `:protocol` may be sent (RFC 8441), once the peer has sent its settings;
+    /// `None` if it will not.
     pub fn poll_extended_connect(&self, cx: &mut Context<'_>) -> Poll<Option<bool>> {
         let mut state = self.0.borrow_mut();
         if state.lost.is_some() || state.session.is_closing() {
@@ -164,8 +164,8 @@ impl Http2 {
         Some(Stream::new(self.clone(), id, inbox))
     }
 
-    /// The stream of a request that was sent in HTTP/1 and asked for the upgrade: it has no other. What came
-    /// behind the answer was received already.
+    /// Returns the stream of a request that was sent in HTTP/1 and asked for the upgrade. The bytes after its
+    /// response were received already.
     pub fn upgraded(
         connection: Box<Connection>,
         config: Config,
@@ -212,19 +212,19 @@ impl State {
         }
     }
 
-    /// The same after the session was told something that may need no frame.
+    /// Wakes the driver after a change that may need no frame.
     fn wake_driver_to_send(&mut self) {
         if self.session.has_output() {
             self.wake_driver();
         }
     }
 
-    /// Received bytes, as those see them who want to know of frames.
+    /// Shows received bytes to the observers of frames.
     fn watch(&mut self, input: &[u8]) {
         self.watchers.received(self.session.is_between_frames(), input);
     }
 
-    /// Gives each stream what received bytes hold for it.
+    /// Distributes the events in received bytes to the streams.
     fn take_in(&mut self, input: &[u8]) -> Result<(), Failure> {
         let mut at = 0;
         loop {
@@ -239,7 +239,7 @@ impl State {
             }
             let Some(id) = stream_of(&event) else { continue };
             let known = slots.get(id.slot()).copied().flatten().filter(|(owner, _)| *owner == id);
-            // Who has left his stream hears nothing of it.
+            // A dropped stream receives nothing.
             let Some(inbox) = known.and_then(|(_, inbox)| inboxes.get_mut(inbox)) else { continue };
             if !inbox.put(event) {
                 session.reset(id, ErrorCode::ENHANCE_YOUR_CALM);
@@ -248,7 +248,7 @@ impl State {
         }
     }
 
-    /// An answer that nobody asked for will come. Whoever has the stream on which that was said may have it.
+    /// Records a server push. The owner of the stream on which it was promised may take it.
     fn promise(&mut self, parent: StreamId, id: StreamId, fields: Fields) {
         let known = self.slots.get(parent.slot()).copied().flatten().filter(|(owner, _)| *owner == parent);
         let Some((_, parent)) = known else { return self.session.reset(id, ErrorCode::CANCEL) };
@@ -259,7 +259,7 @@ impl State {
         }
     }
 
-    /// Whoever had that stream has left it. What was promised on it is nobody's.
+    /// Takes the inbox of a dropped stream. Pushes promised on it are refused.
     fn take_inbox(&mut self, id: StreamId, index: usize) -> Inbox {
         let mut inbox = self.inboxes.remove(index);
         if self.slots.get(id.slot()).copied().flatten() == Some((id, index)) {
@@ -278,7 +278,7 @@ impl State {
         }
     }
 
-    /// Whoever waits for a vacancy looks, when there may be one.
+    /// Wakes the tasks that wait for a free stream.
     fn tell_of_vacancies(&mut self) {
         if self.lost.is_some() || self.session.is_closing() || self.session.vacancies() > 0 {
             self.room.drain(..).for_each(Waker::wake);

@@ -1,5 +1,5 @@
-//! A session that nobody drives, on an idle connection: before it is used again it takes what has come for
-//! itself, a ping, new settings, a goodbye.
+//! A session without a driver, on an idle connection. Before reuse it processes what has arrived for the
+//! connection itself: a ping, new settings, a goodbye.
 
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
@@ -10,12 +10,12 @@ use wire::h2::{ErrorCode, Event, Session};
 use super::driver::tell_time;
 use crate::{Carried, Connection, Filter, Memory};
 
-/// More in one look is not what an idle peer has to say.
+/// Maximum number of reads in one check: an idle peer has no more to say.
 const LOOKS: usize = 128;
 /// Bytes of one look, on the stack.
 const READ: usize = 2 << 10;
 
-/// What is left of a session without streams. It can be moved between threads with its connection.
+/// A session without streams. It can be moved between threads with its connection.
 pub struct Parked {
     session: Session,
     /// Answers that did not fit into the socket.
@@ -39,7 +39,8 @@ impl Parked {
         self.answer(carrier.filter())
     }
 
-    /// Whether the session can go on. Without streams nothing but the connection's own frames is expected.
+    /// Processes input and returns whether the session is usable. Without streams only the connection's own
+    /// frames are expected.
     fn take_in(&mut self, input: &[u8]) -> bool {
         let mut at = 0;
         loop {
@@ -53,7 +54,7 @@ impl Parked {
         }
     }
 
-    /// Writes what there is to say as far as it fits.
+    /// Writes pending replies, as far as they fit.
     fn answer(&mut self, filter: &mut dyn Filter) -> Idle {
         self.session.write_into(&mut self.out, usize::MAX);
         let mut cx = Context::from_waker(Waker::noop());
@@ -77,7 +78,7 @@ pub fn is_parked(connection: &mut Connection) -> bool {
 }
 
 impl Memory for Parked {
-    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has
+    /// Checks the idle connection without waiting. If the peer said goodbye or violated the protocol, it has
     /// ended.
     fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         let mut buf = [0; READ];
@@ -102,8 +103,8 @@ impl Memory for Parked {
         }
     }
 
-    /// Says that no more streams come. What has come is taken first: the system answers what nobody took with
-    /// a reset, and that would overtake the goodbye.
+    /// Announces that no more streams follow. Input is read first: closing a socket with unread data makes
+    /// the system send a reset, which would overtake the goodbye.
     fn retire(&mut self, carrier: &mut Carried) {
         if let Idle::Alive = self.idle_state(carrier) {
             self.session.go_away(ErrorCode::NO_ERROR);

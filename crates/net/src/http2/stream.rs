@@ -1,4 +1,4 @@
-//! One stream: a request goes out and its reply comes in. Dropping it before both have ended resets it.
+//! One stream: a request is sent and its response received. Dropping it before both have ended resets it.
 
 use std::task::{Context, Poll};
 
@@ -13,12 +13,12 @@ pub struct Stream {
     http2: Http2,
     id: StreamId,
     inbox: usize,
-    /// Body bytes that were handed out last. They count as used up when more is asked for: who was paused in
-    /// between holds the peer to what he has.
+    /// Body bytes returned by the last read. They count as consumed when more is requested, so that a pause
+    /// in between stops the peer at the window.
     handed: usize,
 }
 
-/// A reply that nobody has asked for (RFC 9113 §8.4). Dropping its stream refuses it.
+/// A server push (RFC 9113 §8.4). Dropping its stream refuses it.
 pub struct Pushed {
     /// The request that it answers, pseudo-fields first.
     pub fields: Fields,
@@ -35,7 +35,7 @@ impl Stream {
         self.id.number()
     }
 
-    /// Tells of its frames, and perhaps of the connection's own, from now on.
+    /// Traces its frames, and possibly those of the connection, from now on.
     pub fn watch(&self, trace: Trace) {
         self.http2.0.borrow_mut().watchers.enter(self.number(), trace);
     }
@@ -48,7 +48,7 @@ impl Stream {
         })
     }
 
-    /// Reads body bytes into `buf`. Who does not read holds the peer to the window.
+    /// Reads body bytes into `buf`. An unread body stops the peer at the window.
     pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Fault>> {
         let used = std::mem::take(&mut self.handed);
         let step = self.with(|session, id, inbox| {
@@ -74,7 +74,7 @@ impl Stream {
         state.inboxes.get(self.inbox).is_some_and(|inbox| inbox.any)
     }
 
-    /// Whether the reply is whole and the peer wants nothing more of the request.
+    /// Returns whether the response is complete and the peer wants nothing more of the request.
     pub fn is_over(&self) -> bool {
         let state = self.http2.0.borrow();
         state.inboxes.get(self.inbox).is_none_or(|inbox| inbox.over && inbox.ended)
@@ -87,7 +87,7 @@ impl Stream {
         Some(Pushed { fields: promise.fields, stream })
     }
 
-    /// Fields that came behind the body.
+    /// Takes the trailer fields.
     pub fn take_trailers(&mut self) -> Option<Fields> {
         self.with(|_, _, inbox| inbox.trailers.take())
     }
@@ -104,8 +104,8 @@ impl Stream {
         })
     }
 
-    /// Ready when all of the request has been written, its end included, or when nothing of it is wanted any
-    /// more.
+    /// Returns ready when the whole request has been written, including its end, or the peer wants nothing
+    /// more of it.
     pub fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.with(|session, id, inbox| match inbox.over || session.want_sent(id) {
             true => Poll::Ready(()),
@@ -116,7 +116,8 @@ impl Stream {
         })
     }
 
-    /// Ready when what was queued of the request has been written, or when nothing of it is wanted any more.
+    /// Returns ready when the queued part of the request has been written, or the peer wants nothing more of
+    /// it.
     pub fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.with(|session, id, inbox| match inbox.over || session.queued(id) == 0 || session.want_sent(id) {
             true => Poll::Ready(()),
@@ -127,8 +128,8 @@ impl Stream {
         })
     }
 
-    /// Queues a piece of body that stands in `storage`, from `start` to `end`, and tells how much of it.
-    /// Where that is all, the storage may have been exchanged for another.
+    /// Queues as much of `storage[start..end]` as there is room for, and returns the length. If that is all
+    /// of it, the buffer may have been swapped for another.
     pub fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize {
         let n = self.with(|session, id, _| match session.trade(id, storage, start, end) {
             true => end - start,
@@ -138,21 +139,21 @@ impl Stream {
         n
     }
 
-    /// Nothing follows of the request's body.
+    /// Ends the request's body.
     pub fn end(&mut self) {
         let mut state = self.http2.0.borrow_mut();
         state.session.end(self.id);
         state.wake_driver_to_send();
     }
 
-    /// Nothing but these fields follows of it.
+    /// Ends the request's body with these trailers.
     pub fn end_with<'a>(&mut self, trailers: impl IntoIterator<Item = Field<'a>>) {
         let mut state = self.http2.0.borrow_mut();
         state.session.end_with(self.id, trailers);
         state.wake_driver_to_send();
     }
 
-    /// What is queued of the request's body and was not written.
+    /// Returns the number of queued bytes of the request's body.
     pub fn queued(&self) -> usize {
         self.http2.0.borrow().session.queued(self.id)
     }
@@ -164,7 +165,7 @@ impl Stream {
         state.wake_driver();
     }
 
-    /// Gives the stream up.
+    /// Resets the stream.
     pub fn reset(&mut self, code: ErrorCode) {
         let mut state = self.http2.0.borrow_mut();
         state.session.reset(self.id, code);
@@ -194,7 +195,7 @@ impl Drop for Stream {
 }
 
 impl Inbox {
-    /// The fault for which nothing comes, or the wait for more. Who sends hears of it as well as who reads.
+    /// Returns the fault of the stream, or waits for more. Both sending and reading use it.
     fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, Fault>> {
         match &self.fault {
             Some(fault) => Poll::Ready(Err(fault.copy())),

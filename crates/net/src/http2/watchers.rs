@@ -1,15 +1,15 @@
-//! Who wants to know of frames (`--trace-config http/2`). As in curl a frame is told once: to whoever has its
-//! stream, and one of the connection's own to who has watched longest.
+//! Observers of frames (`--trace-config http/2`). As in curl, a frame is reported once: to the owner of its
+//! stream, or, for a frame of the connection, to the oldest observer.
 
 use std::rc::Rc;
 
 use wire::h2::Watch;
 
-/// Is given a line for each frame. It calls nobody: the session is borrowed, and its driver is nobody's
-/// transfer.
+/// Receives a line for each frame. It must not call the application: the session is borrowed, and its driver
+/// belongs to no transfer.
 pub type Trace = Rc<dyn Fn(String)>;
 
-/// Those who have a stream of a session and watch.
+/// The observing streams of a session.
 #[derive(Default)]
 pub(super) struct Watchers {
     all: Vec<(u32, Trace)>,
@@ -19,12 +19,12 @@ pub(super) struct Watchers {
 }
 
 impl Watchers {
-    /// Whoever has that stream watches from now on.
+    /// Adds the observer of a stream.
     pub fn enter(&mut self, stream: u32, trace: Trace) {
         self.all.push((stream, trace));
     }
 
-    /// He has left his stream.
+    /// Removes the observer of a stream.
     pub fn leave(&mut self, stream: u32) {
         self.all.retain(|(number, _)| *number != stream);
         if self.all.is_empty() {
@@ -32,7 +32,7 @@ impl Watchers {
         }
     }
 
-    /// Whole frames leave.
+    /// Reports sent frames.
     pub fn sent(&mut self, bytes: &[u8]) {
         let Watchers { all, sent, .. } = self;
         if !all.is_empty() {
@@ -40,7 +40,7 @@ impl Watchers {
         }
     }
 
-    /// Bytes have come, which begin with a frame or go on with one.
+    /// Reports received bytes, which start or continue a frame.
     pub fn received(&mut self, begin: bool, bytes: &[u8]) {
         let Watchers { all, received, .. } = self;
         if begin && !all.is_empty() {

@@ -1,4 +1,4 @@
-//! The task of a session: has datagrams moved, has the timer, and tells the streams what has happened.
+//! The driver task of a session: moves datagrams, owns the timer, and notifies the streams.
 
 use std::future::Future;
 use std::io;
@@ -16,7 +16,7 @@ use crate::quic::{Due, ROOM};
 use crate::session::{self, Buffer};
 use crate::{Connection, Memory};
 
-/// What one turn receives before the streams have theirs.
+/// Amount received in one turn before the streams run.
 const FAIR_SHARE: usize = 256 << 10;
 
 /// Drives a session as long as it has streams.
@@ -27,11 +27,11 @@ pub struct Driver {
     buffer: Buffer,
 }
 
-/// What is left when no stream is.
+/// What remains when no stream is left.
 pub type Rested = session::Rested<Parked>;
 
 impl Http3 {
-    /// Begins or goes on with a session on its connection, and the task that drives it.
+    /// Starts or resumes a session on its connection; returns it and its driver task.
     pub fn resume(
         connection: Box<Connection>,
         parked: Option<Parked>,
@@ -53,14 +53,14 @@ impl Driver {
         self.buffer.lend(ROOM, |buf| quic.poll_receive(cx, buf)).map_err(lost)
     }
 
-    /// Sends what there is to send, or as much as there is room for.
+    /// Sends pending datagrams, as far as there is room.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Lost>> {
         let mut session = self.http3.0.borrow_mut();
         let Some(quic) = session.quic() else { return Poll::Ready(Ok(())) };
         quic.poll_send(cx).map_err(lost)
     }
 
-    /// Does what is due; ready when there was something.
+    /// Processes expired timers; ready if there were any.
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut session = self.http3.0.borrow_mut();
         let Some(machine) = session.machine() else { return Poll::Pending };
@@ -81,7 +81,7 @@ impl Driver {
             self.http3.0.borrow_mut().fail(failure);
         }
         let _ = self.poll_send(cx)?;
-        // What was sent has moved the timer.
+        // Sending has changed the timer.
         while self.poll_timer(cx).is_ready() {
             let _ = self.poll_send(cx)?;
         }
@@ -114,7 +114,7 @@ impl Future for Driver {
 }
 
 impl Drop for Driver {
-    /// With the multi handle that ran it: no stream waits for ever, and the peer is told in one try.
+    /// Dropped with the multi handle: all streams fail, and the peer gets a goodbye in one try.
     fn drop(&mut self) {
         let Ok(mut session) = self.http3.0.try_borrow_mut() else { return };
         let left = session.abandon();

@@ -8,9 +8,10 @@ use wire::h3::{ErrorCode, Failure};
 /// Why.
 #[derive(Debug)]
 pub enum Fault {
-    /// By the peer, or for a fault of the peer's that `why` tells; in the middle of a body, or before one.
+    /// Reset by the peer, or by us for an error of the peer, described by `why`; in the middle of a body, or
+    /// before one.
     Reset { code: ErrorCode, why: Option<&'static str>, within_body: bool },
-    /// The peer has done nothing about the request, which may be sent again.
+    /// The peer has not processed the request, which may be sent again.
     Refused,
     /// The connection was lost: QUIC's word for it.
     Closed(String),
@@ -20,7 +21,7 @@ pub enum Fault {
     Failed(Failure),
 }
 
-/// The same with the stream's number on the wire: what an exchange says with an [`io::Error`].
+/// A fault with the number of the stream, for use in an [`io::Error`].
 #[derive(Debug)]
 pub struct StreamFault {
     pub stream: u64,

@@ -1,5 +1,5 @@
-//! A session as a pool knows it: it has its connection whole, its driver is a task of the multi handle, and
-//! both go back to the pool when no stream is left.
+//! A session as a pool sees it: it owns its connection, its driver is a task of the multi handle, and both
+//! return to the pool when no stream is left.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -20,7 +20,7 @@ use crate::session::{Around, Place as SessionPlace, Session, Stream, Whole, driv
 struct Hosted {
     http3: Http3,
     about: Rc<About>,
-    /// How many streams may be open at once (CURLMOPT_MAX_CONCURRENT_STREAMS); it may change meanwhile.
+    /// Maximum number of open streams (CURLMOPT_MAX_CONCURRENT_STREAMS); it may change meanwhile.
     most: Rc<Cell<usize>>,
     around: Option<Around>,
     /// Without its connection, which the driver has.
@@ -81,8 +81,8 @@ impl Session for Hosted {
         &self.about
     }
 
-    /// Nothing is pushed here (no MAX_PUSH_ID is ever sent): a stream of another session has no place in this
-    /// one.
+    /// There is no server push here (MAX_PUSH_ID is never sent), so no stream of another session can be
+    /// adopted.
     fn adopt(self: Rc<Self>, stream: http2::Stream) -> SessionPlace {
         drop(stream);
         pool::Session::place(self)

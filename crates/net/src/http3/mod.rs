@@ -1,9 +1,9 @@
-//! HTTP/3 on a connection: one session, many streams (RFC 9114). `wire::h3` knows what stands on them, `quic`
-//! has them; here both meet, and a socket.
+//! HTTP/3 on a connection: one session, many streams (RFC 9114). `wire::h3` has the contents of the streams,
+//! `quic` the streams; this module connects both to a socket.
 //!
-//! One driver task for each session moves datagrams and has the timer. What came on a stream waits in QUIC's
-//! own storage, bounded by the stream's window, until whoever has the stream reads it. Without streams the
-//! driver ends and leaves connection and session behind, which nobody drives until another stream is wanted.
+//! One driver task for each session moves datagrams and owns the timer. What arrives on a stream waits in
+//! QUIC's own buffer, bounded by the stream's window, until it is read. Without streams the driver ends and
+//! returns connection and session, which are idle until another stream is needed.
 
 mod alpn;
 mod driver;
@@ -34,7 +34,7 @@ pub use stream::{Opening, Stream};
 pub struct Http3(Rc<RefCell<Session>>);
 
 impl Http3 {
-    /// How many more streams may be opened now, beside those that were promised.
+    /// Returns how many more streams may be opened now, in addition to the reserved ones.
     pub fn vacancies(&self) -> usize {
         self.0.borrow_mut().vacancies()
     }
@@ -44,7 +44,7 @@ impl Http3 {
         self.0.borrow().streams()
     }
 
-    /// So many more, or fewer, are promised: they count, and keep the session driven.
+    /// Changes the number of reserved streams: they count as used, and keep the session driven.
     pub(crate) fn promised(&self, more: isize) {
         let mut session = self.0.borrow_mut();
         session.promised = session.promised.saturating_add_signed(more);
@@ -56,7 +56,7 @@ impl Http3 {
         self.0.borrow_mut().is_closing()
     }
 
-    /// No more streams are opened. Those that are open go on.
+    /// Closes the session for new streams. Open ones continue.
     pub fn leave(&self) {
         self.0.borrow_mut().leave();
     }
@@ -66,7 +66,8 @@ impl Http3 {
         self.0.borrow_mut().lose(Lost::Abandoned);
     }
 
-    /// Ready when a stream may be opened, or when none can be any more: [`Http3::vacancies`] tells which.
+    /// Returns ready when a stream may be opened, or when none can be any more: [`Http3::vacancies`] decides
+    /// which.
     pub fn poll_vacancy(&self, cx: &mut Context<'_>) -> Poll<()> {
         self.0.borrow_mut().poll_vacancy(cx)
     }

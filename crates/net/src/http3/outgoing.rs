@@ -1,4 +1,4 @@
-//! What leaves on a stream: frames, as far as QUIC has room for them.
+//! Output of a stream: frames, as far as QUIC has room for them.
 
 use quinn_proto::StreamId;
 use wire::h3::{Field, data_header, headers};
@@ -10,14 +10,14 @@ use crate::quic::Machine;
 pub struct Outgoing {
     /// Frame headers and fields that wait for room.
     out: Vec<u8>,
-    /// What is still to come of the DATA frame that was begun.
+    /// Remaining length of the current DATA frame.
     frame: usize,
     /// The last piece of body found no room.
     blocked: bool,
-    /// Nothing follows.
+    /// Whether nothing follows.
     closing: bool,
     pub finished: bool,
-    /// The peer wants nothing more.
+    /// Set when the peer wants nothing more.
     pub stopped: Option<u64>,
 }
 
@@ -27,17 +27,18 @@ impl Outgoing {
         headers(&mut self.out, fields);
     }
 
-    /// Nothing follows what is queued.
+    /// Ends the stream after the queued data.
     pub fn end(&mut self) {
         self.closing = true;
     }
 
-    /// Whether a piece of body may be queued; once it found no room, whoever waits is told when to ask again.
+    /// Returns whether a piece of body may be queued. After `false`, the waiting task is woken when there is
+    /// room.
     pub fn has_room(&mut self) -> bool {
         self.out.is_empty() && !std::mem::take(&mut self.blocked)
     }
 
-    /// Queues what there is room for of a piece of body and tells how much that was.
+    /// Queues as much of a piece of body as there is room for, and returns the length.
     pub fn queue(&mut self, machine: &mut Machine, id: StreamId, bytes: &[u8]) -> usize {
         if self.stopped.is_some() {
             return bytes.len();
@@ -63,7 +64,7 @@ impl Outgoing {
         }
     }
 
-    /// Hands over what waits, as far as there is room.
+    /// Passes queued data to QUIC, as far as there is room.
     pub fn push(&mut self, machine: &mut Machine, id: StreamId) {
         if !self.out.is_empty() {
             match machine.write(id, &self.out) {

@@ -1,5 +1,5 @@
-//! What driver and streams share: the QUIC connection, the streams that belong to all of it, and who waits
-//! for what.
+//! State shared by driver and streams: the QUIC connection, its unidirectional streams, and the waiting
+//! tasks.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -15,10 +15,10 @@ use crate::quic::{Machine, Quic, Readable};
 use crate::session::Rested;
 use crate::{Carried, Connection, Memory};
 
-/// One piece of what came on a stream of the peer's.
+/// Size of one read from a stream of the peer.
 const PIECE: usize = 16 << 10;
 
-/// Who waits for a stream.
+/// The tasks that wait for a stream.
 #[derive(Default)]
 pub struct Waiting {
     pub reader: Option<Waker>,
@@ -37,7 +37,7 @@ pub enum Lost {
 
 /// One connection and its streams.
 pub struct Session {
-    /// What outlasts the streams; gone once the driver has ended.
+    /// State that outlasts the streams; `None` once the driver has ended.
     core: Option<Core>,
     open: HashMap<StreamId, Waiting>,
     /// Streams that were promised and are not open yet.
@@ -60,7 +60,7 @@ pub struct Parked {
     incoming: HashMap<StreamId, Incoming>,
     /// Our control stream.
     own_control: Option<StreamId>,
-    /// What our unidirectional streams begin with, until there is room for it.
+    /// The first bytes of our unidirectional streams, until there is room for them.
     unsaid: Vec<(StreamId, Vec<u8>)>,
     /// Streams that were opened to see whether they could be, for the next who ask.
     spare: VecDeque<StreamId>,
@@ -77,7 +77,7 @@ pub(super) struct News {
 }
 
 impl Parked {
-    /// For a connection whose handshake is done: what each side says first is queued.
+    /// Creates the state after the handshake; the first bytes of our streams are queued.
     pub fn new(machine: &mut Machine) -> Parked {
         let mut parked = Parked::default();
         for first in control_stream(machine.takes_datagrams()) {
@@ -89,7 +89,7 @@ impl Parked {
         parked
     }
 
-    /// What our streams begin with, as far as there is room.
+    /// Sends the first bytes of our streams, as far as there is room.
     fn say(&mut self, machine: &mut Machine) {
         for (id, bytes) in &mut self.unsaid {
             if let Ok(n) = machine.write(*id, bytes) {
@@ -99,7 +99,7 @@ impl Parked {
         self.unsaid.retain(|(_, bytes)| !bytes.is_empty());
     }
 
-    /// What the peer has said of itself, once it has.
+    /// Returns the peer's settings, once received.
     pub(super) fn settings(&self) -> Option<&PeerSettings> {
         self.control.settings.as_ref()
     }
@@ -124,7 +124,7 @@ impl Parked {
         true
     }
 
-    /// Takes in what has happened to the connection and on the streams that belong to it.
+    /// Processes events of the connection and of its unidirectional streams.
     pub(super) fn take_in(&mut self, quic: &mut Quic) -> Result<News, Failure> {
         self.say(&mut quic.machine);
         let mut news = News::default();
@@ -140,7 +140,7 @@ impl Parked {
                     | StreamEvent::Finished { id }
                     | StreamEvent::Stopped { id, .. },
                 ) => news.writable.push(id),
-                // Who went ahead of it found less room than there is now.
+                // Early data found less room than there is now.
                 Event::Connected => {
                     self.say(machine);
                     news.connected = true;
@@ -201,7 +201,7 @@ impl Core {
 }
 
 impl Session {
-    /// Begins or goes on with a session on its connection.
+    /// Starts or resumes a session on its connection.
     pub fn resume(mut connection: Box<Connection>, parked: Option<Parked>) -> Session {
         let machine = &mut connection.carrier.quic().machine;
         let parked = parked.unwrap_or_else(|| Parked::new(machine));
@@ -221,12 +221,12 @@ impl Session {
         self.core.as_mut().map(Core::machine)
     }
 
-    /// The same with its socket.
+    /// Returns the QUIC connection with its socket.
     pub fn quic(&mut self) -> Option<&mut Quic> {
         self.core.as_mut().map(Core::quic)
     }
 
-    /// What is left when there are no streams. Whoever still has the session finds it lost.
+    /// Takes the session's remains when there are no streams. Remaining users of the session find it lost.
     pub fn rest(&mut self) -> Option<Rested<Parked>> {
         if self.streams() > 0 {
             return None;
@@ -240,14 +240,14 @@ impl Session {
         Some(Rested { connection, session: good.then_some(parked) })
     }
 
-    /// Ends in the middle; what can still say goodbye is handed out.
+    /// Ends the session abruptly and returns what is needed for a goodbye.
     pub fn abandon(&mut self) -> Option<(Box<Connection>, Parked)> {
         let good = self.lost.is_none();
         self.lose(Lost::Abandoned);
         self.core.take().filter(|_| good).map(|core| (core.connection, core.parked))
     }
 
-    /// Whether the peer was asked for a sign of life, which is done once in `interval`.
+    /// Probes the peer at most once in `interval`, and returns whether it did.
     pub fn keep_up(&mut self, interval: std::time::Duration, now: Instant) {
         let Some(core) = &mut self.core else { return };
         if now.saturating_duration_since(core.connection.kept_up) >= interval {
@@ -257,7 +257,7 @@ impl Session {
         }
     }
 
-    /// How many more streams may be opened now: QUIC tells of one at a time.
+    /// Returns how many more streams may be opened now: QUIC reports one at a time.
     pub fn vacancies(&mut self) -> usize {
         let promised = self.promised;
         usize::from(!self.is_closing() && self.core.as_mut().is_some_and(|core| core.has_spare(promised)))
@@ -307,7 +307,7 @@ impl Session {
         Some(id)
     }
 
-    /// Nobody has the stream any more.
+    /// Removes a dropped stream.
     pub fn close(&mut self, id: StreamId) {
         self.open.remove(&id);
         self.share_window();
@@ -341,7 +341,7 @@ impl Session {
         going.is_some_and(|first| VarInt::from(id).into_inner() >= first)
     }
 
-    /// Lets everybody know what has happened.
+    /// Processes events and wakes the tasks concerned.
     pub fn take_in(&mut self) -> Result<(), Failure> {
         let Some(Core { connection, parked }) = &mut self.core else { return Ok(()) };
         let News { mut readable, mut writable, connected, lost } =
@@ -408,7 +408,7 @@ impl Waiting {
 }
 
 impl Memory for Parked {
-    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has
+    /// Checks the idle connection without waiting. If the peer said goodbye or violated the protocol, it has
     /// ended.
     fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         let state = carrier.idle_state();

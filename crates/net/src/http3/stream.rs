@@ -1,4 +1,4 @@
-//! One stream: a request goes out and its reply comes in. Dropping it before both have ended resets it.
+//! One stream: a request is sent and its response received. Dropping it before both have ended resets it.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
@@ -12,9 +12,9 @@ use super::{Fault, Http3};
 use crate::exchange::{BodyStep, Head};
 use crate::quic::{Machine, Readable};
 
-/// One piece of what came.
+/// Size of one read.
 const PIECE: usize = 64 << 10;
-/// So many heads wait at most: interim ones cost a peer nothing.
+/// Maximum number of unread heads: interim ones cost a peer nothing.
 const HEADS: usize = 16;
 
 /// How a stream is opened.
@@ -22,7 +22,7 @@ const HEADS: usize = 16;
 pub struct Opening {
     /// The head is all there is.
     pub end: bool,
-    /// The reply will have no body, whatever length it announces (HEAD).
+    /// Whether the response has no body, whatever length it announces (HEAD).
     pub head_only: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Stream {
     http3: Http3,
     id: StreamId,
     reply: Reply,
-    /// What was received and not looked at.
+    /// Received bytes that were not processed.
     input: Bytes,
     heads: VecDeque<Head>,
     /// A piece of body in `input` that was looked at: so many bytes from its front.
@@ -40,7 +40,7 @@ pub struct Stream {
     ended: bool,
     /// Some of a body was handed out.
     handed: bool,
-    /// It came behind some bytes of body, and is told to who asks for more.
+    /// A fault after some bytes of body; the next read returns it.
     fault: Option<Fault>,
     any: bool,
     outgoing: Outgoing,
@@ -91,7 +91,7 @@ impl Stream {
         }
     }
 
-    /// Reads body bytes into `buf`. Who does not read holds the peer to the window.
+    /// Reads body bytes into `buf`. An unread body stops the peer at the window.
     pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Fault>> {
         let mut filled = 0;
         loop {
@@ -119,7 +119,7 @@ impl Stream {
         }
     }
 
-    /// Goes on by one event, one piece, or to the end.
+    /// Continues by one event, one piece, or to the end.
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         if let Some(fault) = self.fault.take() {
             return Poll::Ready(Err(fault));
@@ -133,7 +133,7 @@ impl Stream {
         }
     }
 
-    /// Looks at the next of what was received.
+    /// Processes the next received bytes.
     fn read_event(&mut self) -> Result<(), Failure> {
         let input = self.input.clone();
         let step = self.reply.next(&input)?;
@@ -141,7 +141,7 @@ impl Stream {
         match step.event {
             None => {}
             Some(Event::Data(data)) => {
-                // The piece is the last of what was used.
+                // The piece is the last of the used bytes.
                 self.body = data.len();
                 self.input = self.input.slice(used - data.len()..);
                 return Ok(());
@@ -218,18 +218,18 @@ impl Stream {
         self.any
     }
 
-    /// Whether the reply is whole and the peer wants nothing more of the request.
+    /// Returns whether the response is complete and the peer wants nothing more of the request.
     pub fn is_over(&self) -> bool {
         self.outgoing.stopped.is_some() && self.ended
     }
 
-    /// Fields that came behind the body.
+    /// Takes the trailer fields.
     pub fn take_trailers(&mut self) -> Option<Fields> {
         self.trailers.take()
     }
 
-    /// Ready when some of the request's body may be queued: at once when the peer wants nothing more of it,
-    /// which then goes nowhere. What became of the request is what the reply says, or the reset.
+    /// Returns ready when a piece of the request's body may be queued; also if the peer wants nothing more of
+    /// it, which is then dropped. The response, or the reset, shows what became of the request.
     pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         self.push();
         if self.outgoing.has_room() {
@@ -243,7 +243,7 @@ impl Stream {
         Poll::Pending
     }
 
-    /// Queues what there is room for of a piece of body and tells how much that was.
+    /// Queues as much of a piece of body as there is room for, and returns the length.
     pub fn queue(&mut self, bytes: &[u8]) -> usize {
         let mut session = self.http3.0.borrow_mut();
         let Some(machine) = session.machine() else { return 0 };
@@ -252,20 +252,20 @@ impl Stream {
         n
     }
 
-    /// Nothing follows of the request's body.
+    /// Ends the request's body.
     pub fn end(&mut self) {
         self.outgoing.end();
         self.push();
     }
 
-    /// Nothing but these fields follows of it.
+    /// Ends the request's body with these trailers.
     pub fn end_with<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) {
         self.outgoing.fields(fields);
         self.end();
     }
 
-    /// Ready when all of the request has been handed over, its end included, or when nothing of it is wanted
-    /// any more.
+    /// Returns ready when the whole request has been passed on, including its end, or the peer wants nothing
+    /// more of it.
     pub fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.push();
         let mut session = self.http3.0.borrow_mut();
@@ -276,7 +276,7 @@ impl Stream {
         Poll::Pending
     }
 
-    /// Hands over what waits, as far as there is room.
+    /// Passes on queued data, as far as there is room.
     fn push(&mut self) {
         let mut session = self.http3.0.borrow_mut();
         let Some(machine) = session.machine() else { return };

@@ -1,9 +1,8 @@
 //! A tunnel through a proxy that speaks HTTP/3: one CONNECT on a QUIC connection of its own (RFC 9114 §4.4),
-//! or one for UDP (RFC 9298). What is written becomes DATA of that stream, what comes on it is handed out,
-//! and whoever does not read holds the proxy to the stream's window. Datagrams go beside it.
+//! or one for UDP (RFC 9298). Written bytes become DATA of that stream, received ones are returned, and an
+//! unread tunnel stops the proxy at the stream's window. Datagrams travel beside it.
 //!
-//! As with HTTP/2, nobody drives it but who reads and writes: each look receives, does what is due, and
-//! sends.
+//! As with HTTP/2, only reading and writing drive it: each call receives, processes timers, and sends.
 
 use std::future::poll_fn;
 use std::io;
@@ -25,12 +24,12 @@ use crate::filter::Filter;
 use crate::filter::tunnels::{Asked, field, fields_of, unknown_to_proxy};
 use crate::quic::{Due, Quic, Readable, Sent};
 
-/// One piece of what came.
+/// Size of one read.
 const PIECE: usize = 64 << 10;
-/// What one look receives into, as much as the system puts together.
+/// Receive buffer, as large as the batches of the system.
 const ROOM: usize = 64 << 10;
 
-/// So often a look is taken in one turn, while nobody reads.
+/// Maximum number of receives in one turn, while nobody reads.
 const FAIR_SHARE: usize = 16;
 
 /// A connection to a proxy, which becomes a tunnel.
@@ -42,17 +41,17 @@ pub struct Http3Tunnel {
     buf: Box<[u8]>,
     stream: Option<StreamId>,
     reply: Reply,
-    /// What has come on the stream and was not looked at.
+    /// Bytes of the stream that were not processed.
     input: Bytes,
     /// So many bytes from its front belong to the tunnel.
     body: usize,
     outgoing: Outgoing,
     end: Option<End>,
-    /// Who waits for what comes, while who writes may find it.
+    /// The waiting reader, while a writer may receive its data.
     reader: Option<Waker>,
 }
 
-/// Why nothing more comes.
+/// Why the tunnel ended.
 #[derive(Clone, Debug)]
 enum End {
     /// The stream has ended.
@@ -63,7 +62,7 @@ enum End {
 }
 
 impl Http3Tunnel {
-    /// On a connection whose handshake is done.
+    /// Creates the tunnel's connection after the handshake.
     pub fn new(mut quic: Quic, reactor: &Arc<Reactor>) -> Http3Tunnel {
         let parked = Parked::new(&mut quic.machine);
         Http3Tunnel {
@@ -82,8 +81,8 @@ impl Http3Tunnel {
         }
     }
 
-    /// Asks for a tunnel on a stream of its own; one that was refused before is given up. The status of the
-    /// reply and its fields.
+    /// Requests a tunnel on a new stream; one that was refused before is abandoned. Returns the status of the
+    /// response and its fields.
     pub async fn connect(&mut self, request: &RequestHead, asked: Asked<'_>) -> io::Result<(u16, Fields)> {
         if let Some(refused) = self.stream.take() {
             self.quic.machine.abandon(refused, ErrorCode::REQUEST_CANCELLED.0);
@@ -99,8 +98,8 @@ impl Http3Tunnel {
         poll_fn(|cx| self.poll_head(cx)).await
     }
 
-    /// Whether the proxy takes CONNECT for something other than bytes (RFC 9220): it tells with the first it
-    /// says.
+    /// Returns whether the proxy supports CONNECT for protocols other than TCP (RFC 9220), once its settings
+    /// have arrived.
     fn poll_extended(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             if let Some(settings) = self.parked.settings() {
@@ -146,13 +145,13 @@ impl Http3Tunnel {
         }
     }
 
-    /// Receives once, does what is due, and sends. Ready when something may have come of it.
+    /// Receives once, processes timers, and sends. Ready if something may have changed.
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let received = self.quic.poll_receive(cx, &mut self.buf)?.is_ready();
         self.do_what_is_due(cx);
         self.take_in();
         let _ = self.quic.poll_send(cx)?;
-        // What was sent has moved the timer.
+        // Sending has changed the timer.
         while self.do_what_is_due(cx) {
             self.take_in();
             let _ = self.quic.poll_send(cx)?;
@@ -163,7 +162,7 @@ impl Http3Tunnel {
         }
     }
 
-    /// The same for who does not read: who does is told.
+    /// Runs a turn on behalf of a writer; a waiting reader is woken.
     fn poll_turn_beside(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let turned = self.poll_turn(cx);
         if turned.is_ready() {
@@ -198,8 +197,8 @@ impl Http3Tunnel {
         Lost::Failed(failure)
     }
 
-    /// Goes on in what has come on the stream, up to bytes of the tunnel or to the reply's head, which is
-    /// handed out.
+    /// Processes received bytes of the stream, up to bytes of the tunnel or to the response's head, which is
+    /// returned.
     fn read_on(&mut self) -> io::Result<Option<(u16, Fields)>> {
         let Some(id) = self.stream else { return Ok(None) };
         while self.body == 0 && self.end.is_none() {
@@ -226,7 +225,7 @@ impl Http3Tunnel {
             match step.event {
                 Some(Event::Data(data)) => {
                     self.body = data.len();
-                    self.input = input.slice(used - data.len()..); // the piece is the last of what was used
+                    self.input = input.slice(used - data.len()..); // the piece is the last of the used bytes
                 }
                 Some(Event::Head { status, fields }) => {
                     let head = (status, fields.clone());
@@ -239,7 +238,7 @@ impl Http3Tunnel {
         Ok(None)
     }
 
-    /// Moves what has come to the front of `buf`.
+    /// Moves received bytes to `buf`.
     fn take(&mut self, buf: &mut [u8]) -> usize {
         let n = self.body.min(buf.len());
         buf[..n].copy_from_slice(&self.input.split_to(n));
@@ -247,10 +246,10 @@ impl Http3Tunnel {
         n
     }
 
-    /// The proxy is told of the room that was made.
+    /// Announces the new room to the proxy.
     fn tell_of_room(&mut self, cx: &mut Context<'_>) {
         if self.quic.machine.take_stirred() {
-            let _ = self.quic.poll_send(cx); // what goes wrong is found when something is waited for
+            let _ = self.quic.poll_send(cx); // an error is found by the next wait
         }
     }
 
@@ -264,7 +263,8 @@ impl Http3Tunnel {
         self.stream.map_or(0, |id| VarInt::from(id).into_inner())
     }
 
-    /// Whether datagrams of the tunnel's go beside the stream (RFC 9297 §2.1), and not only on it.
+    /// Returns whether datagrams of the tunnel can travel beside the stream (RFC 9297 §2.1), and not only on
+    /// it.
     pub fn has_datagrams(&self) -> bool {
         self.parked.settings().is_some_and(|settings| settings.datagrams)
     }
@@ -277,18 +277,18 @@ impl Http3Tunnel {
         }
     }
 
-    /// Sends what is queued, and goes on when there may be room for more.
+    /// Sends queued data; ready when there may be room for more.
     pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.check_end()?;
         self.poll_turn_beside(cx)
     }
 
-    /// Sends what is queued.
+    /// Sends queued data.
     pub fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.quic.poll_send(cx)
     }
 
-    /// The next UDP payloads that came beside the stream.
+    /// Takes the UDP payloads received beside the stream.
     pub fn take_udp(&mut self, mut take: impl FnMut(&[u8])) {
         let stream = self.number();
         while let Some(datagram) = self.quic.machine.receive_datagram() {
@@ -353,13 +353,13 @@ impl Filter for Http3Tunnel {
         }
     }
 
-    /// QUIC goes on, with nothing handed out: it answers, keeps the connection alive, and takes what comes up
-    /// to the window.
+    /// Keeps QUIC running without returning data: it replies, keeps the connection alive, and receives up to
+    /// the window.
     fn forget_read(&mut self, cx: &mut Context<'_>) {
         for _ in 0..FAIR_SHARE {
             match self.poll_turn(cx) {
                 Poll::Ready(Ok(())) if self.end.is_none() => {}
-                _ => return, // what has gone wrong is found by who reads next
+                _ => return, // the next read finds the error
             }
         }
         cx.waker().wake_by_ref();
@@ -385,10 +385,10 @@ impl Filter for Http3Tunnel {
             let Some(id) = self.stream else {
                 return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
             };
-            // Before more is queued, so that no more waits than QUIC keeps.
+            // Before more is queued, so that no more is buffered than QUIC keeps.
             ready!(self.quic.poll_send(cx))?;
             match self.outgoing.queue(&mut self.quic.machine, id, buf) {
-                // The proxy gives room by a frame.
+                // The proxy grants room by a frame.
                 0 => ready!(self.poll_turn_beside(cx))?,
                 n => {
                     let _ = self.quic.poll_send(cx)?;
@@ -403,7 +403,7 @@ impl Filter for Http3Tunnel {
         self.quic.poll_send(cx)
     }
 
-    /// Over when the proxy has it all: nobody drives what is left behind.
+    /// Ready when the proxy has received everything: afterwards nothing drives the rest.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(id) = self.stream else { return Poll::Ready(Ok(())) };
         self.outgoing.end();

@@ -1,12 +1,12 @@
-//! Lists through the entries of one slab: an entry stands in several of them at once, and leaves each in one
-//! step, however long it is.
+//! Linked lists through the entries of one slab. An entry is in several lists at once, and leaves each in
+//! constant time.
 
 use slab::Slab;
 
 /// Of no entry.
 const NONE: usize = usize::MAX;
 
-/// Entries, each of which may stand in so many lists.
+/// Entries, each of which may be in that many lists.
 pub(super) struct Chained<T, const LISTS: usize>(Slab<Node<T, LISTS>>);
 
 struct Node<T, const LISTS: usize> {
@@ -60,7 +60,7 @@ impl<T, const LISTS: usize> Chained<T, LISTS> {
         self.0.insert(Node { value, links: [Link { before: NONE, after: NONE }; LISTS] })
     }
 
-    /// Takes out an entry that has left its lists.
+    /// Removes an entry that has left its lists.
     pub fn remove(&mut self, at: usize) -> T {
         self.0.remove(at).value
     }
@@ -84,7 +84,7 @@ impl<T, const LISTS: usize> Chained<T, LISTS> {
         ends.len += 1;
     }
 
-    /// Takes an entry out of a list in which it stands.
+    /// Removes an entry from a list that contains it.
     pub fn unlink(&mut self, list: usize, ends: &mut Ends, at: usize) {
         let Link { before, after } = self.0[at].links[list];
         match before {

@@ -1,8 +1,8 @@
-//! The right of one transfer to what a pool holds: a slot while a connection is being opened, then the
-//! whole connection, or one place in a session that others use as well.
+//! The right of one transfer to something in a pool: a slot while a connection is being opened, then the
+//! whole connection, or one place in a shared session.
 //!
-//! Each counts against the pool's limits until it is dropped. Dropping a whole connection closes it,
-//! dropping a place leaves the session. Releasing makes the connection idle; retiring closes it politely.
+//! Each counts against the pool's limits until it is dropped. Dropping a whole connection closes it, dropping
+//! a place leaves the session. Releasing makes the connection idle; retiring closes it in an orderly way.
 
 use std::rc::{Rc, Weak};
 
@@ -47,7 +47,7 @@ pub struct Share<S: Session + ?Sized> {
 }
 
 impl<S: Session + ?Sized> Slot<S> {
-    /// Takes over the hold on that bundle.
+    /// Takes over the reference to that bundle.
     pub(super) fn new(pool: &Rc<Inner<S>>, bundle: usize, opening: bool) -> Self {
         pool.occupy(bundle, opening);
         let id = if opening { pool.next_id() } else { 0 };
@@ -147,7 +147,7 @@ impl<S: Session + ?Sized> Lease<S> {
         }
     }
 
-    /// Returns a whole connection to the pool, for the next transfer; leaves a stream.
+    /// Returns a whole connection to the pool for the next transfer; leaves a stream.
     pub fn release(self) {
         if let Lease::Whole(whole) = self {
             whole.release();
@@ -181,9 +181,9 @@ impl<S: Session + ?Sized> Whole<S> {
         self.connection = Some(connection);
     }
 
-    /// Runs a session on the connection, in which others of the pool may have places; this transfer gets
-    /// the first. The session owns the connection and returns it to the pool with [`Whole::release`] when
-    /// its last place is left.
+    /// Runs a session on the connection, in which other transfers may have places; this one gets the first.
+    /// The session owns the connection and returns it to the pool with [`Whole::release`] when its last place
+    /// is left.
     pub fn host(mut self, run: impl FnOnce(Whole<S>) -> Rc<S>) -> Lease<S> {
         let (pool, bundle, reused) = (self.slot.pool.clone(), self.slot.bundle, self.reused);
         let (id, for_one_use) = (self.held().number(), self.held().is_for_one_use());

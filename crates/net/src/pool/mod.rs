@@ -1,10 +1,10 @@
-//! The pool of one handle, with curl's limits, and the queue of those who wait for a free slot.
+//! The pool of one handle, with curl's limits, and the queue for free slots.
 //!
-//! A table by the key of an identity (`table`): taking a connection, giving it back and waking one who waits
-//! cost the same however many are idle and however many wait (`queue`). Idle connections stay registered with
-//! the handle's reactor but nobody waits on them, so the application hears nothing of them. On a miss the
-//! shared pool behind it is asked; a shared pool in front (a share handle) gets every connection back at
-//! once. Connections are closed only after the pool's own borrow has ended: closing calls the application.
+//! A table by the key of an identity (`table`): taking a connection, returning it and waking a waiter take
+//! constant time, however many are idle and however many wait (`queue`). Idle connections stay registered
+//! with the handle's reactor but nobody waits on them, so the application hears nothing of them. On a miss
+//! the shared pool behind it is searched; a shared pool in front (a share handle) gets every connection back
+//! at once. Connections are closed only after the pool's own borrow has ended: closing calls the application.
 
 mod chain;
 mod lease;
@@ -43,7 +43,7 @@ impl<S: Session + ?Sized> Clone for Pool<S> {
     }
 }
 
-/// What [`Pool::acquire`] found.
+/// The result of [`Pool::acquire`].
 pub enum Acquired<S: Session + ?Sized> {
     /// An idle connection of that identity, known to be alive, or a stream of a session.
     Reused(Lease<S>),
@@ -57,8 +57,8 @@ impl<S: Session + ?Sized> Pool<S> {
         Pool(Rc::new(Inner { reactor: reactor.clone(), state: RefCell::default() }))
     }
 
-    /// Changes the limits; what is too many is closed. Cheap when nothing changes: whoever knows the limits
-    /// may tell them before each transfer.
+    /// Sets the limits and closes surplus connections. Cheap if nothing changes, so it may be called before
+    /// each transfer.
     pub fn set_limits(&self, limits: Limits) {
         let mut state = self.0.state.borrow_mut();
         let before = std::mem::replace(&mut state.limits, limits);
@@ -81,7 +81,7 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.state.borrow().limits
     }
 
-    /// A pool to ask on a miss, and to leave idle connections to at cleanup (the process's).
+    /// Sets the pool that is searched on a miss and receives idle connections at cleanup (the process's).
     pub fn set_behind(&self, shared: Option<Arc<SharedPool<S::Connection>>>) {
         self.0.state.borrow_mut().behind = shared;
     }
@@ -107,12 +107,12 @@ impl<S: Session + ?Sized> Pool<S> {
         .await
     }
 
-    /// The same without waiting.
+    /// Like [`Pool::acquire`], without waiting.
     pub fn try_acquire(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<Acquired<S>> {
         self.try_acquire_at(wish, None)
     }
 
-    /// The same for one who stands in line with this ticket.
+    /// Like [`Pool::try_acquire`], for a waiter with this place in the queue.
     fn try_acquire_at(&self, wish: AcquireRequest<'_, KeyOf<S>>, ticket: Option<u64>) -> Option<Acquired<S>> {
         if !wish.fresh
             && let Some(lease) = self.stream(wish).or_else(|| self.reuse_own(wish))
@@ -150,7 +150,7 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.next_id()
     }
 
-    /// Whether somebody waits for a slot.
+    /// Returns whether anybody waits for a slot.
     pub fn has_waiters(&self) -> bool {
         self.waiting() > 0
     }
@@ -160,8 +160,8 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.state.borrow().queue.len()
     }
 
-    /// Looks at the idle connections that nobody has looked at for `interval`, and closes those that have
-    /// ended. Sessions that run look after theirs.
+    /// Checks the idle connections that were not checked for `interval`, and closes those that have ended.
+    /// Running sessions check their own.
     pub fn upkeep(&self, interval: Duration) {
         let now = self.0.reactor.now();
         let sessions = self.0.state.borrow_mut().sessions();
@@ -177,7 +177,7 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.state.borrow().table.all().map(|c| c.listed(now)).collect()
     }
 
-    /// Shows each idle connection of that identity, and closes those that are not to stay.
+    /// Shows each idle connection of that identity, and closes those for which `stays` returns false.
     pub fn visit_idle(&self, identity: &KeyOf<S>, stays: impl FnMut(&mut S::Connection) -> bool) {
         let places = {
             let state = self.0.state.borrow();
@@ -192,7 +192,7 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.state.borrow().table.known(&identity).unwrap_or(identity)
     }
 
-    /// What it has done so far.
+    /// Returns its counters.
     pub fn counters(&self) -> Counters {
         let state = self.0.state.borrow();
         Counters { looks: state.table.looks, ..state.counters }
@@ -213,8 +213,8 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.state.borrow_mut().sessions()
     }
 
-    /// Nobody has a slot or a lease any more, and no session is driven: those that are counted were lost with
-    /// the frames that held them.
+    /// Resets the counts when no slot or lease can exist any more and no session is driven: those that are
+    /// counted were lost with frames that were jumped over.
     pub fn forget_leases(&self) {
         let sessions = self.0.state.borrow_mut().take_sessions();
         drop(sessions);
@@ -228,7 +228,8 @@ impl<S: Session + ?Sized> Pool<S> {
         idle.into_iter().for_each(|connection| connection.retire());
     }
 
-    /// At a handle's cleanup: what others may use goes to the pool behind, the rest is closed politely.
+    /// At a handle's cleanup: moves connections that others may use to the pool behind, and closes the rest
+    /// in an orderly way.
     pub fn give_up(&self) {
         let (idle, sessions) = {
             let mut state = self.0.state.borrow_mut();

@@ -1,4 +1,4 @@
-//! The traits by which a pool knows what it holds: connections, their keys, and sessions that run on them.
+//! The traits of the pool's contents: connections, their keys, and sessions that run on them.
 //!
 //! The pool names no protocol, no socket and no TLS; `pool::tests` runs it with numbers.
 
@@ -70,19 +70,19 @@ pub trait Pooled: Sized {
     /// Returns whether other handles may use it.
     fn is_shareable(&self) -> bool;
 
-    /// Returns whether it must not be reused, whatever asks for it.
+    /// Returns whether the connection must never be reused.
     fn is_for_one_use(&self) -> bool;
 
     /// Looks whether an idle one may be used again.
     fn is_alive(&mut self) -> bool;
 
-    /// Looks after an idle one that was left alone for `interval`, and returns whether it is still alive.
+    /// Checks a connection that was idle for `interval`, and returns whether it is still alive.
     fn keep_up(&mut self, interval: Duration, now: Instant) -> bool;
 
     /// Registers it with a reactor on behalf of an owner.
     fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64);
 
-    /// Changes the owner on whose behalf the reactor waits.
+    /// Changes the owner for whom the reactor waits.
     fn set_owner(&mut self, owner: u64);
 
     /// Removes it from its reactor.
@@ -112,8 +112,7 @@ pub trait Session {
     /// [`Whole::tell_room`](super::Whole::tell_room).
     fn vacancies(&self) -> usize;
 
-    /// Looks after the connection (curl_easy_upkeep): after `interval` without a sign of life the peer is
-    /// asked for one.
+    /// Checks the connection (curl_easy_upkeep): after `interval` without a sign of life the peer is probed.
     fn keep_up(&self, _interval: Duration, _now: Instant) {}
 
     /// Takes a place for one transfer. It counts from now on, and until it is dropped.

@@ -1,8 +1,8 @@
-//! Who waits for a slot, and who is to be woken when there is one.
+//! The waiters for a slot, and whom to wake when there is one.
 //!
-//! All who wait for one host can go on, or none can: so hosts that have room are kept by the arrival of the
-//! first who waits for each, and whoever has waited for longest of those who can go is found at the front,
-//! however many wait. One free slot wakes one.
+//! All waiters of one host can continue, or none can. So hosts with room are ordered by the arrival of their
+//! first waiter, and the oldest waiter that can continue is found at the front, however many wait. One free
+//! slot wakes one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,9 +12,9 @@ use super::pooled::{Pooled, Session};
 use super::request::AcquireRequest;
 use super::state::{Inner, Opened, State};
 
-/// Connections to one host that are opened at once while others wait for what comes of them: whoever is done
-/// with a short transfer makes room sooner than a third would, and servers take few that have not logged in
-/// (OpenSSH's MaxStartups).
+/// Maximum number of connections to one host that are opened at once while others wait for the result: a
+/// short transfer makes room sooner than a third connection would, and servers accept few that have not
+/// logged in (OpenSSH's MaxStartups).
 const MAX_OPENING: usize = 2;
 
 /// The key of the connections on which sessions of a kind run.
@@ -26,15 +26,15 @@ pub(super) struct Live<S: ?Sized> {
     pub sessions: Vec<(u64, Rc<S>)>,
     /// Connections that are being opened.
     pub opening: usize,
-    /// The last one that was opened serves one transfer at a time: nobody waits for a session.
+    /// Whether the last connection opened serves one transfer at a time: then nobody waits for a session.
     for_one: bool,
-    /// Who waits, by the number that each drew.
+    /// The waiters, by the number that each drew.
     waiting: BTreeMap<u64, Waiter>,
 }
 
 struct Waiter {
     waker: Waker,
-    /// For a slot, or else for what comes of a connection that is being opened.
+    /// Whether it waits for a slot, or else for the result of a connection being opened.
     for_slot: bool,
     /// See [`AcquireRequest::patience`].
     patience: usize,
@@ -47,30 +47,30 @@ impl<S: ?Sized> Default for Live<S> {
 }
 
 impl<S: ?Sized> Live<S> {
-    /// Those who wait for what comes of a connection that is being opened.
+    /// The waiters for the result of a connection being opened.
     fn patient(&self) -> impl Iterator<Item = (u64, &Waiter)> {
         self.waiting.iter().filter(|(_, waiter)| !waiter.for_slot).map(|(ticket, waiter)| (*ticket, waiter))
     }
 
-    /// Whether somebody with so many before him waits for what is being opened.
+    /// Returns whether a waiter with that many before it should wait for the connection being opened.
     fn expects(&self, before: usize, patience: usize) -> bool {
         let few = before < self.opening.saturating_mul(patience);
         self.opening > 0 && !self.for_one && patience > 0 && (few || self.opening >= MAX_OPENING)
     }
 }
 
-/// What is counted of an origin.
+/// Counts of an origin.
 #[derive(Default)]
 pub(super) struct Counts {
     /// Slots and leases.
     pub used: usize,
-    /// Who waits for a slot at this origin, and in which bundle.
+    /// The waiters for a slot at this origin, with their bundles.
     line: BTreeMap<u64, usize>,
-    /// The number under which it stands among those that have room.
+    /// The number under which it is listed among those with room.
     listed: Option<u64>,
 }
 
-/// The origins at which somebody waits and could go on, by the number of the first there.
+/// The origins with a waiter that can continue, by the number of their first waiter.
 #[derive(Default)]
 pub(super) struct Queue {
     ready: BTreeSet<(u64, usize)>,
@@ -86,7 +86,7 @@ impl Queue {
 }
 
 impl<S: Session + ?Sized> State<S> {
-    /// Who is to be woken: the first who can go on now. The place in the queue is given up.
+    /// Returns the waker of the first waiter that can continue, and removes the waiter from the queue.
     pub(super) fn next_waker(&mut self) -> Option<Waker> {
         let room = !self.is_full() || self.table.idle_len() > 0;
         let (ticket, origin) = *self.queue.ready.first().filter(|_| room)?;
@@ -95,7 +95,8 @@ impl<S: Session + ?Sized> State<S> {
         self.dequeue(bundle, ticket)
     }
 
-    /// Whether a wish waits for a connection that is being opened; who stands in line has those before him.
+    /// Returns whether a request waits for a connection being opened. A queued request counts those before
+    /// it.
     pub(super) fn expects_session(
         &mut self,
         wish: AcquireRequest<'_, KeyOf<S>>,
@@ -140,8 +141,8 @@ impl<S: Session + ?Sized> State<S> {
         all.map(|(_, session)| session).collect()
     }
 
-    /// Something came of a connection that was being opened: who is to be told. A session tells by itself;
-    /// when there is none, one of those who waited opens the next.
+    /// Handles the result of opening a connection; returns whom to wake. A session reports its streams
+    /// itself; without one, one of the waiters opens the next connection.
     pub(super) fn opened(&mut self, bundle: usize, opened: Opened) -> Vec<Waker> {
         let Some(place) = self.table.bundle(bundle) else { return Vec::new() };
         let live = &mut place.live;
@@ -156,8 +157,8 @@ impl<S: Session + ?Sized> State<S> {
         told.into_iter().filter_map(|ticket| self.dequeue(bundle, ticket)).collect()
     }
 
-    /// The first of a bundle, when a session there has room for one more; or else the first for whom what is
-    /// being opened has none, so that he opens another.
+    /// Returns the first waiter of a bundle, if a session there has room for one more; or else the first one
+    /// beyond the streams of the connections being opened, so that it opens another.
     pub(super) fn next_for_stream(&mut self, bundle: usize) -> Option<Waker> {
         let live = &self.table.bundle(bundle)?.live;
         let room = live.sessions.iter().any(|(_, session)| session.vacancies() > 0);
@@ -193,7 +194,7 @@ impl<S: Session + ?Sized> State<S> {
         Some(waiter.waker)
     }
 
-    /// Something has changed at the origin of that bundle: whether those who wait there could go on.
+    /// Updates whether the waiters at the origin of that bundle can continue.
     pub(super) fn relist(&mut self, bundle: usize) {
         if let Some(origin) = self.table.bundle(bundle).map(|b| b.origin) {
             self.relist_origin(origin);
@@ -219,11 +220,11 @@ impl<S: Session + ?Sized> State<S> {
     }
 }
 
-/// A place in the queue. Whoever leaves it, served or cancelled, lets the next one look.
+/// A place in the queue. Leaving it, served or cancelled, wakes the next waiter.
 pub(super) struct QueuePlace<'a, S: Session + ?Sized> {
     pool: &'a Rc<Inner<S>>,
     wish: AcquireRequest<'a, KeyOf<S>>,
-    /// The number that was drawn, and the bundle, which is held as long as somebody waits there.
+    /// The number drawn, and the bundle, which is referenced as long as somebody waits there.
     stands: Option<(u64, usize)>,
 }
 
@@ -237,7 +238,7 @@ impl<'a, S: Session + ?Sized> QueuePlace<'a, S> {
         self.stands.map(|(ticket, _)| ticket)
     }
 
-    /// Stands in line, at first at its end and from then on where it was.
+    /// Queues: first at the end, and from then on at the same place.
     pub fn take(&mut self, waker: &Waker) {
         let mut state = self.pool.state.borrow_mut();
         let (ticket, bundle) = *self.stands.get_or_insert_with(|| {

@@ -7,7 +7,8 @@ use super::pooled::Pooled;
 /// Limits of a pool; zero means none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections kept, idle and used together, before the oldest idle one goes (CURLOPT_MAXCONNECTS).
+    /// Number of connections, idle and used together, above which the oldest idle one is closed
+    /// (CURLOPT_MAXCONNECTS).
     pub kept: usize,
     /// CURLMOPT_MAX_HOST_CONNECTIONS
     pub per_host: usize,

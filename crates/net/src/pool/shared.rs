@@ -1,10 +1,10 @@
 //! Idle connections that several handles, and threads, take from: a share handle's, or the whole process's.
 //!
-//! What is here is detached: no reactor, no waker, no timer. The lock is held for finding and putting only;
-//! whether a connection is alive is seen, and goodbyes are said, outside it.
+//! The connections are detached: no reactor, no waker, no timer. The lock is held only while searching and
+//! inserting; liveness checks and goodbyes happen outside it.
 //!
-//! tests/pool_interleavings.rs compiles this file and the table once more, with a lock whose order of steps a
-//! seed decides.
+//! tests/pool_interleavings.rs compiles this file and the table once more, with a lock whose order of steps
+//! is decided by a seed.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use super::table::Table;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Connections that belong to nobody at the moment.
+/// Connections without an owner.
 pub struct SharedPool<C: Pooled> {
     table: Mutex<Table<C, (), ()>>,
     kept: usize,
@@ -23,18 +23,18 @@ pub struct SharedPool<C: Pooled> {
 }
 
 impl<C: Pooled> SharedPool<C> {
-    /// A pool that keeps so many connections, each for so long.
+    /// Creates a pool that keeps that many connections, each for that long.
     pub fn new(kept: usize, idle_age: Duration) -> SharedPool<C> {
         SharedPool { table: Mutex::default(), kept, idle_age, next_id: AtomicU64::new(0) }
     }
 
-    /// The number of a connection that may come to lie here: whose pool this is in front of counts by it
+    /// Returns the next connection number. A pool in front of this one takes its numbers from here
     /// (CURLINFO_CONN_ID(3)).
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A live connection as wished for; those that are older than it allows are closed.
+    /// Takes a live connection that matches the request; those that are older than it allows are closed.
     pub fn take(&self, wish: AcquireRequest<'_, C::Key>, now: Instant) -> Option<C> {
         loop {
             let mut connection = {
@@ -51,8 +51,8 @@ impl<C: Pooled> SharedPool<C> {
         }
     }
 
-    /// Leaves a connection to whoever wants it. One that may not be shared is closed politely; so is the one
-    /// idle for longest when there are too many.
+    /// Adds a connection. One that may not be shared is closed in an orderly way; so is the one idle for
+    /// longest if there are too many.
     pub fn put(&self, mut connection: C, now: Instant) {
         if !connection.is_shareable() || connection.is_inherited() {
             return connection.retire();
@@ -65,7 +65,7 @@ impl<C: Pooled> SharedPool<C> {
         }
     }
 
-    /// Looks at the connections that nobody has looked at for `interval`, and closes those that have ended.
+    /// Checks the connections that were not checked for `interval`, and closes those that have ended.
     pub fn upkeep(&self, interval: Duration, now: Instant) {
         let places = self.table().places();
         for at in places {
@@ -79,7 +79,7 @@ impl<C: Pooled> SharedPool<C> {
         }
     }
 
-    /// What is in it, the longest idle first.
+    /// Lists its connections, the longest idle first.
     pub fn list(&self, now: Instant) -> Vec<C::Listed> {
         self.table().all().map(|c| c.listed(now)).collect()
     }
@@ -105,20 +105,20 @@ impl<C: Pooled> SharedPool<C> {
         all.into_iter().for_each(|connection| connection.retire());
     }
 
-    /// Closes politely what belongs to the origins that are asked for; how many those were.
+    /// Closes the connections to the wanted origins in an orderly way; returns their number.
     pub fn close_where(&self, wanted: impl Fn(&<C::Key as PoolKey>::Origin) -> bool) -> usize {
         let (count, chosen): (usize, Vec<_>) = {
             let mut table = self.table();
             let mut places = table.places();
             places.retain(|at| table.name_of(*at).is_some_and(&wanted));
-            // Who looks at one just now closes it when he is through.
+            // A connection that is being checked is closed after the check.
             (places.len(), places.into_iter().filter_map(|at| table.take(at)).collect())
         };
         chosen.into_iter().for_each(|connection| connection.retire());
         count
     }
 
-    /// The longest idle one that nobody looks at, if it has been so for too long or there are too many.
+    /// Takes the longest idle connection that is not being checked, if it is too old or there are too many.
     fn surplus(&self, now: Instant) -> Option<C> {
         let mut table = self.table();
         let oldest = table.oldest_at_hand()?;

@@ -1,4 +1,4 @@
-//! What a pool holds and counts, and what happens when a slot is taken, left, or given back with its
+//! The contents and counts of a pool, and what happens when a slot is taken, left, or returned with its
 //! connection.
 
 use runtime::cell::RefCell;
@@ -23,7 +23,7 @@ pub(crate) struct Inner<S: Session + ?Sized> {
 
 pub(super) struct State<S: Session + ?Sized> {
     pub limits: Limits,
-    /// The longest that any handle lets a connection be idle: older ones are of use to nobody.
+    /// The largest limit on idle time among the handles: older connections are useful to nobody.
     pub longest_idle: Duration,
     pub table: Table<S::Connection, Live<S>, Counts>,
     /// Slots and leases.
@@ -35,7 +35,7 @@ pub(super) struct State<S: Session + ?Sized> {
     pub in_front: Option<Arc<SharedPool<S::Connection>>>,
 }
 
-/// What came of opening a connection.
+/// The result of opening a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opened {
     /// One that serves one transfer at a time.
@@ -82,7 +82,7 @@ impl<S: Session + ?Sized> Inner<S> {
         self.wake_next();
     }
 
-    /// A connection was opened, or none was: those who wait for what comes of it are told.
+    /// Informs the waiters of the result of opening a connection.
     pub(crate) fn opened(&self, bundle: usize, opened: Opened) {
         let wakers = self.state.borrow_mut().opened(bundle, opened);
         wakers.into_iter().for_each(Waker::wake);
@@ -104,7 +104,7 @@ impl<S: Session + ?Sized> Inner<S> {
         }
     }
 
-    /// Numbers are told apart among all connections that one place keeps.
+    /// Returns a connection number that is unique among all pools that share connections.
     pub(crate) fn next_id(&self) -> u64 {
         let mut state = self.state.borrow_mut();
         if let Some(shared) = &state.in_front {
@@ -171,7 +171,7 @@ impl<S: Session + ?Sized> Inner<S> {
         }
     }
 
-    /// Closes what is too old or too many.
+    /// Closes connections that are too old or too many.
     pub(super) fn trim(&self, now: Instant) {
         loop {
             let mut state = self.state.borrow_mut();
@@ -184,7 +184,7 @@ impl<S: Session + ?Sized> Inner<S> {
         }
     }
 
-    /// Shows idle connections, each of which keeps its place if it stays; how many did not.
+    /// Shows idle connections, each of which keeps its place if it stays; returns how many did not.
     pub(super) fn visit(&self, places: Vec<usize>, mut stays: impl FnMut(&mut S::Connection) -> bool) -> u64 {
         let mut gone = 0;
         for at in places {

@@ -1,9 +1,9 @@
-//! The table that a pool is: bundles by the key of an identity, and the idle connections of each.
+//! The table of a pool: bundles by the key of an identity, and the idle connections of each.
 //!
-//! An idle connection stands in three lists, by age: of all, of its origin, of its bundle. So the one used
-//! last, the one to be closed for lack of room, and the one to be closed for its host's sake are each found
-//! in one step. A bundle lives as long as it has an idle connection or somebody holds it; an origin as long
-//! as its bundles.
+//! An idle connection is in three lists, by age: of all, of its origin, of its bundle. So the most recently
+//! used one, the one to close for lack of room, and the one to close for its host's limit are each found in
+//! one step. A bundle lives as long as it has an idle connection or a reference; an origin as long as its
+//! bundles.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -14,15 +14,16 @@ use super::chain::{Chained, Ends};
 use super::pooled::{Ahead, PoolKey, Pooled};
 use super::request::AcquireRequest;
 
-/// How many of a bundle are looked at for the one that costs least, when something was done ahead on them.
+/// Number of connections in a bundle that are compared for the cheapest one, if commands were sent ahead on
+/// them.
 const LOOKS_AHEAD: usize = 32;
 
-/// The lists in which an idle connection stands.
+/// The lists of an idle connection.
 const ALL: usize = 0;
 const ORIGIN: usize = 1;
 const BUNDLE: usize = 2;
 
-/// Bundles with what else is kept of each and of each origin.
+/// Bundles, with additional data of each and of each origin.
 pub(super) struct Table<C: Pooled, B, O> {
     idle: Chained<Idle<C>, 3>,
     all: Ends,
@@ -40,7 +41,7 @@ pub(super) struct Table<C: Pooled, B, O> {
 type OriginOf<C> = <<C as Pooled>::Key as PoolKey>::Origin;
 
 struct Idle<C> {
-    /// Out while somebody looks at it.
+    /// `None` while it is being checked.
     connection: Option<C>,
     bundle: usize,
     number: u64,
@@ -52,7 +53,7 @@ pub(super) struct Loan {
     number: u64,
 }
 
-/// What there is for one identity.
+/// The data of one identity.
 pub(super) struct Bundle<K, B> {
     key: K,
     pub origin: usize,
@@ -61,7 +62,7 @@ pub(super) struct Bundle<K, B> {
     pub live: B,
 }
 
-/// What there is for one origin.
+/// The data of one origin.
 struct Place<N, O> {
     name: N,
     idle: Ends,
@@ -113,14 +114,14 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         self.find(key).map(|at| self.bundles[at].key.clone())
     }
 
-    /// The bundle of an identity; it stays until it is let go as often as it was held.
+    /// Returns the bundle of an identity with a new reference; it lives until all references are released.
     pub fn hold(&mut self, key: &C::Key) -> usize {
         let at = self.enter(key);
         self.bundles[at].holds += 1;
         at
     }
 
-    /// The end of a hold.
+    /// Releases a reference.
     pub fn let_go(&mut self, bundle: usize) {
         let Some(held) = self.bundles.get_mut(bundle) else { return };
         held.holds = held.holds.saturating_sub(1);
@@ -167,8 +168,8 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         bundle
     }
 
-    /// The idle one of a bundle that was used last, and that nobody looks at; of those for which something
-    /// was done ahead, the one that is ready, or had most time to become so.
+    /// Returns the most recently used idle connection of a bundle that is not being checked. If commands were
+    /// sent ahead, prefers one that is ready, or that had the most time to become so.
     pub fn best(&mut self, bundle: usize, wish: AcquireRequest<'_, C::Key>) -> Option<usize> {
         let ends = self.bundles.get(bundle)?.idle;
         let last = ends.last()?;
@@ -188,18 +189,18 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         best.0
     }
 
-    /// The one that has been idle for longest.
+    /// Returns the one that has been idle for longest.
     pub fn oldest(&self) -> Option<usize> {
         self.all.first()
     }
 
-    /// The same of those that nobody looks at.
+    /// Returns the longest idle one that is not being checked.
     pub fn oldest_at_hand(&self) -> Option<usize> {
         let at_hand = |at: &usize| self.idle.get(*at).is_some_and(|idle| idle.connection.is_some());
         self.idle.walk(ALL, self.all).find(at_hand)
     }
 
-    /// The same of one origin.
+    /// Returns the longest idle one of an origin that is not being checked.
     pub fn oldest_of(&self, origin: usize) -> Option<usize> {
         self.origins.get(origin)?.idle.first()
     }
@@ -214,7 +215,7 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         Some(self.bundles.get(self.idle.get(at)?.bundle)?.key.origin())
     }
 
-    /// An idle connection, unless somebody looks at it.
+    /// Returns an idle connection, unless it is being checked.
     pub fn look(&mut self, at: usize) -> Option<&C> {
         self.looks += 1;
         self.idle.get(at)?.connection.as_ref()
@@ -236,7 +237,7 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         self.idle.walk(ALL, self.all).collect()
     }
 
-    /// The same of one bundle.
+    /// Returns the idle connections of a bundle.
     pub fn places_of(&self, bundle: usize) -> Vec<usize> {
         let ends = self.bundles.get(bundle).map_or_else(Ends::default, |b| b.idle);
         self.idle.walk(BUNDLE, ends).collect()
@@ -253,8 +254,8 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         Some((Loan { at, number: idle.number }, idle.connection.take()?))
     }
 
-    /// Takes back what was lent, or learns that it is gone. A connection whose place was taken from it
-    /// meanwhile is left over.
+    /// Takes back a lent connection, or `None` if it is closed. If its place was removed meanwhile, returns
+    /// the connection.
     pub fn put_back(&mut self, loan: Loan, connection: Option<C>) -> Option<C> {
         let own = self.idle.get_mut(loan.at).filter(|idle| idle.number == loan.number);
         match (own, connection) {
@@ -302,7 +303,7 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         at
     }
 
-    /// Forgets a bundle that nobody needs, and its origin with the last one.
+    /// Removes an unused bundle, and its origin with the last one.
     fn prune(&mut self, bundle: usize) {
         let held = &self.bundles[bundle];
         if held.holds > 0 || held.idle.len() > 0 {

@@ -1,5 +1,5 @@
-//! The pool with numbers in place of connections: what it finds, limits, lists and closes depends on no
-//! protocol.
+//! The pool with numbers in place of connections: searching, limits, lists and closing are independent of
+//! protocols.
 
 use std::cell::Cell;
 use std::rc::Rc;

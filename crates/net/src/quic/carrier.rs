@@ -1,4 +1,4 @@
-//! What carries a connection of QUIC's: the socket, and the protocol's state.
+//! The carrier of a QUIC connection: the socket, and the protocol's state.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -23,14 +23,14 @@ const LITTLE: usize = 16 << 10;
 /// Between two moves.
 const MOVES: Duration = Duration::from_secs(1);
 
-/// A connection's state, and what its datagrams take.
+/// A connection's state, and the transport of its datagrams.
 pub struct Quic {
     socket: Box<dyn Underlay>,
     pub machine: Box<Machine>,
     tls: Option<Arc<TlsInfo>>,
     /// When it moved to another local address last.
     moved: Option<Instant>,
-    /// The handshake, while it goes on and the connection is in use already.
+    /// The handshake, while it is in progress and the connection is in use already.
     ahead: Option<Box<Ahead>>,
     log: Option<Log>,
 }
@@ -57,7 +57,7 @@ impl Quic {
         self.ahead = Some(Box::new(Ahead { handshake, late }));
     }
 
-    /// What has happened next. Who went ahead of the handshake is told how it went.
+    /// Returns the next event. After early data, the result of the handshake is one.
     pub fn event(&mut self) -> Option<Event> {
         let event = self.machine.event()?;
         match &event {
@@ -95,12 +95,12 @@ impl Quic {
         Poll::Ready(Err(e))
     }
 
-    /// What time it is for the reactor that has the socket, or for nobody in particular.
+    /// Returns the time of the socket's reactor, or of the system's clock without one.
     pub fn now(&self) -> Instant {
         self.socket().now().unwrap_or_else(Instant::now)
     }
 
-    /// Receives once, and tells how many bytes.
+    /// Receives once, and returns the number of bytes.
     pub fn poll_receive(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         let (now, machine, log) = (self.now(), &mut self.machine, &mut self.log);
         let mut take = |batch: Batch<'_>| {
@@ -116,9 +116,8 @@ impl Quic {
         }
     }
 
-    /// Sends what there is to send. When the local address is gone, the connection moves to the one that
-    /// leads to the peer now (RFC 9000 §9): once in a while, so that a way that is closed for good is known
-    /// as such.
+    /// Sends pending datagrams. If the local address is gone, the connection migrates to the address that
+    /// leads to the peer now (RFC 9000 §9). This is limited in rate, so that an unreachable peer is detected.
     pub fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let (now, most) = (self.now(), self.socket.most());
         while let Some(batch) = self.machine.next_batch(most, now) {
@@ -136,7 +135,7 @@ impl Quic {
         Poll::Ready(Ok(()))
     }
 
-    /// To another local address; the peer finds out by what comes from there.
+    /// Migrates to another local address; the peer notices it by the packets from there.
     pub fn move_on(&mut self) -> io::Result<()> {
         self.moved = Some(self.now());
         self.socket.move_on()?;
@@ -144,21 +143,21 @@ impl Quic {
         Ok(())
     }
 
-    /// Ends the connection as HTTP/3 ends one that is fine, and tells the peer in one try.
+    /// Ends the connection without an error in HTTP/3, and notifies the peer in one try.
     pub fn say_goodbye(&mut self) {
         let now = self.now();
         self.machine.close(ErrorCode::NO_ERROR.0, "", now);
         self.send();
     }
 
-    /// The same as far as there is room, without waiting.
+    /// Sends pending datagrams as far as there is room, without waiting.
     pub fn send(&mut self) {
         let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
     }
 
-    /// Without waiting: does what was due, takes what has come, answers. What has come since counts from now
-    /// on: where it has waited for so long that the connection was over by then, the peer has given it up,
-    /// too. What the system puts together and `buf` has no room for is lost.
+    /// Processes timers, receives and replies, without waiting. Received datagrams count as arriving now: if
+    /// they waited beyond the idle timeout, the peer has given up the connection, too. Coalesced datagrams
+    /// that do not fit into `buf` are lost.
     pub fn look(&mut self, buf: &mut [u8]) -> Idle {
         let now = self.now();
         self.machine.tick(now);
@@ -178,7 +177,7 @@ impl Quic {
     }
 }
 
-/// What the system says when the address or the way that it sent from is no more.
+/// Returns whether the error means that the local address or route is gone.
 fn is_lost_way(e: &io::Error) -> bool {
     use io::ErrorKind as K;
     matches!(
@@ -188,7 +187,7 @@ fn is_lost_way(e: &io::Error) -> bool {
 }
 
 impl Carrier for Quic {
-    /// The goodbye is the word of the protocol above; what lies below has one of its own.
+    /// Sends the goodbye. The protocol above has a code of its own.
     fn retire(&mut self) {
         self.socket.retire();
     }

@@ -1,4 +1,4 @@
-//! From a connected socket to a QUIC connection whose server is known (RFC 9001).
+//! From a connected socket to a QUIC connection with a verified server (RFC 9001).
 
 use std::future::poll_fn;
 use std::io;
@@ -23,21 +23,21 @@ use crate::tls::verify::verdict;
 use crate::tls::{PeerSessions, TlsConfig, TlsInfo, alerts};
 use crate::{Fault, NetError, NetErrorKind};
 
-/// With whom and how.
+/// The server and the parameters of a connection.
 pub struct QuicRequest<'a> {
     /// The host that the server must prove to be, and the port that messages name.
     pub host: &'a str,
     pub port: u16,
     pub tls: &'a Arc<TlsConfig>,
     pub sessions: &'a Arc<PeerSessions>,
-    /// Where the session in hand allows early data, the connection is used before its handshake is over.
+    /// Whether to use the connection before its handshake completes, if the session allows early data.
     pub early: bool,
     pub purpose: Purpose,
-    /// A folder for a file of what happens on the connection (qlog).
+    /// A directory for a log of the connection (qlog).
     pub qlog: Option<PathBuf>,
 }
 
-/// A connection whose handshake is done, or goes on while it is used.
+/// A connection whose handshake is complete, or in progress while it is used.
 pub struct Established {
     pub quic: Quic,
     pub endpoints: Endpoints,
@@ -64,14 +64,15 @@ pub async fn shake_hands(
     Ok(Established { quic, endpoints, private, connected_at })
 }
 
-/// A connected socket as what takes QUIC's datagrams, and whom it leads to.
+/// Wraps a connected socket as a transport for datagrams; returns it and the peer's address.
 pub fn on_socket(socket: Socket, endpoints: &Endpoints) -> Result<(Box<dyn Underlay>, SocketAddr), Fault> {
     let lost = |e: io::Error| Fault::Lost(NetError::from_io(NetErrorKind::CouldntConnect, "", &e));
     let peer = endpoints.remote.ok_or_else(|| lost(io::ErrorKind::NotConnected.into()))?;
     Ok((Box::new(UdpSocket::new(socket, peer).map_err(lost)?), peer))
 }
 
-/// The same on whatever takes datagrams to the server; its address is a name for it, and need not be true.
+/// Does the handshake on any transport for datagrams. The server's address is only a label, and need not be
+/// real.
 pub async fn shake_hands_through(
     reactor: &Arc<Reactor>,
     underlay: Box<dyn Underlay>,
@@ -101,7 +102,7 @@ pub async fn shake_hands_through(
     Ok(quic)
 }
 
-/// With whom and how, for as long as it goes on.
+/// The server and the parameters of a handshake in progress.
 pub struct Handshake {
     host: String,
     port: u16,
@@ -118,7 +119,7 @@ impl Handshake {
         Arc::new(Hello::new(self.sessions.built.for_one(&self.tls.alpn, resumption, early)))
     }
 
-    /// What is known of one that is not over.
+    /// Returns the expected TLS parameters of a handshake in progress.
     pub fn expected(&self) -> TlsInfo {
         TlsInfo {
             version: "TLSv1.3",
@@ -128,7 +129,7 @@ impl Handshake {
         }
     }
 
-    /// What it has agreed on.
+    /// Returns the negotiated TLS parameters.
     pub fn info(&self, machine: &Machine) -> TlsInfo {
         let Handshake { tls, sessions, .. } = self;
         let Some(Told { alpn, cipher, group, resumed, certificates: certs, .. }) = machine.told() else {
@@ -153,8 +154,8 @@ impl Handshake {
         }
     }
 
-    /// The fault for it: who has answered answers the same from another address. The peer is told, in one
-    /// try, when it was us who ended it.
+    /// Converts a failure. A server that has answered would answer the same from another address. If we ended
+    /// the handshake, the peer is notified in one try.
     pub fn fault(&self, quic: &mut Quic, failed: Failed) -> Fault {
         quic.send();
         let Handshake { host, port, .. } = self;
@@ -180,14 +181,14 @@ impl Handshake {
     }
 }
 
-/// What TLS has said of a server that was refused for its certificate, or for not having the key of what was
-/// encrypted for it.
+/// Returns TLS's reason if the server was refused for its certificate, or because it could not decrypt the
+/// encrypted hello.
 fn refusal(fault: &rustls::Error) -> Option<NetError> {
     let of_ech = || Some(alerts::connect_error(fault)).filter(|e| e.kind == NetErrorKind::EchRequired);
     verdict(fault).or_else(of_ech)
 }
 
-/// Why it came to nothing.
+/// Why a handshake failed.
 pub enum Failed {
     Io(io::Error),
     Lost(ConnectionError),
@@ -207,7 +208,7 @@ async fn run(quic: &mut Quic, reactor: &Arc<Reactor>) -> Result<(), Failed> {
     .await
 }
 
-/// Sends, receives, and looks what came of it.
+/// Sends, receives, and checks the result.
 fn step(quic: &mut Quic, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<(), Failed>> {
     loop {
         let _ = quic.poll_send(cx).map_err(Failed::Io)?;

@@ -1,4 +1,4 @@
-//! The timer of a connection that somebody runs.
+//! The timer of a connection that is being driven.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use super::Machine;
 pub struct Due(Option<Sleep>);
 
 impl Due {
-    /// Does what is due; ready when there was something.
+    /// Processes expired timers; ready if there were any.
     pub fn poll(&mut self, cx: &mut Context<'_>, machine: &mut Machine, reactor: &Arc<Reactor>) -> Poll<()> {
         let next = [machine.timeout(), machine.silent_until()];
         let Some(at) = next.into_iter().flatten().min() else { return Poll::Pending };

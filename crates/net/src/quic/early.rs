@@ -1,13 +1,13 @@
-//! What leaves before the handshake is over (RFC 9001 §4.6). It is kept until the server has taken it: one
-//! that refuses has seen none of it, and no stream is left. Then they are opened again, under the same
-//! numbers, and say the same: nobody above sees a difference.
+//! Early data, sent before the handshake completes (RFC 9001 §4.6). It is kept until the server has accepted
+//! it. A server that refuses it has seen none of it, and all streams are gone. Then they are opened again,
+//! with the same numbers, and the same data is sent: the layers above see no difference.
 
 use quinn_proto::{Connection, Dir, StreamId, VarInt};
 
-/// Bytes sent early at most, whatever a server takes.
+/// Maximum number of early bytes, whatever a server accepts.
 const MOST: usize = 64 * 1024;
 
-/// What was said early.
+/// The early data of all streams.
 pub struct Early {
     streams: Vec<Said>,
     /// Still to be said, at most.
@@ -27,7 +27,7 @@ struct Said {
 }
 
 impl Said {
-    /// Goes on with saying it again, as far as there is room.
+    /// Continues to send the data again, as far as there is room.
     fn go_on(&mut self, connection: &mut Connection) {
         let mut stream = connection.send_stream(self.stream);
         if let Ok(n) = stream.write(&self.bytes[self.again..]) {
@@ -59,7 +59,8 @@ impl Early {
         self.streams.iter_mut().find(|said| said.stream == stream)
     }
 
-    /// How much more may be said on a stream now: nothing new before what was said has been said again.
+    /// Returns how much may be written on a stream now: nothing new before the early data has been sent
+    /// again.
     pub fn room(&mut self, stream: StreamId) -> usize {
         if !self.refused {
             return self.room;
@@ -75,7 +76,7 @@ impl Early {
         }
     }
 
-    /// Nothing more follows on a stream; whether it can be told at once.
+    /// Records the end of a stream; returns whether it can be sent at once.
     pub fn finished(&mut self, stream: StreamId) -> bool {
         let at_once = !self.refused;
         self.of(stream).is_none_or(|said| {
@@ -88,7 +89,7 @@ impl Early {
         self.of(stream).into_iter().for_each(|said| said.stopped = Some(code));
     }
 
-    /// A stream is given up: what was left of it is said to nobody.
+    /// Drops the remaining data of a stream that was reset.
     pub fn reset(&mut self, stream: StreamId, code: VarInt) {
         if self.refused {
             self.streams.retain(|said| said.stream != stream);
@@ -127,7 +128,7 @@ impl Early {
         self.streams.is_empty()
     }
 
-    /// Goes on with that when there is more room; whether all has been said.
+    /// Continues to send the data again; returns whether all of it was sent.
     pub fn go_on(&mut self, connection: &mut Connection) -> bool {
         self.streams.iter_mut().for_each(|said| said.go_on(connection));
         self.streams.retain(|said| !said.is_done());

@@ -1,5 +1,5 @@
-//! One QUIC connection as a client has it: datagrams and the time go in, datagrams and what happened come
-//! out.
+//! One client-side QUIC connection as a state machine: datagrams and the time go in, datagrams and events
+//! come out.
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,26 +21,27 @@ use runtime::stack::with_room;
 
 use crate::{NetError, NetErrorKind};
 
-/// The largest datagram that is taken, as the peer is told: what an Ethernet carries over IPv4.
+/// The largest datagram accepted, as announced to the peer: the payload of an Ethernet frame over IPv4.
 pub const DATAGRAM: usize = 1472;
-/// What is kept until the peer has acknowledged it, on all streams together.
+/// Limit of unacknowledged data, on all streams together.
 const SEND_WINDOW: u64 = 8 << 20;
 /// Unused for longer than this, a connection is over (curl's own).
 const IDLE: Duration = Duration::from_secs(60);
-/// A peer whose limit is shorter than twice this is not kept busy for it.
+/// No keep-alive for a peer whose idle timeout is shorter than twice this.
 const LEAST_SILENCE: Duration = Duration::from_millis(500);
 /// Datagrams that one system call sends: no more than 64 KiB.
 const BATCH: usize = 44;
-/// What the peer opens: its control stream and two for header compression, and some that nobody knows.
+/// Number of streams that the peer may open: its control stream, two for header compression, and some of
+/// unknown types.
 const PEERS_STREAMS: u32 = 16;
 
-/// Datagrams of somebody else's that wait, either way.
+/// Limit of queued payloads of tunnelled datagrams, in each direction.
 const DATAGRAMS: usize = 1 << 20;
-/// What the way is taken to carry at first where datagrams of 1,200 bytes have to find room in ours: another
-/// QUIC's first ones (RFC 9000 §14.1). Where it carries less, that is found out.
+/// Initial MTU if datagrams of 1,200 bytes have to fit into ours: the first ones of a tunnelled QUIC
+/// connection (RFC 9000 §14.1). A smaller path MTU is detected.
 const FOR_DATAGRAMS: u16 = 1350;
 
-/// The code of a stream that nobody wants any more, whatever runs on it (RFC 9114 §8.1:
+/// The code of a stream that is not needed any more, whatever protocol uses it (RFC 9114 §8.1:
 /// H3_REQUEST_CANCELLED).
 const CANCELLED: u64 = 0x10c;
 
@@ -54,33 +55,32 @@ pub struct Machine {
     out: Vec<u8>,
     size: usize,
     ecn: u8,
-    /// What was read has made room, which the peer is to be told.
+    /// Whether reading has made room that has to be announced to the peer.
     stirred: bool,
     lost: Option<ConnectionError>,
-    /// When the peer was heard or asked last, and how long either may be silent while somebody runs the
-    /// connection.
+    /// When the peer was last heard or probed, and how long silence may last while the connection is driven.
     heard: Instant,
     silence: Option<Duration>,
     window: Window,
-    /// What was said before the handshake was over, until the server has taken it.
+    /// Early data, until the server has accepted it.
     early: Option<Early>,
-    /// Bytes of it that the server took, or negative those that it refused.
+    /// Bytes of it that the server accepted; negative if it refused them.
     taken_early: i64,
-    /// It panicked: its state is nothing to go on with.
+    /// Whether it panicked: its state is unusable.
     broken: bool,
     purpose: Purpose,
 }
 
-/// What a connection is for.
+/// The use of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Streams.
     Streams,
-    /// Streams, and somebody else's datagrams (RFC 9221).
+    /// Streams, and datagrams of another protocol (RFC 9221).
     Datagrams,
 }
 
-/// What became of a datagram that was to be sent.
+/// The result of sending a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     Yes,
@@ -90,21 +90,21 @@ pub enum Sent {
     Blocked,
 }
 
-/// What a look at a stream has found.
+/// The result of reading from a stream.
 #[derive(Debug)]
 pub enum Readable {
     Bytes(Bytes),
     /// All has been read.
     End,
-    /// Given up by the peer, for a reason of the protocol above.
+    /// Reset by the peer, with a code of the protocol above.
     Reset(u64),
     /// Nothing yet.
     Blocked,
 }
 
 impl Machine {
-    /// Begins a connection to a server of this name. It is made where the stack has room: it is large until
-    /// it lies on the heap, and so are the frames that make the keys for its hello.
+    /// Starts a connection to a server of this name. It is built where the stack has room: it is large until
+    /// it is on the heap, and so are the frames that compute the keys for its hello.
     pub fn connect(
         hello: Arc<Hello>,
         peer: SocketAddr,
@@ -162,7 +162,7 @@ impl Machine {
     }
 
     fn take_in(&mut self, batch: &Batch<'_>, now: Instant) {
-        let mut answer = Vec::new(); // nothing that a client is answered by itself
+        let mut answer = Vec::new(); // not used by a client
         let mut bytes = BytesMut::from(batch.bytes);
         let ecn = EcnCodepoint::from_bits(batch.ecn);
         while !bytes.is_empty() {
@@ -176,7 +176,7 @@ impl Machine {
         self.settle();
     }
 
-    /// Does what is due.
+    /// Processes expired timers.
     pub fn tick(&mut self, now: Instant) {
         self.guarded((), |machine| {
             while machine.connection.poll_timeout().is_some_and(|at| at <= now) {
@@ -191,9 +191,8 @@ impl Machine {
         if self.broken { None } else { self.connection.poll_timeout() }
     }
 
-    /// When the peer is to be asked for a sign of life, by who runs the connection: a stream is open, and
-    /// none of it may come for longer than a connection may be idle (RFC 9114 §5.1, RFC 9000 §10.1.2). Half
-    /// of that, as in curl.
+    /// Returns when to probe the peer: while a stream is open, silence may last longer than the idle timeout
+    /// (RFC 9114 §5.1, RFC 9000 §10.1.2). Half of that timeout, as in curl.
     pub fn silent_until(&self) -> Option<Instant> {
         let silence = self.silence.filter(|_| !self.is_closed())?;
         Some(self.heard + silence)
@@ -207,8 +206,8 @@ impl Machine {
         }
     }
 
-    /// What is to be sent next, until [`Machine::sent`] says that it was, of at most so many datagrams; none
-    /// when there is nothing to say.
+    /// Returns the next datagrams to send, at most `most`, until [`Machine::sent`] confirms them; `None` if
+    /// there are none.
     pub fn next_batch(&mut self, most: usize, now: Instant) -> Option<Batch<'_>> {
         if self.out.is_empty() {
             let transmit = self.guarded(None, |machine| {
@@ -220,12 +219,12 @@ impl Machine {
         Some(Batch { bytes: &self.out, size: self.size, ecn: self.ecn })
     }
 
-    /// It has left, or was lost as others are.
+    /// Records that the batch was sent, or lost like others.
     pub fn sent(&mut self) {
         self.out.clear();
     }
 
-    /// What has happened next.
+    /// Returns the next event.
     pub fn event(&mut self) -> Option<Event> {
         if self.broken {
             return self.lost.is_none().then(|| {
@@ -258,14 +257,14 @@ impl Machine {
         self.early.is_some()
     }
 
-    /// Bytes that the server took before the handshake was over, or negative those that it refused, which
-    /// went again.
+    /// Returns the early bytes that the server accepted; negative if it refused them and they were sent
+    /// again.
     pub fn taken_early(&self) -> i64 {
         self.taken_early
     }
 
-    /// The handshake is over. What was refused goes again; where there is no room for its streams any more,
-    /// all is lost.
+    /// Handles the end of the handshake. Refused data is sent again; if there is no room for its streams any
+    /// more, the connection fails.
     fn settle_early(&mut self) -> Option<Event> {
         let mut early = self.early.take()?;
         self.taken_early = early.amount() as i64;
@@ -281,7 +280,7 @@ impl Machine {
         None
     }
 
-    /// What the way to the peer is like.
+    /// Returns statistics of the path to the peer.
     pub fn path(&self) -> PathStats {
         self.connection.stats().path
     }
@@ -296,7 +295,7 @@ impl Machine {
         self.broken || self.lost.is_some() || self.connection.is_closed()
     }
 
-    /// What is known of the handshake.
+    /// Returns the facts about the handshake.
     pub fn told(&self) -> Option<Told> {
         let told = self.connection.crypto_session().handshake_data()?;
         told.downcast().ok().map(|told| *told)
@@ -312,7 +311,7 @@ impl Machine {
         Some(stream)
     }
 
-    /// The next stream that the peer has opened to talk to us alone.
+    /// Returns the next unidirectional stream that the peer has opened.
     pub fn accept(&mut self) -> Option<StreamId> {
         if self.broken {
             return None;
@@ -320,12 +319,12 @@ impl Machine {
         self.connection.streams().accept(Dir::Uni)
     }
 
-    /// So many of our streams are open, who share what may wait unread.
+    /// Sets the number of our open streams, which share the limit of unread data.
     pub fn share_window(&self, streams: usize) {
         self.window.share(streams);
     }
 
-    /// What has come on a stream, in pieces of at most `most` bytes. It makes room for more.
+    /// Reads from a stream, in pieces of at most `most` bytes. This makes room for more.
     pub fn read(&mut self, stream: StreamId, most: usize) -> Readable {
         if self.broken {
             return Readable::Blocked;
@@ -342,7 +341,7 @@ impl Machine {
         readable
     }
 
-    /// Whether what was read since the last question is to be told to the peer.
+    /// Returns whether reading since the last call has to be announced to the peer.
     pub fn take_stirred(&mut self) -> bool {
         std::mem::take(&mut self.stirred)
     }
@@ -368,7 +367,7 @@ impl Machine {
         }
     }
 
-    /// Nothing more follows on a stream.
+    /// Ends our side of a stream.
     pub fn finish(&mut self, stream: StreamId) {
         if self.broken {
             return;
@@ -383,7 +382,7 @@ impl Machine {
         self.broken || self.connection.send_stream(stream).stopped().is_err()
     }
 
-    /// Gives a stream up in both directions.
+    /// Abandons a stream in both directions.
     pub fn abandon(&mut self, stream: StreamId, code: u64) {
         if self.broken {
             return;
@@ -393,7 +392,7 @@ impl Machine {
         let _ = self.connection.send_stream(stream).reset(code_of(code)); // it may have ended
     }
 
-    /// Wants nothing more of a stream.
+    /// Tells the peer to stop sending on a stream.
     pub fn stop(&mut self, stream: StreamId, code: u64) {
         if self.broken {
             return;
@@ -419,7 +418,7 @@ impl Machine {
         }
     }
 
-    /// The next one that came.
+    /// Returns the next received datagram.
     pub fn receive_datagram(&mut self) -> Option<Bytes> {
         if self.broken { None } else { self.connection.datagrams().recv() }
     }
@@ -432,7 +431,7 @@ impl Machine {
         self.connection.close(now, code_of(code), Bytes::from_static(why.as_bytes()));
     }
 
-    /// What is sent comes from another address from now on.
+    /// Records that our address has changed.
     pub fn address_changed(&mut self) {
         self.connection.local_address_changed();
     }
@@ -442,8 +441,8 @@ impl Machine {
         self.connection.ping();
     }
 
-    /// What a peer sends is taken in by code of others: should it panic, this connection ends, and those who
-    /// run others go on. Nothing in there calls an application.
+    /// Runs code of others on a peer's input. If it panics, this connection ends, and other connections
+    /// continue. Nothing in there calls an application.
     fn guarded<T>(&mut self, otherwise: T, f: impl FnOnce(&mut Machine) -> T) -> T {
         if self.broken {
             return otherwise;
@@ -459,7 +458,7 @@ impl Machine {
         self.guarded((), |_| panic!("a panic of a dependency's, for a test"));
     }
 
-    /// What the two halves of the machine have to tell each other.
+    /// Exchanges pending events between the two halves of the machine.
     fn settle(&mut self) {
         while let Some(event) = self.connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(self.handle, event) {
@@ -475,7 +474,7 @@ fn transport(purpose: Purpose) -> TransportConfig {
         .max_concurrent_bidi_streams(0_u32.into())
         .max_concurrent_uni_streams(PEERS_STREAMS.into())
         .stream_receive_window(window::STREAM.into())
-        // A stream that nobody reads must not stall the others: what all hold is bounded by each.
+        // An unread stream must not block the others: the total is bounded by the windows of the streams.
         .receive_window(VarInt::MAX)
         .send_window(SEND_WINDOW)
         .max_idle_timeout(IdleTimeout::try_from(IDLE).ok())

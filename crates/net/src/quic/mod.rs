@@ -1,11 +1,10 @@
-//! QUIC (RFC 9000) under HTTP/3: many streams on a connected UDP socket.
+//! QUIC (RFC 9000) for HTTP/3: many streams on a connected UDP socket.
 //!
-//! The protocol is `quinn-proto`'s, a state machine without I/O; [`Machine`] is one connection of it as a
-//! client has it. [`shake_hands`] does the handshake on a socket that won a race, whose certificates
-//! `tls::verify` judges as any; what comes of it is a [`Quic`], which carries a connection; where a session
-//! allows early data (`early`) it is one before the handshake is over. Who runs a session on it (`http3`)
-//! asks it to move its datagrams and has its timer. On an idle connection nobody does: it is looked at when
-//! it is next asked for.
+//! The protocol is `quinn-proto`'s, a state machine without I/O; [`Machine`] is one client-side connection.
+//! [`shake_hands`] does the handshake on a socket that won a race; `tls::verify` judges the certificates. The
+//! result is a [`Quic`], which carries a connection; if a session allows early data (`early`), it exists
+//! before the handshake completes. The session on it (`http3`) moves its datagrams and owns its timer.
+//! Nothing drives an idle connection: it is checked before its next use.
 
 mod carrier;
 mod connect;

@@ -1,6 +1,6 @@
-//! What happens on a connection, for those who look into why (qlog, draft-ietf-quic-qlog-main-schema-13): a
-//! file of JSON text sequences (RFC 7464) for each connection, named by the connection's first ID as curl
-//! names it. Datagrams, and what the way to the peer turns out to be; frames are told by the layer above.
+//! A log of a connection for debugging (qlog, draft-ietf-quic-qlog-main-schema-13): a file of JSON text
+//! sequences (RFC 7464) for each connection, named by the connection's first ID as in curl. It has datagrams
+//! and metrics of the path; the layer above logs frames.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -10,7 +10,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use quinn_proto::PathStats;
 
-/// Begins each text of a sequence.
+/// Starts each text of a sequence.
 const RECORD: char = '\u{1e}';
 
 /// One connection's file, which is made when it has sent something.
@@ -29,12 +29,12 @@ fn source(datagram: &[u8]) -> Option<&[u8]> {
 }
 
 impl Log {
-    /// In this folder. Who can't write there goes without: it never fails a transfer.
+    /// Creates a log in this directory. A directory that is not writable never fails a transfer.
     pub fn new(folder: PathBuf) -> Log {
         Log { folder, file: None, told: String::new() }
     }
 
-    /// For the connection whose first datagram this is.
+    /// Starts the file of the connection whose first datagram this is.
     fn begin(&mut self, first: &[u8], now: Instant) -> Option<()> {
         let name: String = source(first)?.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut options = OpenOptions::new();
@@ -51,7 +51,7 @@ impl Log {
 
     fn line(&mut self, text: &str) {
         if let Some((file, _)) = &mut self.file {
-            let _ = file.write_all(format!("{RECORD}{text}\n").as_bytes()); // nowhere to tell it
+            let _ = file.write_all(format!("{RECORD}{text}\n").as_bytes()); // nowhere to report it
         }
     }
 
@@ -64,7 +64,7 @@ impl Log {
     /// Datagrams of one size were sent, the last perhaps shorter.
     pub fn sent(&mut self, bytes: &[u8], size: usize, now: Instant) {
         if self.file.is_none() {
-            let _ = self.begin(bytes, now); // who can't write has nothing to tell
+            let _ = self.begin(bytes, now); // without a file nothing is logged
         }
         self.datagrams("transport:datagrams_sent", bytes.len(), size, now);
     }
@@ -85,7 +85,7 @@ impl Log {
         self.event(name, &format!("\"count\":{},\"raw\":[{raw}]", bytes.div_ceil(size)), now);
     }
 
-    /// What the way to the peer is like, when it has changed.
+    /// Logs the metrics of the path if they have changed.
     pub fn metrics(&mut self, path: &PathStats, now: Instant) {
         let data = format!(
             "\"smoothed_rtt\":{:.3},\"congestion_window\":{},\"packets_lost\":{},\"mtu\":{}",
@@ -100,7 +100,7 @@ impl Log {
         }
     }
 
-    /// How it came to its end.
+    /// Logs the end of the connection.
     pub fn closed(&mut self, why: &str, now: Instant) {
         let why: String = why.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).collect();
         self.event("connectivity:connection_closed", &format!("\"reason\":\"{why}\""), now);

@@ -1,6 +1,5 @@
-//! TLS under QUIC (RFC 9001): rustls does the handshake and makes the keys. What `quinn-proto` asks of it is
-//! answered here, and not by its own glue, which keeps to itself what was agreed on and why a server was
-//! refused.
+//! TLS under QUIC (RFC 9001): rustls does the handshake and computes the keys. This is our own adapter for
+//! `quinn-proto`, whose own one does not reveal the negotiated parameters and why a server was refused.
 
 use std::any::Any;
 use std::io::Cursor;
@@ -23,7 +22,7 @@ use crate::tls::suites;
 /// The only version that is spoken (RFC 9000 §15).
 const V1: u32 = 1;
 
-/// What proves that a Retry is an answer (RFC 9001 §5.8): everybody knows the key.
+/// The key of the tag that authenticates a Retry (RFC 9001 §5.8); it is public.
 const RETRY_KEY: u128 = 0xbe0c690b9f66575a1d766b54e368c84e;
 const RETRY_NONCE: [u8; 12] = [0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb];
 const TAG: usize = 16;
@@ -42,11 +41,11 @@ struct Session {
     initial: Suite,
     next: Option<Secrets>,
     window: Window,
-    /// Why the server was refused, or what it has said.
+    /// Why the server was refused, or its alert.
     fault: Option<Error>,
 }
 
-/// What is known of a handshake by now.
+/// The known facts about a handshake.
 pub struct Told {
     pub alpn: Option<String>,
     /// OpenSSL's names.
@@ -54,7 +53,7 @@ pub struct Told {
     pub group: &'static str,
     pub resumed: bool,
     pub certificates: Vec<CertificateDer<'static>>,
-    /// Unused for so long, the peer gives the connection up.
+    /// The peer's idle timeout.
     pub idle: Option<Duration>,
     pub fault: Option<Error>,
 }
@@ -77,8 +76,7 @@ impl crypto::ClientConfig for Hello {
         name: &str,
         parameters: &TransportParameters,
     ) -> Result<Box<dyn crypto::Session>, ConnectError> {
-        // What protects the first packets hides nothing, and has nothing to do with the suites that are
-        // offered.
+        // The protection of the first packets is public, and independent of the offered suites.
         let initial = TLS13_AES_128_GCM_SHA256.tls13().and_then(|suite| suite.quic_suite());
         let initial = initial.filter(|_| version == V1).ok_or(ConnectError::UnsupportedVersion)?;
         let invalid = || ConnectError::InvalidServerName(name.to_owned());
@@ -87,7 +85,7 @@ impl crypto::ClientConfig for Hello {
         parameters.write(&mut said);
         let said = narrowed(&said);
         let tls = ClientConnection::new(self.config.clone(), Version::V1, server, said).map_err(|e| {
-            let _ = self.fault.set(e); // the first is told
+            let _ = self.fault.set(e); // the first one is reported
             ConnectError::UnsupportedVersion
         })?;
         Ok(Box::new(Session { tls, initial, next: None, window: self.window.clone(), fault: None }))
@@ -115,8 +113,7 @@ impl Session {
     }
 }
 
-/// What transport parameters say of the time that a connection may be idle; 0 is as good as nothing said (RFC
-/// 9000 §18.2: max_idle_timeout).
+/// Returns the idle timeout in transport parameters; 0 means none (RFC 9000 §18.2: max_idle_timeout).
 fn idle_limit(mut said: &[u8]) -> Option<Duration> {
     const MAX_IDLE_TIMEOUT: u64 = 1;
     while let Some((id, value, behind)) = parameter(said) {
@@ -142,13 +139,13 @@ impl crypto::Session for Session {
         keys(self.initial.keys(to, side, Version::V1))
     }
 
-    /// [`Told`], at any time.
+    /// Returns [`Told`], at any time.
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
         Some(Box::new(self.told()))
     }
 
     fn peer_identity(&self) -> Option<Box<dyn Any>> {
-        None // `Told` has it
+        None // it is in `Told`
     }
 
     fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
@@ -198,7 +195,7 @@ impl crypto::Session for Session {
         Some(self.window.guard_packets(keys))
     }
 
-    /// The tag is over a packet that begins with what the first was sent to.
+    /// Verifies the tag. It covers a packet that begins with the destination of the first one.
     fn is_valid_retry(&self, to: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
         let Some((said, tag)) = payload.split_last_chunk::<TAG>() else { return false };
         let packet = [&[to.len() as u8][..], to, header, said].concat(); // at most 20 (RFC 9000 §17.2)
@@ -210,7 +207,7 @@ impl crypto::Session for Session {
         key.open_in_place(nonce, aead::Aad::from(packet), &mut tag.to_vec()).is_ok()
     }
 
-    /// Nobody asks.
+    /// Not used.
     fn export_keying_material(
         &self,
         _: &mut [u8],

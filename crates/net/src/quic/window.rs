@@ -1,10 +1,10 @@
-//! How much a peer may send on a stream that nobody reads, so that what all streams of a connection hold is
+//! Limits what a peer may send on an unread stream, so that the total of all streams of a connection is
 //! bounded.
 //!
-//! `quinn-proto` has one window for all streams and at all times, and tells the peer of more when an eighth
-//! of it was read. What it says is made less on its way out: in the transport parameters, and in frames
-//! before they are encrypted. Who has told of more bears less without a word; an eighth is the least that
-//! keeps a stream moving.
+//! `quinn-proto` has one fixed window for all streams, and announces more when an eighth of it has been read.
+//! The announced limits are reduced on their way out: in the transport parameters, and in frames before they
+//! are encrypted. A limit cannot be taken back once it was announced; an eighth is the least that keeps a
+//! stream moving.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,13 +13,13 @@ use bytes::BytesMut;
 use quinn_proto::crypto::{CryptoError, KeyPair, Keys, PacketKey};
 use wire::varint;
 
-/// What a stream may hold that nobody has read, which is what the way to a far server holds at best; one that
-/// was paused in its middle holds no more.
+/// Largest amount of unread data of a stream: what a link to a distant server holds at best. A stream that
+/// was paused midway never exceeds it.
 pub const STREAM: u32 = 8 << 20;
-/// The same of a stream of which nothing was read, and of each where there are many.
+/// The limit of a stream before anything was read, and of each stream if there are many.
 const FIRST: u64 = STREAM as u64 / 8;
-/// What streams share beyond that. Who has been told of more keeps it when others come: a hundred that begin
-/// together hold 100 MiB if all are paused in their middle, and 164 in the worst order.
+/// The additional amount that streams share. A stream keeps an announced limit when others are opened: a
+/// hundred that start together buffer 100 MiB if all are paused midway, and 164 MiB in the worst order.
 const SHARED: u64 = 32 << 20;
 
 /// The window of each stream of a connection. Clones are the same.
@@ -38,7 +38,7 @@ impl Window {
         self.0.store((SHARED / streams.max(1) as u64).clamp(FIRST, STREAM.into()), Ordering::Relaxed);
     }
 
-    /// Keys that protect what is said of it, for packets that have such frames.
+    /// Wraps keys, to reduce limits in the packets that they protect.
     pub fn guard(&self, keys: Keys) -> Keys {
         Keys { packet: self.guard_packets(keys.packet), ..keys }
     }
@@ -48,7 +48,7 @@ impl Window {
     }
 }
 
-/// Encrypts what says less.
+/// Reduces limits before it encrypts.
 struct Narrowing {
     key: Box<dyn PacketKey>,
     window: Window,
@@ -81,7 +81,7 @@ impl PacketKey for Narrowing {
     }
 }
 
-/// Transport parameters that give each of our streams no more than the least at first (RFC 9000 §18.2:
+/// Returns transport parameters with the lowest initial limit for each of our streams (RFC 9000 §18.2:
 /// initial_max_stream_data_bidi_local).
 pub fn narrowed(said: &[u8]) -> Vec<u8> {
     const OF_OUR_STREAMS: u64 = 5;
@@ -101,7 +101,7 @@ pub fn narrowed(said: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The first of a list of transport parameters: its number, its value, and what follows.
+/// Returns the first of a list of transport parameters: its number, its value, and the rest.
 pub fn parameter(list: &[u8]) -> Option<(u64, &[u8], &[u8])> {
     let (id, used) = varint::read(list)?;
     let (length, more) = varint::read(&list[used..])?;
@@ -109,8 +109,8 @@ pub fn parameter(list: &[u8]) -> Option<(u64, &[u8], &[u8])> {
     Some((id, value, behind))
 }
 
-/// Has each MAX_STREAM_DATA (RFC 9000 §19.10) of a packet's frames say so much less. A peer passes over one
-/// that says less than an earlier one (§4.1).
+/// Reduces each MAX_STREAM_DATA (RFC 9000 §19.10) in a packet's frames by this much. A peer ignores one that
+/// is below an earlier one (§4.1).
 fn narrow(frames: &mut [u8], less: u64) {
     let mut frames = Frames { bytes: frames, at: 0 };
     while frames.narrow(less).is_some() {}
@@ -122,19 +122,19 @@ struct Frames<'a> {
 }
 
 impl Frames<'_> {
-    /// Goes on by a frame; `None` at the end, and at those that only data follow.
+    /// Moves past a frame; `None` at the end, and at frames that extend to the end.
     fn narrow(&mut self, less: u64) -> Option<()> {
         match self.number()? {
             0 | 1 | 0x1e => Some(()), // PADDING, PING, HANDSHAKE_DONE
             kind @ (2 | 3) => {
-                // ACK: the largest, the delay, how many ranges follow the first; what came by ECN.
+                // ACK: the largest, the delay, the number of ranges after the first; ECN counts.
                 self.numbers(2)?;
                 let ranges = self.number()?;
                 self.numbers(1 + ranges.checked_mul(2)? + if kind == 3 { 3 } else { 0 })
             }
             4 => self.numbers(3),        // RESET_STREAM
             5 | 0x15 => self.numbers(2), // STOP_SENDING, STREAM_DATA_BLOCKED
-            0x10 | 0x12 | 0x13 | 0x14 | 0x16 | 0x17 | 0x19 => self.numbers(1), // of the connection, and RETIRE_CONNECTION_ID
+            0x10 | 0x12 | 0x13 | 0x14 | 0x16 | 0x17 | 0x19 => self.numbers(1), // limits of the connection, and RETIRE_CONNECTION_ID
             0x11 => {
                 self.numbers(1)?;
                 let from = self.at;
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(narrowed(&narrow.concat()), narrow.concat());
     }
 
-    /// Whatever stands before and behind it, in the length that it has.
+    /// The result does not depend on the frames around it, and keeps the length of the number.
     #[test]
     fn what_frames_say_of_streams_is_narrowed() {
         let max = |value: &[u8]| [&[0x11, 0x40, 8][..], value].concat();
@@ -219,7 +219,7 @@ mod tests {
             narrow(&mut frames, less);
             assert_eq!(frames, max(says));
         }
-        // What is cut off, or no frame, stays as it is.
+        // Truncated or unknown frames stay unchanged.
         for odd in [&[0x11][..], &[0x11, 1], &[0x11, 1, 0xc0, 1], &[2, 1, 1, 0xff], &[0x1a, 1], &[0x40]] {
             let mut frames = odd.to_vec();
             narrow(&mut frames, 1);
@@ -238,7 +238,7 @@ mod tests {
             [0, 1, 4, 5, 32, 100].map(share),
             [8 << 20, 8 << 20, 8 << 20, SHARED / 5, 1 << 20, 1 << 20]
         );
-        // Each was told of its share when there were so many.
+        // Each got its share when there were that many.
         let worst: u64 = (1..=100).map(share).sum();
         assert!(worst < 164 << 20, "{worst}");
     }

@@ -1,5 +1,5 @@
-//! The resolve cache of a multi handle or a share: answers with their age, family by
-//! family, what is not there for half as long, pinned entries.
+//! The resolve cache of a multi handle or a share: answers with their age, by address family; negative
+//! answers for half as long; pinned entries.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -14,10 +14,11 @@ use super::options::{Addresses, IpVersion, ResolveOptions};
 use super::pins::Pin;
 use crate::error::NetError;
 
-/// As many entries as curl keeps; beyond it the old ones go.
+/// Maximum number of entries, as in curl; beyond it old ones are removed.
 const ENTRIES: usize = 29_999;
 
-/// What holds for no time at all holds for this long: the transfer that asked, and those beside it.
+/// Minimum lifetime of an answer, even with a TTL of zero: for the transfer that asked, and for concurrent
+/// ones.
 const LEAST: Duration = Duration::from_secs(1);
 
 /// A cache that may be shared between threads.
@@ -33,26 +34,26 @@ struct Table {
 
 #[derive(Clone)]
 enum Entry {
-    /// An application's word. `None`: it never goes stale.
+    /// Set by the application. `None`: it never becomes stale.
     Pinned(Arc<Addresses>, Option<Instant>),
     /// Looked up.
     Parts(Parts),
 }
 
-/// What is known of each family, and of services.
+/// The answers for each family, and for services.
 #[derive(Clone, Default)]
 pub(super) struct Parts {
     addresses: [Option<Known<SocketAddr>>; 2],
     pub services: Option<Known<Binding>>,
 }
 
-/// What came of one question.
+/// The answer to one query.
 pub(super) struct Known<T> {
-    /// Empty: there is nothing. `None`: it was asked, and nobody waited for the answer.
+    /// Empty: a negative answer. `None`: the query was sent, and nobody waited for the answer.
     pub list: Option<Arc<[T]>>,
-    /// When it came.
+    /// The time of the answer.
     pub at: Instant,
-    /// For how long a name server says that it holds.
+    /// The TTL of the name server.
     ttl: Option<Duration>,
 }
 
@@ -62,10 +63,10 @@ impl<T> Clone for Known<T> {
     }
 }
 
-/// A list, and for how long a name server says that it holds.
+/// A list, with the TTL of the name server.
 pub(super) type Lasting<T> = (Vec<T>, Option<Duration>);
 
-/// What the cache has of a name.
+/// The cached state of a name.
 pub(super) enum Kept {
     Pinned(Arc<Addresses>),
     Parts(Parts),
@@ -106,7 +107,7 @@ impl ResolveCache {
         matches!(entry, Some(Entry::Pinned(..)))
     }
 
-    /// What is known of a name, as far as it is not too old.
+    /// Returns the cached answers for a name that are not stale.
     pub(super) fn find(&self, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> Kept {
         let mut table = self.table();
         match table.get(name, port, options.wildcards) {
@@ -126,7 +127,7 @@ impl ResolveCache {
         }
     }
 
-    /// Keeps the answer for one family and returns it, shuffled if wanted.
+    /// Stores the answer for one family and returns it, shuffled if requested.
     pub(super) fn remember(
         &self,
         at: (&str, u16),
@@ -144,7 +145,7 @@ impl ResolveCache {
         list
     }
 
-    /// The same for HTTPS records.
+    /// Stores the answer about HTTPS records.
     pub(super) fn remember_services(
         &self,
         at: (&str, u16),
@@ -158,7 +159,7 @@ impl ResolveCache {
         list
     }
 
-    /// Keeps in mind that a question was asked whose answer nobody waited for.
+    /// Records that a query was sent whose answer nobody waited for.
     pub(super) fn note_asked(&self, at: (&str, u16), part: Part, options: &ResolveOptions, now: Instant) {
         self.keep(at, options, now, |parts| match part {
             Part::Addresses(family) => {
@@ -234,7 +235,7 @@ impl Table {
         };
     }
 
-    /// Drops what is stale, and when that is not enough the older half of what would ever become so.
+    /// Removes stale entries and, if that is not enough, the older half of the others that can become stale.
     fn make_room(&mut self, ttl: Option<Duration>, now: Instant) {
         if self.entries.len() < ENTRIES {
             return;
@@ -251,7 +252,7 @@ impl Table {
 }
 
 impl Entry {
-    /// When it was; `None` for what stays.
+    /// Returns the time of the entry; `None` if it never becomes stale.
     fn made(&self) -> Option<Instant> {
         match self {
             Entry::Pinned(_, made) => *made,
@@ -284,8 +285,8 @@ impl Parts {
 }
 
 impl<T> Known<T> {
-    /// That there is nothing ages twice as fast, as in curl. What a name server said for a shorter time holds
-    /// for that; who wants answers to hold for ever gets that.
+    /// Returns whether the entry is stale. Negative answers age twice as fast, as in curl. A shorter TTL of
+    /// the name server counts; an unlimited cache time overrides it.
     fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {
         let Some(ttl) = ttl else { return false };
         let age = now.saturating_duration_since(self.at);
@@ -299,7 +300,7 @@ fn is_old(made: Option<Instant>, ttl: Option<Duration>, now: Instant) -> bool {
     now.saturating_duration_since(made) >= ttl
 }
 
-/// Those of a wanted family.
+/// Returns the addresses of a requested family.
 fn admitted(addresses: Arc<Addresses>, wanted: IpVersion) -> Arc<Addresses> {
     if addresses.list.iter().all(|a| wanted.admits(&a.ip())) {
         return addresses;
@@ -308,7 +309,7 @@ fn admitted(addresses: Arc<Addresses>, wanted: IpVersion) -> Arc<Addresses> {
     Arc::new(Addresses { list })
 }
 
-/// Pinned addresses are put in another order at each use: nobody looks them up.
+/// Returns pinned addresses in a new order at each use, because no look-up shuffles them.
 fn shuffled(addresses: &Addresses) -> Arc<Addresses> {
     let mut list = addresses.list.clone();
     shuffle(&mut list);

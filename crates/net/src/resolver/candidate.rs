@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::family::Family;
 
-/// An address at which a host may be reached, with what HTTPS records say of it.
+/// An address of a host, with the parameters of its HTTPS record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Includes the port, because an HTTPS record may name another than the URL.
@@ -34,7 +34,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns the type of the record that holds the answer.
+    /// Returns the type of the DNS record with the answer.
     pub fn record(self) -> &'static str {
         match self {
             Part::Addresses(Family::V4) => "A",
@@ -50,6 +50,6 @@ pub struct Answered {
     pub part: Part,
     /// The best first, otherwise in the order of the answer; empty if there are none or the question failed.
     pub candidates: Vec<Candidate>,
-    /// The moment of the answer, in the past for a cached one. The resolution delay begins then.
+    /// The time of the answer, in the past for a cached one. The resolution delay starts then.
     pub at: Instant,
 }

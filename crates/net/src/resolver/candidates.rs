@@ -1,8 +1,8 @@
-//! A look-up as a stream of candidates: what is known counts at once, each answer when it comes.
+//! A look-up as a stream of candidates: cached answers come at once, others as they arrive.
 //!
-//! The families are asked apart (RFC 8305 section 3), so that a server which does not answer for one does not
-//! hold up the other. Who takes the stream decides how long an answer that is still out is worth waiting for,
-//! [`RESOLUTION_DELAY`] at most.
+//! The families are queried separately (RFC 8305 section 3), so that a server which does not answer for one
+//! does not delay the other. The consumer decides how long to wait for a missing answer, at most
+//! [`RESOLUTION_DELAY`].
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -25,19 +25,19 @@ use super::options::{Addresses, ResolveOptions};
 use super::services::{look_for, offered, protocols, spoken};
 use crate::error::NetError;
 
-/// How long the other answers are waited for after the first with addresses
-/// (draft-ietf-happy-happyeyeballs-v3, section 4.2; RFC 8305 section 8 had 50 ms).
+/// How long to wait for further answers after the first one with addresses
+/// (draft-ietf-happy-happyeyeballs-v3, section 4.2; RFC 8305 section 8 has 50 ms).
 pub const RESOLUTION_DELAY: Duration = Duration::from_millis(25);
 
-/// A look-up under way. Dropping it gives up what has not been answered.
+/// A look-up in progress. Dropping it cancels the queries without an answer.
 pub struct Candidates {
     ready: VecDeque<Answered>,
     pending: Vec<Pending>,
     subject: Option<Subject>,
-    /// What HTTPS records say, and addresses that have been told: each answer adds to what the others mean.
+    /// The HTTPS records, and the addresses returned so far: each answer affects the meaning of the others.
     services: Arc<[Binding]>,
     told: Vec<SocketAddr>,
-    /// What to say when the end comes without a candidate; nothing where connecting is what fails.
+    /// The error if the stream ends without a candidate; `None` if only connecting can fail.
     failure: Option<NetError>,
 }
 
@@ -54,15 +54,15 @@ enum Way {
     Services(Pin<Box<dyn Future<Output = Result<Lasting<Binding>, NoAnswer>>>>),
 }
 
-/// While a thread is asked, the wake-up descriptor is among the reactor's interests, and somebody looks from
-/// time to time whether the threads are stuck.
+/// While a thread runs the query, the wake-up descriptor is among the reactor's interests, and a timer checks
+/// whether threads are stuck.
 struct Waiting {
     resolver: Arc<Resolver>,
     patience: Sleep,
     _awake: WakeGuard,
 }
 
-/// What is looked up.
+/// The name and options of a look-up.
 struct Subject {
     means: Means,
     name: String,
@@ -70,7 +70,7 @@ struct Subject {
     options: ResolveOptions,
 }
 
-/// What came of a question to whomever, and for how long it holds.
+/// The answer to a query, from any source, and its validity.
 enum Came {
     Addresses(Arc<Vec<Found>>, Option<Duration>),
     Services(Vec<Binding>, Option<Duration>),
@@ -99,7 +99,7 @@ impl Candidates {
         }
     }
 
-    /// Begins to look a host up.
+    /// Starts to look up a host.
     pub fn look_up(
         means: &Means,
         (written, port): (&str, u16),
@@ -127,7 +127,7 @@ impl Candidates {
         Ok(stream)
     }
 
-    /// What the cache has counts; what it lacks is asked.
+    /// Uses cached answers, and sends queries for the missing ones.
     fn ask(&mut self, subject: &Subject, parts: &Parts, now: Instant) {
         for family in subject.options.ip_version.families() {
             let part = Part::Addresses(*family);
@@ -154,7 +154,7 @@ impl Candidates {
         }
     }
 
-    /// The next answer; nothing when all have come.
+    /// Returns the next answer; `None` when all have arrived.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Answered>> {
         self.poll_pending(cx);
         match self.ready.pop_front() {
@@ -164,7 +164,7 @@ impl Candidates {
         }
     }
 
-    /// Takes in what has come.
+    /// Processes answers that have arrived.
     fn poll_pending(&mut self, cx: &mut Context<'_>) {
         let mut i = 0;
         while let Some(pending) = self.pending.get_mut(i) {
@@ -180,9 +180,8 @@ impl Candidates {
         }
     }
 
-    /// Waits until it is known what HTTPS records say, at most for the resolution delay after the first
-    /// address, or after the answer that there is none: so long they are worth waiting for. Nothing is taken
-    /// out of the stream.
+    /// Waits for HTTPS records, at most for the resolution delay after the first address, or after a negative
+    /// answer about addresses. Takes nothing out of the stream.
     pub async fn services_known(&mut self) {
         let Some(reactor) = self.subject.as_ref().map(|subject| subject.means.reactor.clone()) else {
             return;
@@ -201,30 +200,29 @@ impl Candidates {
         .await;
     }
 
-    /// Since when nothing else keeps a race from beginning, or from being lost.
+    /// Returns since when a race waits only for the HTTPS records.
     fn services_awaited_from(&self) -> Option<Instant> {
         let first = self.ready.iter().filter(|answered| !answered.candidates.is_empty()).map(|a| a.at).min();
         let alone = self.pending.iter().all(|pending| pending.part == Part::Services);
         first.or_else(|| self.ready.iter().map(|answered| answered.at).max().filter(|_| alone))
     }
 
-    /// What is spoken at the host's services, as ALPN names it, what is to be tried first standing first.
-    /// Empty: nobody said.
+    /// Returns the ALPN names of the host's services, in the order of preference; empty if unknown.
     pub fn protocols(&self) -> Vec<Vec<u8>> {
         protocols(&self.services)
     }
 
-    /// The same as a future.
+    /// Returns the next answer as a future.
     pub async fn next(&mut self) -> Option<Answered> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// What to say when nothing was found. `None`: the host is a number, of a family that is not wanted.
+    /// Returns the error if nothing was found. `None`: the host is a numeric address of an unwanted family.
     pub fn failure(&self) -> Option<&NetError> {
         self.failure.as_ref().filter(|_| self.told.is_empty())
     }
 
-    /// Which questions have not been answered to whoever takes the stream.
+    /// Returns the queries whose answers have not been returned.
     pub fn outstanding(&self) -> impl Iterator<Item = Part> {
         let ready = self.ready.iter().map(|answered| answered.part);
         ready.chain(self.pending.iter().map(|pending| pending.part))
@@ -235,10 +233,10 @@ impl Candidates {
         &self.told
     }
 
-    /// The addresses that come within the resolution delay, as a list, for who can use but one. IPv6 stands
-    /// first, unless no route leads there.
+    /// Returns the addresses that arrive within the resolution delay as a list, for callers that need only
+    /// one. IPv6 comes first, unless there is no route.
     pub async fn settled(mut self) -> Result<Arc<Addresses>, NetError> {
-        // What needs no look-up comes in the order in which it was given.
+        // Without a look-up, addresses are in the given order.
         let Some(reactor) = self.subject.as_ref().map(|subject| subject.means.reactor.clone()) else {
             return Ok(Arc::new(Addresses { list: self.told.clone() }));
         };
@@ -262,7 +260,7 @@ impl Candidates {
         }
     }
 
-    /// An answer has come: it is kept, and told. What nobody knows is only told.
+    /// Stores an answer and returns it. A failed query is only returned.
     fn take(&mut self, pending: Pending, came: Result<Came, NoAnswer>, subject: &Subject) {
         let (means, options, now) = (&subject.means, &subject.options, subject.means.reactor.now());
         let at = (subject.name.as_str(), subject.port);
@@ -299,13 +297,12 @@ impl Candidates {
 }
 
 impl Drop for Candidates {
-    /// A question whose answer nobody waited for, because another had come, has been asked all the same.
+    /// Records a query whose answer nobody waited for, because another one had arrived.
     fn drop(&mut self) {
         let Some(subject) = self.subject.take().filter(|_| !self.told.is_empty()) else { return };
         let (means, now) = (&subject.means, subject.means.reactor.now());
         for pending in &self.pending {
-            // The lock of who shares the cache is for what it sees; here it may be in the middle of something
-            // else.
+            // Uses the cache without the application's lock, because its callback may be in progress here.
             means.cache.note_asked((&subject.name, subject.port), pending.part, &subject.options, now);
             if pending.part == Part::Services && now >= pending.since + RESOLUTION_DELAY {
                 means.missed_services(now);

@@ -1,10 +1,10 @@
-//! The families of addresses, and what a question for one of them comes to.
+//! The families of addresses, and the result of a query for one of them.
 
 use std::net::IpAddr;
 
 use wire::dns::Kind;
 
-/// A family of addresses; each is looked up by a question of its own.
+/// A family of addresses; each has its own query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
     V6,
@@ -17,7 +17,7 @@ impl Family {
         if address.is_ipv4() { Family::V4 } else { Family::V6 }
     }
 
-    /// Returns the record type that name servers are asked for.
+    /// Returns the type of DNS records.
     pub(super) fn kind(self) -> Kind {
         if self == Family::V4 { Kind::A } else { Kind::Aaaa }
     }
@@ -30,6 +30,6 @@ pub type Found = (IpAddr, u32);
 /// family.
 pub type Said = Result<Vec<Found>, NoAnswer>;
 
-/// The question could not be answered, and may be asked again.
+/// The query failed, and may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoAnswer;

@@ -1,5 +1,5 @@
-//! The hosts file (hosts(5)). The system's resolver reads it itself; here it tells which names are not for
-//! DNS, and answers when name servers of the application's own are asked.
+//! The hosts file (hosts(5)). The system's resolver reads it itself. Here it decides which names must not be
+//! sent to DNS, and answers if the application has set its own name servers.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ type Names = HashMap<String, Vec<IpAddr>>;
 
 static HOSTS: Reread<Names> = Reread::new(HOSTS_FILE, read);
 
-/// Whether the file has this name, in whatever case.
+/// Returns whether the file has this name, ignoring case.
 pub(super) fn knows(name: &str) -> bool {
     HOSTS.now().contains_key(&plain(name))
 }

@@ -1,6 +1,6 @@
-//! How many threads ask the system. tests/resolver_interleavings.rs has smaller ones of its own.
+//! Limits of resolver threads. tests/resolver_interleavings.rs has smaller ones.
 
-/// Questions asked at once: as many names as curl asks the system for, each for two families.
+/// Maximum number of concurrent queries: as many names as in curl, each for two families.
 pub const THREADS: usize = 40;
-/// Threads that may exist, with those that are stuck.
+/// Maximum number of threads, including stuck ones.
 pub const MOST_THREADS: usize = 240;

@@ -1,12 +1,12 @@
-//! Blocking look-ups on helper threads, fair to all who ask.
+//! Blocking look-ups on helper threads, in fair order.
 //!
-//! Up to [`THREADS`] questions are asked at once, in the order in which they came. Who is no longer waited
-//! for leaves the queue; a thread that is stuck, or asks what nobody waits for any more, makes room for
-//! another, so that dead names delay nobody else. How many threads there can be is bounded even so. They go
-//! after a few idle seconds.
+//! Up to [`THREADS`] queries run at once, in the order of arrival. A query without waiters leaves the queue;
+//! a thread that is stuck, or whose query has no waiters left, makes room for another one, so that
+//! unreachable names delay no others. The number of threads is bounded nevertheless. Idle threads end after a
+//! few seconds.
 //!
 //! tests/resolver_interleavings.rs compiles this file once more, with threads and a clock whose order of
-//! steps a seed decides.
+//! steps is decided by a seed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,14 +18,14 @@ use super::limits::{MOST_THREADS, THREADS};
 use super::system;
 use crate::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, PoisonError, spawn_helper};
 
-/// A question that has been asked for so long is stuck: its thread counts no more.
+/// Time after which a query counts as stuck: its thread does not count towards the limit any more.
 const STUCK: Duration = Duration::from_secs(1);
-/// Who waits looks so often whether threads are stuck.
+/// Interval at which waiters check for stuck threads.
 pub(super) const PATIENCE: Duration = Duration::from_millis(250);
 /// How long a thread waits for another name.
 const LINGER: Duration = Duration::from_secs(3);
 
-/// What asks the system; replaceable for tests.
+/// The function that queries the system; replaceable for tests.
 pub type LookupFn = Arc<dyn Fn(&str, Family) -> Said + Send + Sync>;
 
 type Answer = Result<Arc<Vec<Found>>, NoAnswer>;
@@ -44,7 +44,7 @@ struct Shared {
 struct State {
     /// Not begun yet, by their numbers.
     queue: BTreeMap<u64, Arc<Lookup>>,
-    /// Being asked, and since when.
+    /// Running queries, with their start.
     asked: BTreeMap<u64, (Arc<Lookup>, Instant)>,
     in_flight: HashMap<Subject, Arc<Lookup>>,
     count: u64,
@@ -73,13 +73,13 @@ impl Resolver {
         Resolver::with_lookup(Arc::new(system::ask))
     }
 
-    /// Asks something else.
+    /// Uses another function.
     pub fn with_lookup(ask: LookupFn) -> Resolver {
         Resolver(Arc::new(Shared { ask, state: Mutex::default(), more: Condvar::new() }))
     }
 
-    /// Looks a name up, or joins a look-up of it that is under way. Dropping the ticket takes it out of the
-    /// queue when nobody else waits; one that is being asked is left to itself.
+    /// Looks up a name, or joins a look-up of it that is in progress. Dropping the last ticket removes a
+    /// queued query; a running one continues.
     pub(super) fn ask(&self, name: &str, family: Family) -> Result<Ticket, NoAnswer> {
         let mut state = lock(&self.0.state);
         let subject = (name.to_owned(), family);
@@ -99,7 +99,7 @@ impl Resolver {
         Ok(ticket)
     }
 
-    /// Somebody has waited for long: threads that are stuck by now make room.
+    /// Called by long waiters: threads that are stuck by now make room.
     pub(super) fn hurry(&self) {
         let _ = self.0.grow(&mut lock(&self.0.state));
     }
@@ -116,8 +116,8 @@ impl Resolver {
 }
 
 impl Shared {
-    /// Starts a thread when one is wanted and may be. Without any there is nobody to answer; with some, names
-    /// wait for them.
+    /// Starts a thread if one is needed and allowed. Fails if there is no thread at all; otherwise names wait
+    /// for the existing ones.
     fn grow(self: &Arc<Self>, state: &mut State) -> Result<(), NoAnswer> {
         while state.queue.len() > state.idle + state.starting() && state.may_grow() {
             let shared = self.clone();
@@ -142,12 +142,12 @@ impl Shared {
         }
     }
 
-    /// The next question, or nothing when it is time to go.
+    /// Returns the next query, or `None` when the thread should end.
     fn next_job(&self) -> Option<Arc<Lookup>> {
         let mut state = lock(&self.state);
         loop {
             if state.threads > THREADS && state.busy() >= THREADS {
-                state.threads -= 1; // it stood in for one that was stuck
+                state.threads -= 1; // it replaced a stuck thread
                 return None;
             }
             if let Some((number, job)) = state.queue.pop_first() {
@@ -177,7 +177,7 @@ impl State {
         self.threads - self.idle - self.asked.len()
     }
 
-    /// Questions that somebody waits for and that may yet be answered soon.
+    /// Returns the number of queries that have waiters and are not stuck.
     fn busy(&self) -> usize {
         let now = Instant::now();
         let counts = |(lookup, since): &&(Arc<Lookup>, Instant)| {
@@ -205,7 +205,7 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    /// Under the lock of the state, so that the question cannot be given up meanwhile.
+    /// Called under the state's lock, so that the query cannot be abandoned meanwhile.
     fn new(shared: &Arc<Shared>, lookup: &Arc<Lookup>) -> Ticket {
         let mut progress = lock(&lookup.progress);
         progress.tickets += 1;

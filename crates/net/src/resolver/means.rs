@@ -1,4 +1,4 @@
-//! With what a look-up is made: who is asked, and where answers are kept.
+//! The sources and the cache of a look-up.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,14 +17,13 @@ use super::silence::Silence;
 /// A question to name servers under way.
 pub type Asked = Pin<Box<dyn Future<Output = Result<Answer, NoAnswer>>>>;
 
-/// Name servers, which are asked by DNS messages, however these travel.
+/// Name servers that are queried with DNS messages, over any transport.
 pub trait NameServers {
-    /// Asks one question, of a name that is looked for in search domains, too, or stands for itself. Dropping
-    /// the future gives it up.
+    /// Sends one query. `searched`: the name is also tried in search domains. Dropping the future cancels it.
     fn ask(&self, question: Question, searched: bool) -> Asked;
 }
 
-/// Who is asked for addresses.
+/// The source of addresses.
 #[derive(Clone)]
 pub enum Source {
     /// The system's resolver, on threads.
@@ -32,13 +31,13 @@ pub enum Source {
     Servers(Rc<dyn NameServers>),
 }
 
-/// Who is asked for HTTPS records.
+/// The source of HTTPS records.
 #[derive(Clone)]
 pub struct Services {
     pub servers: Rc<dyn NameServers>,
     /// Their answer is waited for, however long it takes.
     pub required: bool,
-    /// What is known of how these servers answer, if that is kept in mind.
+    /// A record of whether these servers answer, if it is kept.
     pub silence: Option<Arc<Silence>>,
 }
 
@@ -48,17 +47,17 @@ impl Services {
     }
 }
 
-/// Whoever shares the cache wants to know when it is used.
+/// Wraps uses of a shared cache.
 pub trait Around {
-    /// Calls `work` once, with what it must have around it.
+    /// Calls `work` once, inside the wrapper.
     fn around(&self, work: &mut dyn FnMut());
 }
 
-/// With what a look-up is made.
+/// The sources and the cache of a look-up.
 #[derive(Clone)]
 pub struct Means {
     pub addresses: Source,
-    /// Who is asked for HTTPS records; nobody is where they are not wanted.
+    /// The source of HTTPS records; `None` if they are not wanted.
     pub services: Option<Services>,
     pub cache: Arc<ResolveCache>,
     pub around: Option<Rc<dyn Around>>,
@@ -66,7 +65,7 @@ pub struct Means {
 }
 
 impl Means {
-    /// The system's resolver, and a cache that nobody else uses.
+    /// Uses the system's resolver, and a private cache.
     pub fn system(resolver: &Arc<Resolver>, cache: &Arc<ResolveCache>, reactor: &Arc<Reactor>) -> Means {
         Means {
             addresses: Source::System(resolver.clone()),

@@ -1,8 +1,8 @@
-//! Names to candidates: numeric hosts and localhost at once, pinned and cached entries, else getaddrinfo on
-//! threads, each family apart.
+//! Resolves names to candidates: numeric hosts and localhost at once, pinned and cached entries, otherwise
+//! getaddrinfo on threads, separately for each family.
 //!
-//! The system's rules (nsswitch, /etc/hosts, search domains) stay the system's: only getaddrinfo knows them.
-//! Simultaneous look-ups of one name are one call; who looked at the same time shares the answer.
+//! The system's rules (nsswitch, /etc/hosts, search domains) are left to getaddrinfo. Simultaneous look-ups
+//! of one name share one call and its answer.
 
 mod cache;
 mod candidate;
@@ -39,7 +39,7 @@ pub use pins::speaks_of;
 pub use servers::{LocalEnds, Servers, is_for_dns};
 pub use silence::Silence;
 
-/// Looks a host up, and waits for all answers but those that are later than the resolution delay.
+/// Resolves a host, and waits for all answers that arrive within the resolution delay.
 pub async fn resolve(
     means: &Means,
     name: &str,

@@ -18,7 +18,7 @@ pub(super) fn at_once(name: &str, port: u16, options: &ResolveOptions) -> Option
         return Some(vec![SocketAddrV6::new(v6, port, 0, scope(zone, options)).into()]);
     }
     let bare = name.strip_suffix('.').unwrap_or(name);
-    // An address that is written out was never resolved; CURLOPT_IPRESOLVE chooses among those of a name.
+    // A literal address needs no resolution; CURLOPT_IPRESOLVE selects among the addresses of a name.
     let admitted = || {
         let both: [SocketAddr; 2] = [(Ipv6Addr::LOCALHOST, port).into(), (Ipv4Addr::LOCALHOST, port).into()];
         both.into_iter().filter(|a| options.ip_version.admits(&a.ip())).collect()

@@ -1,4 +1,4 @@
-//! How a name is looked up, and the addresses that come of it.
+//! Options of a look-up, and the resulting addresses.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub enum IpVersion {
 #[derive(Clone, Debug)]
 pub struct ResolveOptions {
     pub ip_version: IpVersion,
-    /// How long an answer is cached; `None` is for ever, zero not at all.
+    /// How long an answer is cached; `None` is forever, zero is not at all.
     pub ttl: Option<Duration>,
     /// Shuffles the addresses.
     pub shuffle: bool,

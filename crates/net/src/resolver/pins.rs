@@ -29,7 +29,7 @@ pub(super) enum Pin {
         host: String,
         port: u16,
     },
-    /// An entry that names no host, or a removal that names nothing: passed over, as in curl.
+    /// An entry without a host, or a removal without a name: ignored, as in curl.
     Nothing,
 }
 
@@ -61,7 +61,7 @@ impl Pin {
     }
 }
 
-/// The host in lower case, and what follows its colon.
+/// Returns the host in lower case, and the text after its colon.
 fn host_and_port(text: &str) -> Option<(String, &str)> {
     let (host, rest) = match text.strip_prefix('[') {
         Some(inner) => {
@@ -73,7 +73,7 @@ fn host_and_port(text: &str) -> Option<(String, &str)> {
     (!host.is_empty()).then(|| (host.to_ascii_lowercase(), rest))
 }
 
-/// A port; digits alone, without a sign.
+/// Parses a port: only digits, without a sign.
 fn number(text: &str) -> Option<u16> {
     text.starts_with(|first: char| first.is_ascii_digit()).then(|| text.parse().ok())?
 }

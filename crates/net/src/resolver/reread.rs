@@ -10,10 +10,10 @@ use crate::file_cache::FileCache;
 /// More of a file is not read.
 const LONGEST: u64 = 64 << 20;
 
-/// As long as the file has this time and length, it is what it was.
+/// The modification time and length of the file: while they are equal, it is unchanged.
 type Stamp = (Option<SystemTime>, u64);
 
-/// What a file says, kept.
+/// The parsed contents of a file, cached.
 pub(super) struct Reread<T> {
     path: &'static str,
     read: fn(&str) -> T,
@@ -25,8 +25,9 @@ impl<T> Reread<T> {
         Reread { path, read, known: FileCache::new() }
     }
 
-    /// What it says now. One that is not there, or is too long, is empty. One that can't be read, for want of
-    /// a descriptor, say, is what it was when it last could, and the next who asks tries again.
+    /// Returns the current contents. A file that does not exist, or is too long, is empty. If it cannot be
+    /// read, for example for lack of descriptors, the previous contents are returned, and the next call tries
+    /// again.
     pub(super) fn now(&self) -> Arc<T> {
         let length = || fs::metadata(self.path).map_or(0, |about| about.len());
         let stamp = || {
@@ -52,8 +53,8 @@ mod tests {
 
     use super::*;
 
-    /// A folder in the file's place, of its time and length: it can't be read, as no file can when there are
-    /// no descriptors left.
+    /// A directory in the file's place, with its time and length: it cannot be read, like any file when no
+    /// descriptors are left.
     #[test]
     fn what_cannot_be_read_is_not_taken_for_empty() {
         let folder = testkit::temp::TempDir::new("reread").unwrap();

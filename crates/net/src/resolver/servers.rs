@@ -1,9 +1,9 @@
-//! Name servers asked by UDP and TCP (RFC 1035, RFC 7766, RFC 9715): those of resolv.conf, or of the
-//! application.
+//! Name servers queried by UDP and TCP (RFC 1035, RFC 7766, RFC 9715): those of resolv.conf, or the
+//! application's.
 //!
-//! A forged reply has to guess the number, the port, and the case of each letter in the name. What comes
-//! truncated, or with a case that was not asked, is asked again on a stream. All of it runs on the reactor of
-//! whoever asks.
+//! A forged reply has to guess the number, the port, and the case of each letter in the name. After a
+//! truncated reply, or one with another case, the query is repeated over TCP. Everything runs on the reactor
+//! of the caller.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -28,12 +28,12 @@ use crate::sys::NAME_SERVERS;
 
 static CONFIGURED: Reread<ResolvConf> = Reread::new(NAME_SERVERS, ResolvConf::parse);
 
-/// What an answer by UDP may have without being cut to pieces on the way (RFC 9715 section 3.1).
+/// Maximum size of a UDP reply that is not fragmented (RFC 9715 section 3.1).
 const ROOM: u16 = 1232;
-/// Datagrams that are no reply to the question, after which a server is given up.
+/// Maximum number of datagrams that are not a reply to the query, before a server is abandoned.
 const MOST_STRANGERS: usize = 64;
 
-/// Where questions leave.
+/// The local addresses of queries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalEnds {
     /// An interface's name (CURLOPT_DNS_INTERFACE).
@@ -42,7 +42,7 @@ pub struct LocalEnds {
     pub v6: Option<Ipv6Addr>,
 }
 
-/// Name servers, and how they are asked.
+/// Name servers, and the parameters of queries.
 #[derive(Clone)]
 pub struct Servers {
     conf: Arc<ResolvConf>,
@@ -62,7 +62,7 @@ impl Servers {
         Servers { conf, local: LocalEnds::default(), reactor: reactor.clone(), owner }
     }
 
-    /// The same with other servers, when there are any.
+    /// Uses other servers, if there are any.
     pub fn instead(self, servers: Vec<SocketAddr>) -> Servers {
         if servers.is_empty() {
             return self;
@@ -71,7 +71,7 @@ impl Servers {
         Servers { conf, ..self }
     }
 
-    /// The same, asked from there.
+    /// Uses these local addresses.
     pub fn from(self, local: LocalEnds) -> Servers {
         Servers { local, ..self }
     }
@@ -113,8 +113,8 @@ impl Servers {
         Err(NoAnswer)
     }
 
-    /// How long the i-th server is waited for: later ones twice as long, all of them together for as long as
-    /// one is worth.
+    /// Returns how long to wait for the i-th server: for later ones twice as long, for all of them together
+    /// as long as for one.
     fn patience(&self, i: usize) -> Duration {
         let count = u32::try_from(self.conf.servers.len()).unwrap_or(1);
         match u32::try_from(i).unwrap_or_default().min(8) {
@@ -134,14 +134,14 @@ impl Servers {
                 },
             };
             match said.map_err(|_| Fault::NoReply)?.ok_or(Fault::NoReply)? {
-                // Servers from before RFC 6891 do not know what the room is.
+                // Servers older than RFC 6891 do not understand the size.
                 Err(Fault::Refused(1 | 4)) if room.is_some() => room = None,
                 answer => return answer,
             }
         }
     }
 
-    /// What the server says; nothing when it would say more, or with more certainty, on a stream.
+    /// Returns the server's reply; `None` if it has to be repeated over TCP, for its length or its certainty.
     async fn ask_by(
         &self,
         transport: Transport,
@@ -160,7 +160,7 @@ impl Servers {
         for _ in 0..MOST_STRANGERS {
             let message = messages.receive().await?;
             let Ok(reply) = Reply::parse(&message) else { continue };
-            // A server that cannot read the question may not repeat it.
+            // A server that cannot parse the query may not repeat it.
             let unread = reply.code() == 1 && message.len() == 12;
             if reply.id() != number || !unread && !reply.is_to(&asked, false) {
                 continue;
@@ -210,7 +210,7 @@ impl NameServers for Servers {
     }
 }
 
-/// What the hosts file says goes before DNS.
+/// Returns the answer of the hosts file, which has precedence over DNS.
 fn told_by_hosts(question: &Question) -> Option<Answer> {
     let family = match question.kind {
         Kind::A => Family::V4,
@@ -223,7 +223,7 @@ fn told_by_hosts(question: &Question) -> Option<Answer> {
     Some(Answer { verdict, addresses, bindings: Vec::new(), name: question.name.clone(), ttl: None })
 }
 
-/// Whether DNS is who knows a name: neither the hosts file nor the local network does.
+/// Returns whether a name belongs to DNS: neither to the hosts file nor to the local network.
 pub fn is_for_dns(name: &str) -> bool {
     let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     bare.contains('.') && !bare.ends_with(".local") && !hosts::knows(&bare)

@@ -1,5 +1,5 @@
-//! HTTPS records (RFC 9460 section 3): how they are looked for, and what they make of addresses: candidates
-//! with a port, protocols and keys of their own.
+//! HTTPS records (RFC 9460 section 3): querying them, and combining them with addresses to candidates with a
+//! port, protocols and keys.
 
 use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
@@ -18,14 +18,14 @@ use super::options::IpVersion;
 
 /// Names that an alias leads to, one after the other.
 const MOST_ALIASES: usize = 4;
-/// Names of services whose addresses are asked for.
+/// Maximum number of target names whose addresses are queried.
 const MOST_TARGETS: usize = 2;
 /// Where an alias leads to a name of which no record speaks: behind all services, before the host itself
 /// (section 3).
 const ALIAS_ALONE: u16 = u16::MAX - 1;
 
-/// What is said of a host's services. Aliases are followed (section 2.4.2); where a service stands at another
-/// name and hints at no addresses, they are asked for and taken for hints.
+/// Returns the services of a host. Aliases are followed (section 2.4.2). If a service has another target name
+/// and no address hints, its addresses are queried and used as hints.
 pub(super) async fn look_for(
     servers: Rc<dyn NameServers>,
     mut question: Question,
@@ -64,7 +64,7 @@ pub(super) async fn look_for(
     Ok((services, ttl.map(|seconds| Duration::from_secs(seconds.into()))))
 }
 
-/// A name's addresses, asked for side by side.
+/// Queries the addresses of a name for both families at once.
 async fn addresses(servers: &Rc<dyn NameServers>, name: &Name, ip_version: IpVersion) -> Vec<IpAddr> {
     let question = |family: &Family| Question { name: name.clone(), kind: family.kind() };
     let mut out: Vec<Asked> =
@@ -84,7 +84,7 @@ async fn addresses(servers: &Rc<dyn NameServers>, name: &Name, ip_version: IpVer
     found
 }
 
-/// What goes without saying (section 7.1.2).
+/// The default ALPN name (section 7.1.2).
 const DEFAULT: &[u8] = b"http/1.1";
 
 /// The protocols that are spoken at the services, the best service first, each in the order of its record.
@@ -99,8 +99,8 @@ fn spoken_at(service: &Binding) -> Vec<Vec<u8>> {
     service.alpn.iter().cloned().chain(more).collect()
 }
 
-/// Candidates at addresses of the host itself: as each service offers them, and as if no record spoke of
-/// them, for who speaks nothing of what is spoken there.
+/// Returns candidates at addresses of the host itself: with the parameters of each service, and without a
+/// record, for clients that do not support any of the services' protocols.
 pub(super) fn spoken(services: &[Binding], list: &[SocketAddr]) -> Vec<Candidate> {
     let mut candidates = Vec::with_capacity(list.len());
     for service in services.iter().filter(|service| service.target.is_none()) {

@@ -1,15 +1,15 @@
-//! Whether name servers answer questions for HTTPS records at all: where names come of another source, or
-//! something on the way drops what it does not know, each new name would cost the resolution delay in vain.
+//! Records whether name servers answer queries for HTTPS records at all. If names come from another source,
+//! or a middlebox drops unknown types, each new name would cost the resolution delay for nothing.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Questions without an answer, one after the other, after which nobody asks.
+/// Number of successive queries without an answer after which none is sent.
 const PATIENCE: u8 = 3;
-/// For how long nobody does. Then one question more shows whether they have come back.
+/// How long none is sent. Then one query shows whether they answer again.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// What is remembered of the servers.
+/// The state of the servers.
 #[derive(Default)]
 pub struct Silence(Mutex<State>);
 
@@ -27,12 +27,12 @@ impl Silence {
             || state.since.is_none_or(|since| now.saturating_duration_since(since) >= QUIET)
     }
 
-    /// There was an answer, whatever it says.
+    /// Records an answer of any content.
     pub(super) fn answered(&self) {
         *self.state() = State::default();
     }
 
-    /// There was none for as long as anybody waited.
+    /// Records that nobody received an answer while waiting for it.
     pub(super) fn unanswered(&self, now: Instant) {
         let mut state = self.state();
         state.unanswered = state.unanswered.saturating_add(1).min(PATIENCE);

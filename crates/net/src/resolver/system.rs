@@ -1,10 +1,10 @@
-//! The system's resolver, asked for one family: its rules (nsswitch, /etc/hosts, search domains) are
-//! getaddrinfo's alone.
+//! The system's resolver, queried for one family: its rules (nsswitch, /etc/hosts, search domains) are
+//! getaddrinfo's.
 //!
-//! Asked for both families at once, getaddrinfo stops at the first source, and the first search domain, that
-//! knows either. Asked apart, the two could come of different ones: a name of the hosts file with its IPv4
-//! address from there and an IPv6 address from DNS, where it is somebody else's. So where that could be, it
-//! is asked for both, and one is taken.
+//! Called for both families at once, getaddrinfo stops at the first source, and at the first search domain,
+//! that knows either. Called separately, the two could come from different ones: a name of the hosts file
+//! with its IPv4 address from there and an IPv6 address from DNS, where the name belongs to somebody else. So
+//! where that is possible, it is called for both, and one family is used.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ use dns_lookup::{AddrFamily, AddrInfoHints, LookupErrorKind, SockType, getaddrin
 use super::family::{Family, Found, NoAnswer, Said};
 use super::hosts;
 
-/// Addresses kept of one answer.
+/// Maximum number of addresses kept of one answer.
 const ADDRESSES: usize = 256;
 /// AI_CANONNAME, the same everywhere (RFC 3493 names it, netdb.h numbers it).
 const CANONICAL_NAME: i32 = 2;

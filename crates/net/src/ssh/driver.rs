@@ -1,4 +1,4 @@
-//! The task of a session: writes what the channels have to say, reads, and tells each seat of its news.
+//! The driver task of a session: writes output of the channels, reads, and notifies each seat of its news.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::connection::{About, Connection};
 use crate::pool;
 use crate::session::{Around, Place, Rested, Session, Whole, drive, give_back};
 
-/// What one poll reads before the seats have their turn.
+/// Amount read in one poll before the seats run.
 const FAIR_SHARE: usize = 256 << 10;
 /// New keys after so long (RFC 4253 §9).
 const REKEY_AFTER: Duration = Duration::from_secs(3600);
@@ -52,7 +52,7 @@ struct Driver {
 }
 
 impl Driver {
-    /// Ready when nobody has a seat and nothing is under way.
+    /// Ready when no seat is taken and nothing is pending.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut moved = 0;
         loop {
@@ -136,7 +136,7 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// With the multi handle that ran it; nobody waits for ever.
+    /// Dropped with the multi handle; all waiters are woken.
     fn drop(&mut self) {
         if let Ok(mut state) = self.state.try_borrow_mut() {
             state.lose(Lost::Abandoned);
@@ -145,7 +145,7 @@ impl Drop for Driver {
 }
 
 impl State {
-    /// A session that never was: what cannot happen fails what is asked of it.
+    /// A placeholder for a session that has ended: operations on it fail.
     fn lost(now: std::time::Instant) -> State {
         let transport = ssh::Transport::new(ssh::Config::default());
         let session = ssh::Session::new(transport.expect("the system has random numbers"));
@@ -182,7 +182,7 @@ impl Hosted {
         let Some(connection) = driver.connection.take() else { return };
         let mut state = self.state.borrow_mut();
         let good = state.lost.is_none() && !state.retiring;
-        // Whoever still has the session finds it lost.
+        // Remaining users of the session find it lost.
         let rest = std::mem::replace(&mut *state, State::lost(driver.reactor.now()));
         drop(state);
         let left = Rested { connection, session: good.then(|| Parked::of(rest)) };

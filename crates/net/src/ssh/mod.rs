@@ -1,11 +1,11 @@
-//! SSH on a connection: one session, many channels (RFC 4254). The crate `ssh` knows the protocol; here it
-//! meets a filter.
+//! SSH on a connection: one session, many channels (RFC 4254). The crate `ssh` has the protocol; this module
+//! connects it to a filter.
 //!
-//! Whoever connects drives the transport by hand until somebody is logged in ([`step`]), and parks the
-//! session on the connection ([`park`]). From then on it is hosted like HTTP/2's ([`host`]): one driver task
-//! for each session reads and writes, a transfer has a [`Seat`] in it and looks at its channel when there is
-//! news of it. Without seats the driver ends, and leaves session and connection behind, with the channels on
-//! which SFTP is spoken already.
+//! The transfer that connects drives the transport itself until the login is complete ([`step`]), and parks
+//! the session on the connection ([`park`]). From then on it is hosted like HTTP/2's ([`host`]): one driver
+//! task for each session reads and writes; a transfer has a [`Seat`] in it and checks its channel when there
+//! is news for it. Without seats the driver ends, and returns session and connection, including the channels
+//! with SFTP.
 
 mod agent;
 mod driver;
@@ -32,8 +32,7 @@ use crate::Filter;
 /// Channels at once, as long as the server has not said that it takes fewer: OpenSSH's MaxSessions.
 pub const CHANNELS: usize = 10;
 
-/// Who reads less than this at once is in a conversation: what the server says next may wait for our
-/// acknowledgement.
+/// A read below this size is part of a dialogue: the server's next message may wait for our acknowledgement.
 const SMALL: usize = 1024;
 
 /// How a connection was lost, or why it cannot go on.
@@ -72,26 +71,26 @@ impl Lost {
     }
 }
 
-/// A channel on which SFTP is spoken and that nobody uses.
+/// An unused channel with SFTP.
 pub struct Spare {
     pub client: Client,
     channel: ChannelId,
 }
 
-/// What driver and seats share.
+/// State shared by driver and seats.
 struct State {
     session: Session,
     driver: Option<Waker>,
-    /// Who waits for news of a channel.
+    /// The waiters for news of a channel.
     waiting: Vec<(ChannelId, Waker)>,
     spare: Vec<Spare>,
     seats: usize,
-    /// Channels that the server bears.
+    /// Number of channels that the server accepts.
     most: usize,
     lost: Option<Lost>,
-    /// Nobody new gets a seat.
+    /// Whether no new seats are given.
     retiring: bool,
-    /// Somebody has been here and gone.
+    /// Whether a seat was taken and left before.
     served: bool,
     /// Since when the keys are in use.
     keyed: Instant,
@@ -120,8 +119,7 @@ impl State {
     }
 }
 
-/// Writes what is to be written, reads, and takes steps until one is of interest: before anybody is logged
-/// in.
+/// Writes output, reads, and processes steps until one is relevant: before the login is complete.
 pub async fn step(filter: &mut dyn Filter, transport: &mut Transport) -> Result<Step, Lost> {
     poll_fn(|cx| {
         loop {
@@ -156,7 +154,7 @@ pub async fn step(filter: &mut dyn Filter, transport: &mut Transport) -> Result<
     .await
 }
 
-/// Writes what is still to be written, in one try: a goodbye.
+/// Writes remaining output in one try: a goodbye.
 pub fn last_words(filter: &mut dyn Filter, transport: &mut Transport) {
     let mut cx = std::task::Context::from_waker(Waker::noop());
     let _ = filter.poll_write(&mut cx, transport.output());

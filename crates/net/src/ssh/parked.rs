@@ -1,5 +1,5 @@
-//! A session that nobody drives, on an idle connection: before it is used again it takes what has come for
-//! itself, new keys or a question whether we are there.
+//! A session without a driver, on an idle connection. Before reuse it processes what has arrived for the
+//! transport itself: new keys, or a keep-alive request.
 
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
@@ -10,10 +10,10 @@ use ssh::Session;
 use super::{CHANNELS, Spare, State};
 use crate::{Carried, Connection, Filter, Memory};
 
-/// More in one look is not what an idle peer has to say.
+/// Maximum number of reads in one check: an idle peer has no more to say.
 const LOOKS: usize = 16;
 
-/// What is left of a session without seats. It can be moved between threads with its connection.
+/// A session without seats. It can be moved between threads with its connection.
 pub struct Parked {
     session: Session,
     spare: Vec<Spare>,
@@ -41,7 +41,7 @@ impl Parked {
         State { served, ..State::new(self.session, self.spare, self.most, self.keyed.unwrap_or(now), None) }
     }
 
-    /// Writes what there is to say as far as it fits.
+    /// Writes pending replies, as far as they fit.
     fn answer(&mut self, filter: &mut dyn Filter) -> Idle {
         let mut cx = Context::from_waker(Waker::noop());
         let transport = self.session.transport();
@@ -60,8 +60,8 @@ impl Parked {
 }
 
 impl Memory for Parked {
-    /// Looks at the idle connection without waiting. One whose peer says goodbye, or breaks the protocol, has
-    /// ended; so has one whose spare channel was closed.
+    /// Checks the idle connection without waiting. It has ended if the peer said goodbye or violated the
+    /// protocol, or if its spare channel was closed.
     fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         let filter = carrier.filter();
         for _ in 0..LOOKS {
@@ -86,8 +86,8 @@ impl Memory for Parked {
         Idle::Closed
     }
 
-    /// Says goodbye (RFC 4253 §11.1, SSH_DISCONNECT_BY_APPLICATION), with what has come taken first: the
-    /// system answers what nobody took with a reset.
+    /// Says goodbye (RFC 4253 §11.1, SSH_DISCONNECT_BY_APPLICATION). Input is read first: closing a socket
+    /// with unread data makes the system send a reset.
     fn retire(&mut self, carrier: &mut Carried) {
         if let Idle::Alive = self.idle_state(carrier) {
             self.session.transport().disconnect(11, "Shutdown");

@@ -28,7 +28,7 @@ impl Seat {
         Some(spare.client)
     }
 
-    /// Leaves the channel for who comes next.
+    /// Leaves the channel open for the next transfer.
     pub fn leave_spare(mut self, client: Client) {
         let mut state = self.hosted.state.borrow_mut();
         if state.lost.is_some() || state.retiring || client.is_littered() {
@@ -55,9 +55,9 @@ impl Seat {
         Ok(())
     }
 
-    /// The server bears no more channels than there are now: others are not promised any. False when this was
-    /// the only one there ever was. OpenSSH counts a channel until it has waited for the command behind it:
-    /// where those who were here have just gone, the connection takes nobody new.
+    /// Records that the server accepts no more channels than there are now, so that no more are given.
+    /// Returns false if this was the only one ever. OpenSSH counts a channel until the command behind it has
+    /// been waited for: if earlier users have just left, the connection accepts no new ones.
     pub fn refused(&self) -> bool {
         let mut state = self.hosted.state.borrow_mut();
         let state = &mut *state;
@@ -77,8 +77,7 @@ impl Seat {
         self.hosted.state.borrow_mut().session.transport().server()
     }
 
-    /// Looks at the channel until there is something to be said of it. What is sent while looking leaves
-    /// soon.
+    /// Polls the channel until there is a result. Output of the poll is sent soon.
     pub fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,

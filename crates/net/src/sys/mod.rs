@@ -1,4 +1,4 @@
-//! What each system has in its own way, beside what `runtime` knows of sockets: one name, a file for each.
+//! Operating-system specifics beyond `runtime`'s sockets: the same names, in a file for each system.
 
 #[cfg(unix)]
 mod unix;

@@ -1,4 +1,4 @@
-//! Linux, and what is like it.
+//! Linux and similar systems.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -19,7 +19,7 @@ use crate::filter::open::UnixAddress;
 pub(crate) const HOSTS: &str = "/etc/hosts";
 /// resolv.conf(5): name servers and search domains.
 pub(crate) const NAME_SERVERS: &str = "/etc/resolv.conf";
-/// Where distributions keep their bundle of trusted certificates, in order of frequency.
+/// Locations of the distributions' bundles of trusted certificates, in order of frequency.
 pub(crate) const BUNDLES: &[&str] = &[
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -29,10 +29,10 @@ pub(crate) const BUNDLES: &[&str] = &[
     "/usr/local/share/certs/ca-root-nss.crt",
 ];
 
-/// What bind(2) says of a device that is not there.
+/// The error of bind(2) for a missing device.
 pub(crate) const NO_DEVICE: Errno = Errno::NODEV;
 
-/// Certificates that the system trusts and keeps in no file: there are none.
+/// Returns trusted certificates of the system that are not in a file: there are none.
 pub(crate) fn trusted() -> impl Iterator<Item = Vec<u8>> {
     std::iter::empty()
 }
@@ -53,7 +53,7 @@ pub(crate) fn interface_addresses(name: &str) -> Vec<IpAddr> {
     .collect()
 }
 
-/// Has all go through that interface, where the system lets us: older kernels want privileges.
+/// Binds the socket to that interface, if the system allows it: older kernels require privileges.
 pub(crate) fn bind_to_interface(socket: &Socket, name: &str) -> bool {
     setsockopt(socket, sockopt::BindToDevice, &name.into()).is_ok()
 }
@@ -63,7 +63,7 @@ pub(crate) fn choose_port_late(socket: &Socket) {
     let _ = setsockopt(socket, sockopt::IpBindAddressNoPort, &true);
 }
 
-/// The first bytes leave with the SYN (RFC 7413).
+/// Sends the first bytes with the SYN (RFC 7413).
 pub(crate) fn open_fast(socket: &Socket) {
     let _ = setsockopt(socket, sockopt::TcpFastOpenConnect, &true);
 }
@@ -73,7 +73,7 @@ pub(crate) fn new_unix_socket(kind: SocketType) -> io::Result<OwnedFd> {
     runtime::new_socket(AddressFamily::UNIX, kind)
 }
 
-/// Begins to connect such a socket.
+/// Starts to connect a Unix socket.
 pub(crate) fn connect_unix(socket: &Socket, address: &UnixAddress) -> Result<Result<(), Errno>, NetError> {
     Ok(connect(socket, &unix_address(address)?))
 }
@@ -95,7 +95,7 @@ fn unix_address(address: &UnixAddress) -> Result<SocketAddrUnix, NetError> {
     })
 }
 
-/// Opens a file that is for its owner alone, to add to it.
+/// Opens a file for appending that only its owner can read.
 pub(crate) fn open_secrets(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
@@ -103,7 +103,7 @@ pub(crate) fn open_secrets(path: &Path) -> io::Result<File> {
 /// The state of a file: device, inode, size, and the times of the last change of content and of inode.
 pub(crate) type FileState = [u64; 7];
 
-/// Returns the state of a file. Of a pipe or a device it has device and inode alone: its times change while
+/// Returns the state of a file. For a pipe or a device it has only device and inode: its times change while
 /// it is read.
 pub(crate) fn file_state(about: &Metadata) -> FileState {
     let kind = about.file_type();

@@ -16,18 +16,18 @@ use schannel::cert_store::CertStore;
 use crate::error::{NetError, NetErrorKind};
 use crate::filter::open::UnixAddress;
 
-/// Where the hosts file stands on every installation that was not moved.
+/// Location of the hosts file on a standard installation.
 pub(crate) const HOSTS: &str = r"C:\Windows\System32\drivers\etc\hosts";
-/// Name servers stand in no file: only the application's are asked.
+/// There is no file with name servers: only the application's are used.
 pub(crate) const NAME_SERVERS: &str = "";
 /// The system keeps certificates in a store, not in a file.
 pub(crate) const BUNDLES: &[&str] = &[];
 
-/// What Winsock says of an address that is not this machine's.
+/// The error of Winsock for an address of another machine.
 pub(crate) const NO_DEVICE: Errno = Errno::ADDRNOTAVAIL;
 
-/// Certificates that the system trusts and keeps in no file: the machine's, its administration's and the
-/// user's roots, but those that are not for servers (id-kp-serverAuth, RFC 5280 section 4.2.1.12) or were
+/// Returns trusted certificates that are not in a file: roots of the machine, its administration and the
+/// user, except those that are not for servers (id-kp-serverAuth, RFC 5280 section 4.2.1.12) or were
 /// disallowed since.
 pub(crate) fn trusted() -> impl Iterator<Item = Vec<u8>> {
     let disallowed: Vec<Vec<u8>> = certificates("Disallowed").map(|cert| cert.to_der().to_vec()).collect();
@@ -46,7 +46,7 @@ fn certificates(store: &str) -> impl Iterator<Item = CertContext> {
     store.into_iter().flat_map(|store| store.certs().collect::<Vec<_>>())
 }
 
-/// curl on Windows knows interfaces by their numbers alone.
+/// curl on Windows supports only interface numbers.
 pub(crate) fn interface_number(_: &str) -> Option<u32> {
     None
 }
@@ -56,7 +56,7 @@ pub(crate) fn interface_addresses(_: &str) -> Vec<IpAddr> {
     Vec::new()
 }
 
-/// Windows has nothing like it.
+/// Not available on Windows.
 pub(crate) fn bind_to_interface(_: &Socket, _: &str) -> bool {
     false
 }
@@ -64,7 +64,7 @@ pub(crate) fn bind_to_interface(_: &Socket, _: &str) -> bool {
 /// Windows chooses at once.
 pub(crate) fn choose_port_late(_: &Socket) {}
 
-/// Windows has it for overlapped calls alone (ConnectEx).
+/// Windows supports it only for overlapped calls (ConnectEx).
 pub(crate) fn open_fast(_: &Socket) {}
 
 /// There are none here; options that name one are refused before.

@@ -28,10 +28,10 @@ use crate::session::Buffer;
 use crate::tls::{SessionStore, TlsConfig};
 use crate::{Carrier, Connection, Identity, Key, NetError, NetErrorKind};
 
-/// Wine does not tell IPV6_V6ONLY of a socket for IPv4, which quinn-udp asks it for.
+/// On Wine, IPV6_V6ONLY cannot be queried on a socket for IPv4, as quinn-udp does.
 const LOOPBACK: &str = if cfg!(windows) { "[::1]:0" } else { "127.0.0.1:0" };
 
-/// Runs what `f` makes; a test that hangs fails.
+/// Runs the future that `f` makes; a test that hangs fails.
 fn run<T: 'static, F: Future<Output = T> + 'static>(f: impl FnOnce(Rc<Runtime>) -> F) -> T {
     let runtime = Rc::new(Runtime::new(Clock::system()));
     let result = Rc::new(RefCell::new(None));
@@ -67,7 +67,7 @@ fn tls() -> Arc<TlsConfig> {
     })
 }
 
-/// With what is remembered of others.
+/// Connects with the memory of earlier connections.
 async fn dial_again(
     rt: &Runtime,
     list: Vec<SocketAddr>,
@@ -126,7 +126,7 @@ async fn open_again(rt: &Runtime, peer: &Peer, store: &SessionStore) -> Box<Conn
     Box::new(connection)
 }
 
-/// A session whose driver runs as a task; what it leaves goes to the cell.
+/// Starts a session whose driver is a task; what it leaves is put into the cell.
 fn session(rt: &Runtime, mut connection: Box<Connection>) -> (Http3, Rc<Cell<Option<Rested>>>) {
     let parked = connection.state.take().and_then(|memory| memory.take::<Parked>()).map(|parked| *parked);
     let (http3, driver) = Http3::resume(connection, parked, rt.reactor(), Buffer::default());
@@ -186,8 +186,8 @@ fn a_body_comes_whole_where_the_address_must_be_proved() {
     assert_eq!(peer.end().addresses.len(), 1);
 }
 
-/// More than leaves early: a server that takes it has it once, one that refuses it gets all of it again, and whoever sends sees
-/// no difference.
+/// Large early data: a server that accepts it gets it once, one that refuses it gets all of it again, and the
+/// sender sees no difference.
 #[test]
 fn what_leaves_with_the_hello_arrives_once() {
     const BODY: usize = 200_000;
@@ -229,7 +229,7 @@ fn what_leaves_with_the_hello_arrives_once() {
     assert!((3 * BODY..3 * BODY + 1000).contains(&received), "{received}");
 }
 
-/// Nobody is there any more: whoever went ahead is told why.
+/// A server that is gone: early data fails with a reason.
 #[test]
 fn a_handshake_that_fails_behind_what_went_ahead_says_why() {
     let peer = Peer::start(Habits::default());
@@ -265,7 +265,7 @@ fn no_version_in_common() {
     assert!(refused.message.contains("version"), "{}", refused.message);
 }
 
-/// The first address takes datagrams and says nothing.
+/// The first address accepts datagrams and never answers.
 #[test]
 fn an_address_that_does_not_answer_holds_up_nobody() {
     let mute = std::net::UdpSocket::bind(LOOPBACK).unwrap();
@@ -322,7 +322,7 @@ fn faults_of_streams_are_told_apart() {
         assert!(matches!(&reset, Fault::Reset { code, why: None, .. } if code.0 == 0x102), "{reset:?}");
         let refused = get(&http3).await.unwrap_err();
         assert!(matches!(refused, Fault::Refused), "{refused:?}");
-        // Its reply comes while the request has not ended, whose rest then goes nowhere.
+        // The response arrives before the end of the request, whose rest is then dropped.
         let mut early = request(&http3, false).unwrap();
         assert_eq!(body(&mut early).await.unwrap(), 10);
         while early.queue(&[1; 1000]) != 1000 {}
@@ -376,7 +376,7 @@ fn what_comes_before_and_behind_a_reply() {
     });
 }
 
-/// A hundred streams that nobody reads hold what the peer may send on each, and stall nobody.
+/// A hundred unread streams limit what the peer may send on each, and block no other.
 #[test]
 fn who_does_not_read_stalls_nobody() {
     const EACH: usize = 300_000;
@@ -400,7 +400,8 @@ fn who_does_not_read_stalls_nobody() {
     });
 }
 
-/// A stream that nobody reads is given room for 1 MiB and no more, many of them hold up nobody, and who begins to read gets all.
+/// An unread stream has a window of 1 MiB and no more; many of them block no other; reading returns
+/// everything.
 #[test]
 fn many_that_do_not_read_hold_little() {
     const MANY: usize = 30;
@@ -424,7 +425,7 @@ fn many_that_do_not_read_hold_little() {
     assert!((3 * LARGE..=most).contains(&sent), "{sent} of {most}");
 }
 
-/// Those that are paused in their middle share what may wait: the more there are, the less each is given room for.
+/// Streams that are paused midway share what may be buffered: the more there are, the smaller each window.
 #[test]
 fn many_that_pause_in_their_middle_share_a_bound() {
     const MANY: usize = 16;
@@ -489,7 +490,7 @@ fn a_goodbye_lets_what_was_begun_end() {
     });
 }
 
-/// Nobody has the timer of an idle connection: what is due is done when it is next asked for.
+/// The timer of an idle connection does not run: expired timers are processed at the next check.
 #[test]
 fn an_idle_connection_is_looked_at_when_it_is_asked_for() {
     let peer = Peer::start(Habits { idle: Some(Duration::from_millis(300)), ..Habits::default() });
@@ -514,7 +515,7 @@ fn an_idle_connection_is_looked_at_when_it_is_asked_for() {
     });
 }
 
-/// A reply that is long in coming keeps its connection, whatever the peer thinks of silence.
+/// A slow response keeps its connection, whatever the peer's idle timeout.
 #[test]
 fn a_connection_with_a_stream_is_kept_alive() {
     let idle = Some(Duration::from_secs(3));
@@ -528,7 +529,7 @@ fn a_connection_with_a_stream_is_kept_alive() {
     });
 }
 
-/// Nobody reads from a tunnel, which says so, for longer than the proxy bears silence: it is kept alive, and the rest comes.
+/// A tunnel that nobody reads for longer than the proxy's idle timeout is kept alive, and the rest arrives.
 #[test]
 fn a_tunnel_that_nobody_reads_is_kept_alive() {
     const LARGE: usize = 3 << 20; // more than there is room for
@@ -556,7 +557,7 @@ fn a_tunnel_that_nobody_reads_is_kept_alive() {
     });
 }
 
-/// More requests than the peer takes at once: each begins when another has ended.
+/// More requests than the peer allows at once: each starts when another has ended.
 #[test]
 fn who_finds_no_room_waits_for_it() {
     let peer = Peer::start(Habits { streams: Some(3), ..Habits::default() });

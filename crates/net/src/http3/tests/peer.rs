@@ -1,5 +1,4 @@
-//! A server of HTTP/3 on a thread of its own: QUIC is quinn-proto's, and it does to a request what it was
-//! told to.
+//! A scripted HTTP/3 server on its own thread; QUIC is quinn-proto's.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::ErrorKind;
@@ -18,7 +17,7 @@ use quinn_proto::{
 use testkit::certs::Leaf;
 use wire::h3::{Field, control_stream, data_header, headers};
 
-/// What becomes of a request, in the order in which they come; of those beyond the list a small reply.
+/// What the server does to each request, in order; further requests get a small response.
 #[derive(Clone)]
 pub enum Answer {
     /// A reply with a body of so many bytes, once the request is whole.
@@ -29,18 +28,18 @@ pub enum Answer {
     Whole(Vec<u8>),
     /// The beginning of a reply, then a reset with this code.
     Reset(u64),
-    /// Nothing of the request is wanted, and the reply does not wait for it.
+    /// Refuses the request's body, and responds without waiting for it.
     Stop(u64),
     Silence,
 }
 
-/// What is done to everybody.
+/// An action that affects all clients.
 pub enum Order {
     /// New keys (RFC 9001 §6).
     UpdateKeys,
     /// A goodbye: no request from this one on (RFC 9114 §5.2).
     GoAway(u64),
-    /// All state is lost: what comes next is answered with a stateless reset (RFC 9000 §10.3).
+    /// Loses all state: the next packet is answered with a stateless reset (RFC 9000 §10.3).
     Forget,
 }
 
@@ -61,7 +60,7 @@ pub struct Peer {
     thread: Option<JoinHandle<Seen>>,
 }
 
-/// What it has seen of its clients.
+/// Observations about its clients.
 #[derive(Default, Debug)]
 pub struct Seen {
     pub addresses: Vec<SocketAddr>,
@@ -79,14 +78,14 @@ impl Peer {
         Peer { address, orders, thread: Some(thread) }
     }
 
-    /// Comes back when it is done: what is sent from then on meets a peer that has obeyed.
+    /// Returns when the order has been carried out: later packets meet a server that has obeyed.
     pub fn order(&self, order: Order) {
         let (done, obeyed) = channel();
         self.orders.send((order, done)).unwrap();
         obeyed.recv().unwrap();
     }
 
-    /// Ends it and tells what it has seen.
+    /// Ends the server and returns its observations.
     pub fn end(mut self) -> Seen {
         drop(std::mem::replace(&mut self.orders, channel().0));
         self.thread.take().unwrap().join().unwrap()
@@ -149,7 +148,7 @@ impl Server {
         Server { socket, habits, answers, config, endpoint, clients, seen }
     }
 
-    /// Until nobody can give orders any more.
+    /// Runs until no orders can come any more.
     fn run(mut self, orders: &Receiver<(Order, Sender<()>)>) -> Seen {
         let mut buf = vec![0; 65_536];
         self.socket.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
