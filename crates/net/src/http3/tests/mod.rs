@@ -186,8 +186,7 @@ fn a_body_comes_whole_where_the_address_must_be_proved() {
     assert_eq!(peer.end().addresses.len(), 1);
 }
 
-/// Large early data: a server that accepts it gets it once, one that refuses it gets all of it again, and the
-/// sender sees no difference.
+/// Large early data: an accepting server gets it once, a refusing one again; the sender sees no difference.
 #[test]
 fn what_leaves_with_the_hello_arrives_once() {
     const BODY: usize = 200_000;
