@@ -1,6 +1,6 @@
-//! What a transfer asks of the application. The C boundary and the Rust API each implement
-//! [`Callbacks`]; the engine holds no borrow and no lock while it calls one, because an application
-//! may call back into the API or even jump over our frames.
+//! The interface from a transfer to the application. The C boundary and the Rust API each implement
+//! [`Callbacks`]. The engine holds no borrow and no lock while it calls one, because an application may call
+//! the API again or even jump over our frames.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub enum Written {
 /// Answer of a read callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadAnswer {
-    /// So many bytes stand in the buffer; 0 is the end.
+    /// Number of bytes in the buffer; 0 is the end.
     Bytes(usize),
     /// CURL_READFUNC_PAUSE.
     Pause,
@@ -44,7 +44,7 @@ pub enum SeekAnswer {
     Cannot,
 }
 
-/// What a debug callback is told about (curl_infotype).
+/// The kind of a debug callback's data (curl_infotype).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum DebugKind {
@@ -77,11 +77,11 @@ pub struct ProgressCounts {
     pub upload_now: i64,
     /// Time since the transfer began.
     pub spent: Duration,
-    /// The transfer is over: nothing more will be told.
+    /// Whether the transfer is over: no further call follows.
     pub finished: bool,
 }
 
-/// The two ends of a connection, as CURLOPT_PREREQFUNCTION is told. Written out only when asked for.
+/// The addresses of a connection, for CURLOPT_PREREQFUNCTION. They are formatted only on demand.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Endpoints {
     /// Remote address and port; none for a unix socket.
@@ -119,57 +119,57 @@ fn ip(address: Option<SocketAddr>) -> String {
 /// The application's functions that judge the key of an SSH server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostKeyFunctions {
-    /// CURLOPT_SSH_KEYFUNCTION, CURLOPT_SSH_KEYDATA, CURLOPT_SSH_HOSTKEYFUNCTION and CURLOPT_SSH_HOSTKEYDATA: handles with equal
-    /// ones judge alike.
+    /// CURLOPT_SSH_KEYFUNCTION, CURLOPT_SSH_KEYDATA, CURLOPT_SSH_HOSTKEYFUNCTION and CURLOPT_SSH_HOSTKEYDATA:
+    /// handles with equal ones judge alike.
     At([usize; 4]),
     /// Functions that cannot be compared: only their own handle judges like them.
     OfHandle,
 }
 
-/// A request over HTTP before it goes out, as far as that can be told without a connection.
+/// An HTTP request before it is sent, as far as it is known without a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// Its method.
     pub method: &'a [u8],
     /// The whole URL.
     pub url: &'a [u8],
-    /// Fields with values, but for those that prove who asks, and those of the connection.
+    /// Fields with values, except for credentials and fields of the connection.
     pub fields: &'a [(Vec<u8>, Vec<u8>)],
     /// Canonical bytes of [`net::Identity::of_replies`]: the server, the proxies, and how each is verified.
-    /// They hold files by path and content, and secrets in clear.
+    /// They contain files by path and content, and secrets in clear.
     pub peer: &'a [u8],
 }
 
-/// A reply that an application has kept.
+/// A reply that an application has stored.
 pub struct Stored {
-    /// Status line and fields, each with its line ending; the empty line behind them goes without saying.
+    /// Status line and fields, each with its line ending, without the empty line at the end.
     pub head: Vec<u8>,
     /// The body, as it was handed to the application.
     pub body: Box<dyn std::io::Read>,
-    /// The body's length; none where only the head was kept.
+    /// The body's length; `None` if only the head was stored.
     pub length: Option<u64>,
 }
 
-/// What an application that keeps replies has to say before a request.
+/// The decision of an application with a cache before a request.
 pub enum Prior {
-    /// Ask, with these fields besides, "Name: value" without an ending.
+    /// Send the request, with these additional fields, "Name: value" without an ending.
     Ask(Vec<Vec<u8>>),
     /// This is the reply.
     Serve(Stored),
 }
 
-/// What an application that keeps replies has to say to one that has come, before its body.
+/// The decision of an application with a cache about a received reply, before its body.
 pub enum Instead {
     /// It is the reply.
     Nothing,
     /// This counts instead of it.
     Serve(Stored),
-    /// It says nothing; ask once more.
+    /// The stored reply is unusable; send the request again.
     AskAgain,
 }
 
-/// The application's side of a transfer. One that sets nothing takes every body without looking, has nothing to upload
-/// and hears of nothing else.
+/// The application's side of a transfer. The default implementation discards every body, uploads nothing and
+/// ignores all other events.
 pub trait Callbacks {
     /// A piece of body, at most 16 KiB (CURL_MAX_WRITE_SIZE).
     fn write(&self, _data: &[u8]) -> Written {
@@ -181,7 +181,7 @@ pub trait Callbacks {
         self.write(packet)
     }
 
-    /// A header line with its line ending; `None` when nobody asked for headers.
+    /// Receives a header line with its line ending; `None` if no function is set.
     fn header(&self, _line: &[u8]) -> Option<Written> {
         None
     }
@@ -191,13 +191,13 @@ pub trait Callbacks {
         ReadAnswer::Bytes(0)
     }
 
-    /// The same without waiting for anybody: 0 bytes mean that there is nothing now. An application's own function answers
-    /// when it likes.
+    /// Like `read`, without waiting: 0 bytes mean that none are available now. An application's own function
+    /// may still block.
     fn read_now(&self, buf: &mut [u8]) -> ReadAnswer {
         self.read(buf)
     }
 
-    /// Upload data shall go on at this offset.
+    /// Moves to this offset of the upload data.
     fn seek(&self, _offset: u64) -> SeekAnswer {
         SeekAnswer::Cannot
     }
@@ -227,7 +227,7 @@ pub trait Callbacks {
         false
     }
 
-    /// Whether a layer is asked to tell more (curl_global_trace): its name there, in lower case.
+    /// Returns whether a layer should log more (curl_global_trace); its name is in lower case.
     fn traces(&self, _layer: &str) -> bool {
         false
     }
@@ -243,7 +243,7 @@ pub trait Callbacks {
         }
     }
 
-    /// Whether the application keeps replies of HTTP's (RFC 9111) and wants to be asked about each.
+    /// Returns whether the application has an HTTP cache (RFC 9111) and wants to decide about each reply.
     fn keeps_replies(&self) -> bool {
         false
     }
@@ -253,7 +253,8 @@ pub trait Callbacks {
         Prior::Ask(Vec::new())
     }
 
-    /// The head of a final reply over HTTP has come, with this status; or none has, because the network failed.
+    /// The head of a final reply over HTTP has come, with this status; or none has, because the network
+    /// failed.
     fn instead(&self, _status: Option<u16>) -> Instead {
         Instead::Nothing
     }
@@ -287,7 +288,7 @@ pub trait Callbacks {
         HstsAnswer::Done
     }
 
-    /// CURLOPT_HSTSWRITEFUNCTION: one of so many entries to be kept; `false` when no more are wanted.
+    /// CURLOPT_HSTSWRITEFUNCTION: receives one of `total` entries; returns `false` if it wants no more.
     fn hsts_write(&self, _entry: &HstsEntry, _index: usize, _total: usize) -> bool {
         false
     }
@@ -307,7 +308,8 @@ pub trait Callbacks {
         None
     }
 
-    /// CURLOPT_SSH_KEYFUNCTION: what is to come of a server's key, after a look into known_hosts; `None` when not set.
+    /// CURLOPT_SSH_KEYFUNCTION: decides about a server's key, after the look-up in known_hosts; `None` if not
+    /// set.
     fn ssh_known_host(
         &self,
         _known: Option<&HostKey>,
@@ -317,14 +319,16 @@ pub trait Callbacks {
         None
     }
 
-    /// The functions behind [`ssh_host_key`](Self::ssh_host_key) and [`ssh_known_host`](Self::ssh_known_host) and their data, by
-    /// which handles are told apart that judge servers differently; `None` when neither is set. A connection on which another
-    /// handle's functions accepted the server's key is not used.
+    /// Returns the functions behind [`ssh_host_key`](Self::ssh_host_key) and
+    /// [`ssh_known_host`](Self::ssh_known_host) and their data, which identify handles that judge servers
+    /// differently; `None` if neither is set. A connection whose key was accepted by another handle's
+    /// functions is not reused.
     fn host_key_judge(&self) -> Option<HostKeyFunctions> {
         None
     }
 
-    /// CURLOPT_SSL_CTX_FUNCTION: what it does to the OpenSSL context of this address counts. `Err` is its own code.
+    /// CURLOPT_SSL_CTX_FUNCTION: modifies the OpenSSL context at this address. `Err` is the application's
+    /// code.
     fn tls_context(&self, _address: usize) -> Result<(), i32> {
         Ok(())
     }
@@ -340,13 +344,13 @@ pub trait Callbacks {
 pub struct HostKey {
     /// A CURLKHTYPE_.
     pub kind: i64,
-    /// The key as SSH has it on the wire, or in base64.
+    /// The key in SSH's wire format, or in base64.
     pub bytes: Vec<u8>,
-    /// It is in base64, as it stands in the file.
+    /// Whether it is in base64, as in the file.
     pub coded: bool,
 }
 
-/// What known_hosts says of a key: CURLKHMATCH_.
+/// The result of the look-up in known_hosts: CURLKHMATCH_.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostMatch {
     /// The host is known by it.
@@ -357,10 +361,10 @@ pub enum HostMatch {
     Missing = 2,
 }
 
-/// What an application says of it: CURLKHSTAT_.
+/// The application's decision about a key: CURLKHSTAT_.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostVerdict {
-    /// It is taken, and written down beside what is there.
+    /// Accept it, and add it to known_hosts.
     Add,
     /// It is taken.
     Fine,
@@ -377,7 +381,7 @@ pub enum HostVerdict {
 pub struct HstsEntry {
     /// Host name.
     pub host: Vec<u8>,
-    /// Whether it holds for subdomains, too.
+    /// Whether it includes subdomains.
     pub includes_subdomains: bool,
     /// Until when: "20191231 10:00:00" or "unlimited"; empty is for ever.
     pub expires: Vec<u8>,
@@ -407,12 +411,12 @@ pub enum MatchAnswer {
     Failed,
 }
 
-/// Answer of the chunk-begin callback.
+/// The result of the chunk-begin callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkAnswer {
     /// Fetch it.
     Ok,
-    /// Leave it out.
+    /// Skip the file.
     Skip,
     /// Fail the transfer.
     Failed,
@@ -439,7 +443,7 @@ pub struct FileInfo {
     pub hardlinks: i64,
     /// The texts as listed: time, permissions, user, group, target of a link.
     pub strings: [Vec<u8>; 5],
-    /// CURLFINFOFLAG_* of what is known.
+    /// CURLFINFOFLAG_* of the known fields.
     pub flags: u32,
 }
 

@@ -1,5 +1,5 @@
-//! The easy handle: settings, what the last transfer found out, and the state beside the running
-//! future that an application may read or change from inside its callbacks.
+//! The easy handle: settings, results of the last transfer, and the state beside the running future that an
+//! application may read or change from inside its callbacks.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -35,11 +35,11 @@ use crate::stores::headers::Headers;
 use crate::stores::{Keeper, Stores, altsvc, cookies, hsts};
 use crate::websocket::WebSocket;
 
-/// An easy handle. Cloning gives another reference to the same one.
+/// An easy handle. A clone is another reference to the same one.
 #[derive(Clone)]
 pub struct Easy(pub(crate) Rc<EasyState>);
 
-/// What is published of a host for Encrypted Client Hello.
+/// The published configuration of a host for Encrypted Client Hello.
 pub(crate) struct Published {
     pub host: String,
     /// ECHConfigLists by address; those of the best service first.
@@ -47,25 +47,25 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// Nothing yet.
+    /// Creates an empty entry.
     pub fn of(host: &str) -> Published {
         Published { host: host.to_owned(), at: Vec::new() }
     }
 }
 
-/// What lives beside the future. Nothing here is borrowed while the application is called.
+/// State beside the future. Nothing in it is borrowed while the application is called.
 pub struct EasyState {
     /// The application's side.
     pub callbacks: Rc<dyn Callbacks>,
-    /// What it asked for.
+    /// The options that were set.
     pub settings: RefCell<Settings>,
-    /// What the transfer has found out.
+    /// The results of the transfer.
     pub info: RefCell<TransferInfo>,
     /// Header lines received, for the header API.
     pub headers: RefCell<Headers>,
-    /// Cookies and other memories of this handle, unless a share holds them.
+    /// Cookies and other stores of this handle, unless a share has them.
     pub stores: Stores,
-    /// What transfers leave for the next one with the same settings.
+    /// Data that transfers leave for the next one with the same settings.
     pub memories: Memories,
     /// Pausing.
     pub flow: Flow,
@@ -77,21 +77,22 @@ pub struct EasyState {
     pub websocket: RefCell<Option<Box<WebSocket>>>,
     /// A stream that a server has pushed and the application wants: the next transfer reads its reply.
     pub(crate) adopted: RefCell<Option<Box<Adopted>>>,
-    /// Only a connection is wanted, logged in and left in the pool (`process_pool::open`).
+    /// Whether only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
-    /// What name servers have published for Encrypted Client Hello, and of which host.
+    /// The host's published configuration for Encrypted Client Hello.
     pub(crate) published: RefCell<Option<Box<Published>>>,
     /// It serves a look-up of another handle's transfer: its connections are apart, and bound to no limits.
     pub(crate) inner: Cell<bool>,
-    /// The last CURLOPT_RESOLVE list had an entry for every host: one of an earlier list no longer counts.
+    /// Whether the last CURLOPT_RESOLVE list had an entry for every host: one of an earlier list is void.
     pub(crate) wildcard_pins: Cell<bool>,
-    /// How FTP commands are sent; the process's way when nothing was said.
+    /// How FTP commands are sent; `None` is the default of the process.
     pub ftp_pipelining: Cell<Option<FtpPipelining>>,
-    /// warmwire_smtp_pipeline(); `None` is what the environment says.
+    /// warmwire_smtp_pipeline(); `None` is the default from the environment.
     pub smtp_pipelining: Cell<Option<SmtpPipelining>>,
-    /// A word of the owner's (the C boundary keeps its handle's address here).
+    /// Data of the owner (the C boundary stores its handle's address here).
     pub tag: Cell<usize>,
-    /// errno of the system call for which the transfer failed; the next transfer begins without (CURLINFO_OS_ERRNO.md).
+    /// errno of the system call that made the transfer fail; reset by the next transfer
+    /// (CURLINFO_OS_ERRNO.md).
     pub os_errno: Cell<i64>,
     /// CURLINFO_RTSP_CSEQ_RECV: outlives transfers that hear of no other.
     pub rtsp_received: Cell<i64>,
@@ -105,11 +106,11 @@ pub struct EasyState {
     pub(crate) message_waits: Cell<bool>,
     own_multi: RefCell<Option<Multi>>,
     message: RefCell<String>,
-    /// What a session's driver has to tell of this transfer's frames.
+    /// Lines of a session's driver about this transfer's frames.
     frames: RefCell<Rare<Frames>>,
 }
 
-/// Lines that wait to be told; nobody has any who does not ask for them.
+/// Lines that wait to be logged; empty unless frames are traced.
 #[derive(Default)]
 struct Frames(VecDeque<String>);
 
@@ -117,13 +118,14 @@ impl Nothing for Frames {
     const NOTHING: &'static Frames = &Frames(VecDeque::new());
 }
 
-/// The layer whose lines are frames.
+/// The layer whose log lines are frames.
 pub(crate) const FRAMES: &str = "http/2";
 
 /// Numbers transfers (CURLINFO_XFER_ID).
 static NEXT_TRANSFER: AtomicI64 = AtomicI64::new(0);
 
-/// For a process that does the work of several, one after the other: the next transfer is number nought again.
+/// For a process that does the work of several, one after the other: the next transfer is number nought
+/// again.
 pub fn number_transfers_anew() {
     NEXT_TRANSFER.store(0, Ordering::Relaxed);
 }
@@ -147,12 +149,12 @@ impl Flow {
         self.send.get()
     }
 
-    /// The application's callback asked for a pause of receiving.
+    /// Pauses receiving, from the application's callback.
     pub fn pause_receive(&self) {
         self.receive.set(true);
     }
 
-    /// The application's callback asked for a pause of sending.
+    /// Pauses sending, from the application's callback.
     pub fn pause_send(&self) {
         self.send.set(true);
     }
@@ -176,7 +178,7 @@ impl Flow {
     }
 
     fn set(&self, receive: bool, send: bool) {
-        // Both are set before either is judged: an `||` between the calls would leave the second as it was.
+        // Both are set before either is compared: an `||` between the calls would skip the second.
         let (received, sent) = (self.receive.replace(receive), self.send.replace(send));
         if received && !receive || sent && !send {
             let waker = self.waker.borrow_mut().take();
@@ -226,12 +228,13 @@ impl Easy {
         }))
     }
 
-    /// The state beside the future.
+    /// Returns the state beside the future.
     pub fn state(&self) -> &EasyState {
         &self.0
     }
 
-    /// A copy with the same settings; neither connections nor cookies nor the share go along (curl_easy_duphandle.md).
+    /// Returns a copy with the same settings, without connections, cookies and share
+    /// (curl_easy_duphandle.md).
     pub fn duplicate(&self, callbacks: Rc<dyn Callbacks>) -> Easy {
         let copy = Easy::with_settings(callbacks, self.0.settings.borrow().own_copy());
         copy.0.stores.copy_from(&self.0.stores);
@@ -307,8 +310,9 @@ impl Easy {
         self.0.task.get().is_some()
     }
 
-    /// Sessions of TLS that may leave the process (curl_easy_ssls_export(3)): those that OpenSSL wrote down, of the share or the
-    /// multi handle that this handle uses. rustls lets none out: who speaks by it, and finds no others, hears NOT_BUILT_IN.
+    /// Returns the TLS sessions that may leave the process (curl_easy_ssls_export(3)): those of OpenSSL, from
+    /// the share or the multi handle that this handle uses. rustls does not export sessions: a handle that
+    /// uses it, and has no others, gets NOT_BUILT_IN.
     pub fn export_sessions(&self) -> Result<Vec<Exported>, Code> {
         let Some(sessions) = self.sessions() else { return self.writes_sessions().map(|()| Vec::new()) };
         let exported = self.0.locked(LockData::SslSession, || sessions.written().export());
@@ -318,7 +322,8 @@ impl Easy {
         Ok(exported)
     }
 
-    /// Keeps a session that was exported, here or elsewhere: whose it is tells `name` or, without that, `proof`.
+    /// Stores a session that was exported, here or elsewhere. `name` or, without it, `proof` identifies
+    /// server and settings.
     pub fn import_session(&self, name: Option<&str>, proof: &[u8], session: &[u8]) -> Result<(), Code> {
         self.writes_sessions()?;
         let sessions = self.sessions().ok_or(Code::BadFunctionArgument)?;
@@ -334,7 +339,7 @@ impl Easy {
         if wanted && openssl::is_there() { Ok(()) } else { Err(Code::NotBuiltIn) }
     }
 
-    /// Those of the share, if it shares them, or of the multi handle.
+    /// Returns the store of the share, if it shares sessions, or of the multi handle.
     fn sessions(&self) -> Option<SessionStore> {
         let share = self.0.share.borrow().as_ref().and_then(|share| share.sessions().cloned());
         share.or_else(|| Some(self.multi().or_else(|| self.own_multi())?.0.sessions.clone()))
@@ -345,16 +350,16 @@ impl Easy {
         self.0.own_multi.borrow().clone()
     }
 
-    /// The private multi, made when it is first asked for.
+    /// Returns the private multi, created on first use.
     pub(crate) fn own_multi_or(&self, make: impl FnOnce() -> Multi) -> Multi {
         self.0.own_multi.borrow_mut().get_or_insert_with(make).clone()
     }
 
     /// curl_easy_pause: the new state of both directions, as CURLPAUSE_* bits.
     pub fn pause(&self, bits: i64) -> Code {
-        // Before it has begun there is nothing to pause yet.
+        // Before it has started there is nothing to pause.
         if !self.in_transfer() || self.0.info.borrow().started.is_none() {
-            // A connection of the application's own is something to pause, though nothing comes of it.
+            // A connection that the application uses itself can be paused, without effect.
             let connected = self.0.connected.borrow().is_some();
             return if connected { Code::Ok } else { Code::BadFunctionArgument };
         }
@@ -363,7 +368,7 @@ impl Easy {
         self.0.flow.set(receive, bits & i64::from(CURLPAUSE_SEND) != 0);
         if let Some(multi) = self.multi() {
             if let Some(task) = self.0.task.get().filter(|_| pauses && !multi.in_run()) {
-                multi.wake(task); // it withdraws from its socket, which an event loop would else watch in vain
+                multi.wake(task); // so that it withdraws the interest in its socket
             }
             multi.tell();
             if multi.was_stopped() {
@@ -373,7 +378,7 @@ impl Easy {
         Code::Ok
     }
 
-    /// A limit of speed was set anew: a transfer that waits because of the one before is looked at again.
+    /// Applies a new speed limit: a transfer that waits because of the old one is polled again.
     pub fn pace_changed(&self) {
         if let (Some(multi), Some(task)) = (self.multi(), self.0.task.get()) {
             multi.wake(task);
@@ -394,7 +399,7 @@ impl Easy {
         }
     }
 
-    /// Closes what only this handle holds. A handle in a multi is removed first.
+    /// Closes what belongs only to this handle. A handle in a multi is removed first.
     pub fn close(&self) {
         if let Some(multi) = self.multi() {
             let _ = multi.remove(self);
@@ -425,13 +430,14 @@ impl EasyState {
         self.message.borrow().clone()
     }
 
-    /// The URL last used; before a request, and where it never came to one, the URL that was set.
+    /// Returns the URL last used or, before a request, the URL that was set.
     pub fn effective_url(&self) -> Text {
         let used = self.info.borrow().effective_url.clone();
         used.or_else(|| self.settings.borrow().text(EasyOption::Url)).unwrap_or_default()
     }
 
-    /// The HTTP method last used, or before a request the one that the options ask for, whatever the scheme.
+    /// Returns the HTTP method last used or, before a request, the one that the options select, whatever the
+    /// scheme.
     pub fn effective_method(&self) -> Vec<u8> {
         let used = &self.info.borrow().effective_method;
         let settings = self.settings.borrow();
@@ -454,7 +460,7 @@ impl EasyState {
         self.tag.get() as u64
     }
 
-    /// Who judges the keys of SSH servers in the application's name.
+    /// Returns the identity of the functions that judge the keys of SSH servers.
     pub(crate) fn host_key_judge(&self) -> Option<HostKeyJudge> {
         Some(match self.callbacks.host_key_judge()? {
             HostKeyFunctions::At(addresses) => HostKeyJudge::Functions(addresses),
@@ -462,13 +468,13 @@ impl EasyState {
         })
     }
 
-    /// Keeps the text of a failure and fills the application's buffer with it.
+    /// Stores the text of a failure and copies it to the application's buffer.
     pub(crate) fn set_message(&self, text: &str) {
         text.clone_into(&mut self.message.borrow_mut());
         self.callbacks.fail(text);
     }
 
-    /// Fresh transfer state: what an earlier transfer left must not be told of this one.
+    /// Resets transfer state, so that nothing of an earlier transfer is reported.
     pub(crate) fn begin(&self) {
         *self.info.borrow_mut() = TransferInfo::default();
         self.os_errno.set(0);
@@ -479,7 +485,7 @@ impl EasyState {
         self.transfer_id.set(NEXT_TRANSFER.fetch_add(1, Ordering::Relaxed));
     }
 
-    /// Goes on when this run of the multi handle is over, so that others have their turn.
+    /// Continues after this run of the multi handle, so that other transfers run.
     pub(crate) fn poll_next_turn(&self, cx: &Context<'_>) -> Poll<()> {
         match self.multi.borrow().upgrade() {
             Some(multi) => {
@@ -490,7 +496,7 @@ impl EasyState {
         }
     }
 
-    /// The same for a transfer inside another's, which is no member of the multi handle.
+    /// Like `begin`, for a transfer inside another one, which is not a member of the multi handle.
     pub(crate) fn begin_within(self: &Rc<Self>, multi: &Rc<MultiState>, outer: &EasyState) {
         self.inner.set(true);
         self.tag.set(outer.tag.get());
@@ -498,7 +504,8 @@ impl EasyState {
         Easy(self.clone()).set_share(outer.share.borrow().clone());
     }
 
-    /// The handle has left the multi handle whose pool holds its connection; one in a share's pool it still finds.
+    /// Forgets the connection when the handle leaves the multi handle whose pool has it; one in a share's
+    /// pool stays reachable.
     pub(crate) fn forget_socket(&self) {
         let shared = self.share.borrow().as_ref().is_some_and(|share| share.pool().is_some());
         if !shared {
@@ -506,7 +513,7 @@ impl EasyState {
         }
     }
 
-    /// What one layer has to tell, when it was asked to.
+    /// Logs a line of a layer, if the layer is traced.
     #[inline]
     pub(crate) fn trace(&self, layer: &str, text: impl FnOnce() -> String) {
         if self.callbacks.wants_debug() {
@@ -517,16 +524,16 @@ impl EasyState {
         }
     }
 
-    /// A frame of its stream, seen by the session's driver. The application hears of it from the transfer's own task: a jump or
-    /// an exception out of its callback must cost nobody else his connection.
+    /// Stores a frame of its stream, from the session's driver. The transfer's own task logs it: a jump or an
+    /// exception out of the application's callback must not cost another transfer its connection.
     pub(crate) fn saw_frame(&self, line: String) {
-        // A stream whose transfer was jumped out of is still there, and has nobody.
+        // A stream whose transfer was jumped out of still exists, without a task.
         if self.task.get().is_some() || self.inner.get() {
             self.frames.borrow_mut().0.push_back(line);
         }
     }
 
-    /// Tells of the frames that were seen.
+    /// Logs the stored frames.
     #[inline]
     pub(crate) fn tell_frames(&self) {
         if !self.frames.borrow().0.is_empty() {

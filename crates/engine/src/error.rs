@@ -1,5 +1,4 @@
-//! The one error of the engine: curl's code, a message that names what the user can act on, and
-//! whether the request may be sent again.
+//! The engine's error: curl's code, a message that helps the user, and whether the request may be sent again.
 
 use std::fmt;
 

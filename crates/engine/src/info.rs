@@ -1,4 +1,4 @@
-//! What a transfer has found out, as curl_easy_getinfo tells it. Made anew for each transfer.
+//! The results of a transfer, for curl_easy_getinfo. Reset for each transfer.
 
 mod get;
 
@@ -14,16 +14,16 @@ use crate::settings::Text;
 
 pub use get::{CAINFO, CAPATH, Fact, get};
 
-/// A length of time in nanoseconds: half of what a [`Duration`] takes, and enough for 584 years. Each of ten thousand transfers
-/// has eight.
+/// A duration in nanoseconds: half the size of a [`Duration`], and enough for 584 years. Each of ten thousand
+/// transfers has eight.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nanos(u64);
 
 impl Nanos {
-    /// The shortest length that an application is told as more than none: a microsecond.
+    /// The shortest duration that is reported as nonzero: a microsecond.
     pub const LEAST: Nanos = Nanos(1_000);
 
-    /// Whether it is no time at all, which mostly means that the moment has not come.
+    /// Returns whether it is zero, which mostly means that the event has not happened.
     pub fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -77,7 +77,7 @@ pub enum Phase {
     Connected,
     /// TLS is set up on it.
     Secured,
-    /// The request, or the beginning of one, may have left.
+    /// The request, or its first part, may have been sent.
     Sent,
     /// A part of a reply has come.
     Answered,
@@ -125,7 +125,7 @@ pub struct TransferInfo {
     pub header_size: i64,
     /// Bytes of all requests, with the bodies of HTTP's.
     pub request_size: i64,
-    /// Body bytes received, as they came.
+    /// Body bytes received, before decoding.
     pub downloaded: i64,
     /// Body bytes handed to the application.
     pub delivered: i64,
@@ -133,7 +133,7 @@ pub struct TransferInfo {
     pub uploaded: i64,
     /// Expected download size, or -1.
     pub download_total: i64,
-    /// What the head of a reply that is on its way says of its body's size, or -1.
+    /// Size of the body that the head of the current reply announces, or -1.
     pub announced: i64,
     /// Expected upload size, or -1.
     pub upload_total: i64,
@@ -145,14 +145,14 @@ pub struct TransferInfo {
     pub connects: i64,
     /// The connection in use speaks TLS.
     pub secured: bool,
-    /// How far the transfer has come, when it is over. Its times do not say so: one that failed has the time
-    /// of its end for what never happened.
+    /// How far the transfer got, once it is over. Its times do not show that: a failed transfer has the time
+    /// of its end for steps that never happened.
     pub phase: Phase,
-    /// Whether a time condition left the body out.
+    /// Whether a time condition suppressed the body.
     pub condition_unmet: bool,
     /// Whether a proxy was used.
     pub used_proxy: bool,
-    /// Scheme last used, upper case as curl tells it.
+    /// Scheme last used, in upper case as in curl.
     pub scheme: &'static str,
     /// CURLPROTO_* of the scheme.
     pub protocol: i64,
@@ -160,18 +160,18 @@ pub struct TransferInfo {
     pub ends: crate::callbacks::Endpoints,
     /// Its number, or -1.
     pub connection_id: i64,
-    /// CURLINFO_CONN_ID: the number of the connection last used or attempted, closed since or not, or -1. curl 8.22 counts an
-    /// attempt that failed and the reading of a file, too.
+    /// CURLINFO_CONN_ID: the number of the connection last used or attempted, closed since or not, or -1.
+    /// curl 8.22 counts an attempt that failed and the reading of a file, too.
     pub attempted_connection: i64,
-    /// Its descriptor, or -1; [`TransferInfo::open_socket`] tells it likewise.
+    /// Its descriptor, or -1; [`TransferInfo::open_socket`] returns it, too.
     pub last_socket: i64,
     /// Whether it is open.
     pub presence: Presence,
-    /// What few transfers find out.
+    /// Results that few transfers have.
     pub rare: Rare<RarelyFound>,
 }
 
-/// Proxies, logins and what FTP and certificates tell: ten thousand transfers do without.
+/// Results about proxies, logins, FTP and certificates: ten thousand transfers do without them.
 #[derive(Clone, Debug, Default)]
 pub struct RarelyFound {
     /// All redirects before the last request.
@@ -186,17 +186,17 @@ pub struct RarelyFound {
     pub redirect_url: Option<Text>,
     /// Authentication the server offers, as CURLAUTH_* bits.
     pub auth_available: i64,
-    /// The same of the proxy.
+    /// CURLAUTH_ bits of the schemes that the proxy offers.
     pub proxy_auth_available: i64,
     /// Authentication used.
     pub auth_used: i64,
-    /// The same with the proxy.
+    /// CURLAUTH_ bit of the scheme used with the proxy.
     pub proxy_auth_used: i64,
-    /// The same for the proxy's.
+    /// Result of the check of the proxy's certificate.
     pub proxy_verify_result: i64,
     /// OpenSSL's own objects of that connection, where it speaks (`net::tls::TlsInfo::native`).
     pub native_tls: Option<[usize; 2]>,
-    /// Bytes sent with the hello that the server took, or negative those that it refused.
+    /// Bytes sent as TLS early data that the server accepted; negative if it refused them.
     pub early_data: i64,
     /// CURLINFO_PROXY_ERROR.
     pub proxy_error: i64,
@@ -288,12 +288,12 @@ impl TransferInfo {
         if self.presence.is_there() { self.last_socket } else { -1 }
     }
 
-    /// Another request begins, or the same on another connection.
+    /// Starts another request, or the same one on another connection.
     pub fn begin_request(&mut self, now: Instant) {
         (self.request_started, self.moving_since) = (Some(now), None);
     }
 
-    /// The first byte of a reply has come. Where nobody has told when the question was out, it was by now.
+    /// Records the first byte of a reply. If the time of the sent request is unknown, it is set, too.
     pub fn first_byte(&mut self, at: Nanos) {
         self.start_transfer = at;
         if self.post_transfer.is_zero() {
@@ -313,9 +313,9 @@ impl TransferInfo {
         phases.into_iter().find(|(at, _)| !at.is_zero()).map_or(Phase::Nothing, |(_, phase)| phase)
     }
 
-    /// Ends the transfer's times as curl 8.22 was seen to do. One that fails before its request is sent has been about to send,
-    /// has sent and has received at its end; of one that succeeds, the request was sent when it was about to be, unless it is
-    /// known better. A first byte that never came stays unset.
+    /// Completes the transfer's times as curl 8.22 does. If it fails before its request is sent, it counts as
+    /// about to send, sent and answered at its end. If it succeeds, the request counts as sent when it was
+    /// about to be, unless the time is known. A first byte that never came stays unset.
     pub fn conclude(&mut self, now: Instant, failed: bool) {
         self.total = self.since_start(now);
         let end = self.total.max(Nanos::LEAST);
@@ -337,14 +337,14 @@ impl TransferInfo {
         }
     }
 
-    /// [`RarelyFound::native_tls`], which is none as long as nobody asked for OpenSSL.
+    /// Records [`RarelyFound::native_tls`], which is none unless OpenSSL was requested.
     pub fn note_native_tls(&mut self, native: Option<[usize; 2]>) {
         if self.rare.native_tls != native {
             self.rare.native_tls = native;
         }
     }
 
-    /// The certificate check has come to this; mostly to nothing.
+    /// Records the result of the certificate check, which is mostly success.
     pub fn note_verify_result(&mut self, result: i64) {
         if self.rare.verify_result != result {
             self.rare.verify_result = result;
@@ -383,7 +383,8 @@ mod tests {
         assert_eq!(Duration::from(sum), Duration::from_micros(3));
     }
 
-    /// Queue, connect and redirects are other modules' matter: before, about to send, sent, first byte, failed or not; after.
+    /// Queue, connect and redirects are other modules' matter: before, about to send, sent, first byte,
+    /// failed or not; after.
     #[test]
     fn times_end_as_curl_ends_them() {
         let started = Instant::now();

@@ -1,5 +1,5 @@
-//! What curl does, without C: settings, easy, multi and share handles, transfers, protocols and the
-//! stores of what is remembered between them. ARCHITECTURE.md at the root tells how they hang together.
+//! curl's behaviour, without C: settings, easy, multi and share handles, transfers, protocols and stores.
+//! ARCHITECTURE.md at the root describes the structure.
 
 pub mod callbacks;
 pub mod easy;

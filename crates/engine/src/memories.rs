@@ -1,17 +1,18 @@
-//! What a handle keeps for those who use it: protocols remember servers as long as a multi handle lives, and transfers leave an
-//! easy handle something for the next one. It keeps one value of each type, and knows none.
+//! Values that a handle stores for other modules: protocols remember servers as long as a multi handle lives,
+//! and transfers leave data for the next one in an easy handle. There is one value of each type, and this
+//! module knows none of the types.
 
 use std::any::{Any, TypeId};
 use std::rc::Rc;
 
 use runtime::cell::RefCell;
 
-/// One value for each type that was asked for. They are few, and a list is searched sooner than a table.
+/// One value for each type that was used. They are few, so a list is searched faster than a table.
 #[derive(Default)]
 pub struct Memories(RefCell<Vec<(TypeId, Rc<dyn Any>)>>);
 
 impl Memories {
-    /// The value of that type, made when it is first asked for.
+    /// Returns the value of that type, created on first use.
     pub fn of<T: Default + 'static>(&self) -> Rc<RefCell<T>> {
         let mut all = self.0.borrow_mut();
         let own = TypeId::of::<T>();

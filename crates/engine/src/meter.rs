@@ -1,7 +1,7 @@
-//! curl's progress meter: what CURLOPT_NOPROGRESS(3) set to 0 shows when there is no progress function, and what the
-//! command line tool shows.
+//! curl's progress meter, shown for CURLOPT_NOPROGRESS(3) set to 0 without a progress function, and by the
+//! command line tool.
 //!
-//! It only makes text. Widths and layouts are those of curl 8.22, since programs read them.
+//! It only formats text. Widths and layouts are those of curl 8.22, since programs parse them.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ const MOMENTS: usize = 6;
 /// The meter of one transfer.
 #[derive(Debug, Default)]
 pub struct Meter {
-    /// Where a resumed transfer begins, which is said above the head.
+    /// Offset of a resumed transfer, which is shown above the head.
     from: i64,
     head_shown: bool,
     /// When and how much, for the speed of the last seconds.
@@ -59,7 +59,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// For a transfer that begins at this byte; at the first, or at one that is yet to be found out, where it is not positive.
+    /// Creates the meter of a transfer that starts at this byte; zero or negative: at the first, or not known
+    /// yet.
     pub fn resumed(from: i64) -> Meter {
         Meter { from, ..Meter::default() }
     }
@@ -69,7 +70,7 @@ impl Meter {
         Meter::resumed(self.from)
     }
 
-    /// What to show at this moment: once a second, or at the end.
+    /// Returns the text to show now: once a second, and at the end.
     pub fn line(&mut self, counts: Counts, spent: Duration, end: bool) -> Option<String> {
         if end && !self.head_shown {
             return None; // it never got as far as moving anything
@@ -155,7 +156,7 @@ pub fn size6(bytes: i64) -> String {
     }
 }
 
-/// Seven columns; nothing for no time.
+/// Formats a time in seven columns; blank for zero.
 fn time7(seconds: i64) -> String {
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
     match seconds {

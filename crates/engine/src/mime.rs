@@ -8,16 +8,16 @@ use crate::error::Result;
 
 /// A form that was set with CURLOPT_MIMEPOST or CURLOPT_HTTPPOST.
 pub trait MimeSource {
-    /// Opens it for one pass. `kind` is the type that the application's own Content-Type header gives it.
+    /// Opens it for one pass. `kind` is the application's own Content-Type header.
     fn open(&self, kind: Option<&[u8]>) -> Result<Box<dyn MimeReader>>;
 
-    /// Opens it for one pass as a mail, whose head has these lines beside what MIME needs.
+    /// Opens it for one pass as a mail, whose head has these lines in addition to the MIME headers.
     fn open_mail(&self, headers: &[Vec<u8>]) -> Result<Box<dyn MimeReader>>;
 }
 
 /// One pass over a form.
 pub trait MimeReader {
-    /// The value of Content-Type, with the boundary; `None` when the application gives none.
+    /// Returns the value of Content-Type, with the boundary; `None` if the application sets none.
     fn content_type(&self) -> Option<Vec<u8>>;
 
     /// Header lines of the application's top-level part, without line endings.
@@ -32,12 +32,12 @@ pub trait MimeReader {
     fn read(&mut self, buf: &mut [u8]) -> Result<ReadAnswer>;
 }
 
-/// Dashes and twenty-two characters that nobody can guess.
+/// Returns dashes and twenty-two unpredictable characters.
 pub fn boundary() -> String {
     "-".repeat(24) + &random_text(22)
 }
 
-/// Letters and digits that nobody can guess: RandomState is seeded by the system.
+/// Returns unpredictable letters and digits: the system seeds RandomState.
 pub fn random_text(length: u32) -> String {
     const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let random = |i: u32| RandomState::new().hash_one(i) % LETTERS.len() as u64;

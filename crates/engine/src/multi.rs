@@ -1,9 +1,8 @@
-//! The multi handle: executor and reactor of its transfers, their pool of connections, and the one
-//! table of waits that perform, poll, wait, fdset, waitfds and socket_action all tell.
+//! The multi handle: executor and reactor of its transfers, their pool of connections, and the one table of
+//! waits behind perform, poll, wait, fdset, waitfds and socket_action.
 //!
-//! Everything runs on the caller's thread. Nothing here is borrowed while a task or the application
-//! is called, and a call that makes a task ready outside a run tells the timer callback before it
-//! returns.
+//! Everything runs on the caller's thread. Nothing here is borrowed while a task or the application is
+//! called, and a call that makes a task ready outside a run invokes the timer callback before it returns.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -32,21 +31,21 @@ use crate::own_connection::OwnConnection;
 use crate::push::PushFunction;
 use crate::share::KEPT;
 
-/// A multi handle. Cloning gives another reference to the same one.
+/// A multi handle. A clone is another reference to the same one.
 #[derive(Clone)]
 pub struct Multi(pub(crate) Rc<MultiState>);
 
-/// Tells the application when to call again: milliseconds, or `None` to forget the timer. `false`
-/// stops all transfers.
+/// Tells the application when to call again: milliseconds, or `None` to delete the timer. `false` stops all
+/// transfers.
 pub type TimerCallback = Rc<dyn Fn(Option<u64>) -> bool>;
 
-/// Told of each finished transfer, from inside the run.
+/// Called for each finished transfer, from inside the run.
 pub type Completed = Rc<dyn Fn(&Easy)>;
 
-/// A transfer that is under way: of its own, or within another's.
+/// A running transfer, of a handle or inside another transfer.
 pub(crate) type Running<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// How a handle's transfer is made. A handle knows no protocol, and has its transfers from those who do.
+/// Functions that create a handle's transfer. The handles do not depend on the protocols.
 pub(crate) struct Runs {
     /// The task of a member, which ends with a message.
     pub task: fn(Rc<MultiState>, Rc<EasyState>) -> Running<'static, ()>,
@@ -54,9 +53,9 @@ pub(crate) struct Runs {
     pub inside: for<'a> fn(&'a Rc<MultiState>, &'a Rc<EasyState>) -> Running<'a, Code>,
 }
 
-/// A finished transfer, as curl_multi_info_read tells it.
+/// A finished transfer, for curl_multi_info_read.
 pub struct Message {
-    /// Whose transfer it was.
+    /// The handle of the transfer.
     pub easy: Easy,
     /// How it ended.
     pub code: Code,
@@ -65,7 +64,7 @@ pub struct Message {
 /// Limits of a multi handle (CURLMOPT_*), 0 meaning none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// Connections kept; 0 lets it grow with the number of transfers.
+    /// Maximum number of kept connections; 0 lets it grow with the number of transfers.
     pub max_connects: usize,
     /// Connections to one host.
     pub max_host: usize,
@@ -99,7 +98,7 @@ impl Streams {
         !self.apart.get()
     }
 
-    /// What their sessions read into.
+    /// Returns the receive buffer of their sessions.
     pub fn buffer(&self) -> Buffer {
         self.buffer.clone()
     }
@@ -115,7 +114,7 @@ pub struct MultiState {
     pub(crate) runtime: Runtime,
     pub(crate) runs: &'static Runs,
     pub(crate) pool: Pool,
-    /// Connections for look-ups: a transfer that waits for one has its place among those that are limited already.
+    /// Connections for look-ups: a transfer that waits for one counts against the connection limits already.
     for_names: RefCell<Option<Pool>>,
     shared_pools: RefCell<Vec<(Arc<SharedPool>, Pool)>>,
     /// Connections of a share stay here between transfers.
@@ -126,28 +125,28 @@ pub struct MultiState {
     pub sessions: SessionStore,
     pub(crate) limits: Cell<Limits>,
     pub(crate) streams: Streams,
-    /// What protocols remember of servers.
+    /// What protocols remember about servers.
     pub(crate) memories: Memories,
     pub(crate) for_easy: bool,
     /// Storage for heads, from one exchange to the next.
     pub(crate) spares: Spares,
-    /// Each member knows its place: an easy handle enters and leaves its own multi with every transfer, and ten thousand
-    /// may leave a larger one.
+    /// Each member stores its index: an easy handle enters and leaves its own multi with every transfer, and
+    /// ten thousand may leave a larger one.
     members: RefCell<Slab<Rc<EasyState>>>,
     running: Cell<usize>,
     /// In the order in which the transfers ended.
     messages: RefCell<VecDeque<(Rc<EasyState>, Code)>>,
     timer: RefCell<Option<TimerCallback>>,
     told: Cell<Option<Instant>>,
-    /// An event loop has ever wanted to be told of anything.
+    /// Whether an event loop has ever registered a callback.
     tells: Cell<bool>,
-    /// The timer callback has failed since the application was last told so.
+    /// Whether the timer callback has failed since this was last reported to the application.
     stopped: Cell<bool>,
     completed: RefCell<Option<Completed>>,
 }
 
 impl Multi {
-    /// A multi handle on this clock, whose transfers are made so.
+    /// Creates a multi handle with this clock and these transfer functions.
     pub(crate) fn with(clock: Clock, for_easy: bool, runs: &'static Runs) -> Multi {
         let runtime = Runtime::new(clock);
         let pool = Pool::new(runtime.reactor());
@@ -194,7 +193,7 @@ impl Multi {
         MultiCode::Ok
     }
 
-    /// The handle is a member from here on, and its transfer about to begin.
+    /// Makes the handle a member and prepares its transfer.
     fn enter(&self, easy: &Easy) {
         *easy.0.multi.borrow_mut() = Rc::downgrade(&self.0);
         easy.0.begin();
@@ -202,8 +201,8 @@ impl Multi {
         self.0.running.set(self.0.running.get() + 1);
     }
 
-    /// curl_multi_remove_handle: a transfer that is still running is dropped, and its connection with
-    /// it. It has left also when the timer callback fails.
+    /// curl_multi_remove_handle: drops a transfer that is still running, and its connection. The handle is
+    /// removed even if the timer callback fails.
     pub fn remove(&self, easy: &Easy) -> MultiCode {
         if !easy.multi().is_some_and(|m| Rc::ptr_eq(&m.0, &self.0)) {
             return if easy.multi().is_some() { MultiCode::BadEasyHandle } else { MultiCode::Ok };
@@ -232,13 +231,13 @@ impl Multi {
         self.after_telling()
     }
 
-    /// curl_multi_perform: runs what is ready; the number of transfers still running.
+    /// curl_multi_perform: runs what is ready; returns the number of transfers still running.
     pub fn perform(&self) -> (MultiCode, usize) {
         self.run_by(Runtime::perform)
     }
 
-    /// The same for who watches [`descriptor`](Self::descriptor) and has been told nothing: descriptors are asked only where it would
-    /// else be told for having begun to wait for one.
+    /// Like `perform`, for callers who know that [`descriptor`](Self::descriptor) is not readable.
+    /// Descriptors are polled only if new waits would make it readable.
     pub fn run_ready(&self) -> (MultiCode, usize) {
         match self.run_by(Runtime::run) {
             (MultiCode::Ok, _) if self.0.runtime.reactor().has_unasked() => self.perform(),
@@ -255,7 +254,8 @@ impl Multi {
         (self.after_telling(), self.running())
     }
 
-    /// While it is held, what the caller does makes [`descriptor`](Self::descriptor) readable for nobody: the caller is about to run.
+    /// Returns a guard for a caller that is about to run: while it exists, actions do not make
+    /// [`descriptor`](Self::descriptor) readable.
     pub fn turn(&self) -> Turn {
         self.0.runtime.reactor().turn()
     }
@@ -264,7 +264,7 @@ impl Multi {
     pub fn socket_action(&self, fd: Option<RawFd>, ready: Interest, error: bool) -> (MultiCode, usize) {
         match fd {
             Some(fd) => self.0.runtime.reactor().ready(fd, ready, error),
-            // The application's timer is one-shot: what it was told has now been used up.
+            // The application's timer is one-shot: the last one has been used up.
             None => self.0.told.set(None),
         }
         self.run_by(Runtime::run)
@@ -281,8 +281,8 @@ impl Multi {
         move || reactor.wakeup()
     }
 
-    /// One descriptor that is readable whenever [`perform`](Self::perform) has something to do, beside
-    /// [`timeout`](Self::timeout): for event loops to which a table of descriptors is dear.
+    /// Returns a descriptor that is readable whenever [`perform`](Self::perform) has something to do, in
+    /// addition to [`timeout`](Self::timeout): for event loops to which a table of descriptors is costly.
     pub fn descriptor(&self) -> io::Result<Descriptor> {
         self.0.runtime.reactor().descriptor()
     }
@@ -292,8 +292,8 @@ impl Multi {
         self.0.runtime.reactor().interests()
     }
 
-    /// Returns the descriptors that an application's own loop watches. As in curl 8.22 the wake-up descriptor is the first of
-    /// them while a transfer waits for any.
+    /// Returns the descriptors that an application's own loop watches. As in curl 8.22 the wake-up descriptor
+    /// is the first of them while a transfer waits for any.
     pub fn descriptors_to_watch(&self) -> Vec<(RawFd, Interest)> {
         let reactor = self.0.runtime.reactor();
         if self.running() == 0 || reactor.interests().is_empty() {
@@ -310,7 +310,7 @@ impl Multi {
         self.0.runtime.reactor().timeout()
     }
 
-    /// When the next timer is due: for loops that keep moments and not lengths of time.
+    /// Returns when the next timer expires, for loops that use absolute times.
     pub fn deadline(&self) -> Option<Instant> {
         self.0.runtime.reactor().next_deadline()
     }
@@ -320,13 +320,13 @@ impl Multi {
         self.0.running.get()
     }
 
-    /// Those of them that wait because a limit of connections is reached.
+    /// Returns how many transfers wait because of a connection limit.
     pub fn pending(&self) -> usize {
         let shared = self.0.shared_pools.borrow();
         self.0.pool.waiting() + shared.iter().map(|(_, pool)| pool.waiting()).sum::<usize>()
     }
 
-    /// Looks after the idle connections that nobody has looked at for so long (curl_easy_upkeep).
+    /// Checks the idle connections that were not checked for `interval` (curl_easy_upkeep).
     pub fn upkeep(&self, interval: Duration) {
         self.0.pool.upkeep(interval);
         self.tell();
@@ -380,12 +380,13 @@ impl Multi {
         self.0.limits.set(limits);
     }
 
-    /// Whether transfers share a connection that carries streams (CURLMOPT_PIPELINING), as they do unless told otherwise.
+    /// Sets whether transfers share a connection with streams (CURLMOPT_PIPELINING); the default is yes.
     pub fn set_multiplexing(&self, on: bool) {
         self.0.streams.apart.set(!on);
     }
 
-    /// Who is asked about what servers push; nobody, and they are told not to (CURLMOPT_PUSHFUNCTION).
+    /// Sets the function that decides about server pushes; without one, servers are told not to push
+    /// (CURLMOPT_PUSHFUNCTION).
     pub fn set_push(&self, function: Option<PushFunction>) {
         let before = self.0.streams.push.replace(function);
         drop(before);
@@ -396,9 +397,9 @@ impl Multi {
         self.0.streams.most.set(most);
     }
 
-    /// A share's connections are taken as they are needed, stay with this handle from then on, and go back when it is closed: for
-    /// many transfers in a row, each of which would else put its connection into the share's table and take it out again. To be said
-    /// before the first.
+    /// Keeps connections of a share in this handle from their first use until it is closed. This is for many
+    /// successive transfers, each of which would otherwise put its connection into the share's table and take
+    /// it out again. Call it before the first one.
     pub fn keep_connections(&self) {
         self.0.keeps.set(true);
     }
@@ -408,9 +409,10 @@ impl Multi {
         self.0.limits.get()
     }
 
-    /// The application has jumped out of a callback, over the frames of a run: that run is forgotten, and the transfer in
-    /// whose middle it was ends with CURLE_ABORTED_BY_CALLBACK. Its future is lost, and with it the descriptors that it
-    /// owned: they are told, for nobody else will ever close them. What the application opened is left to it.
+    /// Abandons a run after the application has jumped out of a callback over its frames. The transfer in
+    /// progress ends with CURLE_ABORTED_BY_CALLBACK. Its future is leaked, and with it the descriptors that
+    /// it owned: they are returned, because nothing else will ever close them. Descriptors that the
+    /// application opened are left to it.
     pub fn abandon_run(&self) -> Vec<RawFd> {
         let lost = self.0.runtime.abandon_run();
         let was_lost = |easy: &Easy| lost.is_some() && easy.0.task.get() == lost;
@@ -420,8 +422,9 @@ impl Multi {
         } else {
             self.0.finished(&easy.0, Code::AbortedByCallback);
         }
-        // Idle connections may belong to the same handle: when they are gone, and sessions on which nobody has a stream, only
-        // the lost ones are left. A session's connection is its driver's, whose transfers may go on.
+        // Idle connections may belong to the same handle. After closing them, and sessions without streams,
+        // only the leaked ones remain. A session's connection belongs to its driver, whose transfers may
+        // continue.
         let pools = self.0.pools();
         pools.iter().for_each(Pool::close_all);
         if self.running() == 0 {
@@ -447,7 +450,7 @@ impl Multi {
         self.0.runtime.wake(task);
     }
 
-    /// Closes all idle connections (CURLMOPT_NETWORK_CHANGED), those of a share's that it keeps, too.
+    /// Closes all idle connections (CURLMOPT_NETWORK_CHANGED), including kept ones of a share.
     pub fn close_idle(&self) {
         self.0.pools().iter().for_each(Pool::close_all);
     }
@@ -473,16 +476,17 @@ impl Multi {
         self.0.for_names.take().iter().for_each(Pool::close_all);
         let reactor = self.0.runtime.reactor();
         reactor.set_hook(None);
-        // A transfer that was jumped out of holds a reference for ever: what is large or a descriptor goes now.
+        // A transfer that was jumped out of holds a reference forever: large buffers and descriptors are
+        // freed now.
         reactor.end();
         self.0.spares.forget();
         drop(self.0.shared_pools.take());
     }
 
-    /// Tells the application's event loop what has changed: sockets first, then the timer.
+    /// Reports changes to the application's event loop: sockets first, then the timer.
     pub fn tell(&self) {
         if self.0.runtime.running() || !self.0.tells.get() {
-            return; // told once, when the run ends
+            return; // reported once, when the run ends
         }
         let reactor = self.0.runtime.reactor();
         reactor.tell_changes();
@@ -497,7 +501,7 @@ impl Multi {
             return;
         }
         self.0.told.set(next);
-        // Rounded up: a timer that fires too early finds nothing due and costs a turn.
+        // Rounded up: a timer that fires too early finds nothing due and wastes a turn.
         let ms = next.map(|t| t.saturating_duration_since(now).as_micros().div_ceil(1000) as u64);
         none_is_borrowed();
         if !timer(ms) {
@@ -506,8 +510,8 @@ impl Multi {
         }
     }
 
-    /// A socket or timer callback said that all is over: every transfer ends with CURLE_ABORTED_BY_CALLBACK. The handle itself
-    /// goes on (CURLMOPT_SOCKETFUNCTION.md, CURLMOPT_TIMERFUNCTION.md).
+    /// Ends every transfer with CURLE_ABORTED_BY_CALLBACK after a socket or timer callback has failed. The
+    /// handle itself stays usable (CURLMOPT_SOCKETFUNCTION.md, CURLMOPT_TIMERFUNCTION.md).
     pub fn stop(&self) {
         for easy in self.members() {
             if let Some(task) = easy.0.task.take() {
@@ -517,7 +521,7 @@ impl Multi {
         }
     }
 
-    /// Whether the timer callback has failed; the caller tells the application, which hears it once.
+    /// Returns, once, whether the timer callback has failed; the caller reports it to the application.
     pub(crate) fn was_stopped(&self) -> bool {
         self.0.stopped.take()
     }
@@ -526,7 +530,8 @@ impl Multi {
         if self.was_stopped() { MultiCode::AbortedByCallback } else { MultiCode::Ok }
     }
 
-    /// Drives one easy handle to its end. Its transfer stays on the stack of the caller, and its result is no message.
+    /// Drives one easy handle to its end. Its transfer stays on the stack of the caller, and its result is no
+    /// message.
     pub(crate) fn run_one(&self, easy: &Easy, transfer: Pin<&mut impl Future<Output = Code>>) -> Code {
         self.enter(easy);
         let _leaves = Leaves { multi: self, easy };
@@ -537,7 +542,7 @@ impl Multi {
 
     fn run_to_end(&self, mut transfer: Pin<&mut impl Future<Output = Code>>) -> Code {
         loop {
-            // Nothing waits before the first run, and `wait` takes the events of those that follow.
+            // Nothing waits before the first run, and `wait` collects the events of later ones.
             match self.0.runtime.run_with(transfer.as_mut()) {
                 Ok(Poll::Ready(code)) => return code,
                 Ok(Poll::Pending) => {}
@@ -550,8 +555,8 @@ impl Multi {
     }
 }
 
-/// A transfer that is run to its end leaves the multi handle however that comes: a panic or an exception of the application's
-/// may pass.
+/// Removes a transfer that runs to its end from the multi handle, even if a panic or an exception of the
+/// application unwinds.
 struct Leaves<'a> {
     multi: &'a Multi,
     easy: &'a Easy,
@@ -564,8 +569,8 @@ impl Drop for Leaves<'_> {
     }
 }
 
-/// A run may end by a panic, or by an exception of the application's that passes through it: the transfer in whose middle that
-/// was has ended then, and the others go on.
+/// Ends the transfer that unwound the run, by a panic or by an exception of the application that passes
+/// through. The other transfers continue.
 struct EndsThrown<'a>(&'a Multi);
 
 impl Drop for EndsThrown<'_> {
@@ -582,7 +587,7 @@ impl Drop for EndsThrown<'_> {
 }
 
 impl MultiState {
-    /// Who is asked about what servers push.
+    /// Returns the function that decides about server pushes.
     pub(crate) fn push_function(&self) -> Option<PushFunction> {
         self.streams.push.borrow().clone()
     }
@@ -605,7 +610,7 @@ impl MultiState {
         std::iter::once(&self.pool).chain(for_names.iter()).chain(shared).cloned().collect()
     }
 
-    /// The pool for a transfer: our own, or one in front of which a share handle's stands.
+    /// Returns the pool for a transfer: our own, or one behind a share handle's.
     pub(crate) fn pool_for(&self, shared: Option<&Arc<SharedPool>>) -> Pool {
         let Some(shared) = shared else { return self.pool.clone() };
         let mut pools = self.shared_pools.borrow_mut();
@@ -626,7 +631,7 @@ impl MultiState {
         self.for_names.borrow_mut().get_or_insert_with(|| Pool::new(self.runtime.reactor())).clone()
     }
 
-    /// How many idle connections may be kept.
+    /// Returns the maximum number of idle connections.
     pub(crate) fn max_idle(&self, of_easy: i64) -> usize {
         if self.for_easy {
             return usize::try_from(of_easy).ok().filter(|n| *n > 0).unwrap_or(5);

@@ -1,5 +1,5 @@
-//! The connection of a CURLOPT_CONNECT_ONLY transfer, on which the application itself sends and receives
-//! (curl_easy_send.md, curl_easy_recv.md). Nobody runs a reactor for it: each call tries once.
+//! The connection of a CURLOPT_CONNECT_ONLY transfer, on which the application sends and receives itself
+//! (curl_easy_send.md, curl_easy_recv.md). It has no reactor: each call tries once.
 
 use std::io::{self, ErrorKind};
 use std::task::{Context, Poll, Waker};
@@ -9,17 +9,18 @@ use runtime::Direction;
 use runtime::fd::RawFd;
 use tables::Code;
 
-/// A connection that the application uses by hand.
+/// A connection that the application uses itself.
 pub struct OwnConnection {
     connection: Connection,
-    /// Bytes that a layer has taken and not yet sent, and that the application was not told of.
+    /// Bytes that a layer has accepted and not sent yet, and that were not reported as sent to the
+    /// application.
     taken: usize,
-    /// It carries packets of a session, which nobody can write or read by hand.
+    /// Whether it carries packets of a session, which cannot be written or read directly.
     sealed: bool,
 }
 
 impl OwnConnection {
-    /// What a transfer has connected.
+    /// Wraps the connection of a transfer.
     pub fn new(mut connection: Connection) -> OwnConnection {
         let sealed = net::ssh::is_parked(&mut connection);
         OwnConnection { connection, taken: 0, sealed }
@@ -30,15 +31,15 @@ impl OwnConnection {
         self.connection.carrier.socket().raw_fd()
     }
 
-    /// Sends as much as fits; [`Code::Again`] when nothing does. What was sealed and does not fit is told only when it has
-    /// left, to the next call with the same bytes, as OpenSSL does it: an application that was told that all is sent waits
-    /// for the answer, and nobody would push the rest.
+    /// Sends as much as fits; [`Code::Again`] if nothing does. Encrypted data that does not fit is reported
+    /// only when it has been sent, to the next call with the same bytes, as in OpenSSL: an application that
+    /// believes everything is sent waits for the reply, and nobody would send the rest.
     pub fn send(&mut self, bytes: &[u8]) -> Result<usize, Code> {
         if self.sealed {
             return Err(Code::Ssh);
         }
         let sent = self.try_send(bytes);
-        // Nobody waits for it: an event loop would watch for what no task takes.
+        // Nobody waits for it: otherwise an event loop would watch the socket for no task.
         self.connection.carrier.socket().forget(Direction::Write);
         sent
     }
@@ -55,7 +56,7 @@ impl OwnConnection {
         Ok(told)
     }
 
-    /// Receives what has come; [`Code::Again`] when there is nothing, 0 at the end.
+    /// Receives available data; [`Code::Again`] if there is none, 0 at the end.
     pub fn receive(&mut self, buf: &mut [u8]) -> Result<usize, Code> {
         if self.sealed {
             return Err(Code::Ssh);
@@ -66,7 +67,7 @@ impl OwnConnection {
     }
 }
 
-/// What a single try without waiting came to.
+/// Returns the result of a single try without waiting.
 fn moved(poll: Poll<io::Result<usize>>, failed: Code) -> Result<usize, Code> {
     match poll {
         Poll::Ready(Ok(len)) => Ok(len),

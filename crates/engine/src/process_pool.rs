@@ -1,6 +1,6 @@
-//! The process-wide pool: off unless the user asks for it, by WARMWIRE_POOL=process in the environment or by a
-//! call. Handles then leave idle connections to it when they go and ask it before they open new ones, so that a
-//! program that makes a handle per transfer runs as fast as one that keeps its handle.
+//! The process-wide pool: off unless the user enables it, by WARMWIRE_POOL=process in the environment or by a
+//! call. Handles then leave idle connections to it when they are closed, and search it before they open new
+//! ones, so that a program with a handle per transfer is as fast as one that reuses its handle.
 
 mod open;
 
@@ -24,7 +24,7 @@ const ON: u8 = 2;
 /// `process` turns the pool on.
 const VARIABLE: &str = "WARMWIRE_POOL";
 
-/// Whether a value turns the pool on; none for what is no value.
+/// Returns whether a value turns the pool on; `None` for an invalid value.
 fn read(value: &OsStr) -> Option<bool> {
     match value.to_str()? {
         "process" => Some(true),
@@ -33,7 +33,7 @@ fn read(value: &OsStr) -> Option<bool> {
     }
 }
 
-/// Reads the variable. What is no value is reported, once, and counts as off.
+/// Reads the variable. An invalid value is reported once, and counts as off.
 fn asked_by(value: &OsStr) -> bool {
     // No `Once`: a forked child would wait for a thread of its parent's that is in it.
     static REPORTED: AtomicBool = AtomicBool::new(false);
@@ -41,7 +41,7 @@ fn asked_by(value: &OsStr) -> bool {
         if !REPORTED.swap(true, Ordering::Relaxed) {
             let value = value.to_string_lossy();
             let value = value.escape_debug();
-            // Where standard error is closed, nobody wants to know.
+            // If standard error is closed, the warning is lost.
             let _ = writeln!(
                 io::stderr(),
                 "warmwire: {VARIABLE}={value} is unknown, the pool stays off; on is `process`"
@@ -65,7 +65,7 @@ pub fn in_use() -> Option<Arc<SharedPool>> {
     (state == ON).then(|| process().pool.clone())
 }
 
-/// Turns the pool on or off for handles made from now on. Turning it off closes what it holds.
+/// Turns the pool on or off for handles created from now on. Turning it off closes its connections.
 pub fn enable(on: bool) {
     STATE.store(if on { ON } else { OFF }, Ordering::Relaxed);
     if !on {
@@ -73,12 +73,12 @@ pub fn enable(on: bool) {
     }
 }
 
-/// What is pooled now.
+/// Lists the pooled connections.
 pub fn list() -> Vec<Listed> {
     process().pool.list(Clock::system().now())
 }
 
-/// Closes what is pooled for one origin, politely; how many connections that were.
+/// Closes the pooled connections of one origin in an orderly way; returns their number.
 pub fn close_origin(host: &str, port: u16) -> usize {
     process().pool.close_where(|origin| origin.port == port && origin.host.eq_ignore_ascii_case(host))
 }

@@ -1,6 +1,6 @@
-//! Server push (RFC 9113 §8.4; CURLMOPT_PUSHFUNCTION(3)): a server says on one stream that it will answer a request nobody made.
-//! It is told that it may only when the multi handle has somebody to ask; the application says yes with a handle of its own,
-//! whose transfer then reads the reply, or the stream is reset.
+//! Server push (RFC 9113 §8.4; CURLMOPT_PUSHFUNCTION(3)): a server promises on one stream to answer a request
+//! that was not made. It may do so only if the multi handle has a push function. The application accepts with
+//! a new handle, whose transfer then reads the reply; otherwise the stream is reset.
 
 use std::rc::Rc;
 
@@ -9,28 +9,28 @@ use wire::h2::Fields;
 
 use crate::easy::Easy;
 
-/// What a server has promised.
+/// A promise of a server.
 pub struct Promise {
-    /// Where the reply would have been asked for.
+    /// The URL of the promised reply.
     pub url: Vec<u8>,
     /// The fields of that request, pseudo-fields first, in their order.
     pub fields: Fields,
 }
 
-/// What the application says to it.
+/// The application's decision about a promise.
 pub enum Answer {
     /// This handle reads the reply.
     Taken(Easy),
-    /// Nobody does.
+    /// The promise is refused.
     Denied,
-    /// Nobody does, and the connection ends.
+    /// The promise is refused, and the connection is closed.
     BreakOff,
 }
 
-/// CURLMOPT_PUSHFUNCTION: asked for the handle on whose stream the promise came.
+/// CURLMOPT_PUSHFUNCTION: called for the handle on whose stream the promise was received.
 pub type PushFunction = Rc<dyn Fn(&Easy, &Promise) -> Answer>;
 
-/// A stream that a handle was made for, until its transfer begins.
+/// The stream of an accepted promise, until its handle's transfer starts.
 pub struct Adopted {
     /// The right to it.
     pub lease: Lease,
@@ -39,7 +39,7 @@ pub struct Adopted {
 }
 
 impl Adopted {
-    /// Whether the reply has no body, whatever it announces.
+    /// Returns whether the reply has no body, whatever it announces.
     pub fn head_only(&self) -> bool {
         self.fields.value(b":method") == Some(b"HEAD")
     }

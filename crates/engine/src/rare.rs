@@ -1,11 +1,11 @@
-//! What most never have, in a box that the others have made when something is put into it. Whoever reads where there is no
-//! box sees nothing of it.
+//! A value that most owners never have, in a box that is allocated on first write. Reading without a box
+//! returns the default.
 
 use std::ops::{Deref, DerefMut};
 
-/// What there is to be seen without a box.
+/// The value that is read without a box.
 pub trait Nothing: Default + 'static {
-    /// The same as the default.
+    /// A constant equal to the default.
     const NOTHING: &'static Self;
 }
 

@@ -1,5 +1,5 @@
-//! One run of a handle, from its options to its result. Here the handles meet the protocols: below, a transfer knows no
-//! protocol, and a handle no transfer.
+//! One run of a handle, from its options to its result. Here the handles meet the protocols: below, a
+//! transfer knows no protocol, and a handle no transfer.
 
 use std::future::{Future, poll_fn};
 use std::hint::cold_path;
@@ -42,7 +42,7 @@ impl Easy {
         target::first(&self.0).ok()?.scheme
     }
 
-    /// Goes the way that another handle knows already, if it has been given that one's settings
+    /// Reuses the route of another handle, after this one received that one's settings
     /// ([`Settings`](crate::settings::Settings), cloned) and a URL of the same server.
     pub fn follow(&self, other: &Easy) {
         target::follow(&self.0, &other.0);
@@ -83,7 +83,7 @@ async fn begin(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
     let mut transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
     let mut watch = Watch::new(multi, easy, now);
     let mut exchange = pin!(drive(&mut transfer));
-    // The clock is asked first: what comes after the time is over comes too late, however much the caller has slept.
+    // The clock is checked first: a result after the time limit is too late, even if the caller slept.
     let result = poll_fn(|cx| {
         easy.tell_frames();
         match watch.too_late() {
@@ -98,7 +98,8 @@ async fn begin(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
     watch.conclude(result)
 }
 
-/// Whether an error is one of those for which CURLINFO_OS_ERRNO.md promises a number; a file's is none.
+/// Returns whether an error is of a kind for which CURLINFO_OS_ERRNO.md promises a number; file errors are
+/// not.
 fn is_of_network(code: Code) -> bool {
     use Code::*;
     matches!(code, CouldntConnect | FailedInit | InterfaceFailed | OperationTimedout | RecvError | SendError)
@@ -150,7 +151,7 @@ async fn drive(t: &mut Transfer) -> Result<()> {
         t.note_url();
         match protocol::run(t).await? {
             Next::Done => {
-                // What the application was not ready for is handed out first, whatever the protocol.
+                // Data that the application was not ready for is delivered first, whatever the protocol.
                 poll_fn(|cx| t.flow.writer.poll_ready(cx)).await?;
                 return t.flow.writer.finish();
             }
@@ -173,7 +174,7 @@ mod tests {
 
     impl Callbacks for Nobody {}
 
-    /// Ten thousand transfers are forty megabytes, not four hundred. What a transfer seldom does is in boxes.
+    /// Ten thousand transfers are forty megabytes, not four hundred. State of rare steps is in boxes.
     #[test]
     fn an_http_transfer_is_small() {
         let multi = Multi::default();

@@ -1,23 +1,24 @@
-//! Receive buffers, lent for one call. They are the process's: a thousand easy handles that each fetched a long body once
-//! keep none of it, and the next transfer of any finds one whose pages are there already.
+//! Receive buffers, lent for one call. They belong to the process: a thousand easy handles that each fetched
+//! a long body once keep no buffer, and the next transfer of any handle finds one whose pages are mapped
+//! already.
 
 use std::sync::Mutex;
 
-/// What is enough for heads and short bodies: two TLS records. To clear more for each handle that fetches one small
-/// thing cost four times what the request did.
+/// Size for heads and short bodies: two TLS records. Clearing a large buffer for each handle that fetches one
+/// small file cost four times as much as the request.
 pub const SMALL: usize = 40 * 1024;
-/// For a long body, which has all of it from its first byte on: with less the kernel opens the connection's window less, for
-/// good.
+/// For a long body, which has all of it from its first byte on: with less the kernel opens the connection's
+/// window less, for good.
 pub const LARGE: usize = 256 * 1024;
 
-/// As many of either size are kept as threads use at once in most programs.
+/// Number of buffers of either size that are kept: as many as threads use at once in most programs.
 const KEPT: usize = 4;
 
 static KEPT_SMALL: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 static KEPT_LARGE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// Lends a buffer of this size or more. A nested use has one of its own. Nobody waits for another thread: whoever finds the
-/// list taken makes a buffer.
+/// Lends a buffer of this size or more. A nested use gets another one. There is no waiting: if the list is
+/// locked, a new buffer is allocated.
 pub fn with_scratch<R>(least: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
     let (kept, size) = if least <= SMALL { (&KEPT_SMALL, SMALL) } else { (&KEPT_LARGE, LARGE.max(least)) };
     let spare = kept.try_lock().ok().and_then(|mut list| list.pop());

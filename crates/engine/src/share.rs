@@ -1,8 +1,9 @@
-//! The share handle: what several easy handles hold in common, from any threads. Each kind of data
-//! stands behind a mutex of ours, so that sharing is safe even when the application set no lock
-//! functions; those it did set are called around our own use, because its own code may rely on them.
+//! The share handle: data that several easy handles share, from any thread. Each kind of data has its own
+//! mutex, so that sharing is safe even if the application set no lock functions. Those that it set are called
+//! around our own locking, because its code may rely on them.
 //!
-//! tests/share_interleavings.rs compiles this file once more, with locks whose order of steps a seed decides.
+//! tests/share_interleavings.rs compiles this file once more, with locks whose order of steps is decided by a
+//! seed.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,7 @@ pub trait Locks: Send + Sync {
 #[derive(Clone)]
 pub struct Share(Arc<ShareState>);
 
-/// Idle connections that a share keeps, and for how long.
+/// Maximum number and age of a share's idle connections.
 pub(crate) const KEPT: usize = 1024;
 const IDLE_AGE: Duration = Duration::from_secs(118);
 
@@ -42,7 +43,7 @@ struct ShareState {
 }
 
 impl Drop for ShareState {
-    /// Nobody uses it any more: idle connections are closed politely (FTP says QUIT).
+    /// The last user is gone: closes idle connections in an orderly way (QUIT for FTP).
     fn drop(&mut self) {
         self.pool.close_all();
     }
@@ -57,7 +58,7 @@ impl Default for Share {
             pool: Arc::new(SharedPool::new(KEPT, IDLE_AGE)),
             resolved: Arc::default(),
             sessions: SessionStore::new(),
-            // A share that holds cookies has a jar: the engine is on for its handles.
+            // A share with cookies always has a jar: the cookie engine is on for its handles.
             cookies: Mutex::new(Some(Jar::new())),
             hsts: Mutex::default(),
         }))
@@ -65,7 +66,8 @@ impl Default for Share {
 }
 
 impl Share {
-    /// Starts (or ends) the sharing of one kind of data. What is no longer shared is forgotten, but for connections and names.
+    /// Starts or ends the sharing of one kind of data. Data that is no longer shared is dropped, except for
+    /// connections and names.
     pub fn set_kind(&self, data: LockData, on: bool) {
         let bit = 1 << data as u32;
         if on {
@@ -90,7 +92,7 @@ impl Share {
         *self.0.locks.lock().unwrap_or_else(|e| e.into_inner()) = locks;
     }
 
-    /// Whether easy handles use it: then it can be neither changed nor freed.
+    /// Returns whether easy handles use it: then it can be neither changed nor freed.
     pub fn in_use(&self) -> bool {
         self.0.users.load(Ordering::Relaxed) > 0
     }
@@ -108,8 +110,8 @@ impl Share {
         self.shares(LockData::Connect).then_some(&self.0.pool)
     }
 
-    /// Closes the connections politely: the last handle has left. Like curl, it calls the application's lock functions for
-    /// them, though nobody else can use them.
+    /// Closes the connections in an orderly way when the last handle has left. Like curl, it calls the
+    /// application's lock functions for them, although there is no other user.
     pub fn close(&self) {
         if let Some(pool) = self.pool() {
             self.around(LockData::Connect, 0, || pool.close_all());
@@ -149,7 +151,8 @@ impl Share {
         })
     }
 
-    /// Calls the application's lock functions around `f`, which works for the handle of that tag (0 for none).
+    /// Calls the application's lock functions around `f`, which works for the handle of that tag (0 for
+    /// none).
     pub fn around<R>(&self, data: LockData, handle: usize, f: impl FnOnce() -> R) -> R {
         let locks = self.0.locks.lock().unwrap_or_else(|e| e.into_inner()).clone();
         if let Some(locks) = &locks {

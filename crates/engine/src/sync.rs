@@ -1,4 +1,5 @@
-//! What a share is made of: std's, and the runtime's count of borrows. tests/share_interleavings.rs puts others in their place.
+//! The primitives of a share: std's, and the runtime's count of borrows. tests/share_interleavings.rs
+//! substitutes others.
 
 pub(crate) use runtime::cell::{held, none_is_borrowed};
 pub(crate) use std::sync::{Arc, Mutex, atomic};

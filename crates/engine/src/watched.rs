@@ -1,5 +1,5 @@
-//! A debug build stands at every entry to the application and asks whether anything is borrowed ([`runtime::cell`]). Here
-//! are the entries of an easy handle; those of event loops and shares stand where these call.
+//! In a debug build, checks at every call of the application that nothing is borrowed ([`runtime::cell`]).
+//! This file has the callbacks of an easy handle; those of event loops and shares call the check themselves.
 
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ mod watch {
         };
     }
 
-    /// Those that only look at what it has set.
+    /// Implements the callbacks that only check what is set.
     macro_rules! looks {
         ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
             $(fn $name(&self, $($argument: $type),*) -> $result {

@@ -24,7 +24,7 @@ pub enum Fact {
     Number(i64),
     /// A length of time: seconds in a `double`, microseconds in a `curl_off_t`.
     Time(Nanos),
-    /// A text that the handle holds.
+    /// A text that belongs to the handle.
     Text(Option<Text>),
     /// A text that was put together for this call.
     Written(Vec<u8>),
@@ -41,7 +41,7 @@ pub enum Fact {
         /// The address of OpenSSL's object, where OpenSSL speaks.
         object: Option<usize>,
     },
-    /// A pointer of the application's, which the C boundary keeps.
+    /// A pointer of the application, which the C boundary stores.
     Application,
 }
 
@@ -179,7 +179,7 @@ mod tests {
 
     impl Callbacks for Nobody {}
 
-    /// C writes through a pointer whose type follows from the row's kind.
+    /// C writes through a pointer whose type is determined by the row's kind.
     #[test]
     fn every_fact_fits_the_kind_of_its_row() {
         let easy = Easy::new(Rc::new(Nobody));
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(texts.map(|text| (text.number(), text.real())), [(0, 0.0); 3]);
     }
 
-    /// Infos report what a transfer has found out, and settings where it has found nothing.
+    /// Infos report the results of a transfer, and settings if there is no result.
     #[test]
     fn facts_come_from_the_transfer_and_from_settings() {
         let easy = Easy::new(Rc::new(Nobody));

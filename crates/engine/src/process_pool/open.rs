@@ -1,5 +1,5 @@
-//! Connections that are opened before anybody needs them (`warmwire_open`): each by a transfer that ends where its request
-//! would begin, and that leaves its connection in the process-wide pool.
+//! Opens connections before they are needed (`warmwire_open`): each by a transfer that ends where its request
+//! would start, and leaves its connection in the process-wide pool.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,8 +12,9 @@ use crate::callbacks::Callbacks;
 use crate::easy::Easy;
 use crate::multi::Multi;
 
-/// Opens so many new connections, all at once, as a transfer of the URL with the settings of `like` would: name look-up,
-/// connect, proxy, TLS, login. They wait in the pool. How many succeeded, and the first failure.
+/// Opens so many new connections, all at once, as a transfer of the URL with the settings of `like` would:
+/// name look-up, connect, proxy, TLS, login. They wait in the pool. How many succeeded, and the first
+/// failure.
 pub fn open(like: Option<&Easy>, url: &[u8], count: usize, timeout: Duration) -> (usize, Code) {
     if in_use().is_none() {
         return (0, Code::FailedInit);
@@ -68,7 +69,7 @@ fn drive(multi: &Multi, handles: &[Easy]) -> (usize, Code) {
     }
 }
 
-/// Nobody listens.
+/// Callbacks that ignore everything.
 struct Silent;
 
 impl Callbacks for Silent {}

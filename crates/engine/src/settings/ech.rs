@@ -1,4 +1,5 @@
-//! CURLOPT_ECH: what is set in several calls, a mode, a list of configurations and an outer name, kept as one text.
+//! CURLOPT_ECH: set in several calls (a mode, a list of configurations and an outer name), stored as one
+//! text.
 
 use tables::Code;
 
@@ -14,7 +15,7 @@ pub enum Mode {
     Hard,
 }
 
-/// What all calls together ask for.
+/// The combined values of all calls.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct EchWish<'a> {
     pub mode: Mode,
@@ -24,7 +25,7 @@ pub struct EchWish<'a> {
 }
 
 impl<'a> EchWish<'a> {
-    /// Reads what [`merged`] has made.
+    /// Parses the output of [`merged`].
     pub fn of(text: &'a [u8]) -> EchWish<'a> {
         let mut wish = EchWish::default();
         text.split(|b| *b == b'\n').for_each(|word| {
@@ -33,7 +34,8 @@ impl<'a> EchWish<'a> {
         wish
     }
 
-    /// A list or a name alone is meant seriously: without ECH there is no connection. False for what means nothing.
+    /// Adds a value. A list or a name without a mode requires ECH: without it the connection fails. Returns
+    /// false for an invalid value.
     fn add(&mut self, word: &'a [u8]) -> bool {
         match word {
             b"false" => self.mode = Mode::Off,
@@ -60,7 +62,7 @@ impl<'a> EchWish<'a> {
         let part = |prefix: &[u8], value: Option<&[u8]>| {
             value.map(|value| [b"\n", prefix, value].concat()).unwrap_or_default()
         };
-        // The mode stands last: what comes before it changes nothing then.
+        // The mode is last, so that the values before it do not change it.
         let parts = [part(b"ecl:", self.list), part(b"pn:", self.outer_name)].concat();
         [parts.strip_prefix(b"\n").unwrap_or_default(), b"\n", mode].concat()
     }

@@ -1,8 +1,8 @@
-//! What was given for each of many options, of which an application gives a dozen: that stands side by side in the order of
-//! the options' numbers, and a bit for each option says whether it is there.
+//! Values of the options that were set, of which an application sets a dozen. They are stored side by side in
+//! the order of the options' numbers, and a bit for each option says whether it is there.
 //!
-//! Measured: a request asks for some fifty options. In a table of all of them that was a cache line each, cold after every
-//! wait; the bits are one line together, and an option that was not given costs no more.
+//! Measured: a request reads some fifty options. In a table of all options each was a cache line, cold after
+//! every wait; the bits share one line, and an unset option costs no more.
 
 use tables::EasyOption as O;
 
@@ -12,7 +12,7 @@ const SLOTS: usize = 384;
 /// Room is made for so many more at a time: ten thousand handles have little that stays empty.
 const MORE: usize = 2;
 
-/// A value for each option that was given.
+/// A value for each option that was set.
 #[derive(Clone, Debug)]
 pub struct Given<T> {
     bits: [u64; SLOTS / 64],
@@ -25,26 +25,26 @@ impl<T> Default for Given<T> {
     }
 }
 
-/// Numbers above ten thousand tell the kind of the argument.
+/// Returns the index of an option; multiples of ten thousand encode the kind of the argument.
 const fn slot(option: O) -> usize {
     (option.id() % 10_000) as usize
 }
 
 impl<T> Given<T> {
-    /// Whether the option was given.
+    /// Returns whether the option was set.
     #[inline]
     pub fn has(&self, option: O) -> bool {
         let slot = slot(option);
         self.bits[slot / 64] >> (slot % 64) & 1 != 0
     }
 
-    /// What was given.
+    /// Returns the value, if it was set.
     #[inline]
     pub fn get(&self, option: O) -> Option<&T> {
         if self.has(option) { Some(&self.list[self.rank(option)]) } else { None }
     }
 
-    /// The same, to be changed.
+    /// Returns the value for modification.
     pub fn get_mut(&mut self, option: O) -> Option<&mut T> {
         if self.has(option) {
             let rank = self.rank(option);
@@ -54,7 +54,7 @@ impl<T> Given<T> {
         }
     }
 
-    /// Gives the option a value, in the place of another.
+    /// Sets a value, replacing an earlier one.
     pub fn put(&mut self, option: O, value: T) {
         if let Some(known) = self.get_mut(option) {
             *known = value;
@@ -67,7 +67,7 @@ impl<T> Given<T> {
         self.bits[slot(option) / 64] |= bit(option);
     }
 
-    /// It was not given any more.
+    /// Removes a value.
     pub fn remove(&mut self, option: O) {
         if self.has(option) {
             self.list.remove(self.rank(option));
@@ -75,12 +75,12 @@ impl<T> Given<T> {
         }
     }
 
-    /// The same options with values made from these.
+    /// Returns the same options with values made from these.
     pub fn map(&self, own: impl FnMut(&T) -> T) -> Given<T> {
         Given { bits: self.bits, list: self.list.iter().map(own).collect() }
     }
 
-    /// How many of the options before this one were given.
+    /// Returns how many of the options before this one were set.
     fn rank(&self, option: O) -> usize {
         let word = slot(option) / 64;
         let before = self.bits[word] & (bit(option) - 1);

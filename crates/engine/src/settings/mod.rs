@@ -1,8 +1,8 @@
 //! What the application asked for: one value per option, kept until it is changed or reset.
 //! Transfer state lives elsewhere and is made anew each time, so that nothing stale survives.
 //!
-//! Values are stored by option number (`values`); [`set`](Settings::set_long) checks ranges and folds the pairs
-//! of options that mean the same (seconds and milliseconds, long and curl_off_t) into one slot.
+//! Values are stored by option number (`values`); [`set`](Settings::set_long) checks ranges and folds the
+//! pairs of options that mean the same (seconds and milliseconds, long and curl_off_t) into one slot.
 
 pub mod ech;
 pub mod given;
@@ -34,7 +34,8 @@ use crate::mime::MimeSource;
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
 pub type Text = Rc<[u8]>;
 
-/// The same text for a copied handle: the two may be used by different threads, and `Rc` counts aren't atomic.
+/// The same text for a copied handle: the two may be used by different threads, and `Rc` counts aren't
+/// atomic.
 pub fn own_text(text: &Text) -> Text {
     Text::from(&text[..])
 }
@@ -229,8 +230,8 @@ impl Settings {
         self.changed_entirely();
     }
 
-    /// CURLOPT_SSL_CTX_FUNCTION and its data, by which connections are told apart that they have changed; `None` when there is
-    /// no function.
+    /// CURLOPT_SSL_CTX_FUNCTION and its data, by which connections are told apart that they have changed;
+    /// `None` when there is no function.
     pub fn set_tls_hook(&mut self, hook: Option<[usize; 2]>) {
         if self.tls_hook != hook {
             self.tls_hook = hook;
@@ -425,7 +426,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Stores the allowed protocols as bits. Of a list with a mistake, the names before it are allowed and nothing else.
+    /// Stores the allowed protocols as bits. Of a list with a mistake, the names before it are allowed and
+    /// nothing else.
     fn set_protocols(&mut self, bits: O, list: Option<&[u8]>) -> Result<(), Code> {
         let (value, read) = list.map_or((Value::Unset, Ok(())), |list| {
             let (bits, read) = texts::protocols(list);

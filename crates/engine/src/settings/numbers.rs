@@ -1,4 +1,4 @@
-//! Checks of number options: each function takes the number that was given and returns the one to store.
+//! Checks of number options: each function takes the number that was set and returns the one to store.
 
 use tables::Code;
 use tables::constant::{
@@ -10,7 +10,7 @@ use tables::easy_option::SOCKS5_SCHEMES;
 
 use super::{SCHEMES_BUILT, SCHEMES_KNOWN};
 
-/// CURLAUTH_ bits that name schemes; the bit above them changes what the others mean.
+/// CURLAUTH_ bits that name schemes; the bit above them changes the meaning of the others.
 const SCHEME_BITS: u64 = 0x7fff_ffff;
 
 /// Refuses a number outside the range.
@@ -33,8 +33,7 @@ pub fn name_check(value: i64) -> i64 {
     if value == 1 { 2 } else { value }
 }
 
-/// Leaves out schemes that are not built. A request for nothing but such schemes must not end up as a
-/// request for none.
+/// Removes schemes that are not built in. A request for only such schemes must not become a request for none.
 pub fn auth_schemes(value: i64) -> Result<i64, Code> {
     let left = value as u64 & !(SCHEMES_KNOWN & !SCHEMES_BUILT) & SCHEME_BITS;
     let refused = value != 0 && left == 0;
@@ -46,8 +45,8 @@ pub fn socks_schemes(value: i64) -> Result<i64, Code> {
     if value as u64 & !SOCKS5_SCHEMES == 0 { Ok(value) } else { Err(Code::NotBuiltIn) }
 }
 
-/// CURLOPT_SSLVERSION: the lowest version in the lower half, the highest in the upper half. SSL 2 and 3 are
-/// gone.
+/// CURLOPT_SSLVERSION: the minimum version in the lower half, the maximum in the upper half. SSL 2 and 3 are
+/// not supported.
 pub fn tls_versions(value: i64) -> Result<i64, Code> {
     let known = |version: i64| {
         version == CURL_SSLVERSION_DEFAULT

@@ -1,19 +1,19 @@
-//! Settings of our own (curl/warmwire.h): which commands may leave before the reply to the one before has come. What a handle
-//! does not say, the environment may.
+//! Our own settings (curl/warmwire.h): which commands are sent before the reply to the previous one. The
+//! environment may set the default of a handle.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What may be done to save round trips (`warmwire_ftp_pipeline`, WARMWIRE_FTP).
+/// How FTP commands are pipelined (`warmwire_ftp_pipeline`, WARMWIRE_FTP).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FtpPipelining {
-    /// Every command waits for the reply to the one before.
+    /// Every command waits for the reply to the previous one.
     Wait,
-    /// The same commands, sent together where none depends on the reply to another.
+    /// curl's commands, sent together if none depends on the reply to another.
     #[default]
     Together,
-    /// SIZE is left out, the next EPSV is sent at the end of a file, 226 is read by the next transfer.
+    /// SIZE is omitted, the next EPSV is sent at the end of a file, 226 is read by the next transfer.
     Ahead,
-    /// The same, and up to four control connections to a server take turns.
+    /// Like `Ahead`, and up to four control connections to a server take turns.
     InTurn,
 }
 
@@ -32,7 +32,7 @@ impl FtpPipelining {
         names.iter().position(|n| *n == name).map(|at| Self::ALL[at])
     }
 
-    /// What the environment asks for; read once.
+    /// Returns the default from the environment; read once.
     pub fn of_process() -> FtpPipelining {
         static STATE: AtomicU8 = AtomicU8::new(u8::MAX);
         if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {
@@ -45,12 +45,12 @@ impl FtpPipelining {
     }
 }
 
-/// Whether commands that don't wait for one another may leave together (`warmwire_smtp_pipeline`, WARMWIRE_SMTP).
+/// Whether SMTP commands are pipelined (`warmwire_smtp_pipeline`, WARMWIRE_SMTP).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SmtpPipelining {
-    /// Every command waits for the reply to the one before, as in curl.
+    /// Every command waits for the reply to the previous one, as in curl.
     Wait,
-    /// They leave together where the server offers it.
+    /// Commands are sent together if the server supports it.
     #[default]
     Together,
 }
@@ -63,7 +63,7 @@ impl SmtpPipelining {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// What the environment asks for; read once.
+    /// Returns the default from the environment; read once.
     pub fn of_process() -> SmtpPipelining {
         static STATE: AtomicU8 = AtomicU8::new(u8::MAX);
         if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {

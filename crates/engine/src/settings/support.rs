@@ -15,19 +15,19 @@ pub const SCHEMES_BUILT: u64 = CURLAUTH_BASIC
     | CURLAUTH_NTLM
     | CURLAUTH_AWS_SIGV4;
 
-/// Whether HTTP/2 is spoken at all.
+/// Whether HTTP/2 is built in.
 pub const HTTP2_BUILT: bool = tables::feature::is_built("HTTP2");
 
 /// Whether there are sockets with names in the file system.
 const UNIX_SOCKETS_BUILT: bool = tables::feature::is_built("UnixSockets");
 
-/// The schemes that CURLOPT_HTTPAUTH may name. CURLAUTH_ONLY is one of them: beside one scheme it makes
-/// two, so that nothing is sent unasked.
+/// The schemes that CURLOPT_HTTPAUTH may name. CURLAUTH_ONLY is one of them: with one scheme it makes two, so
+/// that nothing is sent without a challenge.
 pub const SCHEMES_KNOWN: u64 = SCHEMES_BUILT | CURLAUTH_ONLY;
 
-/// Answers a call that sets an option, by the support that its row names. What this build lacks may be
-/// reset with NULL: programs that reset every option of a reused handle (PHP's pecl_http) ask for nothing
-/// by it, and a libcurl with everything built in accepts it.
+/// Returns the result of setting an option, by the support in its row. An option that is not built in may be
+/// reset with NULL: programs that reset every option of a reused handle (PHP's pecl_http) request nothing by
+/// it, and a libcurl with all features accepts it.
 // exhaustive: options
 #[inline]
 pub fn answer(option: EasyOption, reset: bool) -> Result<(), Code> {

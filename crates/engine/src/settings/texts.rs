@@ -7,8 +7,8 @@ use net::filter::open::LocalBinding;
 use tables::easy_option::TextRule;
 use tables::{Code, Scheme};
 
-/// Whether a text may be set under this rule. As in a curl with c-ares, addresses are checked when they are
-/// set; an empty text stands for no address, and is no list of name servers.
+/// Returns whether a text may be set under this rule. As in a curl with c-ares, addresses are checked when
+/// they are set; an empty text is no address, and is not a list of name servers.
 // exhaustive: options
 pub fn is_accepted(rule: TextRule, value: &[u8]) -> bool {
     match rule {
@@ -29,8 +29,8 @@ pub fn is_accepted(rule: TextRule, value: &[u8]) -> bool {
     }
 }
 
-/// Turns "http,https" into bits, as far as it can be read; "all" alone stands for every scheme. An unknown
-/// name is CURLE_UNSUPPORTED_PROTOCOL.
+/// Converts "http,https" to bits, as far as it can be parsed; "all" alone means every scheme. An unknown name
+/// is CURLE_UNSUPPORTED_PROTOCOL.
 pub fn protocols(list: &[u8]) -> (u64, Result<(), Code>) {
     if list.eq_ignore_ascii_case(b"all") {
         return (u64::MAX, Ok(()));

@@ -1,4 +1,4 @@
-//! The values of the options that were given.
+//! The values of the options that were set.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Overwrites a text that nobody else has.
+    /// Overwrites a text without other owners.
     fn wipe(&mut self) {
         if let Value::Text(text) = self
             && let Some(bytes) = Rc::get_mut(text)
@@ -55,7 +55,7 @@ impl Values {
         }
     }
 
-    /// The same options with values made from these.
+    /// Returns the same options with values made from these.
     pub fn map(&self, own: impl FnMut(&Value) -> Value) -> Values {
         Values(self.0.map(own))
     }

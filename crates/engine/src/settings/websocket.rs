@@ -1,4 +1,4 @@
-//! What may be tried beyond curl's WebSocket (`warmwire_websocket`, WARMWIRE_WS).
+//! WebSocket extensions beyond curl (`warmwire_websocket`, WARMWIRE_WS).
 
 use runtime::PerFork;
 use wire::ws::deflate::{MAX_WINDOW, MIN_WINDOW, Offer};
@@ -7,7 +7,7 @@ use wire::ws::deflate::{MAX_WINDOW, MIN_WINDOW, Offer};
 const DEFLATE: i64 = 1;
 const FORGET: i64 = 2;
 const HTTP2: i64 = 4;
-/// From here on stands the window's number of bits, or 0.
+/// Position of the window's number of bits, or 0.
 const WINDOW: u32 = 8;
 
 /// Which of a WebSocket's extensions a handle may use. curl's are none.
@@ -46,7 +46,7 @@ impl WebSocketOptions {
             .unwrap_or_default()
     }
 
-    /// What the environment asks for; read once.
+    /// Returns the default from the environment; read once.
     pub(crate) fn of_process() -> WebSocketOptions {
         static WORDS: PerFork<WebSocketOptions> = PerFork::new();
         *WORDS.get_or_init(|| {

@@ -1,6 +1,7 @@
-//! Alternative services (RFC 7838): where else an origin may be reached, the header that says so, and the file that keeps
-//! it (CURLOPT_ALTSVC(3), CURLOPT_ALTSVC_CTRL(3)). The cache and its format are wire's. An origin is known by the version in
-//! which it named its alternatives, and an alternative is taken in a version that the transfer may speak.
+//! Alternative services (RFC 7838): other hosts, ports and protocols of an origin, the header that announces
+//! them, and their file (CURLOPT_ALTSVC(3), CURLOPT_ALTSVC_CTRL(3)). The cache and its format are in wire. An
+//! origin is stored with the HTTP version in which it announced its alternatives, and an alternative is used
+//! in a version that the transfer allows.
 
 use runtime::cell::RefCell;
 
@@ -19,7 +20,7 @@ pub struct Store {
     cache: RefCell<Cache>,
 }
 
-/// CURLOPT_ALTSVC: the file is read at once. One that cannot be read has nothing in it, and will be made.
+/// CURLOPT_ALTSVC: reads the file at once. A file that cannot be read counts as empty, and will be created.
 pub fn load(keeper: Keeper<'_>, name: &[u8]) {
     if name.is_empty() {
         return;
@@ -35,7 +36,7 @@ pub fn is_on(keeper: Keeper<'_>) -> bool {
     settings.is_set(O::Altsvc) || settings.is_set(O::AltsvcCtrl)
 }
 
-/// CURLOPT_ALTSVC_CTRL; what is built when nothing was said.
+/// Returns CURLOPT_ALTSVC_CTRL; by default all versions that are built in.
 fn bits(keeper: Keeper<'_>) -> i64 {
     let settings = keeper.settings.borrow();
     let all = CURLALTSVC_H1 | CURLALTSVC_H2 | CURLALTSVC_H3;
@@ -55,8 +56,8 @@ pub struct Alternative {
 }
 
 impl Alternative {
-    /// What is offered there by ALPN instead of `offer`: elsewhere, another version than the one in which it was named is the
-    /// only one; at the same place HTTP/3 is tried before the others.
+    /// Returns the ALPN list in place of `offer`. At another host or port, a version other than the
+    /// announcing one is the only one; at the same host and port HTTP/3 is tried before the others.
     pub fn offer(&self, mut offer: Vec<String>) -> Vec<String> {
         let only = |name: &str| vec![name.to_owned()];
         match self.versions {
@@ -73,8 +74,9 @@ impl Alternative {
     }
 }
 
-/// Where to go instead of this host, which is asked over TLS and offered those versions: its certificate is asked for there,
-/// too. What an origin named in the latest version is asked for first. `quic` says that HTTP/3 may be tried, unasked.
+/// Returns the alternative to use for this host, which would be reached over TLS with those versions: the
+/// alternative must present the same host's certificate. Alternatives announced in the latest version are
+/// preferred. `quic`: HTTP/3 may be tried without being requested.
 pub fn alternative(
     keeper: Keeper<'_>,
     host: &str,
@@ -97,8 +99,8 @@ pub fn alternative(
     Some(Alternative { host: host_there, port: to.port, versions: (from, to.alpn), elsewhere })
 }
 
-/// Chooses an alternative: `find` looks one up that the origin named in a version, and that may be spoken to. The latest version is
-/// asked for first. `bits` is CURLOPT_ALTSVC_CTRL.
+/// Chooses an alternative: `find` looks one up that the origin announced in a version, and that may be used.
+/// The latest version is tried first. `bits` is CURLOPT_ALTSVC_CTRL.
 fn choose<T>(
     bits: i64,
     offer: &[String],
@@ -106,7 +108,7 @@ fn choose<T>(
     mut find: impl FnMut(Alpn, &dyn Fn(Alpn) -> bool) -> Option<T>,
 ) -> Option<(Alpn, T)> {
     let offered = |name: &str| offer.iter().any(|offered| offered == name);
-    // Who knows that a server speaks HTTP/2 asks nobody.
+    // With prior knowledge of HTTP/2 no alternative is used.
     let spoken = [
         (Alpn::H3, offered(http3::ALPN)),
         (Alpn::H2, offered("h2") && offer.len() > 1),
@@ -121,7 +123,7 @@ fn choose<T>(
     spoken.map(|(from, _)| from).find_map(|from| Some((from, find(from, &may)?)))
 }
 
-/// Alt-Svc came from this host in that version, over TLS: otherwise it is not believed.
+/// Stores an Alt-Svc header that this host sent in that version. It is trusted only over TLS.
 pub fn received(keeper: Keeper<'_>, version: Alpn, host: &[u8], port: u16, value: &[u8]) {
     let source = source(version, host, port);
     if keeper.stores.altsvc.cache.borrow_mut().receive(&source, value, now()).is_err() {
@@ -133,7 +135,7 @@ fn source(alpn: Alpn, host: &[u8], port: u16) -> Service {
     Service { alpn, host: host.to_vec(), port }
 }
 
-/// Writes the file, whole or not at all.
+/// Writes the file, atomically.
 pub fn save(keeper: Keeper<'_>) {
     let name = keeper.settings.borrow().text(O::Altsvc).filter(|name| !name.is_empty());
     let Some(name) = name.filter(|_| bits(keeper) & CURLALTSVC_READONLYFILE == 0) else { return };
@@ -155,7 +157,8 @@ mod tests {
         list.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// The version in which an origin is asked for its alternatives first, and those that an alternative may have.
+    /// Returns the version in which an origin's alternatives are searched first, and the versions that an
+    /// alternative may have.
     fn asked(bits: i64, offer: &[&str], quic: bool) -> Option<(Alpn, Vec<Alpn>)> {
         choose(bits, &names(offer), quic, |_, may| {
             Some([H1, H2, H3].into_iter().filter(|alpn| may(*alpn)).collect::<Vec<_>>())

@@ -1,5 +1,5 @@
-//! The cookie engine of a handle or a share: which cookies go with a request, what a reply sets, and
-//! the files they are read from and written to (CURLOPT_COOKIEFILE(3), COOKIEJAR(3), COOKIELIST(3)).
+//! The cookie engine of a handle or a share: the cookies of a request, those set by a reply, and the files
+//! that they are read from and written to (CURLOPT_COOKIEFILE(3), COOKIEJAR(3), COOKIELIST(3)).
 
 use std::cell::Cell;
 
@@ -18,16 +18,17 @@ pub struct Store {
     jar: RefCell<Option<Jar>>,
     /// Files to be read before the next transfer.
     unread: RefCell<Vec<Text>>,
-    /// All files given, for RELOAD.
+    /// All files, for RELOAD.
     files: RefCell<Vec<Text>>,
     dirty: Cell<bool>,
-    /// Whether the application wants cookies on this handle, when it has said so other than by CURLOPT_COOKIEJAR. A share
-    /// that holds some does not turn them on.
+    /// Whether the application enabled cookies on this handle by an option other than CURLOPT_COOKIEJAR. A
+    /// share with cookies does not disable them.
     on: Cell<Option<bool>>,
 }
 
 impl Store {
-    /// Takes over the files of another handle, which are read again, and whether its engine is on; no cookies.
+    /// Takes over the files of another handle, which are read again, and whether its engine is on; no
+    /// cookies.
     pub fn copy_from(&self, other: &Store) {
         let files: Vec<Text> = other.files.borrow().iter().map(own_text).collect();
         self.unread.replace(files.clone());
@@ -35,14 +36,14 @@ impl Store {
         self.on.set(other.on.get());
     }
 
-    /// The handle's own cookies are lost. That it was asked for some is not forgotten.
+    /// Drops the handle's own cookies. The setting that enabled them stays.
     pub fn forget(&self) {
         *self.jar.borrow_mut() = None;
     }
 }
 
-/// CURLOPT_COOKIEFILE: another file to read; an empty name only turns the engine on, `None` turns it off and forgets
-/// the files and the handle's own cookies.
+/// CURLOPT_COOKIEFILE: another file to read; an empty name only turns the engine on, `None` turns it off and
+/// forgets the files and the handle's own cookies.
 pub fn add_file(keeper: Keeper<'_>, name: Option<&[u8]>) {
     let store = &keeper.stores.cookies;
     match name {
@@ -65,7 +66,7 @@ pub fn jar_named(keeper: Keeper<'_>) {
     keeper.stores.cookies.on.set(Some(true));
 }
 
-/// CURLOPT_COOKIELIST: a cookie, which turns the engine on, or something to be done at once with those that there are.
+/// CURLOPT_COOKIELIST: adds a cookie, which enables the engine, or executes a command on the stored ones.
 pub fn command(keeper: Keeper<'_>, text: &[u8]) {
     match Command::parse(text) {
         Command::All => with_jar(keeper, |jar| jar.as_mut().map_or((), Jar::clear)),
@@ -109,7 +110,8 @@ pub fn read_files(keeper: Keeper<'_>) {
     });
 }
 
-/// What a cookie file holds. Read before the jar is taken: what cannot be read is told to the application.
+/// Returns the contents of a cookie file. It is read before the jar is locked: a failure is reported to the
+/// application.
 fn content(keeper: Keeper<'_>, name: &[u8]) -> Option<Vec<u8>> {
     if name.is_empty() {
         return Some(Vec::new());
@@ -121,10 +123,10 @@ fn content(keeper: Keeper<'_>, name: &[u8]) -> Option<Vec<u8>> {
     read(name).inspect_err(told).ok()
 }
 
-/// The Cookie field for a request there: stored cookies, and those set with CURLOPT_COOKIE.
+/// Returns the Cookie field for a request: stored cookies, and those set with CURLOPT_COOKIE.
 pub fn header_for(keeper: Keeper<'_>, target: Target<'_>, literal: Option<&[u8]>) -> Option<Vec<u8>> {
     let stored = with_jar(keeper, |jar| Some(jar.as_mut()?.header(target, literal, now())));
-    // Without a jar the literal ones go alone.
+    // Without a jar only the literal ones are sent.
     stored.unwrap_or_else(|| literal.map(<[u8]>::to_vec))
 }
 
@@ -138,14 +140,14 @@ pub fn received(keeper: Keeper<'_>, target: Target<'_>, value: &[u8]) {
     }
 }
 
-/// Whether the application asked for cookies.
+/// Returns whether the application enabled cookies.
 pub fn is_on(keeper: Keeper<'_>) -> bool {
     let said = keeper.stores.cookies.made().and_then(|store| store.on.get());
     said.unwrap_or_else(|| keeper.settings.borrow().is_set(O::Cookiejar))
 }
 
-/// Writes the jar file, whole or not at all. A jar that no transfer has used, and one that was left behind with a share, do
-/// not replace what an earlier program has written.
+/// Writes the jar file, atomically. A jar that no transfer has used, or that was left behind with a share,
+/// does not replace the file of an earlier program.
 pub fn save(keeper: Keeper<'_>) {
     let Some(name) = keeper.settings.borrow().text(O::Cookiejar) else { return };
     if !is_on(keeper) {

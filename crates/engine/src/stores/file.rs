@@ -1,4 +1,4 @@
-//! The files of the stores: read up to a bound, and written whole or not at all.
+//! The files of the stores: read up to a limit, and written atomically.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sys::{is_device, like as with_permissions_of, path};
 
-/// A file is read up to this length; nothing a browser keeps comes near.
+/// Maximum length of a file that is read; a browser's files are far smaller.
 const MAX_FILE: u64 = 64 << 20;
 
 /// Reads a file, or standard input for "-".
@@ -20,8 +20,8 @@ pub fn read(name: &[u8]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Into a file beside it first, so that a full disk costs nothing that was there. It has the permissions of the old one
-/// from its first byte on (CVE-2022-32207).
+/// Writes to a temporary file first, so that a full disk destroys nothing. It has the permissions of the old
+/// file from its first byte on (CVE-2022-32207).
 pub fn write(name: &[u8], bytes: &[u8]) -> io::Result<()> {
     if name == b"-" {
         return io::stdout().lock().write_all(bytes);
@@ -36,7 +36,7 @@ pub fn write(name: &[u8], bytes: &[u8]) -> io::Result<()> {
 fn replace(target: &Path, bytes: &[u8], like: Option<Permissions>) -> io::Result<()> {
     let (beside, mut file) = open_beside(target, like.as_ref())?;
     let written = file.write_all(bytes).and_then(|()| match like {
-        // What the umask has taken away.
+        // Restores permissions that the umask has removed.
         Some(permissions) => file.set_permissions(permissions),
         None => Ok(()),
     });
@@ -51,7 +51,7 @@ fn replace(target: &Path, bytes: &[u8], like: Option<Permissions>) -> io::Result
 /// Names that are tried; they are another process's when taken.
 const TRIES: u32 = 100;
 
-/// Exclusively: what somebody else has put there is neither followed nor written to.
+/// Opens exclusively: an existing file or link is neither followed nor written to.
 fn open_beside(target: &Path, like: Option<&Permissions>) -> io::Result<(PathBuf, File)> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -87,7 +87,7 @@ mod tests {
         let old = with_mode(OpenOptions::new().write(true).create_new(true), 0o600).open(&name).unwrap();
         let permissions = old.metadata().unwrap().permissions();
         drop(old); // Windows before 10, and Wine, replace no file that is open
-        // Somebody else's file of the first name is left alone.
+        // Another user's file with the first name is left alone.
         let squatted = dir.write(&format!("jar.{}-0.tmp", std::process::id()), "theirs").unwrap();
         write(&name_of(name.as_os_str()), b"new").unwrap();
         assert_eq!(fs::read(&name).unwrap(), b"new");

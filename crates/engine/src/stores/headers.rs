@@ -1,5 +1,5 @@
-//! Received header fields, kept for curl_easy_header and curl_easy_nextheader. Most applications never ask, so that
-//! keeping one must cost little: all fields share one piece of storage, which the next transfer uses again.
+//! Received header fields, for curl_easy_header and curl_easy_nextheader. Most applications never read them,
+//! so storing one must be cheap: all fields share one buffer, which the next transfer reuses.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use wire::http1::HeaderLine;
 
 use crate::error::{Error, Result};
 
-/// Where a field came from; the numbers are CURLH_*.
+/// The origin of a field; the numbers are CURLH_*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Origin {
@@ -31,7 +31,7 @@ pub struct Field<'a> {
     pub name: &'a [u8],
     /// Value without surrounding blanks.
     pub value: &'a [u8],
-    /// Where it came from.
+    /// The origin of the field.
     pub origin: Origin,
     /// Which request of the transfer it answered, from 0.
     pub request: usize,
@@ -45,7 +45,7 @@ pub struct Headers {
     places: Vec<Place>,
 }
 
-/// Where a field stands: its value begins at the end of its name.
+/// The position of a field: its value starts at the end of its name.
 #[derive(Clone, Debug)]
 struct Place {
     name: Range<u32>,
@@ -54,11 +54,12 @@ struct Place {
     origin: Origin,
 }
 
-/// No transfer may have more, with its redirects, interim replies and CONNECT (curl's MAX_HTTP_RESP_HEADER_COUNT).
+/// No transfer may have more, with its redirects, interim replies and CONNECT (curl's
+/// MAX_HTTP_RESP_HEADER_COUNT).
 const MAX_FIELDS: usize = 5000;
-/// So many fields and bytes of theirs have most replies: what is set aside for the first.
+/// Number of fields and of their bytes in most replies: the initial capacity.
 const USUAL: (usize, usize) = (8, 256);
-/// Storage up to this size is kept for the next transfer.
+/// Largest buffer that is kept for the next transfer.
 const KEPT_STORAGE: usize = 16 * 1024;
 
 impl Headers {
@@ -71,7 +72,7 @@ impl Headers {
         self.places.clear();
     }
 
-    /// Keeps one line; what is no field is not kept.
+    /// Stores one line; a line that is not a field is skipped.
     pub fn add(&mut self, origin: Origin, request: usize, line: &[u8]) -> Result<()> {
         match HeaderLine::parse(line) {
             Some(field) => self.add_field(origin, request, &field),
@@ -79,7 +80,7 @@ impl Headers {
         }
     }
 
-    /// Keeps one field.
+    /// Stores one field.
     pub fn add_field(&mut self, origin: Origin, request: usize, field: &HeaderLine<'_>) -> Result<()> {
         if self.places.len() >= MAX_FIELDS {
             let text = format!("Too many response headers, {MAX_FIELDS} is max");
@@ -98,7 +99,7 @@ impl Headers {
         Ok(())
     }
 
-    /// Forgets the fields of that request and of those behind it: another reply counts.
+    /// Removes the fields of that request and of later ones: another reply replaces them.
     pub fn forget_from(&mut self, request: usize) {
         let first = self.places.iter().position(|place| place.request as usize >= request);
         let Some(first) = first.filter(|first| *first < self.places.len()) else { return };
@@ -106,12 +107,12 @@ impl Headers {
         self.places.truncate(first);
     }
 
-    /// Where the next name or value begins.
+    /// Returns the position of the next name or value.
     fn end(&self) -> Result<u32> {
         u32::try_from(self.bytes.len()).map_err(|_| Error::from(Code::TooLarge))
     }
 
-    /// All fields whose origin is one of the bits, of one request (or of the last, for `None`).
+    /// Returns all fields whose origin is one of the bits, of one request (or of the last, for `None`).
     pub fn of(&self, origins: u32, request: Option<usize>) -> Vec<(usize, Field<'_>)> {
         let request = request.or(self.last_request()).unwrap_or(0);
         self.places
@@ -122,7 +123,7 @@ impl Headers {
             .collect()
     }
 
-    /// Number of the last request that left fields.
+    /// Returns the number of the last request with fields.
     pub fn last_request(&self) -> Option<usize> {
         self.places.last().map(|place| place.request as usize)
     }

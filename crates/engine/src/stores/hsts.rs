@@ -1,5 +1,6 @@
-//! Which hosts are to be reached over TLS alone (RFC 6797), and the file that keeps them (CURLOPT_HSTS(3),
-//! CURLOPT_HSTS_CTRL(3)), or the application that does (CURLOPT_HSTSREADFUNCTION(3), CURLOPT_HSTSWRITEFUNCTION(3)). The cache and its format are wire's.
+//! Hosts that may only be reached over TLS (RFC 6797), and their file (CURLOPT_HSTS(3),
+//! CURLOPT_HSTS_CTRL(3)), or the application's functions (CURLOPT_HSTSREADFUNCTION(3),
+//! CURLOPT_HSTSWRITEFUNCTION(3)). The cache and its format are in wire.
 
 use runtime::cell::RefCell;
 
@@ -27,7 +28,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// What the handle itself has learnt is lost.
+    /// Drops the handle's own entries.
     pub fn forget(&self) {
         self.cache.take();
     }
@@ -40,7 +41,7 @@ impl Store {
     }
 }
 
-/// CURLOPT_HSTS: another file to read; NULL forgets them, and what was read from them.
+/// CURLOPT_HSTS: adds a file to read; NULL removes the files and their entries.
 pub fn add_file(keeper: Keeper<'_>, name: Option<&[u8]>) {
     let store = &keeper.stores.hsts;
     let (mut unread, mut files) = (store.unread.borrow_mut(), store.files.borrow_mut());
@@ -60,7 +61,7 @@ pub fn add_file(keeper: Keeper<'_>, name: Option<&[u8]>) {
     }
 }
 
-/// Asked for, or there with a share that holds the cache.
+/// Returns whether HSTS is enabled, by an option or by a share with the cache.
 pub fn is_on(keeper: Keeper<'_>) -> bool {
     let settings = keeper.settings.borrow();
     settings.is_set(O::Hsts)
@@ -76,7 +77,7 @@ fn with_cache<R>(keeper: Keeper<'_>, f: impl FnOnce(&mut Cache) -> R) -> R {
     }
 }
 
-/// CURLOPT_HSTSREADFUNCTION is asked for entries until it has no more, before each transfer.
+/// Calls CURLOPT_HSTSREADFUNCTION for entries until it has no more, before each transfer.
 pub fn ask(keeper: Keeper<'_>) -> Result<()> {
     if !is_on(keeper) {
         return Ok(());
@@ -101,7 +102,7 @@ pub fn ask(keeper: Keeper<'_>) -> Result<()> {
     }
 }
 
-/// CURLOPT_HSTSWRITEFUNCTION is told all entries, when the handle goes.
+/// Passes all entries to CURLOPT_HSTSWRITEFUNCTION, when the handle is closed.
 fn tell(keeper: Keeper<'_>) {
     if !is_on(keeper) {
         return;
@@ -133,30 +134,32 @@ pub fn read_files(keeper: Keeper<'_>) {
     }
 }
 
-/// Whether this host is to be reached over TLS alone.
+/// Returns whether this host may only be reached over TLS.
 pub fn applies(keeper: Keeper<'_>, host: &[u8]) -> bool {
     with_cache(keeper, |cache| cache.applies(host, now()))
 }
 
-/// Returns whether a URL of this scheme is fetched by https instead (RFC 6797 §8.3). `applies` says whether the host asked for it.
+/// Returns whether a URL of this scheme is upgraded to https (RFC 6797 §8.3). `applies` says whether the host
+/// requires it.
 pub fn upgrades(scheme: Option<Scheme>, on: bool, applies: impl FnOnce() -> bool) -> bool {
     scheme == Some(Scheme::Http) && on && applies()
 }
 
-/// Strict-Transport-Security came. Only a host that was reached over TLS is believed (RFC 6797 §8.1).
+/// Stores a Strict-Transport-Security header. It is trusted only if the host was reached over TLS (RFC 6797
+/// §8.1).
 pub fn received(keeper: Keeper<'_>, host: &[u8], value: &[u8]) {
     if with_cache(keeper, |cache| cache.receive(host, value, now())).is_err() {
         keeper.note(|| "Illegal STS header skipped".to_owned());
     }
 }
 
-/// The handle goes: what it has learnt is told to the application, and written to the file.
+/// Passes the entries to the application and writes the file, when the handle is closed.
 pub fn save(keeper: Keeper<'_>) {
     write_file(keeper);
     tell(keeper);
 }
 
-/// Whole or not at all.
+/// Writes the file, atomically.
 fn write_file(keeper: Keeper<'_>) {
     let settings = keeper.settings.borrow();
     let name = settings.text(O::Hsts).filter(|name| !name.is_empty());

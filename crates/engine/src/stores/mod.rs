@@ -1,6 +1,6 @@
-//! What a handle remembers from one transfer to the next, besides its connections: cookies, received headers, and which
-//! hosts are reached otherwise than a URL says. A store is asked with host, path and whether TLS protects them; it knows no
-//! transfer, and of the handle only what a [`Keeper`] is.
+//! Data that a handle keeps between transfers, besides its connections: cookies, received headers, HSTS and
+//! alternative services. A store is queried with host, path and whether TLS protects them. It does not depend
+//! on transfers, and of the handle only on [`Keeper`].
 
 pub mod altsvc;
 pub mod cookies;
@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::settings::Settings;
 use crate::share::Share;
 
-/// What is kept in files has no other clock.
+/// The clock of everything stored in files.
 pub use runtime::seconds_since_1970 as now;
 
 /// The stores of one easy handle.
@@ -29,18 +29,18 @@ pub use runtime::seconds_since_1970 as now;
 pub struct Stores {
     /// Cookies, once the cookie engine is on.
     pub cookies: Seldom<cookies::Store>,
-    /// Where else origins are to be found.
+    /// Alternative services of origins.
     pub altsvc: Seldom<altsvc::Store>,
-    /// Hosts that are reached over TLS alone.
+    /// Hosts that may only be reached over TLS.
     pub hsts: Seldom<hsts::Store>,
 }
 
-/// What most handles never have: it is made when somebody first asks for it.
+/// A store that most handles never have: it is created on first use.
 #[derive(Default)]
 pub struct Seldom<T>(OnceCell<Box<T>>);
 
 impl<T> Seldom<T> {
-    /// The same without making it.
+    /// Returns the store if it exists; does not create it.
     pub fn made(&self) -> Option<&T> {
         self.0.get().map(|made| &**made)
     }
@@ -55,7 +55,7 @@ impl<T: Default> Deref for Seldom<T> {
 }
 
 impl Stores {
-    /// curl_easy_duphandle copies the cookies, and which files say what is reached over TLS.
+    /// Copies the cookies, and the names of HSTS files, for curl_easy_duphandle.
     pub fn copy_from(&self, other: &Stores) {
         if let Some(cookies) = other.cookies.made() {
             self.cookies.copy_from(cookies);
@@ -65,8 +65,8 @@ impl Stores {
         }
     }
 
-    /// The handle joins this share, or leaves it: what the share holds is the handle's no more (CURLOPT_SHARE.md), and what it
-    /// had of its own is lost.
+    /// Handles joining or leaving this share: data of the share no longer belongs to the handle
+    /// (CURLOPT_SHARE.md), and its own data is dropped.
     pub fn shared(&self, share: &Share) {
         if let Some(cookies) = self.cookies.made().filter(|_| share.shares(LockData::Cookie)) {
             cookies.forget();
@@ -77,16 +77,16 @@ impl Stores {
     }
 }
 
-/// The handle whose stores they are, as far as these know it.
+/// The owner of the stores, as far as these depend on it.
 #[derive(Clone, Copy)]
 pub struct Keeper<'a> {
-    /// What it has of its own.
+    /// Its own stores.
     pub stores: &'a Stores,
-    /// The share that may hold some of it instead.
+    /// The share that may hold some of them instead.
     pub share: &'a RefCell<Option<Share>>,
-    /// What the application asked for.
+    /// Its options.
     pub settings: &'a RefCell<Settings>,
-    /// Whom it has to be told.
+    /// Its callbacks.
     pub callbacks: &'a dyn Callbacks,
     /// The handle's tag, for the application's lock functions.
     pub tag: usize,
@@ -97,7 +97,7 @@ impl Keeper<'_> {
         note(self.callbacks, text);
     }
 
-    /// The share, when it holds this kind of data.
+    /// Returns the share if it holds this kind of data.
     fn sharing(&self, data: LockData) -> Option<Share> {
         self.share.borrow().as_ref().filter(|share| share.shares(data)).cloned()
     }
@@ -111,7 +111,7 @@ pub fn duplicated(keeper: Keeper<'_>) {
     }
 }
 
-/// A transfer begins.
+/// Starts a transfer.
 pub fn begin(keeper: Keeper<'_>) -> Result<()> {
     cookies::read_files(keeper);
     hsts::read_files(keeper);
@@ -119,7 +119,7 @@ pub fn begin(keeper: Keeper<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes files that were asked for (CURLOPT_COOKIEJAR) when the handle goes.
+/// Writes the files of the stores (CURLOPT_COOKIEJAR) when the handle is closed.
 pub fn save_at_close(keeper: Keeper<'_>) {
     cookies::save(keeper);
     hsts::save(keeper);

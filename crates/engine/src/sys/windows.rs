@@ -1,11 +1,11 @@
-//! Windows: a file's name is UTF-16; options and C applications give it in UTF-8.
+//! Windows: a file name is UTF-16; options and C applications pass it in UTF-8.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::{OpenOptions, Permissions};
 use std::path::{Path, PathBuf};
 
-/// The file of that name, as an option or a C application gives it. What is no UTF-8 names no file that anybody has.
+/// Returns the path for a name from an option or a C application. Invalid UTF-8 names no existing file.
 pub fn path(name: &[u8]) -> Cow<'_, Path> {
     match String::from_utf8_lossy(name) {
         Cow::Borrowed(name) => Cow::Borrowed(Path::new(name)),
@@ -13,7 +13,7 @@ pub fn path(name: &[u8]) -> Cow<'_, Path> {
     }
 }
 
-/// A file's name as an option or a C application would give it.
+/// Returns the name of a path, in the form of an option or a C application.
 pub fn name_of(path: &OsStr) -> Cow<'_, [u8]> {
     match path.to_string_lossy() {
         Cow::Borrowed(name) => Cow::Borrowed(name.as_bytes()),
@@ -21,16 +21,17 @@ pub fn name_of(path: &OsStr) -> Cow<'_, [u8]> {
     }
 }
 
-/// NUL is in every folder, with whatever behind a dot. Wine calls it a file, and would remove the system's /dev/null.
+/// Returns whether the path is a device. NUL exists in every directory, with any extension. Wine takes it for
+/// a file, and would remove the system's /dev/null.
 pub fn is_device(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).and_then(|name| name.split('.').next());
     name.is_some_and(|name| name.trim_end().eq_ignore_ascii_case("NUL"))
 }
 
-/// The file that a `file://` URL's decoded path names: `/C:/folder/file`, or without a drive's letter one of the present
-/// drive. What begins with two separators and no drive is another machine's file, or a device: opening it would show that machine
-/// who we are (CVE-2019-15601). So would `\??\UNC\machine`, which the system hands to its kernel as it stands; no file has a `?` in its
-/// name.
+/// Returns the file for a `file://` URL's decoded path: `/C:/folder/file`, or without a drive letter one on
+/// the current drive. A path that begins with two separators and no drive is on another machine, or a device:
+/// opening it would send our credentials to that machine (CVE-2019-15601). So would `\??\UNC\machine`, which
+/// the system passes to its kernel unchanged; no file name contains a `?`.
 pub(crate) fn path_of_url(decoded: Vec<u8>) -> Option<PathBuf> {
     let text = String::from_utf8(decoded).ok()?.replace('/', "\\");
     let bare = text.trim_start_matches('\\');
@@ -43,12 +44,12 @@ pub(crate) fn path_of_url(decoded: Vec<u8>) -> Option<PathBuf> {
     (!text.starts_with("\\\\") && !text.contains('?')).then(|| PathBuf::from(text))
 }
 
-/// Permissions are those of the folder.
+/// Permissions are those of the directory.
 pub(crate) fn with_mode(options: &mut OpenOptions, _: u32) -> &mut OpenOptions {
     options
 }
 
-/// Permissions are those of the folder.
+/// Permissions are those of the directory.
 pub(crate) fn like<'a>(options: &'a mut OpenOptions, _: &Permissions) -> &'a mut OpenOptions {
     options
 }

@@ -9,7 +9,7 @@ use crate::easy::{Easy, EasyState};
 use crate::error::{Error, Result};
 use crate::own_connection::OwnConnection;
 
-/// So much of what is sent from outside of callbacks may wait; then the caller must.
+/// Maximum amount sent from outside of callbacks that is buffered; beyond it the caller must wait.
 const WAITS: usize = 64 * 1024;
 
 impl EasyState {
@@ -18,7 +18,7 @@ impl EasyState {
         self.settings.borrow().long(O::WsOptions) & i64::from(CURLWS_RAW_MODE) != 0
     }
 
-    /// Who answers pings.
+    /// Returns who answers pings.
     pub fn ws_pings(&self) -> Pings {
         let bits = i64::from(CURLWS_NOAUTOPONG | CURLWS_RAW_MODE);
         if self.settings.borrow().long(O::WsOptions) & bits == 0 { Pings::Answered } else { Pings::Shown }
@@ -29,7 +29,7 @@ impl EasyState {
         self.websocket.borrow().as_ref().is_some_and(|ws| ws.is_over())
     }
 
-    /// The transfer has ended, and with it a WebSocket that is not by hand.
+    /// Ends the WebSocket with the transfer, unless the application uses it itself.
     pub(crate) fn leave_websocket(&self) {
         let by_hand = self.websocket.borrow().as_ref().is_none_or(|ws| ws.is_by_hand());
         if !by_hand {
@@ -39,15 +39,15 @@ impl EasyState {
 }
 
 impl Easy {
-    /// Receives payload of one frame on a connection of one's own (curl_ws_recv.md). [`Code::Again`] when nothing has come,
-    /// [`Code::GotNothing`] at the end of the connection.
+    /// Receives payload of one frame on a connection that the application uses itself (curl_ws_recv.md).
+    /// [`Code::Again`] if nothing has arrived, [`Code::GotNothing`] at the end of the connection.
     pub fn ws_receive(&self, buf: &mut [u8]) -> Result<Frame, Code> {
         let pings = self.state().ws_pings();
         self.told(|| self.by_hand(|ws, on| ws.receive(on, buf, pings)).unwrap_or_else(|| Err(self.nowhere())))
     }
 
-    /// Sends a frame, or a part of one (curl_ws_send.md): how much payload has left, or in a transfer that is under way will
-    /// leave with it.
+    /// Sends a frame, or a part of one (curl_ws_send.md). Returns how much payload was sent or, in a running
+    /// transfer, was queued.
     pub fn ws_send(&self, bytes: &[u8], fragment: i64, flags: u32) -> Result<usize, Code> {
         let raw = self.state().ws_raw();
         if raw && (fragment != 0 || flags != 0) {
@@ -61,7 +61,7 @@ impl Easy {
         self.told(|| own.unwrap_or_else(|| self.send_beside(bytes, fragment, flags, raw)))
     }
 
-    /// Begins a frame in a read callback, whose payload the callback then gives (curl_ws_start_frame.md).
+    /// Starts a frame in a read callback, which then provides its payload (curl_ws_start_frame.md).
     pub fn ws_start_frame(&self, flags: u32, length: i64) -> Result<(), Code> {
         if self.state().ws_raw() {
             let text = "cannot curl_ws_start_frame() with CURLWS_RAW_MODE enabled";
@@ -80,7 +80,8 @@ impl Easy {
         })
     }
 
-    /// Of which frame the write callback has a piece (curl_ws_meta.md); `None` outside of callbacks and in raw mode.
+    /// Of which frame the write callback has a piece (curl_ws_meta.md); `None` outside of callbacks and in
+    /// raw mode.
     pub fn ws_meta(&self) -> Option<Frame> {
         let inside = self.multi().is_some_and(|multi| multi.in_run());
         let shown = self.state().websocket.borrow().as_ref().map(|ws| ws.shown);
@@ -94,7 +95,7 @@ impl Easy {
         Some(f(ws.as_mut().filter(|ws| ws.is_by_hand())?, on.as_mut()?))
     }
 
-    /// Sends with a transfer that is under way. What a callback gives waits in memory until the callback has returned.
+    /// Sends in a running transfer. What a callback sends is buffered until the callback has returned.
     fn send_beside(&self, bytes: &[u8], fragment: i64, flags: u32, raw: bool) -> Result<usize> {
         let multi = self.multi();
         let inside = multi.as_ref().is_some_and(|multi| multi.in_run());
@@ -116,7 +117,7 @@ impl Easy {
         Ok(bytes.len())
     }
 
-    /// Why nothing can be received.
+    /// Returns why nothing can be received.
     fn nowhere(&self) -> Error {
         if !self.state().settings.borrow().on(O::ConnectOnly) {
             return Error::new(Code::UnsupportedProtocol, "[WS] CONNECT_ONLY is required");
@@ -128,14 +129,14 @@ impl Easy {
         Error::new(Code::BadFunctionArgument, text)
     }
 
-    /// Why nothing can be sent.
+    /// Returns why nothing can be sent.
     fn not_connected(&self) -> Error {
         let connected = self.state().connected.borrow().is_some() || self.in_transfer();
         let text = if connected { "[WS] Not a websocket transfer" } else { "[WS] No associated connection" };
         Error::new(Code::SendError, text)
     }
 
-    /// A failure's text goes to the application's buffer; to be told to wait is none.
+    /// Copies a failure's text to the application's buffer; having to wait is not a failure.
     fn told<R>(&self, f: impl FnOnce() -> Result<R>) -> Result<R, Code> {
         f().map_err(|error| {
             if error.code() != Code::Again {
@@ -147,7 +148,7 @@ impl Easy {
 }
 
 impl WebSocket {
-    /// A frame, or what comes next of one, behind what waits.
+    /// Queues a frame, or the next part of one.
     fn add(&mut self, bytes: &[u8], fragment: i64, flags: u32, raw: bool) -> Result<()> {
         if raw {
             self.raw(bytes);

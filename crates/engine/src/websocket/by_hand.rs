@@ -1,5 +1,5 @@
-//! CURLOPT_CONNECT_ONLY 2: the application receives and sends frames itself (curl_ws_recv.md, curl_ws_send.md), and each
-//! call tries once.
+//! CURLOPT_CONNECT_ONLY 2: the application receives and sends frames itself (curl_ws_recv.md,
+//! curl_ws_send.md), and each call tries once.
 
 use tables::Code;
 
@@ -11,25 +11,25 @@ use crate::own_connection::OwnConnection;
 /// So much is received at once, and made ready to be sent.
 const CHUNK: usize = 64 * 1024;
 
-/// What lies between the calls.
+/// State between the calls.
 #[derive(Default)]
 pub struct Hand {
-    /// What was received and not taken apart, from `at` on.
+    /// Received bytes that were not parsed, from `at` on.
     received: Vec<u8>,
     at: usize,
-    /// The application was not told yet that a frame, or what it gave of one, has been sent.
+    /// Whether the application does not know yet that a frame, or a part of it, has been sent.
     sending: bool,
-    /// So much payload at the end of what waits to be sent will be given once more by the application.
+    /// Amount of payload at the end of the queue that the application will pass again.
     untold: usize,
 }
 
 impl Hand {
-    /// Whether nothing may be put behind what waits to be sent.
+    /// Returns whether nothing may be queued.
     pub fn is_sending(&self) -> bool {
         self.sending
     }
 
-    /// Receives when nothing is left of what came before.
+    /// Receives if nothing is left of earlier input.
     fn fill(&mut self, on: &mut OwnConnection) -> Result<()> {
         (self.received, self.at) = (vec![0; CHUNK], 0);
         let got = on.receive(&mut self.received);
@@ -46,7 +46,7 @@ impl Hand {
 }
 
 impl WebSocket {
-    /// The connection is the application's; these bytes came with the head of the reply.
+    /// Passes the connection to the application; `early` are bytes received after the reply's head.
     pub fn by_hand(self, early: Vec<u8>) -> WebSocket {
         WebSocket { hand: Some(Hand { received: early, ..Hand::default() }), ..self }
     }
@@ -56,8 +56,7 @@ impl WebSocket {
         self.hand.is_some()
     }
 
-    /// Receives payload of one frame: what of it stands at the front of `buf`. Without room the frame is told, and its
-    /// payload stays.
+    /// Receives payload of one frame into `buf`. Without room the frame is reported, and its payload stays.
     pub fn receive(&mut self, on: &mut OwnConnection, buf: &mut [u8], pings: Pings) -> Result<Frame> {
         let mut told: Option<Frame> = None;
         loop {
@@ -67,7 +66,7 @@ impl WebSocket {
                 }
                 self.hand().fill(on)?;
             }
-            // Taken out for as long as it is looked at.
+            // Taken out while it is parsed.
             let received = std::mem::take(&mut self.hand().received);
             let input = &received[self.hand().at..];
             let had = told.map_or(0, |frame| frame.len);
@@ -84,13 +83,13 @@ impl WebSocket {
                 break;
             }
         }
-        let _ = self.flush(on); // what it answers to a ping
+        let _ = self.flush(on); // replies to pings
         self.shown = told.unwrap_or_default();
         Ok(self.shown)
     }
 
-    /// Sends a frame, or what comes next of one: how much of the payload has left. The rest, when there is one, is to be given
-    /// again.
+    /// Sends a frame, or the next part of one; returns how much of the payload was sent. The rest has to be
+    /// passed again.
     pub fn send(&mut self, on: &mut OwnConnection, bytes: &[u8], fragment: i64, flags: u32) -> Result<usize> {
         if self.hand().sending || self.frame_left() > 0 {
             self.check_rest(bytes.len())?;
@@ -111,7 +110,7 @@ impl WebSocket {
                     (told, rest) = (told + sent, &rest[sent..]);
                 }
                 Err(blocked) if blocked.code() == Code::Again => {
-                    // What was compressed is told when all of it has left.
+                    // Compressed data is reported when all of it has been sent.
                     let waiting = if self.compresses() { usize::MAX } else { self.waiting() };
                     let gone = self.hand().untold.saturating_sub(waiting);
                     self.hand().untold -= gone;
@@ -135,7 +134,7 @@ impl WebSocket {
         if bytes.is_empty() { Ok(0) } else { on.send(bytes).map_err(Error::from) }
     }
 
-    /// Whether so many bytes can be what is missing of the frame.
+    /// Checks that the rest of the frame may have this length.
     fn check_rest(&mut self, len: usize) -> Result<()> {
         let untold = self.hand().untold;
         let most = self.frame_left() + untold as u64;

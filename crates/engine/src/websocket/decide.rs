@@ -1,4 +1,4 @@
-//! Decisions about frames that the application begins (curl_ws_send(3), curl_ws_start_frame(3)).
+//! Decisions about frames that the application starts (curl_ws_send(3), curl_ws_start_frame(3)).
 
 use tables::Code;
 use tables::constant::{
@@ -19,7 +19,8 @@ pub const fn bit(kind: Kind) -> i32 {
     }
 }
 
-/// Returns the kind of frame that these bits ask for, and whether it ends its message. `in_message` says that a message has begun.
+/// Returns the kind of frame that these bits ask for, and whether it ends its message. `in_message` says that
+/// a message has begun.
 pub fn kind(flags: u32, in_message: bool) -> Result<(Kind, bool)> {
     let bits = flags as i32 & !CURLWS_OFFSET;
     let last = bits & CURLWS_CONT == 0;
@@ -31,7 +32,7 @@ pub fn kind(flags: u32, in_message: bool) -> Result<(Kind, bool)> {
             bad(format!("[WS] {} frame must not be fragmented", kind.name()))
         }
         Some(kind) => Ok((kind, last)),
-        // The message has said what it is.
+        // A later fragment has the type of its message.
         None if bits & !CURLWS_CONT == 0 && in_message => Ok((Kind::Binary, last)),
         None if bits == 0 => bad("[WS] no flags given".to_owned()),
         None if bits == CURLWS_CONT => bad("[WS] No ongoing fragmented message to continue".to_owned()),
@@ -39,7 +40,7 @@ pub fn kind(flags: u32, in_message: bool) -> Result<(Kind, bool)> {
     }
 }
 
-/// Returns the length of a frame that may begin; `left` bytes of the one before are still to be given.
+/// Returns the length of a frame that may start; `left` bytes of the previous one are still missing.
 pub fn length(length: i64, left: u64) -> Result<u64> {
     let Ok(length) = u64::try_from(length) else {
         let text = format!("[WS] starting new frame with negative payload length {length}");
@@ -60,8 +61,8 @@ pub fn check_control(kind: Kind, length: u64) -> Result<()> {
     }
 }
 
-/// Returns the length of the frame that begins with a piece of `len` bytes: the piece is the frame, or with CURLWS_OFFSET the first
-/// part of `fragment` bytes.
+/// Returns the length of the frame that starts with a piece of `len` bytes: the piece is the frame, or with
+/// CURLWS_OFFSET the first part of `fragment` bytes.
 pub fn whole_length(len: usize, fragment: i64, flags: u32) -> Result<i64> {
     let whole = flags as i32 & CURLWS_OFFSET == 0;
     let length = if whole { len as i64 } else { fragment };
@@ -71,7 +72,7 @@ pub fn whole_length(len: usize, fragment: i64, flags: u32) -> Result<i64> {
     }
 }
 
-/// More was given than a frame has room for.
+/// Returns the error for more payload than a frame has room for.
 pub fn unaligned(len: usize, room: u64) -> Error {
     Error::new(
         Code::BadFunctionArgument,
@@ -94,7 +95,7 @@ pub struct Goodbye {
     pub unfinished: bool,
 }
 
-/// Returns whether nothing more is to be sent or received.
+/// Returns whether nothing more is sent or received.
 pub fn is_over(f: &Goodbye) -> bool {
     f.on_stream && f.said && f.heard && !f.waiting && !f.unfinished
 }

@@ -1,6 +1,6 @@
-//! Messages that travel compressed (RFC 7692), once the server has agreed to it. The application sees plain payload: what it
-//! sends is framed anew, because nobody knows beforehand how long a compressed frame will be, and what comes it gets as
-//! fragments of at most 16 KiB, each a frame of known length.
+//! Compressed messages (RFC 7692), once the server has agreed. The application sees plain payload. What it
+//! sends is framed anew, because the length of a compressed frame is not known in advance. Incoming messages
+//! are delivered as fragments of at most 16 KiB, each a frame of known length.
 
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ use super::decide::bit;
 use super::{Come, Frame, WebSocket};
 use crate::error::{Error, Result};
 
-/// A fragment leaves when so much has been compressed.
+/// Amount of compressed data after which a fragment is sent.
 const FRAGMENT: usize = 16 * 1024;
 
-/// What one piece of a frame says.
+/// The payload of a piece of a frame.
 pub enum Payload {
-    /// It stands here in what was received.
+    /// A range of the received bytes.
     Received(Range<usize>),
     /// It was compressed.
     Inflated(Vec<u8>),
 }
 
 impl Payload {
-    /// The bytes, of which some may stand in what was received.
+    /// Returns the bytes, which may be in `received`.
     pub fn bytes<'a>(&'a self, received: &'a [u8]) -> &'a [u8] {
         match self {
             Payload::Received(place) => &received[place.clone()],
@@ -37,7 +37,7 @@ impl Payload {
 /// The two directions.
 pub struct Deflate {
     inflater: Inflater,
-    /// What the message is that comes.
+    /// The type of the incoming message.
     kind: Kind,
     /// A piece of it, taken up to `at`.
     slice: Option<(Slice, usize)>,
@@ -50,7 +50,7 @@ struct Sending {
     kind: Kind,
     last: bool,
     left: u64,
-    /// What of it was compressed and has not left.
+    /// Compressed data that was not sent.
     packed: Vec<u8>,
 }
 
@@ -70,7 +70,8 @@ impl WebSocket {
         self.deflate.as_ref().is_some_and(|deflate| deflate.slice.is_some() || deflate.inflater.is_pending())
     }
 
-    /// Whether what is sent leaves compressed, so that nobody can tell how much of what waits is payload of the application's.
+    /// Returns whether output is compressed, so that queued bytes do not correspond to the application's
+    /// payload.
     pub(super) fn compresses(&self) -> bool {
         self.deflate.is_some()
     }
@@ -83,7 +84,7 @@ impl WebSocket {
         }
     }
 
-    /// What a compressed message has to say, as much as there is room for.
+    /// Returns decompressed payload, as much as there is room for.
     pub(super) fn inflated(&mut self, room: usize) -> Result<Option<Come>> {
         let Some(deflate) = &mut self.deflate else { return Ok(None) };
         let (slice, from) = match deflate.slice.take() {
@@ -116,7 +117,7 @@ impl WebSocket {
         self.deflate.as_ref().map_or(0, |deflate| deflate.sending.left)
     }
 
-    /// Begins a frame of a message.
+    /// Starts a frame of a message.
     pub(super) fn begin_compressed(&mut self, kind: Kind, last: bool, length: u64) -> Result<()> {
         if let Some(deflate) = &mut self.deflate {
             let packed = std::mem::take(&mut deflate.sending.packed);
@@ -125,7 +126,8 @@ impl WebSocket {
         if length == 0 { self.end_compressed() } else { Ok(()) }
     }
 
-    /// Payload of the frame that was begun; how much of it the frame wanted. What is long leaves in several.
+    /// Adds payload to the current frame; returns how much was accepted. Long payload is sent in several
+    /// frames.
     pub(super) fn compress(&mut self, bytes: &[u8]) -> Result<usize> {
         let wanted = usize::try_from(self.compressed_left()).unwrap_or(usize::MAX);
         let taken = &bytes[..bytes.len().min(wanted)];
@@ -150,7 +152,7 @@ impl WebSocket {
         self.send_fragment(last)
     }
 
-    /// What was compressed leaves as a frame of its own.
+    /// Sends the compressed data as a frame.
     fn send_fragment(&mut self, last: bool) -> Result<()> {
         let mask = self.masks.next()?;
         let Some(Deflate { sending, .. }) = self.deflate.as_deref_mut() else { return Ok(()) };

@@ -1,6 +1,6 @@
-//! The WebSocket of a handle (libcurl-ws.md): what is known of the frames that come and go. It lives beside the future of
-//! the transfer, because the application sends and asks from inside its callbacks; after a transfer with CURLOPT_CONNECT_ONLY
-//! 2 it belongs to the connection that the application uses by hand (`by_hand`).
+//! The WebSocket of a handle (libcurl-ws.md): the state of incoming and outgoing frames. It is beside the
+//! future of the transfer, because the application sends from inside its callbacks. After a transfer with
+//! CURLOPT_CONNECT_ONLY 2 it belongs to the connection that the application uses itself (`by_hand`).
 
 mod api;
 mod by_hand;
@@ -17,15 +17,16 @@ use crate::error::{Error, Result};
 use decide::{Goodbye, bit};
 pub use deflate::Payload;
 
-/// So much may wait to be sent before nothing more is received: a peer that sends and never reads fills no memory.
+/// Amount of queued output above which nothing is received: a peer that sends and never reads fills no
+/// memory.
 const MUCH: usize = 1024 * 1024;
 
-/// What the application is told of a piece of payload (struct curl_ws_frame).
+/// The description of a piece of payload for the application (struct curl_ws_frame).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// CURLWS_* bits.
     pub flags: i32,
-    /// Where in the frame the piece stands.
+    /// Offset of the piece in the frame.
     pub offset: i64,
     /// How much of the frame is still to come behind it.
     pub bytes_left: i64,
@@ -33,7 +34,7 @@ pub struct Frame {
     pub len: usize,
 }
 
-/// A frame, and what came of it.
+/// A frame and its payload.
 type Come = (Frame, Payload);
 
 impl From<&Piece> for Frame {
@@ -60,9 +61,9 @@ pub struct WebSocket {
     pub shown: Frame,
     reader: Reader,
     writer: Writer,
-    /// A frame was begun in [`WebSocket::begin`] since this was last cleared.
+    /// Whether a frame was started by [`WebSocket::begin`] since this was last cleared.
     pub begun: bool,
-    /// What was made and not yet sent.
+    /// Output that was not sent.
     out: Vec<u8>,
     /// How much of that has been sent.
     sent: usize,
@@ -75,7 +76,8 @@ pub struct WebSocket {
     pub waker: Option<Waker>,
     /// The connection is the application's.
     hand: Option<by_hand::Hand>,
-    /// It is over when both sides have said goodbye: a stream has no connection that the server would close then.
+    /// It is over when both sides have said goodbye: a stream has no connection that the server would close
+    /// then.
     ends_by_word: bool,
     said_goodbye: bool,
     heard_goodbye: bool,
@@ -84,8 +86,8 @@ pub struct WebSocket {
 }
 
 impl WebSocket {
-    /// Nothing more comes: a frame's head may not be torn. (Of its payload curl says nothing, and the application was told how
-    /// much was to follow.)
+    /// Checks at the end of input that no frame's head is incomplete. (curl does not check the payload, and
+    /// the application knows its length.)
     pub fn check_end(&self) -> Result<()> {
         match self.reader.torn() {
             0 => Ok(()),
@@ -95,8 +97,8 @@ impl WebSocket {
         }
     }
 
-    /// Takes what has come apart, as far as one piece goes; `room` is how much payload is wanted at most. How many bytes are
-    /// done with, and the piece.
+    /// Parses input up to the end of one piece, with at most `room` bytes of payload. Returns the number of
+    /// bytes used, and the piece.
     pub fn next(&mut self, input: &[u8], room: usize, pings: Pings) -> Result<(usize, Option<Come>)> {
         let mut used = 0;
         loop {
@@ -133,12 +135,12 @@ impl WebSocket {
         }
     }
 
-    /// Begins a frame for a first piece of so many bytes.
+    /// Starts a frame for a first piece of that many bytes.
     fn begin_with(&mut self, len: usize, fragment: i64, flags: u32) -> Result<()> {
         self.begin(flags, decide::whole_length(len, fragment, flags)?)
     }
 
-    /// Begins a frame (curl_ws_start_frame.md).
+    /// Starts a frame (curl_ws_start_frame.md).
     pub fn begin(&mut self, flags: u32, length: i64) -> Result<()> {
         let length = decide::length(length, self.frame_left())?;
         let (kind, last) = decide::kind(flags, self.writer.in_message())?;
@@ -164,7 +166,8 @@ impl WebSocket {
         Ok(taken)
     }
 
-    /// What the read callback gave: payload of the frame that it has begun, or else a frame of its own.
+    /// Processes data from the read callback: payload of the frame that it has started, or else a frame of
+    /// its own.
     pub fn uploaded(&mut self, mut bytes: &[u8]) -> Result<()> {
         if self.begun || self.frame_left() > 0 {
             bytes = &bytes[self.payload(bytes)?..];
@@ -201,13 +204,13 @@ impl WebSocket {
         self.writer.left() + self.compressed_left()
     }
 
-    /// On a stream of HTTP/2, which lives beside others.
+    /// Marks it as running on a stream of HTTP/2, beside others.
     pub fn on_stream(mut self) -> WebSocket {
         self.ends_by_word = true;
         self
     }
 
-    /// Whether nothing more is to be sent or received.
+    /// Returns whether nothing more is sent or received.
     pub fn is_over(&self) -> bool {
         decide::is_over(&Goodbye {
             on_stream: self.ends_by_word,
@@ -223,12 +226,12 @@ impl WebSocket {
         self.out.len() - self.sent
     }
 
-    /// Whether so much waits that nothing more is to be received.
+    /// Returns whether so much output is queued that nothing is to be received.
     pub fn is_full(&self) -> bool {
         self.waiting() > MUCH
     }
 
-    /// Moves what is to be sent into `buf`, as much as it holds.
+    /// Moves output to `buf`, as much as fits.
     pub fn take_into(&mut self, buf: &mut [u8]) -> usize {
         let n = self.waiting().min(buf.len());
         buf[..n].copy_from_slice(&self.out[self.sent..self.sent + n]);
