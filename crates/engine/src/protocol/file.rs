@@ -38,7 +38,7 @@ fn unreadable(path: &Path, e: &std::io::Error) -> Error {
     Error::os(Code::FileCouldntReadFile, format!("Could not open file {}", path.display()), e)
 }
 
-/// Notes that the file is open, which is what a name and a place among the connections are elsewhere.
+/// Records that the file is open, in place of the times of resolution and connection.
 fn note_opened(t: &Transfer) {
     t.mark(|info, elapsed| {
         (info.queued, info.name_lookup) = (elapsed.max(Nanos::LEAST), elapsed.max(Nanos::LEAST))
@@ -86,7 +86,7 @@ async fn download(t: &mut Transfer, path: &Path, mut file: File) -> Result<()> {
     t.flow.pump_body(&mut FileSource { file, left: length }).await
 }
 
-/// The names in a folder, hidden ones left out, one on a line.
+/// Lists the names in a directory, one per line, without hidden ones.
 async fn list(t: &mut Transfer, path: &Path) -> Result<()> {
     let unreadable = |e: std::io::Error| Error::os(Code::ReadError, "Could not read the folder", &e);
     for entry in std::fs::read_dir(path).map_err(unreadable)? {
@@ -101,7 +101,7 @@ async fn list(t: &mut Transfer, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Which bytes are asked for: offset, and how many when that is known.
+/// Returns the requested bytes: offset, and length if it is known.
 fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
     let cannot = || Error::new(Code::BadDownloadResume, "failed to resume file:// transfer");
     let resume = t.long(O::ResumeFromLarge);
@@ -119,8 +119,8 @@ fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
     }
 }
 
-/// The part of a file that the first range names, offset and length. `None` when it begins outside of the file; what
-/// follows the first range is not looked at.
+/// Returns the part of a file that the first range names, offset and length; `None` if it begins outside of
+/// the file. Further ranges are ignored.
 fn part(range: &[u8], size: u64) -> Result<Option<(u64, Option<u64>)>> {
     let bad = || Error::from(Code::RangeError);
     let text = String::from_utf8_lossy(range);
@@ -143,7 +143,7 @@ fn part(range: &[u8], size: u64) -> Result<Option<(u64, Option<u64>)>> {
     Ok((from <= size).then(|| (from, Some(length.min(size - from)))))
 }
 
-/// The heads that curl makes up for a file: of all of it, whatever part is asked for. A folder has no size.
+/// Generates curl's heads for a file: always for the whole file. A directory has no size.
 fn heads(t: &mut Transfer, size: Option<u64>, modified: i64) -> Result<()> {
     let show = t.on(O::Header);
     t.note_first_byte();

@@ -1,4 +1,4 @@
-//! gopher:// and gophers:// (RFC 1436): a selector, and what it names until the server closes.
+//! gopher:// and gophers:// (RFC 1436): sends a selector, and reads until the server closes.
 
 use tables::Code;
 

@@ -1,4 +1,4 @@
-//! The protocol handlers, one file or folder each, and the one place that knows which scheme is whose.
+//! The protocol handlers, one file or directory each, and the table of which handler serves which scheme.
 
 mod dict;
 mod file;
@@ -69,8 +69,8 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     }
 }
 
-/// Fails on a .netrc file or a CURLOPT_RESOLVE entry that cannot be used, for schemes that look at neither.
-/// curl reads both for every scheme.
+/// Fails on an invalid .netrc file or CURLOPT_RESOLVE entry for schemes that use neither. curl reads both for
+/// every scheme.
 fn check_unused(t: &Transfer) -> Result<()> {
     use Family::{Dict, File, Gopher, Telnet, Tftp};
     let family = t.scheme().family();
@@ -80,7 +80,7 @@ fn check_unused(t: &Transfer) -> Result<()> {
     if matches!(family, File | Tftp) { t.pin_names() } else { Ok(()) }
 }
 
-/// A new connection, ready for its first request, for whoever comes next.
+/// Opens a new connection, ready for its first request, for a later transfer.
 async fn ahead(t: &mut Transfer) -> Result<Next> {
     let family = t.scheme().family();
     if family == Family::Ftp && !t.forwards()? {
@@ -100,7 +100,7 @@ async fn ahead(t: &mut Transfer) -> Result<Next> {
     Ok(Next::Done)
 }
 
-/// A connection to a mail server that somebody is logged in on.
+/// Opens a connection to a mail server and logs in.
 async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
     match t.scheme().family() {
         Family::Pop3 => pop3::log_in(t, fresh).await,
@@ -108,8 +108,8 @@ async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
     }
 }
 
-/// CURLOPT_CONNECT_ONLY(3): the connection is the application's, which sends and receives on it (curl_easy_send(3)). What
-/// a protocol does to log in belongs to connecting.
+/// CURLOPT_CONNECT_ONLY(3): passes the connection to the application, which sends and receives on it
+/// (curl_easy_send(3)). A protocol's login is part of connecting.
 async fn connect_only(t: &mut Transfer) -> Result<Next> {
     let connection = match t.scheme().family() {
         Family::Ftp if !t.forwards()? => boxed(|| ftp::connect_only(t)).await?,
@@ -125,7 +125,7 @@ async fn connect_only(t: &mut Transfer) -> Result<Next> {
     give(t, connection).await
 }
 
-/// What the future of an HTTP request takes, apart from the transfer itself.
+/// The size of an HTTP request's future, apart from the transfer itself.
 #[cfg(test)]
 pub fn http_size(t: &mut Transfer) -> usize {
     size_of_val(&http::run(t))

@@ -1,5 +1,5 @@
-//! mqtt:// and mqtts:// (MQTT 3.1.1): a POST publishes one message to the topic that the path names; anything else
-//! subscribes to it and hands out what is published, each message as its packet has it behind the head (the topic with its
+//! mqtt:// and mqtts:// (MQTT 3.1.1). A POST publishes one message to the topic in the path. Anything else
+//! subscribes to it and delivers published messages, each as in its packet after the head (the topic with its
 //! length in two bytes, then the payload; curl's docs/MQTT.md), until the server or the application ends it.
 
 use std::future::{Future, poll_fn};
@@ -82,7 +82,7 @@ fn topic(t: &Transfer) -> Result<Vec<u8>> {
     }
 }
 
-/// One message, which CURLOPT_POSTFIELDS gives: the read callback is not asked, as with curl.
+/// Publishes the message in CURLOPT_POSTFIELDS. As in curl, the read callback is not used.
 async fn publish(t: &mut Transfer, session: &mut Session, topic: &[u8]) -> Result<()> {
     let given = t.easy.settings.borrow().copied_post_fields.is_some();
     if !given && t.easy.callbacks.post_fields_len().is_none() {
@@ -134,7 +134,8 @@ impl Session {
         self.whole.connection().write_all(packet).await.map_err(|e| send_failed(&e))
     }
 
-    /// Receives a little more, no more than heads and what is short need: what belongs to a message goes the way of bodies.
+    /// Receives a little more: only heads and short packets are read here, because messages are read by the
+    /// body pump.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool>> {
         ready!(self.idling.poll_step(&self.easy, cx));
         let mut few = [0; SHORT];
@@ -187,7 +188,7 @@ impl Session {
     }
 }
 
-/// What a subscriber waits for.
+/// The next packet that a subscriber waits for.
 #[derive(Clone, Copy)]
 enum Awaited {
     Head,
@@ -197,14 +198,14 @@ enum Awaited {
     Message(usize),
 }
 
-/// What is published, as a body that ends when the server says so.
+/// The published messages, as a body that ends when the server says so.
 struct Messages<'a> {
     session: &'a mut Session,
     awaited: Awaited,
-    /// When the server is asked next whether it is there, and how often it is: never, where the application says so
+    /// When to send the next ping, and the interval; never, if the application disables it
     /// (CURLOPT_UPKEEP_INTERVAL_MS).
     ping: Option<(Sleep, Duration)>,
-    /// What of a PINGREQ has not been sent.
+    /// The unsent part of a PINGREQ.
     unsent: &'static [u8],
 }
 
@@ -248,7 +249,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// What follows a head; `None` after the last packet.
+    /// Returns what follows a head; `None` after the last packet.
     fn next(&self, head: Head) -> Result<Option<Awaited>> {
         match (head.kind, head.remaining) {
             (Kind::Publish, remaining) => {
@@ -301,7 +302,7 @@ impl BodySource for Messages<'_> {
     }
 }
 
-/// A packet that nobody waits for, or that has a length that none of its kind has.
+/// Returns the error for an unexpected packet, or one of an invalid length.
 fn senseless(head: Head) -> Error {
     let name = match head.kind {
         Kind::Pingresp => "PINGRESP",

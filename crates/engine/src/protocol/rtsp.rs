@@ -1,8 +1,9 @@
-//! rtsp:// (RFC 2326): one request of those that CURLOPT_RTSP_REQUEST(3) names, and its reply.
+//! rtsp:// (RFC 2326): the request selected by CURLOPT_RTSP_REQUEST(3), and its reply.
 //!
-//! Messages are HTTP's, so the steps of an exchange are taken from `http`. RTSP's own are the head of a request, the fields that
-//! number it and name its session, and the packets between messages, each of which goes to the application as soon as all of it
-//! has come (CURLOPT_INTERLEAVEFUNCTION(3)). Connections remember on which channels packets may come.
+//! Messages have HTTP's format, so the steps of an exchange come from `http`. RTSP adds the head of a
+//! request, the fields with its number and session, and the packets between messages, each of which is passed
+//! to the application as soon as it is complete (CURLOPT_INTERLEAVEFUNCTION(3)). Connections remember on
+//! which channels packets may arrive.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -27,14 +28,14 @@ use crate::transfer::connect::Link;
 use crate::transfer::next::Next;
 
 const PROTOCOL: &str = "RTSP/1.0";
-/// So much is received at once when packets alone are awaited.
+/// Size of one receive while only packets are awaited.
 const PIECE: usize = 16 * 1024;
 
-/// What a connection remembers.
+/// The memory of a connection.
 #[derive(Default)]
 struct Memory {
     channels: Channels,
-    /// The beginning of a packet, or of what somebody said unasked.
+    /// The beginning of a packet, or of an unsolicited message.
     unread: Vec<u8>,
 }
 
@@ -52,7 +53,7 @@ impl net::Memory for Memory {
 #[derive(Default)]
 struct State {
     memory: Memory,
-    /// CSeq of the request, and of what answered it.
+    /// CSeq of the request, and of its reply.
     sent: i64,
     received: i64,
 }
@@ -80,7 +81,7 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
     http::bind(t, &mut link)?;
     http::begin(t);
     let mut talk = Talk::begin(t, &mut link, request, reused, Dialect::Rtsp);
-    // What came on the connection before is read first.
+    // Bytes received earlier on the connection are read first.
     talk.exchange.unread(&std::mem::take(&mut state.memory.unread));
     let early_data = t.is_ahead();
     match converse(t, &mut talk, &mut state).await.map_err(|e| t.late_failure(e)) {
@@ -94,7 +95,7 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
     }
 }
 
-/// Reads the reply. Returns what follows it, and whether the connection can carry another request.
+/// Reads the reply. Returns what follows, and whether the connection can carry another request.
 async fn converse(t: &mut Transfer, talk: &mut Talk, state: &mut State) -> Result<(Next, bool)> {
     let mut response = Response::default();
     let mut heads = Heads::default();
@@ -136,7 +137,8 @@ fn body_method(t: &Transfer, method: Method) -> BodyMethod {
     let settings = t.easy.settings.borrow();
     let posts = settings.copied_post_fields.is_some() || t.easy.callbacks.post_fields_len().is_some();
     let uploads = settings.method == BodyMethod::Put;
-    // CURLOPT_INFILESIZE counts for an upload alone: without one, the read callback may have nothing to read from any more.
+    // CURLOPT_INFILESIZE applies only to an upload: without one, the read callback's data may have been
+    // freed.
     let size = settings.long(if uploads { O::InfilesizeLarge } else { O::PostfieldsizeLarge });
     match (method.content_type(), uploads) {
         (None, _) => BodyMethod::Get,
@@ -196,7 +198,7 @@ fn request(t: &mut Transfer, link: &Link, state: &mut State) -> Result<Request> 
     Ok(Request { head: Rc::new(head), body, expects: false, trailers: false, head_only: !answered })
 }
 
-/// What is not asked, in curl's words.
+/// Refuses unsupported requests, with curl's texts.
 fn refuse(t: &Transfer, method: Method, custom: &Custom) -> Result<()> {
     let bad = |text: String| Err(Error::new(Code::BadFunctionArgument, text));
     if method == Method::Setup && t.text(O::RtspTransport).is_none() && !custom.names("Transport") {
@@ -211,13 +213,13 @@ fn refuse(t: &Transfer, method: Method, custom: &Custom) -> Result<()> {
     Ok(())
 }
 
-/// Takes what the connection of a request remembers.
+/// Takes the memory of the request's connection.
 fn take_memory(link: &mut Link) -> Memory {
     let memory = link.lease.whole().and_then(|whole| whole.connection().state.take()?.take::<Memory>());
     memory.map(|memory| *memory).unwrap_or_default()
 }
 
-/// Waits until the head of a reply begins.
+/// Waits until the head of a reply starts.
 async fn reach_reply(t: &mut Transfer, talk: &mut Talk, channels: &Channels) -> Result<()> {
     let mut idling = Idling::default();
     while clear(t, talk.exchange.as_mut(), channels)? != Front::Message {
@@ -230,7 +232,7 @@ async fn reach_reply(t: &mut Transfer, talk: &mut Talk, channels: &Channels) -> 
     Ok(())
 }
 
-/// Hands out packets and drops what is neither packet nor message. Returns what is in front then.
+/// Delivers packets and drops what is neither packet nor message. Returns what follows.
 fn clear(t: &Transfer, exchange: &mut dyn Exchange, channels: &Channels) -> Result<Front> {
     loop {
         match rtsp::front(exchange.rest(), channels, true) {
@@ -268,7 +270,8 @@ fn field(t: &Transfer, state: &mut State, field: &HeaderLine<'_>) -> Result<()> 
     Ok(())
 }
 
-/// The session is the one that the application named or, if it named none, its own from here on.
+/// Checks the session ID: it is the one that the application set or, if it set none, it is stored as the
+/// handle's.
 fn session(t: &Transfer, value: &[u8]) -> Result<()> {
     let failed = |text: String| Err(Error::new(Code::RtspSessionError, text));
     let Some(id) = rtsp::session_id(value) else { return failed("Got a blank Session ID".to_owned()) };
@@ -285,7 +288,7 @@ fn session(t: &Transfer, value: &[u8]) -> Result<()> {
     }
 }
 
-/// The reply has been read. Packets behind it are handed out, and what is left belongs to the connection.
+/// Ends the exchange after the reply. Packets after it are delivered, and the rest belongs to the connection.
 fn finish(t: &Transfer, talk: &mut Talk, state: &mut State) -> Result<()> {
     let State { sent, received, .. } = *state;
     if sent != received {
@@ -299,7 +302,7 @@ fn finish(t: &Transfer, talk: &mut Talk, state: &mut State) -> Result<()> {
     Ok(())
 }
 
-/// CURL_RTSPREQ_RECEIVE: what one read brings, and the rest of a packet that it brings the beginning of.
+/// CURL_RTSPREQ_RECEIVE: delivers what one read returns, and the rest of an incomplete packet.
 async fn receive(t: &mut Transfer) -> Result<()> {
     let mut link = http::connect(t, false).await?;
     let mut memory = take_memory(&mut link);
@@ -331,7 +334,7 @@ fn poll_fill(cx: &mut Context<'_>, whole: &mut Whole, received: &mut Vec<u8>) ->
     Poll::Ready(Ok(n > 0))
 }
 
-/// Hands out all packets, and leaves the beginning of one.
+/// Delivers all complete packets, and leaves an incomplete one.
 fn take_packets(t: &Transfer, received: &mut Vec<u8>, channels: &Channels) -> Result<()> {
     let mut at = 0;
     loop {

@@ -1,5 +1,5 @@
-//! telnet:// (RFC 854): a conversation. What the read callback gives is said, what the server says is handed out, and the
-//! options between the two are wire::telnet's; until the server or the application ends it.
+//! telnet:// (RFC 854): a dialogue. Data of the read callback is sent, the server's data is delivered, and
+//! wire::telnet negotiates options, until the server or the application ends it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,13 +20,14 @@ use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::credentials::own;
 
-/// How long an application that has nothing to say is left alone, and how long the server may begin.
+/// Interval between queries of an application without data, and the time in which the server may start
+/// negotiations.
 const SILENCE: Duration = Duration::from_millis(100);
-/// So much is asked of the read callback at once.
+/// Size of one read from the callback.
 const PIECE: usize = 4096;
 /// So often in one turn; then others have theirs.
 const TURN: usize = 64;
-/// So much is heard at once: it may be nothing but commands, and a turn is counted by what is heard.
+/// Size of one receive. It may contain only commands, and fairness is measured by bytes received.
 const HEARD: usize = 16 * 1024;
 
 /// Runs one conversation.
@@ -74,19 +75,20 @@ fn wishes(t: &Transfer) -> Result<Wishes> {
     Ok(wishes)
 }
 
-/// Both directions of a connection, as a body that ends when one side has had enough.
+/// Both directions of a connection, as a body that ends when one side ends it.
 struct Conversation {
     whole: Whole,
     session: Session,
     easy: Rc<EasyState>,
-    /// What is to be sent before anything else is.
+    /// Output that is sent before anything else.
     unsent: Vec<u8>,
     silence: Sleep,
-    /// The application is asked again when the silence is over, or when the server has said something.
+    /// Whether the application had no data: it is asked again after the interval, or when the server has sent
+    /// something.
     silent: bool,
     /// It said so by pausing, and may take that back earlier.
     paused: bool,
-    /// With commands, up to what was handed out last.
+    /// Bytes received including commands, up to the last delivery.
     received: u64,
     /// Heard since.
     heard: u64,
@@ -117,7 +119,7 @@ impl Conversation {
         }
     }
 
-    /// Sends answers, then what the application has to say, as long as either is there and goes out.
+    /// Sends replies, then the application's data, as long as there is some and the socket accepts it.
     fn poll_say(&mut self, cx: &mut Context<'_>) -> Result<()> {
         for _ in 0..TURN {
             if self.poll_unsent(cx)?.is_pending() || self.is_silent(cx) {
@@ -148,7 +150,7 @@ impl Conversation {
         self.silent
     }
 
-    /// Asks the application. One without anything to say now may have something later: no end comes from that.
+    /// Reads from the application. One without data now may have some later, so this is not the end.
     fn ask(&mut self) -> Result<()> {
         let mut piece = [0; PIECE];
         match self.easy.callbacks.read_now(&mut piece) {

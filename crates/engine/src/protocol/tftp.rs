@@ -1,7 +1,8 @@
-//! tftp:// (RFC 1350, options by RFC 2347 to 2349, URLs by RFC 3617): one file read or written, a block at a time, each
-//! answered before the next. What is lost is sent again by a timer; the port that answers first is the server's, and
-//! whoever else sends ends the transfer. A block or an answer that comes twice is answered once and never doubles what
-//! follows (RFC 1123 section 4.2.3.1, the sorcerer's apprentice).
+//! tftp:// (RFC 1350, options by RFC 2347 to 2349, URLs by RFC 3617): one file read or written, a block at a
+//! time, each acknowledged before the next. A timer retransmits lost packets. The port that answers first is
+//! the server's, and a packet from any other ends the transfer. A duplicate block or acknowledgement is
+//! answered once, so that it never doubles the following packets (RFC 1123 section 4.2.3.1, the sorcerer's
+//! apprentice).
 
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
@@ -53,7 +54,7 @@ async fn transfer(
 ) -> Result<()> {
     let mut talk = Talk::open(t).await?;
     t.begins_to_move();
-    // As the application told it, before line endings are converted.
+    // As announced by the application, before line endings are converted.
     let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| reader.is_some());
     let size = told.or_else(|| reader.as_ref()?.size).unwrap_or(0);
     let illegal = |text: &str| Err(Error::new(Code::TftpIllegal, text));
@@ -97,7 +98,7 @@ async fn fetch(t: &mut Transfer, mut talk: Talk) -> Result<()> {
     outcome
 }
 
-/// Blocks go out one by one, each when the one before was acknowledged.
+/// Sends blocks one by one, each after the acknowledgement of the previous one.
 async fn store(t: &mut Transfer, talk: &mut Talk, reader: &mut ClientReader) -> Result<()> {
     t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
     match poll_fn(|cx| talk.poll_packet(cx).map_ok(Answer::of)).await? {
@@ -148,7 +149,7 @@ async fn pace(t: &mut Transfer, length: usize) {
     }
 }
 
-/// The conversation: what was sent last, and who answers.
+/// The exchange: the last packet sent, and the address of the server.
 struct Talk {
     easy: Rc<EasyState>,
     link: Datagrams,
@@ -160,12 +161,12 @@ struct Talk {
     /// The datagram in it, and whether it is to be looked at once more.
     length: usize,
     again: bool,
-    /// How long an answer may take, and how often what was sent is sent again.
+    /// Time-out of a reply, and the number of retransmissions.
     patience: Duration,
     tries: u32,
     tried: u32,
     timer: Sleep,
-    /// What was asked for, and what is used.
+    /// The requested block size, and the one in use.
     wanted_block: usize,
     block: usize,
 }
@@ -243,7 +244,7 @@ impl Talk {
                     let text = "Data received from another address";
                     return Poll::Ready(Err(Error::new(Code::RecvError, text)));
                 }
-                // Too short to be anything: as if it had been lost.
+                // Too short to be valid: treated as lost.
                 if length >= 4 {
                     (self.peer, self.pinned) = (from, true);
                     return Poll::Ready(Ok(length));
@@ -260,8 +261,8 @@ impl Talk {
         }
     }
 
-    /// Waits until the block has been acknowledged. What comes twice is passed over: who answered it with the next block
-    /// once more would double everything that follows.
+    /// Waits for the acknowledgement of the block. Duplicates are ignored: answering them with the next block
+    /// again would double everything that follows.
     fn poll_acknowledged(&mut self, cx: &mut Context<'_>, block: u16) -> Poll<Result<()>> {
         loop {
             match ready!(self.poll_packet(cx))? {
@@ -272,7 +273,7 @@ impl Talk {
         }
     }
 
-    /// Takes the server's word for size and block; the file's size where it is told.
+    /// Applies the server's size and block size; returns the file's size if it is reported.
     fn agree(&mut self, taken: &Agreed) -> Result<Option<u64>> {
         let illegal = |text: &str| Error::new(Code::TftpIllegal, text);
         if let Some(size) = &taken.block {
@@ -303,14 +304,14 @@ impl Talk {
     }
 }
 
-/// What the first answer to a request may be.
+/// The possible first replies to a request.
 enum Answer {
     Data,
     Ack(u16),
     Options(Agreed),
 }
 
-/// What an OACK says of the options that we use; an inner `None` is no number.
+/// The options in an OACK that are used; an inner `None` is not a number.
 #[derive(Default)]
 struct Agreed {
     block: Option<Option<u64>>,
@@ -347,10 +348,10 @@ struct Blocks {
     /// This block is being handed out, and the server does not know yet.
     acknowledge: Option<u16>,
     last: u16,
-    /// What of it is left to be handed out, in `talk.received`.
+    /// The undelivered part of the block, in `talk.received`.
     left: Range<usize>,
     ended: bool,
-    /// It is the talk that failed: there is nobody to be told.
+    /// Whether the exchange failed, so that there is no peer to notify.
     lost: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One question, and whatever the server says until it closes: what Gopher, DICT and their like are made of.
+//! Protocols with one query, such as Gopher and DICT: everything until the server closes is the reply.
 
 use std::task::{Context, Poll, ready};
 
@@ -10,7 +10,7 @@ use super::body::{BodySource, receive_failed, send_failed};
 use crate::callbacks::DebugKind;
 use crate::error::Result;
 
-/// Connects, sends the question and hands out the answer.
+/// Connects, sends the query and delivers the reply.
 pub async fn ask(t: &mut Transfer, question: &[u8]) -> Result<()> {
     let mut whole = t.connect(false).await?.into_whole()?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);

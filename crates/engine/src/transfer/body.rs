@@ -1,4 +1,4 @@
-//! Sources of body bytes, and curl's words for what goes wrong while one is read.
+//! Sources of body bytes, and curl's error texts for reading them.
 
 use std::task::{Context, Poll};
 
@@ -12,8 +12,8 @@ use wire::http1::chunked::ChunkError;
 use crate::easy::EasyState;
 use crate::error::{Error, Result, Retry};
 
-/// Counts what moves nothing towards the application: a peer may send that without end, as fast as it is read, and others
-/// have their turn in between.
+/// Counts input without progress for the application. A peer may send it endlessly, as fast as it is read, so
+/// other transfers run in between.
 #[derive(Default)]
 pub struct Idling(u32);
 
@@ -32,7 +32,7 @@ impl Idling {
     }
 }
 
-/// Where body bytes come from: an HTTP exchange, or a data connection.
+/// A source of body bytes: an HTTP exchange, or a data connection.
 pub trait BodySource {
     /// Reads body bytes into `buf`.
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>>;
@@ -47,17 +47,18 @@ pub trait BodySource {
         &[]
     }
 
-    /// How many bytes have come in all, where what is handed on is not as long as what came: the transfer counts these.
+    /// Returns how many bytes were received, if that differs from the bytes delivered: the transfer counts
+    /// them.
     fn converted(&self) -> Option<u64> {
         None
     }
 
-    /// Whatever else must go on meanwhile, such as an upload that the reply has overtaken.
+    /// Continues work beside the body, such as an upload during the reply.
     fn poll_beside(&mut self, _cx: &mut Context<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// The transfer is paused: no interest in reading shall be reported, and what must go on all the same does
+    /// The transfer is paused: withdraws the read interest, and continues what must go on
     /// ([`Filter::forget_read`](net::Filter::forget_read)).
     fn forget_read(&mut self, cx: &mut Context<'_>);
 }
@@ -86,7 +87,7 @@ pub fn truncated(left: Option<u64>) -> Error {
     Error::new(Code::PartialFile, text)
 }
 
-/// A connection that ended before all of a whole had come.
+/// Returns the error for a connection that ended before the announced end.
 #[cold]
 pub fn closed_early(left: u64) -> Error {
     Error::new(Code::PartialFile, format!("transfer closed with {left} bytes remaining to read"))
@@ -110,7 +111,7 @@ pub fn send_failed(e: &std::io::Error) -> Error {
     Error::os(Code::SendError, failure("Send", e), e)
 }
 
-/// What happened to a stream, in curl's words and codes.
+/// Converts a stream's fault to curl's text and code.
 fn stream_failed(e: &std::io::Error) -> Option<Error> {
     if let Some(http3::StreamFault { stream, fault }) = e.get_ref()?.downcast_ref() {
         return Some(fault_of_http3(*stream, fault));
@@ -139,7 +140,7 @@ fn fault_of_stream(stream: u32, fault: &Fault) -> Error {
             let text = format!("HTTP/2 stream {stream} was not closed cleanly: {code} (err {})", code.0);
             Error::new(Code::Http2Stream, text)
         }
-        // More than is borne of a peer is what curl's library for frames ends by itself.
+        // curl's HTTP/2 library reports floods with its own text.
         Fault::Failed(failure) if failure.code == ErrorCode::ENHANCE_YOUR_CALM => {
             let text = format!("Flooding was detected in this HTTP/2 session: {}", failure.why);
             Error::new(Code::RecvError, text)
@@ -179,7 +180,7 @@ fn fault_of_http3(stream: u64, fault: &http3::Fault) -> Error {
     }
 }
 
-/// TLS says by itself what was tried.
+/// Describes a failure. TLS errors describe the operation themselves.
 fn failure(what: &str, e: &std::io::Error) -> String {
     let text = os_text(e);
     if text.starts_with("OpenSSL ") { text } else { format!("{what} failure: {text}") }

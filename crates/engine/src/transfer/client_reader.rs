@@ -1,5 +1,5 @@
-//! Reads what the application wants sent: fields in memory, a form, or its read callback. Can start
-//! over when a redirect or an authentication round wants the same body again.
+//! Reads what the application uploads: fields in memory, a form, or its read callback. Can start again if a
+//! redirect or an authentication round needs the same body again.
 
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::mime::MimeReader;
 use crate::settings::{Method, Text};
 
-/// Where upload bytes come from.
+/// The source of upload data.
 enum Source {
     Nothing,
     Memory(Text),
@@ -22,7 +22,7 @@ enum Source {
     Form(Box<dyn MimeReader>, Use),
 }
 
-/// What a form is sent as.
+/// The layout of a form.
 #[derive(Clone, Copy)]
 enum Use {
     Form,
@@ -35,19 +35,19 @@ pub struct ClientReader {
     source: Source,
     /// Length when known.
     pub size: Option<u64>,
-    /// Length of what the application gives, its line feeds not converted yet.
+    /// Length of the application's data, before line feeds are converted.
     given: Option<u64>,
     position: u64,
     ended: bool,
     convert_lines: bool,
     after_cr: bool,
     held: Vec<u8>,
-    /// What is read are the frames of the handle's WebSocket, which have no end.
+    /// Whether the data are frames of the handle's WebSocket, which has no end.
     frames: bool,
 }
 
 impl ClientReader {
-    /// A reader of nothing.
+    /// Creates a reader without data.
     pub fn empty(easy: &Rc<EasyState>) -> ClientReader {
         ClientReader {
             easy: easy.clone(),
@@ -63,14 +63,14 @@ impl ClientReader {
         }
     }
 
-    /// A reader of what stands in memory already.
+    /// Creates a reader of data in memory.
     pub fn of(easy: &Rc<EasyState>, bytes: Vec<u8>) -> ClientReader {
         let size = Some(bytes.len() as u64);
         ClientReader { source: Source::Memory(bytes.into()), size, ..ClientReader::empty(easy) }
     }
 
-    /// The frames that a WebSocket sends: what the read callback gives if `upload`, and what the application or we ourselves
-    /// have to say between.
+    /// Creates a reader of a WebSocket's frames: those of the read callback if `upload`, and those of the
+    /// application or our own replies in between.
     pub fn frames(easy: &Rc<EasyState>, upload: bool) -> ClientReader {
         let source = if upload { Source::Callback } else { Source::Nothing };
         ClientReader { source, size: None, ended: !upload, frames: true, ..ClientReader::empty(easy) }
@@ -82,7 +82,7 @@ impl ClientReader {
         ClientReader::open_as(easy, method, is_text)
     }
 
-    /// The same, where what is sent may say of itself whether it is text (`;type=` in a URL): its line feeds are sent as CR LF.
+    /// Like `open`, for protocols that mark text (`;type=` in a URL): line feeds are sent as CR LF.
     pub fn open_as(easy: &Rc<EasyState>, method: Method, is_text: bool) -> Result<ClientReader> {
         let settings = easy.settings.borrow();
         let length = |option| u64::try_from(settings.long(option)).ok();
@@ -154,7 +154,8 @@ impl ClientReader {
         }
     }
 
-    /// Chunks need no size: what comes from a callback goes on until its end, whatever CURLOPT_POSTFIELDSIZE says.
+    /// Ignores the announced size. Chunks need none: data of a callback continues until its end, whatever
+    /// CURLOPT_POSTFIELDSIZE is.
     pub fn end_ends_it(&mut self) {
         self.text_size_unknown();
     }
@@ -164,13 +165,12 @@ impl ClientReader {
         matches!(self.source, Source::Nothing) && !self.frames
     }
 
-    /// Whether the bytes come from memory at once, so that waiting for a go-ahead costs more than it
-    /// can save.
+    /// Returns whether the data is in memory, so that waiting for a go-ahead costs more than it can save.
     pub fn in_memory(&self) -> bool {
         matches!(self.source, Source::Nothing | Source::Memory(_) | Source::PostFields)
     }
 
-    /// All of the body, when it stands in memory.
+    /// Returns the whole body if it is in memory.
     pub fn whole(&self) -> Option<Vec<u8>> {
         match &self.source {
             Source::Nothing => Some(Vec::new()),
@@ -203,8 +203,7 @@ impl ClientReader {
         self.position
     }
 
-    /// Skips what the server already has. Falls back to reading and dropping when the application
-    /// cannot seek.
+    /// Skips what the server already has. Falls back to reading and dropping if the application cannot seek.
     pub fn skip(&mut self, offset: u64) -> Result<()> {
         match self.easy.callbacks.seek(offset) {
             SeekAnswer::Done => {}
@@ -284,7 +283,7 @@ impl ClientReader {
         Poll::Ready(Ok(n))
     }
 
-    /// Whether nothing is there to be read, so that no room need be made for it. Who waits is woken.
+    /// Returns whether no data is available, so that no buffer is needed. The task is woken when there is.
     pub fn waits(&self, cx: &Context<'_>) -> bool {
         if !self.frames {
             return false;
@@ -323,7 +322,7 @@ impl ClientReader {
                 Poll::Pending if ws.waiting() == 0 => return Poll::Pending,
                 Poll::Pending => {}
                 Poll::Ready(Ok(n)) if raw && n > 0 => return Poll::Ready(Ok(n)),
-                // Nothing is no end when a frame was begun (curl_ws_start_frame.md).
+                // Zero bytes are not the end if a frame was started (curl_ws_start_frame.md).
                 Poll::Ready(Ok(0)) => self.ended = !ws.begun,
                 Poll::Ready(Ok(n)) => ws.uploaded(&buf[..n])?,
                 failed => return failed,
@@ -368,7 +367,7 @@ impl ClientReader {
     }
 }
 
-/// Calls what may pause, abort, or answer nonsense.
+/// Calls the application, which may pause, abort, or return an invalid value.
 fn poll_application(
     easy: &Rc<EasyState>,
     cx: &mut Context<'_>,
@@ -402,7 +401,7 @@ fn open_mail(easy: &EasyState) -> Result<Option<Box<dyn MimeReader>>> {
     form.map(|form| form.open_mail(&headers)).transpose()
 }
 
-/// What a header line of the application's own says of a form.
+/// Returns the application's own Content-Type header for a form.
 fn own_type(easy: &EasyState) -> Option<Vec<u8>> {
     let value = |line: &Text| {
         let at = line.iter().position(|byte| *byte == b':')?;

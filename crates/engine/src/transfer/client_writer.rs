@@ -1,6 +1,6 @@
-//! Hands received bytes to the application: header lines as they are, body bytes through the content
-//! decoders and in pieces of at most 16 KiB. What a pause leaves undelivered is kept here, bounded by
-//! one receive buffer, and handed out again as the same bytes; nothing is decoded before it can be handed out.
+//! Delivers received bytes to the application: header lines unchanged, body bytes through the content
+//! decoders and in pieces of at most 16 KiB. What a pause leaves undelivered is kept here, bounded by one
+//! receive buffer, and delivered later unchanged; nothing is decoded before it can be delivered.
 
 use std::collections::VecDeque;
 use std::hint::cold_path;
@@ -32,9 +32,9 @@ pub struct ClientWriter {
     piece: usize,
     /// The body is read and dropped: a redirect or an authentication round follows.
     ignore_body: bool,
-    /// The application asked for no body, and nothing else is said in this protocol.
+    /// Whether the application wants no body, and the protocol has nothing else to deliver.
     refuse_body: bool,
-    /// The body is frames of a WebSocket, whose payload is handed out.
+    /// Whether the body is frames of a WebSocket, whose payload is delivered.
     framed: bool,
 }
 
@@ -67,12 +67,12 @@ impl ClientWriter {
         }
     }
 
-    /// Whether what comes is decoded before it is handed out.
+    /// Returns whether body bytes are decoded before delivery.
     pub fn decodes(&self) -> bool {
         self.decoder.is_some()
     }
 
-    /// A new reply begins: forgets decoders and what was ignored.
+    /// Starts a new reply: removes decoders, and resets ignored bytes.
     pub fn begin(&mut self) {
         (self.decoder, self.decoding) = (None, false);
         (self.ignore_body, self.refuse_body, self.framed) = (false, false, false);
@@ -83,8 +83,8 @@ impl ClientWriter {
         self.ignore_body = ignore;
     }
 
-    /// A body would be more than the application asked for (CURLOPT_NOBODY(3)); as in curl it is a fault where no headers came
-    /// before it.
+    /// Sets whether a body is refused (CURLOPT_NOBODY(3)); as in curl it is an error if no headers preceded
+    /// it.
     pub fn refuse_body(&mut self, refuse: bool) {
         self.refuse_body = refuse;
     }
@@ -99,8 +99,7 @@ impl ClientWriter {
         self.framed = true;
     }
 
-    /// Hands out a header line; `show` says whether it also goes into the body stream
-    /// (CURLOPT_HEADER).
+    /// Delivers a header line; `show` says whether it also goes into the body stream (CURLOPT_HEADER).
     pub fn header(&mut self, line: &[u8], show: bool) -> Result<()> {
         if show {
             cold_path();
@@ -117,7 +116,7 @@ impl ClientWriter {
         self.deliver_header(line)
     }
 
-    /// Hands out body bytes as received.
+    /// Delivers received body bytes.
     pub fn body(&mut self, data: &[u8]) -> Result<()> {
         if self.ignore_body || data.is_empty() {
             return Ok(());
@@ -146,13 +145,13 @@ impl ClientWriter {
         self.deliver(data)
     }
 
-    /// Waits until everything held has been taken, and all that can be decoded of what has come. Ready at once when nothing
-    /// is held.
+    /// Waits until everything held back has been accepted, and everything decodable was decoded. Ready at
+    /// once if nothing is held back.
     pub fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         loop {
             ready!(self.easy.flow.poll_receive(cx));
             if self.framed && self.easy.websocket.borrow().as_ref().is_some_and(|ws| ws.is_full()) {
-                return Poll::Pending; // the upload of the same task goes on, and wakes it
+                return Poll::Pending; // the upload of the same task continues, and wakes it
             }
             let Some(next) = self.held.pop_front() else {
                 if !self.decoding {
@@ -205,7 +204,7 @@ impl ClientWriter {
         }
     }
 
-    /// Whether what comes now must wait behind what the application has not taken yet.
+    /// Returns whether new data must wait for data that the application has not accepted yet.
     fn must_hold(&self) -> bool {
         !self.held.is_empty() || self.decoding || self.easy.flow.receive_paused()
     }
@@ -216,7 +215,7 @@ impl ClientWriter {
         self.easy.poll_next_turn(cx)
     }
 
-    /// Takes frames apart and hands their payload out, as long as the application takes it.
+    /// Parses frames and delivers their payload, as long as the application accepts it.
     fn frames(&mut self, data: &[u8]) -> Result<()> {
         let easy = self.easy.clone();
         let pings = easy.ws_pings();
@@ -240,8 +239,8 @@ impl ClientWriter {
         Ok(())
     }
 
-    /// Hands out payload, or tells of a frame without any; in the callback the application may ask which frame it is
-    /// (curl_ws_meta). `frame` is that of all of `data`.
+    /// Delivers payload, or reports a frame without any; in the callback the application may query the frame
+    /// (curl_ws_meta). `frame` describes all of `data`.
     fn deliver_payload(&mut self, frame: Frame, data: &[u8]) -> Result<()> {
         let mut at = 0_usize;
         loop {
@@ -285,7 +284,7 @@ impl ClientWriter {
         }
     }
 
-    /// Decodes and hands out, until there is no more, the application pauses, or others must have their turn.
+    /// Decodes and delivers, until nothing is left, the application pauses, or other transfers must run.
     fn decode_on(&mut self) -> Result<()> {
         let Some(mut decoder) = self.decoder.take() else { return Ok(()) };
         let result = self.decode_with(&mut decoder);
@@ -300,7 +299,7 @@ impl ClientWriter {
                 return Ok(());
             };
             self.share = self.share.saturating_sub(plain.len());
-            // Of what grows beyond the limit by being decoded, nothing is handed out.
+            // A body that exceeds the limit by decoding is not delivered beyond it.
             if plain.len() > self.room() {
                 return Err(Error::new(Code::FilesizeExceeded, "Would have exceeded max file size"));
             }
@@ -336,7 +335,8 @@ impl ClientWriter {
         Ok(())
     }
 
-    /// CURLOPT_MAXFILESIZE also holds for a body whose length nobody told beforehand: what fits is handed out.
+    /// Returns the room that CURLOPT_MAXFILESIZE leaves. It also applies to a body of unknown length: what
+    /// fits is delivered.
     fn room(&self) -> usize {
         match self.easy.settings.borrow().long(O::MaxfilesizeLarge) {
             limit if limit > 0 => {

@@ -1,5 +1,5 @@
-//! Connector of a transfer: what gets it a connection along its route. The phases are `impl Connector` in the
-//! files beside this one: the pool and sockets (`connect`), names (`look_up`), TLS (`secure`), QUIC (`quic`).
+//! Connector of a transfer: opens connections along its route. The phases are `impl Connector` in other
+//! files: the pool and sockets (`connect`), names (`look_up`), TLS (`secure`), QUIC (`quic`).
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -24,16 +24,16 @@ pub type LogIn =
 pub struct Connector {
     /// Where the connections lead.
     pub route: Route,
-    /// The state of HTTP authentication, which the handle keeps from one transfer to the next. A tunnel asks
-    /// for the proxy's side while it connects.
+    /// The state of HTTP authentication, which the handle keeps between transfers. A tunnel uses the proxy's
+    /// side while it connects.
     pub auth: Rc<RefCell<auth::Memory>>,
     /// The log-in that a new connection needs before it is shared; set by the handler of the protocol.
     pub log_in: Option<LogIn>,
-    /// The end of a TLS handshake that goes on beside the request.
+    /// A TLS handshake that completes during the request.
     pub(super) late: Option<Arc<Late>>,
     /// Whether a Kerberos ticket was used to open the last connection.
     pub(super) ticket_used: Cell<bool>,
-    /// Name of the user whom the Kerberos tickets belong to, once it was looked for.
+    /// User name of the Kerberos tickets, once it was looked up.
     pub(super) ticket_user: RefCell<Option<Option<String>>>,
 }
 

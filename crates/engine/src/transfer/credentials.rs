@@ -1,5 +1,5 @@
-//! The user and password for the current URL: what the application set, what stands in the URL, what a .netrc
-//! file says (CURLOPT_USERPWD(3), CURLOPT_NETRC(3)). Each is for one server alone.
+//! The user and password for the current URL: set by the application, in the URL, or in a .netrc file
+//! (CURLOPT_USERPWD(3), CURLOPT_NETRC(3)). Each is for one server only.
 
 use tables::constant::{CURL_NETRC_IGNORED, CURL_NETRC_REQUIRED};
 use tables::scheme::Family;
@@ -12,31 +12,31 @@ use super::secret::{Peer, Secret};
 use crate::error::{Error, Result};
 use crate::sys::path_buf;
 
-/// The login for the current URL. What the application set goes before what stands in the URL, and that
-/// before the file.
+/// Returns the login for the current URL. The application's login has precedence over the URL's, and that
+/// over the file's.
 pub fn credentials(t: &Route) -> Result<Option<Secret<Login>>> {
     let peer = t.peer();
     let set = |option| t.text(option).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
     let (user, password) = (set(O::Username), set(O::Password));
-    // Where HTTP isn't asked for it, a login with nothing in it is one; a file's goes before it.
+    // If HTTP authentication is not requested, an empty login counts as one; a file's has precedence over it.
     let nothing = |user: &[u8], password: Option<&[u8]>| {
         user.is_empty() && password.is_none_or(<[u8]>::is_empty) && !t.scheme().family().asks_by_http()
     };
     let filed = || Ok::<_, Error>(from_file(t, None)?.unwrap_or_default());
-    // Where it is asked for, what is empty gives way to what stands in the URL.
+    // If it is requested, an empty login yields to the URL's.
     let empty = user.as_ref().is_some_and(Vec::is_empty) && password.as_ref().is_none_or(Vec::is_empty);
     let gives_way = empty && t.scheme().family().asks_by_http() && in_url(t, &peer).is_some();
     if let Some(user) = user.filter(|_| !gives_way) {
         if nothing(&user, password.as_deref()) {
             return Ok(Some(Secret::of(peer, filed()?)));
         }
-        // Goes before whatever a file says, without a password too.
+        // Has precedence over a file, even without a password.
         let password = password.unwrap_or_default();
         return Ok(Some(Secret::of(peer, Login { user, password })));
     }
     let login = match in_url(t, &peer) {
         Some((user, password)) if nothing(&user, password.as_deref()) => Some(filed()?),
-        // --netrc goes before a password in the URL, not before a user that has none.
+        // --netrc has precedence over a password in the URL, but not over a user without one.
         Some((user, password)) if password.is_none() || t.long(O::Netrc) != CURL_NETRC_REQUIRED => {
             Some(complete(t, user, password)?)
         }
@@ -45,7 +45,7 @@ pub fn credentials(t: &Route) -> Result<Option<Secret<Login>>> {
             Some(login) => Some(login),
             None => from_file(t, None)?,
         },
-        // A password alone is that of the user without a name, or of the default one.
+        // A password alone belongs to the empty user, or to the default one.
         None => {
             let family = t.scheme().family();
             let alone = password.filter(|password| !family.asks_by_http() || !password.is_empty());
@@ -61,14 +61,13 @@ pub fn given(t: &Route) -> Result<Option<Login>> {
     Ok(credentials(t)?.and_then(|login| login.for_peer(&t.peer()).cloned()))
 }
 
-/// Returns user and password of [`given`]; empty when there are none.
+/// Returns user and password of [`given`], which may be empty.
 pub fn own(t: &Route) -> Result<(Vec<u8>, Vec<u8>)> {
     let login = given(t)?.unwrap_or_default();
     Ok((login.user, login.password))
 }
 
-/// A user or a password in the URL that no line of a protocol can hold is refused before anything is
-/// connected.
+/// Refuses a user or password in the URL that no line of a protocol can contain, before connecting.
 pub fn check_url(t: &Route) -> Result<()> {
     for part in [t.url.user(), t.url.password()].into_iter().flatten() {
         let bad = |_| Error::new(Code::UrlMalformat, "error extracting credentials from URL");
@@ -77,7 +76,7 @@ pub fn check_url(t: &Route) -> Result<()> {
     Ok(())
 }
 
-/// How to log in (CURLOPT_LOGIN_OPTIONS(3)): the option goes before what stands in the URL.
+/// Returns the login options (CURLOPT_LOGIN_OPTIONS(3)): the option has precedence over the URL.
 pub fn options(t: &Route) -> Result<Vec<u8>> {
     let peer = t.peer();
     let set = t.text(O::LoginOptions).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
@@ -88,8 +87,8 @@ pub fn options(t: &Route) -> Result<Vec<u8>> {
     }
 }
 
-/// From the URL, or from the first one when a redirect leads to the same server by a full URL. An empty user
-/// without a password is none to HTTP; elsewhere it is one, whose name is empty.
+/// Returns the login in the URL, or in the first one if a redirect leads to the same server by an absolute
+/// URL. In HTTP an empty user without a password is no login; elsewhere it is one with an empty name.
 fn in_url(t: &Route, peer: &Peer) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
     let of = |url: &Url| {
         let (user, password) = (url.user().map(decoded), url.password().map(decoded));
@@ -100,7 +99,7 @@ fn in_url(t: &Route, peer: &Peer) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
     of(&t.url).or_else(first)
 }
 
-/// A user whose password may stand in the file.
+/// Completes a user whose password may be in the file.
 fn complete(t: &Route, user: Vec<u8>, password: Option<Vec<u8>>) -> Result<Login> {
     match password {
         Some(password) => Ok(Login { user, password }),
@@ -112,8 +111,8 @@ fn decoded(text: &[u8]) -> Vec<u8> {
     wire::escape::decode(text, wire::escape::Reject::Nothing).unwrap_or_default()
 }
 
-/// Returns what the .netrc file says for the current host. One that can't be read or understood is a failure
-/// only when it is required (CURL_NETRC_REQUIRED).
+/// Returns the .netrc entry for the current host. A file that cannot be read or parsed is an error only if it
+/// is required (CURL_NETRC_REQUIRED).
 fn from_file(t: &Route, user: Option<&[u8]>) -> Result<Option<Login>> {
     let level = t.long(O::Netrc);
     if level == CURL_NETRC_IGNORED {

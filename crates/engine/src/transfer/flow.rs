@@ -1,4 +1,4 @@
-//! Flow of a transfer: moves body bytes from their source to the application inside one poll, at the pace
+//! Flow of a transfer: moves body bytes from their source to the application inside one poll, at the rate
 //! that the settings allow. One receive buffer is lent to the framing and then to the writer, so that the
 //! usual path copies nothing.
 
@@ -77,7 +77,7 @@ impl Flow {
                         *pause = Some(self.handles.multi.runtime.reactor().sleep_until(at));
                     }
                 }
-                // The end may have come while the application is paused: what is held goes first.
+                // The end may be reached while the application is paused: held back data goes first.
                 None => return self.writer.poll_ready(cx),
             }
         }
@@ -102,7 +102,7 @@ impl Flow {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads one piece and hands it to the writer. Returns its length, or none at the end of the body.
+    /// Reads one piece and passes it to the writer. Returns its length, or none at the end of the body.
     #[inline]
     fn poll_piece(
         &mut self,
@@ -137,14 +137,14 @@ impl Flow {
         }
     }
 
-    /// Of a stream that has brought something, what is lost is a part.
+    /// Returns the error of a stream that failed after some data: the file is partial.
     #[cold]
     fn perhaps_partial(&self, error: Error) -> Error {
         let partial = error.code() == Code::Http2 && self.handles.easy.info.borrow().downloaded > 0;
         if partial { error.with_code(Code::PartialFile) } else { error }
     }
 
-    /// Hands a piece of the body to the application, in the pieces in which it came.
+    /// Delivers a piece of the body, in the chunks in which it was received.
     fn take(&mut self, bytes: &[u8], chunk_ends: &[usize]) -> Result<()> {
         let mut at = 0;
         for &end in chunk_ends.iter().filter(|end| **end < bytes.len()) {

@@ -1,5 +1,5 @@
-//! The login of the mail protocols by a Kerberos ticket: SASL's GSSAPI (RFC 4752), told in the order of its messages. Tokens
-//! are made on a helper thread, for they may ask a key distribution centre.
+//! The login of the mail protocols with a Kerberos ticket: SASL's GSSAPI (RFC 4752), in the order of its
+//! messages. Tokens are computed on a helper thread, because they may need a key distribution centre.
 
 use gss::{Context, Mechanism, Step};
 use tables::Code;
@@ -19,11 +19,12 @@ const CHALLENGE_LIMIT: usize = 128 * 1024;
 pub enum Verdict {
     Success,
     Failure,
-    /// The server said what is no part of it: the exchange is to be cancelled.
+    /// The server's reply is invalid: the exchange is cancelled.
     Senseless,
 }
 
-/// Logs in; with `early`, the first token goes with the command. Without a ticket it is CURLE_AUTH_ERROR, as in curl.
+/// Logs in; with `early`, the first token is sent with the command. Without a ticket the error is
+/// CURLE_AUTH_ERROR, as in curl.
 pub async fn log_in<S: Speaker>(
     t: &mut Transfer,
     speaker: &mut S,
@@ -82,7 +83,7 @@ fn heard(said: &Said) -> Option<Vec<u8>> {
     }
 }
 
-/// What it means that the exchange doesn't go on. A success before the server has proved itself is none.
+/// Interprets the end of the exchange. A success before the server has proved itself counts as a failure.
 fn verdict(said: &Said) -> Verdict {
     if matches!(said, Said::Continue(_)) { Verdict::Senseless } else { Verdict::Failure }
 }

@@ -1,5 +1,5 @@
-//! Handles of a transfer, easy and multi, and what both are asked everywhere: options, the clock, the moments
-//! that infos report, the locks of a share.
+//! Handles of a transfer, easy and multi, and what both provide everywhere: options, the clock, times for
+//! infos, the locks of a share.
 
 use std::future::{Future, poll_fn};
 use std::hint::cold_path;
@@ -81,7 +81,7 @@ impl Handles {
         self.mark(TransferInfo::first_byte);
     }
 
-    /// Notes the first byte of an answer, or its end where it is empty. Later ones change nothing.
+    /// Records the first byte of a reply, or its end if it is empty. Later ones change nothing.
     pub fn note_first_byte(&self) {
         let mut info = self.easy.info.borrow_mut();
         if info.start_transfer.is_zero() {
@@ -97,9 +97,9 @@ impl Handles {
         self.easy.info.borrow_mut().downloaded += bytes as i64;
     }
 
-    /// Runs `f` between the lock functions of the share that holds data of this kind, if there is one.
-    /// Connections are locked as often as in curl, because applications count: for the limits, the look, what
-    /// is new, and its use.
+    /// Runs `f` between the lock functions of the share that has this kind of data, if there is one.
+    /// Connections are locked as often as in curl, because applications count: for the limits, the search, a
+    /// new connection, and its use.
     pub(super) fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
         self.easy.locked(data, f)
     }

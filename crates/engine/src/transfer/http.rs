@@ -1,5 +1,5 @@
-//! What HTTP remembers: with a transfer, from one of its requests to the next, and with a URL, from one transfer to the next.
-//! These are values that a transfer holds for its handler (`protocol::http`), which alone reads and writes them.
+//! HTTP's memory: of a transfer, from one of its requests to the next, and of a URL, from one transfer to the
+//! next. A transfer holds these values for its handler (`protocol::http`), which alone reads and writes them.
 
 use wire::ws::deflate::Offer;
 
@@ -9,7 +9,7 @@ use super::login::Login;
 use super::secret::{Peer, Secret};
 use crate::callbacks::Stored;
 
-/// What one request of a transfer leaves to the next.
+/// State of one request that the next one of the transfer uses.
 #[derive(Default)]
 pub struct Memory {
     /// A server answered 417: no more Expect in this transfer.
@@ -20,18 +20,18 @@ pub struct Memory {
     pub no_http2: bool,
     /// Authentication rounds.
     pub auth: Asked,
-    /// The connection of an NTLM or Negotiate conversation, which goes on with the next request.
+    /// The connection of an unfinished NTLM or Negotiate login, which the next request continues.
     pub kept: Option<Box<Link>>,
     /// The Referer that a redirect made (CURLOPT_AUTOREFERER).
     pub referer: Option<Vec<u8>>,
-    /// How a WebSocket's messages are to be compressed, as the server was asked.
+    /// The WebSocket compression that was offered to the server.
     pub deflate: Option<Offer>,
-    /// What an application that keeps replies has said about this request.
+    /// The decision of an application with a cache about this request.
     pub kept_replies: Option<Box<KeptReplies>>,
 }
 
 impl Memory {
-    /// Returns the fields that go with this request on behalf of a kept reply.
+    /// Returns the fields that revalidate a stored reply.
     pub fn conditions(&self) -> &[Vec<u8>] {
         self.kept_replies.as_ref().map_or(&[], |kept| &kept.conditions)
     }
@@ -42,29 +42,29 @@ impl Memory {
 pub struct KeptReplies {
     /// Fields that go with the request.
     pub conditions: Vec<Vec<u8>>,
-    /// What counts instead of the reply that came.
+    /// The stored reply to use in place of the received one.
     pub instead: Option<Stored>,
 }
 
-/// What one transfer asks and is asked of who it is.
+/// The state of authentication of one transfer.
 #[derive(Default)]
 pub struct Asked {
     /// The login for the URL of the current request, once it was looked for.
     pub login: Option<Option<Secret<Login>>>,
-    /// The last request had something to prove to the server.
+    /// Whether the last request had a login for the server.
     pub asks_server: bool,
     /// The proxy that the last request was handed to, and who we are for it.
     pub proxy: Option<Box<(Peer, Option<Secret<Login>>)>>,
-    /// The last request left its body out: it only asked for a challenge.
+    /// Whether the last request omitted its body, because it was only sent to get a challenge.
     pub withholds_body: bool,
-    /// Somebody refused what we have; this transfer asks no more.
+    /// Whether a login was refused; this transfer does not try again.
     pub problem: bool,
-    /// What the connection in use knows, once there was something to know.
+    /// The state of the connection in use, if there is any.
     pub steps: Option<Box<ConnectionSteps>>,
 }
 
 impl Asked {
-    /// Whether a proxy that the last request was handed to may be told who we are.
+    /// Returns whether a proxy that received the last request may receive credentials.
     pub fn asks_proxy(&self) -> bool {
         matches!(self.proxy.as_deref(), Some((_, Some(_))))
     }

@@ -7,7 +7,7 @@ use net::exchange::RequestHead;
 
 use crate::settings::{Method, Text};
 
-/// The head of a request without a body, which may be sent again, and the infos that came of making it.
+/// The head of a request without a body, which may be sent again, and the infos that belong to it.
 pub struct KeptHead {
     /// Of the settings, when it was made.
     pub generation: u64,

@@ -17,19 +17,19 @@ pub enum Next {
     Done,
     /// A redirect.
     Follow(Box<Url>),
-    /// The same URL once more (authentication, a refused expectation).
+    /// Repeat the same URL (authentication, a refused expectation).
     Again,
     /// None: the reply was read to its end and its connection can serve again, but the transfer fails (too many redirects).
     Stop(Error),
 }
 
-/// Gives the connection to the application (CURLOPT_CONNECT_ONLY(3)).
+/// Passes the connection to the application (CURLOPT_CONNECT_ONLY(3)).
 pub async fn give(t: &Transfer, mut connection: net::Connection) -> Result<Next> {
-    // Nobody flushes after this: a layer may hold the end of its handshake back for the first bytes written, and the server
-    // may be the one that speaks first.
+    // Flushed now, because nobody does later: a layer may hold back the end of its handshake for the first
+    // bytes written, and the server may be the one that speaks first.
     let filter = connection.filter();
     poll_fn(|cx| filter.poll_flush(cx)).await.map_err(|e| send_failed(&e))?;
-    // Not dropped under the borrow: closing the one before it calls the application.
+    // Not dropped under the borrow: closing the previous connection calls the application.
     let before = t.easy.connected.replace(Some(Box::new(OwnConnection::new(connection))));
     drop(before);
     Ok(Next::Done)

@@ -1,8 +1,9 @@
-//! DNS over HTTPS (RFC 8484, CURLOPT_DOH_URL): each question is a POST by a transfer of its own inside the one that asks.
+//! DNS over HTTPS (RFC 8484, CURLOPT_DOH_URL): each query is a POST by a transfer inside the one that needs
+//! it.
 //!
-//! It runs on the same multi handle, so that an event loop sees its sockets, and is dropped with the look-up. As in curl it
-//! takes over what the application said of trust anchors and little else; whether the server is verified is said apart. The
-//! name of the server itself is looked up by the system, so that nothing goes round in circles.
+//! It runs on the same multi handle, so that an event loop sees its sockets, and is dropped with the look-up.
+//! As in curl it inherits the application's trust anchors and little else; verification has options of its
+//! own. The system resolves the name of the server itself, so that there is no recursion.
 
 use std::rc::Rc;
 
@@ -23,7 +24,7 @@ use crate::settings::{Settings, Text};
 /// The longest message that DNS knows.
 const LONGEST: usize = 65_535;
 
-/// What holds for the transfer holds for the server that it asks.
+/// Options that the inner transfer inherits.
 const TEXTS: [O; 12] = [
     O::Cainfo,
     O::CainfoBlob,
@@ -39,7 +40,7 @@ const TEXTS: [O; 12] = [
     O::DnsLocalIp6,
 ];
 
-/// A server that is asked over HTTPS.
+/// A name server that is queried over HTTPS.
 pub struct OverHttps {
     multi: Rc<MultiState>,
     asking: Rc<EasyState>,
@@ -52,7 +53,7 @@ impl OverHttps {
         OverHttps { multi: t.multi.clone(), asking: t.easy.clone(), url: url.clone() }
     }
 
-    /// The handle of the inner transfer, and where its body goes.
+    /// Creates the handle of the inner transfer, and the buffer of its body.
     fn inner(&self, message: &[u8]) -> Result<(Inner, Rc<Collector>), Code> {
         let outer = self.asking.callbacks.clone();
         let collector = Rc::new(Collector { outer, body: RefCell::default() });
@@ -134,7 +135,7 @@ impl Drop for Inner {
     }
 }
 
-/// Keeps the reply, and passes on what a verbose application wants to see.
+/// Collects the reply, and passes verbose output on to the application.
 struct Collector {
     outer: Rc<dyn Callbacks>,
     body: RefCell<Vec<u8>>,

@@ -30,13 +30,13 @@ impl RateLimit {
         changed
     }
 
-    /// Whether there is a limit at all.
+    /// Returns whether there is a limit.
     pub fn limited(&self) -> bool {
         self.bytes_per_s > 0
     }
 
-    /// The most that should be moved at once, so that a limit is met smoothly, and by short transfers too: nobody waits
-    /// after the last piece, so that it comes for free.
+    /// Returns the largest piece to move at once, so that the rate is smooth, also in short transfers: there
+    /// is no wait after the last piece, so it costs no time.
     pub fn piece(&self, room: usize) -> usize {
         if self.limited() {
             room.min(usize::try_from(self.bytes_per_s / PIECES_PER_S).unwrap_or(usize::MAX)).max(1)
@@ -45,7 +45,7 @@ impl RateLimit {
         }
     }
 
-    /// Notes bytes moved, and tells until when to wait.
+    /// Records moved bytes, and returns until when to wait.
     pub fn moved(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
         if !self.limited() {
             return None;

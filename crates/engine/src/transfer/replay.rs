@@ -1,5 +1,5 @@
-//! Sends a request again when a kept connection turned out to be dead: the server had closed it while it was idle, and nothing
-//! of a reply has come. The code that notices the failure says so in the error ([`Retry`]).
+//! Sends a request again if a kept connection turned out to be dead: the server had closed it while it was
+//! idle, and no part of a reply was received. The code that notices the failure marks the error ([`Retry`]).
 
 use std::hint::cold_path;
 
@@ -46,7 +46,7 @@ pub async fn with_retries<T>(
         };
         (replays, fresh) = (replays + 1, next);
         let now = t.now();
-        t.easy.info.borrow_mut().begin_request(now); // with a connect time-out of its own
+        t.easy.info.borrow_mut().begin_request(now); // with a new connect time-out
         t.easy.note(|| match error.retry() {
             Retry::Http1 => "Downgrades to HTTP/1.1".to_owned(),
             _ => format!("Connection died, retrying a fresh connect (retry count: {replays})"),

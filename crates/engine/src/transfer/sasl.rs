@@ -1,4 +1,5 @@
-//! The login of the mail protocols by SASL: `wire::auth::sasl` says what is said, a [`Speaker`] how its protocol says it.
+//! The login of the mail protocols by SASL: `wire::auth::sasl` decides what to send, a [`Speaker`] sends it
+//! in its protocol's form.
 
 use net::tls::{TlsInfo, binding};
 use runtime::seconds_since_1970;
@@ -15,7 +16,7 @@ use super::{Route, Transfer};
 use crate::error::{Error, Result};
 use crate::mime::{random_bytes, random_text};
 
-/// What the server said, with the challenge where there is one.
+/// The server's reply, with the challenge if there is one.
 #[derive(Debug)]
 pub enum Said {
     /// Go on; the text behind the protocol's mark, without the line ending.
@@ -26,7 +27,7 @@ pub enum Said {
     Failure,
 }
 
-/// What differs from protocol to protocol.
+/// The differences between protocols.
 pub trait Speaker {
     /// The service as GSS-API names it: `smtp`, `imap`, `pop`.
     const SERVICE: &'static str;
@@ -42,7 +43,7 @@ pub trait Speaker {
     /// The dialogue that responses go out on.
     fn dialogue(&mut self) -> &mut Dialogue;
 
-    /// The command that begins a mechanism, up to its name: `AUTH`, for IMAP with a tag.
+    /// Returns the command that starts a mechanism, up to its name: `AUTH`, for IMAP with a tag.
     fn command(&mut self) -> Vec<u8>;
 
     /// Reads the server's answer.
@@ -56,7 +57,7 @@ pub enum Outcome {
     Done,
     /// Both sides have no mechanism in common: the protocol's own way remains.
     Exhausted,
-    /// None is left after this side has cancelled what it had begun; the protocol's own way remains.
+    /// No mechanism is left after this side cancelled one; the protocol's own login remains.
     Cancelled,
 }
 
@@ -115,14 +116,15 @@ pub fn has_token(t: &Route) -> bool {
     token.is_some_and(|token| t.secret(token).for_peer(&t.peer()).is_some())
 }
 
-/// Whether there is anything to log in with: a user, a token, or the wish for what needs none where the server has it.
+/// Returns whether a login is possible: with a user, a token, or a mechanism that needs neither, if the
+/// server offers it.
 pub fn can_log_in(t: &Route, offered: Mechanisms, wanted: Mechanisms) -> Result<bool> {
     let both = offered.both(wanted);
     let without = both.has(Mechanism::External) || both.has(Mechanism::Anonymous);
     Ok(without || has_token(t) || credentials::credentials(t)?.is_some())
 }
 
-/// A login that was asked for, where the server has no way in that this side knows and may use.
+/// Returns the error for a login without a usable mechanism.
 pub fn no_way(t: &Route, outcome: Outcome) -> Error {
     if outcome == Outcome::Cancelled {
         return Error::new(Code::LoginDenied, "Authentication cancelled");
@@ -131,15 +133,15 @@ pub fn no_way(t: &Route, outcome: Outcome) -> Error {
     Error::from(Code::LoginDenied)
 }
 
-/// What the login options say of the ways to log in. `own` is the protocol's own command.
+/// Returns the login options' choice of methods. `own` is the protocol's own command.
 pub fn preference(t: &Route, own: Option<&str>) -> Result<Preference> {
     let options = credentials::options(t)?;
     let usual = usual(t.long(O::Httpauth) as u64);
     Preference::parse(&options, own, usual).map_err(|_| Error::from(Code::UrlMalformat))
 }
 
-/// The channel's names as SCRAM has them: without their kinds, which GSS-API puts before them and SCRAM tells by itself. What
-/// only this handshake has goes before what all connections to the server share.
+/// Returns the channel bindings for SCRAM: without the prefixes, which GSS-API includes and SCRAM sends
+/// separately. Bindings of this handshake come before those of the server's certificate.
 fn channels(tls: &TlsInfo) -> Vec<Channel> {
     let exported = tls.exported.map(|name| Channel { kind: "tls-exporter", name: name.to_vec() });
     let certificate = binding::server_end_point(tls)
@@ -148,8 +150,7 @@ fn channels(tls: &TlsInfo) -> Vec<Channel> {
     exported.into_iter().chain(certificate).collect()
 }
 
-/// What is used unless login options choose: what stands beside each scheme of CURLOPT_HTTPAUTH(3), when that says more or
-/// other than its default.
+/// Returns the default mechanisms: those that correspond to CURLOPT_HTTPAUTH(3), if it is not its default.
 fn usual(schemes: u64) -> Mechanisms {
     use Mechanism::{DigestMd5, Gssapi, Login as LoginName, Ntlm, OauthBearer, Plain, Xoauth2};
     let beside: [(u64, &[Mechanism]); 5] = [
@@ -173,7 +174,7 @@ pub fn check_login(t: &Route, own: Option<&str>) -> Result<()> {
     preference(t, own).map(drop)
 }
 
-/// Who logs in, and where: on a channel of TLS, if there is one.
+/// Returns the login and the service, with TLS's channel bindings if there are any.
 pub fn who(t: &Route, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
     let peer = t.peer();
     let given = credentials::credentials(t)?;
@@ -195,7 +196,7 @@ pub fn who(t: &Route, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
     })
 }
 
-/// What a login draws anew at each step.
+/// Returns random values for each step of a login.
 pub fn fresh() -> Fresh {
     Fresh { nonce: random_text(32).into_bytes(), octets: random_bytes(), now: seconds_since_1970() }
 }

@@ -1,5 +1,5 @@
-//! Sends what the application gives for a file or a mail, at the pace that it asks for. The socket is the file's own
-//! (FTP) or that of the commands (SMTP, IMAP).
+//! Sends the application's file or mail, at the requested rate. The socket is that of the file (FTP) or that
+//! of the commands (SMTP, IMAP).
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -15,10 +15,10 @@ use super::client_reader::ClientReader;
 use crate::callbacks::DebugKind;
 use crate::error::Result;
 
-/// What a protocol makes of the bytes that it sends: a piece, and what stands for it. The last piece is told as such.
+/// A protocol's encoding of what it sends: input and output. The last piece is marked.
 pub type Coder<'a> = &'a mut dyn FnMut(&[u8], bool, &mut Vec<u8>);
 
-/// Listens while a body is sent: a server may refuse what it has not taken all of yet.
+/// Reads replies while a body is sent: a server may refuse it before the end.
 pub struct ReplyListener {
     heard: Vec<u8>,
     /// Whether this is a reason to say no more.
@@ -26,10 +26,10 @@ pub struct ReplyListener {
 }
 
 impl ReplyListener {
-    /// So much is kept of what a server says out of turn.
+    /// Maximum amount of such replies that is kept.
     const LIMIT: usize = 4096;
 
-    /// Listens for what `is_enough` knows.
+    /// Listens until `is_enough` returns true.
     pub fn new(is_enough: fn(&[u8]) -> bool) -> ReplyListener {
         ReplyListener { heard: Vec::new(), is_enough }
     }
@@ -39,12 +39,12 @@ impl ReplyListener {
         (self.is_enough)(&self.heard)
     }
 
-    /// What was heard, for whoever reads replies.
+    /// Returns the received bytes, for the reader of replies.
     pub fn into_heard(self) -> Vec<u8> {
         self.heard
     }
 
-    /// Takes what there is. An end is noticed by whoever reads or writes next.
+    /// Reads what is available. The next read or write notices an end.
     fn listen(&mut self, mut read: impl FnMut(&mut [u8]) -> Poll<io::Result<usize>>) {
         let mut buf = [0; 1024];
         while self.heard.len() < ReplyListener::LIMIT
@@ -143,7 +143,7 @@ async fn write_listening(
     })
     .await;
     if all.is_err() {
-        // Who closed may have said why, and no reactor has told of it yet.
+        // A server that closed may have sent a reason, and the reactor may not have reported it yet.
         listener.listen(|buf| filter.try_read(buf));
     }
     all.map(|()| written)

@@ -32,7 +32,7 @@ impl Connector {
     #[inline(never)]
     pub(super) fn place(&self, plan: &Plan, slot: Slot, connection: Connection) -> Lease {
         let streams = plan.may_have_streams() && has_streams(plan, &connection);
-        // The application's own connection is driven by nobody.
+        // Nothing drives a connection that the application uses itself.
         let channels = plan.is_ssh() && !self.on(O::ConnectOnly);
         self.locked(LockData::Connect, || match streams || channels {
             true => slot.host(connection, |whole| self.run_session(whole)),
@@ -84,7 +84,7 @@ impl Connector {
         }))
     }
 
-    /// Returns what runs around the parking of a session, which happens after its last stream: the lock
+    /// Returns a wrapper around the parking of a session, which happens after its last stream: the lock
     /// functions of the share that gets the connection, called for this handle as long as the handle exists.
     fn around_parking(&self) -> Option<Around> {
         let share = self.easy.share.borrow().clone().filter(|share| share.shares(LockData::Connect))?;

@@ -1,4 +1,5 @@
-//! Decisions about TLS within a mail protocol (CURLOPT_USE_SSL(3), RFC 8314): whether it is begun, and what a refusal means.
+//! Decisions about TLS within a mail protocol (CURLOPT_USE_SSL(3), RFC 8314): whether it is started, and the
+//! meaning of a refusal.
 
 use tables::constant::CURLUSESSL_TRY;
 
@@ -7,13 +8,13 @@ use tables::constant::CURLUSESSL_TRY;
 pub enum Start {
     /// None: the connection stays as it is.
     Skip,
-    /// The server is asked for TLS.
+    /// Request TLS from the server.
     Ask,
     /// TLS is demanded, and the server does not offer it.
     Fail,
 }
 
-/// Decides whether the server is asked for TLS. `wanted` is CURLOPT_USE_SSL.
+/// Decides whether to request TLS from the server. `wanted` is CURLOPT_USE_SSL.
 pub fn start(wanted: i64, protected: bool, offered: bool) -> Start {
     match wanted > 0 && !protected {
         false => Start::Skip,

@@ -1,5 +1,4 @@
-//! TLS options: the configuration of TLS that the settings ask for, to the origin, to an HTTPS proxy and to a
-//! name server that is asked over HTTPS.
+//! TLS options: the TLS configuration for the origin, for an HTTPS proxy and for a DNS-over-HTTPS server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +20,8 @@ use crate::settings::Settings;
 use crate::settings::ech::{EchWish, Mode};
 use crate::sys::path_buf;
 
-/// The peer whose TLS options are read: each option of the origin has a twin for an HTTPS proxy in its row.
+/// The peer whose TLS options are read: the row of each option of the origin names its twin for an HTTPS
+/// proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsPeer {
     /// The origin, or a server that speaks for it.
@@ -85,7 +85,7 @@ pub fn tls_config(settings: &Settings, peer: TlsPeer, alpn: Vec<String>) -> Resu
     Ok(config)
 }
 
-/// The TLS configuration of the server that names are asked of over HTTPS ([`super::over_https`]).
+/// Returns the TLS configuration for the DNS-over-HTTPS server ([`super::over_https`]).
 pub(super) fn doh_tls(settings: &Settings) -> TlsConfig {
     let peer = TlsPeer::Origin;
     let options = settings.long(peer.option(O::SslOptions));
@@ -104,7 +104,7 @@ pub(super) fn doh_tls(settings: &Settings) -> TlsConfig {
     }
 }
 
-/// Returns what CURLOPT_ECH asks for. Without a list of its own, the name server's counts.
+/// Returns the value of CURLOPT_ECH. Without a list of configurations, the name server's is used.
 fn ech(settings: &Settings, max_version: TlsVersion) -> Result<Option<Ech>> {
     let Some(text) = settings.text(O::Ech) else { return Ok(None) };
     let EchWish { mode, list, outer_name } = EchWish::of(&text);

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// The keys of a user's .ssh that are tried (CURLOPT_SSH_PRIVATE_KEYFILE(3) names the first). Kinds that were never safe are
-/// left out.
+/// The default key files in a user's .ssh (CURLOPT_SSH_PRIVATE_KEYFILE(3) names the first). Types that were
+/// never safe are omitted.
 const USUAL_KEYS: [&str; 3] = ["id_rsa", "id_ed25519", "id_ecdsa"];
 
 /// Returns the files of private keys that are tried where the application names none.

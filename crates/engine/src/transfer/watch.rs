@@ -1,5 +1,5 @@
-//! What watches a transfer from beside it: the overall time-out, the low-speed limit and the progress
-//! function. One timer serves all three, and there is none when nobody asked.
+//! Monitors a transfer: the overall time-out, the low-speed limit and the progress function. One timer serves
+//! all three; it exists only if one of them is set.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -42,16 +42,16 @@ struct Slow {
     since: Option<Instant>,
     /// The application has paused a direction.
     paused: bool,
-    /// When it let both go on last: the clock starts anew then.
+    /// When both directions were last resumed: the clock starts again then.
     resumed: Option<Instant>,
-    /// When the last seconds began, and how much had moved by then; the oldest first.
+    /// The starts of the last seconds, with the bytes moved by then; the oldest first.
     moments: VecDeque<(Instant, i64)>,
-    /// How much had moved a tick ago.
+    /// The bytes moved at the last tick.
     seen: i64,
 }
 
 impl Watch {
-    /// Begins to watch.
+    /// Starts to monitor.
     pub fn new(multi: &Rc<MultiState>, easy: &Rc<EasyState>, started: Instant) -> Watch {
         let settings = easy.settings.borrow();
         let timeout_ms = settings.long(O::TimeoutMs);
@@ -101,7 +101,7 @@ impl Watch {
         (deadline <= now).then(|| self.timed_out(now))
     }
 
-    /// The progress call after the end, which may still abort what has otherwise gone well.
+    /// Calls the progress function after the end; it may still abort a successful transfer.
     pub fn conclude(&mut self, result: Result<()>) -> Result<()> {
         match result {
             Ok(()) => self.progress(true),
@@ -134,7 +134,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Notices that a paused transfer goes on: seconds of slowness are counted from there on, as curl does.
+    /// Notices a resumed transfer: as in curl, slow seconds are counted from there on.
     fn note_pause(&mut self) {
         let Some(slow) = &mut self.slow else { return };
         let paused = self.easy.flow.receive_paused() || self.easy.flow.send_paused();
@@ -205,7 +205,7 @@ impl Watch {
     }
 }
 
-/// Whether there is somebody to receive from: a connection, or a socket for datagrams, which has no number.
+/// Returns whether there is a peer to receive from: a connection, or a datagram socket, which has no number.
 fn has_server(info: &TransferInfo) -> bool {
     info.connection_id >= 0 || info.moving_since.is_some()
 }
@@ -215,7 +215,7 @@ impl Slow {
         self.limit > 0 && self.seconds > 0
     }
 
-    /// When it has been too slow for too long, if nothing moves until then.
+    /// Returns when it will have been too slow for too long if nothing moves until then.
     fn due(&self) -> Option<Instant> {
         let seconds = u64::try_from(self.seconds).ok()?;
         self.since?.checked_add(Duration::from_secs(seconds))
@@ -262,7 +262,8 @@ impl Slow {
 mod tests {
     use super::*;
 
-    /// What moved by the end of each second, at a limit of a thousand bytes in two seconds; when it was too slow.
+    /// Returns when it was too slow, for the bytes moved by the end of each second, at a limit of a thousand
+    /// bytes in two seconds.
     fn too_slow(seconds: &[i64]) -> Option<usize> {
         let begun = Instant::now();
         let mut slow = Slow { limit: 1000, seconds: 2, ..Slow::default() };
@@ -283,7 +284,8 @@ mod tests {
         assert_eq!(too_slow(&[5000; 9]), Some(7), "it stands still, and five seconds know only that");
     }
 
-    /// curl 8.22 ends such a transfer a limit's time after it went on, whenever that was (two tests of pycurl).
+    /// curl 8.22 ends such a transfer one limit's time after it was resumed, whenever that was (two tests of
+    /// pycurl).
     #[test]
     fn a_pause_begins_anew() {
         let begun = Instant::now();

@@ -32,7 +32,7 @@ fn memory(t: &Transfer) -> &RefCell<Memory> {
     &t.connector.auth
 }
 
-/// The login for the current URL; a file is asked once a request.
+/// Returns the login for the current URL; a .netrc file is read once per request.
 fn login(t: &mut Transfer) -> Result<Option<Secret<Login>>> {
     if t.http.auth.login.is_none() {
         t.http.auth.login = Some(credentials(t)?);
@@ -40,16 +40,16 @@ fn login(t: &mut Transfer) -> Result<Option<Secret<Login>>> {
     Ok(t.http.auth.login.clone().flatten())
 }
 
-/// Who is asking: the login for the URL or, for Negotiate, whoever holds the tickets.
+/// Returns the login for the URL or, for Negotiate, the owner of the tickets.
 pub fn asking(t: &mut Transfer) -> Result<Option<Secret<Login>>> {
     let by_ticket = shows_ticket(t);
     let unnamed = by_ticket.then(|| Secret::of(t.peer(), Login::default()));
     Ok(login(t)?.or(unnamed))
 }
 
-/// A request is about to find its connection. Tickets prove who the user is, whatever name a URL gives: only the server
-/// that the application itself named gets one, not whom a redirect leads to. What is wrong with a file of logins is told
-/// before anybody is connected to.
+/// Prepares authentication before a request finds its connection. Tickets prove who the user is, whatever
+/// name is in the URL: they are sent only to the server that the application named, not to the target of a
+/// redirect. A bad .netrc file is reported before any connection.
 pub fn begin_request(t: &mut Transfer) -> Result<()> {
     t.http.auth.login = None;
     if t.long(O::Netrc) != 0 {
@@ -64,20 +64,20 @@ pub fn begin_request(t: &mut Transfer) -> Result<()> {
     Ok(())
 }
 
-/// Whether the conversation goes on by a scheme that wants it to be on one connection.
+/// Returns whether authentication continues with a scheme that needs the same connection.
 pub fn binds(t: &Transfer) -> bool {
     let memory = memory(t).borrow();
     [&memory.server, &memory.proxy].into_iter().any(|side| matches!(side.binding(), Binding::User(_)))
 }
 
-/// The connection of this request is known; a new one begins what is proved by connections.
+/// Records the connection of this request; a new one restarts connection-based schemes.
 pub fn connected(t: &Transfer, reused: bool) {
     if !reused {
         memory(t).borrow_mut().server.reconnect();
     }
 }
 
-/// What the connection knows of one side, made when there is something to know.
+/// Returns the connection's state for one side, created on demand.
 fn steps(t: &mut Transfer, role: Role) -> &mut Steps {
     let steps = t.http.auth.steps.get_or_insert_default();
     match role {
@@ -86,7 +86,7 @@ fn steps(t: &mut Transfer, role: Role) -> &mut Steps {
     }
 }
 
-/// Takes Negotiate's conversation out of what the connection knows, while it is led; `steps` gets it back.
+/// Takes Negotiate's conversation out of the connection's state while it is in progress; `steps` returns it.
 fn take_negotiate(t: &mut Transfer, role: Role) -> Negotiate {
     std::mem::take(&mut steps(t, role).negotiate)
 }
@@ -134,7 +134,7 @@ async fn prepare_server(t: &mut Transfer, link: &Link) -> Result<()> {
     Ok(())
 }
 
-/// The server, as whom a security context is made with.
+/// Returns the server as the peer of a security context.
 fn server(t: &Transfer, about: &About) -> Whom {
     let host = t.url.host_ascii().unwrap_or_default();
     let tls = about.tls.as_deref().filter(|_| t.scheme().tls());
@@ -156,7 +156,7 @@ pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientR
     Ok(out)
 }
 
-/// What [`fields`] comes to when there is nothing to prove to anybody.
+/// Applies the result of [`fields`] for a request without any authentication.
 pub fn nothing_to_prove(t: &mut Transfer) {
     let mut memory = t.connector.auth.borrow_mut();
     memory.server.pass();
@@ -165,7 +165,8 @@ pub fn nothing_to_prove(t: &mut Transfer) {
     (state.asks_server, state.proxy, state.withholds_body) = (false, None, false);
 }
 
-/// Whether it came to that, and will again: a signature of the message needs no login, and tickets come and go.
+/// Returns whether the request needs no authentication, now and when it is repeated: signatures need no
+/// login, and tickets may appear or expire.
 pub fn proves_nothing(t: &Transfer) -> bool {
     let state = &t.http.auth;
     let by_ticket = t.long(O::Httpauth) as u64 & Scheme::Negotiate.bit() != 0;
@@ -240,13 +241,13 @@ fn server_answer(
     t.connector.auth.borrow_mut().server.answer(&ask, steps)
 }
 
-/// Whether a security context waits for what the reply says.
+/// Returns whether a security context waits for the reply.
 pub fn hears(t: &Transfer) -> bool {
     let memory = memory(t).borrow();
     [&memory.server, &memory.proxy].into_iter().any(|side| side.uses(Scheme::Negotiate))
 }
 
-/// After the head of a reply: the security contexts take in what it says to them.
+/// Passes the reply's tokens to the security contexts, after its head.
 pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
     if shows_ticket(t) {
         cold_path();
@@ -272,7 +273,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
     }
 }
 
-/// After a reply: another round, when one is asked for and may help.
+/// After a reply: starts another round if it is required and may succeed.
 pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Option<Next>> {
     let heard = take_challenges(t, response);
     if heard.problem {
@@ -286,7 +287,7 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
     Ok(Some(Next::Again))
 }
 
-/// Has the sides choose a scheme, and returns whether the request is sent again.
+/// Lets the sides choose a scheme, and returns whether the request is sent again.
 fn another_round(t: &mut Transfer, status: u16, heard: Heard) -> bool {
     let state = &mut t.http.auth;
     let mut memory = t.connector.auth.borrow_mut();
@@ -307,7 +308,7 @@ fn another_round(t: &mut Transfer, status: u16, heard: Heard) -> bool {
     decide::is_repeated(&asked, found, through)
 }
 
-/// What the challenges of a 401 or 407 say.
+/// Parses the challenges of a 401 or 407.
 fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
     let mut memory = t.connector.auth.borrow_mut();
     let mut info = t.connector.easy.info.borrow_mut();

@@ -1,4 +1,5 @@
-//! One request and its reply on a connection that is there: reads the reply, decides what follows it, and ends both bodies.
+//! One request and its reply on an open connection: reads the reply, decides what follows it, and ends both
+//! bodies.
 
 use std::future::poll_fn;
 use std::hint::cold_path;
@@ -25,7 +26,7 @@ pub struct Finished {
     pub keep: bool,
     /// The reply was one of HTTP/1.0.
     pub http10: bool,
-    /// The connection is a WebSocket that the application wants to use by hand.
+    /// Whether the connection is a WebSocket that the application wants to use itself.
     pub upgraded: bool,
     /// The reply to come is in HTTP/2.
     pub switches: bool,
@@ -49,7 +50,7 @@ pub async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
         cold_path();
         boxed(|| auth::hear(t, talk, &response)).await;
     }
-    // Where another reply counts, this one's body is nobody's.
+    // If a stored reply is used, this reply's body is discarded.
     let replaced = stored::replaced(t, response.status);
     let counts = replaced.is_none();
     let next = match replaced {
@@ -66,7 +67,7 @@ pub async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
     Ok(Finished { next, keep, http10, ..Finished::default() })
 }
 
-/// Reads the body of a reply, or leaves it. Returns whether the connection persists, as far as the reply is concerned.
+/// Reads the body of a reply, or skips it. Returns whether the reply allows the connection to persist.
 pub async fn read(t: &mut Transfer, talk: &mut Talk, response: &Response, is_last: bool) -> Result<bool> {
     if is_last {
         response.check_body(t)?;
@@ -136,7 +137,7 @@ pub fn next(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Ne
     }
 }
 
-/// What would follow this reply if nothing were counted.
+/// Decides what follows this reply, without counting it.
 fn wanted(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
     let (expected, sent) = (talk.upload.expected_go_ahead(), talk.upload.complete());
     if body::drops_expectation(response.status, expected, sent, t.http.no_expect) {

@@ -12,7 +12,7 @@ use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 
-/// CURLOPT_TRANSFER_ENCODING, and the application does not ask in words of its own.
+/// Returns whether CURLOPT_TRANSFER_ENCODING is set, and the application has no TE field of its own.
 pub fn wants_te(t: &Transfer, custom: &Custom) -> bool {
     t.on(O::TransferEncoding) && !custom.names("TE")
 }
@@ -26,7 +26,7 @@ pub struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Begins one; fields that the application has lines for are its own.
+    /// Starts a head. The application's own fields replace the default ones.
     pub fn new(out: RequestHead, custom: &'a Custom) -> Head<'a> {
         Head { out, custom }
     }
@@ -44,7 +44,7 @@ impl<'a> Head<'a> {
         self.out.field(name, value);
     }
 
-    /// Adds the application's own lines but those of Connection.
+    /// Adds the application's own lines, except Connection.
     pub fn custom_lines(&mut self, t: &Transfer, body: &ClientReader) {
         self.custom.append(self, t, body);
     }
@@ -85,12 +85,13 @@ impl<'a> Head<'a> {
 /// The application's own header lines that apply to this request.
 pub struct Custom {
     lines: Vec<Text>,
-    /// So many are for the server; the others are CURLOPT_PROXYHEADER's, for a proxy that hands the request on.
+    /// Number of lines for the server; the rest are those of CURLOPT_PROXYHEADER, for a proxy that forwards
+    /// the request.
     own: usize,
 }
 
 impl Custom {
-    /// Those of this transfer.
+    /// Returns the lines of this transfer.
     pub fn of(t: &Transfer, link: &Link) -> Custom {
         let settings = t.easy.settings.borrow();
         let own = settings.list(O::Httpheader).to_vec();
@@ -103,7 +104,7 @@ impl Custom {
         Custom::told(t, own, for_proxy)
     }
 
-    /// Those lines that the current server may hear.
+    /// Keeps the lines that may be sent to the current server.
     pub fn told(t: &Transfer, own: Vec<Text>, for_proxy: Vec<Text>) -> Custom {
         let told = |lines: Vec<Text>| if lines.is_empty() { lines } else { t.permitted_lines(&lines) };
         let mut lines = told(own);
@@ -112,8 +113,8 @@ impl Custom {
         Custom { lines, own }
     }
 
-    /// The lines that name this field, each with its value as `own_line` tells it. As in curl, what is meant for a proxy
-    /// stands for none of the fields that a request has by itself but the proxy's own.
+    /// Returns the lines with this field, each with its value by `own_line`. As in curl, lines for a proxy
+    /// replace only the proxy's own fields among those that a request has by default.
     fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a Text, Option<&'a [u8]>)> {
         let count = if name.starts_with("Proxy-") { self.lines.len() } else { self.own };
         self.lines[..count].iter().filter_map(move |line| {
@@ -132,12 +133,12 @@ impl Custom {
         self.fields(name).filter_map(|(_, value)| value.filter(|value| !value.is_empty()))
     }
 
-    /// The value that a line gives this field.
+    /// Returns the value that a line sets for this field.
     pub fn value<'a>(&'a self, name: &'a str) -> Option<&'a [u8]> {
         self.values(name).next()
     }
 
-    /// What a line with a value has behind its colon, as it stands there.
+    /// Returns the raw text after the colon of a line with a value.
     pub fn behind_colon<'a>(&'a self, name: &'a str) -> Option<&'a [u8]> {
         let (line, _) = self.fields(name).find(|(_, value)| matches!(value, Some([_, ..])))?;
         line.iter().position(|b| *b == b':').map(|at| &line[at + 1..])

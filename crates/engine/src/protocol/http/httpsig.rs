@@ -1,5 +1,5 @@
-//! CURLOPT_HTTPSIG_ALGORITHM: the Signature-Input and Signature fields of a request (RFC 9421). They go to the first
-//! origin alone, and not where the application brings its own.
+//! CURLOPT_HTTPSIG_ALGORITHM: the Signature-Input and Signature fields of a request (RFC 9421). They are sent
+//! only to the first origin, and not if the application sets them itself.
 
 use tables::constant::{CURLAUTH_HTTPSIG, CURLHTTPSIG_HMAC_SHA256};
 use tables::{Code, EasyOption as O};

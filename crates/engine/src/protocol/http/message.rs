@@ -1,4 +1,4 @@
-//! A request that is ready to be sent: its head, its body, and what to expect of both.
+//! A request that is ready to be sent: its head, its body, and its expectations about the reply.
 
 use std::rc::Rc;
 

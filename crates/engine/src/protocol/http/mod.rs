@@ -1,8 +1,8 @@
-//! HTTP (RFC 9110): one request and its reply, in the order in which it happens.
+//! HTTP (RFC 9110): one request and its reply, in the order of events.
 //!
-//! `link` finds the connection and decides what becomes of it, `request` builds the request, `upload` sends its body, `response`
-//! reads the reply's head, `conversation` reads the rest of the reply. What follows is decided in `decide`, by functions without
-//! I/O. The wire format is the exchange layer's.
+//! `link` finds the connection and decides its fate, `request` builds the request, `upload` sends its body,
+//! `response` reads the reply's head, `conversation` reads the rest of the reply. `decide` has functions
+//! without I/O that decide what follows. The exchange layer has the wire format.
 
 mod auth;
 mod connection_auth;
@@ -58,7 +58,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
     ask(t).await
 }
 
-/// Runs one request of an application that keeps replies.
+/// Runs one request of an application with a cache.
 async fn with_kept_replies(t: &mut Transfer) -> Result<Next> {
     if let Some(stored) = stored::begin(t)? {
         return stored::serve(t, stored).await;

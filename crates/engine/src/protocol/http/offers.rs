@@ -1,5 +1,5 @@
-//! What a server promises to send unasked on the stream of a request (RFC 9113 §8.4): the application is asked, and a handle of
-//! its yes begins its transfer with that stream (`pushed`).
+//! Server pushes promised on the stream of a request (RFC 9113 §8.4): the application decides, and the handle
+//! that it accepts with starts its transfer with that stream (`pushed`).
 
 use std::rc::Rc;
 
@@ -16,18 +16,18 @@ use crate::multi::{Multi, MultiState};
 use crate::push::{Adopted, Answer, Promise};
 use crate::transfer::Transfer;
 
-/// Hands on what is promised on one transfer's stream.
+/// Passes on the promises on one transfer's stream.
 pub struct Offers {
     easy: Rc<EasyState>,
     multi: Rc<MultiState>,
     adopter: Adopter,
     scheme: &'static str,
-    /// For whom the server speaks: the host with its port, and without it where that is the usual one.
+    /// The authority of the server: the host with its port, and without it if it is the default one.
     authorities: [Vec<u8>; 2],
 }
 
 impl Offers {
-    /// For a transfer on that stream; `None` where nobody would be asked.
+    /// Creates the value for a transfer on that stream; `None` without a push function.
     pub fn of(t: &Transfer, lease: &Lease) -> Option<Box<Offers>> {
         t.multi.push_function().filter(|_| !t.easy.inner.get())?;
         let adopter = lease.adopter()?;
@@ -40,7 +40,7 @@ impl Offers {
         Some(Box::new(Offers { easy, multi, adopter, scheme: t.scheme().name(), authorities }))
     }
 
-    /// Asks the application about what has been promised since.
+    /// Asks the application about new promises.
     pub fn look(&self, exchange: &mut dyn Exchange) -> Result<()> {
         while let Some(pushed) = exchange.take_promise() {
             if !self.offer(pushed) {
@@ -77,7 +77,7 @@ impl Offers {
         }
     }
 
-    /// What is promised; `None` of what this server has no say in (RFC 9113 §8.4).
+    /// Returns the promised URL; `None` if this server has no authority for it (RFC 9113 §8.4).
     fn url(&self, fields: &Fields) -> Option<Vec<u8>> {
         let scheme = fields.value(b":scheme")?;
         let authority = fields.value(b":authority")?;

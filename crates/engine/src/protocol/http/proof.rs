@@ -4,7 +4,7 @@ use wire::url::{Part, Url, flag};
 
 use super::fields::Custom;
 
-/// What a request says, for schemes that prove it.
+/// The parts of a request that authentication schemes use.
 pub struct Target<'a> {
     /// Method.
     pub method: &'a [u8],
@@ -12,17 +12,17 @@ pub struct Target<'a> {
     pub host: &'a [u8],
     /// The application's own lines.
     pub custom: &'a Custom,
-    /// What is asked for, if that is not what the URL says.
+    /// The request target, if it differs from the URL.
     pub uri: Option<&'a [u8]>,
 }
 
-/// Path and query. What is no ASCII in the path is encoded, and its encoded octets have their digits in upper case; the query
-/// goes as it was given, as in curl.
+/// Writes path and query. Non-ASCII octets in the path are encoded, and escapes get upper-case digits; the
+/// query is unchanged, as in curl.
 pub fn write_target(url: &Url, out: &mut Vec<u8>) {
     let start = out.len();
     url.write_path_and_query(out);
     let end = start + url.path().len();
-    // A URL handle may hold blanks that nobody encoded.
+    // A URL handle may contain unencoded blanks.
     if !out[start..end].iter().all(|b| matches!(b, 0x21..=0x7e) && *b != b'%') {
         let path = url.get(Part::Path, flag::URLENCODE).unwrap_or_default();
         out.splice(start..end, path);

@@ -1,4 +1,4 @@
-//! A reply that nobody has asked for (RFC 9113 §8.4): there is no request to be sent, and everything behind it is as ever.
+//! A server push (RFC 9113 §8.4): no request is sent, and the rest is as for any reply.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 
-/// The connection and the request of such a reply. What the settings say of a method and a body is of another request.
+/// Returns the connection and the request of a push. The settings for method and body do not apply to it.
 pub fn take_up(t: &mut Transfer, adopted: Adopted) -> Result<(Link, Request)> {
     let head_only = adopted.head_only();
     t.method = if head_only { Method::Head } else { Method::Get };

@@ -24,7 +24,7 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
     }
     let url = target(t, location, 0).map_err(|e| {
         if e == UrlError::UnsupportedScheme {
-            t.count_redirect(); // as one whose scheme is not allowed
+            t.count_redirect(); // like one whose scheme is not allowed
         }
         let text = format!("The redirect target URL could not be parsed: {}", e.message());
         Error::new(url_error(e).code(), text)
@@ -37,7 +37,8 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
     Ok(Next::Follow(Box::new(url)))
 }
 
-/// A Location that is not followed is told, whatever the status, once the whole reply has come: CURLINFO_REDIRECT_URL.
+/// Reports a Location that is not followed, whatever the status, after the whole reply
+/// (CURLINFO_REDIRECT_URL).
 pub fn tell(t: &Transfer, response: &Response) {
     let said = &response.rare;
     let Some(location) = said.location.as_ref().or(said.interim_location.as_ref()) else { return };
@@ -45,15 +46,15 @@ pub fn tell(t: &Transfer, response: &Response) {
     t.easy.info.borrow_mut().rare.redirect_url = Some(told(t, location));
 }
 
-/// As it is told: what is a URL of its own without being encoded, and what is none as the server gave it.
+/// Returns the reported form: an absolute URL without encoding it, and an invalid one as the server sent it.
 fn told(t: &Transfer, location: &[u8]) -> Text {
     let absolute = Url::parse(location, flag::NON_SUPPORT_SCHEME | flag::ALLOW_SPACE);
     let url = absolute.or_else(|_| target(t, location, flag::NON_SUPPORT_SCHEME));
     url.map_or_else(|_| location.into(), |url| url_text(&url).into())
 }
 
-/// The same request once more, with credentials or without what the server refused. curl counts it among the redirects and
-/// holds it to CURLOPT_MAXREDIRS, whether it follows others or not.
+/// Repeats the same request, with credentials or without what the server refused. curl counts this as a
+/// redirect and applies CURLOPT_MAXREDIRS, whether it follows redirects or not.
 pub fn again(t: &mut Transfer) -> Next {
     if let Some(error) = exhausted(t) {
         t.easy.info.borrow_mut().rare.redirect_url = Some(url_text(&t.url).into());
@@ -64,7 +65,8 @@ pub fn again(t: &mut Transfer) -> Next {
     Next::Again
 }
 
-/// What comes next is referred to by what came before (CURLOPT_AUTOREFERER); to curl a round of a login is such a step, too.
+/// Sets the Referer to the previous URL (CURLOPT_AUTOREFERER); in curl a round of a login is such a step,
+/// too.
 fn refer(t: &mut Transfer) {
     if t.on(O::Autoreferer) {
         t.http.referer = Some(without_credentials(&t.url));

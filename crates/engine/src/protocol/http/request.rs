@@ -96,7 +96,7 @@ pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
     head.out.end(follows);
     head.out.check()?;
     check_size(&head.out, version)?;
-    // A request without a body has one of no bytes, as far as the application is told.
+    // A request without a body has a body of zero bytes, as reported to the application.
     let size = if withheld || body.is_nothing() { 0 } else { body.size.map_or(-1, |s| s as i64) };
     t.easy.info.borrow_mut().upload_total = size;
     let head = Rc::new(head.out);
@@ -146,7 +146,7 @@ pub fn note_method(t: &Transfer, name: &[u8]) {
         method.unwrap_or_else(|| Cow::Owned(String::from_utf8_lossy(name).into_owned()));
 }
 
-/// What stands between method and version: a path, or the whole URL for a proxy.
+/// Writes the text between method and version: a path, or the whole URL for a proxy.
 fn request_target(t: &Transfer, link: &Link, out: &mut Vec<u8>) {
     if let Some(target) = t.text(O::RequestTarget) {
         out.extend_from_slice(&target);
@@ -159,7 +159,8 @@ fn request_target(t: &Transfer, link: &Link, out: &mut Vec<u8>) {
     }
 }
 
-/// The whole URL for a proxy, its host in ASCII. A default port goes without saying, even if the application said it.
+/// Returns the whole URL for a proxy, its host in ASCII. A default port is omitted, even if the application
+/// wrote it.
 fn absolute_target(t: &Transfer) -> Vec<u8> {
     let text = without_credentials(&t.url);
     let usual = t.url.port() == Some(t.scheme().default_port());
@@ -171,8 +172,8 @@ fn absolute_target(t: &Transfer) -> Vec<u8> {
     url.and_then(|url| url.get(Part::Url, bits)).unwrap_or(text)
 }
 
-/// A proxy that fetches by FTP learns from the URL who is asking: the login is for the server, and there is no other way
-/// to tell it.
+/// Returns the URL for a proxy that fetches by FTP. It contains the login, because there is no other way to
+/// pass it to the server.
 fn ftp_target(t: &Transfer) -> Vec<u8> {
     let mut url = Url::clone(&t.url);
     let _ = url.set(Part::Fragment, None, 0);
@@ -211,7 +212,7 @@ type Resume = Option<(u64, Option<u64>)>;
 fn resume_upload(t: &Transfer, body: &mut ClientReader) -> Result<Resume> {
     let total = body.size;
     let from = rules::resumed_upload(t.method, t.long(O::ResumeFromLarge), body.is_nothing(), total);
-    // What cannot be skipped fails before what is too short.
+    // Not seekable is reported before too short.
     let place = match from {
         Ok(place) => place,
         Err(NothingLeft) => u64::try_from(t.long(O::ResumeFromLarge)).ok(),
@@ -240,7 +241,7 @@ fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>)
         Range::From(from) => head.field("Range", format!("bytes={from}-").as_bytes()),
         Range::Option => head.out.line(&[b"Range: bytes=", &text]),
         Range::Upload(from, Some(total)) => {
-            // An empty file ends before it begins, as with curl.
+            // The range of an empty file ends before it begins, as in curl.
             let text = format!("bytes {from}-{}/{total}", i128::from(total) - 1);
             head.field("Content-Range", text.as_bytes());
         }
@@ -258,7 +259,7 @@ fn transfer_coding_field(t: &Transfer, head: &mut Head) {
     }
 }
 
-/// What asks for HTTP/2 (RFC 7540 §3.2) or a WebSocket (RFC 6455 §4.1, RFC 8441 §5).
+/// Adds the fields that ask for HTTP/2 (RFC 7540 §3.2) or a WebSocket (RFC 6455 §4.1, RFC 8441 §5).
 fn upgrade_fields(t: &mut Transfer, link: &Link, head: &mut Head) -> Result<()> {
     if asks_for_http2(t, link) {
         cold_path();
@@ -306,7 +307,7 @@ fn referer(t: &Transfer) -> Option<Vec<u8>> {
     referer.filter(|r| !r.is_empty())
 }
 
-/// The fields of a request on which a reply may hang, as they will be sent, told without a connection.
+/// Returns the fields on which a reply may depend, as they will be sent, without a connection.
 pub fn foreseen(t: &Transfer) -> Vec<(Vec<u8>, Vec<u8>)> {
     let custom = Custom::told(t, t.easy.settings.borrow().list(O::Httpheader).to_vec(), Vec::new());
     let own = [
@@ -327,7 +328,7 @@ fn cookie_field(t: &Transfer, head: &mut Head) {
     }
 }
 
-/// The value of Cookie, if there is to be one besides the application's own field.
+/// Returns the value of Cookie, if there is one besides the application's own field.
 fn cookies(t: &Transfer, custom: &Custom) -> Option<Vec<u8>> {
     let own = t.text(O::Cookie).filter(|_| !custom.names("Cookie"));
     let own = own.and_then(|line| t.secret(line).for_peer(&t.peer()).cloned());

@@ -1,6 +1,6 @@
-//! Cache of request heads: if the head of a GET depends on the settings and the URL alone, the URL keeps its bytes and the
-//! next transfer sends them again, until a setting changes. Cookies, challenges, redirects, proxies and files must not have
-//! contributed to such a head.
+//! Cache of request heads: if the head of a GET depends only on the settings and the URL, the URL keeps its
+//! bytes and the next transfer sends them again, until a setting changes. Cookies, challenges, redirects,
+//! proxies and files must not have contributed to such a head.
 
 use std::rc::Rc;
 
@@ -45,7 +45,8 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
 
 /// Caches the request that was just built, if it may be sent again.
 pub fn keep(t: &Transfer, link: &Link, request: &Request) {
-    // A POST that had nothing to send may have something next time, and no setting tells: its bytes are the application's.
+    // A POST without data may have data the next time, and no setting shows that: its bytes belong to the
+    // application.
     let bodiless = matches!(t.method, Method::Get | Method::Head) && request.head.body == RequestBody::None;
     let lasts = bodiless && is_plain(t, link) && auth::proves_nothing(t) && t.long(O::Netrc) == 0;
     if !lasts {
@@ -63,7 +64,7 @@ pub fn keep(t: &Transfer, link: &Link, request: &Request) {
     });
 }
 
-/// Returns whether this request's head depends on the settings and the URL alone.
+/// Returns whether this request's head depends only on the settings and the URL.
 fn is_plain(t: &Transfer, link: &Link) -> bool {
     is_repeatable(&Repeatable {
         first_url: Rc::ptr_eq(&t.url, &t.first_url),

@@ -1,5 +1,5 @@
-//! The head of a reply: reads its lines, hands them to the application as they come, and keeps what
-//! the transfer depends on.
+//! The head of a reply: reads its lines, passes them to the application as they arrive, and stores what the
+//! transfer needs.
 
 use std::future::poll_fn;
 use std::hint::cold_path;
@@ -40,28 +40,28 @@ const MAX_ALL_HEADS: usize = 20 * MAX_HEADS;
 const SHORTEST_NAME: usize = 7;
 const LONGEST_NAME: usize = 25;
 
-/// What a reply's head says.
+/// The contents of a reply's head.
 #[derive(Default, Debug)]
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// 9, 10, 11 …, as [`StatusLine`] has it.
+    /// 9, 10, 11 …, as in [`StatusLine`].
     pub version: u8,
-    /// No body follows such a status line, and nothing that speaks of one counts.
+    /// Whether the status has no body, whatever the fields say.
     bodyless: bool,
-    /// What it says of its body, as the exchange understands it.
+    /// The framing of the body, by the exchange.
     pub body: Body,
     has_content_range: bool,
-    /// A Content-Range begins where the transfer was to be resumed.
+    /// Whether a Content-Range begins at the offset of the resumed transfer.
     resumes: bool,
     /// A Content-Range names no place: the reply is the whole file again.
     begins_anew: bool,
     /// The server closed before the empty line.
     cut_off: bool,
-    /// The document is not newer than was asked for, though the server sends it.
+    /// Whether the document is older than the condition requires, although the server sends it.
     not_newer: bool,
     cookies: u32,
-    /// What few replies say.
+    /// Values that few replies have.
     pub rare: Rare<RarelySaid>,
 }
 
@@ -71,14 +71,15 @@ pub struct RarelySaid {
     content_codings: Vec<u8>,
     /// Location.
     pub location: Option<Vec<u8>>,
-    /// The Location of an interim reply before this one: nothing follows it, but it is told, and there is one at most.
+    /// The Location of an interim reply before this one: it is reported, but not followed; there is one at
+    /// most.
     pub interim_location: Option<Vec<u8>>,
     last_modified: Option<i64>,
     /// Values of WWW-Authenticate.
     pub challenges: Vec<Vec<u8>>,
     /// Values of Proxy-Authenticate.
     pub proxy_challenges: Vec<Vec<u8>>,
-    /// What Persistent-Auth says ([MS-N2HT] 2.2.2).
+    /// The value of Persistent-Auth ([MS-N2HT] 2.2.2).
     pub persistent_auth: Option<bool>,
 }
 
@@ -103,7 +104,7 @@ pub struct Heads {
     total: usize,
 }
 
-/// Reads heads until the final one, which is left in `response`: it stays where it is, for it is large.
+/// Reads heads until the final one, which is stored in `response` in place, because it is large.
 pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response) -> Result<()> {
     if http09(t, talk).await? {
         talk.exchange.believe(StatusLine { version: 9, code: 200 });
@@ -126,7 +127,7 @@ pub fn is_interim(t: &Transfer, talk: &mut Talk, response: &mut Response) -> Res
         status: response.status,
         cut_off: response.cut_off,
         asked_for_http2: talk.asks_for_http2,
-        // Counts for that status alone.
+        // Only relevant for that status.
         http10: response.status == SWITCHING && asks_for_http10(t),
     });
     match kind {
@@ -189,7 +190,8 @@ pub async fn head(
     }
 }
 
-/// Whether the heads of this request, `total`, and those of the transfer are still within bounds with one part more.
+/// Checks that the heads of this request, `total`, and those of the transfer stay within the limits with one
+/// more part.
 fn check_size(t: &Transfer, total: usize, part: usize) -> Result<()> {
     let all = t.easy.info.borrow().header_size as usize + part;
     let (bad, limit) = match total > MAX_HEADS {
@@ -200,9 +202,9 @@ fn check_size(t: &Transfer, total: usize, part: usize) -> Result<()> {
     Err(Error::new(Code::RecvError, format!("Too large response headers: {bad} > {limit}")))
 }
 
-/// Whether the reply has no head at all. Looks at its first bytes without taking them.
+/// Returns whether the reply has no head at all. Peeks at its first bytes.
 async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
-    // The first line decides; a reply shorter than "HTTP/" is told by its end.
+    // The first line decides; a reply shorter than "HTTP/" is recognised by its end.
     let found = loop {
         match talk.exchange.opening() {
             Opening::Http => break false,
@@ -232,7 +234,7 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
     }
 }
 
-/// An empty line is a head to curl, although it begins no reply.
+/// Treats an empty line as a head, as curl does, although it is not the start of a reply.
 fn empty_first_line(t: &mut Transfer, talk: &Talk) -> Result<()> {
     let rest = talk.exchange.rest();
     let line = rest.iter().position(|b| *b == b'\n').map_or(rest, |at| &rest[..=at]);
@@ -258,7 +260,7 @@ fn nothing(talk: &mut Talk) -> Error {
 /// Returns the length of the next part of the head, or `None` until all of the part has come.
 #[inline]
 fn next_part(talk: &mut Talk, number: usize, first: bool) -> Result<Option<usize>> {
-    // Behind an interim reply comes another, and not what may come at first; that shows before its line ends.
+    // After an interim reply, only another head may follow; a violation shows before its line ends.
     if number == 0 && !first && talk.exchange.opening() == Opening::Other {
         cold_path();
         return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
@@ -296,7 +298,8 @@ fn bad(fault: Fault) -> Error {
 }
 
 impl Response {
-    /// Takes in one part of the head: keeps what it says, and hands it out. Whether the head has ended with it.
+    /// Processes one part of the head: stores its contents, and passes it on. Returns whether the head has
+    /// ended with it.
     fn part(
         &mut self,
         t: &mut Transfer,
@@ -331,8 +334,8 @@ impl Response {
         Ok(ends)
     }
 
-    /// Takes in a line of a head that was kept. What it says about the moment at which it came (cookies, other ways to
-    /// the server, challenges) was heard then.
+    /// Processes a line of a stored head. Fields that matter only when received (cookies, alternative
+    /// services, challenges) were processed then.
     pub fn stored_line(&mut self, t: &mut Transfer, line: &[u8], body: Body) -> Result<()> {
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
         if self.status == 0 {
@@ -353,7 +356,7 @@ impl Response {
         Ok(())
     }
 
-    /// Keeps what a field says, for the transfer and for whoever asks for it by name.
+    /// Stores the contents of a field, for the transfer and for the header API.
     fn keep(&mut self, t: &mut Transfer, field: &HeaderLine<'_>, body: Option<Body>) -> Result<()> {
         self.field(t, field, body)?;
         let origin = if self.status / 100 == 1 { Origin::Interim } else { Origin::Header };
@@ -361,8 +364,8 @@ impl Response {
         t.easy.headers.borrow_mut().add_field(origin, request, field)
     }
 
-    /// The server closed within the head. Some leave out the empty line of a reply without a body, and curl takes what
-    /// came in whole lines for the head; only a reply that never got to its status is none, and an interim one.
+    /// Handles a close within the head. Some servers omit the empty line of a reply without a body, and curl
+    /// uses the complete lines as the head; it is not a reply only if it has no status line, or is interim.
     fn cut_off(
         &mut self,
         t: &mut Transfer,
@@ -373,7 +376,7 @@ impl Response {
         if let Some(e) = talk.upload.take_failure() {
             return Err(e);
         }
-        // A last line that is no field is dropped with the empty line that never came.
+        // A last line that is not a field is dropped together with the missing empty line.
         if talk.exchange.cut_off() && number > 0 && talk.exchange.rest().contains(&b':') {
             self.part(t, talk, on_field)?;
         }
@@ -482,8 +485,8 @@ impl Response {
         Ok(())
     }
 
-    /// Takes in what the head says of the body. Runs before the header callback is called with the empty line, in which
-    /// applications ask for the size.
+    /// Processes the framing of the body. Runs before the header callback is called with the empty line, in
+    /// which applications query the size.
     fn end_of_head(&mut self, t: &Transfer, body: Body) {
         self.body = body;
         if body.coded {
@@ -512,7 +515,7 @@ impl Response {
         t.scheme().family() == Family::Ws && reply::agrees_to_websocket(self.version, self.status)
     }
 
-    /// Returns what decides about a reply that is the transfer's last.
+    /// Returns the facts for decisions about a reply that is the transfer's last.
     #[inline]
     fn facts(&self, t: &Transfer) -> Final {
         let settings = t.easy.settings.borrow();
@@ -535,7 +538,7 @@ impl Response {
         Err(Error::new(fault.code(), fault.text()))
     }
 
-    /// Fails if heads of interim replies are all that came.
+    /// Fails if only interim replies were received.
     pub fn check_end(&self, t: &Transfer) -> Result<()> {
         match reply::is_empty(self.status, t.easy.info.borrow().downloaded) {
             true => Err(Error::new(Code::GotNothing, "Empty reply from server")),
@@ -559,7 +562,7 @@ impl Response {
 
     /// Compares the reply's date with CURLOPT_TIMEVALUE, and reports a document that is not newer as a 304.
     fn simulates_304(&self, t: &Transfer) -> bool {
-        // Few replies have a date that counts; the settings are looked at for those.
+        // Few replies have a relevant date; the settings are read only for those.
         let Some(modified) = self.rare.last_modified else { return false };
         let (condition, limit) = (t.long(O::Timecondition), t.long(O::TimevalueLarge));
         let has_range = t.text(O::Range).is_some();
@@ -595,7 +598,7 @@ impl Response {
     }
 }
 
-/// Trailer fields go to the header callback like those of the head.
+/// Passes trailer fields to the header callback, like those of the head.
 pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
     while let Some(HeadPart { line, says, .. }) = talk.exchange.trailer() {
         match says {
@@ -611,7 +614,7 @@ pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
     Ok(())
 }
 
-/// What a Content-Length has come to, or one of several.
+/// Checks the combined Content-Length fields.
 fn content_length(t: &Transfer, body: Body) -> Result<()> {
     if body.overflow && t.long(O::MaxfilesizeLarge) > 0 {
         return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));

@@ -10,7 +10,7 @@ use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::login::Login;
 
-/// The fields, if the request is to be signed: they stand where the application brings none of its own.
+/// Returns the fields if the request is to be signed; the application's own fields replace them.
 pub fn fields(
     t: &Transfer,
     target: &Target<'_>,

@@ -1,6 +1,7 @@
-//! Replies that the application has kept (RFC 9111): it is asked before each request, whether one of them is the reply or which fields
-//! shall go along, and before the body of each reply, whether that counts. What it gives is read as if it came: redirects are
-//! followed, errors are errors. Which replies may be kept and used, and where they are, is the application's business.
+//! Replies in the application's cache (RFC 9111). It is asked before each request, whether a stored reply is
+//! to be used or which fields to add, and before the body of each reply, whether that one is to be used. A
+//! stored reply is processed as if it had been received: redirects are followed, errors are errors. The
+//! application decides which replies are stored and used, and where.
 
 use std::hint::cold_path;
 use std::io::Read;
@@ -22,7 +23,7 @@ use crate::transfer::next::Next;
 use crate::transfer::route::url::url_text;
 use tables::EasyOption as O;
 
-/// Asks the application before a request. Returns the reply that it has kept, if that one counts.
+/// Asks the application before a request. Returns the stored reply to use, if there is one.
 pub fn begin(t: &mut Transfer) -> Result<Option<Stored>> {
     Ok(match prior(t)? {
         Prior::Serve(stored) => Some(stored),
@@ -33,7 +34,7 @@ pub fn begin(t: &mut Transfer) -> Result<Option<Stored>> {
     })
 }
 
-/// Returns the kept reply that counts instead of the one that came, or that did not come.
+/// Returns the stored reply to use in place of the one that was received, or that failed.
 pub fn instead(t: &mut Transfer, outcome: &Result<Next>) -> Option<Stored> {
     let instead = t.http.kept_replies.take().and_then(|kept| kept.instead);
     if instead.is_some() {
@@ -56,7 +57,7 @@ fn prior(t: &mut Transfer) -> Result<Prior> {
     Ok(t.easy.callbacks.prior(asked))
 }
 
-/// What follows a reply instead of which another one counts, or that says nothing.
+/// Returns what follows a reply that is replaced by a stored one, or that requests a repetition.
 pub fn replaced(t: &mut Transfer, status: u16) -> Option<Next> {
     t.http.kept_replies.as_ref()?;
     cold_path();
@@ -88,7 +89,7 @@ fn is_of_the_network(code: Code) -> bool {
     )
 }
 
-/// Reads a kept reply as if it had come.
+/// Processes a stored reply as if it had been received.
 pub async fn serve(t: &mut Transfer, stored: Stored) -> Result<Next> {
     note_method(t, &method_name(t));
     t.flow.writer.begin();

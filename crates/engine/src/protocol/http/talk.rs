@@ -36,7 +36,7 @@ fn note_stream(t: &Transfer, version: &str, stream: u32, head: &RequestHead) {
     }
 }
 
-/// What a stream weighs of which nothing is said (RFC 7540 §5.3.5).
+/// The default weight of a stream (RFC 7540 §5.3.5).
 const USUAL_WEIGHT: u16 = 16;
 
 /// CURLOPT_STREAM_WEIGHT, which may change while the transfer runs.
@@ -59,15 +59,15 @@ pub struct Talk {
     pub head_only: bool,
     /// The handle.
     pub easy: Rc<EasyState>,
-    /// What the server was told of its importance.
+    /// The weight that was sent to the server.
     pub weight: Option<u16>,
-    /// Who is asked about what the server pushes.
+    /// The server pushes on this stream, if there is a push function.
     pub offers: Option<Box<Offers>>,
     /// How the reply is read.
     pub reading: Reading,
     /// The request asks for the upgrade to HTTP/2.
     pub asks_for_http2: bool,
-    /// A WebSocket on a stream: when both have said goodbye, nothing more is waited for.
+    /// Whether it is a WebSocket on a stream: it ends after both close frames.
     pub ends_by_word: bool,
 }
 
@@ -141,8 +141,8 @@ impl Talk {
         }
     }
 
-    /// Lets the upload go on. A failure is kept by the upload until the reply has been read as far as
-    /// it goes: servers answer and close without reading all.
+    /// Continues the upload. The upload keeps a failure until the reply has been read: servers may reply and
+    /// close without reading all.
     pub fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
         if let Some(offers) = &self.offers {
             cold_path();

@@ -1,7 +1,9 @@
-//! Where HTTP/1 ends in another protocol on the same connection. HTTP/2 without TLS (RFC 7540 §3.2): the request that asks for
-//! it is answered on the session's first stream, or in HTTP/1 by a server that does not want it. WebSocket (RFC 6455): a GET of HTTP/1.1 asks for it, or a CONNECT on a stream of HTTP/2 (RFC 8441), and when the server has
-//! agreed, frames go both ways until it closes (libcurl-ws.md). The frames are wire's, what is known of them lives in `websocket`; they come out of the client writer and
-//! go in by the client reader, so that pauses, limits and counts are those of every transfer.
+//! Upgrades from HTTP/1 to another protocol on the same connection. HTTP/2 without TLS (RFC 7540 §3.2): the
+//! request that asks for it is answered on the session's first stream, or in HTTP/1 by a server that
+//! declines. WebSocket (RFC 6455): requested by a GET of HTTP/1.1, or a CONNECT on a stream of HTTP/2 (RFC
+//! 8441); once the server has agreed, frames go both ways until it closes (libcurl-ws.md). The frames are in
+//! wire, their state is in `websocket`. They pass through the client writer and the client reader, so that
+//! pauses, limits and counts are those of every transfer.
 
 use std::future::poll_fn;
 
@@ -32,7 +34,8 @@ pub const EXTENSIONS: &str = "Sec-WebSocket-Extensions";
 /// CURLOPT_CONNECT_ONLY with this value asks for the upgrade, too.
 const WITH_UPGRADE: i64 = 2;
 
-/// The request is a GET: an upload begins when both speak WebSocket, and a POST is none.
+/// Makes the request a GET: an upload starts only when the WebSocket is established, and a POST is not
+/// allowed.
 pub fn choose_method(t: &mut Transfer) {
     if t.scheme().family() == Family::Ws && t.method != Method::Head {
         t.method = Method::Get;
@@ -66,13 +69,14 @@ pub fn scheme_on_stream(t: &Transfer) -> &'static str {
     if t.scheme().tls() { Scheme::Https.name() } else { Scheme::Http.name() }
 }
 
-/// What the application sends in frames, as soon as there is a WebSocket to send it on.
+/// Returns the reader of the application's frames, available once the WebSocket is established.
 pub fn frames(t: &Transfer) -> ClientReader {
     let uploads = t.easy.settings.borrow().method == Method::Put;
     ClientReader::frames(&t.easy, uploads)
 }
 
-/// The server has replied. What it says of the key is not looked at, nor are extensions when nobody asked for any, as in curl.
+/// Processes the server's reply. As in curl, the accept key is not checked, nor are extensions unless some
+/// were offered.
 pub fn begin(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<()> {
     if !response.begins_websocket(t) {
         let text = format!("Refused WebSocket upgrade: {}", response.status);
@@ -95,7 +99,7 @@ pub fn begin(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<(
     Ok(())
 }
 
-/// A WebSocket that does what the reply has agreed to.
+/// Creates a WebSocket with the extensions that the reply accepts.
 fn with_extensions(t: &Transfer) -> Result<WebSocket> {
     let Some(offer) = t.http.deflate else { return Ok(WebSocket::default()) };
     let headers = t.easy.headers.borrow();
@@ -108,7 +112,7 @@ fn with_extensions(t: &Transfer) -> Result<WebSocket> {
     Ok(agreed.map_or_else(WebSocket::default, |agreed| WebSocket::default().compressed(agreed)))
 }
 
-/// The connection and what came behind the reply are the application's.
+/// Passes the connection, and the bytes after the reply, to the application.
 pub async fn hand_over(t: &Transfer, mut link: Link, exchange: Box<dyn Exchange>) -> Result<Next> {
     let early = exchange.rest().to_vec();
     link.lease.end(exchange);

@@ -9,7 +9,7 @@ use super::decide::version::{self as decide, Version};
 use crate::transfer::Transfer;
 use crate::transfer::connect::Link;
 
-/// Returns what decides about the version of a request on this link.
+/// Returns the facts for decisions about the version of a request on this link.
 fn link_facts(t: &Transfer, link: &Link) -> decide::Link {
     let about = link.lease.about();
     let stream = matches!(link.lease, Lease::Stream(_));
@@ -34,7 +34,7 @@ pub fn asks_for_http10(t: &Transfer) -> bool {
     })
 }
 
-/// Returns the version in which the request goes out.
+/// Returns the version of the request.
 pub fn version(t: &Transfer, link: &Link) -> Version {
     decide::of_request(&link_facts(t, link))
 }

@@ -7,7 +7,7 @@ use wire::imap::{Place, Untagged, escaped, literal_at_end};
 
 use crate::error::{Error, Result};
 
-/// Literals that may follow their announcement without being asked for (RFC 7888).
+/// Literals that may follow their announcement without a continuation request (RFC 7888).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Literals {
     /// None.
@@ -25,7 +25,7 @@ const SHORT_LITERAL: u64 = 4096;
 /// Longest literal that is sent unasked with LITERAL+: a server that refuses it has to read all of it.
 const UNASKED_LIMIT: u64 = 64 * 1024;
 
-/// Returns whether the server takes a literal of this length without having asked for it.
+/// Returns whether the server accepts a literal of this length without a continuation request.
 pub fn takes_unasked(literals: Literals, size: u64) -> bool {
     match literals {
         Literals::Asked => false,
@@ -47,12 +47,12 @@ pub struct Login {
     pub has_token: bool,
 }
 
-/// The way that is left.
+/// The method that remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// The command LOGIN.
     Login,
-    /// Nobody logs in.
+    /// No login.
     Nobody,
     /// There is none.
     None,
@@ -78,7 +78,7 @@ pub fn has_changed(wanted: Option<u32>, told: Option<u32>) -> bool {
     wanted.zip(told).is_some_and(|(wanted, told)| wanted != told)
 }
 
-/// Returns how many octets of a literal are still to come behind this line, of `left` before it: `None` when the response has
+/// Returns how many octets of a literal follow this line, of `left` before it; `None` if the response has
 /// ended with it.
 pub fn literal_left(line: &[u8], left: u64) -> Option<u64> {
     match (line.len() as u64).checked_sub(left) {
@@ -97,7 +97,7 @@ pub enum Request {
     Search(Vec<u8>),
     /// CURLOPT_CUSTOMREQUEST(3): the first word, and all of it.
     Own(Vec<u8>, Vec<u8>),
-    /// The mailboxes below the one that the URL names.
+    /// The mailboxes below the URL's.
     List(Vec<u8>),
 }
 
@@ -110,7 +110,7 @@ pub fn request(own: Option<&[u8]>, place: &Place, query: Option<&[u8]>) -> Resul
         let word = command.split(|octet| *octet == b' ').next().unwrap_or_default().to_vec();
         return Ok(Request::Own(word, command));
     }
-    // Without a mailbox there is nothing that a message or a query could be looked for in.
+    // Without a mailbox, there is nothing to search for a message or a query.
     let Some(mailbox) = &place.mailbox else { return Ok(Request::List(b"LIST \"\" *".to_vec())) };
     if let Some(command) = place.fetch() {
         return Ok(Request::Fetch(command));
@@ -125,7 +125,7 @@ pub fn request(own: Option<&[u8]>, place: &Place, query: Option<&[u8]>) -> Resul
     }
 }
 
-/// Returns whether an own command is a FETCH, by UID or not, whose messages are a range or a list: `FETCH 1:* (FLAGS)`.
+/// Returns whether a custom command is a FETCH, by UID or not, of a range or a list: `FETCH 1:* (FLAGS)`.
 pub fn fetches_many(command: &[u8]) -> bool {
     fn after<'t>(text: &'t [u8], word: &[u8]) -> Option<&'t [u8]> {
         let (front, rest) = text.split_at_checked(word.len())?;
@@ -135,7 +135,7 @@ pub fn fetches_many(command: &[u8]) -> bool {
     messages.iter().find(|octet| !octet.is_ascii_digit()).is_some_and(|octet| b":,".contains(octet))
 }
 
-/// Returns whether an untagged line is part of the answer to an own command that begins with this word.
+/// Returns whether an untagged line is part of the reply to a custom command that begins with this word.
 pub fn answers(word: &[u8], line: Untagged<'_>) -> bool {
     /// These are answered by lines of several kinds.
     const OPEN: [&[u8]; 8] =

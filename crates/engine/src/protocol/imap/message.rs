@@ -1,4 +1,4 @@
-//! Messages: FETCH and APPEND (RFC 9051 sections 6.4.5 and 6.3.12), whose literals go by without being held.
+//! Messages: FETCH and APPEND (RFC 9051 sections 6.4.5 and 6.3.12). Literals are streamed without buffering.
 
 use std::task::{Context, Poll, ready};
 
@@ -34,7 +34,7 @@ pub async fn fetch(t: &mut Transfer, session: &mut Session, command: &[u8]) -> R
     session.finish(t, Code::WeirdServerReply).await
 }
 
-/// Hands out the literal of the line read last. `before` octets of the body have gone ahead of it.
+/// Delivers the literal after the last line read. `before` octets of the body have been delivered already.
 pub async fn receive(t: &mut Transfer, session: &mut Session, size: u64, before: usize) -> Result<()> {
     t.easy.note(|| format!("Found {size} bytes to download"));
     let all = size.saturating_add(before as u64);
@@ -42,7 +42,7 @@ pub async fn receive(t: &mut Transfer, session: &mut Session, size: u64, before:
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let received = t.flow.pump_body(&mut Literal { dialogue: &mut session.dialogue, left: size }).await;
     if received.is_err() {
-        // What is left of it would be taken for lines.
+        // The rest of it would be parsed as lines.
         session.dialogue.outstanding = usize::MAX;
     }
     received?;
@@ -50,8 +50,8 @@ pub async fn receive(t: &mut Transfer, session: &mut Session, size: u64, before:
     Ok(())
 }
 
-/// Adds a message to a mailbox. A short one follows its announcement at once where the server takes it so (RFC 7888): one round
-/// trip less.
+/// Adds a message to a mailbox. A short one is sent together with its announcement if the server supports
+/// that (RFC 7888), which saves a round trip.
 pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> Result<()> {
     let no_mailbox = || Error::new(Code::UrlMalformat, "Cannot APPEND without a mailbox.");
     let mailbox = place.mailbox.as_ref().ok_or_else(no_mailbox)?;
@@ -72,13 +72,13 @@ pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> R
     let size_text = if unasked { format!(" {{{size}+}}") } else { format!(" {{{size}}}") };
     session.command(t, &[b"APPEND ", &argument(mailbox)[..], &flags, size_text.as_bytes()].concat()).await?;
     if unasked {
-        session.dialogue.answered(); // nobody says go ahead
+        session.dialogue.answered(); // there is no continuation request
     } else if !matches!(session.next(t, |_| false).await?, Event::Continue(_)) {
         return Err(Error::from(Code::UploadFailed));
     }
     t.easy.info.borrow_mut().upload_total = size as i64;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    // Until the command is complete, nothing that is said is understood.
+    // Until the command is complete, the server understands nothing else.
     let before = std::mem::replace(&mut session.dialogue.outstanding, usize::MAX);
     send_body(t, session.dialogue.whole.connection().filter(), &mut reader, None, None).await?;
     session.dialogue.outstanding = before;
@@ -99,7 +99,7 @@ impl BodySource for Literal<'_> {
         if self.left == 0 {
             return Poll::Ready(Ok(BodyStep::End));
         }
-        // What came with it and stands behind it stays where it is; from the socket more is read than the literal has.
+        // Bytes after the literal stay where they are; only the socket may return more than the literal has.
         let held = self.dialogue.held();
         let room = usize::try_from(self.left).unwrap_or(usize::MAX);
         let room = if held > room { room.min(buf.len()) } else { buf.len() };
@@ -116,7 +116,7 @@ impl BodySource for Literal<'_> {
         }
     }
 
-    /// A short one is read into what its first line was read into.
+    /// Returns the remaining length. A short literal is read into the buffer of its line.
     fn left(&self) -> Option<u64> {
         Some(self.left)
     }

@@ -1,5 +1,5 @@
-//! IMAP (RFC 9051 and RFC 3501, URLs by RFC 5092): what one URL asks of a mailbox, told in the order of its commands.
-//! `session` greets, upgrades to TLS and logs in, and reads replies; `message` fetches and appends.
+//! IMAP (RFC 9051 and RFC 3501, URLs by RFC 5092): the commands of one URL, in their order. `session` reads
+//! the greeting, upgrades to TLS and logs in, and reads replies; `message` fetches and appends.
 
 mod decide;
 mod message;
@@ -70,7 +70,7 @@ async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     }
 }
 
-/// SELECT (RFC 9051 section 6.3.2). What the URL says of UIDVALIDITY must be so, where the server tells it.
+/// Sends SELECT (RFC 9051 section 6.3.2). UIDVALIDITY must match the URL's, if the server reports it.
 async fn select(t: &mut Transfer, session: &mut Session, mailbox: &[u8], wanted: Option<u32>) -> Result<()> {
     session.memory.mailbox = None;
     session.command(t, &[b"SELECT ", &argument(mailbox)[..]].concat()).await?;
@@ -81,7 +81,7 @@ async fn select(t: &mut Transfer, session: &mut Session, mailbox: &[u8], wanted:
                 session.memory.uid_validity = told.or(session.memory.uid_validity);
             }
             Event::Rest(_) => {}
-            // Who sends an own command has said all of it.
+            // A custom command has no more to send.
             Event::Continue(_) if t.text(O::Customrequest).is_some() => {}
             Event::Continue(_) => return Err(session::unexpected()),
             Event::End(Status::Ok) => break,
@@ -95,7 +95,7 @@ async fn select(t: &mut Transfer, session: &mut Session, mailbox: &[u8], wanted:
     Ok(())
 }
 
-/// A command whose untagged lines of one kind are the body.
+/// Sends a command whose untagged lines of one kind are the body.
 async fn lines(
     t: &mut Transfer,
     session: &mut Session,
@@ -114,8 +114,9 @@ async fn lines(
     }
 }
 
-/// The application's own command. As in curl, its lines are the body up to and with the first literal; what follows that
-/// are headers alone, as is all that a FETCH of many messages brings (curl's test 1848).
+/// Sends the application's custom command. As in curl, its lines are the body up to and including the first
+/// literal; later lines are only headers, and so is everything in the reply to a FETCH of many messages
+/// (curl's test 1848).
 async fn own(t: &mut Transfer, session: &mut Session, word: &[u8], command: &[u8]) -> Result<()> {
     session.command(t, command).await?;
     let listed = fetches_many(command);

@@ -24,13 +24,13 @@ pub const OWN_LOGIN: &str = "LOGIN";
 pub struct Session {
     /// Its lines.
     pub dialogue: Dialogue,
-    /// What it remembers.
+    /// The connection's memory.
     pub memory: Box<Kept>,
-    /// Of the command whose reply is read.
+    /// The tag of the command whose reply is read.
     tag: Vec<u8>,
     /// When that is late.
     deadline: Instant,
-    /// Within an untagged response that goes on behind a literal: so many octets of that are still to come.
+    /// Inside an untagged response that continues after a literal: remaining octets of the literal.
     within: Option<u64>,
     /// That response is wanted.
     wanted: bool,
@@ -39,11 +39,11 @@ pub struct Session {
 /// The state of a kept connection.
 #[derive(Default)]
 pub struct Kept {
-    /// Commands given so far; the tags count them, in an octet as curl does.
+    /// Number of commands sent; the tags contain it, in an octet as in curl.
     pub commands: u8,
     /// The mailbox that is selected.
     pub mailbox: Option<Vec<u8>>,
-    /// Its UIDVALIDITY, or that of the one before where it told none.
+    /// Its UIDVALIDITY, or that of the previous mailbox if it reported none.
     pub uid_validity: Option<u32>,
     /// Literals that the server takes unasked.
     pub literals: Literals,
@@ -56,7 +56,7 @@ impl net::Memory for Kept {}
 pub enum Event {
     /// Untagged, and wanted: all of it.
     Data(Vec<u8>),
-    /// It goes on with what wanted data has begun before a literal, and with that.
+    /// The rest of a wanted response, after a literal.
     Rest(Vec<u8>),
     /// The server waits for more; with its text.
     Continue(Vec<u8>),
@@ -64,7 +64,7 @@ pub enum Event {
     End(Status),
 }
 
-/// What the server says that it can.
+/// The server's capabilities.
 #[derive(Default)]
 struct Capabilities {
     starttls: bool,
@@ -74,13 +74,13 @@ struct Capabilities {
     mechanisms: Mechanisms,
 }
 
-/// A continuation request that no command has asked for.
+/// A continuation request without a command that needs it.
 pub fn unexpected() -> Error {
     Error::new(Code::WeirdServerReply, "Unexpected continuation response")
 }
 
 impl Session {
-    /// A kept connection, or a new one that logs in.
+    /// Opens a session: a kept connection, or a new one that logs in.
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Session> {
         let link = t.connect(fresh).await?;
         let plan = link.plan.clone();
@@ -104,7 +104,7 @@ impl Session {
         self.dialogue.end(t, success.then_some(self.memory as Box<dyn Memory>));
     }
 
-    /// The connection, for whoever uses it next.
+    /// Returns the connection for the next user.
     pub fn into_whole(mut self) -> Whole {
         self.prepare_farewell();
         self.dialogue.whole.connection().state = Some(self.memory);
@@ -122,7 +122,7 @@ impl Session {
         decide::is_selected(selected.as_deref(), *known, mailbox, uid_validity)
     }
 
-    /// Whether the server takes a literal of this length without having asked for it.
+    /// Returns whether the server accepts a literal of this length without a continuation request.
     pub fn takes_unasked(&self, size: u64) -> bool {
         decide::takes_unasked(self.memory.literals, size)
     }
@@ -149,8 +149,8 @@ impl Session {
         [&self.tag[..], b" "].concat()
     }
 
-    /// The next line of the reply that is wanted, and any that isn't untagged. Other tags, and untagged lines that
-    /// nobody asked for, are passed over; what a literal holds is never taken for a line of the server's own.
+    /// Returns the next wanted line of the reply, and any that is not untagged. Other tags, and unsolicited
+    /// untagged lines, are skipped; the contents of a literal are never parsed as lines.
     pub async fn next(&mut self, t: &mut Transfer, wanted: impl Fn(Untagged<'_>) -> bool) -> Result<Event> {
         loop {
             let line = self.dialogue.line(t, self.deadline).await?;
@@ -187,13 +187,13 @@ impl Session {
         }
     }
 
-    /// The literal of the line read last was taken otherwise: its response goes on behind it.
+    /// Records that the literal after the last line was read elsewhere: its response continues after it.
     pub fn literal_taken(&mut self, t: &Transfer) {
         self.within = Some(0);
         self.deadline = self.dialogue.deadline(t);
     }
 
-    /// Reads a reply to its end, whatever else it says; `refused` is what it means when the server says no.
+    /// Reads a reply to its end and ignores its contents; `refused` is the error if the server says no.
     pub async fn finish(&mut self, t: &mut Transfer, refused: Code) -> Result<()> {
         loop {
             match self.next(t, |_| false).await? {
@@ -209,7 +209,7 @@ impl Session {
         let recognised = self.greeting(t).await?;
         let (understood, mut known) = self.capabilities(t).await?;
         let wanted = t.long(O::UseSsl);
-        // Who is known before TLS cannot begin it (RFC 9051 section 7.1.4).
+        // A pre-authenticated connection cannot start TLS (RFC 9051 section 7.1.4).
         let offered = understood && known.starttls && !recognised;
         match starttls::start(wanted, plan.tls.is_some(), offered) {
             Start::Skip => {}
@@ -254,7 +254,7 @@ impl Session {
         }
     }
 
-    /// STARTTLS (RFC 9051 section 6.2.1). What the server can do is asked again under TLS.
+    /// Sends STARTTLS (RFC 9051 section 6.2.1). The capabilities are requested again under TLS.
     async fn start_tls(&mut self, t: &mut Transfer, plan: &Plan, wanted: i64) -> Result<bool> {
         self.command(t, b"STARTTLS").await?;
         let Event::End(status) = self.next(t, |_| false).await? else { return Err(unexpected()) };
@@ -269,7 +269,7 @@ impl Session {
         }
     }
 
-    /// The best way that both sides know; nobody logs in where no user was given.
+    /// Logs in with the best method that both sides support; without a user there is no login.
     async fn authenticate(&mut self, t: &mut Transfer, known: &Capabilities) -> Result<()> {
         let Preference { kind, mechanisms } = sasl::preference(t, Some(OWN_LOGIN))?;
         let offered = known.mechanisms;
@@ -344,7 +344,7 @@ impl Speaker for Talk<'_> {
         &mut self.session.dialogue
     }
 
-    /// With SASL-IR (RFC 4959) the first response goes with the command.
+    /// Returns whether the initial response is sent with the command (SASL-IR, RFC 4959).
     fn sends_first(&self) -> bool {
         self.sends_first
     }

@@ -1,5 +1,5 @@
-//! The bind (RFC 4511 §4.2): simple, or by SASL where login options ask for it (CURLOPT_LOGIN_OPTIONS(3)); then the server is
-//! asked first which mechanisms it knows.
+//! The bind (RFC 4511 §4.2): simple, or SASL if login options request it (CURLOPT_LOGIN_OPTIONS(3)); then the
+//! server's mechanisms are queried first.
 
 use std::future::poll_fn;
 
@@ -18,7 +18,7 @@ use crate::transfer::sasl::{fresh, who};
 const IN_PROGRESS: u32 = 14;
 
 impl Session {
-    /// Nobody binds, too: it shows whether this is a server of LDAP 3.
+    /// Binds, even without a user: this shows whether the server speaks LDAP 3.
     pub(super) async fn bind(&mut self, t: &Transfer) -> Result<()> {
         let options = options(t)?;
         if !options.is_empty() {
@@ -50,7 +50,7 @@ impl Session {
                 }
                 Action::Send(response) => Some(response),
                 Action::Cancel => {
-                    mechanism = ""; // no mechanism has this name: what was begun is given up
+                    mechanism = ""; // no mechanism has this name: it aborts the exchange
                     None
                 }
                 Action::Done => return Ok(()),
@@ -75,7 +75,7 @@ impl Session {
         self.outcome(id).await
     }
 
-    /// What the server knows.
+    /// Queries the server's mechanisms.
     async fn mechanisms(&mut self) -> Result<Mechanisms> {
         let id = self.next_id();
         let request = Search::for_mechanisms().request(id).expect("the filter is a good one");

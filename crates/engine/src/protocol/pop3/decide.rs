@@ -15,7 +15,7 @@ pub struct Login {
     pub kind: Kind,
 }
 
-/// The way that is left.
+/// The method that remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// APOP, which answers the greeting's timestamp.

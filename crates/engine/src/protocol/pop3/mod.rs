@@ -1,5 +1,5 @@
-//! POP3 (RFC 1939, with RFC 2449, 2595 and 5034): one command of a URL, and what is received for it. `session` greets,
-//! upgrades to TLS and logs in.
+//! POP3 (RFC 1939, with RFC 2449, 2595 and 5034): the command of a URL, and its reply. `session` reads the
+//! greeting, upgrades to TLS and logs in.
 
 mod decide;
 mod session;
@@ -39,7 +39,7 @@ pub async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
     Ok(Session::open(t, fresh).await?.into_whole())
 }
 
-/// What is asked: the application's own command, a list, or the message that the URL names.
+/// Returns the command: the application's own, a list, or the message of the URL.
 fn command(t: &Transfer) -> Result<Vec<u8>> {
     let decode =
         |text: &[u8]| escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat));
@@ -59,7 +59,7 @@ async fn exchange(t: &mut Transfer, dialogue: &mut Dialogue, command: &[u8]) -> 
     if t.on(O::Nobody) || !has_body(command) {
         return Ok(());
     }
-    // Until its end is found, nobody can speak here.
+    // Until its end is found, no other command can be sent.
     dialogue.outstanding += 1;
     let mut message = Message { dialogue, unstuffer: Unstuffer::default(), ended: false, held: Vec::new() };
     t.flow.pump_body(&mut message).await?;
@@ -72,7 +72,7 @@ struct Message<'a> {
     dialogue: &'a mut Dialogue,
     unstuffer: Unstuffer,
     ended: bool,
-    /// What didn't fit into a small buffer, as a slow transfer has it.
+    /// Data that did not fit into a small buffer, for a rate-limited transfer.
     held: Vec<u8>,
 }
 
@@ -80,7 +80,7 @@ struct Message<'a> {
 const SMALL: usize = 64;
 
 impl Message<'_> {
-    /// Fills the buffer's front; nothing is the end.
+    /// Fills the front of the buffer; zero bytes are the end.
     fn poll_fill(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
         while !self.ended {
             let n = match ready!(self.dialogue.poll_receive(cx, &mut buf[Unstuffer::ROOM..]))? {

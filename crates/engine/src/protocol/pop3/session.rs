@@ -23,12 +23,12 @@ pub struct Session {
     pub dialogue: Dialogue,
 }
 
-/// What a kept connection remembers: that it is logged in.
+/// The memory of a kept connection: it is logged in.
 struct LoggedIn;
 
 impl Memory for LoggedIn {}
 
-/// What is known of the server at login.
+/// The server's properties that matter for the login.
 struct Login<'a> {
     dialogue: &'a mut Dialogue,
     plan: &'a Plan,
@@ -38,7 +38,7 @@ struct Login<'a> {
 }
 
 impl Session {
-    /// A kept connection, or a new one that logs in.
+    /// Opens a session: a kept connection, or a new one that logs in.
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Session> {
         let link = t.connect(fresh).await?;
         let plan = link.plan.clone();
@@ -60,7 +60,7 @@ impl Session {
         self.dialogue.end(t, success.then(|| Box::new(LoggedIn) as Box<dyn Memory>));
     }
 
-    /// The connection, for whoever uses it next.
+    /// Returns the connection for the next user.
     pub fn into_whole(mut self) -> Whole {
         self.dialogue.whole.connection().state = Some(Box::new(LoggedIn));
         self.dialogue.whole
@@ -135,7 +135,7 @@ impl Login<'_> {
         }
     }
 
-    /// STLS (RFC 2595 section 4). What the server can do is asked again under TLS.
+    /// Sends STLS (RFC 2595 section 4). The capabilities are requested again under TLS.
     async fn start_tls(&mut self, t: &mut Transfer, wanted: i64) -> Result<()> {
         self.dialogue.send(t, b"STLS").await?;
         let agreed = reply(t, self.dialogue).await?;
@@ -150,7 +150,7 @@ impl Login<'_> {
         Ok(())
     }
 
-    /// The best way that both sides know; nobody logs in where no user was given.
+    /// Logs in with the best method that both sides support; without a user there is no login.
     async fn authenticate(&mut self, t: &mut Transfer) -> Result<()> {
         let Preference { kind, mechanisms } = sasl::preference(t, Some(OWN_LOGIN))?;
         let offered = self.known.sasl;

@@ -18,7 +18,7 @@ pub fn may_be_old(protected: bool, tls_demanded: bool) -> bool {
     protected || !tls_demanded
 }
 
-/// The sender of a mail, and what the server can do.
+/// The sender of a mail, and the server's extensions.
 #[derive(Clone, Copy)]
 pub struct Sender<'a> {
     /// CURLOPT_MAIL_FROM.
@@ -33,7 +33,7 @@ pub struct Sender<'a> {
     pub extensions: Extensions,
 }
 
-/// Returns the command that names the sender; without one it is nobody, as notices of failure have it.
+/// Returns the command that names the sender; without one it is empty, as in bounce messages.
 pub fn mail_command(f: &Sender<'_>) -> Vec<u8> {
     let mut line = b"MAIL FROM:".to_vec();
     line.extend_from_slice(&f.from.map_or_else(|| b"<>".to_vec(), Mailbox::path));
@@ -64,22 +64,23 @@ pub fn question(own: Option<&[u8]>, recipient: &[u8], smtputf8: bool) -> Vec<u8>
     line
 }
 
-/// Returns whether the reply to a question is a document. 553 says that the name stands for several.
+/// Returns whether the reply to a query is a document. 553 says that the name is ambiguous.
 pub fn is_document(code: u16, has_recipients: bool) -> bool {
     succeeded(code) || code == 553 && has_recipients
 }
 
-/// Returns whether the mail is sent as one chunk (RFC 3030): it is known to be short, and nobody asked for a pace.
+/// Returns whether the mail is sent as one chunk (RFC 3030): it is known to be short, and the rate is not
+/// limited.
 pub fn is_one_chunk(chunking: bool, together: bool, data_sent: bool, size: Option<u64>, pace: i64) -> bool {
     chunking && together && !data_sent && pace == 0 && size.is_some_and(|size| size <= CHUNK_LIMIT)
 }
 
-/// Returns whether an address breaks its line: what follows would be a command of its own.
+/// Returns whether an address contains a line break: what follows would be a command of its own.
 pub fn breaks_line(address: &[u8]) -> bool {
     address.iter().any(|octet| b"\r\n".contains(octet))
 }
 
-/// Returns whether bytes that came while the mail was being sent are a refusal of it.
+/// Returns whether bytes received while the mail was being sent refuse it.
 pub fn is_refusal(heard: &[u8]) -> bool {
     matches!(heard, [b'4' | b'5', ..]) && heard.contains(&b'\n')
 }

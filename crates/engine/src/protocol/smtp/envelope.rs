@@ -1,9 +1,10 @@
-//! What goes ahead of a message: MAIL, RCPT for each recipient, and DATA (RFC 5321 section 3.3), one after the other or, where
-//! the server offers PIPELINING (RFC 2920), together.
+//! The commands before a message: MAIL, RCPT for each recipient, and DATA (RFC 5321 section 3.3), one after
+//! the other or, if the server offers PIPELINING (RFC 2920), together.
 //!
-//! DATA leaves with them only where no reply to a RCPT can keep the mail from being sent to the others: with one recipient, or
-//! with CURLOPT_MAIL_RCPT_ALLOWFAILS(3). A server that says go ahead although nobody is left to get it gets the lone dot of RFC
-//! 2920 section 3.1. A chunk (BDAT) never goes ahead: a server that refuses it unread would take the mail for commands.
+//! DATA is sent with them only if no reply to a RCPT can stop the mail to the others: with one recipient, or
+//! with CURLOPT_MAIL_RCPT_ALLOWFAILS(3). A server that accepts DATA although no recipient is left gets only a
+//! dot (RFC 2920 section 3.1). A chunk (BDAT) is never sent ahead: a server that refuses it without reading
+//! it would take the mail for commands.
 
 use tables::Code;
 use wire::smtp::Mailbox;
@@ -13,10 +14,11 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 
-/// So many commands leave before replies are read: both sides' buffers hold that much (RFC 2920 section 3.1).
+/// Maximum number of commands sent before replies are read: both sides' buffers hold that much (RFC 2920
+/// section 3.1).
 const MOST_TOGETHER: usize = 100;
 
-/// From whom and to whom.
+/// The sender and the recipients.
 pub struct Envelope {
     /// MAIL.
     sender: Vec<u8>,
@@ -26,7 +28,7 @@ pub struct Envelope {
     lenient: bool,
 }
 
-/// What was said to the recipients.
+/// The replies to the recipients.
 #[derive(Default)]
 struct Verdict {
     accepted: bool,
@@ -40,7 +42,7 @@ impl Envelope {
         Envelope { sender, recipients, lenient }
     }
 
-    /// Whether DATA may leave before it is known who is accepted.
+    /// Returns whether DATA may be sent before the replies to the recipients.
     pub fn lets_data_go_ahead(&self) -> bool {
         (self.lenient || self.recipients.len() == 1) && self.recipients.len() < MOST_TOGETHER
     }
@@ -56,7 +58,7 @@ impl Envelope {
         self.judge_all(&verdict)
     }
 
-    /// All of them leave together; whether DATA did, too, and the message is waited for.
+    /// Sends all commands together; returns whether DATA was among them and the message is expected.
     pub async fn together(&self, t: &mut Transfer, session: &mut Session) -> Result<bool> {
         let ahead = self.lets_data_go_ahead();
         let mut commands = vec![&self.sender[..]];
@@ -91,7 +93,7 @@ impl Envelope {
             if data == Some(354) {
                 session.command(t, b".").await?;
             }
-            // It is the refusal that is told, whatever was said to the rest.
+            // The refusal is reported, whatever the later replies are.
             t.easy.info.borrow_mut().response_code = i64::from(code);
             return Err(error);
         }
@@ -132,7 +134,7 @@ fn sender_accepted(code: u16) -> Result<()> {
     }
 }
 
-/// Whether DATA's reply lets the message follow.
+/// Returns whether the reply to DATA accepts the message.
 pub fn data_accepted(code: u16) -> Result<()> {
     match code {
         354 => Ok(()),
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        // Replies to the recipients; whether the mail goes on after the last of them, and after all.
+        // Replies to the recipients; whether the mail continues after the last of them, and after all.
         let rows: [(_, bool, &[u16], _, _); 6] = [
             ("RFC 5321 §4.1.1.3: accepted", false, &[250, 251], true, true),
             ("RFC 5321 §4.1.1.3: the last one is refused", false, &[250, 550], false, true),

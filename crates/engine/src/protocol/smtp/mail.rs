@@ -35,7 +35,7 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
         return Err(Error::new(Code::BadFunctionArgument, text));
     }
     let recipients: Vec<Mailbox> = recipients.iter().map(|r| Mailbox::parse(r)).collect();
-    // As the application told it, before line endings are converted.
+    // As announced by the application, before line endings are converted.
     let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| t.method != Method::PostMime);
     let sender = sender(t, session, told.or(reader.size), &recipients);
     let envelope = Envelope::new(sender, &recipients, t.on(O::MailRcptAllowfails));
@@ -123,13 +123,13 @@ async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut Clie
         let code = session.reply(t).await?;
         return accepted(t, code);
     }
-    // A refusal in the middle of it: what follows would be wasted.
+    // A refusal in the middle of it: the rest would be wasted.
     let code = session.reply(t).await?;
     session.dialogue.outstanding = usize::MAX;
     accepted(t, code)
 }
 
-/// Takes the reply to a mail, which is the first answer that is not a command's.
+/// Handles the reply to a mail, which is the first one that is not the reply to a command.
 fn accepted(t: &Transfer, code: u16) -> Result<()> {
     t.note_first_byte();
     if code == 250 { Ok(()) } else { Err(Error::new(Code::WeirdServerReply, "")) }

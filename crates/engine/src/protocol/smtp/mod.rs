@@ -1,5 +1,5 @@
-//! SMTP (RFC 5321, with RFC 1870, 3207, 4954 and 6531): a mail, or one command that asks. `session` greets, upgrades to TLS
-//! and logs in; `envelope` says from whom and to whom, `mail` sends.
+//! SMTP (RFC 5321, with RFC 1870, 3207, 4954 and 6531): a mail, or one query command. `session` reads the
+//! greeting, upgrades to TLS and logs in; `envelope` sends sender and recipients, `mail` the message.
 
 mod decide;
 mod envelope;
@@ -39,7 +39,8 @@ pub async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
     Ok(Session::open(t, &name, fresh).await?.into_whole())
 }
 
-/// What can be refused before anything is connected. The name that this client gives itself: the URL's path, or the host's.
+/// Checks what can be refused before connecting. Returns this client's name: the URL's path, or the host's
+/// name.
 fn check(t: &Transfer) -> Result<Vec<u8>> {
     check_login(t, None)?;
     own_command(t)?;
@@ -79,8 +80,8 @@ async fn command(t: &mut Transfer, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Sends a command whose reply is the document. Whether it is one is known by its last line: those before have been handed out
-/// then, as curl does.
+/// Sends a command whose reply is the document. Only its last line shows whether it is one: earlier lines
+/// have been delivered by then, as in curl.
 async fn ask(t: &mut Transfer, session: &mut Session, line: &[u8]) -> Result<()> {
     session.dialogue.send(t, line).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);

@@ -22,7 +22,7 @@ pub struct Session {
     memory: Memory,
 }
 
-/// What a kept connection remembers.
+/// The memory of a kept connection.
 #[derive(Clone, Copy, Default)]
 struct Memory {
     extensions: Extensions,
@@ -32,7 +32,7 @@ struct Memory {
 impl net::Memory for Memory {}
 
 impl Session {
-    /// A kept connection, or a new one that says hello as `name` and logs in.
+    /// Opens a session: a kept connection, or a new one that sends EHLO with `name` and logs in.
     pub async fn open(t: &mut Transfer, name: &[u8], fresh: bool) -> Result<Session> {
         let link = t.connect(fresh).await?;
         let plan = link.plan.clone();
@@ -53,13 +53,13 @@ impl Session {
         self.dialogue.end(t, success.then(|| Box::new(self.memory) as Box<dyn net::Memory>));
     }
 
-    /// The connection, for whoever uses it next.
+    /// Returns the connection for the next user.
     pub fn into_whole(mut self) -> Whole {
         self.dialogue.whole.connection().state = Some(Box::new(self.memory));
         self.dialogue.whole
     }
 
-    /// Returns what the server can do.
+    /// Returns the server's extensions.
     pub fn extensions(&self) -> Extensions {
         self.memory.extensions
     }
@@ -79,7 +79,7 @@ impl Session {
         self.memory.extensions.chunking
     }
 
-    /// Whether somebody has logged in.
+    /// Returns whether a login has succeeded.
     pub fn is_authenticated(&self) -> bool {
         self.memory.authenticated
     }
@@ -120,7 +120,8 @@ impl Session {
         self.authenticate(t).await
     }
 
-    /// EHLO. A server that knows only HELO has no extensions, neither TLS nor logins; then it is false.
+    /// Sends EHLO. Returns false for a server that supports only HELO: it has no extensions, neither TLS nor
+    /// logins.
     async fn hello(&mut self, t: &mut Transfer, name: &[u8], may_be_old: bool) -> Result<bool> {
         let denied = |code| Error::new(Code::RemoteAccessDenied, format!("Remote access denied: {code}"));
         self.dialogue.send(t, &[b"EHLO ", name].concat()).await?;
@@ -155,7 +156,7 @@ impl Session {
         Ok(false)
     }
 
-    /// AUTH, where the server speaks of it and there is somebody to log in.
+    /// Sends AUTH, if the server offers it and there is a user.
     async fn authenticate(&mut self, t: &mut Transfer) -> Result<()> {
         let wanted = sasl::preference(t, None)?.mechanisms;
         let Extensions { auth, mechanisms, .. } = self.memory.extensions;

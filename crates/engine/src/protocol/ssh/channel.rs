@@ -11,8 +11,8 @@ use super::fault::{lost, refused};
 use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 
-/// Opens a channel and asks for what shall be spoken on it; does not wait for the answer to that. A kept connection that was
-/// lost, or bears no more channels, is stale.
+/// Opens a channel and requests its protocol, without waiting for the reply. A kept connection that was lost,
+/// or accepts no more channels, is stale.
 pub async fn open(seat: &mut Seat, kind: &str, argument: &[u8]) -> Result<()> {
     let stale = |e: Lost| lost(&e).with_retry(Retry::NewConnection);
     seat.open().map_err(stale)?;
@@ -38,7 +38,7 @@ pub async fn open(seat: &mut Seat, kind: &str, argument: &[u8]) -> Result<()> {
 pub struct Sftp {
     seat: Seat,
     pub client: Client,
-    /// No request is under way whose reply matters.
+    /// Whether no relevant reply is outstanding.
     pub in_step: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct Sftp {
 struct Ended;
 
 impl Sftp {
-    /// A channel on which SFTP is spoken: one that is left from another transfer, or a new one.
+    /// Opens a channel with SFTP: an unused one of an earlier transfer, or a new one.
     pub async fn open(t: &Transfer, mut seat: Seat) -> Result<Sftp> {
         if let Some(client) = seat.take_spare() {
             return Ok(Sftp { seat, client, in_step: true });
@@ -55,7 +55,7 @@ impl Sftp {
         t.easy.note(|| "SFTP session is ready".to_owned());
         let mut client = Client::new();
         if seat.server().starts_with("SSH-2.0-OpenSSH") {
-            client.expect_handle(&[0; 4]); // its server numbers what is open, from zero
+            client.expect_handle(&[0; 4]); // its server numbers open files, from zero
         }
         Ok(Sftp { seat, client, in_step: true })
     }
@@ -73,7 +73,7 @@ impl Sftp {
         home.await?.map_err(|status| refused("realpath failed", status))
     }
 
-    /// Sends what is to be sent and takes replies until one is of interest.
+    /// Sends output and processes replies until one is relevant.
     pub fn poll_reply<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -128,7 +128,7 @@ impl Sftp {
         poll_fn(|cx| self.poll_reply(cx, |_, number, reply| (number == id).then(|| look(reply)))).await
     }
 
-    /// Asks, and waits for what comes of it.
+    /// Sends a request, and waits for its reply.
     pub async fn ask<T>(&mut self, request: &Request<'_>, look: impl FnMut(Reply<'_>) -> T) -> Result<T> {
         let id = self.client.ask(request);
         self.reply(id, look).await
@@ -142,7 +142,7 @@ impl Sftp {
     /// The server may send so much ahead.
     pub fn widen(&mut self, cx: &mut Context<'_>, window: u64) {
         let window = u32::try_from(window).unwrap_or(u32::MAX);
-        // Ready at once: nothing is waited for.
+        // Ready at once: there is no wait.
         let _ = self.seat.poll(cx, |session, id| session.widen(id, window).map(Some));
     }
 
@@ -172,7 +172,7 @@ pub fn first_name(reply: Reply<'_>) -> Result<Vec<u8>, Status> {
     }
 }
 
-/// The handle of what was opened.
+/// Returns the handle in a reply.
 pub fn handle(reply: Reply<'_>) -> Result<Vec<u8>, Status> {
     match reply {
         Reply::Handle(handle) => Ok(handle.to_vec()),
@@ -181,7 +181,7 @@ pub fn handle(reply: Reply<'_>) -> Result<Vec<u8>, Status> {
     }
 }
 
-/// What is known of a file.
+/// Returns the attributes in a reply.
 pub fn attrs(reply: Reply<'_>) -> Result<ssh::sftp::Attrs, Status> {
     match reply {
         Reply::Attrs(attrs) => Ok(attrs),

@@ -1,5 +1,5 @@
-//! A file from a server: which part of it (CURLOPT_RANGE(3), CURLOPT_RESUME_FROM_LARGE(3)), and its bytes, asked for many
-//! requests ahead.
+//! Downloads a file: the part selected (CURLOPT_RANGE(3), CURLOPT_RESUME_FROM_LARGE(3)), and its bytes,
+//! requested many at a time.
 
 use std::task::{Context, Poll};
 
@@ -26,7 +26,7 @@ pub async fn fetch(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
     outcome
 }
 
-/// Where the file is read from, when that hangs on nothing that the server has to tell.
+/// Returns the offset of the download, if it does not depend on the file's size.
 fn beginning(t: &Transfer) -> Option<u64> {
     let asks = t.text(O::Range).is_some() || t.on(O::Nobody) || t.long(O::MaxfilesizeLarge) > 0;
     u64::try_from(t.long(O::ResumeFromLarge)).ok().filter(|_| !asks)
@@ -103,8 +103,8 @@ fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
     }
 }
 
-/// What `FIRST-LAST`, `FIRST-` or `-LENGTH` is of a file of this size: from where, and the byte behind it. There may be blanks
-/// before and behind the dash.
+/// Parses `FIRST-LAST`, `FIRST-` or `-LENGTH` for a file of this size; returns the offset and the end. Blanks
+/// around the dash are allowed.
 fn span_of(range: &[u8], size: u64) -> Result<(u64, u64)> {
     let bad = || Error::new(Code::RangeError, "a range that cannot be read");
     let number = |text: &str| -> Result<Option<u64>> {
@@ -116,7 +116,7 @@ fn span_of(range: &[u8], size: u64) -> Result<(u64, u64)> {
         }
     };
     let text = std::str::from_utf8(range).map_err(|_| bad())?;
-    // As in curl a number alone is where it begins.
+    // As in curl, a number alone is the offset.
     let (first, last) = text.split_once('-').unwrap_or((text, ""));
     let blank = [' ', '\t'];
     match (number(first.trim_end_matches(blank))?, number(last.trim_start_matches(blank))?) {
@@ -139,7 +139,7 @@ struct Source<'a> {
     sftp: &'a mut Sftp,
     reads: Reads,
     left: Option<u64>,
-    /// What came and did not fit into the buffer that was lent, and how much of it was given.
+    /// Received data that did not fit into the caller's buffer, and how much of it was delivered.
     kept: Vec<u8>,
     given: usize,
     widened: u64,
@@ -164,7 +164,7 @@ impl Source<'_> {
     }
 }
 
-/// What a reply has brought.
+/// The result of a reply.
 enum Brought {
     Bytes(usize),
     Nothing,
@@ -198,7 +198,7 @@ impl BodySource for Source<'_> {
                 Some(match reply {
                     Reply::Data(bytes) => match reads.data(client, id, bytes) {
                         Ok(Answer::Next) => {
-                            // A file that grows may have more than it had when it was asked.
+                            // A file that grows may have more than its size at the time of the request.
                             let most = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
                             let bytes = &bytes[..bytes.len().min(most)];
                             let n = bytes.len().min(buf.len());
@@ -243,14 +243,14 @@ mod tests {
     fn ranges_of_a_file() {
         const SIZE: u64 = 1_000;
         let span = |text: &str| span_of(text.as_bytes(), SIZE).ok();
-        // Both ends are within; what lies behind the file's end is not asked for.
+        // Both ends are inside; bytes after the end of the file are not requested.
         assert_eq!(span("100-199"), Some((100, 200)));
         assert_eq!(span("999-1500"), Some((999, SIZE)));
         assert_eq!(span("640-"), Some((640, SIZE)));
         assert_eq!(span("44"), Some((44, SIZE)));
         assert_eq!(span("17-17"), Some((17, 18)));
         assert_eq!(span("17\t- 40"), Some((17, 41)));
-        // The last bytes: all of them where more are asked for.
+        // The last bytes: all of them if more are requested.
         assert_eq!(span("-250"), Some((750, SIZE)));
         assert_eq!(span("-4000"), Some((0, SIZE)));
         for nothing in
@@ -258,7 +258,7 @@ mod tests {
         {
             assert_eq!(span(nothing), None, "{nothing}");
         }
-        // Numbers are those of a curl_off_t.
+        // Numbers have the range of a curl_off_t.
         let most = i64::MAX.unsigned_abs();
         assert_eq!(span(&format!("3-{most}")), Some((3, SIZE)));
         assert_eq!(span(&format!("3-{}", most + 1)), None);

@@ -51,7 +51,7 @@ pub fn refused(what: &str, status: Status) -> Error {
     Error::new(code(status), format!("{what}: {}", words(status)))
 }
 
-/// Returns the size of a file, where the server tells it; fails for one that no file may have.
+/// Returns the size of a file, if the server reports it; fails for an impossible one.
 pub fn size(known: &ssh::sftp::Attrs) -> Result<Option<u64>> {
     match known.size {
         Some(size) if i64::try_from(size).is_err() => {

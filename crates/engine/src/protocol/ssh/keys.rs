@@ -1,4 +1,4 @@
-//! The files of private keys: those that the application names, or those that are where keys usually are.
+//! Private key files: those that the application names, or those at the default locations.
 
 use std::fs::File;
 use std::io::Read;
@@ -21,7 +21,7 @@ pub fn named(t: &Handles) -> Option<PrivateKey> {
     load(t, &path_buf(&name), public.as_deref(), &passphrase(t))
 }
 
-/// Where it names none, those that stand where keys usually are.
+/// Returns the keys at the default locations, if none is named.
 pub fn usual(t: &Handles) -> Vec<PrivateKey> {
     if t.text(O::SshPrivateKeyfile).is_some_and(|name| !name.is_empty()) {
         return Vec::new();
@@ -49,7 +49,7 @@ fn load(t: &Handles, file: &Path, public: Option<&Path>, passphrase: &[u8]) -> O
 
 fn read_key(file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Result<PrivateKey, &'static str> {
     let bytes = read(file).ok_or("Unable to open private key file")?;
-    // What makes a cipher's key of a passphrase leaves it in its frames.
+    // Deriving a cipher's key leaves the passphrase in stack frames.
     let parsed = runtime::stack::without_trace(|| parse(&bytes, passphrase));
     let mut key = parsed.map_err(|e| match e {
         KeyError::Passphrase => "Wrong passphrase or invalid/unrecognized private key file format",
@@ -64,14 +64,14 @@ fn read_key(file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Result<Pri
 
 fn read(file: &Path) -> Option<Zeroizing<Vec<u8>>> {
     let file = File::open(file).ok()?;
-    // All of it has room at once: what grows leaves copies behind.
+    // Room for everything: a buffer that grows leaves copies behind.
     let length = file.metadata().map_or(0, |known| known.len().min(MAX_FILE));
     let mut bytes = Zeroizing::new(Vec::with_capacity(length as usize + 1));
     file.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
-/// OpenSSH's own format, or what TLS reads, too.
+/// Parses OpenSSH's own format, or the formats of TLS keys.
 fn parse(bytes: &[u8], passphrase: &[u8]) -> Result<PrivateKey, KeyError> {
     let sections = net::tls::pem::sections(bytes);
     if let Some(own) = sections.into_iter().find(|section| section.label == "OPENSSH PRIVATE KEY") {

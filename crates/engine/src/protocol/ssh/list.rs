@@ -1,4 +1,4 @@
-//! What is in a folder: as the server lists it, or names alone (CURLOPT_DIRLISTONLY(3)).
+//! Directory listings: as the server formats them, or only names (CURLOPT_DIRLISTONLY(3)).
 
 use std::future::poll_fn;
 
@@ -13,11 +13,11 @@ use crate::transfer::Transfer;
 /// One entry.
 struct Entry {
     line: Vec<u8>,
-    /// A link: what it leads to is asked for.
+    /// A symbolic link, whose target is requested.
     link: Option<Vec<u8>>,
 }
 
-/// Hands out the folder's content.
+/// Delivers the contents of the directory.
 pub async fn show(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> {
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     if t.on(O::Nobody) {
@@ -50,7 +50,7 @@ pub async fn show(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> 
 }
 
 async fn write(t: &mut Transfer, sftp: &mut Sftp, path: &[u8], entries: Vec<Entry>) -> Result<()> {
-    // All links of a packet are asked for together.
+    // The targets of all links in a packet are requested together.
     let mut asked = Vec::new();
     for entry in &entries {
         let link = entry.link.as_ref().map(|name| [path, name].concat());
@@ -88,7 +88,7 @@ impl Entry {
         if names_only {
             return Entry { line: name.name.to_vec(), link: None };
         }
-        // Servers that show nothing like ls have the name at least.
+        // Servers without an ls format at least report the name.
         let line = if name.long.is_empty() { name.name } else { name.long };
         Entry { line: line.to_vec(), link: name.attrs.is_link().then(|| name.name.to_vec()) }
     }

@@ -1,4 +1,4 @@
-//! From a connected socket to a session on which somebody is logged in: key exchange, the server's key, our proofs.
+//! From a connected socket to a logged-in session: key exchange, the server's key, authentication.
 
 use std::rc::Rc;
 
@@ -48,7 +48,7 @@ pub async fn log_in(t: &Connector, plan: &Plan, connection: &mut Connection) -> 
     let asked = authenticate(t, connection, &mut transport).await?;
     t.mark(|info, elapsed| info.app_connect = elapsed);
     let mut session = if asked { Session::with_channel(transport) } else { Session::new(transport) };
-    // What came together with the server's yes: the next look is only at what comes behind it.
+    // Bytes that arrived with the server's success message: the next read only returns later ones.
     session.take_in().map_err(|e| super::fault::lost(&e.into()))?;
     park(connection, session);
     Ok(())
@@ -63,20 +63,21 @@ fn startup_failed(lost: &Lost) -> Error {
     Error::new(Code::FailedInit, format!("Failure establishing ssh session: {why}"))
 }
 
-/// Whether a channel may be asked for with the proof of who we are. OpenSSH's server passes over what it may not take yet; others
-/// hang up, as RFC 4252 §6 wants it. What follows the proof must not depend on the answer to it, as compression does.
+/// Returns whether a channel may be requested together with the authentication request. OpenSSH's server
+/// ignores it until the login succeeds; others disconnect, as RFC 4252 §6 requires. Messages after the
+/// request must not depend on its result, as compression does.
 fn takes_channel_ahead(t: &Connector, transport: &Transport) -> bool {
     let plain = !t.on(O::SshCompression) && t.long(O::ConnectOnly) == 0;
     plain && transport.server().starts_with("SSH-2.0-OpenSSH")
 }
 
-/// True when a channel has been asked for already.
+/// Authenticates. Returns true if a channel has been requested already.
 async fn authenticate(t: &Connector, connection: &mut Connection, transport: &mut Transport) -> Result<bool> {
     let (user, password) = crate::transfer::credentials::own(t)?;
     let password = Rc::new(Zeroizing::new(password));
     let filter = connection.filter();
     let mut login = Login::new(&user, Vec::new());
-    // What the application names itself need not wait until the server has said that it takes keys.
+    // Methods that the application configured need not wait for the server's list.
     let named = wanted(t, CURLSSH_AUTH_PUBLICKEY).then(|| keys::named(t)).flatten().map(Rc::new);
     let first = named.as_deref().filter(|key| key.has_one_algorithm());
     let mut ready = login.begin(transport, first).map(|()| None);
@@ -135,8 +136,8 @@ fn wanted(t: &Connector, bit: u64) -> bool {
     t.long(O::SshAuthTypes) as u64 & bit != 0
 }
 
-/// What is tried, in curl's order (CURLOPT_SSH_AUTH_TYPES(3)). Files that the application has not named are read only where
-/// the server takes keys, and the agent is asked for nothing unless it is its turn.
+/// Returns the methods to try, in curl's order (CURLOPT_SSH_AUTH_TYPES(3)). Default key files are read only
+/// if the server accepts keys, and the agent is asked only when it is its turn.
 fn ways(
     t: &Connector,
     methods: &str,

@@ -1,7 +1,8 @@
-//! SFTP and SCP (the crate `ssh` knows the protocols): `login` leads from a connected socket to a session on which somebody is
-//! logged in, judging the server's key (`host`) and proving who we are (`keys`). A transfer has a channel of that session:
-//! `channel` speaks SFTP on it, `sftp` tells one URL in the order of its requests, with `quote` for commands, `list` for
-//! folders, `download` and `upload` for files; `scp` is the other protocol, of a command for each file.
+//! SFTP and SCP (the crate `ssh` has the protocols). `login` leads from a connected socket to a logged-in
+//! session, judging the server's key (`host`) and authenticating (`keys`). A transfer has a channel of that
+//! session. `channel` runs SFTP on it; `sftp` handles one URL in the order of its requests, with `quote` for
+//! commands, `list` for directories, `download` and `upload` for files; `scp` is the other protocol, with one
+//! command per file.
 
 mod channel;
 mod download;
@@ -44,11 +45,11 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
                 _ => sftp::run(t, seat).await,
             };
             match outcome {
-                // The server bears no more channels here: another connection, or a place that has become free.
+                // The server accepts no more channels here: use another connection, or a freed channel.
                 Err(e) if e.retry().is_allowed() && e.code() == Code::FailedInit && refused < MAX_REFUSED => {
                     refused += 1
                 }
-                // Only one that was kept may have been closed while it was idle.
+                // Only a kept connection may have been closed while it was idle.
                 outcome => return outcome.map_err(|e| if reused { e } else { e.with_retry(Retry::Unknown) }),
             }
         }
@@ -56,12 +57,12 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     .await
 }
 
-/// A connection on which somebody is logged in, for the application itself.
+/// Opens a logged-in connection for the application itself.
 pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
     Ok(connect(t, false).await?.into_whole()?.into_connection())
 }
 
-/// A connection of SSH's is one on which somebody is logged in.
+/// Opens a connection; SSH connections in the pool are always logged in.
 async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
     t.log_in = Some(|t, plan, connection| boxed(|| login::log_in(t, plan, connection)));
     t.connect(fresh).await

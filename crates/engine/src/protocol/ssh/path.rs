@@ -12,7 +12,7 @@ fn decoded(t: &Transfer) -> Result<Vec<u8>> {
         .map_err(|_| Error::new(Code::UrlMalformat, "NUL byte in the path"))
 }
 
-/// The path for SFTP. Where home is, is waited for by those who begin there.
+/// Returns the path for SFTP. Waits for the home directory if the path starts there.
 pub async fn of(t: &Transfer, sftp: &mut Sftp) -> Result<Vec<u8>> {
     let path = decoded(t)?;
     match path == b"/~" || path.starts_with(b"/~/") {
@@ -21,13 +21,13 @@ pub async fn of(t: &Transfer, sftp: &mut Sftp) -> Result<Vec<u8>> {
     }
 }
 
-/// The path for SCP: what is relative is so to the user's home by itself.
+/// Returns the path for SCP, where relative paths start at the user's home directory.
 pub fn for_scp(t: &Transfer) -> Result<Vec<u8>> {
     let path = decoded(t)?;
     Ok(path.strip_prefix(b"/~/").filter(|rest| !rest.is_empty()).map(<[u8]>::to_vec).unwrap_or(path))
 }
 
-/// `~` as the first segment, and as nothing else (CVE-2023-27534).
+/// Expands `~` as the first segment, and nowhere else (CVE-2023-27534).
 pub fn at_home(path: &[u8], home: &[u8]) -> Vec<u8> {
     let rest = match path {
         b"/~" => Some(b"".as_slice()),

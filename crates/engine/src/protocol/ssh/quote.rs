@@ -1,5 +1,5 @@
-//! The commands of CURLOPT_QUOTE(3) and CURLOPT_POSTQUOTE(3) for SFTP: which there are, how their words are told apart, and
-//! what is asked of the server for each.
+//! The commands of CURLOPT_QUOTE(3) and CURLOPT_POSTQUOTE(3) for SFTP: their names, their arguments, and the
+//! request for each.
 
 use ssh::sftp::{Attrs, Reply, Request, Status};
 use tables::{Code, EasyOption as O};
@@ -11,8 +11,8 @@ use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 
-/// Runs the commands of a list; `path` is the URL's. What the server refuses of a command that begins with an asterisk is no
-/// fault, nor is an owner that is no number; a command that is none always is.
+/// Runs the commands of a list; `path` is the URL's. A refusal is ignored for a command that begins with an
+/// asterisk, and so is an owner that is not a number; an unknown command always fails.
 pub async fn run(t: &mut Transfer, sftp: &mut Sftp, list: O, path: &[u8]) -> Result<()> {
     let commands = t.easy.settings.borrow().list(list);
     for command in commands.iter() {
@@ -86,7 +86,7 @@ async fn change_attributes(
 ) -> Result<std::result::Result<(), Status>> {
     let wanted = match change {
         Change::Mode(mode) => Attrs::mode(*mode),
-        // The server is told both of a pair: the other one stays as it is.
+        // The request contains both of a pair: the other one is unchanged.
         change => {
             let now = match sftp.ask(&Request::Stat { path }, attrs).await? {
                 Ok(now) => now,
@@ -142,7 +142,7 @@ async fn statvfs(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<std::
     Ok(Ok(()))
 }
 
-/// What is to be changed of a file.
+/// The attribute of a file to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Mode(u32),
@@ -172,7 +172,7 @@ enum Failed {
 }
 
 impl Command {
-    /// As a message names it: what it does, to what.
+    /// Describes the command for a message.
     fn shown(&self) -> String {
         let (name, paths) = match self {
             Command::Attributes { path, .. } => ("Attempt to set SFTP stats for", [path, &Vec::new()]),
@@ -264,7 +264,7 @@ const NAMES: [(&str, u8); 12] = [
     ("statvfs", 1),
 ];
 
-/// The next word: up to a blank, or between quotation marks, where a backslash stands before one that is meant.
+/// Returns the next word: up to a blank, or between quotation marks, where a backslash escapes one.
 fn word<'a>(line: &'a [u8], home: &[u8]) -> Option<(Vec<u8>, &'a [u8])> {
     let blank = |b: &u8| matches!(b, b' ' | b'\t');
     let line = &line[line.iter().take_while(|b| blank(b)).count()..];

@@ -17,7 +17,7 @@ use crate::transfer::Transfer;
 use crate::transfer::body::BodySource;
 use crate::transfer::client_reader::ClientReader;
 
-/// Runs one request on a channel of its own.
+/// Runs one request on its own channel.
 pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
     let path = path::for_scp(t)?;
     if t.on(O::Upload) || t.method == Method::Put {
@@ -30,11 +30,11 @@ pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
 /// The other side's scp.
 struct Command {
     seat: Seat,
-    /// It says in words alone why it cannot; what that is as a code hangs on what was asked for.
+    /// The code for a refusal, which has only a text: it depends on the request.
     fault: Code,
 }
 
-/// What came of looking at the channel.
+/// The result of polling the channel.
 enum Seen<T> {
     Found(T),
     Fault(Fault),
@@ -42,7 +42,7 @@ enum Seen<T> {
 }
 
 impl Command {
-    /// Looks at what came until there is something to be said of it, and takes so many bytes.
+    /// Polls input until there is a result, and consumes the number of bytes that it used.
     fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -96,13 +96,14 @@ impl Command {
 
 async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<()> {
     if t.long(O::ResumeFromLarge) != 0 {
-        // The whole file would come, behind what is there.
+        // The whole file would be sent, and appended to the existing part.
         return Err(Error::new(Code::BadDownloadResume, "SCP sends whole files alone"));
     }
     let times = t.on(O::Filetime);
     channel::open(&mut command.seat, "exec", &scp::fetch_command(path, times)).await?;
     let limit = t.long(O::MaxfilesizeLarge);
-    // The zero byte that begins; behind it those that say yes to each line, unless something in the line may be reason for a no.
+    // The zero byte that starts, and after it those that confirm each line, unless the line may have to be
+    // refused.
     let ahead = !t.on(O::Nobody) && limit <= 0;
     command
         .send(if !ahead {
@@ -143,7 +144,7 @@ async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
     t.flow.pump_body(&mut Source { command, left: head.size }).await?;
     // The zero byte behind the file: whether the server could read it to its end.
     command.answer().await?;
-    let _ = command.send(&[0]).await; // the file is whole: a server that has gone by now needs no yes
+    let _ = command.send(&[0]).await; // the file is complete: a server that has closed needs no confirmation
     Ok(())
 }
 
@@ -188,7 +189,8 @@ async fn store(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
     let head = Head { mode: t.long(O::NewFilePerms) as u32, size };
     channel::open(&mut command.seat, "exec", &scp::store_command(path)).await?;
     let name = path.rsplit(|b| *b == b'/').next().unwrap_or_default();
-    // The line need not wait until the server has begun. The file must: one that does not take it would read commands in it.
+    // The line need not wait for the server's start. The file must: a server that refuses it would interpret
+    // it as commands.
     command.send(&head.line(name)).await?;
     command.answer().await?;
     command.answer().await?;

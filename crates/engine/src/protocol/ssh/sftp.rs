@@ -10,14 +10,14 @@ use crate::error::Result;
 use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
 
-/// Runs one request on a channel of its own.
+/// Runs one request on its own channel.
 pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
     let mut sftp = Sftp::open(t, seat).await?;
     let outcome = exchange(t, &mut sftp).await;
     if let Some(Ok(home)) = sftp.client.home() {
         t.easy.info.borrow_mut().rare.ftp_entry_path = Some(Text::from(home.as_slice()));
     }
-    // What failed between two replies leaves the channel as it was; in the middle of a file it does not.
+    // A failure between two replies leaves the channel usable; one in the middle of a file does not.
     if sftp.in_step {
         sftp.leave(t);
     }
@@ -40,7 +40,7 @@ async fn exchange(t: &mut Transfer, sftp: &mut Sftp) -> Result<()> {
     } else {
         download::fetch(t, sftp, &path).await?;
     }
-    // It was asked with the greeting: mostly nothing is waited for.
+    // It was requested with the greeting, so there is mostly no wait.
     sftp.home().await?;
     quote::run(t, sftp, O::Postquote, &path).await
 }

@@ -21,12 +21,12 @@ pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
     let from = already_there(t, sftp, path).await?;
     let flags = match (t.on(O::Append), from) {
         (true, _) => WRITE | CREATE | APPEND,
-        // Without CREATE a file that is gone would be an error; with TRUNCATE what is there would be lost.
+        // Without CREATE a missing file would be an error; with TRUNCATE existing data would be lost.
         (false, 1..) => WRITE,
         (false, 0) => WRITE | CREATE | TRUNCATE,
     };
     let file = open(t, sftp, path, flags).await?;
-    // What is appended is all of it, wherever it begins.
+    // Appending sends everything, whatever the offset.
     let from = if t.on(O::Append) { 0 } else { from };
     if from > 0 {
         reader.skip(from).map_err(|e| e.with_code(Code::FtpCouldntUseRest))?;
@@ -89,8 +89,8 @@ async fn make_folders(t: &Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> 
     Ok(())
 }
 
-/// Sends all that the reader has, many requests ahead of the server's answers. The last of them closes the file, and has the
-/// number that is returned: what the server has not written down it says in its reply.
+/// Sends the reader's data, with many requests in flight. The last one closes the file, and its number is
+/// returned: its reply reports data that could not be written.
 async fn send(
     t: &mut Transfer,
     sftp: &mut Sftp,
@@ -106,7 +106,7 @@ async fn send(
         let room = if closing.is_some() { 0 } else { writes.room(&sftp.client).min(buf.len()) };
         let room = t.flow.send_rate.piece(room);
         let step = poll_fn(|cx| {
-            // What the server says goes first: a fault of its ends the upload.
+            // Replies are processed first: an error ends the upload.
             let answered = sftp.poll_reply(cx, |_, id, reply| match reply {
                 _ if closing == Some(id) => None,
                 Reply::Status(status, _) => Some(writes.answered(id, status)),

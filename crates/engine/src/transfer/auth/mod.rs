@@ -1,8 +1,8 @@
-//! HTTP authentication (RFC 9110 §11) of one side, server or proxy: which scheme answers which challenge, and what the
-//! field says. The HTTP handler and the CONNECT of a tunnel both lead this conversation.
+//! HTTP authentication (RFC 9110 §11) with one side, server or proxy: which scheme answers which challenge,
+//! and the contents of the field. Used by the HTTP handler and by the CONNECT of a tunnel.
 //!
-//! What is known lives as long as it holds: a [`Side`] with the handle, [`Steps`] with a connection, and what one transfer
-//! asks with its handler (`protocol::http::auth`).
+//! State lives as long as it is valid: [`Side`] with the handle, [`Steps`] with a connection, and the state
+//! of one transfer with its handler (`protocol::http::auth`).
 
 mod stage;
 mod steps;
@@ -23,7 +23,7 @@ pub use stage::Scheme;
 use stage::Stage;
 pub use steps::{ConnectionSteps, NtlmStep, Steps};
 
-/// What a handle knows of both sides, from one transfer to the next.
+/// A handle's state for both sides, which outlives a transfer.
 #[derive(Default)]
 pub struct Memory {
     /// The server's side.
@@ -32,27 +32,28 @@ pub struct Memory {
     pub proxy: Side,
 }
 
-/// The conversation with one side. Every handle has two, and few converse: what they have said is in boxes.
+/// The state for one side. Every handle has two, and few authenticate: the details are in boxes.
 #[derive(Default)]
 pub struct Side {
     stage: Stage,
     want: Want,
-    /// What the server's last challenge said, whoever was asking.
+    /// The server's last challenge, for any user.
     digest: Option<Box<Secret<Digest>>>,
-    /// An answer has been given to that challenge.
+    /// Whether that challenge has been answered.
     digest_used: bool,
-    /// Schemes of a challenge after which nothing was picked. curl takes no second challenge of Digest before it has picked, so
-    /// that the next transfer repeats its answer to the old nonce once (libtests 2027 and 2030; seen with 8.22).
+    /// Schemes of a challenge after which none was chosen. curl accepts no second Digest challenge before it
+    /// has chosen, so that the next transfer once repeats its answer to the old nonce (libtests 2027 and
+    /// 2030; seen with 8.22).
     unpicked: u64,
-    /// Whose conversation this is.
+    /// The peer and the login of this state.
     with: Option<Box<(Peer, Option<Secret<Login>>)>>,
 }
 
-/// What the settings allow.
+/// The schemes that the settings allow.
 #[derive(Default)]
 struct Want {
     schemes: u64,
-    /// Not for the peer at hand.
+    /// A scheme that is not allowed for the current peer.
     barred: Option<Scheme>,
     /// CURLAUTH_DIGEST_IE.
     without_query: bool,
@@ -72,9 +73,9 @@ impl Want {
 
 /// One request that may carry credentials.
 pub struct Ask<'a> {
-    /// To whom it goes.
+    /// The recipient.
     pub peer: &'a Peer,
-    /// Who is asking.
+    /// The login.
     pub login: Option<&'a Secret<Login>>,
     /// A bearer token.
     pub bearer: Option<&'a Secret<Text>>,
@@ -82,11 +83,11 @@ pub struct Ask<'a> {
     pub method: &'a [u8],
     /// Path and query.
     pub uri: &'a [u8],
-    /// The application has a field of its own, which stands instead of Basic or Bearer.
+    /// Whether the application has a field of its own, which replaces Basic or Bearer.
     pub custom: bool,
 }
 
-/// What a request says to one side.
+/// A request's authentication for one side.
 #[derive(Default)]
 pub struct Answer {
     /// The value of its field.
@@ -95,30 +96,30 @@ pub struct Answer {
     pub used: Option<Scheme>,
 }
 
-/// What the challenges of a reply come to.
+/// The result of a reply's challenges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// All schemes that are offered (CURLINFO_HTTPAUTH_AVAIL).
     pub offered: u64,
-    /// Those that are still of use.
+    /// Schemes that are still usable.
     pub usable: u64,
     /// Our credentials have failed.
     pub problem: bool,
 }
 
-/// Whom the next connection belongs to, as far as this side has a say.
+/// The owner of the next connection, as far as this side decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
-    /// To nobody.
+    /// None.
     Nobody,
-    /// To nobody as yet; but one that this scheme has made somebody's before is of use.
+    /// None yet; but a connection that this scheme has authenticated before may be used.
     Perhaps(Scheme),
     /// To the user, by this scheme.
     User(Scheme),
 }
 
 impl Memory {
-    /// A transfer begins: what the settings want of each side.
+    /// Starts a transfer with the schemes that the settings allow for each side.
     pub fn begin(&mut self, settings: &Settings) {
         let signs = settings.text(O::AwsSigv4).is_some_and(|text| !text.is_empty());
         let messages = settings.long(O::HttpsigAlgorithm) != 0;
@@ -149,7 +150,7 @@ impl Side {
         self.want.barred = if permitted { None } else { Some(scheme) };
     }
 
-    /// This scheme can't be used in this transfer after all. The others wait to be asked for.
+    /// Excludes a scheme from this transfer. The others wait for a challenge.
     pub fn lose(&mut self, scheme: Scheme) {
         self.want.schemes &= !scheme.bit();
         self.stage = Stage::Exhausted;
@@ -165,7 +166,7 @@ impl Side {
         self.wants(scheme) && self.scheme() == Some(scheme)
     }
 
-    /// Whom the next connection belongs to.
+    /// Returns the owner of the next connection.
     pub fn binding(&self) -> Binding {
         if self.want.allowed() & Scheme::BINDING == 0 {
             return Binding::Nobody;
@@ -179,12 +180,12 @@ impl Side {
         }
     }
 
-    /// The next request goes out on a new connection.
+    /// Records that the next request uses a new connection.
     pub fn reconnect(&mut self) {
         self.stage = self.stage.reconnect();
     }
 
-    /// The next request has nothing to prove to this side.
+    /// Records that the next request needs no authentication for this side.
     pub fn pass(&mut self) {
         self.stage = self.stage.pass();
     }
@@ -194,7 +195,7 @@ impl Side {
         matches!(self.stage, Stage::Asking(_))
     }
 
-    /// Whether there is nothing more to say to this side.
+    /// Returns whether authentication with this side is complete.
     pub fn is_through(&self) -> bool {
         self.stage.is_through()
     }
@@ -211,7 +212,7 @@ impl Side {
         self.with = Some(with);
     }
 
-    /// What this request says.
+    /// Returns this request's authentication.
     pub fn answer(&mut self, ask: &Ask<'_>, steps: &mut Steps) -> Result<Answer> {
         self.meet(ask.peer, ask.login);
         let Some(scheme) = self.scheme() else {
@@ -229,7 +230,7 @@ impl Side {
         let login = ask.login.and_then(|login| login.for_peer(ask.peer));
         Ok(match scheme {
             Scheme::Basic => {
-                // A user without a name and a password without a letter prove nothing.
+                // An empty user and an empty password are no login.
                 let says = |login: &&Login| !login.user.is_empty() || !login.password.is_empty();
                 let login = login.filter(says).filter(|_| !ask.custom);
                 (login.map(|login| basic::basic(&login.user, &login.password).into()), true)
@@ -293,9 +294,9 @@ impl Side {
                     heard.problem |= !good;
                 }
                 Scheme::Ntlm => steps.ntlm = std::mem::take(&mut steps.ntlm).forget(),
-                // Its context has been asked already.
+                // Its security context has been asked already.
                 Scheme::Negotiate if spoken => heard.problem |= !steps.negotiate.is_ready(),
-                // What was sent already did not convince.
+                // The login was sent and refused.
                 Scheme::Basic | Scheme::Bearer if spoken => (heard.usable, heard.problem) = (0, true),
                 _ => {}
             }

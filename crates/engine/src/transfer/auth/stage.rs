@@ -1,5 +1,5 @@
-//! How far the conversation with one side has come: which scheme is in use, and whether the last request has proved who
-//! is asking by it. A value with transitions; what is sent, and what a reply says, is [`super::Side`]'s matter.
+//! The progress of authentication with one side: which scheme is in use, and whether the last request proved
+//! the login. A value with transitions; [`super::Side`] writes fields and parses replies.
 
 use tables::constant::{
     CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM,
@@ -19,7 +19,7 @@ pub enum Scheme {
     Ntlm = CURLAUTH_NTLM as u8,
     /// RFC 6750.
     Bearer = CURLAUTH_BEARER as u8,
-    /// AWS signature version 4, which is never asked for.
+    /// AWS signature version 4, which no challenge requests.
     AwsSigv4 = CURLAUTH_AWS_SIGV4 as u8,
 }
 
@@ -29,7 +29,7 @@ impl Scheme {
     /// The most secure one first.
     const PREFERENCE: [Scheme; 6] = [Negotiate, Bearer, Digest, Ntlm, Basic, AwsSigv4];
 
-    /// The bits of those that prove who is asking for as long as a connection lasts.
+    /// The bits of schemes that authenticate a connection.
     pub const BINDING: u64 = CURLAUTH_NTLM | CURLAUTH_NEGOTIATE;
 
     /// Its bit.
@@ -42,12 +42,12 @@ impl Scheme {
         Scheme::PREFERENCE.into_iter().find(|scheme| bits & scheme.bit() != 0)
     }
 
-    /// The one that these bits are, when they are no more than one; CURLAUTH_ONLY beside it makes two.
+    /// Returns the scheme of these bits if there is exactly one; CURLAUTH_ONLY with one counts as two.
     pub fn alone(bits: u64) -> Option<Scheme> {
         Scheme::best(bits).filter(|scheme| scheme.bit() == bits)
     }
 
-    /// Whether it proves who is asking for as long as a connection lasts, and only there.
+    /// Returns whether the scheme authenticates a connection, and is valid only there.
     pub fn binds(self) -> bool {
         self.bit() & Scheme::BINDING != 0
     }
@@ -58,28 +58,28 @@ impl Scheme {
     }
 }
 
-/// What has been said to one side, and what the next request says.
+/// The progress with one side, which determines the next request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
-    /// Nothing was settled on: a scheme that is wanted alone is used unasked, several wait for a challenge.
+    /// No scheme was chosen: a single allowed scheme is used without a challenge, several wait for one.
     #[default]
     Open,
     /// An earlier transfer of the handle settled on this scheme; it counts only for the same peer and user.
     Remembered(Scheme),
     /// A challenge made it the scheme to use.
     Settled(Scheme),
-    /// The last request went out to be challenged: without its body, and another one follows.
+    /// The last request was sent to get a challenge: without its body, and another one follows.
     Asking(Scheme),
     /// The last request said all that there is to say by it.
     Proved(Scheme),
-    /// No scheme is left but those that a new challenge may name.
+    /// No scheme is left except those in a new challenge.
     Exhausted,
 }
 
 use Stage::{Asking, Exhausted, Open, Proved, Remembered, Settled};
 
 impl Stage {
-    /// A transfer begins that wants these schemes.
+    /// Starts a transfer that allows these schemes.
     pub fn begin(self, wanted: u64) -> Stage {
         match self {
             Remembered(scheme) | Settled(scheme) | Asking(scheme) | Proved(scheme)
@@ -91,7 +91,7 @@ impl Stage {
         }
     }
 
-    /// A request is about to be made, to the peer and by the user of the one before or not.
+    /// Starts a request; `same`: to the same peer and with the same login as the previous one.
     pub fn meet(self, same: bool) -> Stage {
         match self {
             Remembered(scheme) if same => Settled(scheme),
@@ -101,7 +101,7 @@ impl Stage {
         }
     }
 
-    /// The scheme that the next request uses, of those that it may.
+    /// Returns the scheme of the next request, out of those allowed.
     pub fn scheme(self, allowed: u64) -> Option<Scheme> {
         match self {
             Open => Scheme::alone(allowed),
@@ -112,17 +112,17 @@ impl Stage {
         }
     }
 
-    /// The next request has a scheme to use. It proves who is asking, or asks what to prove.
+    /// Records the scheme of the next request. It proves the login, or requests a challenge.
     pub fn use_scheme(self, scheme: Scheme, proves: bool) -> Stage {
         if proves { Proved(scheme) } else { Asking(scheme) }
     }
 
-    /// The next request has no scheme to use: what was settled on is not for the peer at hand.
+    /// Records that the next request has no scheme: the chosen one is not allowed for the current peer.
     pub fn use_none(self) -> Stage {
         if self == Exhausted { Exhausted } else { Open }
     }
 
-    /// The next request has nothing to prove to this side. What was settled on stays.
+    /// Records that the next request needs no authentication for this side. The chosen scheme stays.
     pub fn pass(self) -> Stage {
         match self {
             Asking(scheme) | Proved(scheme) => Settled(scheme),
@@ -130,7 +130,7 @@ impl Stage {
         }
     }
 
-    /// The next request goes out on a connection that is new: what proved the one before proves nothing here.
+    /// Records that the next request uses a new connection, on which earlier proofs are void.
     pub fn reconnect(self) -> Stage {
         if self == Proved(Ntlm) { Open } else { self }
     }
@@ -148,7 +148,7 @@ impl Stage {
         }
     }
 
-    /// Whether there is nothing more to say to this side.
+    /// Returns whether authentication with this side is complete.
     pub fn is_through(self) -> bool {
         matches!(self, Proved(_) | Exhausted)
     }
@@ -203,17 +203,17 @@ mod tests {
         assert_eq!(ALL.map(Stage::is_through), [false, false, false, false, true, true]);
     }
 
-    /// Whole conversations, as curl's documentation tells them.
+    /// Whole exchanges, as in curl's documentation.
     #[test]
     fn conversations() {
         let any = u64::MAX;
-        // --anyauth: asked first, then the best that is offered.
+        // --anyauth: first a challenge, then the best scheme offered.
         let stage = Open.begin(any).meet(true);
         assert_eq!(stage.scheme(any), None);
         let stage = stage.use_none().pick(Basic.bit() | Digest.bit());
         assert_eq!(stage.scheme(any), Some(Digest));
         let stage = stage.use_scheme(Digest, true);
-        // The next transfer of the handle goes on with it; another user's begins anew.
+        // The next transfer of the handle continues with it; another user's starts again.
         assert_eq!(stage.begin(any).meet(true).scheme(any), Some(Digest));
         assert_eq!(stage.begin(any).meet(false).scheme(any), None);
         // --ntlm: two rounds on a connection, and the choice is open again on the next one.

@@ -1,4 +1,4 @@
-//! What a connection knows of its authentication: schemes that authenticate connections live with them.
+//! A connection's state of authentication, for schemes that authenticate connections.
 
 use wire::auth::ntlm;
 
@@ -43,12 +43,12 @@ impl NtlmStep {
         }
     }
 
-    /// What a challenge leads to, its token given; and whether that is of use.
+    /// Returns the next state after a challenge with this token, and whether the scheme is still usable.
     pub fn hear(self, token: Option<&[u8]>) -> (NtlmStep, bool) {
         match (token.map(ntlm::Message2::parse), self) {
             (Some(Ok(message)), _) => (Challenged(message), true),
             (Some(Err(_)), _) => (Idle, false),
-            // Asked anew on a connection that was authenticated before, or for the first time.
+            // A new challenge on an authenticated connection, or the first one.
             (None, Established | Idle) => (Idle, true),
             (None, _) => (Idle, false),
         }
@@ -60,7 +60,7 @@ impl NtlmStep {
     }
 }
 
-/// What a connection knows of one side.
+/// A connection's state for one side.
 #[derive(Default)]
 pub struct Steps {
     /// NTLM's.
@@ -80,7 +80,7 @@ impl Steps {
     }
 }
 
-/// What a connection knows of both sides.
+/// A connection's state for both sides.
 #[derive(Default)]
 pub struct ConnectionSteps {
     /// The server's.
@@ -92,7 +92,7 @@ pub struct ConnectionSteps {
 impl net::Memory for ConnectionSteps {}
 
 impl ConnectionSteps {
-    /// Whether the connection belongs to somebody.
+    /// Returns whether the connection has an owner.
     pub fn begun(&self) -> bool {
         self.server.begun() || self.proxy.begun()
     }

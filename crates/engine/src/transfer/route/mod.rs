@@ -1,5 +1,5 @@
 //! Route of a transfer: the URL of the current request, the one that the application named, and which secrets
-//! may go there.
+//! may be sent there.
 
 pub mod plan;
 mod planning;
@@ -20,7 +20,7 @@ use super::secret::{Peer, Secret};
 use crate::settings::Text;
 use target::Target;
 
-/// Where a transfer goes.
+/// The route of a transfer.
 pub struct Route {
     /// The handles of the transfer.
     pub handles: Handles,
@@ -51,19 +51,19 @@ impl Route {
         Route { handles, first_url: url.clone(), url, other_origin: false }
     }
 
-    /// Goes on with the URL of a redirect.
+    /// Continues with the URL of a redirect.
     pub fn follow(&mut self, url: Url) {
         self.other_origin = self.first_url.origin() != url.origin();
         self.url = Rc::new(Target::new(url, None));
         self.count_redirect();
     }
 
-    /// Returns the scheme of the current URL; `check_scheme` has let only known ones pass.
+    /// Returns the scheme of the current URL; `check_scheme` has accepted only known ones.
     pub fn scheme(&self) -> Scheme {
         self.url.scheme.unwrap_or(Scheme::Http)
     }
 
-    /// Notes what the application may ask about the URL of the next request.
+    /// Records facts about the URL of the next request for infos.
     pub fn note_url(&self) {
         let mut info = self.easy.info.borrow_mut();
         info.effective_url = Some(self.url.text.clone());
@@ -76,7 +76,7 @@ impl Route {
         self.url.peer.clone()
     }
 
-    /// Returns what the application gave for the server that it named: other servers get it only where
+    /// Wraps a secret for the server that the application named: other servers get it only if
     /// CURLOPT_UNRESTRICTED_AUTH allows that.
     pub fn secret<T>(&self, value: T) -> Secret<T> {
         match self.on(O::UnrestrictedAuth) {
@@ -85,8 +85,8 @@ impl Route {
         }
     }
 
-    /// Returns the application's own header lines that may go to where the current request leads. A line with
-    /// a secret is for the first server, and goes neither to another nor to a proxy on the way there.
+    /// Returns the application's own header lines that may be sent with the current request. A line with a
+    /// secret is for the first server, and goes neither to another nor to a proxy on the route.
     pub fn permitted_lines(&self, lines: &[Text]) -> Vec<Text> {
         let is_secret = |line: &Text| {
             own_line(line).is_some_and(|(name, _)| SECRET_FIELDS.iter().any(|s| name.eq_ignore_ascii_case(s)))

@@ -1,5 +1,5 @@
-//! Cookies, HSTS and Alt-Svc for the request at hand. The stores know hosts, paths and whether TLS
-//! protects them, and no transfer.
+//! Cookies, HSTS and Alt-Svc for the current request. The stores work with hosts, paths and whether TLS
+//! protects them; they do not know transfers.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::stores::altsvc::{self, Alternative};
 use crate::stores::{cookies, hsts};
 
 impl Route {
-    /// The Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
+    /// Returns the Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
     pub fn cookies_to_send(&self, literal: Option<&[u8]>) -> Option<Vec<u8>> {
         if !cookies::is_on(self.easy.keeper()) {
             return literal.map(<[u8]>::to_vec);
@@ -26,7 +26,7 @@ impl Route {
         cookies::header_for(self.easy.keeper(), self.site(&host), literal)
     }
 
-    /// Set-Cookie came.
+    /// Stores a received Set-Cookie.
     pub fn cookie_received(&self, value: &[u8]) {
         if cookies::is_on(self.easy.keeper()) {
             let host = self.site_name();
@@ -34,14 +34,14 @@ impl Route {
         }
     }
 
-    /// Where to go instead of this host of the current URL, to which those versions are offered, and HTTP/3
-    /// may be.
+    /// Returns the alternative service to use for this host of the current URL, with those versions and
+    /// possibly HTTP/3.
     pub fn alternative(&self, host: &str, port: u16, offer: &[String], quic: bool) -> Option<Alternative> {
         let tls = self.scheme().tls();
         tls.then(|| altsvc::alternative(self.easy.keeper(), host, port, offer, quic)).flatten()
     }
 
-    /// Tells where the connection leads instead.
+    /// Logs the alternative service.
     pub fn tell_alternative(&self, to: &Alternative) {
         self.easy.note(|| {
             let host = String::from_utf8_lossy(self.url.host_unbracketed().unwrap_or_default()).into_owned();
@@ -51,7 +51,8 @@ impl Route {
         });
     }
 
-    /// Alt-Svc came, in a reply of that version (as status lines have it). Over TLS alone is it believed.
+    /// Stores a received Alt-Svc, in a reply of that version (as in status lines). It is trusted only over
+    /// TLS.
     pub fn alternative_received(&self, version: u8, value: &[u8]) {
         if !self.scheme().tls() || !altsvc::is_on(self.easy.keeper()) {
             return;
@@ -72,14 +73,14 @@ impl Route {
         );
     }
 
-    /// Strict-Transport-Security came.
+    /// Stores a received Strict-Transport-Security.
     pub fn strictness_received(&self, value: &[u8]) {
         if self.scheme().tls() && hsts::is_on(self.easy.keeper()) {
             hsts::received(self.easy.keeper(), &self.url.host_ascii().unwrap_or_default(), value);
         }
     }
 
-    /// http becomes https for a host that asked for it.
+    /// Changes http to https for a host that requires it.
     pub fn upgrade(&mut self) -> Result<()> {
         let keeper = self.easy.keeper();
         // The host is looked at only where it may count: one that is no name fails.

@@ -1,6 +1,6 @@
-//! Where a request goes: the parsed URL, what is derived from it, and the plan for reaching it. The handle
-//! keeps its target as long as no option of the route changes, so that a transfer like the last one parses
-//! and plans nothing; one to another path of the same server parses its URL.
+//! The target of a request: the parsed URL, derived values, and the plan for reaching it. The handle keeps
+//! its target as long as no option of the route changes, so that a repeated transfer parses and plans
+//! nothing; one to another path of the same server only parses its URL.
 
 use std::cell::OnceCell;
 use std::io::Write as _;
@@ -28,7 +28,7 @@ pub struct Target {
     pub text: Text,
     /// Its scheme, when it is a known one.
     pub scheme: Option<Scheme>,
-    /// The server as somebody who may get secrets.
+    /// The server as a recipient of secrets.
     pub peer: Rc<Peer>,
     /// The value of the Host field, once a request has needed it.
     host_field: OnceCell<Box<[u8]>>,
@@ -37,7 +37,7 @@ pub struct Target {
     pub kept_head: RefCell<Option<KeptHead>>,
 }
 
-/// A plan, and what it was made from besides the authority of the URL.
+/// A plan, and the inputs that it was made from besides the URL's authority.
 #[derive(Clone)]
 pub(super) struct KnownPlan {
     pub way: u64,
@@ -46,7 +46,7 @@ pub(super) struct KnownPlan {
 }
 
 impl Target {
-    /// A URL that was given in these words, or is one of another text.
+    /// Creates a target. `given` is the text of the URL, if it was set as text.
     pub fn new(url: Url, given: Option<Text>) -> Target {
         Target {
             text: text(&url, given),
@@ -59,7 +59,7 @@ impl Target {
         }
     }
 
-    /// Another URL of the same authority: the way there is known, and whom it leads to.
+    /// Returns a target for another URL with the same authority, which keeps the plan and the peer.
     fn beside(&self, url: Url, given: Option<Text>) -> Target {
         Target {
             text: text(&url, given),
@@ -72,7 +72,7 @@ impl Target {
         }
     }
 
-    /// The host in ASCII, and the port unless HTTP has it as its default.
+    /// Returns the host in ASCII, and the port unless it is HTTP's default.
     pub fn host_field(&self) -> Result<&[u8]> {
         if let Some(known) = self.host_field.get() {
             return Ok(known);
@@ -84,7 +84,7 @@ impl Target {
             _ => value.extend(self.url.host_ascii().map_err(url::url_error)?),
         }
         let port = self.url.port_or_default().unwrap_or_default();
-        // A forwarded FTP URL always tells its port.
+        // A forwarded FTP URL always contains its port.
         let usual = self.scheme.is_some_and(|s| s.family().asks_by_http() && s.default_port() == port);
         if !usual {
             let _ = write!(value, ":{port}"); // memory takes all
@@ -93,7 +93,7 @@ impl Target {
     }
 }
 
-/// The URL as text: the one that was given, where that says the same.
+/// Returns the URL as text: the original text if it is equivalent.
 fn text(url: &Url, given: Option<Text>) -> Text {
     let text = url::url_text(url);
     given.filter(|given| **given == *text).unwrap_or_else(|| text.into())
@@ -129,7 +129,8 @@ pub fn first(easy: &EasyState) -> Result<Rc<Target>> {
     Ok(target)
 }
 
-/// Another handle goes where this one went last: where it has the same settings, it need not plan that anew.
+/// Copies the target of another handle's last transfer, so that one with the same settings need not plan
+/// again.
 pub fn follow(easy: &EasyState, other: &EasyState) {
     let known = other.memories.of::<Last>().borrow().clone();
     *easy.memories.of::<Last>().borrow_mut() = known;

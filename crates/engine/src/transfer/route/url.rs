@@ -1,4 +1,4 @@
-//! URLs of a transfer: the one that the settings name, their text, and curl's words for one that is refused.
+//! URLs of a transfer: the one in the settings, their text, and curl's texts for refused ones.
 
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
@@ -54,14 +54,14 @@ fn set_port(url: &mut Url, settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-/// Whether a URL begins with a scheme, be it followed by one slash alone.
+/// Returns whether a URL begins with a scheme, even if only one slash follows.
 fn names_scheme(text: &[u8]) -> bool {
     let end =
         text.iter().position(|b| !b.is_ascii_alphanumeric() && !b"+-.".contains(b)).unwrap_or(text.len());
     text.first().is_some_and(u8::is_ascii_alphabetic) && text[end..].starts_with(b":/")
 }
 
-/// Longest host name that is looked up at all.
+/// Maximum length of a host name that is looked up.
 const MAX_HOST: usize = 65_535;
 
 /// A URL as text, without its fragment's loss.

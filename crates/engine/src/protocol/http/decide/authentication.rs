@@ -1,5 +1,5 @@
-//! Authentication (RFC 9110 §11): which side a reply challenges, and whether another request follows. The schemes and what is
-//! said by them are `transfer::auth`'s.
+//! Authentication (RFC 9110 §11): which side a reply challenges, and whether another request follows.
+//! `transfer::auth` implements the schemes.
 
 use crate::settings::Method;
 
@@ -21,7 +21,8 @@ pub fn challenged_side(status: u16, has_proxy: bool) -> Option<Side> {
     }
 }
 
-/// Returns whether a request leaves its body out: a request that is only sent to be challenged would send it for nothing.
+/// Returns whether a request omits its body: a request that is only sent to get a challenge would send it for
+/// nothing.
 pub fn withholds_body(asks: bool, method: Method) -> bool {
     asks && !matches!(method, Method::Get | Method::Head)
 }
@@ -31,13 +32,13 @@ pub fn withholds_body(asks: bool, method: Method) -> bool {
 pub struct Asked {
     /// Status of the reply.
     pub status: u16,
-    /// The request left its body out.
+    /// Whether the request omitted its body.
     pub withheld: bool,
     /// There are credentials for the server.
     pub server: bool,
     /// There are credentials for the proxy that the request was handed to.
     pub proxy: bool,
-    /// Schemes that the challenges of this reply offer and that are still of use.
+    /// Schemes offered by the challenges of this reply that are still usable.
     pub usable: u64,
 }
 
@@ -66,8 +67,8 @@ pub fn choices(f: &Asked) -> Choices {
     Choices { server: choice(401, f.server), proxy: choice(407, f.proxy) }
 }
 
-/// Returns whether the request is sent again, after the sides have chosen. `found` says for each side that had a choice to make
-/// whether it has found a scheme; `through`, whether the server's side had nothing more to say before.
+/// Returns whether the request is sent again, after the sides have chosen. `found` says for each side with a
+/// choice whether it has found a scheme; `through`, whether the server's side was already done.
 pub fn is_repeated(f: &Asked, found: [Option<bool>; 2], through: bool) -> bool {
     found.contains(&Some(true)) || f.is_unasked() && f.server && !through
 }

@@ -1,5 +1,5 @@
-//! Body of a request: how it is framed, whether it waits for a go-ahead (RFC 9110 §10.1.1), and what a reply that overtakes it
-//! does to it.
+//! Body of a request: its framing, whether it waits for a go-ahead (RFC 9110 §10.1.1), and the effect of an
+//! early reply.
 
 use net::exchange::RequestBody;
 
@@ -14,7 +14,7 @@ pub const EXPECTATION_FAILED: u16 = 417;
 /// The body of a request whose framing is to be chosen.
 #[derive(Clone, Copy, Debug)]
 pub struct Framing<'a> {
-    /// The version in which the request goes out.
+    /// The version of the request.
     pub version: Version,
     /// There is no body.
     pub is_nothing: bool,
@@ -30,14 +30,14 @@ pub struct Framing<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoFraming;
 
-/// Decides how the body is framed. A body of unknown length is sent in chunks if nothing else can mark its end, or if the
-/// application asks for chunks.
+/// Decides how the body is framed. A body of unknown length is sent in chunks if nothing else can mark its
+/// end, or if the application requests chunks.
 pub fn framing(f: &Framing<'_>) -> Result<RequestBody, NoFraming> {
     let plain = if f.is_nothing { RequestBody::None } else { RequestBody::Plain };
     if f.version.has_streams() {
         return Ok(plain);
     }
-    // The application's promise holds for an empty body, too: the last chunk is sent.
+    // The application's header also applies to an empty body: the last chunk is sent.
     if let Some(value) = f.own_coding {
         let chunked = value.to_ascii_lowercase().windows(7).any(|w| w == b"chunked");
         return Ok(if chunked { RequestBody::Chunked } else { plain });
@@ -51,9 +51,9 @@ pub fn framing(f: &Framing<'_>) -> Result<RequestBody, NoFraming> {
 /// A request that may ask for a go-ahead.
 #[derive(Clone, Copy, Debug)]
 pub struct Expectation<'a> {
-    /// The version in which the request goes out.
+    /// The version of the request.
     pub version: Version,
-    /// The body is left out, because the request only asks for a challenge.
+    /// Whether the body is omitted, because the request is only sent to get a challenge.
     pub withheld: bool,
     /// There is no body.
     pub is_nothing: bool,
@@ -117,7 +117,7 @@ pub fn first_step(body: RequestBody, expects: bool) -> First {
 pub struct Overtaken {
     /// Its status.
     pub status: u16,
-    /// All of the request was sent, or sending was given up.
+    /// Whether the whole request was sent, or sending was given up.
     pub ended: bool,
     /// The body waits for a go-ahead.
     pub waiting: bool,
@@ -128,7 +128,7 @@ pub struct Overtaken {
 /// The effect of an early final reply on the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// None: sending goes on as it did.
+    /// None: sending continues unchanged.
     None,
     /// The body is not sent: the request is made again without an expectation.
     Withdraw,

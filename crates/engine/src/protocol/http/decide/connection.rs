@@ -1,9 +1,10 @@
-//! Connection: what is still read and sent behind a reply's head, and whether another request may use the connection.
+//! Connection: what is still read and sent after a reply's head, and whether another request may use the
+//! connection.
 
-/// A reply whose head has come.
+/// A reply whose head has been received.
 #[derive(Clone, Copy, Debug)]
 pub struct Body {
-    /// Nothing follows this reply: its body is the transfer's.
+    /// Whether nothing follows this reply: its body is that of the transfer.
     pub is_last: bool,
     /// The document does not fulfil CURLOPT_TIMECONDITION.
     pub is_unmet: bool,
@@ -13,7 +14,7 @@ pub struct Body {
     pub is_short: bool,
 }
 
-/// Returns whether the body is read. Reading a body that nobody wants keeps the connection in step with the server.
+/// Returns whether the body is read. Reading an unwanted body keeps the connection in step with the server.
 pub fn reads_body(f: &Body) -> bool {
     if f.is_last { !f.is_unmet } else { f.keep_alive && f.is_short }
 }
@@ -27,7 +28,7 @@ pub struct Unsent {
     pub until_close: bool,
     /// Frames of a WebSocket followed the reply.
     pub websocket: bool,
-    /// All has been sent, or sending was given up.
+    /// Whether everything has been sent, or sending was given up.
     pub ended: bool,
 }
 
@@ -42,7 +43,7 @@ pub enum Rest {
     None,
 }
 
-/// Decides what happens to the part of a request's body that its reply has overtaken.
+/// Decides what happens to the rest of a request's body after an early reply.
 pub fn rest(f: &Unsent) -> Rest {
     match f.keep && !f.until_close && !f.websocket {
         true => Rest::Send,
@@ -51,20 +52,20 @@ pub fn rest(f: &Unsent) -> Rest {
     }
 }
 
-/// Returns whether a failure to send fails the transfer although a reply has come. Behind a reply that ended with the connection
-/// nobody knows whether the failure has cut it short.
+/// Returns whether a failure to send fails the transfer although a reply was received. If the reply ended
+/// with the connection, the failure may have truncated it.
 pub fn send_failure_counts(until_close: bool, rest: Rest, status: u16) -> bool {
     until_close || rest == Rest::Send && status < 300
 }
 
-/// A connection whose exchange has ended well.
+/// A connection whose exchange succeeded.
 #[derive(Clone, Copy, Debug)]
 pub struct Used {
     /// The request was a stream of a session.
     pub stream: bool,
     /// The reply allows another request.
     pub keep: bool,
-    /// Nothing unexpected was received behind the reply.
+    /// Whether nothing unexpected was received after the reply.
     pub clean: bool,
     /// All of the request was sent.
     pub complete: bool,
@@ -72,22 +73,23 @@ pub struct Used {
     pub forbidden: bool,
     /// NTLM or Negotiate has begun to authenticate it.
     pub bound: bool,
-    /// The same request follows.
+    /// Whether the same request follows.
     pub again: bool,
 }
 
 /// The next use of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// It stays with the transfer, whose next request continues a login on it.
+    /// The transfer keeps it: the next request continues a login on it.
     Hold,
-    /// It goes back to the pool.
+    /// It returns to the pool.
     Release,
     /// It is closed.
     Close,
 }
 
-/// Decides what becomes of the connection. The rest of a stream says nothing about its session, which decides for itself.
+/// Decides what happens to the connection. The rest of a stream does not affect its session, which decides
+/// for itself.
 pub fn next_use(f: &Used) -> Use {
     let stays = if f.stream { !f.forbidden } else { f.keep && f.clean && f.complete && !f.forbidden };
     match stays {

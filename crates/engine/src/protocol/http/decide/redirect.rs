@@ -5,7 +5,8 @@ use wire::url::{Part, Url, UrlError, flag};
 
 use crate::settings::Method;
 
-/// Values of CURLOPT_FOLLOWLOCATION: the status code decides about a custom method, or only the first request has it.
+/// Values of CURLOPT_FOLLOWLOCATION: the status code decides about a custom method, or only the first request
+/// uses it.
 pub const OBEY_CODE: i64 = 2;
 /// See [`OBEY_CODE`].
 pub const FIRST_ONLY: i64 = 3;
@@ -24,7 +25,8 @@ pub fn is_exhausted(limit: i64, count: i64) -> bool {
 pub fn target(base: &Url, location: &[u8], path_as_is: bool, extra: u32) -> Result<Url, UrlError> {
     let as_is = if path_as_is { flag::PATH_AS_IS } else { 0 };
     let mut url = base.clone();
-    // A Location without a fragment gets none of the old URL: curl leaves the new URL as the server gave it.
+    // A Location without a fragment does not inherit the old URL's: curl keeps the new URL as the server sent
+    // it.
     url.set(Part::Url, Some(location), flag::URLENCODE | flag::ALLOW_SPACE | as_is | extra)?;
     Ok(url)
 }
@@ -210,7 +212,7 @@ mod tests {
         }
     }
 
-    /// CURLOPT_AUTOREFERER: the field names the page without what only its owner may know.
+    /// CURLOPT_AUTOREFERER: the field names the page without private parts of its URL.
     #[test]
     fn referers() {
         let rows = [

@@ -9,7 +9,7 @@ use crate::settings::Method;
 /// Status 101 (RFC 9110 §15.2.2).
 pub const SWITCHING: u16 = 101;
 
-/// The first bytes of a reply that do not begin a status line.
+/// A reply whose first bytes are not a status line.
 #[derive(Clone, Copy, Debug)]
 pub struct Headless {
     /// The connection has served another request before.
@@ -29,7 +29,7 @@ pub enum Http09 {
     NoStatusLine,
     /// The application does not allow it.
     NotAllowed,
-    /// Nothing of it is wanted.
+    /// No part of the body is wanted.
     NoBody,
 }
 
@@ -50,7 +50,7 @@ pub struct Head {
     pub status: u16,
     /// The server closed before the empty line.
     pub cut_off: bool,
-    /// The request asked for HTTP/2 by an Upgrade field.
+    /// Whether the request asked for HTTP/2 by an Upgrade field.
     pub asked_for_http2: bool,
     /// The request was one of HTTP/1.0.
     pub http10: bool,
@@ -63,7 +63,7 @@ pub enum Kind {
     Unsupported,
     /// The reply follows in HTTP/2.
     Http2Follows,
-    /// A change of protocol that nobody can have asked for.
+    /// A change of protocol that was not requested.
     Unexpected,
     /// The reply itself.
     Final,
@@ -102,8 +102,9 @@ pub enum CutOff {
     BodyMissing(u64),
 }
 
-/// Decides about a head that ended without its empty line. Some servers leave that out if no body follows, and curl takes the
-/// lines that came; only a reply that has no status line is none, and an interim one. `length` is the body's, where one follows.
+/// Decides about a head that ended without its empty line. Some servers omit that if no body follows, and
+/// curl uses the lines received; it is not a reply only if it has no status line, or is interim. `length` is
+/// the length of a body that follows.
 pub fn cut_off(lines: usize, status: u16, length: Option<u64>) -> CutOff {
     if lines == 0 || status / 100 == 1 {
         return CutOff::Nothing;
@@ -129,7 +130,7 @@ pub struct Final {
     pub limit: i64,
     /// CURLOPT_RESUME_FROM_LARGE.
     pub resume_from: i64,
-    /// A Content-Range begins at that place.
+    /// Whether a Content-Range begins at the requested offset.
     pub resumes: bool,
     /// A Content-Range names no place: the reply is the whole file.
     pub begins_anew: bool,
@@ -192,7 +193,7 @@ pub fn fault(f: &Final) -> Option<Fault> {
 /// A resumed document that is complete already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Complete {
-    /// Nothing is behind the place that was asked for.
+    /// There is nothing after the requested offset.
     NothingBehind,
     /// The server sends the whole document, which is as long as the part that is there.
     SameLength,
@@ -216,7 +217,7 @@ pub fn is_unmet(condition: i64, limit: i64, modified: Option<i64>, has_range: bo
     if condition == CURL_TIMECOND_IFUNMODSINCE { modified >= limit } else { modified <= limit }
 }
 
-/// Returns whether a reply is none: 101 alone, behind which nothing came.
+/// Returns whether there was no real reply: only a 101, and nothing after it.
 pub fn is_empty(status: u16, downloaded: i64) -> bool {
     status == SWITCHING && downloaded == 0
 }

@@ -13,9 +13,9 @@ pub struct Own {
     pub method: Method,
     /// Its body is a form.
     pub form: bool,
-    /// It leaves its body out to be challenged.
+    /// Whether it omits its body to get a challenge.
     pub withheld: bool,
-    /// It goes to another origin than the first one.
+    /// Whether it goes to another origin than the first one.
     pub other_origin: bool,
 }
 
@@ -62,11 +62,11 @@ pub struct Part {
     pub from: i64,
     /// CURLOPT_RANGE is set.
     pub range: bool,
-    /// Where a resumed upload goes on, and the length of the whole.
+    /// The offset of a resumed upload, and the total length.
     pub upload: Option<(u64, Option<u64>)>,
-    /// The application has a Range field of its own.
+    /// Whether the application has its own Range field.
     pub own_range: bool,
-    /// The application has a Content-Range field of its own.
+    /// Whether the application has its own Content-Range field.
     pub own_content_range: bool,
 }
 
@@ -102,8 +102,8 @@ pub fn range(f: &Part) -> Range {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NothingLeft;
 
-/// Decides where a resumed upload goes on: `Some(place)`, whose bytes before are skipped. A negative offset asks where the
-/// server is; HTTP has no way to ask, so all of it goes, and the field says so.
+/// Decides where a resumed upload continues: `Some(offset)` skips the bytes before it. A negative offset
+/// means to ask the server for its size; HTTP cannot do that, so everything is sent, and the field says so.
 pub fn resumed_upload(
     method: Method,
     from: i64,
@@ -134,7 +134,7 @@ pub fn has_open_end(follows: RequestBody, version: Version, size: Option<u64>, w
     follows == RequestBody::Chunked || in_frames
 }
 
-/// A request whose head might be sent again by the next transfer.
+/// A request whose head might be reused by the next transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Repeatable {
     /// It is for the URL that the application gave.
@@ -143,19 +143,19 @@ pub struct Repeatable {
     pub redirected: bool,
     /// A server has replied in HTTP/1.0, or does on this connection.
     pub http10: bool,
-    /// A proxy fetches the URL, or an alternative service is asked.
+    /// Whether a proxy fetches the URL, or an alternative service is used.
     pub indirect: bool,
-    /// Each request of the scheme is another one: a WebSocket has a key of its own, RTSP numbers its requests.
+    /// Whether each request of the scheme differs: a WebSocket has its own key, RTSP numbers its requests.
     pub numbered: bool,
-    /// HTTP/2 is asked for in a field.
+    /// Whether a field asks for HTTP/2.
     pub asks_for_upgrade: bool,
-    /// The application keeps replies, and may add conditions.
+    /// Whether the application has a cache, and may add conditions.
     pub keeps_replies: bool,
     /// The handle has cookies.
     pub cookies: bool,
 }
 
-/// Returns whether the head depends on the settings and the URL alone.
+/// Returns whether the head depends only on the settings and the URL.
 pub fn is_repeatable(f: &Repeatable) -> bool {
     f.first_url
         && !(f.redirected

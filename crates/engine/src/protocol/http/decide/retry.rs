@@ -1,4 +1,4 @@
-//! Retry: whether a request that failed is sent again, and on what.
+//! Retry: whether a failed request is sent again, and on which connection.
 
 use tables::Code;
 
@@ -172,7 +172,8 @@ mod tests {
         }
     }
 
-    /// Whatever the circumstances, a forbidden request is sent again only if its connection never came to be.
+    /// In all circumstances, a request that must not be repeated is sent again only if its connection was
+    /// never established.
     #[test]
     fn forbidden_stays_forbidden() {
         for code in [Code::GotNothing, Code::RecvError, Code::SendError, Code::Http2, Code::Http2Stream] {

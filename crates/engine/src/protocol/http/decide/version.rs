@@ -1,4 +1,4 @@
-//! Version of HTTP: in which one a request goes out, and when HTTP/2 is asked for or avoided.
+//! Version of HTTP: the version of a request, and when HTTP/2 is requested or avoided.
 
 /// A version of HTTP, as requests have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Link {
     pub answers_http10: bool,
 }
 
-/// Decides in which version the request goes out.
+/// Decides the version of the request.
 pub fn of_request(link: &Link) -> Version {
     match (link.websocket, link.stream) {
         (true, true) => Version::Http2,
@@ -59,8 +59,8 @@ pub fn of_request(link: &Link) -> Version {
     }
 }
 
-/// Returns whether the request is to be one of HTTP/1.0: the application wants that, or the server knows nothing else. A WebSocket
-/// has no such choice.
+/// Returns whether the request uses HTTP/1.0: the application requests it, or the server supports nothing
+/// else. A WebSocket cannot use it.
 pub fn asks_for_http10(link: &Link) -> bool {
     !link.websocket && (link.heard_http10 || link.wants_http10)
 }
@@ -70,8 +70,8 @@ pub fn asks_for_upgrade(link: &Link, wanted: bool) -> bool {
     wanted && !link.stream && of_request(link) == Version::Http11
 }
 
-/// Returns whether HTTP/2 is left out of the next connection's offer: a server has refused it, or the login is one that
-/// authenticates the connection, which would then serve other streams, too.
+/// Returns whether HTTP/2 is omitted from the next connection's offer: a server has refused it, or the login
+/// authenticates the whole connection, which would then serve other streams, too.
 pub fn avoids_http2(offered: bool, refused: bool, bound: bool) -> bool {
     offered && (refused || bound)
 }
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// A reply of 101 to a request of HTTP/1.0 is a fault, but a WebSocket is always asked for in HTTP/1.1.
+    /// A 101 reply to a request of HTTP/1.0 is an error, but a WebSocket always uses HTTP/1.1.
     #[test]
     fn wishes() {
         let rows = [
