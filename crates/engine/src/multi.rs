@@ -35,8 +35,7 @@ use crate::share::KEPT;
 #[derive(Clone)]
 pub struct Multi(pub(crate) Rc<MultiState>);
 
-/// Tells the application when to call again: milliseconds, or `None` to delete the timer. `false` stops all
-/// transfers.
+/// Tells the application when to call again: milliseconds, or `None` for never. `false` stops all transfers.
 pub type TimerCallback = Rc<dyn Fn(Option<u64>) -> bool>;
 
 /// Called for each finished transfer, from inside the run.
@@ -201,8 +200,7 @@ impl Multi {
         self.0.running.set(self.0.running.get() + 1);
     }
 
-    /// curl_multi_remove_handle: drops a transfer that is still running, and its connection. The handle is
-    /// removed even if the timer callback fails.
+    /// curl_multi_remove_handle: drops a running transfer with its connection, even if the timer callback fails.
     pub fn remove(&self, easy: &Easy) -> MultiCode {
         if !easy.multi().is_some_and(|m| Rc::ptr_eq(&m.0, &self.0)) {
             return if easy.multi().is_some() { MultiCode::BadEasyHandle } else { MultiCode::Ok };
@@ -476,8 +474,7 @@ impl Multi {
         self.0.for_names.take().iter().for_each(Pool::close_all);
         let reactor = self.0.runtime.reactor();
         reactor.set_hook(None);
-        // A transfer that was jumped out of holds a reference forever: large buffers and descriptors are
-        // freed now.
+        // Frees large buffers and descriptors: a transfer that was jumped out of holds a reference forever.
         reactor.end();
         self.0.spares.forget();
         drop(self.0.shared_pools.take());
@@ -530,7 +527,7 @@ impl Multi {
         if self.was_stopped() { MultiCode::AbortedByCallback } else { MultiCode::Ok }
     }
 
-    /// Drives one easy handle to its end. Its transfer stays on the stack of the caller, and its result is no
+    /// Runs one easy handle to its end. Its transfer is on the caller's stack, and its result is not a
     /// message.
     pub(crate) fn run_one(&self, easy: &Easy, transfer: Pin<&mut impl Future<Output = Code>>) -> Code {
         self.enter(easy);
@@ -555,8 +552,7 @@ impl Multi {
     }
 }
 
-/// Removes a transfer that runs to its end from the multi handle, even if a panic or an exception of the
-/// application unwinds.
+/// Removes a transfer that runs to its end from the multi handle, even if its run unwinds.
 struct Leaves<'a> {
     multi: &'a Multi,
     easy: &'a Easy,
@@ -569,8 +565,7 @@ impl Drop for Leaves<'_> {
     }
 }
 
-/// Ends the transfer that unwound the run, by a panic or by an exception of the application that passes
-/// through. The other transfers continue.
+/// Ends the transfer that unwound the run, by a panic or an exception. The other transfers continue.
 struct EndsThrown<'a>(&'a Multi);
 
 impl Drop for EndsThrown<'_> {

@@ -1,5 +1,4 @@
-//! The head of a reply: reads its lines, passes them to the application as they arrive, and stores what the
-//! transfer needs.
+//! The head of a reply: reads its lines, passes them to the application, and stores what the transfer needs.
 
 use std::future::poll_fn;
 use std::hint::cold_path;
@@ -71,8 +70,7 @@ pub struct RarelySaid {
     content_codings: Vec<u8>,
     /// Location.
     pub location: Option<Vec<u8>>,
-    /// The Location of an interim reply before this one: it is reported, but not followed; there is one at
-    /// most.
+    /// The Location of an interim reply before this one: reported, but not followed; there is at most one.
     pub interim_location: Option<Vec<u8>>,
     last_modified: Option<i64>,
     /// Values of WWW-Authenticate.
@@ -190,8 +188,7 @@ pub async fn head(
     }
 }
 
-/// Checks that the heads of this request, `total`, and those of the transfer stay within the limits with one
-/// more part.
+/// Checks that the heads of this request, `total`, and of the transfer stay within limits with this part.
 fn check_size(t: &Transfer, total: usize, part: usize) -> Result<()> {
     let all = t.easy.info.borrow().header_size as usize + part;
     let (bad, limit) = match total > MAX_HEADS {
@@ -298,8 +295,7 @@ fn bad(fault: Fault) -> Error {
 }
 
 impl Response {
-    /// Processes one part of the head: stores its contents, and passes it on. Returns whether the head has
-    /// ended with it.
+    /// Processes one part of the head: stores its contents, and passes it on. Returns whether it is the end.
     fn part(
         &mut self,
         t: &mut Transfer,
