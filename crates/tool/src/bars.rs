@@ -1,8 +1,8 @@
 //! `-Z --progress=bars`: a line for each transfer, up to the terminal's height, and sums below.
 //!
-//! A transfer stays in its line; where the terminal is full, one that starts takes the line of the one that ended first, so that
-//! nothing scrolls but what is said in between. `Bars` decides what the lines are, `Screen` what must be written to a terminal
-//! that shows others: lines that have changed, each written over what stood there, in one piece. Neither looks at a clock or
+//! A transfer keeps its line. If the terminal is full, a new transfer takes the line of the one that ended
+//! first, so that only messages scroll. `Bars` decides the contents of the lines, `Screen` what to write to a
+//! terminal that shows older ones: changed lines, each overwritten in one piece. Neither reads a clock or
 //! writes anything.
 
 use crate::progress::{Counts, End, bar, rate, sums, time_left, width};
@@ -10,19 +10,19 @@ use std::time::Duration;
 
 /// Lines that are no transfer's: the rest, the sums, and the cursor's.
 const OTHER_LINES: usize = 3;
-/// What the present rate is taken over.
+/// Period over which the current rate is computed.
 const WINDOW: Duration = Duration::from_secs(3);
 
 /// A transfer in its line.
 #[derive(Clone, Debug)]
 struct Slot {
-    /// Tells transfers apart.
+    /// Identifies the transfer.
     id: u64,
     name: String,
     counts: Counts,
     /// Since its first attempt began.
     spent: Duration,
-    /// How it ended, and how many had ended before it.
+    /// The result, and how many transfers had ended before it.
     ended: Option<(End, usize)>,
 }
 
@@ -35,12 +35,12 @@ pub struct Running<'n> {
     pub spent: Duration,
 }
 
-/// What the run has come to.
+/// The state of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
     /// How many transfers there will be, if that is known.
     pub all: Option<usize>,
-    /// All of those have begun.
+    /// Whether all transfers have started.
     pub begun: bool,
     pub spent: Duration,
     /// All is over.
@@ -54,9 +54,9 @@ pub struct Bars {
     failed: usize,
     /// Brought an error's page.
     http_errors: usize,
-    /// Moved by those.
+    /// Bytes moved by ended transfers.
     moved: i64,
-    /// When so many bytes had been moved, for the rate.
+    /// Samples of the bytes moved, for the rate.
     samples: std::collections::VecDeque<(Duration, i64)>,
 }
 
@@ -87,7 +87,7 @@ impl Bars {
         self.slots.get_mut(at)
     }
 
-    /// A line that is free, or that of the one that ended first.
+    /// Returns a free line, or that of the transfer that ended first.
     fn room(&self, rows: usize) -> Option<usize> {
         if self.slots.len() < rows.saturating_sub(OTHER_LINES) {
             return Some(self.slots.len());
@@ -96,7 +96,7 @@ impl Bars {
         over.min().map(|(_, at)| at)
     }
 
-    /// What a terminal of that size shows now.
+    /// Returns the lines for a terminal of that size.
     pub fn lines(&mut self, running: &[Running], run: Run, columns: usize, rows: usize) -> Vec<String> {
         // The terminal may have become smaller.
         self.slots.truncate(rows.saturating_sub(OTHER_LINES));
@@ -129,7 +129,7 @@ impl Bars {
         }
         let (since, before) = if run.end { (Duration::ZERO, 0) } else { self.samples[0] };
         let recent = rate(moved.saturating_sub(before), run.spent.saturating_sub(since));
-        // At the first look there is nothing to compare with.
+        // The first time there is nothing to compare with.
         let recent = if self.samples.len() < 2 { rate(moved, run.spent) } else { recent };
         let mut text = match run.all {
             Some(all) => format!("{} of {all} done", self.ended),
@@ -153,7 +153,8 @@ impl Bars {
         sums(&text, moved, recent, &left, columns)
     }
 
-    /// How long it will take, in seconds: by what is missing, where all that is known; by how many are missing otherwise.
+    /// Estimates the remaining time in seconds: by missing bytes if all sizes are known, otherwise by missing
+    /// transfers.
     fn left(&self, running: &[Running], run: Run, rate: i64) -> Option<i64> {
         let sized = |one: &Running| one.counts.total() > 0;
         if run.begun && rate > 0 && running.iter().all(sized) {
@@ -175,7 +176,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// What brings it up to date, with whole lines that stay put above it.
+    /// Returns the output that updates the screen, with whole lines that stay above it.
     pub fn update(&mut self, above: &[u8], lines: Vec<String>, columns: usize) -> Vec<u8> {
         let resized = std::mem::replace(&mut self.columns, columns) != columns;
         let out = match above.is_empty() && !resized {
@@ -205,7 +206,7 @@ impl Screen {
     }
 
     fn anew(&self, above: &[u8], lines: &[String], resized: bool) -> Vec<u8> {
-        // A terminal that has become narrower has broken what was wider.
+        // A terminal that has become narrower has wrapped wider lines.
         let broken = |line: &String| width(line).div_ceil(self.columns.max(1)).max(1);
         let up: usize = if resized { self.shown.iter().map(broken).sum() } else { self.shown.len() };
         let mut out = format!("{}\r", moved(up, 0)).into_bytes();
@@ -217,7 +218,7 @@ impl Screen {
             out.extend(line.strip_suffix(b"\n").unwrap_or(line));
             out.extend(b"\x1b[K\n");
         }
-        // Something may stand where lines were.
+        // Other text may be where lines were.
         out.extend(b"\x1b[J");
         out
     }
@@ -238,7 +239,7 @@ mod tests {
 
     const OK: End = End { code: 0, status: 200 };
 
-    /// A list that was longer than the screen leaves no row that is nobody's, and an error's page is no success.
+    /// A list that was longer than the screen leaves no orphaned row, and an error page is not a success.
     #[test]
     fn every_row_has_a_name_and_errors_are_shown() {
         let mut bars = Bars::default();
@@ -270,7 +271,7 @@ mod tests {
         let lines = bars.lines(&[one(1, "a", 0, 100), one(2, "b", 0, 100)], run(1, 5), 80, 6);
         assert!(lines.len() == 3 && lines[0].starts_with("a ") && lines[1].starts_with("b "), "{lines:?}");
         bars.ended(one(2, "b", 100, 100), OK, 6);
-        // One takes a free line, the next that of the one that ended, and for two there is none.
+        // One takes a free line, the next that of an ended transfer, and for two there is none.
         let running: Vec<Running> = [(1, "a"), (3, "c"), (4, "d"), (5, "e"), (6, "f")]
             .map(|(id, name)| one(id, name, 50, 100))
             .into();

@@ -1,3 +1,3 @@
-//! Text as the system has it: file names, arguments and header values need not be UTF-8.
+//! Text of the system: file names, arguments and header values need not be UTF-8.
 
 pub type Bytes = Vec<u8>;

@@ -1,7 +1,7 @@
-//! Config files: `-K`, and the default file that is read when nothing forbids it.
+//! Config files: `-K`, and the default file that is read unless disabled.
 //!
-//! A line is an option, with or without dashes, and its argument after blanks, `=` or `:`. See curl's description
-//! of `--config`, and of the places looked at in curl(1).
+//! A line is an option, with or without dashes, and its argument after blanks, `=` or `:`. See curl's
+//! description of `--config`, and of the searched locations in curl(1).
 
 use crate::bytes::Bytes;
 use crate::parse::Wrong;
@@ -23,7 +23,7 @@ pub fn places(world: &dyn World) -> Vec<Bytes> {
     places
 }
 
-/// The file of these names that stands in the program's folder.
+/// Returns the first of these files in the program's directory.
 fn beside_program(names: &[&str]) -> impl Iterator<Item = Bytes> {
     let program = if names.is_empty() { None } else { std::env::current_exe().ok() };
     names.iter().filter_map(move |name| system::name_of(program.as_ref()?.with_file_name(name)))
@@ -33,7 +33,7 @@ fn beside_program(names: &[&str]) -> impl Iterator<Item = Bytes> {
 pub struct Entry<'l> {
     pub option: &'l [u8],
     pub argument: Option<Bytes>,
-    /// The argument begins with a quote that means nothing here.
+    /// Whether the argument begins with a single quote, which has no meaning here.
     pub single_quote: bool,
     /// Something follows an argument without quotes.
     pub loose_blank: bool,
@@ -54,7 +54,8 @@ pub fn entries(content: &[u8]) -> impl Iterator<Item = (usize, Result<Entry<'_>,
     })
 }
 
-/// Takes a line apart; none for blank lines and comments. One that begins with `/` or `*` is no comment any more.
+/// Parses a line; `None` for blank lines and comments. A line that begins with `/` or `*` is no longer a
+/// comment.
 fn entry(line: &[u8]) -> Option<Entry<'_>> {
     let line = line.trim_ascii_start();
     if line.is_empty() || matches!(line[0], b'#' | 0) {
@@ -80,7 +81,7 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
     })
 }
 
-/// What stands before the closing quote, with its escapes undone.
+/// Returns the text up to the closing quote, with escapes resolved.
 fn unquote(text: &[u8]) -> Bytes {
     let mut out = Bytes::with_capacity(text.len());
     let mut rest = text;

@@ -1,21 +1,22 @@
-//! File names as Windows reads them, made to mean a file and nothing else: `NUL`, `COM1.txt` and their like are devices in every
-//! folder, a colon begins a stream of another file, and dots and blanks at the end are not seen, so that `a.` overwrites `a`.
-//! Source: "Naming Files, Paths, and Namespaces" of Windows' documentation. What becomes of a name is what curl's tool makes of it:
-//! `_` in the place of what may not be there, `_NUL` for `NUL`, `NUL_txt` for `NUL.txt`.
+//! Converts file names so that Windows interprets them as files and nothing else. `NUL`, `COM1.txt` and
+//! similar names are devices in every directory, a colon starts a stream of another file, and trailing dots
+//! and blanks are ignored, so that `a.` overwrites `a`. Source: "Naming Files, Paths, and Namespaces" of
+//! Windows' documentation. The conversion is that of curl's tool: `_` for forbidden characters, `_NUL` for
+//! `NUL`, `NUL_txt` for `NUL.txt`.
 //!
-//! These are functions of bytes alone, and the same wherever they are built; `system` says where they are needed.
+//! The functions work on bytes, and are the same on every system; `system` decides where they are needed.
 
 use crate::bytes::Bytes;
 
 /// Devices without a number.
 const DEVICES: &[&str] = &["CON", "PRN", "AUX", "NUL", "CLOCK$", "CONIN$", "CONOUT$"];
-/// Those with one, which may be written above the line, too.
+/// Devices with a number, which may be a superscript, too.
 const NUMBERED: &[&str] = &["COM", "LPT"];
 const NUMBERS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "\u{b9}", "\u{b2}", "\u{b3}"];
 
 /// A name without folders.
 pub fn plain(name: &[u8]) -> Bytes {
-    // What is no text cannot be a name: each piece of it becomes one character, and so as few names as possible become one.
+    // Invalid UTF-8 cannot be a name: each invalid sequence becomes one character, so that few names collide.
     let text = String::from_utf8_lossy(name).replace(char::REPLACEMENT_CHARACTER, "_");
     let replaced: String = text.chars().map(|c| if is_forbidden(c) { '_' } else { c }).collect();
     let seen = replaced.trim_end_matches(['.', ' ']);
@@ -32,7 +33,7 @@ pub fn plain(name: &[u8]) -> Bytes {
     .into_bytes()
 }
 
-/// A name with folders, which may begin with a drive: each of its parts as [`plain`].
+/// Converts a name with directories, which may begin with a drive: each part as by [`plain`].
 pub fn path(name: &[u8]) -> Bytes {
     let drive = match name {
         [letter, b':', ..] if letter.is_ascii_alphabetic() => 2,
@@ -61,7 +62,7 @@ fn is_forbidden(c: char) -> bool {
     c.is_control() || "<>:\"/\\|?*".contains(c)
 }
 
-/// How long the name of a device is with which this begins; what follows a dot or blanks does not make a file of it.
+/// Returns the length of a device name at the beginning; a dot or blanks after it do not make it a file.
 fn device(name: &str) -> Option<usize> {
     let length = name.find('.').unwrap_or(name.len());
     let base = name[..length].trim_end_matches(' ').to_uppercase();
@@ -99,12 +100,12 @@ mod tests {
             ("nul .txt", "nul _txt"),
             ("NUL ", "_NUL"),
             ("NUL...", "_NUL"),
-            // What only begins like one.
+            // Names that only begin like one.
             ("CONSOLE", "CONSOLE"),
             ("COM10", "COM10"),
             ("COM", "COM"),
             ("nul_", "nul_"),
-            // Streams and what a shell would make more of.
+            // Streams, and characters that are special in a shell.
             ("a:b", "a_b"),
             ("a.txt::$DATA", "a.txt__$DATA"),
             ("C:", "C_"),
@@ -148,7 +149,8 @@ mod tests {
         }
     }
 
-    /// Any bytes: what comes out is a name of one part, no device, and stays as it is when it is made safe again.
+    /// For any bytes, the result is a name of one part and not a device, and converting it again does not
+    /// change it.
     #[test]
     fn any_name_becomes_a_safe_one() {
         const SCRAPS: [&[u8]; 16] = [

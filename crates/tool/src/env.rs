@@ -1,4 +1,4 @@
-//! What all transfers of a run share: messages, traces, totals.
+//! State shared by all transfers of a run: messages, traces, totals.
 
 use crate::cache::{Cache, USUAL_SIZE};
 use crate::message::Messages;
@@ -22,11 +22,11 @@ pub struct Env {
     trace_out: RefCell<TraceOut>,
     pub stdout_is_terminal: bool,
     pub stderr_is_terminal: bool,
-    /// Where replies are kept, if that was asked for.
+    /// The cache, if one was requested.
     pub cache: Option<Cache>,
-    /// Why the cache that was asked for can't be used.
+    /// Why the requested cache cannot be used.
     pub cache_error: Option<String>,
-    /// The body of some transfer goes to the terminal.
+    /// Whether the body of a transfer is written to the terminal.
     pub shows_body: Cell<bool>,
 }
 

@@ -1,20 +1,20 @@
-//! Header fields of requests that prove nothing: a reply cannot depend on them as on a credential. A field that is not on the list
-//! counts as one: X-Api-Key, PRIVATE-TOKEN and every name that somebody will invent.
+//! Request fields that are not credentials, so that a reply cannot depend on them as such. A field that is
+//! not listed counts as one: X-Api-Key, PRIVATE-TOKEN and any future name.
 
-/// Fields with a meaning of their own in a standard, none of which says who asks. From (RFC 9110, section 10.1.2) and Origin
-/// (RFC 6454) do, and Host names the server; they are left out.
+/// Standard fields that do not identify the user. From (RFC 9110, section 10.1.2) and Origin (RFC 6454) do,
+/// and Host names the server; they are omitted.
 const HARMLESS: &[&str] = &[
     // Content negotiation: RFC 9110, section 12.5. A server names these in Vary.
     "Accept",
     "Accept-Charset",
     "Accept-Encoding",
     "Accept-Language",
-    // Context: section 10.1. A Referer must not have a login in it, and a server may not rely on User-Agent.
+    // Context: section 10.1. A Referer must not contain a login, and a server may not rely on User-Agent.
     "Expect",
     "Referer",
     "TE",
     "User-Agent",
-    // Conditions and ranges: sections 13.1 and 14.2. They hold validators that the server has given away.
+    // Conditions and ranges: sections 13.1 and 14.2. They contain validators from the server.
     "If-Match",
     "If-Modified-Since",
     "If-None-Match",
@@ -43,7 +43,7 @@ const HARMLESS: &[&str] = &[
     "Want-Repr-Digest",
 ];
 
-/// Whether a field of a request is known to prove nothing.
+/// Returns whether a request field is known not to be a credential.
 pub fn is_harmless(name: &[u8]) -> bool {
     HARMLESS.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }

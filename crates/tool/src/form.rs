@@ -15,7 +15,7 @@ const LARGEST_HEADER_FILE: usize = 1 << 20;
 /// Parts nested deeper than this are refused.
 const DEEPEST: usize = 64;
 
-/// What stands after the semicolons of one part.
+/// The parameters of one part, after its semicolons.
 #[derive(Default)]
 struct Details {
     data: Bytes,
@@ -38,7 +38,7 @@ impl Details {
     }
 }
 
-/// Adds what one `-F` describes to the current group.
+/// Adds the part described by one `-F` to the current group.
 pub fn add(parser: &mut Parser, text: &[u8], literal: bool) -> Result<(), Wrong> {
     let Some(equals) = text.iter().position(|byte| *byte == b'=') else {
         parser.messages.warn("Illegally formatted input field");
@@ -160,7 +160,7 @@ impl Reader<'_> {
         found
     }
 
-    /// A word up to a semicolon or the end of the part; in double quotes it may hold both.
+    /// Reads a word up to a semicolon or the end of the part; in double quotes it may contain both.
     fn word(&mut self) -> Bytes {
         self.skip_space();
         if self.peek() == Some(b'"')
@@ -179,7 +179,7 @@ impl Reader<'_> {
         self.text[start..end].to_vec()
     }
 
-    /// Without its closing quote it is not a quoted word.
+    /// Reads a quoted word; `None` if the closing quote is missing.
     fn quoted(&mut self) -> Option<Bytes> {
         let mut word = Bytes::new();
         let mut at = self.at + 1;
@@ -226,8 +226,8 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// A type and its parameters, up to the next field that is known. The type ends at a blank, a quote or a line break, and what
-    /// then follows is passed over with a warning, as curl 8.22 does: a type never brings a second line.
+    /// Reads a type and its parameters, up to the next known field. The type ends at a blank, a quote or a
+    /// line break, and the rest is ignored with a warning, as in curl 8.22: a type never adds a second line.
     fn mime_type(&mut self, parser: &mut Parser) -> Bytes {
         self.skip_space();
         let start = self.at;
@@ -275,7 +275,7 @@ impl Reader<'_> {
     }
 }
 
-/// Headers from a file: lines that start with a blank continue the one before, # starts a comment.
+/// Reads headers from a file: lines that start with a blank continue the previous one, # starts a comment.
 fn header_lines(parser: &mut Parser, file: &[u8], content: &[u8]) -> Vec<Bytes> {
     let mut found: Vec<Bytes> = Vec::new();
     for (number, line) in content.split(|byte| *byte == b'\n').enumerate() {
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(found[2].content, Content::FileData(b"f".to_vec()));
     }
 
-    /// What curl 8.22 was seen to send.
+    /// The output of curl 8.22.
     #[test]
     fn a_type_ends_where_curl_ends_it() {
         for (given, kind, filename) in [

@@ -1,4 +1,5 @@
-//! URL globbing: `{a,b}`, `[1-10:2]`, `[a-z]`, named as in `{<day>mon,tue}`, and `#1` or `#<day>` in output names.
+//! URL globbing: `{a,b}`, `[1-10:2]`, `[a-z]`, named as in `{<day>mon,tue}`, and `#1` or `#<day>` in output
+//! names.
 //!
 //! See curl(1), "Globbing". Brackets around an IPv6 address, and empty ones, are no globs.
 
@@ -68,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// Goes to the next value; false when it has come round to the first.
+    /// Moves to the next value; false when it wraps around to the first.
     fn advance(&mut self) -> bool {
         match self {
             Kind::Items { items, at } => {
@@ -90,7 +91,7 @@ impl Kind {
     }
 }
 
-/// A parsed pattern and the combination it stands at.
+/// A parsed pattern and its current combination.
 #[derive(Clone, Debug)]
 pub struct Glob {
     patterns: Vec<Pattern>,
@@ -138,12 +139,12 @@ impl Glob {
     }
 }
 
-/// Whether a text has anything that means something to [`Glob::parse`], be it a mistake.
+/// Returns whether a text has anything that is special to [`Glob::parse`], even a mistake.
 pub fn may_be_one(text: &[u8]) -> bool {
     text.iter().any(|byte| matches!(byte, b'{' | b'}' | b'[' | b']' | b'\\'))
 }
 
-/// Fills `#1` and `#<name>` in an output name; `upload` may hold further names.
+/// Fills `#1` and `#<name>` in an output name; `upload` may define further names.
 pub fn output_name(template: &[u8], url: Option<&Glob>, upload: Option<&Glob>) -> Result<Bytes, GlobError> {
     let mut out = Bytes::with_capacity(template.len());
     let mut rest = template;
@@ -166,7 +167,7 @@ pub fn output_name(template: &[u8], url: Option<&Glob>, upload: Option<&Glob>) -
     Ok(out)
 }
 
-/// What a reference stands for, and what follows it; an unknown number is just text.
+/// Returns the value of a reference, and the rest; an unknown number is plain text.
 fn reference<'t>(
     template: &[u8],
     tail: &'t [u8],
@@ -388,7 +389,7 @@ impl Reader<'_> {
     }
 }
 
-/// `from-to]` or `from-to:step]`; of what is neither, the rest from where it is not.
+/// Parses `from-to]` or `from-to:step]`; an error is the text from the first invalid character.
 fn number_range(text: &[u8]) -> Result<(i64, i64, i64, &[u8]), &[u8]> {
     let number = |text| leading(text, i64::MAX).ok_or(text);
     let (first, rest) = number(text)?;
@@ -444,7 +445,7 @@ mod tests {
         assert_eq!(error("{}").text, "empty string within braces");
         assert_eq!(error("{a{b}}").text, "nested brace");
         assert_eq!(error("{a]").text, "unexpected close bracket");
-        // Where it is bad: behind what could be read.
+        // The position is after the valid part.
         for (text, position) in
             [("[0", 3), ("[0-", 4), ("[01-x]", 5), ("[0-6:x]", 6), ("[1-99999999999999999999]", 4)]
         {
@@ -480,8 +481,8 @@ mod tests {
         assert_eq!(error.shown(b"[x-"), "bad range in position 3:\n[x-\n  ^");
     }
 
-    /// What comes of odd patterns: an error whose text can be shown, or as many combinations as were counted, each of which
-    /// can be named.
+    /// For odd patterns, the result is an error with a printable text, or as many combinations as announced,
+    /// each with a name.
     #[test]
     fn odd_patterns() {
         const SCRAPS: [&[u8]; 24] = [

@@ -7,9 +7,9 @@ use crate::system;
 /// Why a URL can't be rewritten; the words are curl's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoGateway {
-    /// The URL itself, or what the environment names, is none.
+    /// The URL itself, or the one in the environment, is invalid.
     BadUrl,
-    /// What `--ipfs-gateway` names is none.
+    /// The URL of `--ipfs-gateway` is invalid.
     BadGiven,
     /// None is named anywhere.
     Unknown,
@@ -34,7 +34,7 @@ impl NoGateway {
     }
 }
 
-/// The URL at the gateway, or what is wrong.
+/// Returns the URL at the gateway, or the error.
 pub fn rewrite(url: &[u8], scheme: &str, given: Option<&[u8]>) -> Result<Bytes, NoGateway> {
     let url = Url::parse(url, url_flag::NON_SUPPORT_SCHEME).map_err(|_| NoGateway::BadUrl)?;
     let gateway = match given {

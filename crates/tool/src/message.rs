@@ -1,11 +1,11 @@
-//! What is said on standard error: warnings, notes, errors, and how their lines are broken.
+//! Output on standard error: warnings, notes, errors, and their line breaks.
 //!
-//! The words and prefixes are matched by scripts and stay those of curl.
+//! Scripts match the texts and prefixes, so they are curl's.
 
 use crate::text::harmless_lines;
 use std::io::{self, Write};
 
-/// Columns assumed when nothing tells.
+/// Number of columns if it is unknown.
 const COLUMNS: usize = 79;
 
 /// Where messages go, and which of them.
@@ -14,9 +14,9 @@ pub struct Messages {
     columns: usize,
     pub silent: bool,
     pub show_error: bool,
-    /// Notes are for those who asked to see the inside.
+    /// Whether notes are shown: only in verbose mode.
     pub tracing: bool,
-    /// What others wrote must not steer it.
+    /// Whether the output is a terminal: escape sequences of others must not reach it.
     terminal: bool,
     /// Said since something moves at the bottom of the terminal, above which it belongs.
     held: Option<Vec<u8>>,
@@ -44,7 +44,7 @@ impl Messages {
         self.terminal
     }
 
-    /// `--stderr`: from now on everything goes there.
+    /// `--stderr`: redirects all further output.
     pub fn redirect(&mut self, sink: Box<dyn Write>, terminal: bool) {
         let _ = self.sink.flush();
         self.sink = sink;
@@ -91,7 +91,7 @@ impl Messages {
         if self.terminal { self.raw(&harmless_lines(bytes)) } else { self.raw(bytes) }
     }
 
-    /// Bytes as they stand.
+    /// Writes bytes unmodified.
     pub fn raw(&mut self, bytes: &[u8]) {
         match &mut self.held {
             Some(held) => held.extend_from_slice(bytes),
@@ -99,7 +99,7 @@ impl Messages {
         }
     }
 
-    /// From now on what is said waits until it is asked for, or let go.
+    /// Holds back messages until they are taken, or released.
     pub fn hold(&mut self) {
         self.held.get_or_insert_default();
     }
@@ -115,14 +115,14 @@ impl Messages {
         held.drain(..end).collect()
     }
 
-    /// Nothing moves any more.
+    /// Releases held messages: no bars are shown any more.
     pub fn let_go(&mut self) {
         if let Some(held) = self.held.take() {
             self.draw(&held);
         }
     }
 
-    /// Written at once. A closed standard error is nobody's fault.
+    /// Writes at once. A closed standard error is ignored.
     pub fn draw(&mut self, bytes: &[u8]) {
         let _ = self.sink.write_all(bytes);
         let _ = self.sink.flush();

@@ -1,4 +1,4 @@
-//! Names of local files: from URLs, from what servers say, and made safe.
+//! Names of local files: from URLs and from servers, made safe.
 
 use crate::bytes::Bytes;
 use crate::devices;
@@ -26,7 +26,7 @@ fn after_backslash(name: &[u8]) -> &[u8] {
     name.rsplit(|byte| *byte == b'\\').next().unwrap_or(name)
 }
 
-/// The name in a Content-Disposition header, given as all that follows the colon.
+/// Returns the name in a Content-Disposition header, given its value.
 pub fn from_disposition(value: &[u8]) -> Option<Bytes> {
     let mut rest = value;
     loop {
@@ -58,7 +58,7 @@ pub fn from_location(value: &[u8]) -> Option<Bytes> {
     safe(&value[..end])
 }
 
-/// What may become of a name that a server chose: no directories, no line ends, no control characters.
+/// Makes a name chosen by a server safe: no directories, no line ends, no control characters.
 fn safe(name: &[u8]) -> Option<Bytes> {
     let name = after_backslash(last_part(name));
     let end = name.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)).unwrap_or(name.len());
@@ -67,15 +67,15 @@ fn safe(name: &[u8]) -> Option<Bytes> {
     (!matches!(name.as_slice(), b"" | b"." | b"..")).then(|| made_safe(name, devices::plain))
 }
 
-/// The name that a document gives a file, without folders. Hidden files and `_netrc` or `_curlrc` configure programs, and `-` is
-/// standard output: none of these is a name for a download.
+/// Returns the name that a document gives a file, without directories. Hidden files and `_netrc` or `_curlrc`
+/// configure programs, and `-` is standard output: none of these is a valid name for a download.
 pub fn from_document(name: &[u8]) -> Option<Bytes> {
     let name = safe(name)?;
     let configures = ["_netrc", "_curlrc"].iter().any(|file| name.eq_ignore_ascii_case(file.as_bytes()));
     (!name.starts_with(b".") && name != b"-" && !configures).then_some(name)
 }
 
-/// What becomes of a name that came with a URL or from a server, where names can stand for other things than files.
+/// Converts a name from a URL or a server, on systems where names can mean other things than files.
 pub fn made_safe(name: Bytes, by: fn(&[u8]) -> Bytes) -> Bytes {
     if NAMES_DEVICES { by(&name) } else { name }
 }

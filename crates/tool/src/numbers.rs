@@ -2,7 +2,7 @@
 
 use crate::parse::Wrong;
 
-/// Decimal digits at the start of a text, and what follows them; none on overflow.
+/// Parses decimal digits at the start of a text; returns the number and the rest, or `None` on overflow.
 pub fn leading(text: &[u8], max: i64) -> Option<(i64, &[u8])> {
     let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if count == 0 {
@@ -69,7 +69,7 @@ pub fn millis(text: &[u8]) -> Result<i64, Wrong> {
     Ok(seconds * 1000 + parts)
 }
 
-/// What is wrong with a size; `Unit` and `Number` are told in words of their own.
+/// Why a size is invalid; `Unit` and `Number` have texts of their own.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BadSize {
     Number,

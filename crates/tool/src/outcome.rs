@@ -1,4 +1,4 @@
-//! What `--write-out` can ask of a transfer that has ended, and the streams it writes to.
+//! Facts for `--write-out` about a transfer that has ended, and the streams it writes to.
 
 use crate::bytes::Bytes;
 use crate::env::Env;
@@ -41,7 +41,7 @@ impl Outcome for Ended<'_> {
 
     fn number(&self, info: Info) -> Option<i64> {
         let number = self.info(|facts| facts.get(info).number());
-        // -1 stands for no transfer.
+        // -1 means no transfer.
         (info != Info::XferId || number >= 0).then_some(number)
     }
 
@@ -134,7 +134,7 @@ impl Outcome for Ended<'_> {
     }
 }
 
-/// What is said about a failure: the engine's words, or those that go with the code.
+/// Returns the text of a failure: the engine's, or the default for the code.
 pub fn message(easy: &Easy, code: i32) -> String {
     let text = easy.message();
     if text.is_empty() { crate::raw::Code::text_of(code).to_string() } else { text }
@@ -195,7 +195,7 @@ impl Streams for Output<'_> {
     fn to_file(&mut self, name: &[u8], append: bool) {
         let mut options = OpenOptions::new();
         let opened = options.create(true).write(true).append(append).truncate(!append).open(path(name));
-        // What can't be opened leaves the text where it went before.
+        // If the file cannot be opened, the output stays where it was.
         if let Ok(file) = opened {
             self.to = To::File(file);
         }

@@ -18,7 +18,8 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// That of the command itself, or of another one, whose working folder and streams this process has taken over.
+    /// Creates the environment of the command itself, or of the caller whose working directory and streams
+    /// this process has taken over.
     pub fn of(caller: Option<Caller>) -> Outside {
         Outside { schemes: raw::schemes(), caller }
     }
@@ -109,7 +110,7 @@ pub fn terminal_is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|name| name == "dumb")
 }
 
-/// The width of the terminal, as far as COLUMNS or the terminal tells.
+/// Returns the width of the terminal, from COLUMNS or the terminal.
 pub fn columns() -> Option<usize> {
     told_columns().or_else(|| system::columns().filter(|columns| *columns > 20))
 }
@@ -131,7 +132,7 @@ pub fn ask_password(prompt: &str) -> Vec<u8> {
     line
 }
 
-/// What comes before the end of the line, and nothing behind it.
+/// Reads up to the end of the line, and not beyond.
 fn read_line(from: &mut impl Read) -> Vec<u8> {
     let mut line = Vec::new();
     let mut byte = [0];
@@ -141,7 +142,8 @@ fn read_line(from: &mut impl Read) -> Vec<u8> {
     line
 }
 
-/// Standard input. The standard library's has a buffer, in which one call of an agent's would leave what the next one reads.
+/// Standard input, unbuffered. The standard library's reader has a buffer, in which one call of an agent
+/// would leave data for the next one.
 pub struct Input;
 
 impl Read for Input {

@@ -71,7 +71,7 @@ impl Parallel<'_> {
             self.fill(queue);
             self.show(started, false);
             if !self.goes_on() {
-                break; // nobody would end a wait
+                break; // nothing would end a wait
             }
             let pause = if self.run.multi.has_messages() { Duration::ZERO } else { self.pause() };
             if self.run.wait(&self.live, pause).is_err() {
@@ -144,7 +144,7 @@ impl Parallel<'_> {
         self.live.push(job);
     }
 
-    /// Takes what has ended.
+    /// Processes ended transfers.
     fn collect(&mut self) {
         while let Some((message, _)) = self.run.multi.next_message() {
             self.run.multi.remove(&message.easy);
@@ -173,7 +173,7 @@ impl Parallel<'_> {
         }
     }
 
-    /// A failure that ends everything: those still running are told to stop.
+    /// Handles a fatal failure: running transfers are told to stop.
     fn end_early(&mut self) {
         self.ending = true;
         self.later.clear();
@@ -190,7 +190,7 @@ impl Parallel<'_> {
     fn show(&mut self, started: Instant, end: bool) {
         let globals = &self.run.env.globals;
         if globals.no_progress || globals.silent || self.run.env.shows_body.get() {
-            // Somebody else writes there now.
+            // Other code writes to the terminal now.
             self.run.env.messages.borrow_mut().let_go();
             return;
         }

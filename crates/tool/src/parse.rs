@@ -1,8 +1,9 @@
-//! From the words of a command line to [`Request`]s, as curl 8.22 reads them.
+//! Parses the words of a command line to [`Request`]s, like curl 8.22.
 //!
-//! Long options are matched by their exact name (curl took abbreviations until 8.9), may carry their argument after
-//! an equals sign (8.16), and exist as `--no-NAME` and `--expand-NAME` where that makes sense. Single letters can be
-//! bundled; the first that takes an argument ends the bundle. What a flag does stands in its declaration.
+//! Long options are matched by their exact name (curl accepted abbreviations until 8.9), may have their
+//! argument after an equals sign (8.16), and exist as `--no-NAME` and `--expand-NAME` where that makes sense.
+//! Single letters can be bundled; the first that takes an argument ends the bundle. The effect of a flag is
+//! in its declaration.
 
 mod parser;
 mod stop;
@@ -33,7 +34,7 @@ const MOST_RECENT: usize = 8;
 /// Reads the words of a command line, and the lines of config files that they name.
 pub struct Reader<'w> {
     pub parser: Parser<'w>,
-    /// How many bytes at the end of the word just read hold a secret.
+    /// Number of bytes at the end of the last word that are a secret.
     secret: usize,
     /// The first flags that config files have named.
     recent: Vec<&'static Flag>,
@@ -84,7 +85,7 @@ impl<'w> Reader<'w> {
         Ok(())
     }
 
-    /// Starts a new group if that is what the stop is about.
+    /// Starts a new group if the stop requests that.
     fn begin_next(&mut self, stop: Stop) -> Result<bool, Stop> {
         if stop != Stop::Next {
             return Err(stop);
@@ -140,7 +141,7 @@ impl<'w> Reader<'w> {
             return Err(Wrong::NoPrefix.into());
         }
         if flag.may_take_argument() {
-            // In a config file it has a place of its own, and cannot be taken for a URL.
+            // In a config file the argument has its own field, and cannot be taken for a URL.
             let apart = next.filter(|_| inline.is_none() && self.parser.depth > 0);
             self.argument(flag, inline.or(apart).or(Some(b"")))?;
             return Ok(apart.is_some());
@@ -196,7 +197,7 @@ impl<'w> Reader<'w> {
         Ok(false)
     }
 
-    /// What stands in a config file is not seen by others.
+    /// Records a secret on the command line. Config files are not visible to other processes.
     fn note_secret(&mut self, flag: &Flag, argument: Option<&[u8]>) {
         if flag.secret && self.parser.depth == 0 {
             self.secret = argument.map_or(0, <[u8]>::len);
@@ -250,7 +251,7 @@ impl<'w> Reader<'w> {
         Ok(())
     }
 
-    /// A file that a flag names and nobody finds is told at once, not when a transfer would read it.
+    /// Reports a missing file of a flag at once, not when a transfer would read it.
     fn absent_file(&mut self, flag: &Flag, name: &[u8]) -> Stop {
         let text = format!("The file '{}' provided to --{} does not exist", shown(name), flag.name);
         self.parser.messages.error(&text);
@@ -295,18 +296,18 @@ impl<'w> Reader<'w> {
         }
         let done = match self.parser.world.read(name, config_file::LARGEST_FILE) {
             Ok(content) => self.lines(name, &content),
-            // Nothing stands in a folder, as with curl.
+            // A directory counts as empty, as in curl.
             Err(error) if error.kind() == ErrorKind::IsADirectory => Ok(()),
             Err(_) => Err(Wrong::Unreadable.into()),
         };
-        // What a file names and nobody can read is told of that file, too.
+        // For an unreadable file named in a config file, that file is reported, too.
         if done == Err(Wrong::Unreadable.into()) {
             self.parser.messages.error(&format!("cannot read config from '{}'", shown(name)));
         }
         done
     }
 
-    /// Reads the first default file that can be opened. Nothing in it can fail the run but a wrong option.
+    /// Reads the first default file that can be opened. Only an invalid option in it is fatal.
     fn read_default_file(&mut self) {
         for path in config_file::places(self.parser.world) {
             if let Ok(content) = self.parser.world.read(&path, config_file::LARGEST_FILE) {

@@ -1,8 +1,8 @@
-//! What is shown while data moves: the bar, the meter of parallel transfers, and a bar for each transfer. The meter of
-//! one transfer is the library's own.
+//! Progress output: the bar, the meter of parallel transfers, and a bar for each transfer. The meter of one
+//! transfer is the library's.
 //!
-//! These only make text; `operate` decides when to show it. Widths and layouts are those of curl 8.22, since
-//! programs read them.
+//! These functions only format text; `operate` decides when to show it. Widths and layouts are those of curl
+//! 8.22, since programs parse them.
 
 use crate::text::harmless;
 use std::time::Duration;
@@ -59,7 +59,7 @@ const BAR_PAUSE: Duration = Duration::from_millis(100);
 const WIDEST_BAR: usize = 400;
 
 impl Bar {
-    /// `initial` is what a resumed transfer has already.
+    /// Creates a bar; `initial` is the existing part of a resumed transfer.
     pub fn new(columns: usize, initial: i64) -> Bar {
         let width = columns.clamp(20, WIDEST_BAR);
         Bar { width, initial, previous: None, shown_at: Duration::ZERO, tick: 0, shown: false }
@@ -76,7 +76,7 @@ impl Bar {
         if known && point == 0 && !self.shown {
             return None;
         }
-        // Whether the size will be known is not known at the first call: nothing flies yet.
+        // At the first call it is unknown whether there will be a size, so nothing moves yet.
         let first = self.previous.is_none();
         self.shown_at = spent;
         self.previous = Some(point);
@@ -114,7 +114,7 @@ impl Bar {
     }
 }
 
-/// What the meter of parallel transfers adds up.
+/// The sums for the meter of parallel transfers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
     pub counts: Counts,
@@ -158,14 +158,14 @@ pub struct End {
 }
 
 impl End {
-    /// Whether the transfer went well and what came is an error's page.
+    /// Returns whether the transfer succeeded with an error page.
     pub fn is_http_error(self) -> bool {
         self.code == 0 && self.status >= 400
     }
 }
 
-/// One bar of several: name, fill, size, rate and time left, with no column more than the terminal has. What has ended says how
-/// long it took, or its code.
+/// Formats one bar of several: name, fill, size, rate and time left, within the terminal's width. An ended
+/// transfer shows its duration, or its code.
 pub fn bar(name: &str, counts: Counts, spent: Duration, end: Option<End>, columns: usize) -> String {
     let (now, total) = (counts.moved(), counts.total());
     let speed = rate(now, spent);
@@ -181,7 +181,7 @@ pub fn bar(name: &str, counts: Counts, spent: Duration, end: Option<End>, column
     let (name_columns, width) = match room {
         41.. => (24, room - 27),
         18..=40 => (room - 13, 10),
-        // Neither bar nor figures but how long it takes.
+        // Neither bar nor figures except the time.
         _ => return cut(&format!("{} {left:<11}", fitted(name, columns.saturating_sub(13))), columns),
     };
     let went_well = end.is_some_and(|end| end.code == 0 && !end.is_http_error());
@@ -192,7 +192,7 @@ pub fn bar(name: &str, counts: Counts, spent: Duration, end: Option<End>, column
     cut(&format!("{} [{fill:<width$}] {tail}", fitted(name, name_columns)), columns)
 }
 
-/// A line below bars, in whose columns it stands.
+/// Formats the line below bars, with their columns.
 pub fn sums(text: &str, moved: i64, speed: i64, left: &str, columns: usize) -> String {
     let tail = tail(moved, speed, left);
     let room = columns.saturating_sub(tail.len() + 2);
@@ -206,7 +206,7 @@ fn tail(moved: i64, speed: i64, left: &str) -> String {
     format!("{} {}/s {left:<11}", size6(moved), size6(speed))
 }
 
-/// The last column stays free: terminals differ in what they do behind it.
+/// Cuts a line. The last column stays free: terminals differ in what they do after it.
 fn cut(line: &str, columns: usize) -> String {
     fitted(line, columns.saturating_sub(1)).trim_end().to_owned()
 }
@@ -234,7 +234,8 @@ pub fn width(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// East Asian letters and pictures may take two. Marks that take none are not told apart: a line that is too short does no harm.
+/// Returns the width of a character. East Asian letters and emoji may take two columns. Zero-width marks are
+/// counted as one: a line that is too short does no harm.
 fn columns_of(c: char) -> usize {
     if (c as u32) < 0x1100 { 1 } else { 2 }
 }

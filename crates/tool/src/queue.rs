@@ -21,7 +21,7 @@ pub struct Item {
     pub first: bool,
 }
 
-/// Makes items when they are asked for; a glob can stand for millions.
+/// Creates items on demand; a glob can represent millions.
 pub struct Queue {
     requests: Vec<Rc<Request>>,
     request: usize,
@@ -30,7 +30,7 @@ pub struct Queue {
     first: bool,
 }
 
-/// Where the globs of a target stand.
+/// The current positions of a target's globs.
 struct Place {
     upload: Option<Glob>,
     upload_name: Option<Bytes>,
@@ -48,7 +48,7 @@ impl Queue {
         Queue { requests, request: 0, target: 0, place: None, first: true }
     }
 
-    /// How many transfers there are in all, unless that is too many to be told, or an error will end them.
+    /// Returns the total number of transfers, unless it is too large, or an error will end them.
     pub fn count(&self) -> Option<usize> {
         let globbed = |text: &Bytes, globs: bool| match globs && glob::may_be_one(text) {
             true => Glob::parse(text).ok().map(|glob| glob.count),
@@ -98,14 +98,14 @@ impl Queue {
     /// The next of one target, or none when it is exhausted.
     fn of_target(&mut self, env: &Env, request: &Rc<Request>, target: &Target) -> Result<Option<Item>, i32> {
         let Some(url) = &target.url else {
-            // curl 8.22 starts nothing more after this, not even what follows --next.
+            // curl 8.22 starts nothing more after this, not even the groups after --next.
             env.warn("Got more output options than URLs");
             self.request = self.requests.len();
             return Ok(None);
         };
         let globs = !request.globoff && !target.no_glob;
         if self.place.is_none() {
-            // A file of URLs says nothing of what is uploaded to them.
+            // A file of URLs does not name uploads for them.
             self.place = Some(Place::begin(env, target, !request.globoff)?);
         }
         let place = self.place.as_mut().expect("just set");
@@ -139,7 +139,7 @@ impl Place {
         Ok(place)
     }
 
-    /// The URLs for this upload, then those for the next one.
+    /// Returns the next URL for this upload, then those for the next upload.
     fn next_url(&mut self, env: &Env, url: &[u8], globs: bool) -> Result<Option<Bytes>, i32> {
         loop {
             // Most URLs have none, and ten thousand need not be taken apart to see it.
@@ -168,7 +168,7 @@ impl Place {
     fn output_name(&self, env: &Env, template: &[u8]) -> Result<Bytes, i32> {
         let name = glob::output_name(template, self.url.as_ref(), self.upload.as_ref());
         let mut name = name.map_err(|error| report(env, &error, template))?;
-        // A name that was written down may be a device's; one that was made of the parts of a URL may not.
+        // The user may name a device; a name made from parts of a URL must not be one.
         if name != template {
             name = names::made_safe(name, devices::path);
         }
@@ -231,7 +231,8 @@ mod tests {
         assert_eq!(found.unwrap(), ["h/x #1 a", "h/x #1 b", "h/[1] o -"]);
     }
 
-    /// URLs from a file are literal; what `-T` says for the first of them is still a glob, and it is that one's alone.
+    /// URLs from a file are literal; `-T` for the first of them is still a glob, and applies only to that
+    /// one.
     #[test]
     fn uploads_to_urls_from_a_file_glob() {
         let first = Target { no_glob: true, ..target("h/[1-2]", None, Some("{a,b}")) };

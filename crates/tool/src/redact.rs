@@ -1,11 +1,11 @@
-//! What a file that is meant to be shown around (`--har`, `--timeline`) or that stays behind (the journal of `--segments`) says
-//! of secrets: that there was one.
+//! Replaces secrets in files that are meant to be shared (`--har`, `--timeline`) or that remain (the journal
+//! of `--segments`).
 
 use crate::bytes::Bytes;
 use crate::fields;
 use crate::url::parse_url;
 
-/// Stands in for a secret.
+/// The replacement for a secret.
 pub const REDACTED: &str = "(redacted)";
 
 /// Parts of the names of parameters and fields with secrets in them, and whole names; without `-` and `_`.
@@ -28,7 +28,7 @@ const WHOLE: [&str; 12] =
     ["code", "hmac", "key", "otp", "pass", "pin", "privatekey", "pw", "pwd", "sid", "sig", "ticket"];
 /// Fields of a reply that sound like secrets and are none.
 const CHALLENGES: [&str; 3] = ["WWW-Authenticate", "Proxy-Authenticate", "Access-Control-Allow-Credentials"];
-/// Fields of a request that say something of who asks, but give nobody the right to ask in his name.
+/// Request fields that describe the user, but do not authenticate anybody.
 const OPEN: [&str; 3] = ["Host", "From", "Origin"];
 
 /// A URL without user name and password.
@@ -37,13 +37,13 @@ pub fn without_login(url: &[u8]) -> Bytes {
     let rest = &url[start..];
     let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
     let last_at = |text: &[u8]| text.iter().rposition(|byte| *byte == b'@');
-    // What is no URL may have a slash in its password.
+    // Text that is not a URL may have a slash in its password.
     let odd = || !url.starts_with(b"/") && parse_url(url).is_err();
     let at = last_at(&rest[..end]).or_else(|| odd().then(|| last_at(rest)).flatten());
     [&url[..start], &rest[at.map_or(0, |at| at + 1)..]].concat()
 }
 
-/// Where the host or the login begins: behind the scheme and its slashes, of which there may be one to three.
+/// Returns the position of the host or login: after the scheme and one to three slashes.
 fn authority_start(url: &[u8]) -> usize {
     let letters = url.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(byte)).count();
     let is_slash = |byte: &&u8| matches!(byte, b'/' | b'\\');
@@ -55,7 +55,7 @@ fn authority_start(url: &[u8]) -> usize {
     }
 }
 
-/// A URL without login, query and fragment: the place alone.
+/// Returns a URL without login, query and fragment.
 pub fn place(url: &[u8]) -> Bytes {
     let mut url = without_login(url);
     let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
@@ -63,13 +63,13 @@ pub fn place(url: &[u8]) -> Bytes {
     url
 }
 
-/// As [`place`], for people; a mark stands where the query was.
+/// Like [`place`], for display; a mark replaces the query.
 pub fn shown_place(url: &str) -> String {
     let mark = if url.contains('?') { "?…" } else { "" };
     format!("{}{mark}", String::from_utf8_lossy(&place(url.as_bytes())))
 }
 
-/// A URL without login, and with the names alone of those parameters that look like secrets.
+/// Returns a URL without login, and without the values of parameters that look like secrets.
 pub fn url(url: &str) -> String {
     let url = String::from_utf8_lossy(&without_login(url.as_bytes())).into_owned();
     let Some((before, rest)) = url.split_once('?') else { return url };
@@ -94,7 +94,7 @@ fn is_secret(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part)) || WHOLE.contains(&name.as_str())
 }
 
-/// The value of a field that was sent. Only what is known to be no credential is shown.
+/// Returns the displayable value of a sent field. Only known fields without credentials are shown.
 pub fn sent(name: &str, value: &str) -> String {
     let open = OPEN.iter().any(|known| name.eq_ignore_ascii_case(known));
     if open || fields::is_harmless(name.as_bytes()) {

@@ -1,47 +1,49 @@
-//! `--retry-resume`: what the next attempt at a download asks for, and whether what it gets belongs to what came before.
+//! `--retry-resume`: what the next attempt at a download requests, and whether its reply belongs to the
+//! existing part.
 //!
-//! Pieces are of one file when they have the same marks: over HTTP a strong ETag or, for want of one, a strong Last-Modified (RFC
-//! 9110, sections 8.8 and 13.1.5), elsewhere time and size. Without marks nothing is put together.
+//! Pieces belong to one file if they have the same marks: over HTTP a strong ETag or else a strong
+//! Last-Modified (RFC 9110, sections 8.8 and 13.1.5), in other protocols time and size. Without marks nothing
+//! is combined.
 
 use crate::bytes::Bytes;
 use crate::raw::parse_date;
 
-/// What tells one state of a file from another.
+/// Marks that distinguish versions of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// What If-Range may say.
+    /// The value for If-Range.
     pub validator: Option<Bytes>,
     /// Elsewhere than over HTTP, in seconds since 1970.
     pub time: Option<i64>,
     pub size: Option<u64>,
 }
 
-/// An answer as its body begins.
+/// A reply, before its body.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The status over HTTP.
     pub status: Option<i64>,
     pub marks: Marks,
-    /// Where a part begins.
+    /// The offset of a partial body.
     pub begins: Option<u64>,
 }
 
-/// What a body is to what is there.
+/// The relation of a body to the existing part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Nothing was there.
+    /// There is no existing part.
     First,
-    /// It goes on where the last one ended.
+    /// It continues the existing part.
     Rest,
-    /// The whole file: what is there is of no use any more.
+    /// The whole file: it replaces the existing part.
     Anew,
-    /// No piece of the file at all, but an error's page.
+    /// Not a part of the file, but an error page.
     Unwanted,
-    /// A piece of something else, or from elsewhere.
+    /// A piece of another version, or with another offset.
     Foreign,
 }
 
-/// What the next attempt asks for.
+/// The request of the next attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// From the beginning of the file.
@@ -53,18 +55,18 @@ pub struct Ask {
 /// One download over its attempts.
 #[derive(Clone, Debug, Default)]
 pub struct Resumption {
-    /// The part that is wanted at all.
+    /// Start of the wanted range.
     from: u64,
     to: Option<u64>,
-    /// Of what is there.
+    /// Marks of the existing part.
     marks: Option<Marks>,
-    /// Where this attempt begins, if that is behind something.
+    /// Offset of this attempt, if it continues a part.
     asked: Option<u64>,
 }
 
 impl Marks {
-    /// Of an answer over HTTP by its fields. A weak ETag tells of no bytes, and a date does only if nothing can have changed
-    /// within its second any more.
+    /// Returns the marks of an HTTP reply from its fields. A weak ETag does not identify bytes, and a date
+    /// does so only if nothing can change within its second any more.
     pub fn of_fields<'f>(fields: impl Fn(&str) -> Option<&'f [u8]>, size: Option<u64>) -> Marks {
         let strong = |tag: &&[u8]| tag.len() > 1 && tag.starts_with(b"\"") && tag.ends_with(b"\"");
         let dated = || {
@@ -85,7 +87,7 @@ impl Marks {
         self.validator.is_some() || self.time.is_some() && self.size.is_some()
     }
 
-    /// What one of the two does not tell says nothing.
+    /// Compares marks; one that is missing on either side is ignored.
     pub fn agree(&self, other: &Marks) -> bool {
         fn same<T: PartialEq>(one: &Option<T>, two: &Option<T>) -> bool {
             one.is_none() || two.is_none() || one == two
@@ -102,7 +104,7 @@ impl Resumption {
         Resumption { from, to, ..Resumption::default() }
     }
 
-    /// This attempt asked for the rest.
+    /// Returns whether this attempt requested the rest.
     pub fn goes_on(&self) -> bool {
         self.asked.is_some()
     }
@@ -137,7 +139,7 @@ impl Resumption {
         }
     }
 
-    /// After an attempt that left so many bytes: what to ask for, or none to begin anew.
+    /// Returns the next request after an attempt that left that many bytes; `None` to start again.
     pub fn next(&mut self, have: u64) -> Option<Ask> {
         let marks = self.marks.as_ref().filter(|_| have > 0);
         self.asked = marks.map(|_| self.from + have);
@@ -149,7 +151,7 @@ impl Resumption {
         Some(Ask { from: self.from + have, to: self.to, if_range })
     }
 
-    /// What is there is wrong.
+    /// Forgets the existing part, which is wrong.
     pub fn forget(&mut self) {
         self.marks = None;
     }
@@ -165,7 +167,7 @@ pub fn content_range(value: &[u8]) -> Option<(u64, Option<u64>)> {
     (first <= last && total.is_none_or(|total| last < total)).then_some((first, total))
 }
 
-/// One range of `--range` as `FIRST-` or `FIRST-LAST`; none for anything else.
+/// Parses one range of `--range` as `FIRST-` or `FIRST-LAST`; `None` for anything else.
 pub fn plain_range(text: &[u8]) -> Option<(u64, Option<u64>)> {
     let (first, last) = std::str::from_utf8(text).ok()?.split_once('-')?;
     let first = first.parse().ok()?;
@@ -266,7 +268,7 @@ mod tests {
         assert_eq!(unknown.next(10), None);
     }
 
-    /// Who asked for a part can't take the whole.
+    /// A request for a part cannot use the whole file.
     #[test]
     fn parts() {
         let mut part = Resumption::new(10, Some(59));

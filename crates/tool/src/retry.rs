@@ -1,7 +1,7 @@
-//! Whether a transfer is tried again, and after how long.
+//! Decides whether a transfer is retried, and after how long.
 //!
-//! What counts as passing: time-outs, names that cannot be looked up now, some HTTP codes, FTP's 4xx, and what
-//! `--retry-connrefused` and `--retry-all-errors` add. See curl(1) under `--retry`.
+//! Transient failures are: time-outs, names that cannot be resolved at the moment, some HTTP codes, FTP's
+//! 4xx, and what `--retry-connrefused` and `--retry-all-errors` add. See curl(1) under `--retry`.
 
 use crate::request::{Fail, Request};
 use std::time::Duration;
@@ -19,11 +19,11 @@ const ACCEPT_TIMEOUT: i32 = 12;
 const HTTP_ERROR: i32 = 22;
 const TIMED_OUT: i32 = 28;
 const CONNECTION_REFUSED: i64 = 111;
-/// How a connection that is lost shows: CURLE_COULDNT_CONNECT, HTTP2, PARTIAL_FILE, SSL_CONNECT_ERROR, GOT_NOTHING, SEND_ERROR,
-/// RECV_ERROR, SSH, HTTP2_STREAM, HTTP3 and QUIC_CONNECT_ERROR.
+/// How a connection that is lost shows: CURLE_COULDNT_CONNECT, HTTP2, PARTIAL_FILE, SSL_CONNECT_ERROR,
+/// GOT_NOTHING, SEND_ERROR, RECV_ERROR, SSH, HTTP2_STREAM, HTTP3 and QUIC_CONNECT_ERROR.
 const CUTS: [i32; 11] = [NO_CONNECTION, 16, 18, 35, 52, 55, 56, 79, 92, 95, 96];
 
-/// What is known of the attempt that has just ended.
+/// Facts about the attempt that has just ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attempt<'a> {
     pub code: i32,
@@ -31,7 +31,7 @@ pub struct Attempt<'a> {
     pub scheme: &'a str,
     pub os_errno: i64,
     pub retry_after_s: i64,
-    /// What came is not what it should be: that is no cut.
+    /// Whether the received data is wrong: this is not an interruption.
     pub condemned: bool,
     /// The file is another one than at the attempt before.
     pub changed: bool,
@@ -54,11 +54,11 @@ pub struct Retries {
     pub done: i64,
 }
 
-/// What to do after an attempt.
+/// The action after an attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
     Over,
-    /// There would be another, if the server had not asked for too long a pause.
+    /// No retry, because the server asked for too long a pause.
     TooLong,
     Again {
         pause: Duration,

@@ -1,5 +1,5 @@
-//! Where there are no agents: a command makes its call itself, and `--agent` and its like are refused. What an agent needs (streams
-//! and rights handed over, the caller known by the kernel's word, signals held back) is unix's.
+//! Systems without agents: a command makes its call itself, and `--agent` and similar flags are refused. An
+//! agent needs Unix: passing streams and rights, identifying the caller by the kernel, holding back signals.
 
 use crate::bytes::Bytes;
 
@@ -26,7 +26,7 @@ pub fn is_agent() -> bool {
     false
 }
 
-/// Nobody is an agent.
+/// Never called: no process is an agent.
 pub fn serve(_: fn(&[Bytes], Caller) -> i32) -> i32 {
     crate::parse::Wrong::NotSupported.exit_code()
 }

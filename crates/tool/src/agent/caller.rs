@@ -1,5 +1,5 @@
-//! The command's side: it finds or starts an agent, hands over the call, and then stands for it: signals that end or stop
-//! the command end or stop the call.
+//! The command's side: finds or starts an agent, passes the call, and then represents it: signals that end or
+//! stop the command end or stop the call.
 
 use super::folder::{Folder, Lock};
 use super::link::{Call, Frame, Link};
@@ -23,19 +23,19 @@ use std::time::Duration;
 const SIDE_BY_SIDE: usize = 16;
 /// Agents of all worlds.
 const MOST: usize = 64;
-/// Attempts to reach an agent in one place: one that goes, or has died, is followed by another.
+/// Number of attempts to reach an agent in one place: one that exits, or has died, is replaced by another.
 const ATTEMPTS: usize = 3;
-/// How long an agent may take to say that it begins.
+/// Time for an agent to confirm the start.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// CURLE_FAILED_INIT, the code when the agent is gone in the middle of a call.
+/// CURLE_FAILED_INIT, the code if the agent ends in the middle of a call.
 const LOST: i32 = 2;
 
-/// Signals that end a process that says nothing of them, and that may be meant for the call.
+/// Signals that end a process by default, and that may be meant for the call.
 const ENDING: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
 const STOPPING: Signal = Signal::SIGTSTP;
 
-/// Has an agent make the call; its exit code. None where the command shall make it itself: it wants no agent, none can be had, or
-/// none could do the same.
+/// Lets an agent make the call; returns its exit code. Returns `None` if the command has to make it itself:
+/// no agent is wanted or available, or none could do exactly the same.
 pub fn call(words: &[Bytes]) -> Option<i32> {
     let variable = std::env::var(VARIABLE).ok();
     let idle = std::env::var(IDLE_VARIABLE).ok();
@@ -55,8 +55,8 @@ pub fn call(words: &[Bytes]) -> Option<i32> {
         shell: standing::shell_variables(),
         words: words.to_vec(),
     });
-    // The agent looks at this process before it does anything. To look at oneself as well takes as long as all else that is done
-    // here, and is of use only where there is more than one world.
+    // The agent examines this process before it does anything. Examining oneself as well takes as long as the
+    // rest of this function, and is useful only if there is more than one world.
     match made(&folder, &standing::name(""), &call, &here).ok()? {
         Made::Code(code) => Some(code),
         Made::Nowhere => None,
@@ -70,15 +70,15 @@ pub fn call(words: &[Bytes]) -> Option<i32> {
     }
 }
 
-/// What comes of a call that an agent was to make.
+/// The result of a call passed to an agent.
 enum Made {
     Code(i32),
-    /// Whoever is found under that name is of another world.
+    /// The agent of that name belongs to another world.
     ElsewhereOnly,
     Nowhere,
 }
 
-/// Has the call made by an agent of that name, of which there are several where several commands run side by side.
+/// Passes the call to an agent of that name; concurrent commands have several.
 fn made(folder: &Folder, world: &str, call: &Frame, here: &OwnedFd) -> io::Result<Made> {
     for number in 0..SIDE_BY_SIDE {
         let name = format!("{world}.{number}");
@@ -93,7 +93,7 @@ fn made(folder: &Folder, world: &str, call: &Frame, here: &OwnedFd) -> io::Resul
     Ok(Made::Nowhere)
 }
 
-/// What comes of handing over.
+/// The outcome of passing a command to the agent.
 enum Handed {
     /// The agent has begun.
     Over(Link, Pid),
@@ -107,7 +107,7 @@ fn own_umask() -> u32 {
     mask.as_raw_mode()
 }
 
-/// Reaches the agent of a place, or starts one, and gives it the call.
+/// Reaches the agent of a place, or starts one, and passes the call.
 fn handed_over(folder: &Folder, name: &str, lock: &Lock, call: &Frame, here: &OwnedFd) -> Handed {
     try_to_hand_over(folder, name, lock, call, here).unwrap_or(Handed::ToNobody)
 }
@@ -132,7 +132,7 @@ fn try_to_hand_over(
         };
         link.wait_at_most(Some(PATIENCE)).ok()?;
         let streams = [stdin(), stdout(), stderr(), here.as_fd()];
-        // One that has just gone leaves the call to the next.
+        // An agent that has just exited leaves the call to the next one.
         let told = link.send_with(call, &streams).and_then(|()| link.receive());
         match told {
             Ok(Some(Frame::Taken(process))) => {
@@ -143,7 +143,7 @@ fn try_to_hand_over(
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
             Ok(_) | Err(_) => {}
         }
-        // Whoever was there goes, or is nobody to talk to; the next attempt starts one that is.
+        // The agent is exiting or does not answer; the next attempt starts a new one.
         folder.remove(name);
     }
     None
@@ -153,7 +153,7 @@ fn nobody_there(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
-/// A link with an agent of this user's; somebody else's is none.
+/// Connects to an agent of this user; another user's is an error.
 pub fn reached(folder: &Folder, name: &str) -> io::Result<Link> {
     let stream = folder.connect(name)?;
     if socket_peercred(&stream)?.uid != geteuid() {
@@ -174,7 +174,7 @@ fn start(folder: &Folder, name: &str) -> io::Result<()> {
     command.current_dir("/").spawn().map(drop)
 }
 
-/// Signals that wait to be asked for, as long as the value lives.
+/// Signals that are blocked, and read one by one, while the value lives.
 struct Signals {
     set: SigSet,
     arrived: SignalFd,
@@ -198,7 +198,7 @@ impl Signals {
         }
     }
 
-    /// What the signal does to a process that says nothing of it.
+    /// Applies the signal's default action to this process.
     fn suffer(&self, signal: Signal) {
         let one: SigSet = [signal].into_iter().collect();
         let _ = raise(signal);
@@ -213,7 +213,7 @@ impl Drop for Signals {
     }
 }
 
-/// As nohup(1) and shells leave it for their background jobs.
+/// Returns whether the signal is ignored, as nohup(1) and shells do for background jobs.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -246,7 +246,7 @@ fn attended(link: &Link, agent: Pid, signals: &Signals) -> i32 {
                 let _ = link.send(&Frame::Answer(password));
             }
             Ok(Some(_)) | Ok(None) | Err(_) => {
-                // Something may have been sent or written: nobody does it twice.
+                // Something may have been sent or written, so the call is not repeated.
                 eprintln!("curl: ({LOST}) The agent ended in the middle of the call");
                 return LOST;
             }
@@ -254,7 +254,7 @@ fn attended(link: &Link, agent: Pid, signals: &Signals) -> i32 {
     }
 }
 
-/// Lets a signal do to the call what it would do to the command, and then to the command.
+/// Applies a signal to the call, and then to the command.
 fn pass_on(signal: Signal, link: &Link, agent: Pid, signals: &Signals) {
     let Ok(agent) = pidfd_open(agent, PidfdFlags::empty()) else { return };
     if signal == STOPPING {

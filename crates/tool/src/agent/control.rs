@@ -12,7 +12,7 @@ const NO_PATIENCE: Duration = Duration::from_millis(50);
 /// When there is none.
 const NONE: i32 = 1;
 
-/// What this user's agents are doing, and the exit code.
+/// Returns the state of this user's agents, and the exit code.
 pub fn status() -> (String, i32) {
     each(false, |link| {
         link.send(&Frame::Status).ok()?;
@@ -23,7 +23,7 @@ pub fn status() -> (String, i32) {
     })
 }
 
-/// Ends them, those that make a call after it, and the exit code.
+/// Ends the agents, busy ones after their call; returns the exit code.
 pub fn stop() -> (String, i32) {
     each(true, |link| {
         link.send(&Frame::Stop).ok()?;
@@ -31,7 +31,8 @@ pub fn stop() -> (String, i32) {
     })
 }
 
-/// Says something to each, and tells what each says. One that makes a call hears it afterwards; nobody waits for that.
+/// Sends a message to each agent, and collects the replies. A busy agent reads it after its call; this is not
+/// awaited.
 fn each(ends: bool, say: impl Fn(&Link) -> Option<String>) -> (String, i32) {
     let path = Folder::usual();
     let folder = match Folder::open(&path) {

@@ -1,7 +1,7 @@
-//! The folder in which agents are found: `$XDG_RUNTIME_DIR/warmwire`, or `/tmp/warmwire-UID`.
+//! The directory of agents: `$XDG_RUNTIME_DIR/warmwire`, or `/tmp/warmwire-UID`.
 //!
-//! It is the user's own and nobody else enters it; one that is not is not used. For each agent there is a socket and a lock
-//! beside it. Who has the lock may talk to the agent, start it, or take away what a dead one left.
+//! It belongs to the user and is private; otherwise it is not used. Each agent has a socket and a lock. The
+//! owner of the lock may talk to the agent, start it, or remove what a dead one left.
 
 use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, flock, fstat, mkdirat, openat, statat, unlinkat,
@@ -59,7 +59,7 @@ impl Folder {
         Ok(Folder { folder, path: path.into() })
     }
 
-    /// The right to a place, if nobody has it now.
+    /// Takes the lock of a place, if it is free.
     pub fn try_lock(&self, name: &str) -> io::Result<Option<Lock>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let name = format!("{name}{LOCK}");
@@ -67,7 +67,7 @@ impl Folder {
             let file = openat(&self.folder, &name, flags, Mode::RUSR | Mode::WUSR)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) if self.is_called(&name, &file) => return Ok(Some(Lock { _file: file })),
-                Ok(()) => {} // somebody took the file away in between
+                Ok(()) => {} // another process removed the file in between
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
@@ -90,7 +90,7 @@ impl Folder {
         UnixStream::connect(self.place(name))
     }
 
-    /// Listens there, instead of whoever did; under the lock.
+    /// Listens on the socket of a place, replacing an old one; requires the lock.
     pub fn listen(&self, name: &str) -> io::Result<UnixListener> {
         self.remove(name);
         UnixListener::bind(self.place(name))
@@ -110,7 +110,7 @@ impl Folder {
         names
     }
 
-    /// Takes away the lock of a place that nobody needs any more; whoever calls has it.
+    /// Removes an unused lock file; the caller holds the lock.
     pub fn forget(&self, name: &str, _lock: Lock) {
         self.remove(name);
         self.remove(&format!("{name}{LOCK}"));

@@ -1,7 +1,8 @@
-//! What a command and its agent say to each other: frames on a stream socket, the first with the caller's descriptors.
+//! The protocol between a command and its agent: frames on a stream socket, the first one with the caller's
+//! descriptors.
 //!
-//! A frame is its kind (one octet), the length of what follows (four octets, the highest first), and that. Texts in it have
-//! their lengths in front in the same way.
+//! A frame has its kind (one octet), the length of the rest (four octets, big-endian), and the rest. Texts in
+//! it are preceded by their lengths in the same format.
 
 use crate::bytes::Bytes;
 use rustix::net::{
@@ -20,12 +21,12 @@ pub const LONGEST: usize = 16 << 20;
 /// Standard input, output and error, and the working folder.
 const DESCRIPTORS: usize = 4;
 
-/// A command line, and what of its process is not handed over as a descriptor.
+/// A command line, and state of its process that is not passed as a descriptor.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Call {
     /// Which build of the program asks.
     pub build: Bytes,
-    /// How long the agent stays when nobody asks for anything, in seconds.
+    /// Idle time in seconds after which the agent exits.
     pub idle_s: u32,
     pub umask: u32,
     /// The variables that are no part of the world's name, and their values.
@@ -33,19 +34,19 @@ pub struct Call {
     pub words: Vec<Bytes>,
 }
 
-/// What is said, by whom it is said.
+/// The messages, by sender.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame {
     // The caller.
     Call(Call),
-    /// The password that was asked for.
+    /// The password that the agent asked for.
     Answer(Bytes),
     Status,
     Stop,
     // The agent.
-    /// It begins; from here on the call is not made again. The process that makes it.
+    /// The agent starts the call; from here on it is not repeated. Contains its process ID.
     Taken(u32),
-    /// Nothing was done: who asks is of another build, for which the agent goes, or of another world.
+    /// Nothing was done: the caller is of another build (then the agent exits), or of another world.
     Refused {
         goes: bool,
     },
@@ -58,7 +59,7 @@ pub enum Frame {
     },
     /// The exit code.
     Done(i32),
-    /// What `--agent-status` shows.
+    /// The text for `--agent-status`.
     State(Bytes),
 }
 
@@ -197,7 +198,7 @@ impl Link {
         Link(stream)
     }
 
-    /// The same end for another thread.
+    /// Returns a second handle of this end, for another thread.
     pub fn again(&self) -> io::Result<Link> {
         self.0.try_clone().map(Link)
     }
@@ -207,7 +208,7 @@ impl Link {
         self.0.set_read_timeout(limit)
     }
 
-    /// Whoever waits for the next frame gets none.
+    /// Ends the wait for the next frame.
     pub fn end_hearing(&self) {
         let _ = self.0.shutdown(Shutdown::Read);
     }
@@ -228,12 +229,12 @@ impl Link {
         (&self.0).write_all(&bytes[sent..])
     }
 
-    /// The next frame; none when the other end has gone.
+    /// Returns the next frame; `None` if the other end is gone.
     pub fn receive(&self) -> io::Result<Option<Frame>> {
         Ok(self.receive_with()?.map(|(frame, _)| frame))
     }
 
-    /// The next frame and the descriptors that came with it.
+    /// Returns the next frame, with its descriptors.
     pub fn receive_with(&self) -> io::Result<Option<(Frame, Vec<OwnedFd>)>> {
         let mut head = [0; 5];
         let mut descriptors = Vec::new();

@@ -1,13 +1,14 @@
 //! `--agent`: a process that keeps connections warm between invocations.
 //!
-//! An agent is the tool itself, started by a command and not ended with it. It takes one call after the other, and for each it
-//! becomes its caller: working folder, umask and standard streams are the caller's own, and `run` is the function that the
-//! command would have called. Environment, name spaces and rights it has from the command that started it; a caller of another
-//! `standing` finds another agent. Commands that run side by side have one each. So nothing of a run is kept in two places,
-//! and what of a call is left in the process is what makes the next one fast: the pool of connections, trust anchors, memory.
+//! An agent is the tool itself, started by a command and outliving it. It runs one call at a time, and
+//! becomes its caller: working directory, umask and standard streams are the caller's, and `run` is the
+//! function that the command would have called. Environment, namespaces and rights come from the command that
+//! started it; a caller of another `standing` uses another agent. Concurrent commands have one each. So no
+//! code exists twice, and what a call leaves in the process is what makes the next one fast: the pool of
+//! connections, trust anchors, memory.
 //!
-//! `caller` is the command's side, `worker` the agent's, `link` what they say, `folder` where they meet, `control` what
-//! `--agent-status` and `--agent-stop` do.
+//! `caller` is the command's side, `worker` the agent's, `link` their protocol, `folder` their meeting place,
+//! `control` implements `--agent-status` and `--agent-stop`.
 
 mod caller;
 mod control;
@@ -23,7 +24,7 @@ pub use caller::call;
 pub use control::{status, stop};
 pub use worker::{Caller, is_agent, serve};
 
-/// Whether agents can be had on this system.
+/// Whether this system supports agents.
 pub const BUILT: bool = true;
 /// `auto` makes every command use an agent.
 pub const VARIABLE: &str = "WARMWIRE_AGENT";
@@ -33,7 +34,7 @@ pub const IDLE_VARIABLE: &str = "WARMWIRE_AGENT_IDLE";
 const IDLE_S: u32 = 120;
 const LONGEST_IDLE_S: u32 = 7 * 24 * 3600;
 
-/// What the words say of agents.
+/// The agent options of a command line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Wish {
     /// Whether to use one.
@@ -42,7 +43,7 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// Reads the words, as the parser will, for these options alone. A command line that is wrong wants no agent.
+    /// Parses only these options, by the rules of the parser. An invalid command line wants no agent.
     pub fn of(words: &[Bytes], variable: Option<&str>, idle: Option<&str>) -> Wish {
         let mut wish = Wish { wanted: variable == Some("auto"), idle_s: seconds(idle).unwrap_or(IDLE_S) };
         let nobody = Wish { wanted: false, idle_s: IDLE_S };
@@ -60,7 +61,8 @@ impl Wish {
         wish
     }
 
-    /// Reads an option without its first dash; whether it takes the next word. None where no agent shall see it.
+    /// Parses an option without its first dash; returns whether it takes the next word. Returns `None` if no
+    /// agent may see it.
     fn option(&mut self, word: &[u8], next: Option<&[u8]>) -> Option<bool> {
         let Some(long) = word.strip_prefix(b"-") else {
             for (at, letter) in word.iter().enumerate() {

@@ -25,9 +25,9 @@ use warmwire::process_pool;
 
 /// The program's name in an agent.
 pub const NAME: &str = "warmwire-agent";
-/// The same where processes are listed by short names.
+/// A shorter title, for listings with short names.
 const TITLE: &CStr = c"warmwire-agent";
-/// How long somebody who has connected may take to say what he wants.
+/// Time for a connected process to send its request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs a call for its caller and returns the exit code.
@@ -52,13 +52,13 @@ impl Caller {
         self.shell.iter().find(|(known, _)| known == name.as_bytes()).map(|(_, value)| value.clone())
     }
 
-    /// Has a password asked for on the caller's terminal.
+    /// Asks for a password on the caller's terminal.
     pub fn ask(&self, prompt: &str) -> Bytes {
         let asked = self.link.send(&Frame::Ask(prompt.into()));
         asked.ok().and_then(|()| self.answers.recv().ok()).unwrap_or_default()
     }
 
-    /// The secret stands in the caller's own memory.
+    /// Overwrites the secret in the caller's own memory.
     pub fn hide(&self, word: usize, bytes: usize) {
         let _ = self.link.send(&Frame::Hide { word: word as u32, bytes: bytes as u32 });
     }
@@ -72,7 +72,7 @@ struct Agent {
     calls: u64,
     idle_s: u32,
     since: Instant,
-    /// Who hears the callers, one after the other.
+    /// Queue of connected callers, in order.
     hearing: Sender<Hearing>,
 }
 
@@ -84,20 +84,20 @@ struct Hearing {
     over: Arc<AtomicBool>,
 }
 
-/// What comes after somebody was heard.
+/// What follows a request.
 enum After {
     GoOn,
     Go,
 }
 
-/// Serves until nobody has wanted anything for a while.
+/// Serves until it has been idle for a while.
 pub fn serve(run: Run) -> i32 {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let [path, name] = words.as_slice() else { return 2 };
     let (Some(name), Ok((listener, mut agent))) = (name.to_str(), Agent::new(run)) else { return 2 };
     let Ok(folder) = Folder::open(Path::new(path)) else { return 2 };
     agent.attend(&listener, &folder, name);
-    // What still lies there is told goodbye.
+    // Remaining connections are closed in an orderly way.
     process_pool::enable(false);
     0
 }
@@ -116,7 +116,7 @@ fn is_asked(listener: &UnixListener, wait: Duration) -> bool {
 }
 
 impl Agent {
-    /// Cuts what ties the process to the command that started it.
+    /// Detaches the process from the command that started it.
     fn new(run: Run) -> io::Result<(UnixListener, Agent)> {
         close_inherited()?;
         let listener = UnixListener::from(rustix::io::fcntl_dupfd_cloexec(stdin(), 3)?);
@@ -144,7 +144,7 @@ impl Agent {
         Ok((listener, agent))
     }
 
-    /// Nothing of a caller's is held; what is left in memory of him goes into no file and to no debugger.
+    /// Releases everything of a caller. Remains in memory are protected from core dumps and debuggers.
     fn let_go(&self) {
         let _ = dup2_stdin(&self.null);
         let _ = dup2_stdout(&self.null);
@@ -153,12 +153,12 @@ impl Agent {
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 
-    /// One after the other, until it shall go.
+    /// Serves one caller at a time, until it has to exit.
     fn attend(&mut self, listener: &UnixListener, folder: &Folder, name: &str) {
         let mut wait = Duration::from_secs(self.idle_s.into());
         loop {
             if !is_asked(listener, wait) {
-                // Who has the lock is about to call.
+                // The owner of the lock is about to call.
                 if let Ok(Some(lock)) = folder.try_lock(name) {
                     folder.forget(name, lock);
                     return;
@@ -209,7 +209,7 @@ impl Agent {
         Ok(After::GoOn)
     }
 
-    /// Takes over what a process has once.
+    /// Takes over the caller's process-wide state.
     fn become_of(&self, call: &Call, descriptors: &[OwnedFd]) -> bool {
         let [input, output, error, folder] = descriptors else { return false };
         umask(Mode::from_raw_mode(call.umask));
@@ -233,7 +233,7 @@ impl Agent {
         let _ = io::stdout().flush();
         over.store(true, Ordering::SeqCst);
         self.let_go();
-        // What could not be written is no output of the next call's.
+        // Unwritable output must not appear in the next call's.
         let _ = io::stdout().flush();
         let done = link.send(&Frame::Done(code));
         // Even if the caller stays, the next one is heard.
@@ -249,7 +249,8 @@ impl Agent {
     }
 }
 
-/// Hears the caller while his call is made. When he goes before it is over, the call ends as it would have with him.
+/// Reads from the caller during the call. If the caller exits before the end, the call ends as if it had been
+/// the caller's own.
 fn listen(caller: &Hearing) {
     while let Ok(Some(frame)) = caller.link.receive() {
         if let Frame::Answer(text) = frame {
@@ -261,7 +262,8 @@ fn listen(caller: &Hearing) {
     }
 }
 
-/// What a shell had open when it started the command (a pipe, a lock) is not kept open by an agent.
+/// Closes descriptors inherited from the shell of the starting command (a pipe, a lock), so that the agent
+/// does not keep them open.
 fn close_inherited() -> io::Result<()> {
     let names = std::fs::read_dir("/proc/self/fd")?.flatten().map(|file| file.file_name());
     let numbers: Vec<i32> = names.filter_map(|name| name.to_str()?.parse().ok()).collect();

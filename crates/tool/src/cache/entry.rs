@@ -1,4 +1,4 @@
-//! What is kept of a reply beside its body: a text of its own, which is replaced as a whole.
+//! The stored metadata of a reply: a text file that is replaced as a whole.
 
 use crate::bytes::Bytes;
 use crate::raw::hex;
@@ -11,12 +11,12 @@ const FIRST_LINE: &str = "warmwire cached reply 1";
 pub struct Entry {
     /// Without login and fragment.
     pub url: Bytes,
-    /// What tells requests apart besides URL and fields, see `partition`.
+    /// What distinguishes requests besides URL and fields; see `partition`.
     pub partition: String,
-    /// When it was asked for, and when its head came; seconds since 1970.
+    /// When it was requested, and when its head was received; seconds since 1970.
     pub asked: i64,
     pub received: i64,
-    /// The reply to a HEAD: it says nothing to a GET.
+    /// Whether it is the reply to a HEAD: it cannot answer a GET.
     pub head_only: bool,
     /// The fields of the request that Vary names, with sums of their values.
     pub selected: Vec<(Bytes, Option<Bytes>)>,
@@ -24,11 +24,11 @@ pub struct Entry {
     /// Without its ending.
     pub status_line: Bytes,
     pub fields: Vec<Field>,
-    /// None where nobody wanted the body: of a redirect that was followed, or behind a HEAD.
+    /// `None` if the body was not read: of a redirect that was followed, or for HEAD.
     pub body: Option<Body>,
 }
 
-/// A body in a file of its own.
+/// A body in its own file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     pub file: String,
@@ -68,7 +68,7 @@ impl Entry {
         seal(&text)
     }
 
-    /// None for what is truncated, changed or something else.
+    /// Parses an entry; `None` if it is truncated, modified or something else.
     pub fn parse(text: &str) -> Option<Entry> {
         let mut lines = unseal(text)?.lines();
         if lines.next() != Some(FIRST_LINE) {

@@ -1,8 +1,8 @@
-//! Where replies are kept. Each is two files: its head, `KEY-VARIANT.head`, and the body that the head names. What is there is never
-//! written to again: files are written as drafts and get their names when they are complete, the body first; another head for the
-//! same variant takes the place of the one before. So several processes need not wait for one another, and whoever dies leaves a
-//! draft, or a body that no head names, which nobody serves. Who writes holds a lock on his file until the head is there: what has no
-//! head and no lock belongs to nobody, and is swept away.
+//! The directory of stored replies. Each reply is two files: its head, `KEY-VARIANT.head`, and the body that
+//! the head names. Existing files are never modified: files are written as drafts and renamed when they are
+//! complete, the body first; a new head of the same variant replaces the old one. So processes need not wait
+//! for each other. A process that dies leaves a draft, or a body without a head, which is never served. A
+//! writer holds a lock on its file until the head exists: a file with neither head nor lock is swept away.
 
 use super::entry::{Body, Entry};
 use crate::message::{os_text, shown};
@@ -18,12 +18,12 @@ use std::time::SystemTime;
 /// In the folder that the user names; another form of entries will have another name.
 const OWN: &str = "warmwire-1";
 const DRAFTS: &str = "drafts";
-/// Random bytes without which nobody can try which login an entry belongs to.
+/// File with random bytes, without which nobody can test which login an entry belongs to.
 const KEY: &str = "key";
 pub type Key = [u8; 32];
 /// A head beyond this is not ours: the largest that the library takes, in hexadecimal digits.
 const LONGEST_HEAD: u64 = 2 << 20;
-/// What sweeping leaves of the limit, so that not every reply needs another one.
+/// Tenths of the limit that a sweep leaves, so that not every reply needs another one.
 const LEFT_OF_TEN: u64 = 9;
 
 pub struct Folder {
@@ -58,7 +58,7 @@ impl Draft {
     }
 }
 
-/// A name that no other file has had.
+/// Returns a unique file name.
 fn unheard_of() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let nanos = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_nanos());
@@ -80,7 +80,7 @@ impl Folder {
         })
     }
 
-    /// The key of this folder, which is made when it is first asked for.
+    /// Returns the key of this directory, which is created on first use.
     pub fn key(&self) -> io::Result<Key> {
         if let Ok(key) = self.read_key() {
             return Ok(key);
@@ -93,7 +93,7 @@ impl Folder {
             Err(error) => return Err(error),
         }
         self.read_key().inspect_err(|_| {
-            // It is damaged; with the next one all that is kept is unknown.
+            // It is damaged. With a new key, all stored entries are unreachable.
             let _ = self.root.remove(KEY);
         })
     }
@@ -109,7 +109,7 @@ impl Folder {
         self.root.existing(&key[..2]).ok()
     }
 
-    /// What is kept under a key, with the stems of the names. What is no entry is removed.
+    /// Returns the entries under a key, with the stems of their names. Invalid files are removed.
     pub fn entries(&self, key: &str) -> Vec<(String, Entry)> {
         let Some(shard) = self.shard(key) else { return Vec::new() };
         let mut found = Vec::new();
@@ -125,7 +125,7 @@ impl Folder {
         found
     }
 
-    /// The body of an entry, if it is what the head says; if not, both are removed.
+    /// Returns the body of an entry, if it matches the head; otherwise removes both.
     pub fn body(&self, stem: &str, body: &Body) -> Option<File> {
         let opened = self.shard(stem).and_then(|shard| open_body(&shard, stem, body));
         if opened.is_none() {
@@ -144,16 +144,16 @@ impl Folder {
         let name = unheard_of();
         let (file, folder) = (self.drafts.create(&name)?, self.drafts.clone());
         let draft = Draft { file, folder, name, hasher: blake3::Hasher::new(), length: 0, named: false };
-        // On a file system without locks a sweep may take a draft away: then that reply is not kept.
+        // On a file system without locks, a sweep may remove the draft: then the reply is not stored.
         let _ = system::hold(&draft.file);
         Ok(draft)
     }
 
-    /// Gives the entry its body and its name, in the place of one that had the same.
+    /// Gives the entry its body and its name, replacing one of the same name.
     pub fn publish(&self, stem: &str, mut entry: Entry, body: Option<Draft>) -> io::Result<u64> {
         let shard = Rc::new(self.root.own(&stem[..2])?);
         let length = body.as_ref().map_or(0, |body| body.length);
-        // Until the head is there, its lock says that it belongs to somebody.
+        // Until the head exists, the lock protects the file.
         let mut locked = None;
         if let Some(mut draft) = body {
             let file = format!("{stem}.{}.body", unheard_of());
@@ -202,7 +202,8 @@ impl Folder {
         !stems.is_empty()
     }
 
-    /// Removes what belongs to nobody, and what was not used for longest until all of it takes less than `limit` bytes; how much is left.
+    /// Removes abandoned files, and the least recently used entries until the rest takes less than `limit`
+    /// bytes; returns the rest.
     pub fn sweep(&self, limit: u64) -> u64 {
         self.drafts.names().iter().for_each(|draft| remove_if_unlocked(&self.drafts, draft));
         let mut all: Vec<Found> = Vec::new();
@@ -270,7 +271,7 @@ fn head_of(stem: &str) -> String {
     format!("{stem}.head")
 }
 
-/// The head first: without it nobody looks for the body.
+/// Removes the head first: without it the body is not found.
 fn remove(shard: &Dir, stem: &str) {
     let _ = shard.remove(&head_of(stem));
     for name in shard.names() {
@@ -280,7 +281,7 @@ fn remove(shard: &Dir, stem: &str) {
     }
 }
 
-/// Whether that is a name for a body of this entry, and leads nowhere else.
+/// Returns whether the name is a body of this entry, inside this directory.
 fn is_body_of(name: &str, stem: &str) -> bool {
     let inside =
         |rest: &str| rest.starts_with('.') && rest.ends_with(".body") && !rest.contains(['/', '\\', ':']);
@@ -352,7 +353,7 @@ mod tests {
         Folder::open(path.as_os_str().as_encoded_bytes()).unwrap()
     }
 
-    /// Somebody who may write to the folder above swaps the cache for another folder.
+    /// A user who may write to the parent directory replaces the cache by another directory.
     #[cfg(unix)]
     #[test]
     fn a_folder_that_is_swapped_is_still_the_one_that_was_opened() {
@@ -370,7 +371,7 @@ mod tests {
         assert!(found.len() == 1 && folder.body(&stem, found[0].1.body.as_ref().unwrap()).is_some());
     }
 
-    /// A head may be what somebody has written by hand.
+    /// A head may be written by hand.
     #[test]
     fn a_body_is_a_file_beside_its_head() {
         let place = place("names");
@@ -388,7 +389,7 @@ mod tests {
             let body = folder.entries(&stem)[0].1.body.clone().unwrap();
             assert!(folder.body(&stem, &body).is_none(), "{name}");
             assert!(folder.entries(&stem).is_empty(), "{name}: the entry is gone");
-            // Nor is what is replaced.
+            // Nor may a replaced one.
             folder.publish(&stem, entry(Some(&name)), None).unwrap();
             folder.publish(&stem, entry(None), None).unwrap();
             assert!(place.join("elsewhere/x.body").exists(), "{name}");

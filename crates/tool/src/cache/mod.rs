@@ -1,6 +1,6 @@
-//! `--cache`: a private cache of HTTP's replies (RFC 9111) in a folder. What may be kept and used the rules decide, which are pure
-//! functions of the library's; `folder` has the files, `entry` what stands in them, `partition` says whose they are. The library asks
-//! `transfer::caching` before each request and about each reply.
+//! `--cache`: a private HTTP cache (RFC 9111) in a directory. The library's rules, which are pure functions,
+//! decide what may be stored and used. `folder` has the files, `entry` their contents, `partition` separates
+//! users. The library calls `transfer::caching` before each request and for each reply.
 
 mod entry;
 mod folder;
@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io;
 use std::time::SystemTime;
 
-/// What all entries take at most, unless told otherwise.
+/// Default maximum size of all entries.
 pub const USUAL_SIZE: u64 = 1 << 30;
 
 /// Replies for one URL: a server could make one of each request, and all are looked at.
@@ -48,9 +48,9 @@ pub struct Found {
 pub struct Cache {
     folder: Folder,
     limit: u64,
-    /// What is there, as far as this process knows; none before it has looked.
+    /// The size of the cache, as far as this process knows; `None` before the first look.
     size: Cell<Option<u64>>,
-    /// Nothing can be written, and that was said.
+    /// Whether writing has failed and was reported.
     lost: Cell<bool>,
     pub sums: Sums,
 }
@@ -65,7 +65,7 @@ fn key(url: &[u8]) -> String {
     digits(&Sha256::digest(url))
 }
 
-/// Where the reply to such a request stands: the next one takes its place.
+/// Returns the name of the reply to such a request: the next one replaces it.
 fn stem(entry: &Entry) -> String {
     let text = format!("{} {} {:?}", entry.partition, entry.head_only, entry.selected);
     format!("{}-{}", key(&entry.url), digits(&Sha256::digest(text)))
@@ -85,7 +85,7 @@ impl Cache {
         self.limit
     }
 
-    /// The reply that is kept for such a request; of several the latest (RFC 9111 §4).
+    /// Returns the stored reply for such a request; of several the latest (RFC 9111 §4).
     pub fn find(&self, wanted: &Wanted) -> Option<Found> {
         let mut all = self.folder.entries(&key(wanted.url));
         all.retain(|(name, entry)| {
@@ -109,7 +109,8 @@ impl Cache {
         None
     }
 
-    /// Brings an entry up to date whose body stays. One that now hangs on other fields would have another name than its body.
+    /// Updates an entry and keeps its body. An entry that now varies by other fields would need another name
+    /// than its body.
     pub fn update(&self, found: &Found, entry: Entry) -> Result<(), String> {
         if stem(&entry) != found.stem {
             self.remove(found);
@@ -126,12 +127,12 @@ impl Cache {
         self.folder.remove(&found.stem);
     }
 
-    /// What is kept of a URL is not true any more. Whether there was something.
+    /// Removes the entries of a URL; returns whether there were any.
     pub fn forget(&self, url: &[u8]) -> bool {
         self.folder.forget(&key(url))
     }
 
-    /// A file for a body; none where nothing can be written.
+    /// Creates a file for a body; `None` if the cache is not writable.
     pub fn draft(&self) -> Result<Option<Draft>, String> {
         if self.lost.get() {
             Ok(None)
@@ -140,7 +141,7 @@ impl Cache {
         }
     }
 
-    /// Keeps an entry, in the place of an older one. The error is to be said, once.
+    /// Stores an entry, replacing an older one. An error is reported once.
     pub fn keep(&self, entry: Entry, body: Option<Draft>, old: Option<&Found>) -> Result<(), String> {
         let stem = stem(&entry);
         if let Some(old) = old.filter(|old| old.stem != stem) {
@@ -158,7 +159,7 @@ impl Cache {
         }
     }
 
-    /// What is said when writing fails for the first time.
+    /// Returns the error to report when writing fails for the first time.
     pub fn failed(&self, error: &io::Error) -> Result<Option<Draft>, String> {
         match self.lost.replace(true) {
             true => Ok(None),
@@ -175,8 +176,8 @@ impl Cache {
     }
 }
 
-/// Sums of the fields that a reply hangs on, as the request has them. Those that may say who asks are part of the partition,
-/// whatever Vary says of them; none of their values stands in a file.
+/// Returns hashes of the request fields that the reply varies by. Fields that may identify the user are part
+/// of the partition, whatever Vary says; no value is stored in a file.
 pub fn selected(reply: &[Field], request: &[Field]) -> Vec<(Bytes, Option<Bytes>)> {
     let mut names = rules::nominated(reply).unwrap_or_default();
     names.retain(|name| is_harmless(name));

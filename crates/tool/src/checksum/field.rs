@@ -1,4 +1,5 @@
-//! Repr-Digest and Content-Digest (RFC 9530): dictionaries of structured fields (RFC 8941) whose values are byte sequences.
+//! Repr-Digest and Content-Digest (RFC 9530): dictionaries of structured fields (RFC 8941) whose values are
+//! byte sequences.
 
 use super::sum::{Algorithm, Sum};
 use crate::raw::base64;
@@ -7,8 +8,8 @@ use crate::raw::base64;
 pub const ALGORITHMS: [(&str, Algorithm); 2] =
     [("sha-256", Algorithm::Sha256), ("sha-512", Algorithm::Sha512)];
 
-/// The sums in a field that can be checked. Other algorithms and what is malformed are passed over, as section 2 wants it
-/// of a recipient; of a key that stands twice the last counts.
+/// Returns the sums in a field that can be checked. Unknown algorithms and malformed members are ignored, as
+/// section 2 requires; of a repeated key the last value counts.
 pub fn sums(value: &[u8]) -> Vec<(&'static str, Sum)> {
     let mut found: Vec<(&'static str, Sum)> = Vec::new();
     for member in value.split(|byte| *byte == b',') {

@@ -5,19 +5,20 @@ use super::sum::{Algorithm, Sum};
 /// The sum of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// As the list names it; empty where it holds nothing but a sum.
+    /// The file name in the list; empty for a line with only a sum.
     name: Vec<u8>,
     sum: Sum,
 }
 
-/// All entries of a file. `algorithm` says of what a line's sum is that names none; else its length does. What is no such line
-/// (comments, a signature around the list) is passed over.
+/// Parses all entries of a checksum file. `algorithm` applies to lines without a name of one; by default the
+/// length decides. Other lines (comments, a signature around the list) are ignored.
 pub fn parse(content: &[u8], algorithm: Option<Algorithm>) -> Vec<Entry> {
     let lines = content.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     lines.filter_map(|line| tagged(line).or_else(|| plain(line, algorithm))).collect()
 }
 
-/// `DIGITS  NAME`, or `DIGITS *NAME`, or the digits alone. A backslash in front says that the name has escapes.
+/// Parses `DIGITS  NAME`, or `DIGITS *NAME`, or only digits. A leading backslash means that the name has
+/// escapes.
 fn plain(line: &[u8], algorithm: Option<Algorithm>) -> Option<Entry> {
     let (line, escaped) = match line.strip_prefix(b"\\") {
         Some(rest) => (rest, true),
@@ -66,8 +67,8 @@ fn unescaped(name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The sums of the file that has one of these names, the first name before the others. A list that holds one sum and no name is
-/// about whatever is asked for.
+/// Returns the sums of the file with one of these names, in the order of the names. A list of a single sum
+/// without a name applies to any file.
 pub fn sums_of(list: &[Entry], names: &[&[u8]]) -> Vec<Sum> {
     for name in names {
         let found: Vec<Sum> = list

@@ -1,4 +1,4 @@
-//! `--checksum`, `--checksum-file` and `--verify-digest`: what comes is hashed as it comes, and compared at the end.
+//! `--checksum`, `--checksum-file` and `--verify-digest`: hashes data as it arrives, and compares at the end.
 
 pub mod field;
 pub mod list;
@@ -66,18 +66,18 @@ impl Hashers {
     }
 }
 
-/// What is hashed of one transfer, and what it is compared with.
+/// The hashes of one transfer, and the expected values.
 pub struct Check {
     sums: Vec<Sum>,
     /// Repr-Digest and Content-Digest are looked at.
     fields: bool,
     whole: Hashers,
-    /// This message alone, where something came before it.
+    /// Hashes of this message alone, if data preceded it.
     message: Option<Hashers>,
 }
 
 impl Check {
-    /// None when nothing is to be compared.
+    /// Returns `None` if there is nothing to compare.
     pub fn new(sums: Vec<Sum>, fields: bool) -> Option<Check> {
         let wanted = fields || !sums.is_empty();
         let mut check = Check { sums, fields, whole: Hashers::default(), message: None };
@@ -95,13 +95,13 @@ impl Check {
         all
     }
 
-    /// Nothing has come yet.
+    /// Starts again without data.
     pub fn restart(&mut self) {
         self.whole = Hashers::new(&self.algorithms());
         self.message = None;
     }
 
-    /// What follows is another message, behind what has come.
+    /// Starts another message after the existing data.
     pub fn go_on(&mut self) {
         let fields: &[Algorithm] = &field::ALGORITHMS.map(|row| row.1);
         self.message = Some(Hashers::new(if self.fields { fields } else { &[] }));
@@ -114,7 +114,7 @@ impl Check {
         }
     }
 
-    /// Starts anew behind what is there already, and that is read.
+    /// Starts again after existing data, which is read.
     pub fn restart_behind(&mut self, before: &mut dyn Read) -> io::Result<()> {
         self.restart();
         let mut buffer = vec![0; 64 * 1024];
@@ -164,7 +164,7 @@ mod tests {
     use super::sum::ALGORITHMS;
     use super::*;
 
-    /// Sums of "abc", as the standards and coreutils give them.
+    /// Sums of "abc", from the standards and coreutils.
     const ABC: [&str; 9] = [
         "md5=900150983cd24fb0d6963f7d28e17f72",
         "sha1=a9993e364706816aba3e25717850c26c9cd0d89d",

@@ -17,7 +17,8 @@ pub enum Algorithm {
     Blake3,
 }
 
-/// Each with its name and the bytes of a sum. Of two with one length the first is what a file of sums means that names none.
+/// Each algorithm with its name and the length of its sums. Of two with the same length, the first is assumed
+/// in files that name none.
 pub const ALGORITHMS: [(Algorithm, &str, usize); 9] = [
     (Algorithm::Md5, "md5", 16),
     (Algorithm::Sha1, "sha1", 20),
@@ -40,7 +41,7 @@ impl Algorithm {
         ALGORITHMS.iter().find(|row| plain(row.1.as_bytes()) == name).map(|row| row.0)
     }
 
-    /// The one whose sums have so many bytes.
+    /// Returns the algorithm whose sums have that length.
     pub fn of_length(bytes: usize) -> Option<Algorithm> {
         ALGORITHMS.iter().find(|row| row.2 == bytes).map(|row| row.0)
     }
@@ -54,7 +55,7 @@ impl Algorithm {
     }
 }
 
-/// What a hash function shall come to.
+/// An expected hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sum {
     pub algorithm: Algorithm,

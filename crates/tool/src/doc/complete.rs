@@ -6,7 +6,8 @@ use crate::flags::{self, Arg, Flag};
 /// The names the program is installed under.
 const PROGRAMS: &[&str] = &["curl", "warmwire"];
 
-/// Returns bash's completion. Bash takes `--name=word` apart at the equals sign, so `before` is looked up behind it.
+/// Returns bash's completion. Bash takes `--name=word` apart at the equals sign, so `before` is looked up
+/// behind it.
 pub fn bash() -> String {
     let mut long = Vec::new();
     let (mut cases, mut files, mut folders, mut texts) = (String::new(), Vec::new(), Vec::new(), Vec::new());
@@ -64,7 +65,7 @@ fn spelled(flag: &Flag) -> Vec<String> {
     short.into_iter().chain([format!("--{}", flag.name)]).collect()
 }
 
-/// Returns zsh's completion: a list of what `_arguments` calls option definitions.
+/// Returns zsh's completion: a list of option definitions for `_arguments`.
 pub fn zsh() -> String {
     let mut out = format!("#compdef {}\n\n_arguments -s -S \\\n", PROGRAMS.join(" "));
     for flag in flags::sorted() {
@@ -77,7 +78,7 @@ pub fn zsh() -> String {
             Values::Folders => "_files -/".to_owned(),
             Values::Words(words) => format!("({})", words.join(" ").replace(':', "\\:").replace('=', "\\=")),
         };
-        // The equals sign belongs to the name: the argument stands behind it, or not at all.
+        // The equals sign is part of the name: the argument follows it, or is missing.
         let (equals, argument) = match flag.arg {
             Arg::None | Arg::Bool => ("", String::new()),
             Arg::Optional(_) => ("=-", format!("::{message}:{action}")),

@@ -44,7 +44,7 @@ fn chapter_roff(out: &mut String, chapter: &Chapter) {
     }
 }
 
-/// Dashes and backslashes stand for themselves; a line must not begin like a request.
+/// Escapes dashes and backslashes; a line must not begin like a request.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('"', "\\(dq");
     let lines: Vec<String> = text
@@ -109,7 +109,7 @@ fn flag_text(flag: &Flag) -> String {
     out
 }
 
-/// What is said about a flag, and what follows from its declaration.
+/// Returns the description of a flag, and what follows from its declaration.
 fn paragraphs(flag: &Flag) -> Vec<String> {
     let mut first = String::new();
     if !flag.protocols.is_empty() {

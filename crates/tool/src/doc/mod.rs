@@ -1,4 +1,4 @@
-//! What is printed about the flags themselves: `--help`, the manual page, completions. All from the declarations.
+//! Documentation of the flags: `--help`, the manual page, completions. All generated from the declarations.
 
 pub mod complete;
 pub mod help;

@@ -3,7 +3,7 @@
 /// A piece of a chapter.
 pub enum Piece {
     Text(&'static str),
-    /// A term and what it means.
+    /// A term and its description.
     Item(&'static str, &'static str),
     /// Lines to be shown as they are.
     Example(&'static str),

@@ -1,4 +1,4 @@
-//! What has been read of a command line so far: one [`Request`] for each group, and what holds for all of them.
+//! The parsed part of a command line: one [`Request`] for each group, and global options.
 
 use crate::bytes::Bytes;
 use crate::message::Messages;
@@ -6,7 +6,7 @@ use crate::request::{Globals, Request};
 use crate::variables::Variables;
 use crate::world::World;
 
-/// The state of reading one command line: what flags change.
+/// The state of parsing one command line: flags modify it.
 pub struct Parser<'w> {
     pub world: &'w mut dyn World,
     pub messages: Messages,
@@ -17,7 +17,7 @@ pub struct Parser<'w> {
     pub target_count: usize,
     /// How deep config files are nested now.
     pub depth: usize,
-    /// `-v` given in the bundle being read.
+    /// Number of `-v` in the current bundle.
     pub verbose_in_bundle: u8,
     pub default_config: Option<Bytes>,
 }

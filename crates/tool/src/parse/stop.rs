@@ -1,4 +1,4 @@
-//! How reading the command line ends: wrong uses, and flags that ask for something else than a transfer.
+//! Results that end parsing: errors, and flags that request something other than a transfer.
 
 use crate::bytes::Bytes;
 
@@ -21,7 +21,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     Unknown,
-    /// The same, said of the flag that named the file.
+    /// An unknown option in a config file, reported for the flag that named the file.
     UnknownInConfig,
     NeedsArgument,
     BadUse,

@@ -3,7 +3,7 @@
 use crate::bytes::Bytes;
 use std::time::Instant;
 
-/// Parts of a head or of a posted body and numbers of exchanges beyond this are not kept.
+/// Maximum size of a stored head or posted body, and maximum number of exchanges.
 const LARGEST_HEAD: usize = 1 << 20;
 const LARGEST_BODY: usize = 1 << 16;
 const MOST_EXCHANGES: usize = 1000;
@@ -13,7 +13,7 @@ const MOST_EXCHANGES: usize = 1000;
 pub struct Exchange {
     pub sent: Instant,
     pub answered: Option<Instant>,
-    /// The stream of the connection on which it went, where that has any.
+    /// The number of its stream, if the connection has streams.
     pub stream: Option<u32>,
     pub request: Bytes,
     /// The beginning of the body that was sent, and its whole length.
@@ -22,7 +22,7 @@ pub struct Exchange {
     /// The head of the last reply; interim ones are replaced by it.
     pub reply: Bytes,
     reply_ended: bool,
-    /// What a cache had to do with it.
+    /// The role of a cache in it.
     pub cache: Option<&'static str>,
 }
 
@@ -30,12 +30,12 @@ pub struct Exchange {
 #[derive(Clone, Debug, Default)]
 pub struct Exchanges {
     pub all: Vec<Exchange>,
-    /// What was opened for the next one.
+    /// The stream that was opened for the next one.
     opened: Option<u32>,
 }
 
 impl Exchanges {
-    /// What the library says of itself: before a request goes out on a stream, which one that is.
+    /// Parses the library's verbose output: before a request on a stream, it names the stream.
     pub fn noted(&mut self, text: &[u8]) {
         let stream = || {
             let text = std::str::from_utf8(text).ok()?;
@@ -52,7 +52,7 @@ impl Exchanges {
         self.cached(cache);
     }
 
-    /// What a cache had to do with the last one.
+    /// Records the role of a cache in the last exchange.
     pub fn cached(&mut self, cache: &'static str) {
         if let Some(last) = self.all.last_mut() {
             last.cache = Some(cache);

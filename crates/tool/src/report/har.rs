@@ -1,5 +1,5 @@
-//! An HTTP Archive (HAR 1.2, the format of the browsers' network panels): an entry for each request and its reply. Secrets in
-//! fields, cookies, queries and forms are left out, see `redact`.
+//! HTTP Archive (HAR 1.2, the format of the browsers' network panels): an entry for each request and its
+//! reply. Secrets in fields, cookies, queries and forms are omitted, see `redact`.
 
 use super::{Exchange, Record};
 use crate::bytes::Bytes;
@@ -24,7 +24,7 @@ pub fn har(records: &[Record], version: &str) -> String {
     )
 }
 
-/// The entries of a transfer: those before the last led to it by redirects or logins.
+/// Returns the entries of a transfer: earlier ones are redirects or logins.
 fn entries(record: &Record) -> Vec<String> {
     let Some((last, before)) = record.exchanges.split_last() else {
         let nothing = Pair::default();
@@ -146,7 +146,7 @@ impl Head {
         named.map(|(_, value)| value.as_str())
     }
 
-    /// The fields, each with what may be shown of its value.
+    /// Formats the fields, each with the displayable part of its value.
     fn pairs(&self, shown: fn(&str, &str) -> String) -> String {
         let fields: Vec<_> = self.fields.iter().map(|(name, value)| (name, shown(name, value))).collect();
         pairs(fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))
@@ -164,7 +164,7 @@ struct Pair {
     cache: Option<&'static str>,
 }
 
-/// What is only known of the request that ended the transfer stands with that one.
+/// Formats an entry. Facts about the transfer belong to its last request.
 fn entry(record: &Record, pair: &Pair, url: &str, date: SystemTime, times: &Times) -> String {
     let last = url == record.url;
     let mut fields = vec![
@@ -186,7 +186,7 @@ fn entry(record: &Record, pair: &Pair, url: &str, date: SystemTime, times: &Time
     object(&fields)
 }
 
-/// With the method that was asked for when none was sent.
+/// Formats a request, with the requested method if none was sent.
 fn request(method: &str, pair: &Pair, url: &str) -> String {
     let head = &pair.asked;
     let method = if head.words.is_empty() { method } else { head.word(0) };
@@ -209,7 +209,7 @@ fn request(method: &str, pair: &Pair, url: &str) -> String {
     object(&fields)
 }
 
-/// The format has text only: of what is none, or was too long to be kept whole, the size tells.
+/// Formats a posted body. The format has only text: for binary or truncated bodies, the size is given.
 fn posted(head: &Head, body: &[u8]) -> String {
     let kind = head.field("content-type").unwrap_or_default();
     let mut text = Cow::Borrowed(std::str::from_utf8(body).unwrap_or_default());
@@ -264,7 +264,7 @@ fn expiry(seconds: i64) -> String {
     quoted(iso(SystemTime::UNIX_EPOCH + length).as_bytes())
 }
 
-/// -1 stands for what did not happen.
+/// Formats times; -1 means that the step did not happen.
 fn timings(times: &Times) -> String {
     let maybe = |length: Option<Duration>| length.map_or("-1".to_string(), millis);
     object(&[

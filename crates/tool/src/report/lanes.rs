@@ -1,21 +1,21 @@
-//! What each connection of a run carried, and when: transfers that were on it at the same time, on streams of their own, stand in
-//! lines of their own.
+//! The connections of a run and their transfers: concurrent transfers on one connection, on different
+//! streams, have separate lines.
 
 use super::Record;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The first phase in which a transfer is on its connection: that of looking up the name, which comes to nothing where the
-/// connection was there.
+/// The first phase in which a transfer uses its connection: name resolution, which takes no time on an
+/// existing connection.
 pub const FIRST_PHASE: usize = 2;
 
 /// One connection.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lane {
     pub connection: i64,
-    /// How many transfers it had at a time.
+    /// Maximum number of concurrent transfers.
     pub streams: usize,
-    /// In the order in which they came to it.
+    /// Its transfers, in order of their start.
     pub rows: Vec<Carried>,
 }
 
@@ -41,7 +41,8 @@ pub fn lanes(records: &[Record]) -> Vec<Lane> {
 
 fn lane(connection: i64, mut came: Vec<(Duration, usize)>, records: &[Record]) -> Lane {
     came.sort_unstable();
-    // On a connection without streams one comes after the other, though the clock may have seen the end of one late.
+    // On a connection without streams one comes after the other, though the clock may have seen the end of
+    // one late.
     let shared = came.iter().any(|(_, record)| shares(&records[*record]));
     // When each line is free again.
     let mut ends: Vec<Duration> = Vec::new();
@@ -58,7 +59,7 @@ fn lane(connection: i64, mut came: Vec<(Duration, usize)>, records: &[Record]) -
     Lane { connection, streams: ends.len(), rows }
 }
 
-/// Whether it had a stream, or a channel, of a connection that has several.
+/// Returns whether the transfer had a stream or channel of a shared connection.
 fn shares(record: &Record) -> bool {
     record.stream().is_some() || ["sftp:", "scp:"].iter().any(|scheme| record.url.starts_with(scheme))
 }

@@ -1,5 +1,5 @@
-//! `--har`, `--timeline` and `--summary`: what a run did. A record is made for each transfer when it ends; here is what the
-//! first two are made from. The last keeps sums alone.
+//! `--har`, `--timeline` and `--summary`: reports about a run. A record of each ended transfer is the source
+//! of the first two. The last one keeps only sums.
 
 mod exchanges;
 mod har;
@@ -33,7 +33,7 @@ pub struct Record {
     /// When the last attempt began: since the run did, and on the calendar.
     pub began: Duration,
     pub date: SystemTime,
-    /// What attempts before it took, with the pauses behind them.
+    /// Duration of earlier attempts, with the pauses after them.
     pub before: Duration,
     /// Lengths of the phases, in the order of [`PHASES`].
     pub phases: [Duration; 7],
@@ -122,7 +122,7 @@ impl Reports {
 
     pub fn add(&mut self, ended: &Ended) {
         let transfer = ended.transfer;
-        // From where the library counts its times; an end that is looked at late shifts nothing.
+        // The origin of the library's times; a late inspection of the end shifts nothing.
         let counted = ended.easy.info(|info| info.started());
         let started = counted.or(transfer.started.get()).unwrap_or(transfer.created);
         let began = started.saturating_duration_since(self.began);

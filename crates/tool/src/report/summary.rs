@@ -1,5 +1,5 @@
-//! `--summary`: sums over a run, told when it has ended. Nothing is kept of a transfer but of the slowest, so that a million cost
-//! no more memory than ten.
+//! `--summary`: sums over a run, printed at the end. Only the slowest transfers are stored, so that a million
+//! need no more memory than ten.
 
 use super::units::{counted, size, time};
 use crate::raw::Code;
@@ -8,7 +8,7 @@ use crate::text::json_escape;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How many of the slowest transfers are told of.
+/// Number of slowest transfers that are listed.
 const SLOWEST: usize = 5;
 
 /// A transfer that has ended, after all its attempts.
@@ -66,14 +66,14 @@ impl Summary {
         }
     }
 
-    /// What one attempt, or one piece of a file, has moved.
+    /// Adds the bytes moved by one attempt, or one piece of a file.
     pub fn moved(&mut self, download: i64, upload: i64, connections: i64) {
         self.download = self.download.saturating_add(download);
         self.upload = self.upload.saturating_add(upload);
         self.connections += connections;
     }
 
-    /// One was left out because its file is there.
+    /// Counts a transfer that was skipped because its file exists.
     pub fn skipped(&mut self) {
         self.skipped += 1;
     }

@@ -1,6 +1,6 @@
-//! The picture of a run: a row for each transfer, with its phases to scale, and a chip in the colour of the connection
-//! that it used, with the stream where it shared that; below them the same by connections. SVG, or a page around it when the file's
-//! name ends in `.html`.
+//! The picture of a run: a row for each transfer, with its phases to scale, and a chip in the colour of the
+//! connection that it used, with the stream where it shared that; below them the same by connections. SVG, or
+//! a page around it when the file's name ends in `.html`.
 
 use super::lanes::{Lane, lanes};
 use super::units::{counted, size, time};
@@ -26,7 +26,7 @@ const TIME: f64 = 564.0;
 const CHART: f64 = 580.0;
 const WIDTH: f64 = 640.0;
 const MARGIN: f64 = 24.0;
-/// The part about connections: what stands between it and the rows, and one stream beside others.
+/// Spacing in the part about connections: above it, and between streams.
 const GAP: f64 = 44.0;
 const STREAM: f64 = 12.0;
 /// At least so many pixels between two ticks of the time axis.
@@ -167,7 +167,7 @@ fn row(record: &Record, y: f64, scale: f64) -> String {
     out
 }
 
-/// The phases from the first that shall be shown, in a bar with this top and height; where it ends.
+/// Draws the phases from `first` on, in a bar with this top and height; returns its end.
 fn phases(record: &Record, first: usize, mut x: f64, bar: (f64, f64), scale: f64, out: &mut String) -> f64 {
     let (top, height) = bar;
     for ((name, colour), length) in PHASES.iter().zip(COLOURS).zip(record.phases).skip(first) {
@@ -184,7 +184,7 @@ fn phases(record: &Record, first: usize, mut x: f64, bar: (f64, f64), scale: f64
     x
 }
 
-/// A connection: what it carried when, one line for each stream that it had at a time.
+/// Draws a connection: its transfers over time, one line for each concurrent stream.
 fn connection(records: &[Record], lane: &Lane, y: f64, scale: f64) -> String {
     let first = &records[lane.rows[0].record];
     let together = match lane.streams {
@@ -279,7 +279,7 @@ mod tests {
         };
         let text = svg(&[record(), reused, failed]);
         assert!(text.contains("3 transfers over 1 connection, 30 B in 107 ms, 1 failed"), "{text}");
-        // In three rows, and on the connection that two of them had.
+        // In three rows, and on the connection that two of them share.
         assert_eq!(text.matches("<title>wait 30 ms</title>").count(), 5);
         assert!(text.contains("<title>attempts before 3 ms</title>"));
         assert!(text.contains("connection 0, new, stream 5") && text.contains("connection 0, reused"));

@@ -1,5 +1,6 @@
-//! The journal beside a part file: of which file it is, and which of its bytes are there. It is replaced as a whole, and only after
-//! the bytes it lists were written, so that it is true at any moment. Of the URL it has the place, and a sum of all but the login.
+//! The journal beside a part file: the identity of the file, and which of its bytes exist. It is replaced as
+//! a whole, and only after its bytes were written, so that it is always true. Of the URL it has the place,
+//! and a hash of everything except the login.
 
 use super::plan::{Span, Spans};
 use crate::bytes::Bytes;
@@ -48,7 +49,7 @@ impl Journal {
         seal(&text)
     }
 
-    /// None for what is truncated, changed or something else.
+    /// Parses a journal; `None` if it is truncated, modified or something else.
     pub fn parse(text: &str) -> Option<Journal> {
         let mut lines = unseal(text)?.lines();
         if lines.next() != Some(FIRST_LINE) {

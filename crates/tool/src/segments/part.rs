@@ -26,8 +26,8 @@ fn failed(what: &str, name: &[u8], error: &io::Error) -> String {
 }
 
 impl Part {
-    /// Opens the part file or makes it, and locks it; with the journal, if something was begun. With `keeps` no file of that name
-    /// may be there. The error says in words why it can't be had.
+    /// Opens the part file or creates it, and locks it; returns the journal of an unfinished one. With
+    /// `keeps`, a file of the final name is an error. The error is a text for the user.
     pub fn open(name: &[u8], keeps: bool) -> Result<(Part, Option<Journal>), String> {
         if keeps && fs::symlink_metadata(path(name)).is_ok() {
             return Err(taken(name));
@@ -44,7 +44,8 @@ impl Part {
         let begun = this.read_journal()?;
         let (shown_part, shown_journal) = (shown(&this.part), shown(&this.journal));
         match begun {
-            // Killed before the first of the two was written, or when the part had got its name and the journal was not gone yet.
+            // Killed before either file was written, or after the part was renamed and before the journal was
+            // removed.
             _ if length == 0 => Ok((this, None)),
             None => Err(format!("{shown_part} is there without its journal; remove it to begin anew")),
             Some(begun) if begun.done.end() > length => {
@@ -75,7 +76,7 @@ impl Part {
         system::write_all_at(&self.file, data, at)
     }
 
-    /// Begins anew with a file of so many bytes.
+    /// Starts a file of that many bytes.
     pub fn begin(&self, size: u64) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.set_len(size)
@@ -92,7 +93,8 @@ impl Part {
         })
     }
 
-    /// A file that nobody else has made, for this user alone. One that a killed process left is removed; the lock says so.
+    /// Creates a new file that only this user can access. One left by a killed process is removed; the lock
+    /// proves that.
     fn new_journal(&self) -> io::Result<File> {
         let next = path(&self.next_journal);
         let create = || system::private(OpenOptions::new().write(true).create_new(true)).open(next);
@@ -149,7 +151,7 @@ fn lock(part: &[u8]) -> Result<File, String> {
         let held = || format!("{} is being fetched by another process", shown(part));
         let file = match open(path(part)) {
             Ok(file) => file,
-            // Somebody was faster.
+            // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) if system::is_held(&error) => return Err(held()),
             Err(error) => return Err(failed("open", part, &error)),
@@ -157,7 +159,7 @@ fn lock(part: &[u8]) -> Result<File, String> {
         if !system::hold(&file) {
             return Err(held());
         }
-        // The process that had it may have renamed it in between.
+        // Its previous owner may have renamed it in between.
         if system::is_called(&file, path(part)) {
             return Ok(file);
         }
@@ -167,8 +169,8 @@ fn lock(part: &[u8]) -> Result<File, String> {
     }
 }
 
-/// What is there must be this user's own, and what is not there is made by this process: in a folder that others may write to,
-/// nobody can have it written to a file of his choice.
+/// Opens the part file. An existing one must belong to this user, and a missing one is created by this
+/// process: in a directory that others may write to, nobody can redirect the output to another file.
 fn open(part: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);

@@ -1,10 +1,10 @@
-//! Which connection fetches which bytes: a state machine that knows neither time nor connections.
+//! Which connection fetches which bytes: a state machine without a clock or connections.
 
-/// No request is for less, unless less is left.
+/// Minimum size of a request, unless less is left.
 const LEAST: u64 = 256 * 1024;
-/// Nor for more: what is asked for last is to end with the others.
+/// Maximum size of a request: the last ones should end together.
 const MOST: u64 = 32 << 20;
-/// What is asked for before anything is known of the file.
+/// Size of the first request, before anything is known about the file.
 pub const PROBE: u64 = 1 << 20;
 
 /// Bytes from the first on, up to before the last.
@@ -58,7 +58,7 @@ impl Spans {
         self.0.splice(first..behind, [Span { start, end }]);
     }
 
-    /// What is missing up to there.
+    /// Returns the missing spans up to the size.
     fn gaps(&self, size: u64) -> Vec<Span> {
         let starts = std::iter::once(0).chain(self.iter().map(|span| span.end));
         let ends = self.iter().map(|span| span.start).chain([size]);
@@ -98,8 +98,8 @@ impl Plan {
         self.done.total() == self.size
     }
 
-    /// What a worker without work is to ask for, when so many work. If nothing is free, the worker with the most left gives half
-    /// of it away, unless that is too little.
+    /// What a worker without work is to ask for, when so many work. If nothing is free, the worker with the
+    /// most left gives half of it away, unless that is too little.
     pub fn take(&mut self, worker: usize, workers: usize) -> Option<Span> {
         debug_assert!(self.busy.iter().all(|busy| busy.worker != worker));
         let mut taken = self.done.clone();
@@ -154,7 +154,8 @@ impl Plan {
     }
 }
 
-/// How many connections are worth having, when that was not said: one more as long as the last one has made it faster.
+/// How many connections are worth having, when that was not said: one more as long as the last one has made
+/// it faster.
 #[derive(Clone, Debug, Default)]
 pub struct Growth {
     connections: usize,
