@@ -7,7 +7,7 @@ use crate::run::{After, Job, Run, is_fatal};
 use crate::segments;
 use std::time::{Duration, Instant};
 
-/// What is fetched next.
+/// The next transfer.
 enum Ready {
     Prepared(Prepared),
     InSegments(Item),
@@ -90,7 +90,7 @@ fn drive(run: &Run, job: &Job) -> i32 {
     }
 }
 
-/// `--rate`: no transfer starts too soon after the one before.
+/// `--rate`: no transfer starts too soon after the previous one.
 fn keep_rate(run: &Run, began: Instant) {
     let least = Duration::from_millis(run.env.globals.rate_ms);
     let took = began.elapsed();

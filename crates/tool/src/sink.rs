@@ -1,4 +1,5 @@
-//! The files that a transfer writes: opened late, never over what must stay, taken back when asked to.
+//! Output files of a transfer: opened late, never overwriting protected files, and truncated for another
+//! attempt.
 
 use crate::bytes::Bytes;
 use crate::message::{Messages, os_text, shown};
@@ -29,7 +30,7 @@ pub enum Stream {
 pub struct Sink {
     pub stream: Stream,
     pub name: Option<Bytes>,
-    /// The server chose the name: never overwrite, unless told to.
+    /// Whether the server chose the name: then nothing is overwritten by default.
     pub named_by_server: bool,
     pub clobber: Clobber,
     /// Written in this attempt.
@@ -37,7 +38,7 @@ pub struct Sink {
     /// Where this attempt began in the file.
     pub start: u64,
     pub unbuffered: bool,
-    /// Other transfers write to standard output, too: only whole lines leave.
+    /// Whether other transfers write to standard output, too: then only whole lines are written.
     pub whole_lines: bool,
     buffer: Vec<u8>,
 }
@@ -127,7 +128,7 @@ impl Sink {
         opened
     }
 
-    /// Opens the file at its end, for a transfer that goes on.
+    /// Opens the file at its end, for a transfer that is resumed.
     pub fn append(&mut self) -> io::Result<()> {
         let name = self.name.clone().unwrap_or_default();
         let file = OpenOptions::new().append(true).create(true).open(path(&name))?;
@@ -136,8 +137,9 @@ impl Sink {
         Ok(())
     }
 
-    /// Takes a header: what comes before the body is kept when another attempt throws the body away. On standard output
-    /// the lines of one head leave `together`, so that a reader that wants the first of them (`| head -1`) fails nothing.
+    /// Writes a header line. Headers before the body are kept when another attempt discards the body. On
+    /// standard output the lines of one head are written `together`, so that a reader of only the first one
+    /// (`| head -1`) causes no failure.
     pub fn write_head(&mut self, data: &[u8], together: bool, messages: &mut Messages) -> io::Result<()> {
         if together && !self.unbuffered && matches!(self.stream, Stream::Stdout) {
             self.buffer.extend_from_slice(data);
@@ -207,7 +209,7 @@ impl Sink {
         }
     }
 
-    /// Throws away what a regular file holds.
+    /// Truncates a regular file.
     pub fn empty(&mut self) -> io::Result<()> {
         self.buffer.clear();
         match &mut self.stream {
@@ -216,13 +218,13 @@ impl Sink {
         }
     }
 
-    /// What a file held before this attempt.
+    /// Returns a reader of the file's contents before this attempt.
     pub fn before(&self) -> io::Result<Option<impl Read>> {
         let name = self.name.as_deref().filter(|_| self.start > 0 && self.is_file());
         name.map(|name| Ok(File::open(path(name))?.take(self.start))).transpose()
     }
 
-    /// Before another attempt that goes on where this one stopped; where that is.
+    /// Prepares another attempt that continues where this one stopped; returns the offset.
     pub fn keep(&mut self) -> io::Result<u64> {
         self.flush()?;
         self.start += self.bytes;
@@ -230,7 +232,7 @@ impl Sink {
         Ok(self.start)
     }
 
-    /// Before another attempt: what this one wrote is cut off.
+    /// Prepares another attempt: truncates what this one wrote.
     pub fn rewind(&mut self) -> io::Result<u64> {
         let thrown = self.bytes;
         if thrown == 0 {
@@ -238,7 +240,7 @@ impl Sink {
         }
         self.buffer.clear();
         if let Stream::File(file) = &mut self.stream {
-            // A device or a pipe keeps what it got.
+            // A device or a pipe keeps what was written.
             if file.metadata()?.is_file() {
                 file.set_len(self.start)?;
                 file.seek(SeekFrom::Start(self.start))?;
@@ -248,7 +250,7 @@ impl Sink {
         Ok(thrown)
     }
 
-    /// What this attempt and those before it wrote since there can be taken back.
+    /// Returns whether the output of this attempt and of earlier ones can be discarded.
     pub fn can_forget(&self) -> io::Result<bool> {
         Ok(match &self.stream {
             Stream::File(file) => file.metadata()?.is_file(),

@@ -1,4 +1,4 @@
-//! Standard input that may have to be sent again: what was read of it stays in a file without a name.
+//! Standard input that may have to be sent again: data that was read is stored in an unnamed file.
 
 use crate::system;
 use std::fs::File;
@@ -15,7 +15,8 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// The file is in the folder for temporary ones, for this user alone, and gone with this process.
+    /// Creates the file in the directory for temporary files, for this user only. It is removed with this
+    /// process.
     pub fn new() -> io::Result<Spool> {
         let nanos =
             SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.subsec_nanos());
@@ -31,7 +32,7 @@ impl Spool {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// What was stored first, then more of the source.
+    /// Reads stored data first, then more of the source.
     pub fn read(
         &mut self,
         buf: &mut [u8],
@@ -51,7 +52,7 @@ impl Spool {
         Ok(count)
     }
 
-    /// Goes on from there; false when that has not been read yet.
+    /// Moves to the offset; false if it has not been read yet.
     pub fn seek(&mut self, offset: u64) -> bool {
         let known = offset <= self.stored;
         if known {

@@ -1,5 +1,6 @@
-//! `--ssl-sessions`: TLS sessions in a file, loaded before the first transfer and saved behind the last. Each line is a proof of whose
-//! session it is and the session, both in base64 and a colon between them, as curl writes it. The file holds secrets.
+//! `--ssl-sessions`: TLS sessions in a file, loaded before the first transfer and saved after the last. Each
+//! line has a proof of the session's server and settings, a colon, and the session, both in base64, in curl's
+//! format. The file contains secrets.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -80,7 +81,8 @@ fn parts(line: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((base64::decode(&line[..colon])?, base64::decode(line[colon + 1..].trim_ascii())?))
 }
 
-/// Writes beside the file and renames, so that neither a full disk nor another process finds half of it.
+/// Writes a temporary file and renames it, so that neither a full disk nor another process sees an incomplete
+/// one.
 pub fn save(env: &Env, share: &Share, name: &[u8]) -> Result<(), Code> {
     let exported = handle(share).export_sessions()?;
     let mut text = HEAD.as_bytes().to_vec();
@@ -89,7 +91,7 @@ pub fn save(env: &Env, share: &Share, name: &[u8]) -> Result<(), Code> {
     }
     let target = path(name);
     let written = match fs::symlink_metadata(target) {
-        // A device or a link is written to as it stands.
+        // A device or a link is written to directly.
         Ok(found) if !found.is_file() => fs::write(target, &text),
         _ => {
             let beside = [name, format!(".{}.tmp", std::process::id()).as_bytes()].concat();

@@ -1,4 +1,4 @@
-//! Small conversions of text: URL escapes, JSON strings, and what a terminal may be shown.
+//! Small conversions of text: URL escapes, JSON strings, and text that is safe for a terminal.
 
 /// Percent-encodes everything but letters, digits and `-._~`.
 pub fn url_escape(text: &[u8]) -> Vec<u8> {
@@ -38,7 +38,7 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Several lines, which keep their ends.
+/// Makes several lines safe, and keeps their ends.
 pub fn harmless_lines(lines: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(lines).replace('\t', " ");
     let keep = |c: char| if c.is_control() && !matches!(c, '\r' | '\n') { '?' } else { c };

@@ -1,4 +1,4 @@
-//! One transfer as the engine sees it: where its data goes and comes from, and what is told on the way.
+//! One transfer for the engine: destination and source of its data, and its output on the way.
 
 mod caching;
 mod headers;
@@ -29,13 +29,13 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// What is looked at before binary data may go to a terminal.
+/// Number of bytes examined before binary data may be written to a terminal.
 const TERMINAL_PROBE: u64 = 2000;
 
-/// What an upload is read from.
+/// The source of an upload.
 pub enum Upload {
     None,
-    /// Standard input, with the position at which the upload begins if it is a file.
+    /// Standard input, with the offset at which the upload starts if it is a file.
     Stdin(Option<u64>),
     /// Standard input as it comes, without waiting for it.
     Trickle(Option<u64>),
@@ -45,7 +45,7 @@ pub enum Upload {
 }
 
 impl Upload {
-    /// Goes on from there, if that can be had.
+    /// Moves to the offset, if possible.
     fn seek(&mut self, offset: u64) -> io::Result<bool> {
         match self {
             Upload::File(file) => file.seek(SeekFrom::Start(offset)).map(|_| true),
@@ -77,41 +77,41 @@ pub struct Transfer {
     pub counts: Cell<Counts>,
     pub quiet: bool,
     display: RefCell<Display>,
-    /// When its first attempt could begin, and when the last one did.
+    /// When its first attempt could start, and when the last one did.
     pub created: Instant,
     pub started: Cell<Option<Instant>>,
-    /// An error was told already, in words of its own.
+    /// Whether an error with a text of its own was reported already.
     pub told: Cell<bool>,
-    /// Text goes to the terminal and may not hold null bytes.
+    /// Whether text goes to the terminal, where null bytes are refused.
     pub guards_terminal: bool,
     pub easy: RefCell<Option<Easy>>,
     pub retries: Cell<i64>,
     sockets: Option<Sockets>,
-    /// What was asked and answered, when a report wants it.
+    /// Requests and replies, if a report needs them.
     pub exchanges: RefCell<Exchanges>,
     /// To be ended, because of another transfer.
     pub abort: Cell<bool>,
-    /// What comes is hashed, when it is to be compared with something.
+    /// Hashes of the received data, if it has to be compared.
     pub check: RefCell<Option<Check>>,
-    /// What came is not what it should be, and must not stay.
+    /// Whether the received data is wrong and must be removed.
     pub condemned: Cell<bool>,
     /// An error that is not the library's.
     pub own_error: RefCell<Option<String>>,
     /// Another attempt may ask for the rest.
     pub resuming: RefCell<Option<Resuming>>,
-    /// Who takes the body instead of the output.
+    /// Receiver of the body in place of the output.
     pub divert: RefCell<Option<Rc<dyn Divert>>>,
-    /// Replies may be kept, and those that are kept used.
+    /// The cache, if replies may be stored or used.
     pub caching: RefCell<Option<Rc<Caching>>>,
 }
 
 /// Takes a body that is a piece of something.
 pub trait Divert {
-    /// An error ends the transfer; whoever makes one has told why.
+    /// Receives a piece of the body. An error ends the transfer; the receiver has reported it.
     fn body(&self, transfer: &Transfer, data: &[u8]) -> Result<(), ()>;
 }
 
-/// What lines a scheme has that `--show-headers` shows.
+/// The header lines of a scheme for `--show-headers`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answers {
     Http,
@@ -120,9 +120,9 @@ enum Answers {
     Otherwise,
 }
 
-/// What becomes of what an attempt has brought.
+/// What happens to the data of a failed attempt.
 pub enum Came {
-    /// Another one goes on behind so many bytes.
+    /// It is kept, and another attempt continues after that many bytes.
     Kept(u64),
     /// So many were thrown away.
     Thrown(u64),
@@ -133,13 +133,13 @@ pub enum Display {
     None,
     Meter(Meter),
     Bar(Bar),
-    /// A bar with the name, rate and time left; when it was last drawn.
+    /// A bar with the name, rate and time left; with the time of the last update.
     Named(Option<Instant>),
     /// Counted only; another part shows it.
     Counted,
 }
 
-/// What a new transfer is made of.
+/// The parts of a new transfer.
 pub struct Parts {
     pub env: Rc<Env>,
     pub request: Rc<Request>,
@@ -196,7 +196,7 @@ impl Transfer {
         self.header_count.get()
     }
 
-    /// What kind of reply that is, and its code so far.
+    /// Returns the kind of the reply, and its code so far.
     fn answer(&self) -> (Answers, i64) {
         let easy = self.easy.borrow();
         let Some(easy) = easy.as_ref() else { return (Answers::Otherwise, 0) };
@@ -228,7 +228,8 @@ impl Transfer {
     }
 
     fn put_head(&self, data: &[u8]) -> io::Result<()> {
-        // A trace may go to standard output, too, and then has its lines between those of the head; so has --dump-header.
+        // A trace may go to standard output, too, and its lines are then between those of the head; so are
+        // those of --dump-header.
         let dumped = self.heads.borrow().as_ref().is_some_and(|heads| matches!(heads.stream, Stream::Stdout));
         let together = !self.env.traces() && !dumped;
         self.out.borrow_mut().write_head(data, together, &mut self.env.messages.borrow_mut())
@@ -268,7 +269,7 @@ impl Transfer {
         Ok(())
     }
 
-    /// What is hashed begins with what the output holds already.
+    /// Restarts hashing with the existing contents of the output.
     pub fn restart_check(&self) -> io::Result<()> {
         let mut check = self.check.borrow_mut();
         let Some(check) = check.as_mut() else { return Ok(()) };
@@ -354,7 +355,7 @@ impl Transfer {
         }
     }
 
-    /// Before another attempt: what becomes of the bytes that have come.
+    /// Prepares another attempt; returns what happens to the received bytes.
     pub fn again(&self) -> io::Result<Came> {
         self.header_count.set(0);
         self.head_ended.set(false);
@@ -383,7 +384,7 @@ impl Transfer {
             self.restart_check()?;
             return Ok(Came::Thrown(thrown));
         }
-        // What has come is kept, and the next attempt goes on behind it.
+        // Received data is kept, and the next attempt continues after it.
         let kept = out.bytes;
         let offset = out.keep()? as i64;
         if let Some(check) = &mut *self.check.borrow_mut() {
@@ -504,7 +505,7 @@ impl Callbacks for Transfer {
     }
 }
 
-/// Opens what is to be uploaded, with its size if that is known.
+/// Opens the file to upload; returns its size if it is known.
 pub fn open_upload(name: &[u8]) -> io::Result<(Upload, Option<u64>)> {
     match name {
         b"-" => return Ok((Upload::Stdin(system::input_position()), None)),
@@ -520,7 +521,7 @@ pub fn open_upload(name: &[u8]) -> io::Result<(Upload, Option<u64>)> {
     Ok((Upload::File(file), size))
 }
 
-/// Standard output holds everything until here.
+/// Flushes standard output, which is buffered until here.
 pub fn flush_stdout() -> io::Result<()> {
     system::stdout().flush()
 }

@@ -44,7 +44,8 @@ impl Variables {
         Ok(())
     }
 
-    /// Replaces `{{name}}` in an argument; none when there was nothing to replace: then a backslash before braces stays, too.
+    /// Replaces `{{name}}` in an argument; returns `None` if there was nothing to replace: then a backslash
+    /// before braces stays, too.
     pub fn expand(&self, input: &[u8], messages: &mut Messages) -> Result<Option<Bytes>, Wrong> {
         let mut out = Bytes::new();
         let mut rest = input;
@@ -110,7 +111,8 @@ impl Variables {
     }
 }
 
-/// None where the syntax is wrong. What the environment holds is taken whole: a range is for what is given here.
+/// Returns the value of a variable; `None` for a syntax error. A variable of the environment is used whole: a
+/// range applies only to an explicit value.
 fn value_of(
     world: &mut dyn World,
     messages: &mut Messages,
@@ -153,7 +155,8 @@ fn from_file(world: &mut dyn World, messages: &mut Messages, file: &[u8]) -> Res
 /// First and last byte.
 type Range = Option<(usize, usize)>;
 
-/// `[from-to]` or `[from-]` after the name, and what follows it. A bracket before anything but a digit begins no range.
+/// Parses `[from-to]` or `[from-]` after the name, and returns the rest. A bracket before anything but a
+/// digit does not start a range.
 fn byte_range(text: &[u8]) -> Result<(Range, &[u8]), Wrong> {
     let [b'[', inside @ ..] = text else { return Ok((None, text)) };
     if !inside.first().is_some_and(u8::is_ascii_digit) {

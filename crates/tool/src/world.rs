@@ -1,6 +1,6 @@
-//! What parsing a command line may ask of the outside: files, environment, clock, built-in features.
+//! The interface from the command-line parser to its environment: files, variables, clock, built-in features.
 //!
-//! The parser knows only this trait, so tests can feed it any command line without touching a file.
+//! The parser uses only this trait, so tests can parse any command line without touching a file.
 
 use std::io;
 
@@ -25,7 +25,7 @@ pub trait World {
     /// The schemes of the library, in lower case.
     fn schemes(&self) -> &[&'static str];
 
-    /// Makes the last bytes of a word of the command line unreadable for whoever lists processes.
+    /// Overwrites the last bytes of a word of the command line, against listings of processes.
     fn hide(&mut self, word: usize, bytes: usize);
 
     /// Opens the file that is to get the messages.
@@ -34,7 +34,7 @@ pub trait World {
 
 #[cfg(test)]
 pub mod fake {
-    //! A world without files, in which nothing can hang.
+    //! A world without files, in which nothing can block.
 
     use super::*;
     use std::collections::HashMap;

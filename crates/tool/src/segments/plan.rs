@@ -66,7 +66,7 @@ impl Spans {
     }
 }
 
-/// What a connection is fetching: from where it is to where it is to stop.
+/// The span that a connection fetches.
 #[derive(Clone, Copy, Debug)]
 struct Busy {
     worker: usize,
@@ -98,8 +98,8 @@ impl Plan {
         self.done.total() == self.size
     }
 
-    /// What a worker without work is to ask for, when so many work. If nothing is free, the worker with the
-    /// most left gives half of it away, unless that is too little.
+    /// Returns the span for a worker without work, given the number of workers. If nothing is free, the
+    /// worker with the largest rest gives up half of it, unless that is too little.
     pub fn take(&mut self, worker: usize, workers: usize) -> Option<Span> {
         debug_assert!(self.busy.iter().all(|busy| busy.worker != worker));
         let mut taken = self.done.clone();
@@ -109,7 +109,7 @@ impl Plan {
         let left = match gaps.first() {
             Some(gap) => {
                 let share = (free / (2 * workers.max(1) as u64)).clamp(LEAST, MOST);
-                // No crumb is left behind.
+                // No tiny rest is left.
                 let length = if gap.len() < share + LEAST { gap.len() } else { share };
                 Span { start: gap.start, end: gap.start + length }
             }
@@ -128,7 +128,7 @@ impl Plan {
         Some(left)
     }
 
-    /// Gives a worker just that, which nobody has.
+    /// Assigns a span that no worker has.
     pub fn claim(&mut self, worker: usize, span: Span) {
         self.busy.push(Busy { worker, left: span });
     }
@@ -148,7 +148,7 @@ impl Plan {
         self.done.add(Span { start, end });
     }
 
-    /// A worker has ended: what it lacks is free again.
+    /// Releases the rest of a worker that has ended.
     pub fn release(&mut self, worker: usize) {
         self.busy.retain(|busy| busy.worker != worker);
     }

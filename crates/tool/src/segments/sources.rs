@@ -1,4 +1,4 @@
-//! Where else a file is: Metalink 4 (RFC 5854) and Link fields (RFC 6249 and 8288).
+//! Further sources of a file: Metalink 4 (RFC 5854) and Link fields (RFC 6249 and 8288).
 
 use super::foreign::may_be_named;
 use crate::bytes::Bytes;
@@ -16,7 +16,7 @@ pub struct Described {
 }
 
 const NAMESPACE: &str = "urn:ietf:params:xml:ns:metalink";
-/// Sources beyond these are not asked.
+/// Maximum number of sources that are used.
 pub const MOST: usize = 64;
 
 /// The files of a document, or why it is none.
@@ -58,7 +58,7 @@ fn described(file: roxmltree::Node<'_, '_>) -> Result<Described, String> {
     Ok(Described { name, urls, sums: sums.collect() })
 }
 
-/// The URLs of a Link field whose relation is `duplicate`, by their `pri`.
+/// Returns the URLs of a Link field with relation `duplicate`, with their `pri`.
 pub fn duplicates(value: &[u8]) -> Vec<(u32, Bytes)> {
     let mut found = Vec::new();
     let mut rest = value;
@@ -83,7 +83,7 @@ pub fn duplicates(value: &[u8]) -> Vec<(u32, Bytes)> {
 
 type Parameters = Vec<(Bytes, Bytes)>;
 
-/// What stands between a link and the next: `; name=value`, a value perhaps in quotes.
+/// Parses the parameters of a link, `; name=value`, where a value may be quoted; returns the rest.
 fn parameters(text: &[u8]) -> (Parameters, &[u8]) {
     let mut all = Vec::new();
     let (mut piece, mut quoted, mut at) = (Vec::new(), false, 0);
@@ -156,7 +156,7 @@ mod tests {
         ] {
             assert!(metalink(&text).unwrap_err().starts_with(why), "{text}");
         }
-        // No entities of its own, and none from elsewhere.
+        // Entity definitions are not supported, internal or external.
         let bomb =
             format!("<!DOCTYPE m [<!ENTITY a \"aaa\">]>{}", file("<file name=\"&a;\"><url>u</url></file>"));
         assert!(metalink(&bomb).is_err());

@@ -24,49 +24,49 @@ const RANGE_ERROR: i32 = 33;
 #[derive(Debug, Default)]
 pub struct Source {
     pub url: Bytes,
-    /// What its pieces have in common.
+    /// Marks that its pieces have in common.
     pub marks: Option<Marks>,
     /// In a row, without a byte.
     pub failures: u32,
     pub not_before: Option<Instant>,
-    /// It is not asked any more.
+    /// Whether it is not used any more.
     pub dropped: bool,
     /// Since the last look.
     pub recent: u64,
 }
 
-/// What all workers put together.
+/// The file that all workers assemble.
 pub struct Whole {
     pub url: Bytes,
     pub part: Part,
-    /// What an earlier run has left is gone.
+    /// Whether the part of an earlier run has been discarded.
     pub begun: Cell<bool>,
     pub plan: RefCell<Option<Plan>>,
     /// Of the first source that answered.
     pub marks: RefCell<Option<Marks>>,
     pub sources: RefCell<Vec<Source>>,
-    /// What it shall come to, as told by the user, a Metalink or the server.
+    /// The expected sums, from the user, a Metalink or the server.
     pub sums: RefCell<Vec<Sum>>,
     /// Sources that an answer has named.
     pub named: RefCell<Vec<(u32, Bytes)>>,
 }
 
-/// Why a request came to nothing.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The source is no good.
     Source(i32, String),
-    /// Nothing can be done.
+    /// The whole download fails.
     Fatal(i32, String),
-    /// The piece was given to another meanwhile.
+    /// The piece has been assigned to another worker meanwhile.
     GivenAway,
-    /// The file can't be had in pieces.
+    /// The source cannot send parts of the file.
     InOnePiece,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// For what is known of the file, or for a piece.
+    /// A request for the file's properties, or for a piece.
     Asked {
         from: u64,
         probe: bool,
@@ -83,7 +83,7 @@ pub struct Worker {
     pub source: Cell<usize>,
     pub stage: Cell<Stage>,
     pub moved_at: Cell<Instant>,
-    /// The file is only asked about, elsewhere than over HTTP.
+    /// Whether the request only queries the file, in protocols other than HTTP.
     pub describes: Cell<bool>,
     pub fault: RefCell<Option<Fault>>,
     pub whole: Rc<Whole>,
@@ -104,12 +104,12 @@ impl Worker {
         }
     }
 
-    /// What the answer is; before its first byte, or at its end where it has none.
+    /// Judges the reply; before its first byte, or at its end if there is none.
     pub fn judge(&self, transfer: &Transfer) -> Result<(), Fault> {
         let answer = transfer.answer_so_far();
         if let Some(status) = answer.status.filter(|status| !matches!(status, 200 | 206)) {
             let code = (HTTP_ERROR, format!("The requested URL returned error: {status}"));
-            // A piece was asked for of a file that has none.
+            // A piece of an empty file was requested.
             if status == 416 && self.stage.get() == (Stage::Asked { from: 0, probe: true }) {
                 return Err(Fault::InOnePiece);
             }
@@ -152,7 +152,7 @@ impl Worker {
         Ok(())
     }
 
-    /// The first answer says what the file is.
+    /// Learns the file's properties from the first reply.
     fn learn(&self, transfer: &Transfer, answer: &Answer) -> Result<(), Fault> {
         if let Some(easy) = transfer.easy.borrow().as_ref() {
             easy.headers(|headers| {
@@ -178,7 +178,8 @@ impl Worker {
         Ok(())
     }
 
-    /// A source's pieces are of one file; another source's are of the same one if a sum will tell, or their ETags are equal.
+    /// Checks that the reply belongs to the file. A source's pieces must have the same marks; those of
+    /// another source belong to the same file if a sum will prove that, or if their ETags are equal.
     fn compare(&self, answer: &Answer, is_first: bool) -> Result<(), Fault> {
         let mut sources = self.whole.sources.borrow_mut();
         let source = &mut sources[self.source.get()];
@@ -216,7 +217,7 @@ impl Worker {
 
     fn take(&self, transfer: &Transfer, data: &[u8]) -> Result<(), Fault> {
         if self.describes.get() {
-            return Ok(()); // lines that stand for a head
+            return Ok(()); // lines of a simulated head
         }
         if matches!(self.stage.get(), Stage::Asked { .. } | Stage::AskedForAll) {
             self.judge(transfer)?;
@@ -247,7 +248,7 @@ impl Worker {
 }
 
 impl Whole {
-    /// Begins anew: first the journal says whose the part file is, then that is made.
+    /// Starts again: first the journal identifies the part file, then that is created.
     fn begin(&self, size: u64, marks: Marks) -> Result<(), Fault> {
         self.begun.set(true);
         let journal = Journal::new(&self.url, size, marks, Default::default());
@@ -255,7 +256,7 @@ impl Whole {
         self.part.begin(size).map_err(|error| disk(&error))
     }
 
-    /// Nothing of it can be gone on with.
+    /// Starts a download in one piece, which cannot be resumed.
     pub fn begin_in_one_piece(&self) -> Result<(), Fault> {
         self.begin(0, Marks::default())
     }

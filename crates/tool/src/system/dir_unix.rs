@@ -1,5 +1,5 @@
-//! A folder that is held open. What is in it is reached by its descriptor: whoever may rename the folders above it cannot have
-//! files read from elsewhere or written there. No symbolic link is followed.
+//! A directory that is held open. Its entries are accessed through its descriptor: a user who may rename
+//! parent directories cannot redirect reads or writes. Symbolic links are not followed.
 
 use super::{About, open_checked, refuse_others};
 use rustix::fs::{
@@ -42,7 +42,7 @@ impl Dir {
         Ok(Dir(folder))
     }
 
-    /// Creates a file for this user alone. Nothing may have the name.
+    /// Creates a file that only this user can access. The name must be unused.
     pub fn create(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?.into())
@@ -83,7 +83,7 @@ impl Dir {
         })
     }
 
-    /// Whether no process holds that file. One that is not this user's own is held by nobody.
+    /// Returns whether no process holds that file. A file of another user counts as free.
     pub fn is_free(&self, name: &str) -> bool {
         self.open_own(name).map_or(true, |file| super::hold(&file))
     }

@@ -1,5 +1,5 @@
-//! A folder by its path: where folders are held open by handles, the standard library opens nothing relative to them. Rights that
-//! the folder inherits keep others out. What the functions do is told in dir_unix.rs.
+//! A directory by its path: the standard library cannot open files relative to a directory handle. Inherited
+//! permissions exclude other users. The functions are documented in dir_unix.rs.
 
 use super::{About, keep_private, make_folders, open_own, private, rename_new, to_hold};
 use std::fs::{self, File, OpenOptions};
@@ -53,7 +53,7 @@ impl Dir {
         Ok(About { is_plain: found.is_file(), length: found.len(), modified })
     }
 
-    /// Whether no process holds that file.
+    /// Returns whether no process holds that file.
     pub fn is_free(&self, name: &str) -> bool {
         OpenOptions::new().write(true).open(self.0.join(name)).is_ok()
     }

@@ -15,8 +15,8 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Catches SIGINT from now on, and calls `wake` when it comes. A second one ends the process at once.
-    /// Returns nothing where the signal is ignored, as in the background of a shell.
+    /// Catches SIGINT from now on, and calls `wake` for it. A second one ends the process at once. Returns
+    /// `None` if the signal is ignored, as in the background of a shell.
     pub fn watch(wake: impl Fn() + Send + 'static) -> Option<Interrupt> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         if is_ignored(&status) {

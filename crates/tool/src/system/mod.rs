@@ -1,8 +1,9 @@
-//! The operating system's floor of the tool: what unix and Windows do in ways of their own has a file for each, and nothing above
-//! names either. Both have the same functions, which `this` names; what they answer is told in unix.rs, what differs in windows.rs.
+//! The operating system's part of the tool: one file for Unix and one for Windows with the same functions,
+//! listed in `this`; no other code names a system. unix.rs has their documentation, windows.rs the
+//! differences.
 //!
-//! Above this floor a name is bytes. On unix they are the system's own; on Windows they are UTF-8, into which arguments, variables
-//! and the names of files are turned here and nowhere else.
+//! In the rest of the tool a name is bytes. On Unix they are the system's own. On Windows they are UTF-8;
+//! arguments, variables and file names are converted only here.
 
 #[cfg(unix)]
 #[path = "dir_unix.rs"]
@@ -36,7 +37,8 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// The words of the command line behind the program's name; or the number of one that is no text, and what can be shown of it.
+/// Returns the words of the command line after the program's name; or the number of one that is not valid
+/// text, and its displayable form.
 pub fn words() -> Result<Vec<Bytes>, (usize, String)> {
     let words = std::env::args_os().skip(1).enumerate();
     words
@@ -56,7 +58,7 @@ pub struct About {
     pub modified: SystemTime,
 }
 
-/// Makes a folder and those above it, with these rights on unix.
+/// Creates a directory and its parents, with this mode on Unix.
 pub fn make_folders(folder: &Path, mode: u32) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     with_mode(builder.recursive(true), mode).create(folder)

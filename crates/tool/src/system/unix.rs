@@ -21,13 +21,14 @@ use warmwire::ExtraFd;
 pub use std::io::{stderr, stdout};
 pub use std::os::fd::{BorrowedFd, OwnedFd};
 
-/// What this was built for, as `-V` tells it behind the processor's name.
+/// The platform, which `-V` prints after the processor's name.
 pub const PLATFORM: &str = "pc-linux-gnu";
-/// Whether names can stand for devices and streams in any folder, so that a name which somebody else chose has to be made safe.
+/// Whether names can mean devices and streams in any directory, so that a name chosen by others has to be
+/// made safe.
 pub const NAMES_DEVICES: bool = false;
-/// Whether servers are checked by what the system trusts where nothing else was said.
+/// Whether servers are verified by the system's trust store by default.
 pub const TRUSTS_SYSTEM: bool = false;
-/// Where the default config file may stand: variable, and the file below it.
+/// Locations of the default config file: variable, and the file below it.
 pub const CONFIG_FILES: &[(&str, &str)] = &[
     ("CURL_HOME", "/.curlrc"),
     ("XDG_CONFIG_HOME", "/curlrc"),
@@ -35,7 +36,7 @@ pub const CONFIG_FILES: &[(&str, &str)] = &[
     ("HOME", "/.curlrc"),
     ("HOME", "/.config/curlrc"),
 ];
-/// The names of the default config file beside the program.
+/// Names of the default config file in the program's directory.
 pub const CONFIG_BESIDE: &[&str] = &[];
 /// Variables that name the user's folder: the first that is set.
 pub const HOMES: &[&str] = &["HOME"];
@@ -43,7 +44,7 @@ pub const HOMES: &[&str] = &["HOME"];
 /// POLLIN
 const READABLE: i16 = 1;
 
-/// What the system calls something, as bytes; unless that is no text.
+/// Converts text of the system to bytes, unless it is not valid text.
 pub fn bytes(text: OsString) -> Result<Bytes, OsString> {
     Ok(text.into_vec())
 }
@@ -53,7 +54,7 @@ pub fn path(name: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(name))
 }
 
-/// For the user alone.
+/// Restricts a new file to this user.
 pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }
@@ -87,7 +88,7 @@ pub(super) fn open_checked(file: File) -> io::Result<File> {
     refuse_others(found.uid()).map(|()| file)
 }
 
-/// An error for what belongs to another user.
+/// Returns an error for a file of another user.
 pub(super) fn refuse_others(owner: u32) -> io::Result<()> {
     match owner == rustix::process::geteuid().as_raw() {
         true => Ok(()),
@@ -95,7 +96,7 @@ pub(super) fn refuse_others(owner: u32) -> io::Result<()> {
     }
 }
 
-/// Bytes that nobody can guess.
+/// Returns unpredictable bytes.
 pub fn random() -> io::Result<[u8; 32]> {
     let mut bytes = [0; 32];
     let got = rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())?;
@@ -116,7 +117,8 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a file for this user alone, or empties a file that is there. A plain one of this user's is closed to others.
+/// Creates a file that only this user can access, or truncates an existing one. A regular file of this user
+/// loses access by others.
 pub fn create_private(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     let found = file.metadata()?;
@@ -127,29 +129,29 @@ pub fn create_private(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// A file that is gone with this process: this user's alone, to be read and written.
+/// Opens a temporary file of this user for reading and writing, which is removed with this process.
 pub fn open_fleeting(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
     fs::remove_file(path)?;
     Ok(file)
 }
 
-/// For a file that [`hold`] will keep from others.
+/// Prepares the options for a file that [`hold`] will lock.
 pub fn to_hold(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Keeps a file from others who want to hold it, until it is closed; false when one of them has it.
+/// Locks a file against other holders until it is closed; false if another process holds it.
 pub fn hold(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
-/// Whether a file could not be opened because another process holds it.
+/// Returns whether a file could not be opened because another process holds it.
 pub fn is_held(_: &io::Error) -> bool {
     false
 }
 
-/// Whether the name is still that of the open file.
+/// Returns whether the name still refers to the open file.
 pub fn is_called(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(opened), Ok(named)) => (opened.dev(), opened.ino()) == (named.dev(), named.ino()),
@@ -157,7 +159,7 @@ pub fn is_called(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Reads there. Where the file's cursor stands afterwards is the system's matter.
+/// Reads at an offset. The resulting position of the file's cursor depends on the system.
 pub fn read_at(file: &File, buf: &mut [u8], at: u64) -> io::Result<usize> {
     file.read_at(buf, at)
 }
@@ -178,7 +180,7 @@ pub fn columns() -> Option<usize> {
     tcgetwinsize(io::stdin()).ok().map(|size| size.ws_col.into())
 }
 
-/// The terminal, which shows nothing of what is typed as long as this lives.
+/// The terminal without echo, as long as the value lives.
 pub struct Unseen {
     terminal: File,
     before: Option<Termios>,
@@ -196,7 +198,7 @@ impl Unseen {
         Some(Unseen { terminal, before })
     }
 
-    /// Whether it would have shown what is typed.
+    /// Returns whether echo was on before.
     pub fn hid(&self) -> bool {
         self.before.is_some()
     }
@@ -223,7 +225,7 @@ pub fn input_is_ready() -> bool {
     poll(&mut polled, Some(&Default::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Reads standard input without a buffer between, so that [`input_is_ready`] tells the truth.
+/// Reads standard input without a buffer, so that [`input_is_ready`] is correct.
 pub fn read_input(buf: &mut [u8]) -> io::Result<usize> {
     loop {
         match rustix::io::read(io::stdin(), &mut *buf) {
@@ -272,7 +274,7 @@ pub fn multipath_socket(ipv6: bool) -> io::Result<OwnedFd> {
     Ok(socket_with(family, SocketType::STREAM, flags, Some(ipproto::MPTCP))?)
 }
 
-/// A file for output: what one of that name held is gone.
+/// Creates an output file, or truncates an existing one.
 pub fn create(path: &Path) -> io::Result<File> {
     File::create(path)
 }
@@ -283,13 +285,13 @@ pub fn set_attribute(file: &[u8], name: &str, value: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Blanks out the last bytes of a word of the command line, the first one being number 0, for whoever lists processes. Where /proc
-/// is missing, the words stay readable.
+/// Overwrites the last bytes of a word of the command line, counted from 0, against listings of processes.
+/// Without /proc, the words stay readable.
 pub fn hide(word: usize, bytes: usize) {
     let _ = super::words::hide(word, bytes);
 }
 
-/// An error in the system's words, with what else Rust says of it.
+/// Returns the system's text of an error, with Rust's context.
 pub fn error_text(error: &io::Error) -> String {
     error.to_string()
 }

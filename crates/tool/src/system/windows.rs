@@ -19,7 +19,7 @@ pub use std::os::windows::io::{BorrowedSocket as BorrowedFd, OwnedSocket as Owne
 pub const PLATFORM: &str = "w64-mingw32";
 pub const NAMES_DEVICES: bool = true;
 pub const TRUSTS_SYSTEM: bool = true;
-/// As curl(1) tells it of `--config`; the name with a dot goes before the one with a line.
+/// The names in curl(1) under `--config`; the one with a dot has precedence over the one with an underscore.
 pub const CONFIG_FILES: &[(&str, &str)] = &[
     ("CURL_HOME", "/.curlrc"),
     ("CURL_HOME", "/_curlrc"),
@@ -54,12 +54,12 @@ pub fn bytes(text: OsString) -> Result<Bytes, OsString> {
     text.into_string().map(String::into_bytes)
 }
 
-/// What is no text is a name that the standard library refuses, because of its null character.
+/// Returns a path. For invalid text it contains a null character, which the standard library refuses.
 pub fn path(name: &[u8]) -> &Path {
     Path::new(std::str::from_utf8(name).unwrap_or("\0"))
 }
 
-/// What is in the user's own folders is the user's alone by the rights it inherits.
+/// Files in the user's directories are private by inherited permissions.
 pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
@@ -88,7 +88,8 @@ pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     }
 }
 
-/// The standard library seeds its hash tables by the system's generator, and this is what it lets see of that.
+/// Returns unpredictable bytes. The standard library seeds its hash tables by the system's generator, and
+/// this is derived from them.
 pub fn random() -> io::Result<[u8; 32]> {
     let state = RandomState::new();
     let words = [0_u64, 1, 2, 3].map(|number| state.hash_one(number).to_le_bytes());
@@ -114,7 +115,8 @@ pub fn open_fleeting(path: &Path) -> io::Result<File> {
     options.custom_flags(DELETE_ON_CLOSE).attributes(TEMPORARY).open(path)
 }
 
-/// A lock would keep readers out, this process among them. To let nobody else write keeps those out who want to hold it, too.
+/// Denies write sharing. A lock would also block readers, including this process; denying writers excludes
+/// other holders, too.
 pub fn to_hold(options: &mut OpenOptions) -> &mut OpenOptions {
     options.share_mode(HELD)
 }
@@ -152,7 +154,7 @@ pub fn write_all_at(file: &File, mut data: &[u8], mut at: u64) -> io::Result<()>
     Ok(())
 }
 
-/// Columns and rows of the window, not of what can be scrolled through.
+/// Returns columns and rows of the window, not of the scroll buffer.
 fn window(output: impl AsHandleRef) -> Option<(usize, usize)> {
     let area = console::screen_buffer_info(output).ok()?.window_rect();
     let span = |first: i16, last: i16| usize::try_from(i32::from(last) - i32::from(first) + 1).ok();
@@ -168,7 +170,7 @@ pub fn columns() -> Option<usize> {
     window(HandleRef::stdout()).or_else(screen).map(|(columns, _)| columns)
 }
 
-/// The console, which shows nothing of what is typed as long as this lives.
+/// The console without echo, as long as the value lives.
 pub struct Unseen {
     console: File,
     before: Option<u32>,
@@ -205,13 +207,14 @@ impl Drop for Unseen {
     }
 }
 
-/// The beginning of a letter whose end has not come.
+/// The beginning of an incomplete character.
 type Begun = Mutex<Vec<u8>>;
 
 static OUTPUT_BEGUN: Begun = Mutex::new(Vec::new());
 static ERROR_BEGUN: Begun = Mutex::new(Vec::new());
 
-/// A standard stream. A console takes text alone; of other bytes it is shown that they are there. Elsewhere they pass as they are.
+/// A standard stream. A console accepts only text; other bytes are shown as replacements. In other cases
+/// bytes pass unmodified.
 pub struct Output<W> {
     to: W,
     begun: &'static Begun,
@@ -260,9 +263,9 @@ struct Ahead {
 
 #[derive(Default)]
 struct State {
-    /// What has been read and not asked for yet.
+    /// Bytes that were read and not consumed yet.
     bytes: VecDeque<u8>,
-    /// Nothing more comes: the end, or the error that is told once.
+    /// Set when nothing more follows: at the end, or with an error that is reported once.
     ended: Option<Option<io::Error>>,
     waker: Option<Box<dyn Fn() + Send>>,
 }
@@ -270,7 +273,7 @@ struct State {
 static AHEAD_READER: OnceLock<Ahead> = OnceLock::new();
 
 impl Ahead {
-    /// Starts the thread that reads, when first asked.
+    /// Starts the reading thread on first use.
     fn begun() -> &'static Ahead {
         let mut first = false;
         let ahead = AHEAD_READER.get_or_init(|| {
@@ -336,7 +339,7 @@ impl Ahead {
     }
 }
 
-/// A console's letters come by the standard library, as UTF-8; anything else is read as bytes, without a buffer between.
+/// Reads a console through the standard library, as UTF-8; anything else as bytes, without a buffer.
 fn read_now(buf: &mut [u8]) -> io::Result<usize> {
     let input = io::stdin();
     if input.is_terminal() {
@@ -357,7 +360,7 @@ pub fn read_input(buf: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Returns nothing: a thread reads standard input ahead, so it has no position.
+/// Returns `None`: a thread reads standard input ahead, so it has no position.
 pub fn input_position() -> Option<u64> {
     None
 }
@@ -394,7 +397,7 @@ pub fn set_attribute(_: &[u8], _: &str, _: &[u8]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// A process cannot change what others are shown of its words.
+/// A process cannot change its words in listings.
 pub fn hide(_: usize, _: usize) {}
 
 /// The commonest errors in the words that C programs have for them, as curl's tool says them on this system, too.

@@ -1,7 +1,9 @@
-//! Secrets on the command line are overwritten in this process's own memory, so that `ps` shows blanks, as curl does.
+//! Overwrites secrets on the command line in this process's own memory, so that `ps` shows blanks, as curl
+//! does.
 //!
-//! The kernel tells where the words stand (proc(5): `arg_start` in `/proc/self/stat`) and lets a process write to itself
-//! through `/proc/self/mem`. The standard library has copied the words before; nobody reads them there again.
+//! The kernel provides the position of the words (proc(5): `arg_start` in `/proc/self/stat`) and lets a
+//! process write to itself through `/proc/self/mem`. The standard library has copied the words before, and
+//! nothing reads the originals again.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,7 +23,8 @@ pub fn hide(word: usize, bytes: usize) -> io::Result<()> {
     File::options().write(true).open("/proc/self/mem")?.write_all_at(&vec![b' '; bytes], at)
 }
 
-/// The program's name may hold blanks and parentheses; it ends at the last one.
+/// Parses `arg_start`. The program's name may contain blanks and parentheses; it ends at the last
+/// parenthesis.
 fn arg_start(stat: &str) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(ARG_START)?.parse().ok().filter(|start| *start != 0)

@@ -1,4 +1,5 @@
-//! `--cache` on a transfer: each of its requests, redirects included, may have a reply that is kept, and each reply may be kept.
+//! `--cache` for a transfer: each of its requests, including redirects, may use a stored reply, and each
+//! reply may be stored.
 
 use super::Transfer;
 use crate::bytes::Bytes;
@@ -10,18 +11,18 @@ use crate::url::parse_url;
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
 
-/// What the cache had to do with a reply, as `%{cache}` tells it.
+/// The role of the cache for a reply, for `%{cache}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It came from there.
+    /// The stored reply was used.
     Hit,
     /// As above, and is older than it should be.
     Stale,
-    /// The server said that what is there still holds.
+    /// The server confirmed the stored reply.
     Revalidated,
-    /// It came from the server.
+    /// The reply came from the server.
     Miss,
-    /// The cache was not asked.
+    /// The cache was not used.
     Bypass,
 }
 
@@ -37,15 +38,15 @@ impl Outcome {
     }
 }
 
-/// What a transfer has to do with the cache.
+/// The caching state of a transfer.
 pub struct Caching {
     /// Of the options.
     partition: String,
-    /// Why nothing is kept and nothing used.
+    /// Why nothing is stored or used.
     bypass: Option<&'static str>,
     follows: bool,
     hop: RefCell<Option<Hop>>,
-    /// A 304 spoke of something else: what is kept is not asked about again.
+    /// Set after a 304 for another entry: the stored reply is not revalidated again.
     asks_for_all: Cell<bool>,
     outcome: Cell<Option<Outcome>>,
 }
@@ -58,13 +59,13 @@ struct Hop {
     partition: String,
     fields: Vec<Field>,
     asked: i64,
-    /// Nothing of it is kept or used.
+    /// Whether this request does not use the cache.
     bypassed: bool,
-    /// What the server is asked about.
+    /// The entry that is revalidated.
     found: Option<Found>,
-    /// It is asked under conditions.
+    /// Whether the request has conditions.
     conditional: bool,
-    /// The reply came from the cache.
+    /// Whether the reply came from the cache.
     served: bool,
     /// Lines of a head have been shown.
     shown: bool,
@@ -79,16 +80,16 @@ struct Head {
     line: Bytes,
     fields: Vec<Field>,
     ended: bool,
-    /// It is not shown before it is known what it means.
+    /// Whether the head is held back until its meaning is known.
     held: bool,
 }
 
-/// A reply that is to be kept.
+/// A reply that is being stored.
 struct Recording {
     entry: Entry,
     /// None for a reply without a body.
     draft: Option<Draft>,
-    /// What it takes the place of.
+    /// The entry that it replaces.
     old: Option<Found>,
 }
 
@@ -136,7 +137,7 @@ impl Hop {
         } else if text.is_empty() {
             self.head.ended = true;
         } else if self.head.ended {
-            // A trailer is no part of what is kept.
+            // A trailer is not part of the stored head.
         } else if let (true, Some((_, value))) = (text[0].is_ascii_whitespace(), self.head.fields.last_mut())
         {
             value.push(b' ');
@@ -155,7 +156,7 @@ impl Hop {
         self.method == b"HEAD"
     }
 
-    /// Only the end of the connection tells the end of such a body, and a cut would look the same.
+    /// Returns whether only a close marks the end of the body: then a truncated one would look the same.
     fn ends_with_connection(&self) -> bool {
         let value = |name: &str| rules::value(&self.head.fields, name);
         let chunked =
@@ -183,7 +184,7 @@ impl Hop {
     }
 }
 
-/// A reply for the library, with its age unless the server has just said that it holds.
+/// Returns a stored reply for the library, with its age unless the server has just confirmed it.
 fn stored(entry: &Entry, body: Option<std::fs::File>, age: Option<i64>) -> Stored {
     let mut head = [entry.status_line.as_slice(), b"\r\n"].concat();
     let mut put = |name: &[u8], value: &[u8]| head.extend([name, b": ", value, b"\r\n"].concat());
@@ -203,7 +204,7 @@ fn stored(entry: &Entry, body: Option<std::fs::File>, age: Option<i64>) -> Store
     Stored { head, body, length }
 }
 
-/// What a cache says that was told to ask nobody and has nothing (RFC 9111 §5.2.1.7).
+/// Returns the reply of a cache that must not contact the server and has no entry (RFC 9111 §5.2.1.7).
 fn nothing_kept() -> Stored {
     let head = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n".to_vec();
     Stored { head, body: Box::new(io::empty()), length: Some(0) }
@@ -224,7 +225,7 @@ impl Transfer {
         done.map_err(|why| self.env.warn(&why)).ok()
     }
 
-    /// In a report a request that was not sent stands as it would have been.
+    /// Adds a request that was not sent to the report, as it would have been sent.
     fn report_unsent(&self, hop: &Hop, outcome: Outcome) {
         if !self.env.globals.reports() {
             return;
@@ -379,7 +380,7 @@ impl Transfer {
         Instead::Serve(stored(&entry, found.body, None))
     }
 
-    /// What is kept of the URL, and of those that the reply names on the same server (RFC 9111 §4.4).
+    /// Removes the entries of the URL, and of URLs on the same server that the reply names (RFC 9111 §4.4).
     fn invalidate(&self, cache: &Cache, hop: &Hop) {
         let mut gone = cache.forget(&hop.url);
         for name in ["Location", "Content-Location"] {
@@ -404,7 +405,7 @@ impl Transfer {
         let fields = rules::lasting(&hop.head.fields);
         let entry = hop.entry(fields);
         if !rules::is_storable(&hop.fields, entry.kept()) || hop.ends_with_connection() {
-            // What the server gives now takes its place, though it is not kept.
+            // The server's new reply replaces it, although it is not stored.
             if let Some(old) = old.filter(|_| hop.head.status < 500) {
                 cache.remove(&old);
             }
@@ -433,7 +434,8 @@ impl Transfer {
         }
     }
 
-    /// Another request follows. Of a redirect nobody wants the body; other replies that were not the last said nothing.
+    /// Ends a reply that is followed by another request. The body of a redirect is not read; other replies
+    /// that were not the last are ignored.
     fn leave_hop(&self, caching: &Caching, cache: &Cache) {
         let Some(recording) = caching.hop.take().and_then(|hop| hop.recording) else { return };
         let redirects = (300..400).contains(&recording.entry.status);

@@ -1,6 +1,6 @@
-//! `--write-out`: text in which `%{name}` stands for a fact about the transfer.
+//! `--write-out`: text in which `%{name}` is replaced by a fact about the transfer.
 //!
-//! The variables are rows in `variables.rs`; what they are read from is an [`Outcome`], so that this can be tested
+//! The variables are rows in `variables.rs`. They are read from an [`Outcome`], so that they can be tested
 //! without a transfer. See curl(1) under `--write-out`.
 
 mod clock;
@@ -14,17 +14,17 @@ pub use outcome::Outcome;
 use crate::bytes::Bytes;
 use std::time::SystemTime;
 
-/// Where the text goes; the format can switch between them.
+/// The destinations of the text; the format can switch between them.
 pub trait Streams {
     fn write(&mut self, bytes: &[u8]);
-    /// Writes what others have chosen: a terminal sees no escapes in it.
+    /// Writes text from others: escape sequences are not passed to a terminal.
     fn show(&mut self, bytes: &[u8]) {
         self.write(bytes);
     }
     fn to_stdout(&mut self);
     fn to_stderr(&mut self);
     fn to_file(&mut self, name: &[u8], append: bool);
-    /// A remark on standard error, whatever is switched to.
+    /// Writes a remark on standard error, whatever the current destination.
     fn remark(&mut self, line: &str);
 }
 
@@ -68,7 +68,7 @@ fn escape<'f>(tail: &'f [u8], streams: &mut dyn Streams) -> &'f [u8] {
     after
 }
 
-/// What follows a percent sign; none when nothing more is to be written.
+/// Processes the text after a percent sign; `None` if nothing more is to be written.
 fn percent<'f>(tail: &'f [u8], outcome: &dyn Outcome, streams: &mut dyn Streams) -> Option<&'f [u8]> {
     for (keyword, handler) in KEYWORDS {
         let Some(inside) = tail.strip_prefix(keyword.as_bytes()) else { continue };
@@ -147,8 +147,8 @@ fn variable(name: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) -> bo
     true
 }
 
-/// `%header{name}`, the first of the last answer; `%header{name:all:separator}`, those of all answers. Nothing else may
-/// follow a colon.
+/// `%header{name}`: the first value in the last reply; `%header{name:all:separator}`: those in all replies.
+/// Nothing else may follow a colon.
 fn header(argument: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) {
     let end = argument.iter().position(|byte| *byte == b':').unwrap_or(argument.len());
     let (name, rest) = argument.split_at(end);
@@ -183,7 +183,7 @@ fn unescaped(text: &[u8]) -> Bytes {
     out
 }
 
-/// What a backslash before this letter stands for.
+/// Returns the character for a backslash escape.
 fn escaped(letter: u8) -> Option<u8> {
     match letter {
         b'r' => Some(b'\r'),

@@ -3,13 +3,13 @@
 use crate::bytes::Bytes;
 use crate::raw::Info;
 
-/// What is known about a finished transfer.
+/// Facts about a finished transfer.
 pub trait Outcome {
     /// A text among the infos of libcurl.
     fn text(&self, info: Info) -> Option<Bytes>;
     /// A number among the infos; times are in microseconds.
     fn number(&self, info: Info) -> Option<i64>;
-    /// Part of the URL that was given, or of the effective one.
+    /// Returns a part of the URL that was set, or of the effective one.
     fn url_part(&self, part: &str, effective: bool) -> Option<Bytes>;
     /// Headers of all answers: name, value, and the number of the request.
     fn headers(&self) -> Vec<(Bytes, Bytes, usize)>;
@@ -17,14 +17,14 @@ pub trait Outcome {
     fn certificates(&self) -> Vec<Bytes>;
     /// The exit code of this transfer.
     fn exit_code(&self) -> i32;
-    /// The message that goes with it.
+    /// Returns the message for it.
     fn error_text(&self) -> Option<Bytes>;
     fn file_name(&self) -> Option<Bytes>;
     fn given_url(&self) -> Option<Bytes>;
     fn url_number(&self) -> usize;
     fn retries(&self) -> i64;
     fn header_count(&self) -> i64;
-    /// What the cache had to do with the reply; none without a cache.
+    /// Returns the role of the cache for the reply; `None` without a cache.
     fn cache(&self) -> Option<Bytes>;
     /// As in the answer of `curl_version`.
     fn version(&self) -> Bytes;

@@ -27,7 +27,7 @@ const fn row(name: &'static str, kind: Kind) -> Variable {
     Variable { name, kind }
 }
 
-/// In the order of their names, which is that of `%{json}`.
+/// Sorted by name, which is also the order in `%{json}`.
 pub const ALL: &[Variable] = &[
     row("certs", Kind::Own(|outcome| Some(outcome.certificates().concat()))),
     row("conn_id", Kind::Number(Info::ConnId)),
@@ -99,7 +99,7 @@ pub const ALL: &[Variable] = &[
     row("xfer_id", Kind::Number(Info::XferId)),
 ];
 
-/// What curl does not have: in `%{json}` only where there is something to tell.
+/// Variables that curl does not have: in `%{json}` only if they have a value.
 pub const EXTRA: &[Variable] = &[row("cache", Kind::Own(|outcome| outcome.cache()))];
 
 /// Names that switch or print more than one fact.
@@ -122,7 +122,7 @@ impl Variable {
         .unwrap_or_default()
     }
 
-    /// As it stands in `%{json}`.
+    /// Returns the value for `%{json}`.
     pub fn json(&self, outcome: &dyn Outcome) -> Bytes {
         let number = match self.kind {
             Kind::Code(info) | Kind::Number(info) => outcome.number(info).map(decimal),
