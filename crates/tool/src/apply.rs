@@ -1,4 +1,4 @@
-//! Gives a handle of the library the options that a request came to.
+//! Sets the options of a request on a handle of the library.
 
 use crate::form::part::{Content, Part};
 use crate::names;

@@ -1,5 +1,5 @@
-//! `--dry-run`: what would be requested, in a line for each transfer and, below it, what goes with the request.
-//! Nothing is opened, looked up or connected; passwords are not shown.
+//! `--dry-run`: prints the requests, in a line for each transfer and, below it, the details of the request.
+//! Nothing is opened, resolved or connected; passwords are not shown.
 
 use crate::env::Env;
 use crate::message::shown;
@@ -50,7 +50,7 @@ fn method(item: &Item) -> String {
     }
 }
 
-/// With what `--get` and `--url-query` append.
+/// Returns the URL with the parts that `--get` and `--url-query` append.
 fn url(item: &Item) -> String {
     let request = &item.request;
     let query = if request.get { request.post.as_ref() } else { request.query.as_ref() };
@@ -62,7 +62,7 @@ fn url(item: &Item) -> String {
     without_login(&text.unwrap_or_else(|_| item.url.clone()))
 }
 
-/// A URL as it stands, but for its password.
+/// Returns a URL without its password.
 fn without_login(text: &[u8]) -> String {
     let text = shown(text);
     let start = text.find("://").map_or(0, |at| at + 3);
@@ -76,7 +76,7 @@ fn without_login(text: &[u8]) -> String {
     }
 }
 
-/// A header line; secrets are left out.
+/// Returns a header line without secrets.
 fn hidden(header: &str) -> String {
     match header.split_once(':') {
         Some((name, _))

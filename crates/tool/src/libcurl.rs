@@ -1,6 +1,6 @@
-//! `--libcurl`: a C program that does what the command line did.
+//! `--libcurl`: writes a C program that does the same as the command line.
 //!
-//! The text around the options is fixed; people compare such files, so it is curl's.
+//! The text around the options is fixed. It is curl's, because people compare such files.
 
 use crate::bytes::Bytes;
 use crate::form::part::{Content, Part};
@@ -292,7 +292,7 @@ const TLS: &[(&str, i64)] = &[
     ("CURL_SSLVERSION_MAX_TLSv1_3", 7 << 16),
 ];
 
-/// Bits stand one to a line, below the first.
+/// Writes bits one per line, below the first.
 fn in_lines(option: O, names: &[String]) -> String {
     let indent = format!("curl_easy_setopt(curl, CURLOPT_{}, ", option.name()).len();
     names.join(&format!(" |\n  {}", " ".repeat(indent)))

@@ -1,7 +1,7 @@
-//! The command line tool, a drop-in for curl.
+//! The command line tool, a drop-in replacement for curl.
 //!
-//! Two stages: `parse` turns the words into plain requests, `operate` acts on them. What a flag is and does stands in
-//! `flags`, one declaration each.
+//! Two stages: `parse` turns the words into plain requests, `operate` executes them. `flags` has one
+//! declaration for each flag.
 
 mod act;
 #[cfg(unix)]
@@ -81,18 +81,20 @@ fn main() {
         Err((at, word)) => no_text(at, &word),
     };
     let _ = system::stdout().flush();
-    // Nothing is gained by freeing what the system takes back anyway.
+    // Freeing memory before the exit would gain nothing.
     exit(code);
 }
 
-/// A word of the command line that is no text. It is not guessed at: another file than the one that is meant might be written to.
+/// Reports a word of the command line that is not valid text. Guessing might write to another file than the
+/// intended one.
 fn no_text(at: usize, word: &str) -> i32 {
     let mut messages = Messages::new(Box::new(system::stderr()), outside::columns());
     messages.usage(&format!("argument {at} is not Unicode: {}", text::harmless(word)));
     2
 }
 
-/// What the words say, from there to the exit code: of this process's own command, or of one whose agent it is.
+/// Executes the words and returns the exit code: for this process's own command, or for a caller of this
+/// agent.
 fn run(words: &[Bytes], mut world: Outside) -> i32 {
     raw::number_transfers_anew();
     let messages = Messages::new(Box::new(system::stderr()), outside::columns());
@@ -122,7 +124,7 @@ fn run(words: &[Bytes], mut world: Outside) -> i32 {
     operate::operate(env, requests)
 }
 
-/// What is left to be found out: passwords that were not given, certificates named by the environment.
+/// Completes a request: missing passwords, certificates named in the environment.
 fn complete(request: &mut Request, at: usize, count: usize, world: &Outside) {
     let bearer = request.options.text(O::Xoauth2Bearer).is_some();
     for (option, kind) in [(O::Userpwd, "host"), (O::Proxyuserpwd, "proxy")] {
@@ -151,7 +153,7 @@ fn complete(request: &mut Request, at: usize, count: usize, world: &Outside) {
     }
 }
 
-/// As if `--ca-native` and `--proxy-ca-native` had been given.
+/// Acts as if `--ca-native` and `--proxy-ca-native` had been given.
 fn trust_system(request: &mut Request) {
     const NATIVE_CA: i64 = 16;
     for option in [O::SslOptions, O::ProxySslOptions] {
@@ -177,7 +179,7 @@ fn certificates_from_environment(request: &mut Request) -> bool {
     found
 }
 
-/// What `--help` and its like ask for; the exit code.
+/// Prints the output of `--help` and similar flags; returns the exit code.
 fn stopped(stop: Stop) -> i32 {
     let text = match stop {
         Stop::Wrong(wrong) => return wrong.exit_code(),

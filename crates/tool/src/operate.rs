@@ -20,14 +20,15 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
         return WRITE_ERROR;
     }
     let share = Share::default();
-    // Shared only if asked for: what is in the share is sent.
+    // Shared only on request: cookies in the share are sent.
     let cookies =
         |request: &Request| !request.cookie_files.is_empty() || request.options.text(O::Cookiejar).is_some();
     share.set_kind(LockData::Cookie, requests.iter().any(cookies));
-    // What one transfer learns holds for those beside and behind it, and no file loses what another knew.
+    // Entries learnt by one transfer apply to concurrent and later ones, and no file loses another one's
+    // entries.
     share.set_kind(LockData::Hsts, requests.iter().any(|request| request.options.text(O::Hsts).is_some()));
     if let Some(file) = &env.globals.ssl_sessions {
-        // Only OpenSSL lets its sessions out. Who has named another library is told so.
+        // Only OpenSSL can export sessions. A user who has named another library gets an error.
         if std::env::var_os("CURL_SSL_BACKEND").is_none() {
             speak_tls_by_openssl(true);
         }

@@ -23,8 +23,8 @@ pub enum ToolOption {
 }
 
 impl ToolOption {
-    /// Whether the option says nothing of the user, and holds for a URL that a document or a server has
-    /// named, too ([`EasyOption::is_impersonal`]).
+    /// Returns whether the option reveals nothing about the user, and also applies to a URL named by a
+    /// document or a server ([`EasyOption::is_impersonal`]).
     pub const fn is_impersonal(self) -> bool {
         match self {
             Self::DumpHeader | Self::EtagSave | Self::IpTos | Self::KeepaliveTime => true,
@@ -44,7 +44,8 @@ pub enum Key {
 }
 
 impl Key {
-    /// Whether the option says nothing of the user. A row that does not say so stays with the user's own URL.
+    /// Returns whether the option reveals nothing about the user. An option without this mark applies only to
+    /// the user's own URL.
     pub const fn is_impersonal(self) -> bool {
         match self {
             Key::Lib(option) => option.is_impersonal(),
@@ -65,10 +66,10 @@ impl From<ToolOption> for Key {
     }
 }
 
-/// The value of an option. Parts of a form are not read before the transfer begins.
+/// The value of an option. Parts of a form are not read before the transfer starts.
 pub type Value = crate::raw::Value<Vec<Part>>;
 
-/// Options in the order in which they were first given.
+/// Options in the order in which they were first set.
 #[derive(Clone, Debug, Default)]
 pub struct Options(Vec<(Key, Value)>);
 

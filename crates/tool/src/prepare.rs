@@ -38,17 +38,17 @@ const MALFORMED: i32 = 3;
 const WRITE_ERROR: i32 = 23;
 const READ_ERROR: i32 = 26;
 
-/// A transfer and the options it was given.
+/// A transfer and its options.
 pub struct Prepared {
     pub transfer: Rc<Transfer>,
     pub easy: Easy,
-    /// Asked for by `--libcurl` alone.
+    /// Only for `--libcurl`.
     pub settings: Vec<Setting>,
-    /// The output exists and shall not be touched: only `--write-out` remains.
+    /// Whether the output exists and must not be changed: then only `--write-out` remains.
     pub skip: bool,
-    /// What the file must come to.
+    /// The expected sums of the file.
     pub sums: Vec<Sum>,
-    /// What goes with every request.
+    /// Headers of every request.
     pub headers: Vec<Bytes>,
 }
 
@@ -56,7 +56,7 @@ pub struct Prepared {
 pub enum Stop {
     /// Said already; the run ends with this code.
     Failed(i32),
-    /// This one is left out.
+    /// This transfer is skipped.
     LeftOut,
 }
 
@@ -65,15 +65,16 @@ struct Prepare<'a> {
     request: Rc<Request>,
     item: Item,
     job: Job,
-    /// Where the output goes on, once that is known.
+    /// The offset at which the output continues, once it is known.
     resume_from: i64,
     /// The file that takes the body, once that is clear.
     out_name: Option<Bytes>,
-    /// The URL is the one to be used.
+    /// Whether the URL names the output.
     named: bool,
 }
 
-/// How the last transfer was set up. The next of its group mostly differs by the URL alone, and takes the rest as it stands.
+/// The setup of the previous transfer. The next one of its group mostly differs only in the URL, and reuses
+/// the rest.
 pub struct Pattern {
     request: Rc<Request>,
     /// Without its URL.
@@ -83,7 +84,7 @@ pub struct Pattern {
     ended: Option<Easy>,
 }
 
-/// Setting these does more than that they stand in the handle's settings.
+/// Options whose setting has further effects beside the handle's settings.
 const WITH_STORES: [O; 4] = [O::Altsvc, O::Cookiefile, O::Cookiejar, O::Hsts];
 
 impl Pattern {
@@ -149,7 +150,7 @@ impl Prepare<'_> {
         self.known_hosts()?;
         let sums = self.sums()?;
         let check = Check::new(sums.clone(), self.request.verify_digest);
-        // A conversation goes on while nothing is typed.
+        // A dialogue continues while nothing is typed.
         let upload = match upload {
             Upload::None | Upload::Stdin(_) if self.job.scheme == "telnet" => Upload::Trickle(None),
             Upload::Stdin(_) if self.request.retry_resume => {
@@ -195,7 +196,7 @@ impl Prepare<'_> {
         Ok(Prepared { transfer, easy, settings, skip, sums, headers })
     }
 
-    /// `--write-out` holds for what came to nothing before it began, too.
+    /// Writes `--write-out`, which also applies to a transfer that failed before it started.
     fn write_out(&self, code: i32) {
         let Some(format) = self.request.options.text(ToolOption::WriteOut) else { return };
         let mut out = Sink::null();
@@ -270,7 +271,7 @@ impl Prepare<'_> {
         }
     }
 
-    /// Who wants messages signed must say with what.
+    /// Fails if messages have to be signed and there is no key.
     fn signing_key(&self) -> Result<(), Stop> {
         let options = &self.request.options;
         let asked = [O::HttpsigAlgorithm, O::HttpsigKeyid, O::HttpsigHeaders];
@@ -303,7 +304,7 @@ impl Prepare<'_> {
         }
     }
 
-    /// What the file must come to, by the flag or by lists of sums.
+    /// Returns the expected sums of the file, from the flag or from checksum files.
     fn sums(&self) -> Result<Vec<Sum>, Stop> {
         let mut sums = self.item.target.sums.clone();
         let list = &self.request.checksum_files;
@@ -354,7 +355,8 @@ impl Prepare<'_> {
         Ok(sink)
     }
 
-    /// The line that ends a command whose transfer could not even be prepared; what is wrong was said before it.
+    /// Prints the line that ends a command whose transfer could not be prepared; the error was reported
+    /// before.
     fn refused(&self, code: Code) -> Stop {
         self.env.error_line(&format!("curl: ({}) {}", code.id(), code.text()));
         Stop::Failed(code.id())
@@ -387,7 +389,7 @@ impl Prepare<'_> {
         Ok(Some(sink))
     }
 
-    /// Where the body goes, and whether the transfer is to be skipped.
+    /// Opens the destination of the body; returns whether the transfer is skipped.
     fn output(&mut self) -> Result<(Sink, bool), Stop> {
         let target = &self.item.target;
         if target.out_null {
@@ -452,7 +454,7 @@ impl Prepare<'_> {
         }
         self.named = true;
         if self.request.resume == Some(Resume::Current) {
-            self.resume_from = -1; // to be asked of the server
+            self.resume_from = -1; // the server has to be asked
         }
         let options = &self.request.options;
         let several = options.long(O::Httpauth).is_some_and(|mask| mask.count_ones() > 1);
@@ -481,7 +483,8 @@ impl Prepare<'_> {
         Stop::Failed(READ_ERROR)
     }
 
-    /// What `--retry-resume` can do for this transfer. Pieces of what is decoded, or of what has heads in it, don't fit together.
+    /// Returns the state for `--retry-resume`, if it can work. Pieces of decoded data, or of data with heads,
+    /// cannot be combined.
     fn resuming(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {
         let request = &self.request;
         let custom = request.options.text(O::Customrequest).is_some();
@@ -511,7 +514,7 @@ impl Prepare<'_> {
         Some(Resuming::download(download, http.then(|| self.headers()), base, self.resume_from))
     }
 
-    /// What `--cache` has to do with this transfer; with one that is put together of pieces, nothing.
+    /// Returns the state for `--cache`; none for a file fetched in segments.
     fn caching(&self) -> Option<Caching> {
         self.env.cache.as_ref()?;
         let http = matches!(self.job.scheme.as_str(), "http" | "https");
@@ -522,7 +525,7 @@ impl Prepare<'_> {
         Some(Caching::new(options, partition::bypass(&self.request), self.request.follow != 0))
     }
 
-    /// What the user said should go with every request, and what follows from other flags.
+    /// Returns the user's headers, and those that other flags imply.
     fn headers(&self) -> Vec<Bytes> {
         let given = self.request.options.list(O::Httpheader).iter();
         given.chain(&self.job.extra_headers).cloned().collect()
@@ -571,8 +574,9 @@ impl Prepare<'_> {
         Ok(())
     }
 
-    /// The scheme as the library will understand the URL: --proto-default stands in where none is written (CVE-2026-12064: what
-    /// depends on the scheme, such as the check of a host's key, must not be left away there).
+    /// Returns the scheme as the library will determine it: --proto-default applies if the URL has none
+    /// (CVE-2026-12064: options that depend on the scheme, such as the check of a host's key, must not be
+    /// omitted then).
     fn scheme(&self) -> String {
         // Most are written out, and need no parser.
         let is = |name: &&str| {
@@ -640,7 +644,7 @@ impl Prepare<'_> {
         }
     }
 
-    /// Gives the handle its options; all of them where `--libcurl` writes them out.
+    /// Sets the options of the handle; all of them if `--libcurl` writes them.
     fn set_up(
         &mut self,
         easy: &Easy,
@@ -669,7 +673,7 @@ impl Prepare<'_> {
             transfer.resuming.replace(Some(resuming));
         }
         self.apply(easy, &list)?;
-        // In parallel a stream is worth waiting for, unless connections shall be made at once.
+        // In parallel it is worth waiting for a stream, unless connections should be opened at once.
         let waits = parallel && !self.env.globals.parallel_immediate;
         let waits = easy.set(O::Pipewait, waits);
         debug_assert!(waits.is_ok(), "any number is one");
@@ -685,7 +689,7 @@ impl Prepare<'_> {
     }
 }
 
-/// Where ssh keeps it, or where the tool's own files are.
+/// Returns the default known_hosts: ssh's, or the one beside the tool's own files.
 fn usual_known_hosts() -> Option<Vec<u8>> {
     ["CURL_HOME", "XDG_CONFIG_HOME"].iter().chain(system::HOMES).find_map(|name| {
         let folder = system::variable(name).filter(|folder| !folder.is_empty())?;

@@ -1,6 +1,7 @@
-//! What the user typed: one [`Request`] for each group between `--next`, and the [`Globals`] of the whole line.
+//! The parsed command line: one [`Request`] for each group between `--next`, and the [`Globals`] of the whole
+//! line.
 //!
-//! Nothing here touches the world; `operate` turns requests into transfers.
+//! Nothing here has side effects; `operate` turns requests into transfers.
 
 use crate::bytes::Bytes;
 use crate::checksum::list;
@@ -45,7 +46,7 @@ impl Method {
     }
 }
 
-/// What becomes of a file that exists already.
+/// The treatment of an existing file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clobber {
     /// Overwrite, but never a file named by the server.
@@ -84,13 +85,13 @@ pub struct Target {
     pub url: Option<Bytes>,
     pub output: Option<Bytes>,
     pub upload: Option<Bytes>,
-    /// What it must come to.
+    /// The expected sums.
     pub sums: Vec<Sum>,
-    /// Where else it is, as a Metalink tells.
+    /// Mirrors from a Metalink.
     pub mirrors: Vec<Bytes>,
-    /// A Metalink named the URL: nothing of the user's is sent there.
+    /// Whether a Metalink named the URL: nothing that identifies the user is sent there.
     pub url_by_document: bool,
-    /// A Metalink named the output: it overwrites nothing, unless told to.
+    /// Whether a Metalink named the output: it overwrites nothing by default.
     pub output_by_document: bool,
     /// Save under the remote name.
     pub remote_name: bool,
@@ -101,7 +102,7 @@ pub struct Target {
     pub number: usize,
 }
 
-/// What is matched up with a URL in the order in which it was given.
+/// Options that are matched with URLs in the order of the command line.
 #[derive(Clone, Copy, Debug)]
 pub enum Lacks {
     Url,
@@ -135,7 +136,7 @@ pub struct Request {
     pub method: Method,
     pub cookies: Vec<Bytes>,
     pub cookie_files: Vec<Bytes>,
-    /// Where else the file of the URL is.
+    /// Mirrors of the URL's file.
     pub mirrors: Vec<Bytes>,
     pub segments: Option<Segments>,
     /// Sums of files by name.
@@ -181,10 +182,10 @@ pub struct Request {
     pub xattr: bool,
 }
 
-/// Where a resumed transfer begins.
+/// The start of a resumed transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resume {
-    /// At the size of what is there already.
+    /// At the size of the existing file.
     Current,
     At(u64),
 }
@@ -196,13 +197,13 @@ impl Request {
         request
     }
 
-    /// How many URLs were given.
+    /// Returns the number of URLs.
     pub fn url_count(&self) -> usize {
         self.matched[Lacks::Url as usize]
     }
 
-    /// The first target that still lacks this, or a new one. What a target has it keeps, so that none is looked at twice:
-    /// there may be a million.
+    /// Returns the first target that lacks this, or a new one. A target never loses anything, so none is
+    /// examined twice: there may be a million.
     pub fn next_target(&mut self, lacks: Lacks, number: &mut usize) -> &mut Target {
         let index = self.matched[lacks as usize];
         self.matched[lacks as usize] += 1;
@@ -227,7 +228,7 @@ fn push_at(list: &mut Vec<Part>, depth: usize, part: Part) {
     }
 }
 
-/// What holds for the whole command line.
+/// Options of the whole command line.
 #[derive(Clone, Debug)]
 pub struct Globals {
     /// The folder of a cache.
@@ -244,7 +245,7 @@ pub struct Globals {
     pub parallel_max_host: usize,
     pub progress_bar: bool,
     pub progress_bars: bool,
-    /// Least time from the start of one transfer to that of the next.
+    /// Minimum time between the starts of two transfers.
     pub rate_ms: u64,
     pub show_error: bool,
     pub silent: bool,

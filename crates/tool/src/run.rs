@@ -1,4 +1,4 @@
-//! A run: its transfers' attempts, what becomes of them, and the reports at the end.
+//! A run: the attempts of its transfers, their results, and the reports at the end.
 
 use crate::agent;
 use crate::checksum::Check;
@@ -32,10 +32,10 @@ const BAD_ARGUMENT: i32 = 43;
 const UNKNOWN_OPTION: i32 = 48;
 const RECV_ERROR: i32 = 56;
 const BAD_CERTIFICATE: i32 = 60;
-/// CURLINFO_FILETIME_T(3): the server told none.
+/// CURLINFO_FILETIME_T(3): the server reported no time.
 const NO_TIME: i64 = -1;
 
-/// Everything that a run needs besides its transfers.
+/// State of a run besides its transfers.
 pub struct Run {
     pub env: Rc<Env>,
     pub multi: Multi,
@@ -43,7 +43,7 @@ pub struct Run {
     pub program: Option<RefCell<Program>>,
     reports: Option<RefCell<Reports>>,
     summary: Option<RefCell<Summary>>,
-    /// Set if Ctrl-C has to leave time for reports.
+    /// Set if reports have to be written after Ctrl-C.
     interrupt: Option<Interrupt>,
     pattern: RefCell<Option<Pattern>>,
 }
@@ -54,11 +54,11 @@ pub struct Job {
     pub easy: Easy,
     pub retries: Retries,
     pub first_attempt: Instant,
-    /// Of those that run side by side, counted from one.
+    /// Number of the concurrent transfer, counted from one.
     pub number: u64,
 }
 
-/// What comes of an attempt.
+/// What follows an attempt.
 pub enum After {
     Again(Duration),
     Over(i32),
@@ -76,7 +76,8 @@ impl Run {
         Run { env, multi, share, program, reports, summary, interrupt, pattern: RefCell::default() }
     }
 
-    /// After the last transfer: writes the reports and closes the connections. The exit code, given that of the transfers.
+    /// Writes the reports and closes the connections after the last transfer. Returns the exit code, given
+    /// that of the transfers.
     pub fn finish(&self, code: i32) -> i32 {
         self.write_program();
         let reported = self.write_reports();
@@ -217,7 +218,7 @@ impl Run {
         0
     }
 
-    /// What was gathered is written; a success without data makes an empty file.
+    /// Writes buffered output; a success without data creates an empty file.
     fn finish_output(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
         let mut code = code;
         if code == 0 && !transfer.finish_headers() {
@@ -235,7 +236,7 @@ impl Run {
         code
     }
 
-    /// What an attempt that asked for the rest has come to.
+    /// Judges the result of an attempt that requested the rest.
     fn finish_resuming(&self, transfer: &Transfer, code: i32) -> i32 {
         let Some((code, why)) = transfer.resumed(code) else { return code };
         self.env.error_line(&format!("curl: ({code}) {why}"));
@@ -243,7 +244,7 @@ impl Run {
         code
     }
 
-    /// What came is compared with the sums it shall have.
+    /// Compares the received data with the expected sums.
     fn compare(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
         let check = transfer.check.borrow();
         let Some(check) = check.as_ref().filter(|_| code == 0 && !transfer.request.head) else { return code };
@@ -268,7 +269,7 @@ impl Run {
         }
     }
 
-    /// Repr-Digest and Content-Digest; the first says nothing of a part.
+    /// Compares with Repr-Digest and Content-Digest; the first does not apply to a part.
     fn compare_fields(
         &self,
         transfer: &Transfer,
@@ -310,14 +311,14 @@ impl Run {
         self.count_moved(easy);
     }
 
-    /// One was left out because its file is there.
+    /// Counts a transfer that was skipped because its file exists.
     pub fn count_skipped(&self) {
         if let Some(summary) = &self.summary {
             summary.borrow_mut().skipped();
         }
     }
 
-    /// What an attempt has moved.
+    /// Counts the bytes moved by an attempt.
     fn count_moved(&self, easy: &Easy) {
         if let Some(summary) = &self.summary {
             let counts = easy.info(|info| (info.downloaded(), info.uploaded(), info.connects()));
@@ -414,7 +415,7 @@ impl Run {
         }
     }
 
-    /// Whether all reports that were asked for could be written.
+    /// Returns whether all requested reports were written.
     fn write_reports(&self) -> bool {
         let Some(reports) = &self.reports else { return true };
         reports.borrow_mut().sort();
@@ -447,7 +448,7 @@ impl Run {
     }
 }
 
-/// Writes a file about a run. It may have secrets in it, and is the user's alone.
+/// Writes a report. It may contain secrets, so only the user can access it.
 fn write_file(file: &[u8], text: &str) -> io::Result<()> {
     match file {
         b"-" => system::stdout().write_all(text.as_bytes()),
@@ -456,7 +457,7 @@ fn write_file(file: &[u8], text: &str) -> io::Result<()> {
 }
 
 impl Job {
-    /// Before an attempt, which has what is left of the deadline.
+    /// Prepares an attempt, which has the rest of the deadline.
     pub fn begin(&self) {
         self.transfer.started.set(Some(Instant::now()));
         let request = &self.transfer.request;
@@ -483,7 +484,7 @@ const CERTIFICATE_HELP: &str = "More details here: https://curl.se/docs/sslcerts
     The certificate of the server could not be verified, so there is no safe connection to it.\n\
     --cacert names another certificate authority to trust.";
 
-/// After these nothing more is tried.
+/// Returns whether no further transfer is tried after this code.
 pub fn is_fatal(code: i32) -> bool {
     matches!(code, FAILED_INIT | OUT_OF_MEMORY | BAD_ARGUMENT | UNKNOWN_OPTION)
 }

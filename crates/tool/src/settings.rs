@@ -1,6 +1,6 @@
-//! From a request and one of its transfers to the options of libcurl, in the order in which curl sets them.
+//! Converts a request and one of its transfers to options of libcurl, in curl's order.
 //!
-//! The list is applied to a handle and is what `--libcurl` writes out, so both always agree.
+//! The list is set on a handle and written by `--libcurl`, so both always agree.
 
 use crate::bytes::Bytes;
 use crate::options::{ToolOption, Value};
@@ -8,7 +8,7 @@ use crate::raw::EasyOption as O;
 use crate::request::{Fail, Globals, Method, Request, Resume};
 use crate::trace::TraceKind;
 
-/// The size of the buffer asked for; a slower transfer takes a smaller one.
+/// The requested buffer size; a slower transfer uses a smaller one.
 const BUFFER: i64 = 100 * 1024;
 
 /// An option with its value.
@@ -34,17 +34,17 @@ impl Setting {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     pub url: Bytes,
-    /// The scheme in lower case, as far as it can be told.
+    /// The scheme in lower case, as far as it is known.
     pub scheme: String,
     pub upload: bool,
     /// The file of known hosts, where none was named.
     pub known_hosts: Option<Bytes>,
-    /// Headers to send besides those of the request.
+    /// Headers in addition to those of the request.
     pub extra_headers: Vec<Bytes>,
     pub resume_from: i64,
     pub post: Option<Bytes>,
     pub method: Method,
-    /// What to say in User-Agent when nothing was given.
+    /// The default User-Agent.
     pub user_agent: Bytes,
 }
 
@@ -101,7 +101,7 @@ impl List<'_> {
         self.set(option, text.to_vec());
     }
 
-    /// Copies options that flags have set. Numbers that are 0 are left out.
+    /// Copies options that flags have set. Numbers that are 0 are omitted.
     fn copy(&mut self, options: &[O]) {
         for option in options {
             match self.request.options.get(*option) {
@@ -243,7 +243,7 @@ impl List<'_> {
         self.put(O::ResumeFromLarge, job.resume_from);
     }
 
-    /// What else is wanted of the resource, and by what commands.
+    /// Sets what is requested besides the body, and commands.
     fn requests_of_files(&mut self) {
         let request = self.request;
         self.copy(&[O::PathAsIs]);
@@ -295,7 +295,8 @@ impl List<'_> {
         self.put_off(O::SslEnableAlpn);
     }
 
-    /// An empty URL goes back to the system's resolver; flags about the DoH server then have nothing to be about.
+    /// Returns whether DNS over HTTPS is used. An empty URL selects the system's resolver; flags about the
+    /// DoH server then have no effect.
     fn asks_over_https(&self) -> bool {
         self.request.options.text(O::DohUrl).is_some_and(|url| !url.is_empty())
     }
@@ -351,7 +352,7 @@ impl List<'_> {
         }
         self.copy(&[O::DisallowUsernameInUrl]);
         if job.upload {
-            // Without a flag is not the same as not asked for, which is \Seen.
+            // No flags differs from the option's default, which is \Seen.
             if let Some(flags) = request.options.long(O::UploadFlags) {
                 self.set(O::UploadFlags, flags);
             }
@@ -386,7 +387,8 @@ fn use_ssl(request: &Request) -> i64 {
     }
 }
 
-/// CURL_SSLVERSION_ numbers; the lowest is 1.2 unless a lower one is asked for, also by a lower maximum.
+/// Returns CURL_SSLVERSION_ numbers; the minimum is 1.2 unless a lower one is requested, also by a lower
+/// maximum.
 fn tls_versions(min: u8, max: u8) -> i64 {
     let min = if min == 0 && max != 0 && max < 3 { max } else { min };
     let low = match min {
@@ -399,7 +401,7 @@ fn tls_versions(min: u8, max: u8) -> i64 {
     low | high
 }
 
-/// Where a transfer begins, unless that has to be found out.
+/// Returns the offset of a resumed transfer, unless it has to be determined.
 pub fn fixed_resume(request: &Request) -> i64 {
     match request.resume {
         Some(Resume::At(offset)) => offset as i64,
@@ -456,7 +458,7 @@ mod tests {
         assert_eq!(names(&request, "http").join(" "), expected);
     }
 
-    /// Where curl 8.22 was seen to have them: people compare what `--libcurl` writes.
+    /// The positions of options in curl 8.22: people compare the output of `--libcurl`.
     #[test]
     fn options_stand_in_curls_order() {
         let wanted = [

@@ -1,4 +1,4 @@
-//! What the tool itself does to sockets: `--ip-tos`, `--vlan-priority` and `--mptcp`.
+//! The tool's own socket options: `--ip-tos`, `--vlan-priority` and `--mptcp`.
 
 use crate::env::Env;
 use crate::options::ToolOption;
@@ -8,11 +8,11 @@ use crate::system::{self, BorrowedFd, OwnedFd};
 use std::io;
 use std::rc::Rc;
 
-/// What was asked for.
+/// The requested options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Wanted {
     type_of_service: Option<u8>,
-    /// Of the frames on a VLAN; the kernel keeps it as the socket's SO_PRIORITY.
+    /// Priority of VLAN frames; the kernel stores it as the socket's SO_PRIORITY.
     priority: Option<u8>,
     multipath: bool,
 }
@@ -48,14 +48,14 @@ fn refused(what: &str, error: &io::Error) -> String {
     format!("{what} failed with errno {errno}: {why}")
 }
 
-/// The sockets of a transfer that asked for something.
+/// The sockets of a transfer with such options.
 pub struct Sockets {
     wanted: Wanted,
     env: Rc<Env>,
 }
 
 impl Sockets {
-    /// None when sockets are the library's matter alone.
+    /// Returns `None` if only the library handles sockets.
     pub fn of(request: &Request, env: &Rc<Env>) -> Option<Sockets> {
         let wanted = Wanted::of(request);
         (wanted != Wanted::default()).then(|| Sockets { wanted, env: env.clone() })

@@ -1,11 +1,12 @@
-//! Flags about agents. What a command line says of them has been read before it is parsed (`crate::agent::Wish`).
+//! Flags about agents. The agent options of a command line have been read before it is parsed
+//! (`crate::agent::Wish`).
 
 use crate::agent::BUILT;
 use crate::flags::Flag;
 use crate::numbers;
 use crate::parse::{Done, Parser, Stop, Wrong};
 
-/// Where there are no agents, none is to be had; to want none is no fault.
+/// Fails on systems without agents; flags that disable them are allowed.
 fn built() -> Done {
     if BUILT { Ok(()) } else { Err(Wrong::NotSupported.into()) }
 }

@@ -157,7 +157,7 @@ pub fn metalink(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         let target = &mut request.targets[index];
         target.no_glob = true;
         target.url_by_document = true;
-        // A name that the user gave before goes first.
+        // A name that the user gave before has precedence.
         if target.output.is_none() && !target.out_null {
             (target.output, target.remote_name) = (Some(file.name), false);
             target.output_by_document = true;

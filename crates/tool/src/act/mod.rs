@@ -1,4 +1,4 @@
-//! What flags do that is more than setting a value; named by the declarations in `flags`.
+//! Effects of flags that do more than set a value, named in the declarations of `flags`.
 
 mod agent;
 mod connect;
@@ -47,7 +47,7 @@ fn without_line_ends(content: &[u8]) -> Bytes {
     content.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).collect()
 }
 
-/// Lines of a file, with their ends and trailing blanks cut off; empty ones and comments are left out.
+/// Returns the lines of a file, without line ends and trailing blanks; empty lines and comments are skipped.
 fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
     content
         .split(|byte| *byte == b'\n')
@@ -55,7 +55,7 @@ fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|line| !line.is_empty() && line[0] != b'#')
 }
 
-/// Decides on the kind of request; only one can be had.
+/// Chooses the kind of request; only one is allowed.
 pub fn choose_method(parser: &mut Parser, wanted: Method) -> Result<(), Wrong> {
     let chosen = parser.request().method;
     if chosen == Method::Unspecified || chosen == wanted {

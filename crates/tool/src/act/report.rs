@@ -1,4 +1,4 @@
-//! Flags about what is told: traces, messages, write-out, pictures, help.
+//! Flags about output: traces, messages, write-out, pictures, help.
 
 use super::{not_blank, read};
 use crate::flags::Flag;
@@ -95,7 +95,7 @@ fn begin_trace(parser: &mut Parser, text: &[u8], kind: TraceKind, warning: &str)
     Ok(())
 }
 
-/// Words of `--trace-config`; those that name no layer of this library are passed over, as in curl.
+/// Handles the words of `--trace-config`; unknown layers are ignored, as in curl.
 pub fn trace_config(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     parser.globals.trace_config_given = true;
     configure_trace(parser, text);
@@ -121,7 +121,7 @@ fn configure_trace(parser: &mut Parser, text: &[u8]) {
     }
 }
 
-/// Each further v in one bundle tells more.
+/// Each further v in one bundle increases the output.
 pub fn verbose(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     if !on {
         parser.globals.verbosity = 0;
@@ -157,7 +157,7 @@ pub fn verbose(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     Ok(())
 }
 
-/// The format itself, or `@file`, whose line ends do not count.
+/// Sets the format itself, or reads `@file`, whose line ends are removed.
 pub fn write_out(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let format = match text.strip_prefix(b"@") {
         Some(file) => {

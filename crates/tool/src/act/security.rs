@@ -90,7 +90,8 @@ fn file_and_password(parser: &mut Parser, text: &[u8], file: O, pass: O) -> Done
     Ok(())
 }
 
-/// `name:password`, with `\:` and `\\` for those characters in the name. A PKCS #11 URI is a name alone.
+/// Splits `name:password`, with `\:` and `\\` for those characters in the name. A PKCS #11 URI is only a
+/// name.
 fn split_password(text: &[u8]) -> (Bytes, Option<Bytes>) {
     if text.len() >= 7 && text[..7].eq_ignore_ascii_case(b"pkcs11:") {
         return (text.to_vec(), None);

@@ -1,8 +1,8 @@
-//! The cache partition: which kept replies to one URL may serve a request, besides the fields of `Vary`.
+//! The cache partition: which stored replies to one URL may serve a request, besides the fields of `Vary`.
 //!
 //! The engine supplies the terms of the connection as canonical bytes. Every option counts as well, unless
 //! its row says that no reply depends on it. So a reply of another server, of a server whose certificate was
-//! not checked, or of another login never serves.
+//! not checked, or of another login is never served.
 
 use super::folder::{Key, digits};
 use crate::bytes::Bytes;
@@ -16,14 +16,14 @@ use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// A sum of something secret takes so many rounds, so that nobody guesses a password by the names of files in no time.
+/// Number of hash rounds for secrets, so that passwords cannot be guessed quickly from file names.
 const ROUNDS: usize = 20_000;
 
 /// CURLAUTH_ bits of schemes that prove who a connection is.
 const OF_CONNECTIONS: i64 = 4 | 8;
 
-/// Why what a command asks for has nothing to do with what is kept: with parts and conditions of its own, other methods than GET and
-/// HEAD, bodies that are not the reply's, and logins that the command line does not tell.
+/// Returns why a request does not use the cache: ranges and conditions of its own, methods other than GET and
+/// HEAD, bodies that are not the reply's, and logins that are not on the command line.
 pub fn bypass(request: &Request) -> Option<&'static str> {
     let options: &Options = &request.options;
     let given = |option: O| options.get(option).is_some();
@@ -44,7 +44,7 @@ pub fn bypass(request: &Request) -> Option<&'static str> {
 }
 
 /// Returns the options of a transfer on which a reply may depend. Files that they name, and the proxy of the
-/// environment, stand in the peer's terms ([`Asked::peer`](crate::raw::Asked)).
+/// environment, are in the peer's terms ([`Asked::peer`](crate::raw::Asked)).
 pub fn of_options(list: &[Setting]) -> String {
     let counts = |setting: &&Setting| !setting.is_pointer() && !setting.option.is_reply_neutral();
     let line = |setting: &Setting| format!("{} {:?}\n", setting.option.name(), setting.value);
@@ -55,12 +55,13 @@ pub fn of_options(list: &[Setting]) -> String {
 pub fn of_fields(fields: &[Field]) -> String {
     let counted = fields.iter().filter(|(name, _)| !is_harmless(name));
     let mut counted: Vec<_> = counted.map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
-    // The order of the same name's values says something, that of names does not.
+    // The order of values with the same name matters, that of names does not.
     counted.sort_by(|one, other| one.0.cmp(&other.0));
     format!("{counted:?}\n")
 }
 
-/// Names of partitions, under the key of a folder. Sums that were made before are kept: of a thousand transfers most have the same.
+/// Names of partitions, under the key of a directory. Results are cached: of a thousand transfers most have
+/// the same.
 pub struct Sums {
     key: Key,
     known: RefCell<HashMap<Bytes, String>>,

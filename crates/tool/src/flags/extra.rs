@@ -1,4 +1,4 @@
-//! Flags that curl does not have; off unless asked for, so that scripts see curl.
+//! Flags that curl does not have; off by default, so that scripts see curl's behaviour.
 
 use super::flag::{Arg, FLAG, Flag, Multi, Set};
 use crate::act;

@@ -24,7 +24,7 @@ pub struct Flag {
     pub about: &'static str,
     /// A feature of the library that may be missing, named as in `curl -V`.
     pub needs: &'static str,
-    /// The argument holds a secret, which the list of processes must not show.
+    /// Whether the argument contains a secret, which must not be visible in listings of processes.
     pub secret: bool,
     pub set: Set,
 }
@@ -40,11 +40,11 @@ pub enum Arg {
     Text(&'static str),
     /// The name of a file, shown with this placeholder.
     File(&'static str),
-    /// A text that may be left out: on a command line it stands after an equals sign, or not at all.
+    /// An optional text: on a command line it follows an equals sign, or is missing.
     Optional(&'static str),
 }
 
-/// What giving a flag more than once means.
+/// The effect of repeating a flag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Multi {
     Single,
@@ -74,7 +74,7 @@ pub enum Set {
     Bits(Key, i64),
     /// A constant.
     Fixed(Key, i64),
-    /// Seconds with a fraction, kept as milliseconds.
+    /// Seconds with a fraction, stored as milliseconds.
     Millis(Key),
     /// A number that is not negative.
     Number(Key),
@@ -84,17 +84,17 @@ pub enum Set {
     NotGlobal(fn(&mut Globals) -> &mut bool),
     /// Reads a config file.
     Config,
-    /// Something of its own with an argument, which is empty where it may be left out and is.
+    /// A function of the argument, which is empty if it is optional and missing.
     Act(fn(&mut Parser, &Flag, &[u8]) -> Done),
-    /// Something of its own that is switched on or off.
+    /// A function of a switch.
     Toggle(fn(&mut Parser, &Flag, bool) -> Done),
-    /// Something of its own without an argument.
+    /// A function without an argument.
     Mark(fn(&mut Parser) -> Done),
     /// Accepted with a warning.
     Gone,
 }
 
-/// The start of every declaration; what is left out there stands here.
+/// The base of every declaration, with the defaults.
 pub const FLAG: Flag = Flag {
     name: "",
     short: '\0',
@@ -121,7 +121,7 @@ impl Flag {
         self.name.starts_with("no-")
     }
 
-    /// Takes the next word for its argument if none stands with it.
+    /// Returns whether it takes the next word as its argument if none is attached.
     pub fn takes_argument(&self) -> bool {
         matches!(self.arg, Arg::Text(_) | Arg::File(_))
     }

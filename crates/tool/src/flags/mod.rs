@@ -1,8 +1,8 @@
-//! The flags of the command line: what one is, and how one is found.
+//! The flags of the command line: their declarations and look-up.
 //!
 //! Each flag is one declaration in the file of its help category. The parser, `--help`, the manual page, the
-//! completions and the keys of config files are all read off these declarations. Facts that programs depend on
-//! (names, letters, argument kinds) are compared with the table of curl 8.22 in the tests below.
+//! completions and the keys of config files derive from it. Facts that programs depend on (names, letters,
+//! argument kinds) are compared with the table of curl 8.22 in the tests below.
 
 mod auth;
 mod connection;
@@ -97,9 +97,9 @@ pub fn sorted() -> Vec<&'static Flag> {
     list
 }
 
-/// Finds a long name, given without dashes and without `no-`; true when it means the opposite.
+/// Finds a long name, given without dashes and without `no-`; true if it is the negated form.
 pub fn long(name: &[u8]) -> Option<(&'static Flag, bool)> {
-    // A config file may have a million lines: lengths are compared before anything else is asked.
+    // A config file may have a million lines: lengths are compared first.
     let usual = all().find(|flag| flag.name.as_bytes() == name && !flag.is_negated());
     let negated = || all().find(|flag| flag.is_negated() && flag.key().as_bytes() == name);
     if let Some(flag) = usual.or_else(negated) {

@@ -284,7 +284,7 @@ fn config_files_are_applied() {
     assert_eq!(config("url = a\0b\n\0nonsense\n"), Ok(1));
 }
 
-/// Files that nobody would write: they are read to their end or refused with a code of curl's.
+/// Absurd files: they are read to their end or refused with a code of curl's.
 #[test]
 fn odd_config_files() {
     const SCRAPS: [&str; 26] = [

@@ -1,4 +1,4 @@
-//! The connections of one file: who asks which source for what, what becomes of failures, and the end.
+//! The connections of one file: assignment of pieces to sources, handling of failures, and the end.
 
 use super::foreign::{may_be_named, stripped};
 use super::journal::Journal;
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 const JOURNAL_PAUSE: Duration = Duration::from_millis(200);
 const LOOK_PAUSE: Duration = Duration::from_secs(1);
 const WAIT: Duration = Duration::from_millis(100);
-/// A connection without a byte for so long is given up.
+/// A connection without a byte for this long is abandoned.
 const STALLED: Duration = Duration::from_secs(15);
 /// Failures in a row, after which a source is dropped, and the pause after the first.
 const MOST_FAILURES: u32 = 4;
@@ -47,7 +47,7 @@ const HSTS_READ_ONLY: i64 = 3;
 
 struct Connection {
     worker: Rc<Worker>,
-    /// What goes with every request.
+    /// Headers of every request.
     headers: Vec<Bytes>,
     transfer: Rc<Transfer>,
     easy: Easy,
@@ -59,7 +59,7 @@ struct Fetch<'r> {
     item: Item,
     segments: Segments,
     whole: Rc<Whole>,
-    /// Has the display and the name of the output, and asks for nothing itself.
+    /// The transfer with the display and the name of the output; it sends no request itself.
     main: Rc<Transfer>,
     /// For places that the user has not chosen: without his cookies.
     share_without_cookies: Share,
@@ -67,18 +67,18 @@ struct Fetch<'r> {
     growth: Growth,
     /// It is fetched in one piece.
     in_one_piece: bool,
-    /// Of what failed last.
+    /// The last failure.
     last: (i32, String),
     began: Instant,
     journal_at: Instant,
     look_at: Instant,
     told: u64,
     resumed: u64,
-    /// No run before this one has left anything.
+    /// Whether no earlier run has left a part.
     is_new: bool,
 }
 
-/// Why it ends: in words, unless nothing went wrong.
+/// The result; a failure has a text.
 type End = Result<(), (i32, String)>;
 
 /// Fetches one file; the exit code.
@@ -163,7 +163,7 @@ impl<'r> Fetch<'r> {
         let given = self.item.request.options.long(O::HttpVersion).is_some();
         let rate = self.item.request.options.long(O::MaxRecvSpeedLarge).unwrap_or(0);
         for (option, value) in [
-            // Streams of one connection would share what one connection gets.
+            // Streams of one connection would share the rate of one connection.
             (O::HttpVersion, if given { None } else { Some(2) }),
             (O::Pipewait, Some(0)),
             (O::TimeoutMs, Some(0)),
@@ -193,7 +193,7 @@ impl<'r> Fetch<'r> {
         }
     }
 
-    /// What an earlier run has left.
+    /// Continues the part of an earlier run.
     fn go_on_from(&mut self, journal: Option<Journal>) -> End {
         let Some(journal) = journal else {
             self.is_new = true;
@@ -259,7 +259,7 @@ impl<'r> Fetch<'r> {
             || self.in_one_piece && matches!(self.last, (0, _))
     }
 
-    /// A source rests, and will be asked again.
+    /// Returns whether the source is in a pause, and will be used again.
     fn waits(&self) -> bool {
         let sources = self.whole.sources.borrow();
         sources.iter().any(|source| !source.dropped && source.not_before.is_some())
@@ -278,7 +278,7 @@ impl<'r> Fetch<'r> {
         }
     }
 
-    /// Gives work to those who have none.
+    /// Assigns work to idle connections.
     fn start(&mut self) -> End {
         let knows = self.whole.plan.borrow().is_some();
         let most = if knows && !self.in_one_piece { self.most() } else { 1 };
@@ -298,7 +298,7 @@ impl<'r> Fetch<'r> {
         Ok(())
     }
 
-    /// Of the sources that may be asked the one with the fewest connections. The first to be asked is the first.
+    /// Returns the usable source with the fewest connections; of equal ones the first.
     fn source_for(&self, number: usize) -> Option<usize> {
         let sources = self.whole.sources.borrow();
         let now = Instant::now();
@@ -365,7 +365,7 @@ impl<'r> Fetch<'r> {
         source > 0 || self.item.target.url_by_document
     }
 
-    /// The request for a source. Nothing of the user's goes to a foreign one.
+    /// Returns the request for a source. Nothing that identifies the user is sent to a foreign one.
     fn item_of(&self, source: usize) -> Item {
         let mut item = Item { first: false, ..self.item.clone() };
         item.target.sums.clear();
@@ -417,7 +417,7 @@ impl<'r> Fetch<'r> {
                 }
                 Ok(())
             }
-            // Nothing of that can be gone on with.
+            // Such a download cannot be resumed.
             None if matches!(worker.stage.get(), Stage::All(_)) => Err((code, text)),
             None => self.failed(&worker, code, text, code == HTTP_ERROR && status != 503),
         }
@@ -440,14 +440,15 @@ impl<'r> Fetch<'r> {
         if dropped && several {
             self.run.env.warn(&format!("Leaves {url}: {why}"));
         }
-        // What the user's own URL came to is told rather than what mirrors did.
+        // The failure of the user's own URL is reported rather than that of mirrors.
         if worker.source.get() == 0 || self.whole.sources.borrow()[0].failures == 0 {
             self.last = (code, why);
         }
         Ok(())
     }
 
-    /// Sources that an answer named. From a page that was protected they must be so, too, unless a sum of the user's will tell.
+    /// Adds sources named in a reply. If the page was protected, they must be protected too, unless the
+    /// user's sum will verify the file.
     fn hear_of_sources(&mut self) {
         let mut named = std::mem::take(&mut *self.whole.named.borrow_mut());
         named.sort_by_key(|(priority, _)| *priority);
@@ -474,7 +475,7 @@ impl<'r> Fetch<'r> {
         for connection in self.connections.iter_mut().filter(|connection| connection.running) {
             let quiet = now.saturating_duration_since(connection.worker.moved_at.get());
             if quiet >= STALLED && self.whole.plan.borrow().is_some() {
-                // As if it had failed: taken back, and asked for again.
+                // As if it had failed: the piece is taken back and requested again.
                 connection.running = false;
                 self.run.multi.remove(&connection.easy);
                 if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
@@ -535,7 +536,7 @@ impl<'r> Fetch<'r> {
         self.main.show_whole(there as i64, all as i64);
     }
 
-    /// The journal tells what has been written.
+    /// Writes the journal with the bytes written so far.
     fn tell(&mut self) -> End {
         let (Some(plan), Some(marks)) = (&*self.whole.plan.borrow(), &*self.whole.marks.borrow()) else {
             return Ok(());
@@ -550,7 +551,7 @@ impl<'r> Fetch<'r> {
         Ok(())
     }
 
-    /// What came is compared, and becomes the file; or stays for another time.
+    /// Ends the download: verifies the file and renames it, or leaves the part for a later run.
     fn end(mut self, end: End, main: &Easy) -> i32 {
         for connection in self.connections.iter_mut().filter(|one| one.running) {
             self.run.multi.remove(&connection.easy);
@@ -568,7 +569,7 @@ impl<'r> Fetch<'r> {
         } else if self.item.request.remote_time {
             self.set_time();
         }
-        // The first connection speaks for all in what --write-out tells.
+        // The first connection represents all for --write-out.
         let easy = self.connections.first().map_or(main, |first| &first.easy);
         let came = self.whole.plan.borrow().as_ref().map(|plan| plan.done().total());
         let came = came.map(|there| there.saturating_sub(self.resumed) as i64);
@@ -582,11 +583,11 @@ impl<'r> Fetch<'r> {
         code
     }
 
-    /// What is there stays for another time, if it can be gone on with.
+    /// Leaves the part for a later run, if it can be resumed.
     fn leave(&mut self, code: i32) {
         let pieces = self.whole.plan.borrow().is_some();
         if pieces {
-            // If that fails the journal tells of less, and stays true.
+            // If that fails, the journal lists fewer bytes, and stays true.
             let _ = self.tell();
             // After that one the user has to decide.
             if code != RANGE_ERROR {
@@ -606,7 +607,7 @@ impl<'r> Fetch<'r> {
         }
     }
 
-    /// Before that what is there is told of, unless it is worth nothing.
+    /// Verifies the file. Before that, the journal is written unless the part is worthless.
     fn compare(&mut self) -> End {
         let Some(mut check) = Check::new(self.whole.sums.borrow().clone(), false) else { return Ok(()) };
         let compared = self.whole.part.reader().and_then(|mut file| check.restart_behind(&mut file));

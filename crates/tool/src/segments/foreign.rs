@@ -1,6 +1,6 @@
-//! Requests to places that the user has not chosen: mirrors, URLs in Link fields, and the URLs of a Metalink (CVE-2021-22923).
-//! Nothing that says who the user is goes there. A setting is kept only if it is on the list here, so that one that is added
-//! later stays with the user's own URL until somebody decides otherwise.
+//! Requests to servers that the user has not chosen: mirrors, URLs in Link fields, and the URLs of a Metalink
+//! (CVE-2021-22923). Nothing that identifies the user is sent there. A setting is kept only if it is listed,
+//! so that a new one applies only to the user's own URL until somebody decides otherwise.
 
 use crate::options::{Options, Value};
 use crate::raw::EasyOption as O;
@@ -56,7 +56,7 @@ fn options(all: &Options) -> Options {
     if let Some(bits) = all.long(O::SslOptions) {
         kept.set_long(O::SslOptions, bits & !AUTO_CLIENT_CERT);
     }
-    // A proxy hands other fields on to the server; this one it keeps (RFC 9110, section 11.7.2).
+    // A proxy forwards other fields to the server; it keeps this one (RFC 9110, section 11.7.2).
     let login = |line: &&Vec<u8>| {
         let name = b"Proxy-Authorization:";
         line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))

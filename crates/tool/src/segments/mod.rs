@@ -14,13 +14,14 @@ pub use fetch::run;
 
 use crate::request::{Clobber, Method, Request, Segments, Target};
 
-/// Whether a target is fetched so: asked for, or because there are mirrors.
+/// Returns the number of segments of a target, by the flag or because there are mirrors; `None` for a plain
+/// download.
 pub fn wanted(request: &Request, target: &Target) -> Option<Segments> {
     let mirrors = !request.mirrors.is_empty() || !target.mirrors.is_empty();
     request.segments.or(mirrors.then_some(Segments::Auto))
 }
 
-/// What can't be had together with them, in words.
+/// Returns a description of an option that cannot be combined with segments.
 pub fn conflict(request: &Request, target: &Target, scheme: &str) -> Option<&'static str> {
     let options = &request.options;
     let method = matches!(request.method, Method::Unspecified | Method::Get);

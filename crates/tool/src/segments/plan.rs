@@ -170,7 +170,7 @@ impl Growth {
         self.connections.max(Growth::FIRST)
     }
 
-    /// At the end of a period in which so many bytes came.
+    /// Adds the bytes received in the last period.
     pub fn came(&mut self, bytes: u64) {
         self.connections = self.connections();
         if bytes > self.before + self.before / 5 && self.connections < Growth::MOST {
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(plan.take(3, 2).unwrap().start, (2 << 20) + 2000);
     }
 
-    /// Whoever works, at whatever pace, gives up or comes back: each byte is wanted once, and all come.
+    /// Whatever the workers' rates, failures and returns, each byte is assigned once, and all arrive.
     #[test]
     fn each_byte_is_fetched_once() {
         for seed in 1..200u64 {

@@ -1,4 +1,4 @@
-//! What a transfer does with the headers that come: files of their own, ETags, names for the output, the terminal.
+//! Uses of received headers: files of their own, ETags, names for the output, the terminal.
 
 use super::{Answers, Transfer};
 use crate::message::shown;
@@ -8,7 +8,7 @@ use crate::text::harmless_lines;
 use std::io;
 
 impl Transfer {
-    /// One line of the head of a reply, or what stands for one in other protocols.
+    /// Processes one line of the head of a reply, or its equivalent in other protocols.
     pub(super) fn header_line(&self, line: &[u8]) -> Result<(), ()> {
         if let Some(heads) = self.heads.borrow_mut().as_mut() {
             let mut messages = self.env.messages.borrow_mut();
@@ -21,7 +21,7 @@ impl Transfer {
         }
         self.count_header(line);
         if !self.request.show_headers && !self.honour_name.get() && self.etag.borrow().is_none() {
-            return Ok(()); // nobody wants to know more
+            return Ok(()); // nothing else needs it
         }
         let (answers, response) = self.answer();
         if answers == Answers::Http && self.looked_at(line, response)? {
@@ -44,7 +44,7 @@ impl Transfer {
         self.opened() && self.release().is_ok()
     }
 
-    /// An HTTP header that may save an ETag or name the file; true when the header is kept for later.
+    /// Examines an HTTP header that may save an ETag or name the file; true if the header is held back.
     fn looked_at(&self, line: &[u8], response: i64) -> Result<bool, ()> {
         let success = matches!(response / 100, 2 | 3);
         if success && let Some(value) = field(line, b"etag:") {
@@ -77,7 +77,7 @@ impl Transfer {
         Ok(self.wait(line))
     }
 
-    /// Keeps a header until the name of the file is known.
+    /// Holds back a header until the name of the file is known.
     fn wait(&self, line: &[u8]) -> bool {
         let waits = self.honour_name.get() && self.request.show_headers;
         if waits {
@@ -86,7 +86,7 @@ impl Transfer {
         waits
     }
 
-    /// Writes the headers that were kept.
+    /// Writes the headers that were held back.
     pub(super) fn release(&self) -> Result<(), ()> {
         let lines = self.waiting.take();
         lines.iter().try_for_each(|line| self.put_head(line)).map_err(|_| ())
@@ -102,7 +102,7 @@ impl Transfer {
         Ok(())
     }
 
-    /// The file holds the last ETag only.
+    /// Saves an ETag; the file contains only the last one.
     fn save_etag(&self, value: &[u8]) -> Result<(), ()> {
         let mut etag = self.etag.borrow_mut();
         let Some(sink) = etag.as_mut() else { return Ok(()) };
@@ -144,7 +144,7 @@ impl Transfer {
     }
 }
 
-/// The value of a header, if it is the one asked for.
+/// Returns the value of a header with this name.
 fn field<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     let head = line.get(..name.len())?;
     head.eq_ignore_ascii_case(name).then(|| &line[name.len()..])

@@ -12,7 +12,7 @@ const HTTP_ERROR: i32 = 22;
 const WRITE_ERROR: i32 = 23;
 const RANGE_ERROR: i32 = 33;
 
-/// What is needed to go on with a transfer in another attempt.
+/// The state for resuming a transfer in another attempt.
 pub struct Resuming {
     download: Option<Resumption>,
     /// The headers that go with every request; none elsewhere than over HTTP.
@@ -20,9 +20,9 @@ pub struct Resuming {
     /// The length of the output before the first attempt, and CURLOPT_RESUME_FROM_LARGE(3) for it.
     base: u64,
     offset: i64,
-    /// What this attempt's body is, once that is known.
+    /// The relation of this attempt's body to the existing part, once it is known.
     piece: Option<Piece>,
-    /// What was written before it can't be taken back.
+    /// Whether data was written that cannot be discarded.
     stuck: bool,
     /// An upload has begun at the server.
     uploaded: bool,
@@ -46,14 +46,14 @@ impl Resuming {
         }
     }
 
-    /// The file is not that of the attempt before.
+    /// Returns whether the file differs from that of the previous attempt.
     pub fn has_changed(&self) -> bool {
         self.piece == Some(Piece::Foreign) && !self.stuck
     }
 }
 
 impl Transfer {
-    /// Whether what comes is to be written. Looks at the answer when its first byte has come.
+    /// Returns whether received data is to be written. Examines the reply at its first byte.
     pub(super) fn is_wanted(&self) -> Result<bool, ()> {
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(true) };
@@ -68,7 +68,7 @@ impl Transfer {
         }
     }
 
-    /// Words of its own follow.
+    /// Refuses the body; the caller reports the reason.
     fn refuse(&self) -> Result<bool, ()> {
         self.told.set(true);
         Err(())
@@ -95,7 +95,7 @@ impl Transfer {
         Ok(())
     }
 
-    /// What has been answered by now.
+    /// Returns the reply as far as it is known.
     pub fn answer_so_far(&self) -> Answer {
         self.easy.borrow().as_ref().map(answer_of).unwrap_or_default()
     }
@@ -137,7 +137,7 @@ impl Transfer {
         }
     }
 
-    /// Before another attempt: it asks for the rest, if that can be had; if not, all of it is begun anew by who asked.
+    /// Prepares another attempt: it requests the rest, if possible; otherwise the caller starts again.
     pub(super) fn asks_for_the_rest(&self) -> io::Result<bool> {
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(false) };
@@ -146,7 +146,7 @@ impl Transfer {
         resuming.piece = None;
         resuming.uploaded |= easy.info(|info| info.uploaded()) > 0;
         if !matches!(*self.upload.borrow(), Upload::None) {
-            // What is at the server is this upload's: it was begun.
+            // The file at the server belongs to this upload, which was started.
             set_offset(easy, if resuming.uploaded { -1 } else { 0 });
             return Ok(false);
         }
@@ -222,12 +222,12 @@ fn http_answer(easy: &Easy) -> Answer {
     })
 }
 
-/// What is known of a file that is not fetched over HTTP.
+/// Returns the facts about a file in protocols other than HTTP.
 fn file_answer(easy: &Easy) -> Answer {
     let (expected, file_time) = easy.info(|info| (info.download_total(), info.file_time()));
     let known = |number: i64| u64::try_from(number).ok();
     let offset = easy.get(O::ResumeFromLarge).number().max(0) as u64;
-    // Of a range the size says nothing.
+    // The size of a range does not describe the file.
     let ranged = easy.get(O::Range) != Value::Default;
     let size = known(expected).filter(|size| *size > 0 && !ranged).map(|rest| rest + offset);
     Answer { marks: Marks::of_file(Some(file_time).filter(|time| *time >= 0), size), ..Answer::default() }
