@@ -14,7 +14,7 @@ pub fn encode(data: &[u8]) -> String {
     out
 }
 
-/// Decodes what is there, passing over bytes outside the alphabet.
+/// Decodes base64, skipping bytes outside the alphabet.
 pub fn decode(text: &[u8]) -> Vec<u8> {
     let (mut out, mut bits, mut count) = (vec![], 0u32, 0);
     for value in text.iter().filter_map(|b| ALPHABET.iter().position(|a| a == b)) {

@@ -1,11 +1,11 @@
-//! What the curl under test can do, read from its `-V` as curl's own harness reads it: the features a case
-//! may ask for, the protocols its servers need, and the version its requests carry.
+//! The capabilities of the curl under test, read from its `-V` as curl's own harness does: the features that
+//! a case may require, the protocols of its servers, and the version in its requests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// What `-V` says, as the words that `<features>` and `<server>` use.
+/// The output of `-V`, in the words of `<features>` and `<server>`.
 #[derive(Debug, Default, Clone)]
 pub struct Features {
     words: BTreeSet<String>,
@@ -14,7 +14,7 @@ pub struct Features {
     pub version: String,
 }
 
-/// Words that hold for every build that does not say otherwise; no published curl tells them in `-V`.
+/// Features of every build that does not say otherwise; no published curl lists them in `-V`.
 const ALWAYS: [&str; 27] = [
     "--libcurl",
     "aws",
@@ -45,7 +45,7 @@ const ALWAYS: [&str; 27] = [
     "ld_preload",
 ];
 
-/// Words of `ALWAYS` that don't hold on Windows.
+/// Features in `ALWAYS` that Windows lacks.
 const ELSEWHERE: [&str; 4] = ["codeset-utf8", "getrlimit", "ld_preload", "xattr"];
 
 /// Words that are spelled otherwise in `-V`.
@@ -70,8 +70,8 @@ const BACKENDS: [(&str, &str, bool); 9] = [
 ];
 
 impl Features {
-    /// Asks the binary, by the command `through` if the system cannot run it. `library` is the folder of the
-    /// libcurl it shall load, if not its own.
+    /// Runs the binary, by the command `through` if the system cannot run it directly. `library` is the
+    /// directory of the libcurl to load, if not its own.
     pub fn of(curl: &Path, through: Option<&str>, library: Option<&Path>) -> Result<Features, String> {
         let ask = |argument: &str| {
             let mut command = Command::new(through.map_or(curl, Path::new));
@@ -135,7 +135,7 @@ impl Features {
         }
     }
 
-    /// What holds on one system alone, told from what curl was built for.
+    /// Adds features of one system, derived from the platform that curl was built for.
     fn system(&mut self, line: &str) {
         if ["mingw32", "mingw64", "Windows"].iter().any(|name| line.contains(name)) {
             self.words.insert("win32".to_owned());
@@ -157,7 +157,8 @@ impl Features {
         }
         if self.has("HTTP2") || self.has("http/2") {
             self.words.insert("http/2".into());
-            // The harness takes the upgrade for nghttp2's; whoever speaks HTTP/2 of his own has it, too.
+            // The harness takes the upgrade for a feature of nghttp2; a build with its own HTTP/2 has it,
+            // too.
             self.words.insert("h2c".into());
         }
     }
@@ -166,7 +167,7 @@ impl Features {
         self.words.contains(word)
     }
 
-    /// Why the case's `<features>` keep it from running, if they do.
+    /// Returns why the case's `<features>` prevent it from running, if they do.
     pub fn lacks(&self, wanted: &[String]) -> Option<String> {
         wanted.iter().find_map(|word| match word.strip_prefix('!') {
             None if !self.has(word) => Some(format!("curl lacks {word} support")),
@@ -194,7 +195,7 @@ impl Features {
         (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (major, minor)
     }
 
-    /// `%VERNUM`: the version without what follows its numbers.
+    /// `%VERNUM`: the version without anything after its numbers.
     pub fn version_number(&self) -> &str {
         let end = self.version.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.version.len());
         &self.version[..end]

@@ -1,9 +1,8 @@
-//! The parts of a test case file, read once. Format: docs/tests/FILEFORMAT.md of curl's repository.
+//! The parts of a test case file. Format: docs/tests/FILEFORMAT.md of curl's repository.
 //!
-//! A file is a list of labelled parts inside the sections info, reply, client and verify; every label stands
-//! on a line of its own and everything between two labels is content, byte for byte. What the labels may be
-//! called and which attributes they may carry is `known`'s matter; substituting variables comes before
-//! (`prepro`).
+//! A file is a list of labelled parts inside the sections info, reply, client and verify; every label is on a
+//! line of its own, and everything between two labels is content, byte for byte. `known` has the allowed
+//! labels and attributes; variables are substituted before (`prepro`).
 
 use crate::{newlines, prepro};
 
@@ -56,8 +55,7 @@ impl Part {
         whole
     }
 
-    /// The lines as text, without their newlines, empty ones and comments left out: for lists such as
-    /// features.
+    /// Returns the lines as text, without newlines, empty lines and comments: for lists such as features.
     pub fn words(&self) -> Vec<String> {
         self.text_lines().into_iter().filter(|l| !l.is_empty() && !l.starts_with('#')).collect()
     }
@@ -84,7 +82,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Reads a file's lines; `Err` says what is wrong with its shape and where.
+    /// Parses a file's lines; `Err` describes the first malformed line.
     pub fn parse(text: &[u8]) -> Result<Script, String> {
         let mut reader = Reader::default();
         for (at, line) in text.split_inclusive(|&b| b == b'\n').enumerate() {
@@ -204,7 +202,7 @@ struct Label {
 
 impl Label {
     fn of(line: &[u8]) -> Option<Label> {
-        // what follows the label on its line is passed over, as curl's harness does
+        // the rest of the label's line is ignored, as in curl's harness
         let text = std::str::from_utf8(line).ok()?.trim_start_matches(' ').strip_prefix('<')?;
         let (inner, _) = text.split_once('>')?;
         let (closes, inner) = match inner.strip_prefix('/') {

@@ -1,5 +1,5 @@
-//! As much of JSON (RFC 8259) as files of recorded cases need: a text becomes a value, or it is told where it
-//! is wrong.
+//! The subset of JSON (RFC 8259) that files of recorded cases need: parses a text to a value, or reports the
+//! position of the error.
 
 use std::collections::BTreeMap;
 

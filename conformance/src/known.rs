@@ -1,6 +1,5 @@
-//! Which parts and attributes a case file may have. What is not listed here makes its case a failure: a check
-//! that nobody made must not pass. The list is FILEFORMAT.md's; the last rows are oddities of the published
-//! files.
+//! The known parts and attributes of a case file. An unknown one makes its case fail: a check that was not
+//! made must not pass. The list is that of FILEFORMAT.md; the last rows are oddities of the published files.
 
 use crate::format::Script;
 
@@ -42,13 +41,13 @@ const PARTS: &[(&str, &str, &[&str])] = &[
     ("verify", "upload", &["nonewline", "crlf"]),
     ("verify", "valgrind", &[]),
     ("verify", "dns", &["host"]),
-    // in the files but without a meaning in the format: nothing is to be checked for them
+    // in the files, but without a meaning in the format: there is nothing to check
     ("client", "stdout", &[]),
     ("client", "connectport", &[]),
     ("verify", "data", &[]),
 ];
 
-/// What the runner would have to know and does not.
+/// Returns a part or attribute that the runner does not know.
 pub fn unknown(script: &Script) -> Option<String> {
     script.parts().iter().find_map(|part| {
         let stem = part.name.trim_end_matches(|c: char| c.is_ascii_digit());

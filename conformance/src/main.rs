@@ -1,5 +1,5 @@
 //! Runs curl's published test cases against a curl command: plays the servers, compares every check.
-//! `README.md` beside this crate's manifest tells how to use it and what it leaves out.
+//! `README.md` in this crate's directory describes its use and its gaps.
 
 mod base64;
 mod diff;
@@ -32,7 +32,7 @@ const USAGE: &str = "usage: warmwire-conformance CASES --curl BINARY [--library 
     [--only \"1 2 3\"] [--agree [COLUMN]] [--expect COLUMN] [--jobs N] [--verbose] [--keep]
     [--write-list FILE] [--write-passed FILE] [--prune] [--agent] [--through COMMAND]";
 
-/// What a new skip list begins with.
+/// The first lines of a new skip list.
 const LIST_HEAD: &str = "# Cases that are not meant to pass yet: number, then the case's name and what fails first. A case listed here that
 # passes fails the run, so the list only shrinks. Cases whose servers are not played are skipped without being listed.
 ";
@@ -66,16 +66,16 @@ struct Options {
     only: Vec<u64>,
     /// The column that the verdicts are compared with.
     agree: Option<String>,
-    /// The column that says which cases are expected to pass at all.
+    /// The column with the cases that are expected to pass.
     expect: Option<String>,
     jobs: usize,
     verbose: bool,
     /// Have curl's agents make the calls.
     agent: bool,
     keep: bool,
-    /// Take what passes off the skip list.
+    /// Remove passing cases from the skip list.
     prune: bool,
-    /// Where to put a list of what failed.
+    /// Where to write a list of failures.
     write_list: Option<PathBuf>,
     write_passed: Option<PathBuf>,
 }
@@ -119,7 +119,7 @@ impl Options {
     }
 }
 
-/// Runs what is asked for; true when nothing failed.
+/// Runs the selected cases; true if none failed.
 fn conduct(options: &Options) -> Result<bool, String> {
     let started = Instant::now();
     let settings = settings(options)?;
@@ -166,7 +166,7 @@ fn conduct(options: &Options) -> Result<bool, String> {
     Ok(sums.1 == 0)
 }
 
-/// Ends what was left behind; how many calls it made.
+/// Ends remaining agents; returns how many calls they made.
 fn end_agents(settings: &Settings, agents: &Path) -> usize {
     let say = |flag: &str| {
         let output = Command::new(&settings.curl).args(["-q", flag]).env("XDG_RUNTIME_DIR", agents).output();

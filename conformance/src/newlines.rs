@@ -1,4 +1,4 @@
-//! CRLF for content written with plain newlines: `crlf="yes"` for every line, `crlf="headers"` for those that
+//! CRLF for content written with plain newlines: `crlf="yes"` for every line, `crlf="headers"` for lines that
 //! look like a start line or a header, and for the blank line after one.
 
 const METHODS: [&[u8]; 6] = [b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"CONNECT"];
@@ -16,7 +16,7 @@ pub fn force_crlf(line: &mut Vec<u8>) {
     line.extend_from_slice(b"\r\n");
 }
 
-/// Gives the header lines among these their CRLF and leaves the rest as written.
+/// Makes header lines end in CRLF, and leaves the others unchanged.
 pub fn headers_to_crlf(lines: &mut [Vec<u8>]) {
     let mut after_header = false;
     for line in lines {
@@ -52,7 +52,7 @@ fn is_header(line: &[u8]) -> bool {
     name > 0 && line[name..].starts_with(b": ") && !line.contains(&b'\r') && !is_curl_message(line)
 }
 
-/// `curl: (6) …` looks like a header but is what the tool says.
+/// `curl: (6) …` looks like a header, but is a message of the tool.
 fn is_curl_message(line: &[u8]) -> bool {
     line.strip_prefix(b"curl: (").is_some_and(|rest| {
         let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();

@@ -1,6 +1,6 @@
-//! Preprocessing of a case file: conditional lines, variables and instructions, line by line and in the order
-//! that docs/tests/FILEFORMAT.md of curl's repository gives (variables before instructions, `%SP` and its
-//! like last).
+//! Preprocesses a case file: conditional lines, variables and instructions, line by line and in the order of
+//! docs/tests/FILEFORMAT.md in curl's repository (variables before instructions, `%SP` and similar ones
+//! last).
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -60,7 +60,7 @@ pub fn preprocess(
         }
         let mut line = variables.substitute(line);
         if let Some(text) = included_text(&line, folder)? {
-            // what a case includes is written like the case: with variables and instructions of its own
+            // an included file is preprocessed like the case, with its own variables and instructions
             out.extend(preprocess(&text, variables, has, folder)?);
             continue;
         }
@@ -110,7 +110,7 @@ impl Conditions {
     }
 }
 
-/// Replaces each `open…close` on the line by what `make` makes of its inside.
+/// Replaces each `open…close` on the line by the output of `make` for its inside.
 fn between(
     line: &[u8],
     open: &[u8],
@@ -180,7 +180,7 @@ fn included_text(line: &[u8], folder: &Path) -> Result<Option<Vec<u8>>, String> 
     read(folder, &rest[..end]).map(|text| Some(replaced(&text, b"\r\n", b"\n")))
 }
 
-/// `%include NAME%` with the line ends behind it gives way to the file.
+/// Replaces `%include NAME%` and the line ends after it by the file.
 fn included(line: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
     const OPEN: &[u8] = b"%include ";
     let Some(start) = find(line, OPEN) else { return Ok(line.to_vec()) };
@@ -197,7 +197,7 @@ fn read(folder: &Path, name: &[u8]) -> Result<Vec<u8>, String> {
     std::fs::read(folder.join(&name)).map_err(|_| format!("needs an absent file: {name}"))
 }
 
-/// Turns `%XX` into bytes and leaves everything else.
+/// Decodes `%XX` and leaves everything else unchanged.
 pub fn percent_decode(text: &[u8]) -> Vec<u8> {
     let digit = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16)).map(|d| d as u8);
     let (mut out, mut at) = (vec![], 0);

@@ -1,5 +1,5 @@
-//! What a run prints: the verdict of each case that did not simply pass, the tally by server, how far the
-//! verdicts agree with a column of expected.tsv, and the one line that scripts read.
+//! The output of a run: the verdict of each case that did not simply pass, the sums by server, the agreement
+//! with a column of expected.tsv, and the last line for scripts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,10 +33,10 @@ impl SkipList {
     }
 }
 
-/// What a case on the skip list gets once it passes.
+/// The complaint about a case on the skip list that passes.
 const TAKE_OFF: &str = "passes: take it off the skip list";
 
-/// Takes the cases off a skip list that pass now, and leaves every other line as it is.
+/// Removes passing cases from a skip list, and keeps every other line.
 pub fn prune_list(path: &Path, outcomes: &BTreeMap<u64, Outcome>) -> Result<(), String> {
     let told = |e: std::io::Error| format!("{}: {e}", path.display());
     let text = fs::read_to_string(path).map_err(told)?;
@@ -59,8 +59,7 @@ pub fn write_passed(path: &Path, outcomes: &BTreeMap<u64, Outcome>) -> Result<()
     std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Writes a skip list that names what fails now, each with what failed first, for a list that has yet to
-/// begin.
+/// Writes a new skip list with the failing cases, each with its first failure.
 pub fn write_list(path: &Path, head: &str, outcomes: &BTreeMap<u64, Outcome>) -> Result<(), String> {
     let mut text = head.to_owned();
     for (number, outcome) in outcomes {
@@ -76,7 +75,7 @@ pub fn write_list(path: &Path, head: &str, outcomes: &BTreeMap<u64, Outcome>) ->
 pub struct Expected(BTreeMap<u64, String>);
 
 impl Expected {
-    /// Reads the column from the file beside the cases; `None` where there is no such file.
+    /// Reads the column from the file beside the cases; `None` if there is no such file.
     pub fn read(cases: &Path, column: &str) -> Option<Expected> {
         let beside = [cases.join("expected.tsv"), cases.parent()?.join("expected.tsv")];
         let text = beside.iter().find_map(|p| fs::read_to_string(p).ok())?;
@@ -108,7 +107,7 @@ impl Tally {
     }
 }
 
-/// What there is to say about one case, nothing where it passed and nobody asked.
+/// Returns the output about one case; `None` if it passed and `verbose` is off.
 pub fn tell(number: u64, outcome: &Outcome, verbose: bool) -> Option<String> {
     let mut text = match &outcome.verdict {
         Verdict::Passed if !verbose => return None,

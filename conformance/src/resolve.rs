@@ -19,7 +19,7 @@ pub fn main(arguments: &[String]) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The family is right, and sockets of it can be had.
+/// Returns whether the family matches, and such sockets can be created.
 fn suits(address: SocketAddr, wants_v6: bool) -> bool {
     address.is_ipv6() == wants_v6 && (!wants_v6 || TcpListener::bind("[::1]:0").is_ok())
 }

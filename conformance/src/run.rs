@@ -1,5 +1,5 @@
-//! One case from its file to its verdict: decide whether it can be run, open its servers, preprocess, lay out
-//! its folder, run the command, and hand what came of it to `verify`.
+//! Runs one case, from its file to its verdict: checks whether it can be run, opens its servers,
+//! preprocesses, prepares its directory, runs the command, and passes the results to `verify`.
 
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -15,12 +15,12 @@ use crate::peers::{self, Stage, ssh, tls};
 use crate::prepro::{self, Variables};
 use crate::{known, verify};
 
-/// What holds for every case of a run.
+/// Settings of a run for every case.
 pub struct Settings {
     pub curl: PathBuf,
     /// The command that runs it, where the system can't: Wine.
     pub through: Option<String>,
-    /// The folder of the libcurl that curl shall load, where it is not its own.
+    /// The directory of the libcurl that curl loads, if not its own.
     pub library: Option<PathBuf>,
     /// The folder of the case files.
     pub cases: PathBuf,
@@ -37,7 +37,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What stands at the beginning of a command line.
+    /// Returns the first words of a command line.
     fn command_word(&self) -> String {
         let through = self.through.iter().map(|command| format!("{command} "));
         through.collect::<String>() + &quoted(&self.curl)
@@ -51,7 +51,7 @@ pub enum Verdict {
     Skipped(String),
 }
 
-/// What became of a case.
+/// The result of a case.
 pub struct Outcome {
     pub name: String,
     /// Its first server, for the tally.
@@ -59,14 +59,14 @@ pub struct Outcome {
     /// Whether all its servers can be played and its files are there, so that its verdict means something.
     pub playable: bool,
     pub verdict: Verdict,
-    /// The command and what went over its connections, when asked for.
+    /// The command and the transcript of its connections, if requested.
     pub conversation: String,
     pub seconds: f32,
 }
 
 /// How long a command may take. The slowest published case takes eleven seconds.
 const LIMIT: Duration = Duration::from_secs(30);
-/// How long servers may take to notice that the client has gone.
+/// Time for servers to notice that the client is gone.
 const SETTLE: Duration = Duration::from_secs(5);
 /// Under which Wine shows a Windows program the root of the file system. A case's folder is on it, so that
 /// names with slashes are found without it.
@@ -74,7 +74,7 @@ const DRIVE: &str = "Z:";
 /// The name of `%LOGDIR` in a case's folder.
 pub const LOG: &str = "log";
 
-/// Runs a case, after others of the same lane. A folder that is left behind is the caller's to remove.
+/// Runs a case, after others of the same lane. The caller removes a directory that is left behind.
 pub fn run(number: u64, lane: usize, settings: &Settings) -> Outcome {
     let started = Instant::now();
     let mut outcome = Outcome {
@@ -132,7 +132,7 @@ fn preprocessed(
         .map_err(|why| if why.contains("absent file") { Verdict::Skipped(why) } else { fail(why) })
 }
 
-/// Reasons against running it that the file alone gives.
+/// Returns reasons not to run the case that are known from the file alone.
 fn refuse(written: &Script, servers: &[String], settings: &Settings) -> Result<(), Verdict> {
     if let Some(what) = known::unknown(written) {
         return Err(fail(what));
@@ -204,8 +204,8 @@ impl Case {
         })
     }
 
-    /// The case's folder under a name that all cases of a lane have: an agent goes on with the next case only
-    /// if it is called in the same environment.
+    /// Returns the case's directory under a name common to all cases of a lane: an agent continues with the
+    /// next case only in the same environment.
     fn home_of(&self, lane: usize, settings: &Settings) -> std::io::Result<PathBuf> {
         let home = settings.work.join(format!("home-{lane}"));
         let _ = fs::remove_file(&home);
@@ -234,7 +234,7 @@ impl Case {
         if complaints.is_empty() { Ok(Verdict::Passed) } else { Ok(fail(complaints.join("\n"))) }
     }
 
-    /// A command that says something or fails keeps the case from running.
+    /// Runs the precheck. If it prints something or fails, the case is skipped.
     fn precheck(&self, settings: &Settings) -> Result<(), Verdict> {
         let Some(line) = self.script.line("client", "precheck").filter(|l| !l.is_empty()) else {
             return Ok(());
@@ -273,7 +273,7 @@ impl Case {
         Ok(())
     }
 
-    /// What the servers were told, where cases look for it.
+    /// Writes what the servers received, where cases look for it.
     fn write_logs(&self) -> Result<(), String> {
         let logs = [
             ("server.input", &self.stage.server_input),
@@ -334,7 +334,7 @@ impl Case {
         }
         let trace = if option("binary-trace") { "--trace" } else { "--trace-ascii" };
         line += &format!(" {trace} {LOG}/trace{number}");
-        // the option came with 8.3
+        // the option exists since 8.3
         if settings.features.at_least(8, 3) {
             line += " --trace-config all";
         }
@@ -345,7 +345,7 @@ impl Case {
         format!("{line} --trace-time {own}")
     }
 
-    /// Waits for the servers to be done, or ends those that the case wants ended.
+    /// Waits until the servers are done, or ends those that the case names.
     fn settle(&self) {
         let part = self.script.part("client", "command");
         let seconds = |name: &str| part.and_then(|p| p.attribute(name)).and_then(|s| s.trim().parse().ok());
@@ -382,7 +382,7 @@ impl Case {
             command.env(name, &self.home);
         }
         if settings.through.is_some() {
-            // Wine hands HOME on under this name alone.
+            // Wine passes HOME on only under this name.
             command.env("WINEHOME", &self.home);
         }
         if let Some(agents) = &settings.agents {

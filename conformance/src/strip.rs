@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What the lines of such a part are.
+/// The content of the lines of such a part.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// Each is a pattern; the lines it matches go.
@@ -27,7 +27,7 @@ for my $op (@ops) {
 print @lines;
 "#;
 
-/// The text after the operations; `Err` says what Perl does not like.
+/// Returns the text after the operations; `Err` is Perl's error.
 pub fn apply(kind: Kind, operations: &[String], text: Vec<u8>) -> Result<Vec<u8>, String> {
     if operations.is_empty() || text.is_empty() {
         return Ok(text);

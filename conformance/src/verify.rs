@@ -1,5 +1,5 @@
-//! Compares what a run left behind with what the case's `<verify>` and `<reply>` parts ask for. Each part
-//! that is there is checked; every complaint is told.
+//! Compares the results of a run with the case's `<verify>` and `<reply>` parts. Every existing part is
+//! checked, and every difference is reported.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::run::LOG;
 use crate::strip::{self, Kind};
 use crate::{diff, prepro};
 
-/// All that is wrong, nothing where the case passes.
+/// Returns all differences; none if the case passes.
 pub fn check(script: &Script, folder: &Path, stage: &Stage, exit: i32) -> Vec<String> {
     let judge = Judge { script, folder, stage };
     let mut complaints = vec![];
@@ -52,7 +52,7 @@ impl Judge<'_> {
         self.script.words("verify", name)
     }
 
-    /// What curl wrote on a standard stream.
+    /// Checks curl's output on a standard stream.
     fn output(&self, name: &str) -> Check {
         let Some(part) = self.script.part("verify", name) else { return Ok(()) };
         let wanted = match part.attribute("loadfile") {
@@ -63,7 +63,7 @@ impl Judge<'_> {
         compare(name, &wanted, &got)
     }
 
-    /// What curl sent to a server.
+    /// Checks what curl sent to a server.
     fn conversation(&self, name: &str, got: Vec<u8>) -> Check {
         let Some(part) = self.script.part("verify", name) else { return Ok(()) };
         let patterns = self.operations("strip");
@@ -73,7 +73,7 @@ impl Judge<'_> {
         compare(name, &wanted, &got)
     }
 
-    /// What curl received and stored.
+    /// Checks what curl received and stored.
     fn data(&self) -> Check {
         let reply = self.script.part("reply", "data");
         if reply.is_some_and(|p| p.says("nocheck")) {
@@ -106,7 +106,7 @@ impl Judge<'_> {
         compare("socks", &part.bytes(), &self.stage.socks_input.bytes())
     }
 
-    /// The questions asked, sorted: how a resolver orders them is its own affair.
+    /// Checks the DNS queries, sorted: their order is up to the resolver.
     fn dns(&self) -> Check {
         let Some(part) = self.script.filled("verify", "dns") else { return Ok(()) };
         let host = part.attribute("host").and_then(|h| h.split(' ').next());
@@ -132,7 +132,7 @@ impl Judge<'_> {
         Err(format!("exit code {exit} where {wanted} is expected  {said}"))
     }
 
-    /// Files that curl was to leave.
+    /// Checks the files that curl had to create.
     fn files(&self) -> Vec<String> {
         let parts = self.script.parts().iter().filter(|p| p.section == "verify" && crate::run::is_file(p));
         parts.filter_map(|part| self.file(part).err()).collect()
@@ -141,7 +141,7 @@ impl Judge<'_> {
     fn file(&self, part: &Part) -> Check {
         let name = part.attribute("name").ok_or_else(|| format!("<{}> has no name", part.name))?;
         let suffix = part.name.trim_start_matches("file");
-        // a file that is not there counts as empty: case 376 asks for that of a removed one
+        // a missing file counts as empty: case 376 checks that for a removed one
         let operations = self.operations(&format!("stripfile{suffix}"));
         let got = strip::apply(Kind::Filter, &operations, self.read(name))?;
         compare(&format!("file {name}"), &part.bytes(), &got)

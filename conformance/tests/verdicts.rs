@@ -1,5 +1,5 @@
-//! The runner as it is used, on cases written here: each verdict comes where it must, and the last line and
-//! the exit code tell of it. Debian's curl is the curl under test.
+//! The runner in use, on cases written here: the verdicts, the last line and the exit code. Debian's curl is
+//! the curl under test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl Cases {
         fs::write(self.0.join(format!("cases/test{number}")), case).unwrap();
     }
 
-    /// Whether the run succeeded, and what it printed.
+    /// Returns whether the run succeeded, and its output.
     fn run(&self, arguments: &[&str]) -> (bool, String) {
         let output = Command::new(std::env::var_os("CARGO_BIN_EXE_warmwire-conformance").unwrap())
             .arg(self.0.join("cases"))

@@ -1,8 +1,8 @@
-//! The distribution's libraries that ours is compared with, and whether they are the versions whose behaviour
-//! was written down.
+//! The distribution's libraries that ours is compared with, and whether they have the versions whose
+//! behaviour was recorded.
 //!
 //! Comparisons record the behaviour of another library. A security update of Debian may change it, which is
-//! no fault of ours.
+//! not a fault of ours.
 
 use std::process::Command;
 

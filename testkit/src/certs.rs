@@ -17,7 +17,7 @@ use rustls::server::WebPkiClientVerifier;
 /// The names of this machine that a good certificate covers.
 pub const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// A root that signs leaves. Each value has a key of its own: nothing made by one test is trusted by another.
+/// A root that signs leaves. Each value has its own key: certificates of one test are not trusted by another.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     ca_pem: String,
@@ -47,7 +47,7 @@ impl Authority {
         Authority { issuer: Issuer::new(params, key), ca_pem }
     }
 
-    /// What goes into the client's CA file.
+    /// Returns the contents of the client's CA file.
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
     }
@@ -75,7 +75,7 @@ impl Authority {
         self.sign(params)
     }
 
-    /// Begins in 2400.
+    /// Valid from the year 2400 on.
     pub fn not_yet_valid(&self) -> Leaf {
         let mut params = leaf_params(&LOCAL_NAMES);
         params.not_before = date_time_ymd(2400, 1, 1);
@@ -132,7 +132,7 @@ impl Authority {
 }
 
 impl Leaf {
-    /// Signed by nobody but itself.
+    /// A self-signed certificate.
     pub fn self_signed() -> Leaf {
         let key = new_key();
         let cert =
@@ -140,7 +140,7 @@ impl Leaf {
         Leaf { cert_pem: cert.pem(), key_pem: key.serialize_pem() }
     }
 
-    /// TLS 1.2 and 1.3, no client certificate asked for.
+    /// Returns a configuration for TLS 1.2 and 1.3 without client certificates.
     pub fn server_config(&self) -> io::Result<Arc<ServerConfig>> {
         let (chain, key) = self.parsed()?;
         let config = builder()?.with_no_client_auth().with_single_cert(chain, key);

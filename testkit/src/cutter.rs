@@ -11,21 +11,21 @@ use rustix::fd::AsFd;
 
 use crate::stop::{Signal, Stop, Woken};
 
-/// Whose bytes are counted.
+/// The side whose bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Client,
     Server,
 }
 
-/// What happens then.
+/// The action at the cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Both sides see the end.
     Finish,
     /// The client sees RST.
     Reset,
-    /// Nothing passes any more, and nobody hears why.
+    /// Nothing is forwarded any more, without a sign of it.
     Silence,
 }
 
@@ -37,7 +37,7 @@ pub struct Fault {
     pub cut: Cut,
 }
 
-/// What has passed on a connection.
+/// The bytes forwarded on a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Talk {
     pub client: Vec<u8>,
@@ -60,7 +60,7 @@ struct Shared {
     data: Mutex<Vec<Cutter>>,
 }
 
-/// What becomes of connections.
+/// The treatment of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     pub cut: Option<Fault>,
@@ -69,7 +69,7 @@ pub struct Plan {
 }
 
 impl Cutter {
-    /// Lets everything pass.
+    /// Forwards everything.
     pub fn open(target: SocketAddr) -> Cutter {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -97,7 +97,7 @@ impl Cutter {
         Cutter { address, shared, stop }
     }
 
-    /// Lets `length` bytes of the server's pass on each connection; then both sides see the end.
+    /// Forwards `length` bytes of the server on each connection; then both sides see the end.
     pub fn start(target: SocketAddr, length: usize) -> Cutter {
         let cutter = Cutter::open(target);
         let fault = Fault { side: Side::Server, after: length, cut: Cut::Finish };
@@ -105,19 +105,19 @@ impl Cutter {
         cutter
     }
 
-    /// What becomes of connections from now on. What has passed on earlier ones is forgotten.
+    /// Sets the treatment of further connections, and forgets the bytes of earlier ones.
     pub fn set(&self, plan: Plan) {
         self.shared.data.lock().expect("never poisoned").clear();
         *self.shared.talk.lock().expect("never poisoned") = None;
         *self.shared.plan.lock().expect("never poisoned") = plan;
     }
 
-    /// What has passed on the first connection since [`Cutter::set`].
+    /// Returns the bytes of the first connection since [`Cutter::set`].
     pub fn talk(&self) -> Talk {
         self.shared.talk.lock().expect("never poisoned").clone().unwrap_or_default()
     }
 
-    /// The same for the first data connection.
+    /// Returns the bytes of the first data connection.
     pub fn data_talk(&self) -> Talk {
         self.shared.data.lock().expect("never poisoned").first().map(Cutter::talk).unwrap_or_default()
     }

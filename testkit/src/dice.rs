@@ -1,4 +1,4 @@
-//! The same numbers in every run: what tests that mutate their input throw, so that a failure repeats.
+//! Deterministic random numbers for tests that mutate their input, so that a failure repeats.
 
 /// xorshift64 (Marsaglia 2003).
 pub struct Dice(u64);

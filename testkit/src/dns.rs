@@ -1,4 +1,4 @@
-//! A name server on loopback, by UDP and TCP at one port, that says what a test tells it to.
+//! A name server on loopback, by UDP and TCP on one port, with scripted replies.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -14,10 +14,10 @@ pub const CNAME: u16 = 5;
 pub const AAAA: u16 = 28;
 pub const HTTPS: u16 = 65;
 
-/// A question as it came.
+/// A received query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// In the case of letters in which it came.
+    /// The name in the case of letters that was received.
     pub name: String,
     pub kind: u16,
     /// By TCP.
@@ -28,21 +28,21 @@ pub struct Asked {
     pub message: Vec<u8>,
 }
 
-/// What is said to it.
+/// A scripted reply.
 #[derive(Clone, Debug)]
 pub enum Says {
-    /// Records: owner (empty for the name that was asked), type and data, each for a minute.
+    /// Records: owner (empty for the queried name), type and data, each with a TTL of a minute.
     Records(Vec<(&'static str, u16, Vec<u8>)>),
     /// A response code, without records.
     Code(u8),
-    /// Cut to nothing.
+    /// Truncated, without records.
     Truncated,
     Silence,
-    /// First this answer with another number, then the one it should have.
+    /// First this answer with a wrong number, then with the right one.
     AfterForgery(Vec<u8>),
-    /// That, after so long; others are answered meanwhile.
+    /// That reply after this delay; other queries are answered meanwhile.
     Late(Duration, Box<Says>),
-    /// With the name in lower case, whatever case it was asked in.
+    /// With the name in lower case, whatever the case of the query.
     LowerCase(Vec<u8>),
 }
 
@@ -82,7 +82,7 @@ impl NameServer {
         self.address
     }
 
-    /// All that was asked so far.
+    /// Returns all queries so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.record.lock().expect("no thread panics with it").clone()
     }
@@ -147,7 +147,7 @@ impl Answering {
         Ok(())
     }
 
-    /// What is said, and how long that takes.
+    /// Returns the replies, and the delay before them.
     fn replies(&self, message: &[u8], from: SocketAddr, by_stream: bool) -> (Duration, Vec<Vec<u8>>) {
         let Some((name, end)) = name(message) else { return Default::default() };
         let kind = u16::from_be_bytes([message[end], message[end + 1]]);
@@ -207,7 +207,7 @@ pub fn wire_name(name: &str) -> Vec<u8> {
     labels.chain([0]).collect()
 }
 
-/// The name in the question, and where its type stands.
+/// Returns the name in the query, and the position of its type.
 fn name(message: &[u8]) -> Option<(String, usize)> {
     let (mut at, mut labels) = (12, Vec::new());
     loop {

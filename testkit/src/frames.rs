@@ -1,9 +1,7 @@
-//! A peer that speaks HTTP/2 frame by frame (RFC 9113), as a function tells it: for what no well-behaved
-//! server does.
+//! A scripted HTTP/2 peer that works frame by frame (RFC 9113), for behaviour that no good server has.
 //!
-//! It knows frames and how fields are written in their plainest form (RFC 7541 §6.2.2); what a request's
-//! fields say is nothing to it. SETTINGS and PING are answered by themselves, and windows given back where a
-//! body is read to its end.
+//! It knows frames and the plainest encoding of fields (RFC 7541 §6.2.2), and does not interpret a request's
+//! fields. It replies to SETTINGS and PING itself, and updates windows if a body is read to its end.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -42,7 +40,7 @@ pub mod flag {
     pub const PRIORITY: u8 = 32;
 }
 
-/// A frame as it came.
+/// A received frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     pub kind: u8,
@@ -57,7 +55,7 @@ impl Frame {
         (self.kind, self.stream) == (kind, stream)
     }
 
-    /// Whether its sender says nothing more on the stream.
+    /// Returns whether the frame ends its sender's side of the stream.
     pub fn ends(&self) -> bool {
         matches!(self.kind, kind::DATA | kind::HEADERS) && self.flags & flag::END_STREAM != 0
     }
@@ -68,8 +66,8 @@ impl Frame {
     }
 }
 
-/// What the peer does on one connection, which is closed then; an error, such as an end that was not
-/// expected, ends it.
+/// The peer's script for one connection, which is closed afterwards; an error, such as an unexpected end,
+/// ends it.
 type Play = dyn Fn(&mut Talk) -> io::Result<()> + Send + Sync;
 
 /// A listening peer.
@@ -82,7 +80,7 @@ pub struct FramePeer {
 struct Shared {
     play: Box<Play>,
     tls: Option<Arc<ServerConfig>>,
-    /// What each connection has sent us, in order of acceptance.
+    /// Frames received on each connection, in order of acceptance.
     frames: Mutex<Vec<Vec<Frame>>>,
     /// How many connections the peer has closed.
     ended: AtomicUsize,
@@ -94,7 +92,7 @@ impl FramePeer {
         FramePeer::over(None, Box::new(play))
     }
 
-    /// The same by TLS; `config` says what is answered by ALPN.
+    /// Starts a peer with TLS; `config` has the ALPN protocols.
     pub fn tls(
         config: Arc<ServerConfig>,
         play: impl Fn(&mut Talk) -> io::Result<()> + Send + Sync + 'static,
@@ -127,7 +125,7 @@ impl FramePeer {
         self.shared.ended.load(Ordering::SeqCst)
     }
 
-    /// What a connection has sent so far, as far as it was read.
+    /// Returns the frames received on a connection so far.
     pub fn frames(&self, connection: usize) -> Vec<Frame> {
         self.shared.frames.lock().expect("never poisoned")[connection].clone()
     }
@@ -217,7 +215,7 @@ impl Talk {
         }
     }
 
-    /// The next frame, whatever it is.
+    /// Returns the next frame of any type.
     pub fn frame(&mut self) -> io::Result<Frame> {
         while self.unread.len() < 9 {
             self.more()?;
@@ -252,7 +250,7 @@ impl Talk {
         Ok(self.until(|frame| frame.kind == kind::HEADERS)?.stream)
     }
 
-    /// The same, unless nothing comes for so long.
+    /// Returns the next request, or `None` after this time without one.
     pub fn request_within(&mut self, patience: std::time::Duration) -> io::Result<Option<u32>> {
         while !self.is_quiet(patience) {
             let frame = self.frame()?;
@@ -263,7 +261,7 @@ impl Talk {
         Ok(None)
     }
 
-    /// The length of a request's body that is read to its end, with the windows given back.
+    /// Reads a request's body to its end, updating the windows; returns its length.
     pub fn body(&mut self, stream: u32) -> io::Result<usize> {
         let mut length = 0;
         loop {
@@ -347,7 +345,7 @@ impl Talk {
         Ok(())
     }
 
-    /// Whether the client says nothing more for so long.
+    /// Returns whether the client is silent for this time.
     pub fn is_quiet(&mut self, time: std::time::Duration) -> bool {
         self.unread.is_empty() && self.signal.wait(self.stream.socket(), Some(time)) == Woken::TimedOut
     }
@@ -364,7 +362,7 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Fields as a block: literals that no table keeps.
+/// Encodes fields as a header block of literals that are not indexed.
 pub fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = Vec::new();
     for (name, value) in fields {

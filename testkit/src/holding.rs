@@ -1,8 +1,8 @@
-//! A server that holds its replies back: for clients with thousands of transfers, most of which wait. One
-//! thread with one epoll serves all.
+//! A server that holds replies back, for clients with thousands of transfers, most of which wait. One thread
+//! with one epoll serves all.
 //!
-//! `/hold` answers a head and the first of ten bytes, `/release` lets all that are held end, `/drip/US/N`
-//! sends N bytes with so many microseconds between them, `/bytes/N` N bytes at once.
+//! `/hold` answers a head and the first of ten bytes, `/release` ends all held replies, `/drip/US/N` sends N
+//! bytes with that many microseconds between them, `/bytes/N` N bytes at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{Timespec, epoll};
 use rustls::{ServerConfig, ServerConnection};
 
-/// The keys of the listener, and of the pipe whose end ends the server; connections count up from there.
+/// The keys of the listener, and of the pipe whose end stops the server; connections count up from there.
 const LISTENER: u64 = 0;
 const END: u64 = 1;
 
@@ -72,7 +72,7 @@ struct Server {
     next: u64,
 }
 
-/// What is left to send, a byte at a time.
+/// The remaining bytes, sent one at a time.
 struct Drip {
     left: usize,
     pause: Duration,
@@ -178,7 +178,7 @@ fn head(length: usize) -> String {
 }
 
 impl Talk {
-    /// Takes what has come; an error when the client has left.
+    /// Receives; an error if the client has left.
     fn receive(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
@@ -218,7 +218,7 @@ impl Talk {
         Some(text.split(' ').nth(1).unwrap_or("/").to_owned())
     }
 
-    /// Short enough for the kernel's buffer: a client that has left is noticed when it is next heard.
+    /// Sends bytes that fit into the kernel's buffer: a client that has left is noticed at its next event.
     fn send(&mut self, bytes: &[u8]) {
         let Some(tls) = &mut self.tls else {
             let _ = self.stream.write_all(bytes);

@@ -1,7 +1,7 @@
 //! Scripted peers, embedded servers, a simulated link and launchers of real servers, for tests and demos.
 //!
-//! Everything listens on an ephemeral loopback port, needs no root, and ends when its value is dropped.
-//! Nothing here shares code with the engine: a fault made twice, once on each side, would not be seen.
+//! Everything listens on an ephemeral loopback port, needs no root, and ends when its value is dropped. No
+//! code is shared with the engine: a fault on both sides would not be noticed.
 
 pub mod baseline;
 pub mod body;

@@ -1,9 +1,9 @@
-//! The simulated link: a delay line in user space, in front of any server's socket, without root.
+//! A simulated link: a delay line in user space, in front of any server's socket, without root.
 //!
-//! Each direction shifts the bytes by half a round trip, whatever their amount, and a new connection costs
-//! one round trip more, as TCP's handshake does: the first byte of the client's counts as sent one round trip
-//! after the connection was opened, and the server sees the connection one and a half round trips after. One
-//! thread serves all doors of a link with one epoll and a timeout of nanosecond grain, so five dozen servers
+//! Each direction delays the bytes by half a round trip, whatever their amount, and a new connection costs
+//! one more round trip, like TCP's handshake: the client's first byte counts as sent one round trip after the
+//! connection was opened, and the server sees the connection one and a half round trips after. One thread
+//! serves all doors of a link with one epoll and a timeout of nanosecond resolution, so five dozen servers
 //! cost little CPU.
 
 use std::collections::{HashMap, VecDeque};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{Timespec, epoll};
 
-/// What one direction holds before it stops reading: more than any window that a test fills.
+/// Maximum contents of one direction, before it stops reading: more than any window that a test fills.
 const LINE_LIMIT: usize = 8 << 20;
 
 /// A link with one delay and any number of doors.
@@ -61,7 +61,7 @@ impl Link {
         self.open(target, true)
     }
 
-    /// A door at this address, for a server that tells its clients a port and not where.
+    /// Opens a door at this address, for a server that reports a port and not an address to its clients.
     pub fn door_at(&self, at: SocketAddr, target: SocketAddr) -> io::Result<SocketAddr> {
         self.put(TcpListener::bind(at)?, target, false)
     }
@@ -99,7 +99,7 @@ struct Pair {
     /// None until the handshake has crossed the link.
     server: Option<TcpStream>,
     target: SocketAddr,
-    /// When the client's side of the handshake is over: bytes written before leave then.
+    /// When the client's side of the handshake is complete: bytes written before are sent then.
     established: Instant,
     /// When the server's is.
     arrival: Instant,
@@ -109,16 +109,16 @@ struct Pair {
 
 #[derive(Default)]
 struct Lane {
-    /// Moment of arrival and bytes; empty bytes stand for the end of the stream.
+    /// Time of arrival and bytes; empty bytes are the end of the stream.
     parcels: VecDeque<(Instant, Vec<u8>)>,
     held: usize,
     /// The sender has finished.
     ended: bool,
-    /// The receiver has been told so.
+    /// Whether the end was passed to the receiver.
     done: bool,
     /// The receiver's socket buffer is full.
     blocked: bool,
-    /// The sender's bytes were left unread because the line holds too many.
+    /// Whether the sender's bytes were left unread because the line is full.
     full: bool,
 }
 
@@ -212,7 +212,7 @@ impl Line {
         self.next
     }
 
-    /// Hands out every parcel that has arrived.
+    /// Delivers every parcel that has arrived.
     fn deliver(&mut self) {
         let now = Instant::now();
         let (epoll, half) = (&self.epoll, self.round_trip / 2);
@@ -232,7 +232,7 @@ impl Pair {
             .min()
     }
 
-    /// Takes what one side has written.
+    /// Reads from one side.
     fn fill(&mut self, half: Duration, from_client: bool) {
         match (from_client, &mut self.server) {
             (true, _) => self.to_server.fill(&mut self.client, self.established, half),
@@ -269,7 +269,7 @@ impl Pair {
 }
 
 impl Lane {
-    /// Takes what the sender has written.
+    /// Reads from the sender.
     fn fill(&mut self, from: &mut TcpStream, established: Instant, half: Duration) {
         let due = Instant::now().max(established) + half;
         let mut scratch = [0; 65_536];

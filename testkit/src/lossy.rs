@@ -1,6 +1,6 @@
-//! A path for datagrams on which some are lost, doubled, late or too large, by a relay in user space: in
-//! front of any UDP server, without root. What becomes of each is thrown with a seed, for either direction
-//! apart.
+//! A lossy path for datagrams: some are lost, duplicated, late or too large. It is a relay in user space, in
+//! front of any UDP server, without root. A seed decides the fate of each datagram, separately for each
+//! direction.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,17 +13,17 @@ use std::time::Duration;
 use crate::dice::Dice;
 use crate::stop::{Signal, Stop, Woken};
 
-/// What happens on the path. The first three are of a thousand datagrams.
+/// The faults of the path. The first three are per thousand datagrams.
 #[derive(Clone, Copy, Debug)]
 pub struct Faults {
     pub lost: usize,
     pub doubled: usize,
-    /// Overtaken by the next, or by nobody for [`LATE`].
+    /// Overtaken by the next one, or delivered after [`LATE`].
     pub late: usize,
     /// Larger ones get lost.
     pub largest: usize,
-    /// After so many of a client's, and again and again, it comes to the server from another address, as
-    /// behind a router that has forgotten it; never where that is 0.
+    /// After that many datagrams of a client, and repeatedly, its address changes for the server, as behind a
+    /// NAT that has lost its state; 0 is never.
     pub moves: usize,
     pub seed: u64,
 }
@@ -52,8 +52,7 @@ impl LossyPath {
         LossyPath::up_to(server, faults, usize::MAX)
     }
 
-    /// Nothing is lost until so many datagrams, of both sides together, have come through; then everything
-    /// is.
+    /// Nothing is lost until that many datagrams, of both sides together, have passed; then everything is.
     pub fn dead_after(server: SocketAddr, most: usize) -> io::Result<LossyPath> {
         let faults = Faults { lost: 0, doubled: 0, late: 0, largest: usize::MAX, moves: 0, seed: 1 };
         LossyPath::up_to(server, faults, most)
@@ -93,7 +92,7 @@ impl Counts {
     }
 }
 
-/// From clients to the server, each from a socket of its own; back from there on a thread of its own.
+/// Relays from clients to the server, each by its own socket; and back, by a thread for each.
 fn relay(
     near: &UdpSocket,
     server: SocketAddr,
@@ -191,7 +190,7 @@ impl Lane {
         self.hurry(send);
     }
 
-    /// What is held goes now.
+    /// Sends the held datagrams now.
     fn hurry(&mut self, mut send: impl FnMut(&[u8])) {
         if let Some(held) = self.held.take() {
             send(&held);
@@ -203,7 +202,7 @@ impl Lane {
 mod tests {
     use super::*;
 
-    /// What comes out of a thousand numbered datagrams.
+    /// Returns what arrives of a thousand numbered datagrams.
     fn through(faults: Faults) -> Vec<u16> {
         let (mut lane, mut out) =
             (Lane::new(faults, faults.seed, Arc::new(Counts::new(usize::MAX))), Vec::new());

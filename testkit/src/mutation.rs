@@ -1,4 +1,4 @@
-//! Thousands of mutated seeds for functions of bytes that shall neither panic nor break what they promise.
+//! Runs functions of bytes on thousands of mutated seeds: they must neither panic nor break their promises.
 //! The generator is seeded, so a failure repeats.
 
 use std::fs;
@@ -20,8 +20,8 @@ pub fn seed(name: &str) -> Vec<u8> {
     fs::read(fuzz().join("corpus").join(name)).unwrap()
 }
 
-/// Runs each parser on its seeds and on mutations of them, `rounds` of them unless MUTATION_ROUNDS in the
-/// environment says how many, or MUTATION_SECONDS how long for all that are given here.
+/// Runs each parser on its seeds and on `rounds` mutations of them. MUTATION_ROUNDS in the environment
+/// overrides the number, MUTATION_SECONDS sets a time for all parsers.
 pub fn run(parsers: &[Parser], rounds: u32) {
     let number = |name| std::env::var(name).ok().map(|text: String| text.parse::<u32>().unwrap());
     let rounds = number("MUTATION_ROUNDS").unwrap_or(rounds);

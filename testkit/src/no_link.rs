@@ -1,4 +1,4 @@
-//! Where there is no epoll there is no simulated link: a type of which nobody can have a value.
+//! Systems without epoll have no simulated link: an uninhabited type.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! A peer that follows a script, byte for byte: for the faults that no well-behaved server commits.
+//! A peer that follows a script, byte for byte: for faults that no well-behaved server has.
 //!
 //! Each connection gets the next script in turn; the last one serves all further connections.
 
@@ -29,14 +29,14 @@ pub enum Step {
     StartTls,
     /// close_notify and FIN.
     Finish,
-    /// FIN alone.
+    /// Only FIN.
     Cut,
     Reset,
     /// Keep the connection open and silent until the peer is dropped.
     Hold,
 }
 
-/// What one connection does, in order; the connection is finished at the end of the script.
+/// The steps of one connection, in order; the connection is closed at the end of the script.
 pub type Script = Vec<Step>;
 
 /// Expects a text.
@@ -67,9 +67,9 @@ struct Shared {
     /// TLS comes when the script says so.
     begins_plain: bool,
     accepts: AtomicUsize,
-    /// What each connection received, in order of acceptance.
+    /// Bytes received on each connection, in order of acceptance.
     received: Mutex<Vec<Vec<u8>>>,
-    /// How many scripts have come to their end.
+    /// Number of completed scripts.
     ended: Mutex<usize>,
     one_more: Condvar,
 }
@@ -88,7 +88,7 @@ impl RawPeer {
         RawPeer::over(scripts, Some(config), true)
     }
 
-    /// A port on which nobody listens: connections are refused.
+    /// Returns a port that refuses connections.
     pub fn refused_port() -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         listener.local_addr().expect("a bound socket has an address").port()
@@ -106,7 +106,7 @@ impl RawPeer {
         self.shared.accepts.load(Ordering::SeqCst)
     }
 
-    /// What each connection has sent us so far.
+    /// Returns the bytes received on each connection so far.
     pub fn received(&self) -> Vec<Vec<u8>> {
         self.shared.received.lock().expect("never poisoned").clone()
     }
@@ -116,7 +116,7 @@ impl RawPeer {
         *self.shared.ended.lock().expect("never poisoned")
     }
 
-    /// Waits until so many scripts have ended, as they do when a client leaves early; ten seconds at most.
+    /// Waits until that many scripts have ended, as they do when a client leaves early; ten seconds at most.
     pub fn wait_for_ends(&self, count: usize) {
         let ended = self.shared.ended.lock().expect("never poisoned");
         let limit = Duration::from_secs(10);

@@ -1,6 +1,6 @@
-//! An SSH server as a state machine, without I/O: identification, key exchange as often as either side wants
-//! it, and packets of chacha20-poly1305@openssh.com. What lies above, and what no good server does, its user
-//! writes by hand.
+//! An SSH server as a state machine, without I/O: identification, key exchange whenever either side wants it,
+//! and packets of chacha20-poly1305@openssh.com. Its user implements the layers above, and faults that no
+//! good server has.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ const IDENTIFICATION: &[u8] = b"SSH-2.0-Peer";
 const CIPHER: &str = "chacha20-poly1305@openssh.com";
 const TAG: usize = 16;
 
-/// A public value of ours, and the secret as it goes into hashes.
+/// Our public value, and the secret in the form that is hashed.
 pub type Agreed = (Vec<u8>, Vec<u8>);
 
 /// A way to agree on a secret.
@@ -26,7 +26,7 @@ pub type Agreed = (Vec<u8>, Vec<u8>);
 pub struct Method {
     pub name: &'static str,
     pub hash: &'static digest::Algorithm,
-    /// What comes of the client's public value.
+    /// Computes our side from the client's public value.
     pub agree: fn(&[u8]) -> Agreed,
 }
 
@@ -34,7 +34,7 @@ pub struct Method {
 pub const CURVE25519: Method =
     Method { name: "curve25519-sha256", hash: &digest::SHA256, agree: |theirs| x25519(theirs, mpint) };
 
-/// X25519 with a client's point: ours, and what is made of the shared secret.
+/// X25519 with a client's point: our point, and a function of the shared secret.
 pub fn x25519(theirs: &[u8], of: impl FnOnce(&[u8]) -> Vec<u8>) -> Agreed {
     let private = EphemeralPrivateKey::generate(&X25519, &SystemRandom::new()).unwrap();
     let public = private.compute_public_key().unwrap().as_ref().to_vec();
@@ -65,7 +65,7 @@ fn hash(algorithm: &'static digest::Algorithm, parts: &[&[u8]]) -> Vec<u8> {
 /// The server's side of a connection.
 pub struct Peer {
     method: Method,
-    /// Packets are counted anew with each key, where the client does so, too.
+    /// Whether packet counters are reset with each key, if the client does so, too.
     strict: bool,
     host_key: Ed25519KeyPair,
     seal: Option<SealingKey>,
@@ -84,7 +84,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Begins with its identification; [`Peer::offer`] makes its offer.
+    /// Creates a peer that starts with its identification; [`Peer::offer`] sends its offer.
     pub fn new(method: Method, strict: bool) -> Peer {
         Peer {
             method,
@@ -128,7 +128,7 @@ impl Peer {
         self.our_offer.is_some()
     }
 
-    /// Sends a message, whatever it is.
+    /// Sends any message.
     pub fn send(&mut self, payload: &[u8]) {
         let counted = if self.seal.is_some() { 1 } else { 5 } + payload.len();
         let padding = 4 + (8 - (counted + 4) % 8) % 8;
@@ -145,13 +145,12 @@ impl Peer {
         self.sent = self.sent.wrapping_add(1);
     }
 
-    /// What is for the client.
+    /// Returns output for the client.
     pub fn output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
 
-    /// Takes what the client has sent, answers what belongs to the exchange of keys, and returns the other
-    /// messages.
+    /// Processes the client's bytes, handles the key exchange, and returns the other messages.
     pub fn input(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         self.input.extend_from_slice(bytes);
         let mut messages = Vec::new();

@@ -55,14 +55,14 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((listener.accept()?.0.into(), kept.into()))
 }
 
-/// What poll tells of an end by the peer: where there is no RDHUP, HUP is that and comes unasked.
+/// The poll flag for an end by the peer: without RDHUP it is HUP, which is always reported.
 #[cfg(unix)]
 const ENDED: PollFlags = PollFlags::RDHUP;
 #[cfg(windows)]
 const ENDED: PollFlags = PollFlags::empty();
 
 impl Signal {
-    /// Waits until `fd` is readable, the signal is given, or `limit` has passed.
+    /// Waits until `fd` is readable, the signal is set, or `limit` has passed.
     pub fn wait(&self, fd: &impl AsFd, limit: Option<Duration>) -> Woken {
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         loop {
@@ -77,7 +77,7 @@ impl Signal {
         }
     }
 
-    /// Waits until one of them is readable; which, or `None` when the signal is given.
+    /// Waits until one of them is readable; returns which, or `None` if the signal is set.
     pub fn wait_any(&self, fds: &[BorrowedFd<'_>]) -> Option<usize> {
         loop {
             let all = fds.iter().copied().chain([self.0.as_fd()]);
@@ -93,7 +93,7 @@ impl Signal {
         }
     }
 
-    /// Waits until the other side of a connection has closed it, or the signal is given. Nothing is read.
+    /// Waits until the other side has closed a connection, or the signal is set. Nothing is read.
     pub fn wait_for_end(&self, fd: &impl AsFd) {
         loop {
             let mut fds = [PollFd::new(fd, ENDED), PollFd::new(&*self.0, PollFlags::IN)];
@@ -103,7 +103,7 @@ impl Signal {
         }
     }
 
-    /// Sleeps unless the signal is given; false when it was.
+    /// Sleeps unless the signal is set; false if it was.
     pub fn sleep(&self, time: Duration) -> bool {
         self.wait(&*self.0, Some(time)) == Woken::TimedOut
     }

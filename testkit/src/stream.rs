@@ -8,10 +8,10 @@ use std::time::Duration;
 use rustix::fd::AsFd;
 use rustls::{HandshakeKind, ServerConfig, ServerConnection, StreamOwned};
 
-/// A peer that stalls in the middle of a message is given up after this time.
+/// Time after which a peer that stalls in the middle of a message is dropped.
 const STALL_LIMIT: Duration = Duration::from_secs(120);
 
-/// So many bytes may be on their way from this socket, as far as the system lets one choose.
+/// Limits the bytes in transit from this socket, as far as the system permits.
 pub fn narrow(socket: impl AsFd, bytes: usize) {
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(socket, bytes);
 }
@@ -70,7 +70,7 @@ impl Stream {
         self.linger();
     }
 
-    /// An end without close_notify: what truncation by an attacker looks like.
+    /// Closes without close_notify, like truncation by an attacker.
     pub fn cut(self) {
         let _ = self.socket().shutdown(Shutdown::Write);
         self.linger();
@@ -81,7 +81,7 @@ impl Stream {
         let _ = rustix::net::sockopt::set_socket_linger(self.socket(), Some(Duration::ZERO));
     }
 
-    /// Reads what the peer still sends for a moment: closing with unread bytes would turn the FIN into RST.
+    /// Reads the peer's remaining data for a moment: closing with unread bytes would turn the FIN into RST.
     fn linger(self) {
         let mut socket = self.socket();
         let _ = socket.set_read_timeout(Some(Duration::from_millis(200)));

@@ -1,4 +1,4 @@
-//! A wire that is listened to: what a client sends goes on to a server, and stays to be read.
+//! A tapped wire: forwards a client's data to a server, and records it.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::stop::{Stop, Woken};
 
-/// The wire; no connection begins on it any more when it is dropped.
+/// The wire; it accepts no more connections when it is dropped.
 pub struct Tap {
     address: SocketAddr,
     heard: Arc<Mutex<Vec<u8>>>,
@@ -35,7 +35,7 @@ impl Tap {
         self.address.port()
     }
 
-    /// All that clients have sent since this was asked last.
+    /// Returns all client data since the last call.
     pub fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! A directory of its own for each server or test, removed when dropped.
+//! A private directory for each server or test, removed when dropped.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,7 +27,7 @@ impl TempDir {
         &self.0
     }
 
-    /// Writes a file into the directory and gives its path.
+    /// Writes a file into the directory and returns its path.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> io::Result<PathBuf> {
         let path = self.0.join(name);
         if let Some(parent) = path.parent() {

@@ -1,5 +1,5 @@
-//! A server's socket through which so many bytes a second come back, over all its connections: a mirror that
-//! is only so fast, however many connections somebody opens to it. What is sent to the server is let through.
+//! Limits the rate of a server's replies, over all its connections: a mirror with a fixed speed, however many
+//! connections a client opens. Data to the server is not limited.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What is taken from the server at a time. At 20 MB/s that is every third of a hundredth of a second.
+/// Size of one read from the server. At 20 MB/s it takes 3.3 ms.
 const PIECE: usize = 64 << 10;
-/// Who was idle for so long may send that much at once.
+/// Idle time that can be made up by a burst.
 const BURST: Duration = Duration::from_millis(20);
 
 pub struct Throttle {
@@ -33,7 +33,7 @@ impl Throttle {
         let ended = over.clone();
         thread::Builder::new().name("throttle".into()).spawn(move || {
             for client in listener.incoming().flatten().take_while(|_| !ended.load(Ordering::SeqCst)) {
-                // Who cannot be served is hung up on.
+                // A client that cannot be served is disconnected.
                 let _ = serve(client, server, &pace);
             }
         })?;
@@ -49,7 +49,7 @@ impl Throttle {
 impl Drop for Throttle {
     fn drop(&mut self) {
         self.over.store(true, Ordering::SeqCst);
-        // It waits for somebody.
+        // Wakes the accepting thread.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::http::{HttpServer, Response};
 
-    /// Two connections have together what one would have.
+    /// Two connections together have the rate of one.
     #[test]
     fn the_rate_is_that_of_all() {
         let server = HttpServer::with(|_| Some(Response::ok(vec![b'x'; 400_000])));

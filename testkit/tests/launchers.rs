@@ -1,5 +1,5 @@
-//! Each launcher starts its server and the distribution's curl gets from it what it must. Needs the packages
-//! of `tests/packages.txt`.
+//! Each launcher starts its server, and the distribution's curl can use it. Needs the packages of
+//! `tests/packages.txt`.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! One recorded case: what is run, what was seen then, and how what is seen now differs.
+//! One recorded case: the command, the recorded results, and the comparison with a new run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::base64::decode;
 use crate::diff;
 use crate::json::Json;
 
-/// What comes first on every command line. The two seconds end the cases that wait for what never comes.
+/// First words of every command line. The two seconds end cases that wait for a missing reply.
 const FIRST: [&str; 6] = ["-q", "-sS", "--max-time", "2", "-A", "x"];
 
 pub struct Case {
@@ -21,7 +21,7 @@ pub struct Case {
     wanted: Seen,
 }
 
-/// What a run leaves.
+/// The results of a run.
 struct Seen {
     exit: i32,
     stdout: Vec<u8>,
@@ -31,7 +31,7 @@ struct Seen {
     requests: Vec<Request>,
 }
 
-/// How a run differs from what was recorded, if it does.
+/// The differences between a run and the record.
 #[derive(Default)]
 pub struct Difference {
     /// In exit code, output, files or requests.
@@ -212,7 +212,7 @@ fn timeless(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The requests without what is made by chance: boundaries, NTLM messages, the proofs of Digest.
+/// Returns the requests without random parts: boundaries, NTLM messages, Digest responses.
 fn blanked(requests: &[Request]) -> Vec<u8> {
     let mut out = vec![];
     for (head, body) in requests {
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(timeless(b"soon after 12"), b"soon after 12");
     }
 
-    /// A run that differs is told, in acts and in words.
+    /// Differences of a run are reported, in actions and in texts.
     #[test]
     fn differences() {
         let line = r#"{"args":["%PORT"],"keep_open":false,"replies":["QQ=="],"exit":0,"stdout":"","stderr":"","outfile":"",

@@ -31,7 +31,7 @@ impl List {
         Ok(List { rows })
     }
 
-    /// What is not as the list says.
+    /// Returns a complaint if the list is wrong about the case.
     pub fn complaint(&self, number: usize, difference: &Difference, verbose: bool) -> Option<String> {
         let texts = [&difference.acts, &difference.words];
         let told: String = texts.into_iter().flatten().cloned().collect();

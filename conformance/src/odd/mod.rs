@@ -1,6 +1,6 @@
 //! Odd HTTP replies: cases recorded from curl (`odd-replies` beside the published test cases; its README
-//! tells the fields), played by a server that says what it was told whatever it is asked, and compared with
-//! what was recorded.
+//! describes the fields), played by a server that sends the recorded reply to any request, and compared with
+//! the record.
 
 mod case;
 mod list;
@@ -68,7 +68,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Plays the cases; true when nothing unexpected came of it.
+    /// Plays the cases; true if there was no unexpected result.
     fn conduct(&self) -> Result<bool, String> {
         let started = Instant::now();
         let list = self.list.as_deref().map(List::read).transpose()?.unwrap_or_default();

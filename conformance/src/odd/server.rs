@@ -39,7 +39,7 @@ impl Server {
         Ok(Server { port, told, thread })
     }
 
-    /// Ends it; heads and bodies of all requests, in the order in which they came.
+    /// Ends the server; returns heads and bodies of all requests, in order.
     pub fn stop(self) -> Vec<Request> {
         self.told.over.store(true, Ordering::Relaxed);
         let _ = self.thread.join();

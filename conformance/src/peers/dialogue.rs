@@ -1,6 +1,6 @@
-//! What the servers that talk in lines have in common (FTP, IMAP, POP3, SMTP): reading commands, the
-//! instructions of `<servercmd>` that replace, count or delay replies, and the pieces of a case that are sent
-//! or stored. Behaviour after tests/ftpserver.pl of curl's repository and FILEFORMAT.md.
+//! Common parts of the line-based servers (FTP, IMAP, POP3, SMTP): reading commands, the instructions of
+//! `<servercmd>` that replace, count or delay replies, and the pieces of a case that are sent or stored.
+//! Behaviour after tests/ftpserver.pl of curl's repository and FILEFORMAT.md.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,15 +12,15 @@ use crate::prepro::find;
 
 /// One protocol's part in a dialogue.
 pub trait Speaker {
-    /// What is said first.
+    /// Returns the greeting.
     fn welcome(&self) -> String;
-    /// Parts a line into command and argument; `None` where it is neither, which ends the dialogue.
+    /// Splits a line into command and argument; `None` for an invalid line, which ends the dialogue.
     fn parse(&mut self, line: &str) -> Option<(String, String)>;
     /// Answers a command; false where it knows none of that name.
     fn answer(&mut self, command: &str, argument: &str, talk: &mut Dialogue) -> io::Result<bool>;
-    /// What to say to a line that is no command.
+    /// Returns the reply to a line that is not a command.
     fn not_understood(&self, line: &str) -> String;
-    /// What to say to a command that is not known.
+    /// Returns the reply to an unknown command.
     fn not_known(&self, command: &str) -> String;
 }
 
@@ -129,7 +129,7 @@ impl Orders {
         map.insert(String::from_utf8_lossy(name).into_owned(), text);
     }
 
-    /// The reply that replaces the server's own, if the case gives one for this command.
+    /// Returns the case's reply to this command, if it replaces the server's own.
     fn replacement(&mut self, command: &str, argument: &str) -> Option<Vec<u8>> {
         let whole = if argument.is_empty() { command.to_owned() } else { format!("{command} {argument}") };
         if let Some(text) = self.full_replies.get(&whole) {
@@ -190,8 +190,8 @@ impl Dialogue<'_> {
         Ok(())
     }
 
-    /// The next line without its CRLF; what was consumed goes to the log that the case's protocol part is
-    /// about.
+    /// Returns the next line without its CRLF; consumed bytes go to the log that is compared with the case's
+    /// protocol part.
     fn line(&mut self) -> Option<Vec<u8>> {
         loop {
             if let Some(end) = find(&self.pending, b"\r\n") {
@@ -218,7 +218,7 @@ impl Dialogue<'_> {
         }
     }
 
-    /// Takes what is not a command, until `done` tells how much of it belongs together or the end comes.
+    /// Reads data until `done` returns its length, or the end is reached.
     pub fn take_until(&mut self, done: impl Fn(&[u8]) -> Option<usize>) -> Vec<u8> {
         loop {
             if let Some(end) = done(&self.pending) {
@@ -250,18 +250,18 @@ impl Dialogue<'_> {
         self.send(&format!("{line}\r\n"))
     }
 
-    /// The reply data of the case whose number, perhaps with a part, stands in the text.
+    /// Returns the reply data of the case whose number, optionally with a part, is in the text.
     pub fn data(&self, name: &str) -> Vec<u8> {
         case_data(self.stage, name)
     }
 
-    /// Keeps what was uploaded where the case looks for it.
+    /// Stores an upload where the case looks for it.
     pub fn store(&self, name: &str, data: &[u8]) {
         store(self.stage, name, data, self.orders.no_save);
     }
 }
 
-/// The reply data of the case whose number, perhaps with a part, stands in the text.
+/// Returns the reply data of the case whose number, optionally with a part, is in the text.
 pub fn case_data(stage: &Stage, name: &str) -> Vec<u8> {
     let digits = &name[name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len())..];
     let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
@@ -274,7 +274,7 @@ pub fn case_data(stage: &Stage, name: &str) -> Vec<u8> {
     script.reply("data")
 }
 
-/// Keeps what was uploaded where the case looks for it, or only its size.
+/// Stores an upload where the case looks for it, or only its size.
 pub fn store(stage: &Stage, name: &str, data: &[u8], only_size: bool) {
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).collect();
     let path = stage.log.join(format!("upload.{name}"));
@@ -289,14 +289,14 @@ pub fn short_command(line: &str) -> Option<(String, String)> {
     fits.then(|| (word.to_owned(), rest.to_owned()))
 }
 
-/// A line of an authentication exchange: base64, or the `*` that gives it up.
+/// Parses a line of an authentication exchange: base64, or the `*` that cancels it.
 pub fn sasl_line(line: &str) -> Option<(String, String)> {
     let body = line.trim_end_matches('=');
     let coded = body.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/');
     (line == "*" || coded && line.len() - body.len() <= 2).then(|| (line.to_owned(), String::new()))
 }
 
-/// Words parted by blanks; quotes hold blanks.
+/// Splits words at blanks; quotes protect blanks.
 fn quoted_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;

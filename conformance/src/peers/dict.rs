@@ -1,5 +1,5 @@
-//! The DICT server of the cases: it greets and finds nothing. Behaviour after tests/dictserver.py of curl's
-//! repository.
+//! The DICT server of the cases: it sends a greeting and finds nothing. Behaviour after tests/dictserver.py
+//! of curl's repository.
 
 use std::sync::Arc;
 

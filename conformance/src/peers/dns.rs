@@ -1,5 +1,4 @@
-//! The name server of the cases: says for every name what the case's `<dns>` says, and logs each question in
-//! words.
+//! The name server of the cases: answers every name with the case's `<dns>`, and logs each query as text.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;

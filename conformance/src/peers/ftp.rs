@@ -28,25 +28,25 @@ impl Peer for Ftp {
 /// How data would flow next.
 enum Channel {
     None,
-    /// The client was told where to connect to.
+    /// The client has received the address to connect to.
     Passive(TcpListener),
-    /// The client told where it listens.
+    /// The client has sent the address where it listens.
     Active(TcpStream),
 }
 
 struct Session {
     v6: bool,
     data: Channel,
-    /// Where the client has gone to.
+    /// The current directory.
     folder: String,
-    /// The case whose data is listed after a change to `test-N`, where it is not this one.
+    /// The case whose data is listed after a change to `test-N`, if it is not this one.
     listed: Option<String>,
 }
 
 /// How long a client may take to connect for data.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is said to commands that need nothing done, and before anything is done.
+/// Replies to commands without an effect.
 const REPLIES: [(&str, &str); 17] = [
     ("USER", "331 We are happy you popped in!"),
     ("PASS", "230 Welcome you silly person"),
@@ -146,7 +146,7 @@ impl Session {
         let host: IpAddr = if self.v6 { Ipv6Addr::LOCALHOST.into() } else { Ipv4Addr::LOCALHOST.into() };
         let listener = TcpListener::bind((host, 0))?;
         let port = listener.local_addr()?.port();
-        // a port that was let go again refuses connections, as a case without data wants it
+        // a port that was closed again refuses connections, as a case without data requires
         self.data = if talk.orders.no_data.is_some() { Channel::None } else { Channel::Passive(listener) };
         if command == "EPSV" {
             return talk.say(&format!("229 Entering Passive Mode (|||{port}|)"));
@@ -192,7 +192,7 @@ impl Session {
                 talk.send("150 Opening data connection\r\n421 Connection timed out\r\n")?
             }
             Some(NoData::Only150) => talk.say("150 Opening data connection")?,
-            // the client shall time out
+            // the client must time out
             Some(NoData::Silence) | None => {}
         }
         Ok(None)
@@ -276,7 +276,7 @@ fn accept(listener: &TcpListener, stage: &Stage) -> Option<TcpStream> {
     None
 }
 
-/// Sends and closes. A client that has had enough is no error.
+/// Sends data and closes. A client that closes early is not an error.
 fn send(mut stream: TcpStream, data: &[u8], talk: &Dialogue) -> io::Result<()> {
     talk.stage.note("data", ">", data);
     if !talk.orders.slow_data {

@@ -1,6 +1,6 @@
-//! The HTTP server of the cases, as origin and as proxy: it answers with the case's `<data>` parts, picked by
-//! the number in the path and by what kind of credentials a request carries, and does as `<servercmd>` says.
-//! Behaviour after tests/server/sws.c of curl's repository and FILEFORMAT.md, where each rule here is told.
+//! The HTTP server of the cases, as origin and as proxy: it answers with the case's `<data>` parts, selected
+//! by the number in the path and the kind of credentials in a request, and follows `<servercmd>`. Behaviour
+//! after tests/server/sws.c of curl's repository and FILEFORMAT.md, which describes each rule here.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@ enum Role {
     Gopher,
 }
 
-/// A request longer than this is answered as it stands.
+/// A longer request is answered before its end.
 const LONGEST_REQUEST: usize = 2_000_000;
 
 /// Short writes make the client meet its data in pieces; long bodies go faster once that is done.
@@ -38,14 +38,14 @@ const SHORT_WRITE: usize = 20;
 const SHORT_UNTIL: usize = 4096;
 const LONG_WRITE: usize = 1000;
 
-/// What outlives a connection.
+/// State that outlives a connection.
 #[derive(Default)]
 struct Memory {
     /// The case and part last answered, if `swsbounce` in it asks for the next part next time.
     bounce: Option<(u64, u64)>,
     /// The part last answered to a Negotiate request: each such request gets the next.
     negotiate: Option<(u64, u64)>,
-    /// `connection-monitor` was asked for: the end of a connection is logged.
+    /// Whether `connection-monitor` is on: the end of a connection is logged.
     monitored: bool,
 }
 
@@ -69,7 +69,7 @@ struct Orders {
     delay: Duration,
 }
 
-/// Where a request stands.
+/// The progress of a request.
 enum Progress {
     /// More is to be read, at most so much.
     More(usize),
@@ -77,7 +77,7 @@ enum Progress {
 }
 
 struct Request {
-    /// The case asked for; `None` is answered with 404.
+    /// The requested case; `None` is answered with 404.
     number: Option<u64>,
     part: u64,
     /// The port of a CONNECT.
@@ -134,7 +134,7 @@ impl Http {
             return false;
         }
         if !keep {
-            // closing with unread bytes resets, and the client would lose the answer: let it read first
+            // closing with unread bytes resets, and the client would lose the reply: let it read first
             stage.sleep(Duration::from_millis(50));
         }
         keep
@@ -157,7 +157,7 @@ impl Http {
         }
     }
 
-    /// Looks at what was received so far.
+    /// Examines the received bytes.
     fn examine(&self, received: &[u8], stage: &Stage) -> Progress {
         let end_mark: &[u8] = if self.role == Role::Gopher { b"\r\n" } else { b"\r\n\r\n" };
         let Some(head) = find(received, end_mark).map(|at| at + end_mark.len()) else {
@@ -219,7 +219,7 @@ impl Http {
         }
     }
 
-    /// Sends the answer; tells whether the connection stays open.
+    /// Sends the reply; returns whether the connection stays open.
     fn answer(&self, conn: &mut Conn, stage: &Stage, request: &Request) -> io::Result<bool> {
         let orders = &request.orders;
         if orders.idle {
@@ -282,7 +282,7 @@ impl Request {
             if request.number.is_none() && word == b"CONNECT" {
                 request.connects(target);
             }
-            // the harness tells its servers which case is run
+            // the harness tells its servers which case is being run
             request.number = request.number.or(Some(stage.number));
         } else if let Some(at) = find(received, b"\nTestno: ") {
             request.number = leading_number(&received[at + 9..]);
@@ -294,14 +294,14 @@ impl Request {
         request
     }
 
-    /// A number above 10000 holds the part in its last four digits.
+    /// Sets the number. If it is above 10000, its last four digits are the part.
     fn asks_for(&mut self, number: Option<u64>) {
         let Some(number) = number.filter(|n| *n > 0) else { return };
         (self.number, self.part) =
             if number > 10_000 { (Some(number / 10_000), number % 10_000) } else { (Some(number), 0) };
     }
 
-    /// The last group of an IPv6 address is a case number; so is nothing in another host name.
+    /// The last group of an IPv6 address is a case number; so are the digits of other host names.
     fn connects(&mut self, target: &[u8]) {
         let text = String::from_utf8_lossy(target);
         let port = match text.strip_prefix('[').and_then(|t| t.split_once(']')) {
@@ -359,7 +359,7 @@ fn send(conn: &mut Conn, stage: &Stage, data: &[u8], pause: Duration) -> io::Res
     Ok(())
 }
 
-/// The method and what stands between it and `HTTP/`, where there is a version at all.
+/// Returns the method and the text between it and `HTTP/`, if there is a version at all.
 fn request_line(received: &[u8]) -> Option<(&[u8], &[u8])> {
     let word = received.iter().position(|b| b.is_ascii_whitespace())?;
     let version = find(&received[word..], b"HTTP/")? + word;

@@ -1,6 +1,5 @@
-//! HTTP/2: nghttpx, in front of the case's HTTP/1 server, as in curl's harness; with the upgrade and by prior
-//! knowledge on one port, over TLS on another. What it adds to a reply (`via`, `server`) is what the cases
-//! expect.
+//! HTTP/2: nghttpx in front of the case's HTTP/1 server, as in curl's harness; upgrade and prior knowledge on
+//! one port, TLS on another. The cases expect what it adds to a reply (`via`, `server`).
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use crate::prepro::Variables;
 
 const NGHTTPX: &str = "/usr/sbin/nghttpx";
 const READY_LIMIT: Duration = Duration::from_secs(10);
-/// A port that was free may be somebody else's a moment later.
+/// Number of attempts: a free port may be taken a moment later.
 const TRIES: usize = 3;
 
 /// Whether nghttpx is on this machine.
@@ -31,7 +30,7 @@ impl Drop for Server {
     }
 }
 
-/// Starts it before the server whose port `HTTPPORT` tells, and tells its own.
+/// Starts it in front of the server with port `HTTPPORT`, and sets its own ports.
 pub fn engage(hall: &mut Hall, variables: &mut Variables) -> Result<(), String> {
     let origin = variables.text("HTTPPORT").ok_or("HTTP/2 needs the HTTP server behind it")?.to_owned();
     let (certificate, key) = (hall.socket_path("nghttpx.crt"), hall.socket_path("nghttpx.key"));

@@ -23,7 +23,7 @@ impl Peer for Imap {
 struct Session {
     /// The tag of the command being answered.
     tag: String,
-    /// The mailbox, which holds a case number.
+    /// The selected mailbox, whose name contains a case number.
     selected: Option<String>,
     deleted: Vec<String>,
 }

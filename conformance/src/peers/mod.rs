@@ -53,9 +53,9 @@ struct Row {
     name: &'static str,
     address: Address,
     tls: bool,
-    /// The variable that tells cases where it listens.
+    /// The variable for its port in cases.
     variable: &'static str,
-    /// The server whose memory it shares: TLS in front of the plain one, as stunnel would be.
+    /// The server whose state it shares: TLS in front of the plain one, like stunnel.
     fronts: Option<&'static str>,
     play: fn() -> Arc<dyn Peer>,
 }
@@ -113,7 +113,7 @@ const ROWS: &[Row] = &[
     secured("https-proxy", "HTTPSPROXYPORT", "http-proxy", http::proxy),
 ];
 
-/// Every variable that names a port, so that those of servers not running read as such.
+/// Every variable that names a port, so that those of servers that do not run have a value.
 const PORTS: [&str; 41] = [
     "DICTPORT",
     "DNSPORT",
@@ -158,7 +158,7 @@ const PORTS: [&str; 41] = [
     "SOCKSUNIXPATH",
 ];
 
-/// Whether the server can be played; `none` and `file` need nobody.
+/// Returns whether the server can be played; `none` and `file` need none.
 pub fn is_built(server: &str) -> bool {
     let name = server.split_whitespace().next().unwrap_or_default();
     match name {
@@ -169,12 +169,12 @@ pub fn is_built(server: &str) -> bool {
     }
 }
 
-/// Opens the doors of the servers and tells their ports to the variables.
+/// Opens the listeners of the servers and sets the variables of their ports.
 pub fn open(servers: &[String], hall: &mut Hall, variables: &mut Variables) -> Result<(), String> {
     for name in PORTS {
         variables.set(name, "[not running]");
     }
-    // port 47 is assigned to nobody and below those that ordinary users get
+    // port 47 is unassigned, and below the ports of ordinary users
     variables.set("NOLISTENPORT", "47");
     let mut cast = BTreeMap::new();
     for server in servers {

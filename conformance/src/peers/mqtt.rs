@@ -29,7 +29,7 @@ impl Peer for Mqtt {
     }
 }
 
-/// What the case changes.
+/// The case's instructions.
 #[derive(Default)]
 struct Orders {
     publish_first: bool,

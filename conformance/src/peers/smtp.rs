@@ -22,7 +22,7 @@ impl Peer for Smtp {
 
 struct Session {
     kind: &'static str,
-    /// What the client called itself; cases put their number there.
+    /// The client's name in EHLO; cases put their number there.
     client: String,
 }
 
@@ -86,7 +86,7 @@ impl Session {
         talk.send(&text)
     }
 
-    /// Stores the mail as it came, its end mark and doubled dots included.
+    /// Stores the mail as received, including its end mark and stuffed dots.
     fn data(&self, argument: &str, talk: &mut Dialogue) -> io::Result<()> {
         if !argument.is_empty() {
             return talk.say("501 Unrecognized parameter");

@@ -1,6 +1,6 @@
 //! The SOCKS server of the cases, versions 4, 4a and 5 (RFC 1928, RFC 1929): it connects to this host
-//! whatever host is asked for, and keeps what version 5 clients asked for. Behaviour after
-//! tests/server/socksd.c of curl's repository.
+//! whatever host is requested, and records the requests of version 5. Behaviour after tests/server/socksd.c
+//! of curl's repository.
 
 use std::io;
 use std::net::TcpStream;
@@ -24,14 +24,14 @@ impl Peer for Socks {
     }
 }
 
-/// What the case changes.
+/// The case's instructions.
 struct Orders {
     version: u8,
     fewest_methods: u8,
     most_methods: u8,
     method: u8,
     response: u8,
-    /// The port to connect to; 0 for the one that is asked for.
+    /// The port to connect to; 0 for the requested one.
     port: u16,
     user: String,
     password: String,

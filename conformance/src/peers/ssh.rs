@@ -1,6 +1,6 @@
 //! SFTP and SCP: OpenSSH's own server, one process for each connection (`sshd -i`), with keys made for the
-//! run. Unlike the other peers this one is not written here: nothing would be learnt from a second SSH
-//! server, and curl's harness uses this one.
+//! run. Unlike the other peers it is not written here: a second SSH server would teach nothing, and curl's
+//! harness uses this one.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -38,7 +38,7 @@ impl Peer for Ssh {
     }
 }
 
-/// What the run's keys are, for the variables of the cases.
+/// The keys of the run, for the variables of the cases.
 struct Keys {
     folder: PathBuf,
     md5: String,
@@ -47,7 +47,7 @@ struct Keys {
 
 static KEYS: OnceLock<Result<Keys, String>> = OnceLock::new();
 
-/// Lays the keys out where a case looks for them and tells their fingerprints. `shared` is a folder of the
+/// Puts the keys where a case looks for them, and sets their fingerprints. `shared` is a directory of the
 /// whole run.
 pub fn lay_out(shared: &Path, log: &Path, variables: &mut Variables) -> Result<(), String> {
     let keys = KEYS.get_or_init(|| make(shared)).as_ref().map_err(Clone::clone)?;

@@ -1,5 +1,5 @@
-//! What the servers of one case share, and the hall in which they receive: one thread listens at every door,
-//! each visitor gets a thread, and the case can ask whether all of them have left.
+//! State shared by the servers of one case, and their listeners: one thread accepts on all of them, each
+//! connection gets a thread, and the case can wait until all connections have ended.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -18,7 +18,7 @@ use super::http2::Server;
 use super::wire::{Conn, Stream, is_timeout};
 use crate::format::Script;
 
-/// A log that several servers append to; what a case's `<protocol>` is compared with.
+/// A log that several servers append to; it is compared with a case's `<protocol>`.
 #[derive(Default)]
 pub struct Sink(Mutex<Vec<u8>>);
 
@@ -35,7 +35,7 @@ impl Sink {
 /// The case as its servers know it.
 pub struct Stage {
     pub number: u64,
-    /// The folder that stands for `%LOGDIR`.
+    /// The directory for `%LOGDIR`.
     pub log: PathBuf,
     /// The folder of the case files: a request may ask for the data of another case.
     pub cases: PathBuf,
@@ -66,7 +66,7 @@ impl Stage {
         }
     }
 
-    /// Hands over the preprocessed case; the servers were opened before, for it holds their ports.
+    /// Sets the preprocessed case. The servers were opened before, because it contains their ports.
     pub fn set_script(&self, script: Script) {
         let _ = self.script.set(script);
     }
@@ -104,7 +104,7 @@ impl Stage {
         }
     }
 
-    /// Adds what went over a connection to the conversation that can be shown.
+    /// Adds transferred bytes to the printable transcript.
     pub fn note(&self, who: &str, way: &str, bytes: &[u8]) {
         if let Some(transcript) = &self.transcript {
             let at = self.started.elapsed().as_millis();
@@ -163,7 +163,7 @@ impl Hall {
         Ok(())
     }
 
-    /// A process that stands before one of the servers stays until the doors close.
+    /// Keeps a process in front of one of the servers until the listeners close.
     pub fn keep(&mut self, server: Server) {
         self.servers.push(server);
     }
@@ -188,16 +188,16 @@ pub struct Open {
     closing: Arc<AtomicBool>,
     rounds: Arc<AtomicUsize>,
     porter: Option<std::thread::JoinHandle<()>>,
-    /// Ended before the doors close, so that nobody calls who is not let in.
+    /// Processes that are ended before the listeners close, so that none connects in vain.
     servers: Vec<Server>,
 }
 
 impl Open {
-    /// Waits until every visitor has left and nobody stands at a door, or the time is over.
+    /// Waits until all connections have ended and none is pending, or the time is over.
     pub fn wait_until_empty(&self, limit: Duration) {
         let until = Instant::now() + limit;
         while Instant::now() < until {
-            // two whole rounds of the porter: nobody was waiting when the second began
+            // two whole rounds of the accepting thread: nothing was pending when the second began
             let seen = self.rounds.load(Ordering::SeqCst);
             while self.rounds.load(Ordering::SeqCst) < seen + 2 && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(2));

@@ -1,5 +1,5 @@
-//! The TELNET server of the cases (RFC 854): it negotiates a little and sends back what it gets. Behaviour
-//! after tests/negtelnetserver.py of curl's repository.
+//! The TELNET server of the cases (RFC 854): it negotiates a little and echoes its input. Behaviour after
+//! tests/negtelnetserver.py of curl's repository.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl Peer for Telnet {
     }
 }
 
-/// What is left without the negotiations, each of three bytes.
+/// Removes the negotiations, each of three bytes.
 fn text(received: &[u8]) -> Vec<u8> {
     let mut out = vec![];
     let mut bytes = received.iter();

@@ -19,7 +19,7 @@ const ACK: u16 = 4;
 const ERROR: u16 = 5;
 
 const BLOCK: usize = 512;
-/// How often a packet is sent before the client counts as gone, a second apart.
+/// Number of transmissions of a packet before the client counts as gone, a second apart.
 const TRIES: usize = 6;
 
 pub fn server() -> Arc<dyn Peer> {
@@ -136,7 +136,7 @@ impl Transfer<'_> {
         Ok(data)
     }
 
-    /// Sends until the answer with this code and number comes; what follows them in it.
+    /// Sends until a reply with this code and number arrives; returns its payload.
     fn exchange(&self, packet: &[u8], code: u16, number: u16) -> io::Result<Vec<u8>> {
         let wanted = [code.to_be_bytes(), number.to_be_bytes()].concat();
         let mut buffer = [0; 65_536];

@@ -1,5 +1,5 @@
-//! TLS for the servers that ask for it, with certificates made for each run: a root, and the leaves that the
-//! cases name, with the names and properties their checks rely on. Nothing here is a secret.
+//! TLS for the servers that need it, with certificates made for each run: a root, and the leaves that the
+//! cases name, with the names and properties that their checks require. Nothing here is a secret.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -71,7 +71,7 @@ pub fn server(role: &str, certificate: Option<&str>) -> Result<Arc<ServerConfig>
     builder.with_single_cert(leaf.chain.clone(), key).map(Arc::new).map_err(|e| e.to_string())
 }
 
-/// Certificate and key in PEM, of a server whose case names none.
+/// Returns certificate and key in PEM of a server whose case names none.
 pub fn usual_pair() -> Result<(&'static str, &'static str), String> {
     let leaf = &authority()?.leaves[DEFAULT.trim_end_matches(".pem")];
     Ok((&leaf.pem, &leaf.key_pem))

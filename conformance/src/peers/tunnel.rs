@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use super::Stage;
 use super::wire::{Conn, is_timeout};
 
-/// A tunnel nobody uses for this long is torn down.
+/// Idle time after which a tunnel is closed.
 const IDLE: Duration = Duration::from_secs(6);
 
 /// Connects to the port on this host, whatever host the client named: nothing else may be reached from here.
@@ -21,7 +21,7 @@ pub fn connect(port: u16) -> io::Result<TcpStream> {
     })
 }
 
-/// Carries bytes until both sides have ended or nothing moves.
+/// Forwards bytes until both sides have ended or the tunnel is idle.
 pub fn carry(client: &mut Conn, mut server: TcpStream, stage: &Stage) -> io::Result<()> {
     server.set_nodelay(true)?;
     let mut buffer = vec![0; 16_384];

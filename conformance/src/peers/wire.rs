@@ -20,7 +20,7 @@ pub enum Stream {
     Tls(Box<StreamOwned<ServerConnection, TcpStream>>),
 }
 
-/// What a read brought.
+/// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Got {
     Data(usize),
@@ -29,7 +29,7 @@ pub enum Got {
 
 pub struct Conn {
     stream: Stream,
-    /// What the transcript calls it.
+    /// Its name in the transcript.
     pub name: &'static str,
 }
 
@@ -87,7 +87,7 @@ impl Conn {
         }
     }
 
-    /// As `read`, but gives up after the time without a byte.
+    /// Like `read`, but fails after this time without a byte.
     pub fn read_within(&mut self, buffer: &mut [u8], stage: &Stage, limit: Duration) -> Option<Got> {
         let slices = limit.as_millis() / SLICE.as_millis();
         for _ in 0..=slices {
@@ -126,7 +126,7 @@ impl Conn {
         }
     }
 
-    /// Whether bytes are there that `poll` on the descriptor would not tell of.
+    /// Returns whether there are buffered bytes that `poll` on the descriptor does not report.
     pub fn has_buffered(&mut self) -> bool {
         match &mut self.stream {
             Stream::Tls(s) => {
@@ -136,7 +136,7 @@ impl Conn {
         }
     }
 
-    /// Says that nothing more will be sent.
+    /// Shuts down the sending side.
     pub fn finish_writing(&mut self) {
         match &mut self.stream {
             Stream::Tcp(s) => drop(s.shutdown(Shutdown::Write)),

@@ -1,5 +1,5 @@
-//! Connections without a network, for whoever tests or measures a pool: who they belong to, how one is asked
-//! for, and one that is alive and says nothing.
+//! Connections without a network, for tests and measurements of a pool: identities, requests, and a
+//! connection that is alive and silent.
 
 use std::io;
 use std::net::UdpSocket;
@@ -11,12 +11,12 @@ use net::identity::Origin;
 use net::{AcquireRequest, Ages, Carrier, Connection, Filter, Identity, Idle, Key};
 use runtime::{Reactor, Runtime, Socket};
 
-/// Whose connections in clear to that host are.
+/// Returns the identity of connections in clear to that host.
 pub fn of_host(host: &str, port: u16) -> Key {
     Key::from(Identity { origin: Origin::new(host, port), ..Identity::default() })
 }
 
-/// A wish as a usual handle has it.
+/// Returns a request as a usual handle makes it.
 pub fn wish(identity: &Key) -> AcquireRequest<'_> {
     AcquireRequest {
         identity,
@@ -29,7 +29,7 @@ pub fn wish(identity: &Key) -> AcquireRequest<'_> {
     }
 }
 
-/// A connection that is alive and says nothing. All have one socket, so that ten thousand are possible.
+/// Returns a connection that is alive and silent. All share one socket, so that ten thousand are possible.
 pub fn mute(runtime: &Runtime, identity: &Key) -> Connection {
     let filter: Box<dyn Filter> = Box::new(Mute);
     Connection::new(identity.clone(), filter, Endpoints::default(), runtime.reactor().now())

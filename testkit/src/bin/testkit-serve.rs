@@ -1,7 +1,7 @@
-//! Serves by hand what the tests serve, until standard input ends: for trying a client at a prompt.
+//! Runs the servers of the tests until standard input ends, to try a client by hand.
 //!
 //! usage: `testkit-serve http|https|ftp [EPSV-REPLY]|sftp|nginx|apache|nghttpd|nghttpx|caddy|protocols`;
-//! prints the URL (for https also where the CA file is, for sftp the key and known_hosts). The five before
+//! prints the URL (for https also the path of the CA file, for sftp the key and known_hosts). The five before
 //! the last speak HTTP/2; `protocols` prints a transfer for each protocol.
 
 use std::io::Read;

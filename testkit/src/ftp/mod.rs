@@ -13,7 +13,7 @@ use std::thread;
 use crate::link::Link;
 use crate::stop::{Signal, Stop, Woken};
 
-/// What the server does wrong.
+/// The server's faults.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     /// Close the control connection after this many reply lines (0: before the greeting).
@@ -22,7 +22,7 @@ pub struct Faults {
     pub cut_data_at: Option<usize>,
     /// After a cut, claim 226 all the same.
     pub claim_success: bool,
-    /// Announce a data port on which nobody listens.
+    /// Announce a data port that refuses connections.
     pub refuse_data: bool,
     /// Answer EPSV with this text instead.
     pub epsv_reply: Option<String>,
@@ -32,21 +32,21 @@ pub struct Faults {
     pub replies: BTreeMap<String, String>,
     /// Never answer this command.
     pub silent_at: Option<String>,
-    /// Say no more after this many reply lines, and keep the connection.
+    /// Send no more after this many reply lines, and keep the connection open.
     pub silent_after_lines: Option<usize>,
-    /// What it makes of a command that came together with another.
+    /// The treatment of commands that arrive together.
     pub together: Together,
-    /// Serve no more than this many control connections at a time: 421 for those beyond.
+    /// Maximum number of simultaneous control connections: 421 for further ones.
     pub most_clients: Option<usize>,
 }
 
-/// How a server takes commands that do not wait for the reply to the one before.
+/// How a server treats commands that do not wait for the previous reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Together {
     /// One after the other.
     #[default]
     Served,
-    /// It takes one command of what it reads.
+    /// It processes one command of each read, and drops the rest.
     Lost,
     /// 503
     Refused,
@@ -54,15 +54,15 @@ pub enum Together {
     Cut,
 }
 
-/// What a server is like before it starts.
+/// Settings of a server before it starts.
 #[derive(Clone, Default)]
 pub struct Config {
     /// Path (absolute) to content.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// User and password; None lets everybody in.
+    /// User and password; `None` accepts any login.
     pub login: Option<(String, String)>,
     pub faults: Faults,
-    /// What it says of itself first.
+    /// The greeting.
     pub greeting: Option<String>,
     /// Data connections go through this link; use `FtpServer::door` for the control connection.
     pub link: Option<Link>,
@@ -160,7 +160,7 @@ impl FtpServer {
         self.shared.quits.load(Ordering::SeqCst)
     }
 
-    /// Commands that came together with the one after them.
+    /// Returns how many commands arrived together with the next one.
     pub fn together(&self) -> usize {
         self.shared.together.load(Ordering::SeqCst)
     }

@@ -1,6 +1,5 @@
-//! An FTP server that answers by a script of faults: for one client, so that what it sees can be compared
-//! with what another client does. Without a script it is an ordinary server of one small file, in passive and
-//! in active mode.
+//! An FTP server with scripted faults, for a single client, so that the behaviour of two clients can be
+//! compared. Without a script it is an ordinary server of one small file, in passive and in active mode.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -13,10 +12,10 @@ use rustix::net::{AddressFamily, SocketType};
 
 use crate::stop::{Signal, Stop, Woken};
 
-/// What goes wrong at one place.
+/// A fault at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// A verb, or [`GREETING`], [`DONE`] (what is said after the data), [`DATA`].
+    /// A verb, or [`GREETING`], [`DONE`] (the reply after the data), [`DATA`].
     pub at: &'static str,
     /// At which of them; at each when none is named.
     pub nth: Option<usize>,
@@ -33,9 +32,9 @@ pub enum What {
     Refuse,
     /// So much of the data.
     Short(usize),
-    /// More data than the size tells.
+    /// More data than the announced size.
     Long,
-    /// What is said after the data is said before it.
+    /// The reply after the data is sent before it.
     Early,
 }
 
@@ -49,7 +48,7 @@ const LISTING: &[u8] = b"total 2\r\ndrwxr-xr-x   2 u g 512 Jan 11 10:00 .\r\n\
 -rw-r--r--   1 u g 42 Jan 11 10:00 file\r\n-rw-r--r--   1 u g 42 Jan 11 10:00 file2\r\nlrwxrwxrwx 1 u g 4 Jan 11 10:00 li -> file\r\n";
 const NAMES: &[u8] = b"file\r\nfile2\r\nli\r\n";
 
-/// A client that says nothing for so long is left.
+/// Idle time after which a client is dropped.
 const LIMIT: Duration = Duration::from_secs(8);
 
 /// A running server.
@@ -81,10 +80,10 @@ impl Mutant {
         self.address.port()
     }
 
-    /// What was seen, connection by connection: commands, and what was stored. To be called when the client
-    /// has ended.
+    /// Returns what was received on each connection: commands, and stored files. Call it when the client has
+    /// ended.
     pub fn seen(mut self) -> Vec<Vec<String>> {
-        // The last words may still be on their way: every session ends by itself once its client is gone.
+        // Last commands may still be in transit: every session ends by itself once its client is gone.
         thread::sleep(Duration::from_millis(2));
         self.stop.stop();
         if let Some(accepting) = self.accepting.take() {
@@ -117,7 +116,7 @@ fn accept_all(listener: &TcpListener, shared: &Arc<Shared>) {
 enum Meeting {
     Passive(TcpListener),
     Active(SocketAddr),
-    /// Nobody listens at this port, and nobody else will.
+    /// This port refuses connections, and is reserved.
     Nobody(OwnedFd),
 }
 
@@ -220,7 +219,7 @@ impl Session {
         self.shared.faults.iter().find(fits).map(|fault| fault.what.clone())
     }
 
-    /// Replies, or what the script has instead; the code that the client was told last.
+    /// Sends a reply, or the script's replacement; returns the code that was sent last.
     fn answer(&mut self, at: &str, reply: &str) -> io::Result<u16> {
         let octets = match self.fault(at) {
             Some(What::Say(octets)) => octets,
@@ -231,10 +230,10 @@ impl Session {
             _ => format!("{reply}\r\n").into_bytes(),
         };
         let octets = self.with_port(octets);
-        // A client that is gone may have left words to be read.
+        // A client that is gone may have left commands to read.
         let _ = self.control.write_all(&octets);
         if self.cut {
-            // What the client still says is read: a reset would take away what it has not read yet.
+            // Remaining input is read: a reset would destroy replies that the client has not read yet.
             let _ = self.control.shutdown(std::net::Shutdown::Write);
         }
         Ok(last_code(&octets))
@@ -381,7 +380,7 @@ impl Session {
     }
 }
 
-/// Closes when the client has, so that nothing that it has not read is taken away by a reset.
+/// Closes after the client, so that no reset destroys unread data.
 fn leave(mut stream: TcpStream) {
     let _ = stream.shutdown(std::net::Shutdown::Write);
     thread::spawn(move || {

@@ -8,11 +8,11 @@ use std::time::Duration;
 use super::{RECORD_LIMIT, Shared, Together};
 use crate::stop::Woken;
 
-/// A client that announced a transfer and does not connect is given up after this time.
+/// Time after which a client that announced a transfer and does not connect is dropped.
 const DATA_LIMIT: Duration = Duration::from_secs(10);
 const LINE_LIMIT: usize = 64 << 10;
 
-/// Whether the dialogue goes on.
+/// Whether the dialogue continues.
 type Going = io::Result<bool>;
 
 struct Session<'a> {
@@ -180,7 +180,7 @@ impl Session<'_> {
 
     fn make_directory(&mut self, argument: &str) -> Going {
         let path = self.absolute(argument);
-        // An empty name stands for the directory itself; listings leave it out.
+        // An empty name represents the directory itself; listings omit it.
         self.files(|files| files.insert(format!("{}/", path.trim_end_matches('/')), Vec::new()));
         self.reply(&format!("257 \"{path}\" made"))
     }

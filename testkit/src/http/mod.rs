@@ -1,4 +1,4 @@
-//! An embedded HTTP/1.1 server (RFC 9112), plain or over TLS, whose answers a test chooses by path or by a
+//! An embedded HTTP/1.1 server (RFC 9112), plain or over TLS, whose replies a test selects by path or by a
 //! handler.
 
 mod request;

@@ -1,4 +1,4 @@
-//! Reading a request as it stands on the wire. Lenient on purpose: a test looks at what really came.
+//! Reads a request as it is on the wire. Deliberately lenient: a test examines what was really sent.
 
 use std::io::{self, Read};
 
@@ -44,7 +44,7 @@ impl Request {
         named.map(|(_, value)| value.as_str()).collect()
     }
 
-    /// The target's path: without scheme and host (when asked as a proxy), without query.
+    /// Returns the target's path: without scheme and host (in a request to a proxy), without query.
     pub fn path(&self) -> &str {
         let target = match self.target.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),

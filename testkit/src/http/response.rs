@@ -1,4 +1,4 @@
-//! What a handler answers, and how it goes onto the wire, faults included.
+//! A handler's reply, and how it is sent, including faults.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -16,14 +16,14 @@ pub enum Framing {
     Close,
 }
 
-/// How the connection goes on after the response.
+/// The state of the connection after the response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum After {
     #[default]
     Keep,
     /// close_notify where there is TLS, then FIN.
     Finish,
-    /// FIN alone.
+    /// Only FIN.
     Cut,
     Reset,
 }

@@ -1,4 +1,4 @@
-//! The built-in paths. A client in any language steers the server by its URL alone.
+//! The built-in paths. A client in any language controls the server by its URL alone.
 //!
 //! | path | answer |
 //! |---|---|
@@ -45,7 +45,7 @@ pub struct Counters {
     pub served: usize,
 }
 
-/// A refusal by the head alone, when the path asks for one.
+/// Returns a refusal based on the head alone, if the path requests one.
 pub fn refuse_expectation(request: &Request) -> Option<Response> {
     request
         .path()

@@ -1,5 +1,5 @@
-//! The embedded HTTP/1.1 server: one thread per connection, kept connections, counters, a record of what
-//! came.
+//! The embedded HTTP/1.1 server: one thread per connection, persistent connections, counters, a record of
+//! requests.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -16,16 +16,16 @@ use super::routes;
 use crate::stop::{Signal, Stop, Woken};
 use crate::stream::Stream;
 
-/// How many requests the record keeps.
+/// Maximum number of recorded requests.
 const RECORD_LIMIT: usize = 2000;
-/// Bodies above this size are answered but not kept in the record.
+/// Larger bodies are answered but not recorded.
 const RECORD_BODY_LIMIT: usize = 1 << 20;
 const STACK: usize = 512 << 10;
 
 /// Answers a request before the built-in paths are tried.
 pub type Handler = Arc<dyn Fn(&Request) -> Option<Response> + Send + Sync>;
 
-/// What a server is like before it starts.
+/// Settings of a server before it starts.
 #[derive(Clone, Default)]
 pub struct Config {
     pub tls: Option<Arc<ServerConfig>>,
@@ -71,7 +71,7 @@ impl HttpServer {
         HttpServer::start(Config::default()).expect("loopback has a free port")
     }
 
-    /// The same over TLS.
+    /// Starts a server with TLS.
     pub fn tls(config: Arc<ServerConfig>) -> HttpServer {
         HttpServer::start(Config { tls: Some(config), ..Config::default() })
             .expect("loopback has a free port")
@@ -149,7 +149,7 @@ impl HttpServer {
         self.shared.served.load(Ordering::SeqCst)
     }
 
-    /// The requests that came, oldest first (the last 2,000).
+    /// Returns the requests, oldest first (the last 2,000).
     pub fn requests(&self) -> Vec<Request> {
         self.shared.record.lock().expect("recording does not panic").iter().cloned().collect()
     }
@@ -158,7 +158,8 @@ impl HttpServer {
         self.shared.record.lock().expect("recording does not panic").back().cloned()
     }
 
-    /// Closes every connection that waits for a request (and those that sleep within an answer), and goes on.
+    /// Closes every connection that waits for a request (and those that sleep within a reply); the server
+    /// continues.
     pub fn close_connections(&self) -> io::Result<()> {
         let fresh = Stop::new()?;
         let old = std::mem::replace(&mut *self.shared.connections.lock().expect("never poisoned"), fresh);
@@ -217,9 +218,9 @@ fn serve(socket: TcpStream, number: usize, shared: &Shared) -> io::Result<()> {
     }
 }
 
-/// Reads the body, answers, and says how the connection goes on.
+/// Reads the body, replies, and returns the state of the connection.
 fn exchange(wire: &mut Wire, mut request: Request, shared: &Shared) -> io::Result<After> {
-    // Whoever sends Expect may be refused by its head alone.
+    // A request with Expect may be refused by its head alone.
     let early = if request.expects_continue() { routes::refuse_expectation(&request) } else { None };
     let response = match early {
         Some(response) => response,

@@ -9,12 +9,12 @@ use super::{Running, run_until};
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// The one that Debian's packages serve; another may stand before it in PATH.
+/// The interpreter of Debian's packages; another one may be earlier in PATH.
 const PYTHON: &str = "/usr/bin/python3";
 const PACKAGE: &str = "/usr/lib/python3/dist-packages/aiosmtpd";
 const SERVER: &str = include_str!("aiosmtpd.py");
 
-/// The server, with the user "user" and the password "secret"; mails for "nobody" are refused.
+/// The server, with the user "user" and the password "secret"; mails to "nobody" are refused.
 pub struct Aiosmtpd {
     _running: Running,
     directory: TempDir,
@@ -38,7 +38,7 @@ impl Aiosmtpd {
         Ok(Aiosmtpd { _running: running, directory, port })
     }
 
-    /// The mails that it has taken, in their order, as they came.
+    /// Returns the mails that it accepted, in order, unmodified.
     pub fn mails(&self) -> Vec<Vec<u8>> {
         let file = |n: &usize| -> PathBuf { self.directory.path().join(format!("told.mail-{n}")) };
         (1..).map_while(|n| std::fs::read(file(&n)).ok()).collect()

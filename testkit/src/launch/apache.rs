@@ -85,7 +85,7 @@ fn config(directory: &std::path::Path, port: u16) -> String {
         .iter()
         .map(|module| format!("LoadModule {module}_module /usr/lib/apache2/modules/mod_{module}.so\n"))
         .collect();
-    // As root, Apache wants another user for its children; as anybody else it ignores the two lines.
+    // As root, Apache needs another user for its children; otherwise it ignores the two lines.
     format!(
         "ServerRoot {place}\nPidFile {place}/pid\nListen 127.0.0.1:{port}\nServerName localhost\n{modules}
 User www-data\nGroup www-data\nErrorLog {place}/error.log\nDocumentRoot {place}/root\nDefaultRuntimeDir {place}

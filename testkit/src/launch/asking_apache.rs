@@ -1,6 +1,5 @@
-//! Apache httpd over TLS that asks for the client's certificate late: when a connection that knows nobody is
-//! to fetch what is private. With TLS 1.3 that is post-handshake authentication, with TLS 1.2 a
-//! renegotiation.
+//! Apache httpd over TLS that requests the client's certificate late: when an unauthenticated connection
+//! requests a private file. With TLS 1.3 that is post-handshake authentication, with TLS 1.2 a renegotiation.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;

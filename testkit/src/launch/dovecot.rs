@@ -1,6 +1,5 @@
-//! Dovecot, the IMAP and POP3 server that most machines run: each user's Maildir in a temporary directory,
-//! logins by every mechanism that it has, TLS on request and on ports of its own. Other servers may ask it
-//! who may log in ([`Dovecot::logins`]).
+//! Dovecot, the most common IMAP and POP3 server: each user's Maildir in a temporary directory, logins by
+//! every mechanism it has, STARTTLS and TLS ports. Other servers may use its logins ([`Dovecot::logins`]).
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -13,7 +12,7 @@ use super::{Kerberos, Running, free_port, program, run, with_retries};
 use crate::certs::{Authority, Leaf};
 use crate::temp::TempDir;
 
-/// What it can log in with, in its own words; GSSAPI in a realm only.
+/// Its login mechanisms, by its names; GSSAPI only in a realm.
 const MECHANISMS: &str =
     "plain login cram-md5 digest-md5 scram-sha-1 scram-sha-256 oauthbearer xoauth2 anonymous apop external";
 
@@ -22,8 +21,8 @@ pub const TOKEN: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImRlZmF1bHQ
 /// "the key of these tests alone, no secret" in base64.
 const TOKEN_KEY: &str = "dGhlIGtleSBvZiB0aGVzZSB0ZXN0cyBhbG9uZSwgbm8gc2VjcmV0";
 
-/// The server, with the user "user" and the password "secret", and with whoever has a ticket or a
-/// certificate. It wants root: without it `start` answers PermissionDenied.
+/// The server, with the user "user" and the password "secret", and logins by ticket or certificate. Needs
+/// root: otherwise `start` returns PermissionDenied.
 pub struct Dovecot {
     _running: Running,
     directory: TempDir,
@@ -33,7 +32,7 @@ pub struct Dovecot {
     pub pop3s: u16,
 }
 
-/// What differs from one to another.
+/// The differences between instances.
 struct Wanted<'a> {
     leaf: &'a Leaf,
     authority: &'a Authority,
@@ -88,7 +87,7 @@ impl Dovecot {
         self.directory.path().join("run/logins")
     }
 
-    /// Puts a message into a mailbox of a user who has none yet, as if it had been delivered.
+    /// Delivers a message into the mailbox of a user who has none yet.
     pub fn deliver(&self, user: &str, name: &str, message: &[u8]) -> io::Result<()> {
         let mailbox = self.directory.path().join("mail").join(user);
         for part in ["", "cur", "new", "tmp"] {
@@ -100,12 +99,12 @@ impl Dovecot {
         give_away(&file, self.owner()?)
     }
 
-    /// What it has logged.
+    /// Returns its log.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("dovecot.log")).unwrap_or_default()
     }
 
-    /// Whom the mailboxes belong to: root may not read mail.
+    /// Returns the owner of the mailboxes: root may not read mail.
     fn owner(&self) -> io::Result<(u32, u32)> {
         super::account("dovecot")
     }

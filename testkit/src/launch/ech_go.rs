@@ -1,5 +1,4 @@
-//! A server in Go that knows Encrypted Client Hello and tells what it saw; tests/install.sh makes the
-//! program.
+//! A server in Go with Encrypted Client Hello that reports what it saw; tests/install.sh builds the program.
 
 use std::io;
 use std::process::Command;

@@ -1,6 +1,6 @@
-//! WebSocket servers that say every message back: Python's `websockets` and Node's `ws`, and over TLS
-//! hypercorn and Node's `http2`. What is sent to `/close` is answered by closing with the code and the reason
-//! that it names, for good after 0.3 seconds.
+//! WebSocket servers that echo every message: Python's `websockets` and Node's `ws`, and over TLS hypercorn
+//! and Node's `http2`. A message to `/close` is answered with a close frame with its code and reason, and the
+//! connection is closed after 0.3 seconds.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,7 +12,7 @@ use super::{Running, program, run_until};
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// Whose server it is.
+/// The implementation of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EchoKind {
     Python,
@@ -31,12 +31,12 @@ pub struct Echo {
     port: u16,
 }
 
-/// Whose server speaks HTTP/2, too.
+/// The implementation of the server with HTTP/2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamEchoKind {
     /// Its streams carry WebSockets (RFC 8441).
     Hypercorn,
-    /// Node's http2, which is asked in HTTP/1.1.
+    /// Node's http2, reached by HTTP/1.1.
     Node,
 }
 
@@ -64,7 +64,7 @@ impl Echo {
         Echo::run(command, source, directory, "wss", &[cert, key])
     }
 
-    /// Runs a script that tells its port in a file.
+    /// Runs a script that writes its port to a file.
     fn run(
         mut command: Command,
         source: &str,

@@ -1,5 +1,5 @@
-//! Exim, Debian's own mail server, with PIPELINING, CHUNKING, SIZE, SMTPUTF8 and TLS. What it takes stays in
-//! its queue, where a test finds it. Whoever logs in is known to Dovecot.
+//! Exim, Debian's default mail server, with PIPELINING, CHUNKING, SIZE, SMTPUTF8 and TLS. Accepted mails stay
+//! in its queue, where tests read them. Dovecot checks its logins.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -12,7 +12,7 @@ use super::{Dovecot, Running, account, free_port, program, run, with_retries};
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// The server; mails for "nobody" are refused. It wants root: without it `start` answers PermissionDenied.
+/// The server; mails to "nobody" are refused. Needs root: otherwise `start` returns PermissionDenied.
 pub struct Exim {
     _running: Running,
     directory: TempDir,
@@ -65,8 +65,7 @@ impl Exim {
         Ok(Exim { _running: running, directory, port, tls_port })
     }
 
-    /// The mails that it has taken, each as it stands in the queue: lines end in LF, without the fields of
-    /// the head.
+    /// Returns the accepted mails as in the queue: lines end in LF, without header fields.
     pub fn bodies(&self) -> Vec<Vec<u8>> {
         let read = |file: PathBuf| std::fs::read(file).expect("a queued mail can be read");
         self.queued("-D").into_iter().map(read).map(|data| behind_first_line(&data)).collect()
@@ -77,7 +76,7 @@ impl Exim {
         self.queued("-H").len()
     }
 
-    /// What it has logged.
+    /// Returns its log.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("spool/mainlog")).unwrap_or_default()
     }
@@ -92,7 +91,7 @@ impl Exim {
     }
 }
 
-/// The file's name stands in its own first line.
+/// Returns the text after the first line, which contains the file's name.
 fn behind_first_line(data: &[u8]) -> Vec<u8> {
     let start = data.iter().position(|b| *b == b'\n').map_or(0, |at| at + 1);
     data[start..].to_vec()

@@ -43,7 +43,7 @@ impl Ftpd {
         with_retries(|| Ftpd::try_start(kind, leaf, sizes, false))
     }
 
-    /// One on whose port TLS comes first; `None` for those that have no such thing.
+    /// Starts a server with implicit TLS; `None` if the program does not support that.
     pub fn start_implicit(kind: FtpdKind, leaf: &Leaf, sizes: &[usize]) -> io::Result<Option<Ftpd>> {
         match kind {
             // It has, for a port 990 that it decides on by itself.
@@ -96,13 +96,13 @@ impl Ftpd {
     }
 }
 
-/// Where tests/install.sh puts what it makes.
+/// Returns where tests/install.sh puts its output.
 pub(super) fn target() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     root.join(std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| "target".into()))
 }
 
-/// A program of the unpacked packages, with the libraries beside it.
+/// Returns a program of the unpacked packages, with their libraries.
 fn unpacked(name: &str) -> io::Result<Command> {
     let packages = target().join("servers");
     let program = packages.join(name);

@@ -9,7 +9,7 @@ use super::{Running, free_port, program, run, with_retries};
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// Repositories below `root()`; those below `private/` want user "user" and password "secret".
+/// Repositories below `root()`; those below `private/` require user "user" and password "secret".
 pub struct GitServer {
     // The order of the fields is the order of their end.
     _nginx: Running,
@@ -64,14 +64,14 @@ impl GitServer {
         format!("http://{credentials}@127.0.0.1:{}/{repository}", self.http_port)
     }
 
-    /// What nginx and the service said, for the reader of a failure.
+    /// Returns the logs of nginx and the service, for diagnosing a failure.
     pub fn log(&self) -> String {
         let read = |name: &str| std::fs::read_to_string(self.directory.path().join(name)).unwrap_or_default();
         read("error.log") + &read("backend.log")
     }
 }
 
-/// Where git keeps its programs.
+/// Returns the directory of git's programs.
 fn backend() -> io::Result<PathBuf> {
     let output = Command::new(program("git", "git")?).arg("--exec-path").output()?;
     Ok(Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("git-http-backend"))

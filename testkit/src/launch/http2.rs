@@ -1,7 +1,6 @@
-//! Servers that speak HTTP/2, over TLS and by prior knowledge: nginx, Apache httpd with mod_http2, nghttpd,
-//! nghttpx and caddy. All serve the same files; all but nghttpd hand the rest on to an embedded HTTP/1
-//! server, which sees what came through, and start anew gracefully. nghttpd answers an upload with what was
-//! uploaded.
+//! Servers with HTTP/2, over TLS and by prior knowledge: nginx, Apache httpd with mod_http2, nghttpd, nghttpx
+//! and caddy. All serve the same files; all except nghttpd forward the rest to an embedded HTTP/1 server,
+//! which records what arrived, and can restart gracefully. nghttpd echoes an upload.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -17,22 +16,22 @@ use crate::certs::Leaf;
 use crate::http::{HttpServer, Response};
 use crate::temp::TempDir;
 
-/// Who serves.
+/// The server program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Http2Kind {
     Nginx,
-    /// The same, whose connections each take a hundred requests.
+    /// nginx whose connections serve a hundred requests each.
     NginxHundred,
     Apache,
     Nghttpd,
     Nghttpx,
     Caddy,
-    /// The same, with HTTP/3 beside.
+    /// caddy with HTTP/3 in addition.
     CaddyQuic,
 }
 
-/// A server with `/bytes-N` files, nginx with early data and a place `/put/` for uploads; other paths are the
-/// [`HttpServer`]'s, which is told them as they are.
+/// A server with `/bytes-N` files; nginx with early data and a directory `/put/` for uploads. Other paths are
+/// forwarded unmodified to the [`HttpServer`].
 pub struct Http2Server {
     // The order of the fields is the order of their end.
     running: Vec<Running>,
@@ -44,7 +43,7 @@ pub struct Http2Server {
     admin: u16,
 }
 
-/// What the configurations are made of.
+/// The values for the configurations.
 struct Scene<'a> {
     place: &'a Path,
     secure: u16,
@@ -90,7 +89,7 @@ impl Http2Server {
         Ok(Http2Server { running, origin, kind, directory, secure, plain, admin })
     }
 
-    /// An address over TLS, where ALPN tells that HTTP/2 is spoken.
+    /// Returns a URL over TLS, where ALPN negotiates HTTP/2.
     pub fn https(&self, path: &str) -> String {
         format!("https://localhost:{}{path}", self.secure)
     }
@@ -100,8 +99,7 @@ impl Http2Server {
         format!("http://127.0.0.1:{}{path}", self.plain)
     }
 
-    /// Begins anew without losing anybody: those who are served are served to the end, newcomers meet the new
-    /// one.
+    /// Restarts gracefully: existing requests are completed, new connections reach the new instance.
     pub fn restart(&self) -> io::Result<()> {
         match self.kind {
             Http2Kind::Nginx | Http2Kind::NginxHundred | Http2Kind::Nghttpx => self.signal(Signal::HUP),
@@ -111,7 +109,7 @@ impl Http2Server {
         }
     }
 
-    /// What the server has said, for the reader of a failure.
+    /// Returns the server's log, for diagnosing a failure.
     pub fn log(&self) -> String {
         let read = |name| std::fs::read_to_string(self.directory.path().join(name)).unwrap_or_default();
         ["log0", "log1", "error.log"].map(read).concat()
@@ -122,7 +120,7 @@ impl Http2Server {
         Ok(kill_process(pid.ok_or(io::ErrorKind::NotFound)?, signal)?)
     }
 
-    /// caddy takes a configuration anew where it is told to do so.
+    /// Loads a configuration into caddy.
     fn load(&self) -> io::Result<()> {
         let file = std::fs::read_to_string(self.directory.path().join("Caddyfile"))?;
         let mut admin = TcpStream::connect(("127.0.0.1", self.admin))?;
@@ -175,7 +173,7 @@ http {{
 "
         );
         let file = self.write("nginx.conf", &text)?;
-        // Started as root, its workers are somebody else, who writes there.
+        // Started as root, its workers run as another user, who writes there.
         std::fs::create_dir(self.place.join("put"))?;
         std::fs::set_permissions(self.place.join("put"), PermissionsExt::from_mode(0o777))?;
         let mut command = Command::new(program("nginx", "nginx-light")?);
@@ -191,8 +189,8 @@ http {{
             .iter()
             .map(|module| format!("LoadModule {module}_module /usr/lib/apache2/modules/mod_{module}.so\n"))
             .collect();
-        // No process is started or ended for want of work: Apache drops what such a one has just accepted
-        // when it starts anew.
+        // No process is started or ended for idleness: Apache drops what such a process has just accepted
+        // when it restarts.
         let text = format!(
             "ServerRoot {place}\nPidFile {place}/pid\nListen 127.0.0.1:{plain}\nListen 127.0.0.1:{secure}\n{modules}
 ServerName localhost\nUser www-data\nGroup www-data\nErrorLog {place}/error.log\nDocumentRoot {place}/root
@@ -222,7 +220,7 @@ SSLCertificateKeyFile {place}/key.pem\n</VirtualHost>\n"
         Ok(command)
     }
 
-    /// It serves no files: the embedded server does, for whom they are another kind of path.
+    /// nghttpx serves no files: the embedded server does, under another kind of path.
     fn nghttpx(&self) -> io::Result<Command> {
         let Scene { place, secure, plain, origin, .. } = self;
         let place = place.display();

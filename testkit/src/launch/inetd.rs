@@ -26,7 +26,7 @@ fn serve(program: PathBuf, arguments: Vec<String>) -> io::Result<u16> {
             let mut command = Command::new(&program);
             command.args(&arguments).stdin(input).stdout(output).stderr(Stdio::null());
             if let Ok(mut child) = command.spawn() {
-                drop(command); // it holds the connection open
+                drop(command); // it keeps the connection open
                 thread::spawn(move || child.wait());
             }
         }

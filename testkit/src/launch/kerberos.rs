@@ -1,5 +1,5 @@
-//! A Kerberos realm of its own: MIT Kerberos' KDC on loopback, its database, a keytab and ticket caches in a
-//! temporary directory. Nothing of the system's configuration is read.
+//! A private Kerberos realm: MIT Kerberos' KDC on loopback, its database, a keytab and ticket caches in a
+//! temporary directory. The system's configuration is not read.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -42,7 +42,7 @@ impl Kerberos {
         let port = free_port()?;
         directory.write("krb5.conf", config(directory.path(), port))?;
         directory.write("kdc.conf", kdc_config(directory.path(), port))?;
-        // Servers that give up root read the configuration and the keytab here.
+        // Servers that drop root privileges read the configuration and the keytab here.
         std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755))?;
         fill(&directory)?;
         let mut command = Command::new(kdc);
@@ -62,7 +62,7 @@ impl Kerberos {
         self.directory.path().join("keytab")
     }
 
-    /// Makes `command` live in this realm, as a server or as whoever has no ticket.
+    /// Sets the environment of `command` to this realm, as a server or as a client without a ticket.
     pub fn environment(&self, command: &mut Command) {
         environment(&self.directory, command);
         command.env("KRB5CCNAME", self.cache("nobody"));
@@ -87,7 +87,7 @@ impl Kerberos {
         finish(command, &format!("{PASSWORD}\n"))
     }
 
-    /// Gives up a user's tickets.
+    /// Destroys a user's tickets.
     pub fn logout(&self, user: &str) -> io::Result<()> {
         let mut command = Command::new(program("kdestroy", "krb5-user")?);
         self.user(&mut command, user);
@@ -129,7 +129,7 @@ fn finish(mut command: Command, input: &str) -> io::Result<()> {
     use std::io::Write;
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn()?;
-    // Who has ended without reading is judged by its status.
+    // A program that has ended without reading is judged by its status.
     let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
     let output = child.wait_with_output()?;
     if output.status.success() {

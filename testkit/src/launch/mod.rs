@@ -1,7 +1,7 @@
-//! Launchers of servers that nobody here wrote: Debian's packages, configured in a temporary directory, on
-//! ephemeral loopback ports, ended by pid when dropped.
+//! Launchers of third-party servers: Debian's packages, configured in a temporary directory, on ephemeral
+//! loopback ports, ended by pid when dropped.
 //!
-//! `start` answers an error of kind NotFound when the program isn't installed; its text names the package.
+//! `start` returns an error of kind NotFound if the program is not installed; its text names the package.
 
 mod aiosmtpd;
 mod apache;
@@ -100,7 +100,7 @@ impl Drop for Running {
     }
 }
 
-/// Finds a program in PATH or where Debian keeps servers.
+/// Finds a program in PATH or where Debian installs servers.
 fn program(name: &str, package: &str) -> io::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
@@ -109,8 +109,8 @@ fn program(name: &str, package: &str) -> io::Result<PathBuf> {
     places.map(|place| place.join(name)).find(|file| file.is_file()).ok_or_else(missing)
 }
 
-/// A port that was free a moment ago, for servers that can't say which one they got. No two calls are
-/// answered alike while there are others: whoever asked before may not have begun to listen.
+/// Returns a port that was free a moment ago, for servers that cannot report their own. Successive calls
+/// return different ports as long as possible: an earlier caller may not listen yet.
 fn free_port() -> io::Result<u16> {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -165,7 +165,7 @@ fn inside(namespace: &str, program: impl AsRef<Path>) -> Command {
     command
 }
 
-/// Whether somebody listens there.
+/// Returns whether a server listens there.
 fn listens_inside(namespace: &str, address: &str, port: u16) -> bool {
     let mut probe = inside(namespace, "bash");
     probe.args(["-c", &format!("exec 3<>/dev/tcp/{address}/{port}")]).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! Mosquitto, a broker of MQTT, in the clear, over TLS, and for those alone who have a password.
+//! Mosquitto, an MQTT broker, in clear, over TLS, and on a port that requires a password.
 
 use std::io;
 use std::process::Command;
@@ -17,7 +17,7 @@ pub struct Mosquitto {
 }
 
 impl Mosquitto {
-    /// Who may come in by the guarded door.
+    /// The login of the protected port.
     pub const USER: (&str, &str) = ("user", "secret");
 
     pub fn start(leaf: &Leaf) -> io::Result<Mosquitto> {
@@ -53,7 +53,7 @@ listener {guarded_port} 127.0.0.1\nallow_anonymous false\npassword_file {place}/
         Ok(Mosquitto { _running: running, directory, port, tls_port, guarded_port })
     }
 
-    /// What it has logged, each packet among it.
+    /// Returns its log, which contains each packet.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
     }
@@ -66,7 +66,7 @@ listener {guarded_port} 127.0.0.1\nallow_anonymous false\npassword_file {place}/
         format!("mqtts://localhost:{}/{topic}", self.tls_port)
     }
 
-    /// Where a password is asked for.
+    /// Returns a URL of the protected port.
     pub fn guarded(&self, topic: &str) -> String {
         format!("mqtt://127.0.0.1:{}/{topic}", self.guarded_port)
     }

@@ -1,6 +1,6 @@
-//! Apache httpd with mod_auth_gssapi in a Kerberos realm, over HTTP and TLS: places that want Negotiate, each
-//! in its own way. Every reply tells in `X-User` who is there, and in `X-Tickets` where a ticket that came
-//! along was put.
+//! Apache httpd with mod_auth_gssapi in a Kerberos realm, over HTTP and TLS: locations with different
+//! Negotiate policies. Every reply has the user in `X-User`, and the path of a delegated ticket in
+//! `X-Tickets`.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -10,9 +10,9 @@ use super::{Kerberos, Running, free_port, program, run, with_retries};
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// `/each/` wants a context for every request, `/bound/` for every connection, `/either/` takes Basic with
-/// the user's password as well, `/open/` wants nothing; each has the file `file` and a program `echo` that
-/// sends back its input.
+/// `/each/` requires a context for every request, `/bound/` for every connection, `/either/` also accepts
+/// Basic with the user's password, `/open/` requires nothing; each has the file `file` and a program `echo`
+/// that returns its input.
 pub struct NegotiateServer {
     _running: Running,
     _directory: TempDir,
@@ -61,7 +61,7 @@ impl NegotiateServer {
         format!("https://localhost:{}{path}", self.tls_port)
     }
 
-    /// Tickets are for the name, so that the URL has it.
+    /// Returns a URL with the host name, because tickets are for the name.
     pub fn url(&self, path: &str) -> String {
         format!("http://localhost:{}{path}", self.port)
     }

@@ -8,7 +8,7 @@ use crate::body::pattern;
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// nginx with `/bytes-N` files for the asked sizes, keep-alive without a limit of requests; `/taken` answers
+/// nginx with `/bytes-N` files of the given sizes, keep-alive without a limit of requests; `/taken` answers
 /// any request with six bytes and a cookie.
 pub struct Nginx {
     // The order of the fields is the order of their end.
@@ -23,8 +23,8 @@ impl Nginx {
         with_retries(|| Nginx::try_start(leaf, sizes))
     }
 
-    /// In a network namespace, at an address and ports that are its own. The methods that make URLs know
-    /// nothing of it.
+    /// Starts it in a network namespace with its own address and ports. The methods that return URLs do not
+    /// support this.
     pub fn start_in(namespace: &str, address: &str, ports: (u16, u16), leaf: &Leaf) -> io::Result<Nginx> {
         let (http_port, https_port) = ports;
         let directory = prepared(leaf, &[], address, ports)?;
@@ -55,7 +55,7 @@ impl Nginx {
         self.directory.write(&format!("root/{name}"), content).map(drop)
     }
 
-    /// The same of so many zeros, which take no room on a disk.
+    /// Adds a sparse file of zeros.
     pub fn sparse(&self, name: &str, size: u64) -> io::Result<()> {
         std::fs::File::create(self.directory.path().join("root").join(name))?.set_len(size)
     }

@@ -1,5 +1,5 @@
-//! NSS's selfserv, a server that nobody here wrote and that knows Encrypted Client Hello (Debian's
-//! libnss3-tools). It shows the request that it got.
+//! NSS's selfserv, a third-party server with Encrypted Client Hello (Debian's libnss3-tools). It shows the
+//! received request.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -73,7 +73,7 @@ fn finish(command: &mut Command) -> io::Result<Vec<u8>> {
 
 type Bytes32 = [u8; 32];
 
-/// The private and the public key of X25519, which stand at the end of what openssl writes.
+/// Returns the private and the public key of X25519, which are at the end of openssl's output.
 fn key_pair() -> io::Result<(Bytes32, Bytes32)> {
     let directory = TempDir::new("x25519")?;
     let file = directory.path().join("key");

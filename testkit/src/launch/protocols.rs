@@ -1,5 +1,5 @@
 //! One server each for http, https, ftp, sftp, imap and smtp, and a transfer on each as words of a command
-//! line: for tests of properties that hold for every protocol (stack depth, use after fork).
+//! line: for tests of properties that all protocols share (stack depth, use after fork).
 
 use std::io;
 use std::path::PathBuf;

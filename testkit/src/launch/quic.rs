@@ -1,5 +1,5 @@
-//! HTTP/3 servers of two more families beside caddy: aioquic in Python, quic-go in Go. Both serve `/bytes-N`
-//! and answer uploads with what was uploaded; tests/install.sh makes the programs.
+//! Two more HTTP/3 servers besides caddy: aioquic in Python, quic-go in Go. Both serve `/bytes-N` and echo
+//! uploads; tests/install.sh builds the programs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::body::pattern;
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// Whose server it is.
+/// The implementation of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuicKind {
     Aioquic,
@@ -71,7 +71,7 @@ impl QuicServer {
         self.port
     }
 
-    /// What the server has said, for the reader of a failure.
+    /// Returns the server's log, for diagnosing a failure.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
     }

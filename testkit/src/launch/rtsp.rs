@@ -1,5 +1,5 @@
-//! RTSP::Server, in Perl: who publishes announces a stream and records it, who plays is told what was
-//! announced.
+//! RTSP::Server, in Perl: a publisher announces a stream and records it, a player receives the announced
+//! description.
 
 use std::io;
 use std::path::Path;

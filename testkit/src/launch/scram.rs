@@ -1,5 +1,5 @@
-//! A POP3 server over TLS that takes SCRAM with channel binding and nothing else: no server in Debian speaks
-//! it, so this one is ours, in Python, on that language's own primitives and on OpenSSL's exporter.
+//! A POP3 server over TLS with only SCRAM with channel binding: no server in Debian supports it, so this one
+//! is ours, in Python, with that language's primitives and OpenSSL's exporter.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::temp::TempDir;
 
 const SERVER: &str = include_str!("scram.py");
 
-/// The server, ended when dropped. Anybody's password is "pa" and IX.
+/// The server, ended when dropped. Every user's password is "pa" and IX.
 pub struct ScramServer {
     _running: Running,
     _directory: TempDir,
@@ -19,8 +19,8 @@ pub struct ScramServer {
 }
 
 impl ScramServer {
-    /// `bound` is the certificate that it believes to be its own: another one stands for somebody between.
-    /// `kinds` are the channels' names that it knows, with commas.
+    /// `bound` is the certificate that it believes to be its own: another one simulates an attacker in the
+    /// middle. `kinds` are its channel bindings, separated by commas.
     pub fn start(leaf: &Leaf, bound: &Leaf, kinds: &str) -> io::Result<ScramServer> {
         let directory = TempDir::new("scram")?;
         let (file, told) = (directory.write("server.py", SERVER)?, directory.path().join("told"));

@@ -8,8 +8,9 @@ use super::{Running, free_port, program, run, with_retries};
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// slapd with the directory `dc=example,dc=org`: 300 people below `ou=people`, and oddities below `ou=odd`.
-/// It may be read by anybody; [`Slapd::USER`] is its master. People log in by SASL, too, by their uid.
+/// slapd with the directory `dc=example,dc=org`: 300 people below `ou=people`, and odd entries below
+/// `ou=odd`. It is readable by anybody; [`Slapd::USER`] administers it. People can also log in by SASL, with
+/// their uid.
 pub struct Slapd {
     _running: Running,
     _directory: TempDir,

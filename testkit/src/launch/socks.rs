@@ -1,6 +1,6 @@
-//! A SOCKS 5 proxy that wants a ticket: Debian's dante is built without GSS-API, so this one is ours, in
-//! Python, with MIT Kerberos' own acceptor (the package python3-gssapi). What it agrees on with a client, it
-//! tells.
+//! A SOCKS 5 proxy that requires a ticket: Debian's dante is built without GSS-API, so this one is ours, in
+//! Python, with MIT Kerberos' own acceptor (the package python3-gssapi). It reports what it negotiates with a
+//! client.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::process::Command;
 use super::{Kerberos, Running, run_until};
 use crate::temp::TempDir;
 
-/// The one that Debian's packages serve; another may stand before it in PATH.
+/// The interpreter of Debian's packages; another one may be earlier in PATH.
 const PYTHON: &str = "/usr/bin/python3";
 const PACKAGE: &str = "/usr/lib/python3/dist-packages/gssapi";
 const SERVER: &str = include_str!("socks_gssapi.py");
@@ -23,8 +23,8 @@ pub struct SocksServer {
 }
 
 impl SocksServer {
-    /// `protection` is what it answers to the wish for some: a level's number, `wanted`, or `nec`. `eager` is
-    /// 0, and chooses the way to log in before it is asked.
+    /// `protection` is its reply to a request for protection: a level's number, `wanted`, or `nec`. With
+    /// `eager` it chooses a method before the client offers any.
     pub fn start(realm: &Kerberos, protection: &str) -> io::Result<SocksServer> {
         if !Path::new(PACKAGE).exists() {
             let text = "gssapi is missing: install the package python3-gssapi";
@@ -40,7 +40,7 @@ impl SocksServer {
         Ok(SocksServer { _running: running, told, directory, port })
     }
 
-    /// Tickets are for the name, so that the address has it.
+    /// Returns the address with the host name, because tickets are for the name.
     pub fn address(&self) -> String {
         format!("localhost:{}", self.port)
     }
@@ -54,7 +54,7 @@ impl SocksServer {
         command
     }
 
-    /// Who has come so far, and for what.
+    /// Returns the logins so far, with their destinations.
     pub fn logins(&self) -> Vec<String> {
         let told = std::fs::read_to_string(&self.told).unwrap_or_default();
         told.lines().skip(1).map(str::to_owned).collect()

@@ -19,23 +19,22 @@ pub struct Squid {
 pub enum SquidLogin {
     Basic,
     Digest,
-    /// With squid's own helper, who asks for NTLM's three messages and believes whatever name the last one
-    /// has.
+    /// With squid's own helper, which exchanges NTLM's three messages and accepts any name in the last one.
     Ntlm,
 }
 
 impl Squid {
-    /// Lets everybody on loopback through to any port.
+    /// Starts a proxy that allows everybody on loopback, to any port.
     pub fn start() -> io::Result<Squid> {
         Squid::start_with(None)
     }
 
-    /// Lets those through who log in.
+    /// Starts a proxy that requires a login.
     pub fn start_with(login: Option<SquidLogin>) -> io::Result<Squid> {
         with_retries(|| Squid::try_start(login, None))
     }
 
-    /// Lets those through who have a ticket for "HTTP/localhost".
+    /// Starts a proxy that requires a ticket for "HTTP/localhost".
     pub fn start_in(realm: &Kerberos) -> io::Result<Squid> {
         with_retries(|| Squid::try_start(None, Some(realm)))
     }
@@ -47,13 +46,13 @@ impl Squid {
         // Started as root, squid becomes the user "proxy", who then writes its pid and log here.
         std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o777))?;
         let file = directory.write("squid.conf", config(directory.path(), port, login, realm))?;
-        // Squid 5 tries the first address of a tunnel's target alone; many a machine has "::1 localhost", and
-        // the origins of the tests are not there.
+        // Squid 5 tries only the first address of a tunnel's target; many machines have "::1 localhost", and
+        // the tests' origins do not listen there.
         directory.write("hosts", "127.0.0.1 localhost\n")?;
         directory.write("basic", format!("{BASIC}\n"))?;
         directory.write("digest", format!("{DIGEST}\n"))?;
         let mut command = Command::new(program);
-        // The name keeps the shared memory of two instances apart.
+        // The name separates the shared memory of two instances.
         command.arg("-N").arg("-n").arg(format!("warmwire{port}")).arg("-f").arg(file);
         realm.into_iter().for_each(|realm| realm.environment(&mut command));
         let running = run(command, &directory.path().join("log"), &[port])?;
@@ -70,7 +69,7 @@ const BASIC: &str = "user:$1$warmwire$eFm5zPZYra8.GzcuBqiH4.";
 /// MD5 of "user:squid:secret".
 const DIGEST: &str = "user:squid:087be69120e6dd4a4bb70114b105d307";
 
-/// Whoever has logged in.
+/// Rules for logged-in users.
 const KNOWN: &str = "acl known proxy_auth REQUIRED\nhttp_access allow known\nhttp_access deny all";
 
 fn config(

@@ -1,6 +1,6 @@
-//! OpenSSH's server with keys of its own, for root, and dropbear and one in Go beside it. Where passwords are
-//! wanted, or another home, it runs in a mount namespace of its own, in which /etc/passwd and /etc/shadow are
-//! ours: the machine's users are not touched.
+//! OpenSSH's server with its own keys, for root; also dropbear and a server in Go. If passwords or another
+//! home directory are needed, it runs in a mount namespace with our own /etc/passwd and /etc/shadow: the
+//! machine's users are not touched.
 
 use std::fs;
 use std::io;
@@ -24,12 +24,12 @@ pub struct Sshd {
 }
 
 impl Sshd {
-    /// With this beside what is always configured (sshd_config(5)).
+    /// Starts it with this configuration in addition to the default one (sshd_config(5)).
     pub fn start(config: &str) -> io::Result<Sshd> {
         with_retries(|| Sshd::try_start(config, false))
     }
 
-    /// The same with [`PASSWORD`] as the user's, by PAM.
+    /// Like `start`, with [`PASSWORD`] as the user's, by PAM.
     pub fn start_with_password(config: &str) -> io::Result<Sshd> {
         with_retries(|| Sshd::try_start(config, true))
     }
@@ -69,8 +69,8 @@ impl Sshd {
         Ok(Sshd { _running: running, directory, port })
     }
 
-    /// dropbear, with these arguments beside what it always gets (dropbear(8)). The user has the same keys
-    /// and the same [`PASSWORD`], and is at home where the server's files are.
+    /// Starts dropbear with additional arguments (dropbear(8)). The user has the same keys and the same
+    /// [`PASSWORD`], and the directory of the server's files as home.
     pub fn dropbear(more: &[&str]) -> io::Result<Sshd> {
         with_retries(|| Sshd::try_dropbear(more))
     }
@@ -81,7 +81,7 @@ impl Sshd {
         let port = free_port()?;
         let place = directory.path();
         fs::create_dir_all(place.join(".ssh"))?;
-        // It reads the keys from there alone; a test may put others into the file that both servers have.
+        // It reads the keys only from there; a test may write others into the file that both servers use.
         std::os::unix::fs::symlink(place.join("authorized_keys"), place.join(".ssh/authorized_keys"))?;
         let mut arguments: Vec<String> = ["-F", "-E", "-p"].map(str::to_owned).to_vec();
         arguments.push(format!("127.0.0.1:{port}"));
@@ -98,8 +98,8 @@ impl Sshd {
         Ok(Sshd { _running: running, directory, port })
     }
 
-    /// One on Go's x/crypto, which exchanges keys in this way alone and again after so many octets, and has
-    /// for SCP the file `file`, whatever it is called; tests/install.sh makes the program.
+    /// Starts a server on Go's x/crypto, with only this key exchange, rekeying after that many octets, and
+    /// for SCP the file `file`, whatever name is requested; tests/install.sh builds the program.
     pub fn go(method: &str, renewed: u64, file: &[u8]) -> io::Result<Sshd> {
         let program = target().join("ssh-go/server");
         if !program.is_file() {
@@ -122,7 +122,7 @@ impl Sshd {
         format!("{scheme}://{USER}@127.0.0.1:{}{path}", self.port)
     }
 
-    /// Where its files are: `host_KIND`, `user_KIND` (each with `.pub`) and what a test puts there.
+    /// Returns the path of a file: `host_KIND`, `user_KIND` (each with `.pub`), or one of the test.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -141,13 +141,13 @@ impl Sshd {
         self.write("known_hosts", text)
     }
 
-    /// What it has written down.
+    /// Returns its log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 }
 
-/// What is always configured, with this in front.
+/// Returns the default configuration, preceded by this text.
 fn configuration(
     directory: &TempDir,
     (address, port): (&str, u16),

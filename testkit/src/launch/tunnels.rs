@@ -1,5 +1,5 @@
-//! Proxies with tunnels for datagrams beside those for bytes (RFC 9298): HTTP/3 by aioquic, HTTP/2 and
-//! HTTP/1.1 by Node.
+//! Proxies with tunnels for datagrams and for bytes (RFC 9298): HTTP/3 by aioquic, HTTP/2 and HTTP/1.1 by
+//! Node.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::{Running, program, run_until};
 use crate::certs::Leaf;
 use crate::temp::TempDir;
 
-/// Whose proxy it is.
+/// The implementation of the proxy.
 #[derive(Clone, Copy, Debug)]
 pub enum TunnelKind<'a> {
     /// By this Python, which has aioquic.
@@ -55,7 +55,7 @@ impl TunnelProxy {
         format!("https://localhost:{}", self.port)
     }
 
-    /// What it has done, line by line.
+    /// Returns its log, line by line.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
     }

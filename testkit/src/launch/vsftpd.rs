@@ -29,7 +29,7 @@ impl Vsftpd {
         with_retries(|| Vsftpd::try_start(sizes))
     }
 
-    /// The same behind a link: at [`FAR`], where its data ports have doors, too.
+    /// Starts it behind a link: at [`FAR`], where its data ports have doors, too.
     pub fn start_behind(link: &Link, sizes: &[usize]) -> io::Result<Vsftpd> {
         with_retries(|| {
             let ports = free_ports()?;
