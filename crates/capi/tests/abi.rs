@@ -1,5 +1,5 @@
-//! C and C++ programs of `tests/abi` on the built library say what must hold. And the library's dynamic
-//! symbols are those of the tables, each with its version. `ABI=name` runs one program alone.
+//! Runs the C and C++ programs of `tests/abi` on the built library; each asserts its facts. Also compares the
+//! library's dynamic symbols and their versions with the tables. `ABI=name` runs one program.
 
 mod common;
 #[path = "abi/faults.rs"]
@@ -18,8 +18,8 @@ use testkit::http::HttpServer;
 use common::{Scratch, compile, library, programs, root, run, sanitizer};
 use servers::Servers;
 
-/// What must hold whoever speaks TLS: these run a second time with OpenSSL. `openssl` and `sessions` go from
-/// one to the other by themselves, `early_data` is rustls's alone, and no others speak it.
+/// Programs that must pass with either TLS library: these run a second time with OpenSSL. `openssl` and
+/// `sessions` switch by themselves, `early_data` is for rustls only, and no others use TLS.
 const EITHER_TLS: [&str; 4] = ["engines", "newer_options", "share", "version"];
 
 #[test]
@@ -33,14 +33,14 @@ fn sane_programs_check_what_must_hold() {
     for source in programs("abi") {
         let text = std::fs::read_to_string(&source).unwrap();
         let chosen = only.as_deref().is_none_or(|only| source.file_stem().unwrap() == only);
-        // The sanitizers take a stack that they were not told of for a fault of the program.
+        // The sanitizers report a stack that they do not know as a fault of the program.
         if !chosen || sanitizer().is_some() && text.contains("swapcontext") {
             continue;
         }
         let program = compile(&source, &scratch.0, &["-Wall", "-Wextra", "-Werror", &include, &library]);
         let mut variables = servers.variables().to_vec();
         if text.contains("setjmp(") {
-            // The frames that an application jumps over are never left, nor is what they own freed.
+            // Frames that an application jumps over never return, and what they own is leaked.
             variables.push(("LSAN_OPTIONS", "detect_leaks=0".to_owned()));
         }
         let either = EITHER_TLS.iter().any(|name| source.file_stem().unwrap() == *name);
@@ -64,7 +64,7 @@ fn sane_programs_check_what_must_hold() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// No export is left out of the programs that feed every function nonsense.
+/// Every export is called by the programs that pass invalid arguments to every function.
 #[test]
 fn every_export_is_fed_nonsense() {
     let of = |name: &str| std::fs::read_to_string(root().join("tests/abi").join(name)).unwrap();
@@ -74,8 +74,8 @@ fn every_export_is_fed_nonsense() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Eight threads with a handle each over one share, which lets them share connections, over HTTP, TLS and
-/// HTTP/2: there a connection is one thread's while it has a stream, and anybody's when it has none.
+/// Eight threads with a handle each share connections over HTTP, TLS and HTTP/2: a connection belongs to one
+/// thread while it has a stream, and to any when it has none.
 #[test]
 fn sane_eight_threads_share_connections() {
     let scratch = Scratch::new("threads");
@@ -118,7 +118,7 @@ fn sane_eight_threads_share_connections() {
     }
 }
 
-/// The sanitizer that was asked for sees a fault: otherwise its silence says nothing.
+/// The requested sanitizer detects a deliberate fault: otherwise its silence proves nothing.
 #[test]
 fn sane_only_where_faults_are_seen() {
     let Some(kind) = sanitizer() else { return };
@@ -188,7 +188,7 @@ fn either_flavour_names_the_tls_library_that_programs_expect() {
     }
 }
 
-/// What `make install` puts there is enough to build with, through pkg-config, curl-config and statically.
+/// The files of `make install` suffice to build with, through pkg-config, curl-config and statically.
 #[test]
 fn an_installed_copy_builds_programs() {
     let scratch = Scratch::new("install");

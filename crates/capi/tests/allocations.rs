@@ -1,6 +1,6 @@
-//! What a GET over a kept handle allocates, counted: half of what a request cost in user code was malloc and
-//! free, and nothing else would notice when they come back. And what each of many transfers has in memory
-//! that wait for their server. Here, because replacing the allocator takes unsafe code.
+//! Counts the allocations of a GET on a kept handle: half of a request's cost in user code was malloc and
+//! free, and no other test would notice their return. Also measures the memory of each of many waiting
+//! transfers. It is here because replacing the allocator needs unsafe code.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -21,7 +21,7 @@ thread_local! {
     static BYTES: Cell<isize> = const { Cell::new(0) };
 }
 
-/// What the allocator of glibc takes for so many bytes.
+/// Returns the size that glibc's allocator uses for that many bytes.
 fn taken(size: usize) -> isize {
     (size + 8).next_multiple_of(16).max(32) as isize
 }
@@ -69,11 +69,10 @@ const REQUESTS: usize = 200;
 /// Calls per request. A little more than there are now; a hundred were there once.
 const MOST_CALLS: usize = 5;
 
-/// The same where each request has a URL of its own. Twice as many are made where the way to the server is
-/// planned anew.
+/// Limit if each request has another URL. Planning the route again would double it.
 const MOST_CALLS_ELSEWHERE: usize = 25;
 
-/// Allocations of the requests over a kept handle, where `prepare` is told the number of each.
+/// Counts the allocations of requests on a kept handle; `prepare` receives the number of each.
 fn calls(easy: &Easy, mut prepare: impl FnMut(usize)) -> usize {
     let mut perform = |numbers: std::ops::Range<usize>| {
         for number in numbers {
@@ -118,11 +117,11 @@ impl Callbacks for Counter {
 
 /// Transfers that wait at once: as many as fill the tables that double when they are full.
 const CROWD: usize = 256;
-/// Bytes for each with its handle, without what the C boundary adds. A little more than there are.
+/// Bytes per transfer with its handle, without the C boundary. Slightly above the current value.
 const MOST_BYTES: isize = 6 * 1024;
 const MOST_BYTES_SECURED: isize = 10 * 1024;
 
-/// What each of many transfers has of memory that have all had the first byte of their bodies.
+/// Measures the memory of each of many transfers that have received the first byte of their bodies.
 fn bytes_in_a_crowd(server: &Holding, authority: &Authority) -> isize {
     let (multi, pieces) = (Multi::default(), Rc::new(Cell::new(0)));
     let begin = |path: &str| {
@@ -140,7 +139,7 @@ fn bytes_in_a_crowd(server: &Holding, authority: &Authority) -> isize {
             multi.wait(&mut [], std::time::Duration::from_secs(1), false).unwrap();
         }
     };
-    // What all have between them is there with the first.
+    // Shared data is allocated with the first one.
     let first = begin("/hold");
     until(1);
     let before = BYTES.get();

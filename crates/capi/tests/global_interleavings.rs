@@ -1,8 +1,8 @@
 //! curl_global_init_mem and curl_global_cleanup by several threads, in thousands of orders of their steps:
-//! src/users.rs compiled once more, with shuttle's atomics. Who has come in finds functions installed, which
-//! nobody replaces until all have left.
+//! src/users.rs compiled once more, with shuttle's atomics. A thread that has entered finds functions
+//! installed, which nobody replaces until all have left.
 //!
-//! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
+//! `INTERLEAVINGS=n` sets how many orders of each kind are run (400). A failure prints the order to replay.
 
 #[allow(dead_code)]
 #[path = "../src/users.rs"]
@@ -33,11 +33,11 @@ use users::Users;
 
 const THREADS: usize = 3;
 
-/// What stands for the process.
+/// The state of the process.
 #[derive(Default)]
 struct Process {
     users: Users,
-    /// Whose functions are in use; 0: the C library's.
+    /// The owner of the functions in use; 0: the C library's.
     functions: AtomicUsize,
     installed: AtomicUsize,
     ends: AtomicUsize,
@@ -87,8 +87,8 @@ fn functions_are_replaced_under_nobody() {
     });
 }
 
-/// A child is forked while a thread of its parent's installs the functions; no thread of the child goes on
-/// with that.
+/// A child is forked while a thread of its parent installs the functions; no thread of the child completes
+/// that.
 #[test]
 fn a_child_installs_for_itself() {
     explore(|| {

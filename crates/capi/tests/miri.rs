@@ -1,10 +1,8 @@
-//! The C API as C calls it, through its exported functions, without any C: what Miri can look at. Handles,
-//! lists, trees of parts, strings and tables that cross the border, and callbacks that are called in the
-//! middle of a transfer and call back.
+//! The C API, called through its exported functions without any C, for Miri. Handles, lists, trees of parts,
+//! strings and tables that cross the boundary, and callbacks that call back in the middle of a transfer.
 //!
-//! `make miri` runs it there, where each read of what is freed, each byte that nobody wrote and each leak
-//! ends it. Sockets and TLS want system calls that Miri does not know: the programs of tests/abi under the
-//! sanitizers have those.
+//! `make miri` runs it: each read of freed or uninitialized memory and each leak fails. Miri lacks the system
+//! calls for sockets and TLS: the programs of tests/abi under the sanitizers cover those.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
@@ -23,7 +21,7 @@ use warmwire_capi::text::*;
 use warmwire_capi::url::*;
 use warmwire_capi::version::{curl_version, curl_version_info};
 
-// The other half of what is variadic in C.
+// The Rust half of functions that are variadic in C.
 unsafe extern "C-unwind" {
     fn warmwire_easy_setopt(handle: *mut c_void, option: c_int, number: i64, pointer: *mut c_void) -> c_int;
     fn warmwire_easy_getinfo(handle: *mut c_void, info: c_int, out: *mut c_void) -> c_int;
@@ -35,7 +33,7 @@ const ZERO_TERMINATED: usize = usize::MAX;
 
 /// A pointer option; functions are cast to one.
 fn set(handle: *mut c_void, option: O, pointer: *const c_void) -> c_int {
-    // SAFETY: handles are looked up, and the tests pass what the options are for.
+    // SAFETY: handles are looked up, and the tests pass what the options require.
     unsafe { warmwire_easy_setopt(handle, option.id(), 0, pointer.cast_mut()) }
 }
 
@@ -142,12 +140,12 @@ thread_local! { static FREED: Cell<usize> = const { Cell::new(0) }; }
 
 unsafe extern "C-unwind" fn gone(user: *mut c_void) {
     FREED.set(FREED.get() + 1);
-    // SAFETY: what `boxed` made, of which each user has its own.
+    // SAFETY: created by `boxed`; each user has its own.
     drop(unsafe { Box::from_raw(user.cast::<Vec<u8>>()) });
 }
 
 unsafe extern "C-unwind" fn give(to: *mut c_char, size: usize, count: usize, user: *mut c_void) -> usize {
-    // SAFETY: what `boxed` made, and room for size times count octets.
+    // SAFETY: created by `boxed`, and there is room for size times count octets.
     unsafe {
         let left = &mut *user.cast::<Vec<u8>>();
         let length = left.len().min(size * count).min(2);
@@ -159,7 +157,7 @@ unsafe extern "C-unwind" fn give(to: *mut c_char, size: usize, count: usize, use
 
 #[test]
 fn trees_of_parts_are_freed_once() {
-    // SAFETY: handles are looked up; what is given away is freed by the tree alone.
+    // SAFETY: handles are looked up; only the tree frees what was passed to it.
     unsafe {
         let easy = curl_easy_init();
         let (mime, inner) = (curl_mime_init(easy), curl_mime_init(easy));
@@ -173,7 +171,7 @@ fn trees_of_parts_are_freed_once() {
         assert_eq!(curl_mime_filename(part, c"f".as_ptr()), OK);
         assert_eq!(curl_mime_type(part, c"text/plain".as_ptr()), OK);
         assert_eq!(curl_mime_encoder(part, c"base64".as_ptr()), OK);
-        // The first list is the application's, the second goes with the part, and takes its place.
+        // The first list belongs to the application; the second goes with the part, and replaces it.
         let kept = curl_slist_append(null_mut(), c"X-Kept: 1".as_ptr());
         assert_eq!(curl_mime_headers(part, kept, 0), OK);
         assert_eq!(curl_mime_headers(part, curl_slist_append(null_mut(), c"X-Given: 1".as_ptr()), 1), OK);
@@ -198,7 +196,7 @@ fn trees_of_parts_are_freed_once() {
 
 #[test]
 fn handles_end_once() {
-    // SAFETY: handles are looked up, what options point to outlives them.
+    // SAFETY: handles are looked up; the targets of options outlive them.
     unsafe {
         let easy = curl_easy_init();
         let url = c"http://host.example/".to_owned();
@@ -295,7 +293,7 @@ fn multi_handles_end_in_any_order() {
     }
 }
 
-/// What the callbacks of a transfer have seen.
+/// The observations of a transfer's callbacks.
 #[derive(Default)]
 struct Seen {
     easy: Cell<*mut c_void>,
@@ -309,7 +307,7 @@ unsafe extern "C-unwind" fn write(from: *mut c_char, size: usize, count: usize, 
         let seen = &*user.cast::<Seen>();
         seen.body.borrow_mut().extend_from_slice(std::slice::from_raw_parts(from.cast(), size * count));
         let (easy, mut shown) = (seen.easy.get(), null::<c_char>());
-        // The table of re-entry lets the first in and not the second.
+        // The table of re-entry allows the first call and refuses the second.
         let out = (&raw mut shown).cast();
         assert_eq!(warmwire_easy_getinfo(easy, Info::EffectiveUrl.id(), out), OK);
         assert!(text(shown).starts_with("file:///"));
@@ -333,8 +331,7 @@ fn callbacks_call_back_in_the_middle_of_a_transfer() {
     let url = CString::new(format!("file://{}", path.display())).unwrap();
     let seen = Seen::default();
     let user = (&raw const seen).cast::<c_void>();
-    // SAFETY: handles are looked up; functions are of the types that the options want, and what they are
-    // given outlives them.
+    // SAFETY: handles are looked up; the functions have the options' types, and their data outlives them.
     unsafe {
         let easy = curl_easy_init();
         seen.easy.set(easy);
@@ -353,7 +350,7 @@ fn callbacks_call_back_in_the_middle_of_a_transfer() {
         assert_eq!(*seen.body.borrow(), b"what stands there");
         assert!(seen.headers.get() > 0);
 
-        // Again by a multi handle, whose message is looked at.
+        // Again with a multi handle, whose message is examined.
         let multi = curl_multi_init();
         assert_eq!(curl_multi_add_handle(multi, easy), OK);
         let mut running = 1;

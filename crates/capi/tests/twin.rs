@@ -1,9 +1,10 @@
 //! C programs of `tests/twin`, each built once with the distribution's headers and run on the distribution's
-//! libcurl and on ours. They print one fact per line as `key: value`. The facts and what the servers saw must
-//! agree, except for the differences that `tests/twin/differences.tsv` lists with a reason.
+//! libcurl and on ours. They print one fact per line as `key: value`. The facts, and what the servers saw,
+//! must agree, except for the differences that `tests/twin/differences.tsv` lists with a reason.
 //!
-//! `TWIN=one,two` runs these programs alone and prints the facts. `TWIN_LIBRARY=folder` replaces the
-//! distribution's libcurl by the one in that folder: an 8.22 shows which of the listed differences are ours.
+//! `TWIN=one,two` runs only these programs and prints the facts. `TWIN_LIBRARY=folder` replaces the
+//! distribution's libcurl by the one in that directory: an 8.22 shows which of the listed differences are
+//! ours.
 
 mod common;
 mod world;
@@ -31,7 +32,7 @@ fn facts(output: &Output, seen: &str) -> BTreeMap<String, String> {
     facts
 }
 
-/// program, key (`*` stands for any text at its end), reason
+/// Program, key (`*` at its end matches any text), reason.
 fn listed_differences() -> Vec<(String, String)> {
     let text = std::fs::read_to_string(root().join("tests/twin/differences.tsv")).unwrap();
     let row = |line: &str| {
@@ -43,7 +44,7 @@ fn listed_differences() -> Vec<(String, String)> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(row).collect()
 }
 
-/// A key on which the libraries differ, and what either says.
+/// A key on which the libraries differ, and the value of each.
 type Difference = (String, Option<String>, Option<String>);
 
 /// Builds a program and runs it on both; where they differ.
@@ -70,9 +71,9 @@ fn names((program, pattern): &(String, String), name: &str, key: &str) -> bool {
     program == name && (key == pattern || start.is_some_and(|start| key.starts_with(start)))
 }
 
-/// What a server saw of a request that the client left, and what came first of two, is chance on a busy
-/// machine, with either library: a program that shows something new runs three times, and what it shows each
-/// time counts.
+/// Returns the reproducible differences. What a server sees of an aborted request, and which of two events is
+/// first, is random on a busy machine with either library: a program with a new difference runs three times,
+/// and only differences of all runs count.
 fn lasting(name: &str, listed: &[(String, String)], run: impl Fn() -> Vec<Difference>) -> Vec<Difference> {
     let is_listed = |key: &str| listed.iter().any(|row| names(row, name, key));
     let mut lasting = run();

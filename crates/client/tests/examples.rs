@@ -8,7 +8,7 @@ use testkit::http::HttpServer;
 use testkit::raw::RawPeer;
 use testkit::temp::TempDir;
 
-/// What an example prints. Cargo builds them beside the tests.
+/// Returns an example's output. Cargo builds the examples with the tests.
 fn example(name: &str, words: &[&str]) -> String {
     let tests = std::env::current_exe().unwrap();
     let program: PathBuf = tests.parent().and_then(|deps| deps.parent()).unwrap().join("examples").join(name);

@@ -1,4 +1,4 @@
-//! Many transfers in a loop that somebody else turns: what is news, what lies to be taken, what waits.
+//! Many transfers in a foreign event loop: news, buffered data, and limits.
 
 use std::fs::File;
 use std::io;
@@ -27,7 +27,7 @@ fn get(url: &str) -> Request {
     }
 }
 
-/// Turns the loop until it is so; which transfers had news meanwhile.
+/// Runs the loop until the condition holds; returns the transfers with news meanwhile.
 fn turn_until(transfers: &mut Transfers, mut is_so: impl FnMut(&mut Transfers) -> bool) -> Vec<usize> {
     let (began, mut told) = (Instant::now(), Vec::new());
     loop {
@@ -41,7 +41,7 @@ fn turn_until(transfers: &mut Transfers, mut is_so: impl FnMut(&mut Transfers) -
     }
 }
 
-/// Runs one to its end and lets it go.
+/// Runs a transfer to its end and releases it.
 fn fetch(transfers: &mut Transfers, request: Request) -> (Code, Vec<u8>) {
     let id = transfers.start(request).unwrap();
     let mut body = Vec::new();
@@ -84,7 +84,7 @@ fn a_redirect_that_is_followed_is_no_last_head() {
         request.options.push((O::Followlocation, follows.into()));
         let id = transfers.start(request).unwrap();
         turn_until(&mut transfers, |transfers| transfers.has_head(id));
-        // Where none is followed, the flag alone does not say so: the first of the body does.
+        // Without followed redirects, the flag alone does not show it: the first byte of body does.
         turn_until(&mut transfers, |transfers| transfers.has_ended(id));
         assert_eq!(transfers.info(id, |info| info.response_code()), status);
         let heads = transfers.take_head(id);
@@ -99,7 +99,7 @@ fn who_takes_nothing_holds_the_sender() {
     let server = HttpServer::plain();
     let mut transfers = Transfers::new(None);
     let id = transfers.start(get(&server.url("/bytes/20000000"))).unwrap();
-    // Some of it is news; what comes afterwards is bounded by the window and one receive.
+    // Part of it is news; the rest is bounded by the window and one receive.
     turn_until(&mut transfers, |transfers| transfers.info(id, |info| info.downloaded()) >= 64 * 1024);
     for _ in 0..10 {
         transfers.perform();
@@ -196,7 +196,7 @@ fn what_is_let_go_is_broken_off() {
     assert!(!transfers.knows(id) && transfers.running() == 0);
     peer.wait_for_ends(1);
     assert_eq!(peer.ends(), 1);
-    transfers.release(id); // nobody's any more
+    transfers.release(id); // without an owner
     transfers.perform();
     assert_eq!(transfers.next_news(), None);
 }
@@ -232,7 +232,7 @@ fn a_share_is_everybodys() {
     assert_eq!(server.accepts(), 1);
 }
 
-/// As long as a loop keeps them they are nobody else's; then they are everybody's again.
+/// While a loop keeps connections nobody else can use them; afterwards everybody can.
 #[test]
 fn kept_connections_go_back_at_the_end() {
     let server = HttpServer::plain();
@@ -311,7 +311,7 @@ fn one_descriptor_stands_for_all() {
     }
     assert!(turns < 20 * 20, "{turns} turns for twenty transfers");
     assert!(!is_readable(&descriptor, Duration::ZERO), "nothing is left to do");
-    // Another thread's call is told by it, and ends a wait.
+    // A call from another thread is reported by it, and ends a wait.
     let wake = transfers.waker();
     let thread = std::thread::spawn(wake);
     thread.join().unwrap();
@@ -321,7 +321,7 @@ fn one_descriptor_stands_for_all() {
     assert!(began.elapsed() < SOON);
 }
 
-/// On a kept connection, be it the engine's own or a share's, a request is no event before its reply is.
+/// On a kept connection, the engine's own or a share's, a request causes no event before its reply does.
 #[test]
 fn what_is_begun_and_run_at_once_is_no_event() {
     let server = HttpServer::plain();
@@ -339,7 +339,7 @@ fn what_is_begun_and_run_at_once_is_no_event() {
         assert_eq!(transfers.info(id, |info| info.connects()), 0);
         assert!(!is_readable(&descriptor, Duration::ZERO), "nothing has come");
         transfers.release(id);
-        // Outside of a turn it is one: else the loop would not come.
+        // Outside of a turn it does: otherwise the loop would not run.
         transfers.start(get(&server.url("/bytes/1"))).unwrap();
         assert!(is_readable(&descriptor, Duration::ZERO));
     }

@@ -1,5 +1,4 @@
-//! The Rust API against servers on loopback: what goes out, what comes back, what is told on the way, how it
-//! fails.
+//! The Rust API against servers on loopback: requests, results, callbacks, failures.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -60,7 +59,7 @@ fn a_post_from_memory() {
     assert_eq!(server.last_request().unwrap().method, "POST");
 }
 
-/// Gives out a text, a few bytes at a time.
+/// Provides a text, a few bytes at a time.
 fn source(handle: &mut Handle, content: &'static [u8]) {
     let place = Rc::new(Cell::new(0));
     let sought = place.clone();
@@ -221,7 +220,7 @@ fn a_closure_may_use_its_own_handle() {
     });
     handle.perform().unwrap();
     assert_eq!(seen.get(), 200);
-    // The closure holds the handle, and the handle the closure: one of them has to let go.
+    // The closure holds the handle, and the handle the closure: the cycle has to be broken.
     handle.on_write(|_| Written::All);
 }
 

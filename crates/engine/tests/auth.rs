@@ -1,5 +1,5 @@
-//! Who is asking, told to servers of many kinds: requests that only ask for a challenge, connections that end
-//! in between, handles that are used again, files of logins that are wrong.
+//! Authentication with servers of many kinds: requests that are only sent to get a challenge, connections
+//! that end in between, reused handles, invalid .netrc files.
 
 mod common;
 
@@ -32,8 +32,7 @@ fn auth_used(easy: &Easy) -> u64 {
     easy.state().info.borrow().rare.auth_used as u64
 }
 
-/// A server that wants Digest, with a nonce of its own for each challenge; `good` is the password that it
-/// takes.
+/// A server that requires Digest, with a new nonce for each challenge; `good` is the valid password.
 fn digest_server() -> HttpServer {
     let count = Mutex::new(0);
     HttpServer::with(move |request| {
@@ -47,7 +46,7 @@ fn digest_server() -> HttpServer {
     })
 }
 
-/// What the requests were: their path's nonce, or none.
+/// Returns the nonce of each request with its path, or none.
 fn nonces(server: &HttpServer) -> Vec<String> {
     let nonce = |request: &Request| {
         let value = request.field("Authorization").unwrap_or("none").to_owned();
@@ -60,7 +59,7 @@ fn nonces(server: &HttpServer) -> Vec<String> {
 }
 
 // covers: CURLOPT_HTTPAUTH, --digest
-/// Digest goes on with the last nonce of its server on the next request of a handle, whoever is asking then.
+/// Digest continues with the server's last nonce on the next request of a handle, for any user.
 #[test]
 fn the_last_nonce_serves_the_next_user() {
     let server = digest_server();
@@ -74,7 +73,7 @@ fn the_last_nonce_serves_the_next_user() {
     assert_eq!(nonces(&server), ["none", "n1", "n2", "n2"]);
 }
 
-/// The same after another scheme has failed, and on one that a want of any has settled on.
+/// The same after another scheme has failed, and for one that CURLAUTH_ANY has chosen.
 #[test]
 fn a_nonce_is_learnt_beside_another_scheme() {
     let server = digest_server();
@@ -92,8 +91,8 @@ fn a_nonce_is_learnt_beside_another_scheme() {
     assert_eq!(nonces(&server)[2..], ["none", "n2", "n2"]);
 }
 
-/// A POST in chunks whose first request leaves its body out all the same sends the chunk that ends it, when
-/// the application said itself that there are chunks; else it has a length of 0.
+/// A chunked POST that omits its body to get a challenge still sends the last chunk if the application set
+/// the header itself; otherwise its length is 0.
 // covers: CURLOPT_HTTPHEADER, CURLOPT_POST, CURLOPT_UPLOAD
 #[test]
 fn an_asking_request_ends_its_chunks() {
@@ -131,7 +130,7 @@ fn an_asking_request_ends_its_chunks() {
     }
 }
 
-/// A request without a body that promises chunks keeps the promise: the connection can be used again.
+/// A request without a body but with a chunked header sends the last chunk: the connection can be reused.
 #[test]
 fn promised_chunks_end_without_a_body() {
     let server = HttpServer::plain();
@@ -206,10 +205,9 @@ fn ntlm_answers_have_a_size() {
     }
 }
 
-/// A file of logins that is required and missing, or can't be read, ends the transfer before anybody is
-/// connected to; one that may be left out says nothing then; and nobody reads it beside a user that the
-/// application gave. What a .netrc file has not is told in a call of the application's, which may change the
-/// handle's settings.
+/// A required .netrc file that is missing or unreadable fails the transfer before connecting; an optional one
+/// is ignored; and none is read if the application set a user. A missing entry is reported by a call of the
+/// application, which may change the handle's settings.
 // covers: CURLOPT_NETRC, CURLOPT_NETRC_FILE
 #[test]
 fn a_host_that_netrc_has_not_is_told_where_logins_part_connections() {
@@ -272,7 +270,8 @@ fn values(server: &HttpServer) -> Vec<String> {
     server.requests().iter().map(value).collect()
 }
 
-/// A want of any asks first, settles, and goes on so for the same user; for another one it asks first again.
+/// CURLAUTH_ANY gets a challenge first, chooses, and keeps the choice for the same user; for another one it
+/// starts again.
 // covers: --anyauth
 #[test]
 fn any_scheme_asks_first_for_each_user() {
@@ -291,7 +290,7 @@ fn any_scheme_asks_first_for_each_user() {
     assert_eq!(values(&server)[3], "none");
 }
 
-/// What did not convince is not sent again, and the refusal is the reply.
+/// A login that was refused is not sent again, and the refusal is the reply.
 #[test]
 fn a_refusal_ends_the_conversation() {
     let digest = "Digest realm=\"r\", nonce=\"n\"";
@@ -316,7 +315,7 @@ fn a_refusal_ends_the_conversation() {
     }
 }
 
-/// A stale nonce is no refusal: the same request goes out once more with the new one, its body too.
+/// A stale nonce is not a refusal: the same request, with its body, is sent again with the new one.
 #[test]
 fn a_stale_nonce_is_replaced() {
     let server = HttpServer::with(|request| match request.field("Authorization") {
@@ -334,7 +333,7 @@ fn a_stale_nonce_is_replaced() {
     assert_eq!((nonces(&server), bodies), (["none", "1", "2"].map(str::to_owned).to_vec(), vec![0, 4, 4]));
 }
 
-/// Where nobody wants to know who is asking, the request that left its body out goes out once more with it.
+/// If no login is needed, the request that omitted its body is sent again with it.
 #[test]
 fn a_server_that_does_not_ask_gets_the_body() {
     let server = HttpServer::with(|_| Some(Response::ok("in")));
@@ -347,7 +346,7 @@ fn a_server_that_does_not_ask_gets_the_body() {
     assert_eq!(values(&server), ["none", "none"]);
 }
 
-/// A redirect within a server goes on with its nonce; one elsewhere takes nothing along.
+/// A redirect within a server keeps its nonce; one to another server takes nothing along.
 // covers: CURLOPT_UNRESTRICTED_AUTH
 #[test]
 fn digest_follows_redirects_of_its_own_server() {
@@ -366,8 +365,8 @@ fn digest_follows_redirects_of_its_own_server() {
     assert_eq!(values(&other), ["none"]);
 }
 
-/// A user without a name and a password without a letter are no proof, and give way to what stands in the
-/// URL; a password alone is one.
+/// An empty user with an empty password is no login, and yields to the one in the URL; a password alone is
+/// one.
 // covers: CURLOPT_USERPWD, CURLOPT_PASSWORD, --user
 #[test]
 fn an_empty_login_proves_nothing() {

@@ -1,5 +1,6 @@
-//! The small protocols with peers that stop after each byte of an answer, or never stop: each transfer ends,
-//! soon and with little memory, and what was cut off is not taken for whole where the protocol can tell.
+//! The small protocols with peers that stop after each byte of a reply, or never stop: each transfer ends,
+//! soon and with little memory, and truncated data is not taken for complete if the protocol can distinguish
+//! them.
 
 mod common;
 
@@ -14,8 +15,8 @@ use testkit::raw::{RawPeer, Step};
 use warmwire_engine::Easy;
 use wire::ldap::ber::{element, integer};
 
-/// A protocol, and an answer that ends its transfer well whatever was asked, in pieces that each wait for a
-/// word.
+/// A protocol, and a reply to any request that ends its transfer successfully, in pieces that each wait for
+/// input.
 struct Talk {
     scheme: &'static str,
     path: &'static str,
@@ -126,7 +127,7 @@ fn peers_that_stop_after_each_byte() {
     }
 }
 
-/// Says a beginning once it has heard something, then the same for ever, until nobody listens any more.
+/// Sends a beginning once it has received something, then the same data endlessly, until the client leaves.
 fn endless(beginning: Vec<Vec<u8>>, again: Vec<u8>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -146,11 +147,11 @@ fn endless(beginning: Vec<Vec<u8>>, again: Vec<u8>) -> u16 {
     port
 }
 
-/// Which protocol, what is said first, what without end, and how that ends.
+/// Protocol, beginning, endless part, and expected result.
 type Row<'a> = (usize, Vec<Vec<u8>>, &'a [u8], Code);
 
-/// What never ends is ended by its nonsense, by a limit of the application's, or by its time; what is kept of
-/// it is little.
+/// Endless input is ended by an error in it, by a limit of the application, or by a time-out; little of it is
+/// stored.
 #[test]
 fn peers_that_never_stop() {
     let ws = b"HTTP/1.1 101 Go\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n".to_vec();
@@ -193,8 +194,8 @@ fn peers_that_never_stop() {
     }
 }
 
-/// Without headers there is nothing that CURLOPT_NOBODY could be content with: a body is a fault, as in curl,
-/// and none is handed out.
+/// Without headers CURLOPT_NOBODY has nothing to return: a body is an error, as in curl, and none is
+/// delivered.
 // covers: CURLOPT_NOBODY
 #[test]
 fn a_body_that_nobody_asked_for() {

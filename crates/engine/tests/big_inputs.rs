@@ -62,11 +62,11 @@ fn strings_have_a_longest() {
     for option in [O::Url, O::Cookie, O::Useragent, O::Referer, O::Username] {
         assert_eq!(easy.set_text(option, Some(long_one.as_bytes())), Ok(()), "{option:?}");
     }
-    // What an application posts has no such limit.
+    // Posted data has no such limit.
     assert_eq!(easy.set_text(O::Copypostfields, Some(too_long.as_bytes())), Ok(()));
 }
 
-/// A host name is no longer than this, whoever would look it up: here a proxy that is not there.
+/// The limit of a host name applies to any look-up: here of a proxy that does not exist.
 #[test]
 fn hosts_have_a_longest() {
     for (length, code) in [(65_535, Code::CouldntConnect), (65_536, Code::UrlMalformat)] {
@@ -124,7 +124,7 @@ fn fields_of_eight_megabytes_are_refused() {
     assert_eq!(reply_to(once(&redirect), |easy| long(easy, O::Followlocation, 1)), refused);
 }
 
-/// The numbers are what curl 8.21 was seen to take and refuse.
+/// The numbers are those that curl 8.21 accepts and refuses.
 #[test]
 fn limits_of_heads_to_the_byte() {
     let field = |length: usize| format!("X-A: {}\r\n", "a".repeat(length - 7));
@@ -166,7 +166,7 @@ fn lengths_that_are_none() {
         let (code, _) = of_head(&format!("Content-Length: {value}\r\n"));
         assert_eq!(code, Code::WeirdServerReply, "{value:?}");
     }
-    // One that does not fit is no length at all: the body ends with the connection.
+    // A length that overflows is ignored: the body ends with the connection.
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nok";
     assert_eq!(reply_to(once(reply), |_| {}).0, Code::Ok);
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nok";

@@ -1,8 +1,8 @@
-//! Files in the key of a connection. One relative name in two folders is two files, and a file that was
-//! replaced under its name is another one: neither the connection nor the TLS session of the first serves for
-//! the second.
+//! Files in the key of a connection. One relative name in two directories is two files, and a file that was
+//! replaced under its name is another one: neither the connection nor the TLS session of the first serves the
+//! second.
 //!
-//! The working folder belongs to the process, so the tests here take turns.
+//! The working directory belongs to the process, so the tests here run one at a time.
 
 mod common;
 
@@ -22,7 +22,7 @@ use testkit::launch::{Sshd, keygen};
 use testkit::temp::TempDir;
 use warmwire_engine::Easy;
 
-/// The relative name that the options are given.
+/// The relative name for the options.
 const NAME: &str = "file";
 
 /// Two folders, and the right to the working folder of the process.
@@ -50,7 +50,7 @@ impl Folders {
         std::env::set_current_dir(self.path(folder)).unwrap();
     }
 
-    /// Writes the named file of a folder, in place of the one that is there.
+    /// Writes the named file in a directory, replacing an existing one.
     fn write(&self, folder: &str, content: &[u8]) {
         let path = self.path(folder);
         fs::write(path.join("new"), content).unwrap();
@@ -115,7 +115,7 @@ fn accepted(easy: &Easy, what: O) {
     assert_eq!(easy.perform(), Code::Ok, "{what:?}: {}", easy.state().message());
 }
 
-/// Neither on the connection that is kept nor by the TLS session.
+/// Fails on the kept connection and with the TLS session.
 fn refused(easy: &Easy, case: &Case) {
     for fresh in [0, 1] {
         long(easy, O::FreshConnect, fresh);
@@ -175,7 +175,7 @@ fn a_replaced_file_is_another_one() {
     }
 }
 
-/// A folder of certificates counts with what is in it.
+/// The contents of a directory of certificates are part of the key.
 #[test]
 fn a_folder_of_certificates_is_its_content() {
     let folders = Folders::new();

@@ -1,4 +1,4 @@
-//! How bodies are handed out: a chunk at a time, and decoded no further than somebody takes them
+//! Delivery of bodies: one chunk at a time, and decoded only as far as the application accepts them
 //! (CURLOPT_WRITEFUNCTION.md, curl_easy_pause.md, CURLOPT_MAXFILESIZE_LARGE.md).
 
 mod common;

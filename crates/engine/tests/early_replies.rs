@@ -1,5 +1,5 @@
-//! Servers that answer before they have read the request's body (RFC 9112 §9.3): who gets the rest of it, and
-//! which connections serve again. What curl 7.88 and 8.21 were seen to do.
+//! Servers that reply before they have read the request's body (RFC 9112 §9.3): whether the rest is sent, and
+//! which connections are reused. Expected values are those of curl 7.88 and 8.21.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn upload(peer: &RawPeer) -> (Easy, Rc<App>) {
     (easy, app)
 }
 
-/// Answers when the body has begun; `rest` is what happens after that.
+/// Replies when the body has begun; `rest` happens after that.
 fn answering(reply: &str, rest: &[Step]) -> Script {
     [expect("\r\n\r\nx"), send(reply)].into_iter().chain(rest.iter().cloned()).collect()
 }
@@ -34,8 +34,8 @@ fn reading_on() -> [Step; 4] {
     [Step::Sleep(Duration::from_millis(50)), Step::ExpectBytes(LENGTH - 1), expect("\r\n\r\n"), send(ok)]
 }
 
-/// Code of the upload, then of a GET with the same handle; what the peer had of the body, and how many
-/// connections.
+/// Returns the code of the upload, then of a GET with the same handle; what the peer received of the body,
+/// and the number of connections.
 fn upload_then_get(reply: &str, rest: &[Step], change: impl Fn(&Easy)) -> (Code, Code, i64, usize) {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     let peer = RawPeer::start(vec![answering(reply, rest), vec![expect("\r\n\r\n"), send(ok)]]);
@@ -82,7 +82,7 @@ fn unless_the_application_wants_to_go_on() {
         let found = upload_then_get(&reply, &reading_on(), |easy| long(easy, O::KeepSendingOnError, 1));
         assert_eq!(found, (Code::Ok, Code::Ok, LENGTH as i64, 1), "{status}");
     }
-    // Not even that is of use to a server that closes.
+    // Even that does not help if the server closes.
     let reply = "HTTP/1.1 413 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
     let (.., sent, connections) =
         upload_then_get(reply, &[Step::Hold], |easy| long(easy, O::KeepSendingOnError, 1));

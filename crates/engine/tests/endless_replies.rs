@@ -1,6 +1,5 @@
-//! Replies that never end, or hold more than anybody wants: each fails with curl's code and words, in bounded
-//! memory and before the peer has sent much. One test in a process of its own, because the peak of its memory
-//! is looked at.
+//! Endless or excessive replies: each fails with curl's code and text, in bounded memory and before the peer
+//! has sent much. One test in its own process, because the peak of its memory is measured.
 
 mod common;
 
@@ -16,12 +15,12 @@ use testkit::raw::{RawPeer, Step, expect, send};
 use warmwire_engine::callbacks::Callbacks;
 use warmwire_engine::{Easy, Multi};
 
-/// As much as a peer sends before it gives up.
+/// Amount that a peer sends before it gives up.
 const ENOUGH: usize = 64 << 20;
-/// What one transfer may add to the peak of our memory (KiB); the peer's own piece is part of it.
+/// Amount that one transfer may add to the peak of our memory (KiB), including the peer's own piece.
 const MEMORY: u64 = 8 << 10;
 
-/// A peer that sends the head, then pieces of the same until it is left alone.
+/// A peer that sends the head, then the same piece endlessly until the client leaves.
 fn peer(head: &'static str, piece: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -47,7 +46,7 @@ fn answer(mut socket: TcpStream, head: &str, piece: &str) -> std::io::Result<()>
     Ok(())
 }
 
-/// The peak of our memory so far, which is begun anew.
+/// Returns the peak of our memory so far, and resets it.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -121,7 +120,7 @@ fn plain() {
     assert_eq!((easy.perform(), app.body.borrow().as_slice()), (Code::Ok, b"hi".as_slice()));
 }
 
-/// Keeps nothing.
+/// An application that stores nothing.
 struct Deaf;
 
 impl Callbacks for Deaf {}
@@ -156,7 +155,7 @@ fn talker(scheme: &str, first: &'static [&str], piece: &'static str) -> String {
     format!("{scheme}://user:secret@127.0.0.1:{port}{path}")
 }
 
-/// What mail servers and FTP's may say without end, where that begins, and how it ends.
+/// Endless output of mail and FTP servers: what precedes it, and the expected result.
 const TALKERS: &[(&str, &[&str], &str, Code)] = &[
     ("imap", &[], "* NO greeting\n", Code::WeirdServerReply),
     ("imap", &[], "B001 OK\r\n", Code::OperationTimedout),
@@ -213,7 +212,7 @@ fn others_have_their_turn() {
     multi.remove(&talking);
 }
 
-/// The same of a proxy that shall open a tunnel.
+/// The same for a proxy that should open a tunnel.
 fn proxies() {
     for (head, piece, message) in [
         ("HTTP/1.1 200 OK\r\nX: ", "y", "CONNECT response too large"),

@@ -140,7 +140,7 @@ fn nonsense_for_epsv() {
     }
 }
 
-/// Only who names nobody is anonymous.
+/// Only a transfer without a user is anonymous.
 #[test]
 fn an_empty_user_is_said_as_it_is() {
     let rows: [(&str, &str, [&str; 2]); 5] = [
@@ -161,7 +161,7 @@ fn an_empty_user_is_said_as_it_is() {
     }
 }
 
-/// Nothing in it is less than what a .netrc file has for the host.
+/// It has precedence over the host's entry in .netrc.
 #[test]
 fn a_file_goes_before_an_empty_user() {
     let folder = testkit::temp::TempDir::new("netrc").unwrap();

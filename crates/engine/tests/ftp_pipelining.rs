@@ -1,5 +1,4 @@
-//! FTP commands that do not wait for one another, against the embedded server: what it sees, and what it may
-//! do wrong.
+//! Pipelined FTP commands, against the embedded server: what it receives, and its possible faults.
 
 mod common;
 
@@ -44,7 +43,7 @@ fn by_default_the_commands_are_those_of_curl() {
         text(&easy, O::Url, &server.url("/file"));
         assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
         assert_eq!(server.accepts(), 1);
-        // RETR went after the file that is not there, too: nobody waited for the reply to SIZE.
+        // RETR was sent for the missing file, too: the reply to SIZE was not awaited.
         let commands = server.commands();
         commands.into_iter().filter(|command| command != "RETR none").collect::<Vec<_>>()
     };
@@ -66,7 +65,7 @@ fn ahead_the_next_port_is_asked_for_at_the_end_of_a_file() {
     );
     assert_eq!((server.accepts(), server.data_accepts()), (1, 5));
 
-    // Whatever comes next finds the connection in step.
+    // The next command finds the connection in step.
     let (text_of, size) = (|app: &App| String::from_utf8_lossy(&app.headers.take()).into_owned(), 2048);
     text_of(&app);
     long(&easy, O::Nobody, 1);
@@ -97,7 +96,7 @@ fn in_turn_at_most_four_connections() {
     }
     assert!((1..=4).contains(&server.accepts()), "{}", server.accepts());
 
-    // A server that wants no second one is not asked for a third.
+    // If the server refuses a second connection, no third one is tried.
     let faults = Faults { most_clients: Some(1), ..Faults::default() };
     let server = FtpServer::with_faults("/file", pattern(2048), faults);
     let (easy, app) = handle_at(FtpPipelining::InTurn, &server.url("/file"));
@@ -134,8 +133,8 @@ fn served_by(greeting: &str, together: Together, level: FtpPipelining) -> FtpSer
     server
 }
 
-/// It says that it reads a stream, and takes one command of what it reads: what it lost is sent again on the
-/// connection that there is, and no more is sent together.
+/// A server that claims to read a stream, but processes one command of each read: lost commands are sent
+/// again on the same connection, and no more are sent together.
 #[test]
 fn a_server_that_loses_commands_keeps_its_connection() {
     for greeting in ["(vsFTPd 3.0.3)", "testkit"] {
@@ -149,8 +148,7 @@ fn a_server_that_loses_commands_keeps_its_connection() {
     }
 }
 
-/// Of a server that is not known nothing is asked together before it is worth it, and never at the first
-/// file.
+/// An unknown server gets no pipelined commands before it is worth it, and never for the first file.
 #[test]
 fn an_unknown_server_is_not_tried_at_once() {
     let together = |server: &FtpServer| server.together();

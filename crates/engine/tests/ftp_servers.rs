@@ -1,5 +1,5 @@
-//! FTP through the engine against vsftpd, proftpd, pure-ftpd and pyftpdlib: what servers that many run make
-//! of our commands, of those that do not wait for one another, and of TLS.
+//! FTP through the engine against vsftpd, proftpd, pure-ftpd and pyftpdlib: common servers with our commands,
+//! pipelined commands, and TLS.
 
 mod common;
 
@@ -24,7 +24,7 @@ enum Tls {
     Implicit,
 }
 
-/// A server, and what trusts its certificate.
+/// A server, and a handle's trust in its certificate.
 struct World {
     server: Ftpd,
     directory: TempDir,
@@ -32,7 +32,7 @@ struct World {
 }
 
 impl World {
-    /// `None` without root, or for what a server does not have.
+    /// Returns `None` without root, or if the server lacks the feature.
     fn start(kind: FtpdKind, tls: Tls, sizes: &[usize]) -> Option<World> {
         let authority = Authority::new();
         let directory = TempDir::new("ftp-servers").unwrap();
@@ -119,7 +119,7 @@ fn listings(world: &World, level: FtpPipelining, what: &str) {
         assert_eq!(lines.lines().filter(|l| l.contains("bytes-")).count(), 3, "{what}");
     }
     long(&easy, O::Wildcardmatch, 1);
-    // A bare question mark would begin a query, which FTP has no use for; curl cuts it off, too.
+    // A bare question mark would start a query, which FTP does not have; curl cuts it off, too.
     for pattern in ["/bytes-[12]0", "/bytes-%3F0?x"] {
         text(&easy, O::Url, &world.server.url(pattern));
         perform(&easy, what);
@@ -178,10 +178,8 @@ fn a_thousand_files_over_one_control_connection() {
     }
 }
 
-/// Both insist that a data connection resumes the session of its own control connection; six of these at a
-/// time. With an upload proftpd gives no new ticket: two of them take all that the control connection was
-/// given. With an upload proftpd gives no new ticket: two of them take all that the control connection was
-/// given.
+/// Both require that a data connection resumes the session of its own control connection; six of these at a
+/// time. With an upload proftpd issues no new ticket: two of them use all tickets of the control connection.
 #[test]
 fn data_connections_resume_their_own_control_connection() {
     for kind in [FtpdKind::Vsftpd, FtpdKind::Proftpd] {
@@ -210,8 +208,7 @@ fn data_connections_resume_their_own_control_connection() {
     }
 }
 
-/// A connection that came about by ftps: goes on for ftp: to the same host and port, which would be answered
-/// by nobody in clear.
+/// A connection by ftps: is reused for ftp: to the same host and port, which would not answer in clear.
 #[test]
 fn implicit_tls_goes_on_for_a_plain_url() {
     for kind in [FtpdKind::Vsftpd, FtpdKind::Proftpd] {

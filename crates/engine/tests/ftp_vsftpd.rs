@@ -1,4 +1,4 @@
-//! FTP through the engine against vsftpd: what a server that many run makes of our commands.
+//! FTP through the engine against vsftpd, a common server.
 
 mod common;
 

@@ -85,7 +85,7 @@ fn a_pause_gives_the_same_bytes_again() {
             break message.code;
         }
         if easy.state().flow.receive_paused() {
-            // Nothing is waited for while the application is not ready.
+            // There is no wait while the application is not ready.
             assert!(multi.interests().is_empty());
             resumed += 1;
             assert_eq!(easy.pause(0), Code::Ok);
@@ -159,8 +159,7 @@ fn follows_redirects() {
     assert_eq!(server.accepts(), 1);
 }
 
-/// However fast a body comes, the application gets its turn, and whatever else has happened meanwhile is
-/// seen.
+/// However fast a body arrives, the application is called in between, and other events are processed.
 // covers: curl_multi_perform
 #[test]
 fn one_run_moves_no_more_than_is_fair() {

@@ -1,6 +1,5 @@
-//! HTTP/2 without TLS, asked for by a request of HTTP/1.1 (RFC 7540 §3.2; CURLOPT_HTTP_VERSION(3)): the reply
-//! comes on the session's first stream, others follow on streams of their own, and a server that does not
-//! want it answers in HTTP/1.
+//! HTTP/2 without TLS, requested by a request of HTTP/1.1 (RFC 7540 §3.2; CURLOPT_HTTP_VERSION(3)): the reply
+//! is on the session's first stream, later ones on new streams, and a server that declines replies in HTTP/1.
 
 mod common;
 
@@ -120,7 +119,7 @@ fn a_server_that_agrees_and_speaks_http1_is_a_fault() {
     assert_eq!(easy.perform(), Code::Http2);
 }
 
-/// What became a session is not for a handle that wants HTTP/1.1.
+/// A connection that became a session is not used by a handle that wants HTTP/1.1.
 #[test]
 fn who_wants_http1_gets_a_connection_of_his_own() {
     let plain = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nold";

@@ -60,8 +60,8 @@ fn another_verification_is_another_connection() {
     assert_eq!(server.accepts(), 2);
 }
 
-/// A server that knows no "http/1.0" would end a handshake that offers nothing else. Who asks for TLS 1.0 or
-/// later is told what that means here.
+/// A server that does not know "http/1.0" would end a handshake that offers nothing else. A request for TLS
+/// 1.0 or later gets a note about its meaning here.
 // covers: CURLOPT_HTTP_VERSION, CURLOPT_SSL_ENABLE_ALPN, CURLOPT_SSLVERSION
 #[test]
 fn old_versions_of_http_and_tls() {

@@ -16,10 +16,10 @@ use common::{App, handle, long, text};
 use tables::{Code, EasyOption as O};
 use warmwire_engine::Easy;
 
-/// What a server says to a line; with nothing it closes.
+/// A server's reply to a line; `None` closes.
 type Reply = Option<Vec<u8>>;
 
-/// What was sent to the server, line by line.
+/// The lines sent to the server.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -100,8 +100,7 @@ fn say(text: impl Into<String>) -> Reply {
     Some(text.into().into_bytes())
 }
 
-/// A server like most; what it answers to the rest of a command is `special`'s, where that knows it. `TAG` is
-/// the tag.
+/// A typical server; `special` has replies to particular commands. `TAG` is replaced by the tag.
 fn usual(line: &str, special: &[(&str, &str)]) -> Reply {
     let (tag, command) = line.split_once(' ').unwrap_or((line, ""));
     if let Some((_, reply)) = special.iter().find(|(start, _)| command.starts_with(start)) {
@@ -164,7 +163,7 @@ fn a_message_and_the_next_on_the_same_connection() {
 
 #[test]
 fn what_a_literal_holds_is_no_line_of_the_servers() {
-    // The second literal says what would end the reply.
+    // The second literal contains what would end the reply.
     const TWO: &str =
         "* 1 FETCH (BODY[1] {5}\r\nhello BODY[2] {14}\r\nTAG NO\r\n1234\r\n)\r\nTAG OK done\r\n";
     const OTHER: &str = "* 9 FETCH (FLAGS ())\r\n* 8 STATUS {13}\r\nTAG NO fooled\r\nB001 NO\r\nA999 NO\r\n";
@@ -226,7 +225,7 @@ fn lists_and_own_commands() {
     }
 }
 
-/// curl's test 1848: what a FETCH of a range or a list brings is told as headers alone.
+/// curl's test 1848: the reply to a FETCH of a range or a list is delivered only as headers.
 #[test]
 fn a_fetch_of_many_messages_has_no_body() {
     const FLAGS: &str = "* 1 FETCH (FLAGS ())\r\n* 2 FETCH (BODY[] {2}\r\nhi)\r\nTAG OK\r\n";
@@ -254,7 +253,7 @@ fn a_fetch_of_many_messages_has_no_body() {
     }
 }
 
-/// Who wants no more of a reply can still say goodbye: the server reads on.
+/// A client that wants no more of a reply can still say goodbye: the server keeps reading.
 #[test]
 fn a_reply_of_which_nothing_is_wanted_is_followed_by_a_goodbye() {
     type Exchange = &'static [(&'static str, &'static str)];
@@ -318,7 +317,7 @@ fn a_literal_that_ends_early() {
     assert_eq!(log.lines().len(), 4, "nothing is said behind half a literal");
     let (port, _) = serve("* OK\r\n", Pace::Whole, |line| match line.contains("FETCH") {
         false => usual(line, &[]),
-        // What is said after the literal's start is all there is.
+        // Nothing follows the start of the literal.
         true => say("* 1 FETCH (BODY[] {500}\r\nshort"),
     });
     let (easy, app) = handle(&format!("imap://user:secret@127.0.0.1:{port}/box/;UID=1"));
@@ -351,7 +350,7 @@ fn no_line_is_slipped_in() {
     }
 }
 
-/// CVE-2021-22947: nor does what came in clear behind the go-ahead pass for a reply under TLS.
+/// CVE-2021-22947: data received in clear after the go-ahead is not taken for a reply under TLS.
 #[test]
 fn tls_that_does_not_come_keeps_the_password() {
     const STARTTLS: &str = "* CAPABILITY IMAP4 STARTTLS AUTH=PLAIN\r\nTAG OK\r\n";
@@ -435,8 +434,8 @@ fn messages_are_appended() {
     assert_eq!(code, Code::UrlMalformat);
 }
 
-/// Where a server takes literals unasked (RFC 7888), nobody waits for it to ask; on a kept connection
-/// neither. A long one waits: a server that doesn't want it need not read it.
+/// If a server accepts literals without a continuation request (RFC 7888), none is awaited; nor on a kept
+/// connection. A long one waits: a server that refuses it need not read it.
 #[test]
 fn literals_that_nobody_waits_for() {
     for (offer, size, unasked) in [

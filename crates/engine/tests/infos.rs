@@ -1,5 +1,4 @@
-//! What a transfer says of itself afterwards (curl_easy_getinfo.md, its TIMES, and the pages of the single
-//! infos).
+//! Infos after a transfer (curl_easy_getinfo.md, its TIMES, and the pages of the single infos).
 
 mod common;
 

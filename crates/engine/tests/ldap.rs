@@ -1,4 +1,4 @@
-//! ldap:// from servers that answer truly, in pieces, oddly, or not at all.
+//! ldap:// with servers that reply correctly, in pieces, oddly, or not at all.
 //!
 //! covers: CURLOPT_USE_SSL, CURLOPT_USERPWD, CURLINFO_RESPONSE_CODE
 
@@ -33,7 +33,7 @@ fn run(script: Script, path: &str, set: impl FnOnce(&Easy)) -> (Code, String, Ve
     (code, String::from_utf8(body).unwrap(), peer.received().concat())
 }
 
-/// A server that lets everybody in, and answers a search.
+/// A server that accepts any bind, and answers a search.
 fn bound(answers: &[&[u8]]) -> Script {
     let anonymous = wire::ldap::bind(1, b"", b"");
     let mut script = vec![Step::Expect(anonymous), Step::Send(outcome(1, 0x61, 0, ""))];
@@ -130,7 +130,7 @@ fn a_connection_is_kept() {
     assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 2));
 }
 
-/// The server is asked what it knows; then PLAIN goes with the bind.
+/// The server's mechanisms are queried; then PLAIN is sent with the bind.
 #[test]
 fn login_options_ask_for_sasl() {
     let offers = |names: &[&[u8]]| {

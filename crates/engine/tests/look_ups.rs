@@ -1,4 +1,4 @@
-//! When an application hears of name look-ups, and what addresses of the family that is not wanted come to.
+//! When an application is notified of name look-ups, and the treatment of addresses of an unwanted family.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ fn handle() -> (Easy, Rc<Listener>) {
     (Easy::new(Rc::new(Told(listener.clone()))), listener)
 }
 
-/// One transfer: its code, and how often the application was asked.
+/// Runs one transfer; returns its code, and how often the application was called.
 fn get(easy: &Easy, listener: &Listener, url: &str) -> (Code, usize) {
     listener.calls.set(0);
     easy.set_text(O::Url, Some(url.as_bytes())).unwrap();
@@ -103,8 +103,8 @@ fn an_address_that_is_written_out_is_connected_to() {
     assert_eq!(get(&easy, &listener, &url), (Code::CouldntConnect, 1));
 }
 
-/// As in curl: the host that names the local end is looked up like any other, after the one that is connected
-/// to; when that is refused there is nothing to bind to. An interface's name is no host's.
+/// As in curl, the host that names the local end is looked up like any other, after the one to connect to; if
+/// that is refused there is nothing to bind to. An interface's name is not a host.
 // covers: CURLOPT_INTERFACE, CURLOPT_RESOLVER_START_FUNCTION
 #[test]
 fn the_local_host_is_looked_up_too() {

@@ -1,5 +1,4 @@
-//! POP3 and SMTP from peers that follow a script: what is said, what is kept, and what no peer may bring
-//! about.
+//! POP3 and SMTP with scripted peers: what is sent, what is kept, and attacks of peers.
 
 mod common;
 
@@ -98,7 +97,7 @@ fn a_message_that_is_cut_short_is_a_failure() {
     assert_eq!((easy.perform(), &app.body.borrow()[..]), (Code::PartialFile, &b"half\r\n"[..]));
 }
 
-/// A server that closed while nobody looked costs nobody an error.
+/// A kept connection that the server has closed causes no error.
 #[test]
 fn a_connection_that_died_idle_is_replaced() {
     let mut first = pop3_login("USER\r\n");
@@ -112,8 +111,8 @@ fn a_connection_that_died_idle_is_replaced() {
     assert_eq!(peer.accepts(), 2);
 }
 
-/// CVE-2021-22947: what came in clear with the go-ahead for TLS is no reply to what is said under it; and
-/// where TLS is a must, nobody is told the password without.
+/// CVE-2021-22947: data received in clear with the go-ahead for TLS is not a reply under TLS; and if TLS is
+/// required, the password is not sent without it.
 #[test]
 fn no_words_in_clear_pass_for_protected_ones() {
     for (answer, code) in
@@ -150,7 +149,7 @@ fn no_words_in_clear_pass_for_protected_ones() {
     }
 }
 
-/// CVE-2026-4873: a connection in clear serves nobody who demands TLS.
+/// CVE-2026-4873: a connection in clear is not reused if TLS is required.
 #[test]
 fn what_was_made_in_clear_is_not_used_where_tls_is_demanded() {
     let mut clear = pop3_login("USER\r\n");
@@ -192,7 +191,8 @@ fn mails_on_one_connection() {
     assert_eq!(peer.accepts(), 1);
 }
 
-/// One of three recipients is refused: nothing is delivered, or to the others where that was allowed.
+/// One of three recipients is refused: nothing is delivered, or the mail goes to the others if that is
+/// allowed.
 #[test]
 fn a_refused_recipient() {
     for lenient in [false, true] {
@@ -269,7 +269,7 @@ fn refusals_have_curls_codes() {
     }
 }
 
-/// No command of somebody else's gets into the dialogue, and no reply without end is waited out.
+/// No injected command gets into the dialogue, and an endless reply is not waited out.
 #[test]
 fn bad_input() {
     let mut hello = smtp_hello("");
@@ -328,8 +328,8 @@ fn who_sends_on_whose_behalf() {
     assert_eq!(easy.perform(), Code::Ok, "{}: {}", easy.state().message(), said(&peer, 0));
 }
 
-/// A user is given by an empty name, too: who names one is not let in as nobody, and shares no connection
-/// with nobody.
+/// An empty user name counts as a user: such a login is not anonymous, and shares no connection with
+/// anonymous ones.
 // covers: CURLE_LOGIN_DENIED
 #[test]
 fn an_empty_name_is_a_name() {
@@ -355,7 +355,7 @@ fn an_empty_name_is_a_name() {
     assert_eq!(peer.accepts(), 2);
 }
 
-/// A token alone logs in; where the server has no way in for it, nobody is let in as somebody else.
+/// A token alone logs in; if the server has no mechanism for it, there is no login by another one.
 // covers: CURLOPT_XOAUTH2_BEARER
 #[test]
 fn a_token_needs_no_user() {
@@ -401,7 +401,7 @@ fn words_for_logins_that_come_to_nothing() {
     assert_eq!(easy.state().message(), "error extracting credentials from URL");
 }
 
-/// What a message has beyond the limit is not waited for, and the server is told goodbye.
+/// The rest of a message beyond the limit is not awaited, and the server gets a goodbye.
 // covers: CURLOPT_MAXFILESIZE_LARGE
 #[test]
 fn a_message_that_is_too_large_is_followed_by_a_goodbye() {
@@ -415,7 +415,7 @@ fn a_message_that_is_too_large_is_followed_by_a_goodbye() {
     assert!(said(&peer, 0).ends_with("QUIT\r\n"), "{}", said(&peer, 0));
 }
 
-/// Somebody else's login options make another connection.
+/// Other login options make another connection.
 #[test]
 fn a_login_serves_only_who_asks_for_the_same() {
     let logged_in = || {
@@ -440,8 +440,8 @@ fn a_login_serves_only_who_asks_for_the_same() {
     assert_eq!(peer.accepts(), 2);
 }
 
-/// What CURLOPT_HTTPAUTH names has its like among SASL's mechanisms: a token is not replaced by an empty
-/// password, and what login options choose goes before that.
+/// CURLOPT_HTTPAUTH selects the corresponding SASL mechanisms: a token is not replaced by an empty password,
+/// and login options have precedence.
 // covers: CURLOPT_HTTPAUTH
 #[test]
 fn schemes_of_http_choose_mechanisms() {
@@ -468,7 +468,7 @@ fn schemes_of_http_choose_mechanisms() {
     }
 }
 
-/// CURLOPT_MAIL_AUTH is an address without brackets, and stands between some.
+/// CURLOPT_MAIL_AUTH is an address without brackets, which are added.
 // covers: CURLOPT_MAIL_AUTH
 #[test]
 fn an_author_in_brackets() {

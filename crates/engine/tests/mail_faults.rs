@@ -1,5 +1,5 @@
-//! What no mail server may bring about: cuts and silence at any byte, replies without end, a goodbye on an
-//! idle connection; and TLS on request, with what stands in clear behind the go-ahead.
+//! Faults of mail servers: cuts and silence at any byte, endless replies, a goodbye on an idle connection;
+//! and STARTTLS, with data in clear after the go-ahead.
 
 mod common;
 
@@ -28,7 +28,7 @@ use Protocol::{Imap, Pop3, Smtp};
 const ALL: [Protocol; 3] = [Imap, Pop3, Smtp];
 
 impl Protocol {
-    /// A handle for what [`exchange`](Protocol::exchange) answers.
+    /// A handle for the script of [`exchange`](Protocol::exchange).
     fn handle(self, port: u16, tls: bool) -> (Easy, Rc<App>) {
         let s = if tls { "s" } else { "" };
         let url = match self {
@@ -119,7 +119,7 @@ fn length(script: &Script) -> usize {
     script.iter().map(|step| if let Step::Send(bytes) = step { bytes.len() } else { 0 }).sum()
 }
 
-/// The same, up to this byte of the server's.
+/// The same script up to this byte of the server.
 fn up_to(script: &Script, mut left: usize, end: Step) -> Script {
     let mut cut = Script::new();
     for step in script {
@@ -137,7 +137,7 @@ fn up_to(script: &Script, mut left: usize, end: Step) -> Script {
     cut
 }
 
-/// The whole of it in one piece first: otherwise the cuts would show nothing.
+/// The whole script in one piece first: otherwise the cuts would prove nothing.
 #[test]
 fn a_cut_behind_each_byte() {
     for protocol in ALL {
@@ -153,7 +153,7 @@ fn a_cut_behind_each_byte() {
     }
 }
 
-/// A server that says no more is given up after CURLOPT_SERVER_RESPONSE_TIMEOUT_MS, wherever it stopped.
+/// A silent server is abandoned after CURLOPT_SERVER_RESPONSE_TIMEOUT_MS, wherever it stopped.
 #[test]
 fn silence() {
     for protocol in ALL {
@@ -170,7 +170,7 @@ fn silence() {
     }
 }
 
-/// Each byte in a packet of its own.
+/// Each byte in a separate packet.
 #[test]
 fn byte_by_byte() {
     for protocol in ALL {
@@ -186,7 +186,7 @@ fn byte_by_byte() {
     }
 }
 
-/// Lines that never come to an end of the reply: time and memory have one.
+/// Lines that never end the reply: time and memory are bounded.
 #[test]
 fn replies_without_end() {
     let endless = |first: &str, line: &str| {
@@ -214,13 +214,13 @@ fn replies_without_end() {
         long(&easy, O::ServerResponseTimeoutMs, 300);
         let code = easy.perform();
         let fits = [Code::OperationTimedout, Code::WeirdServerReply, Code::RecvError];
-        // A greeting is taken for one whatever follows; the rest is not what was asked for.
+        // A greeting is accepted whatever follows; the rest is not the expected reply.
         assert!(fits.contains(&code), "{protocol:?} {line:?}: {code:?}");
         assert!(app.body.borrow().is_empty());
     }
 }
 
-/// A server that says goodbye to an idle connection, before or while it is used again, costs nobody an error.
+/// A server that says goodbye on an idle connection, before or while it is reused, causes no error.
 #[test]
 fn goodbyes() {
     for (protocol, goodbye) in [
@@ -236,8 +236,8 @@ fn goodbyes() {
             Smtp => "MAIL FROM:<me@b>\r\n",
         };
         let when_asked = [&first[..], &[expect(asked), send(goodbye), Step::Finish]].concat();
-        // What POP3's server says before it closes looks like an answer (RFC 1939 section 3 has it close
-        // without a word).
+        // A POP3 server's message before it closes looks like a reply (by RFC 1939 section 3 it closes
+        // silently).
         let scripts = if protocol == Pop3 { vec![at_once] } else { vec![at_once, when_asked] };
         for script in scripts {
             let again: Script = protocol.whole().into_iter().map(renumbered).collect();
@@ -252,8 +252,8 @@ fn goodbyes() {
     }
 }
 
-/// A connection that another handle has left in a share serves the next one's message, and what its server
-/// says while it lies there costs that one no error either.
+/// A connection that another handle has left in a share serves the next one's message, and a server's goodbye
+/// meanwhile causes no error either.
 #[test]
 fn shared_connections() {
     for (protocol, goodbye) in [
@@ -296,7 +296,7 @@ fn renumbered(step: Step) -> Step {
     }
 }
 
-/// Two messages under TLS, which begins at once or on request.
+/// Two messages under TLS, implicit or by STARTTLS.
 fn under_tls(protocol: Protocol, on_request: bool) -> Script {
     let mut script = vec![protocol.greeting()];
     if on_request {
@@ -320,8 +320,8 @@ fn under_tls(protocol: Protocol, on_request: bool) -> Script {
     script
 }
 
-/// TLS at once and on request, and the second message on the same connection. A certificate that isn't
-/// trusted is told nothing.
+/// Implicit TLS and STARTTLS, and the second message on the same connection. A server with an untrusted
+/// certificate receives nothing.
 // covers: CURLOPT_USE_SSL
 #[test]
 fn tls() {
@@ -357,7 +357,7 @@ fn tls() {
     }
 }
 
-/// CVE-2026-8286: what was upgraded with other demands on TLS is another connection.
+/// CVE-2026-8286: a connection upgraded with other TLS settings is another one.
 #[test]
 fn an_upgraded_connection_serves_who_demands_the_same() {
     let config = Authority::new().good().server_config().unwrap();

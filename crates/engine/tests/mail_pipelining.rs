@@ -1,4 +1,4 @@
-//! PIPELINING and CHUNKING of SMTP: what leaves together, what never does, and what becomes of refusals.
+//! PIPELINING and CHUNKING of SMTP: what is sent together, what never is, and refusals.
 
 mod common;
 
@@ -32,7 +32,7 @@ fn hello(extensions: &str) -> Script {
     vec![send("220 hi\r\n"), expect("EHLO client\r\n"), send(&format!("250-me\r\n{extensions}250 HELP\r\n"))]
 }
 
-/// What the server reads before it says a word, and what it says then.
+/// A turn of the script: the server reads this, then replies.
 fn turn(script: &mut Script, asked: &str, answer: &str) {
     script.extend([expect(asked), send(answer)]);
 }
@@ -55,7 +55,7 @@ fn one_recipient() {
     assert_eq!(peer.accepts(), 1);
 }
 
-/// With several, a mail waits for what is said to them: as one chunk, in two round trips.
+/// With several recipients, a mail waits for the replies about them: as one chunk, in two round trips.
 #[test]
 fn several_recipients() {
     let together = "MAIL FROM:<me@b>\r\nRCPT TO:<a@b>\r\nRCPT TO:<c@d>\r\n";
@@ -83,8 +83,8 @@ fn several_recipients() {
     }
 }
 
-/// One of three is refused: nothing is delivered, however the server offers to speak; or to the others where
-/// that is allowed.
+/// One of three is refused: nothing is delivered, whatever the server offers; or the mail goes to the others
+/// if that is allowed.
 #[test]
 fn one_of_three_is_refused() {
     for extensions in ["250-PIPELINING\r\n250-CHUNKING\r\n", "250-PIPELINING\r\n"] {
@@ -110,7 +110,7 @@ fn one_of_three_is_refused() {
     }
 }
 
-/// A go-ahead though nobody is there to get it: RFC 2920 section 3.1 has the lone dot, and no mail is sent.
+/// A go-ahead although no recipient is left: RFC 2920 section 3.1 requires a single dot, and no mail is sent.
 #[test]
 fn a_go_ahead_for_nobody() {
     let all = ["a@b", "c@d", "e@f"];
@@ -155,7 +155,7 @@ fn one_by_one() {
         [("", None), ("250-PIPELINING\r\n250-CHUNKING\r\n", Some(SmtpPipelining::Wait))]
     {
         let mut script = hello(extensions);
-        // What comes before it was asked for would end up in front of the next command.
+        // An unsolicited reply would be taken for the one to the next command.
         turn(&mut script, "MAIL FROM:<me@b>\r\n", "250 ok\r\n");
         turn(&mut script, "RCPT TO:<a@b>\r\n", "250 ok\r\n");
         turn(&mut script, "DATA\r\n", "354 go\r\n");
@@ -168,7 +168,7 @@ fn one_by_one() {
     }
 }
 
-/// Hundreds of recipients leave in groups, so that nobody's buffer has to hold all replies.
+/// Hundreds of recipients are sent in groups, so that no buffer has to hold all replies.
 #[test]
 fn many_recipients() {
     let recipients: Vec<String> = (0..250).map(|n| format!("r{n}@b")).collect();
@@ -185,8 +185,8 @@ fn many_recipients() {
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
 }
 
-/// A refusal in the middle of a mail ends it, whether the server goes on reading or not; the connection
-/// serves no more.
+/// A refusal in the middle of a mail ends it, whether the server keeps reading or not; the connection is not
+/// reused.
 #[test]
 fn an_early_refusal() {
     for end in [Step::Hold, Step::Cut] {

@@ -1,5 +1,5 @@
 //! An application that uses its handle from inside every callback: options, infos, cookies. Nothing is
-//! borrowed while it is called, wherever that is; in a debug build every entry says so.
+//! borrowed during any call; a debug build checks every one.
 
 mod common;
 
@@ -90,7 +90,7 @@ fn meddler(url: &str) -> (Easy, Rc<Meddler>) {
     (easy, meddler)
 }
 
-/// Ends the circle of the two, and asks for what must have been said.
+/// Breaks the cycle of the two, and checks the expected output.
 fn end(easy: &Easy, meddler: &Meddler, wanted: &str) {
     easy.close();
     assert!(meddler.said.borrow().contains(wanted), "{}", meddler.said.borrow());
@@ -134,7 +134,7 @@ fn an_alternative_service() {
     end(&easy, &meddler, "Alt-svc connecting from [h1]localhost:1 to [h1]localhost:");
 }
 
-/// The second connection of the application's own takes the place of the first, whose closing is told.
+/// A second connection of the application replaces the first one, whose close is reported.
 #[test]
 fn connections_of_the_applications_own() {
     let server = HttpServer::plain();
@@ -179,7 +179,7 @@ fn a_panic_ends_its_transfer_alone() {
     multi.remove(&panics);
     app.0.set(false);
     assert_eq!(panics.perform(), Code::Ok);
-    // The same on the stack of the caller.
+    // The same on the caller's stack.
     app.0.set(true);
     let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| panics.perform()));
     assert!(run.is_err());

@@ -1,4 +1,4 @@
-//! mqtt:// against brokers that answer truly, in another order, in pieces, oddly, or not at all.
+//! mqtt:// with brokers that reply correctly, in another order, in pieces, oddly, or not at all.
 //!
 //! covers: CURLOPT_UPKEEP_INTERVAL_MS, CURLOPT_MAXFILESIZE_LARGE
 
@@ -28,7 +28,7 @@ fn expect(bytes: &[u8]) -> Step {
     Step::Expect(bytes.to_vec())
 }
 
-/// A broker that lets the client in and hears it subscribe. All scripts end with hearing the client out.
+/// A broker that accepts the client and its subscription. All scripts end by reading to the client's end.
 fn subscribed() -> Script {
     vec![expect(CONNECT), Step::ExpectBytes(8), bytes(ACCEPTED), expect(SUBSCRIBE)]
 }
@@ -91,7 +91,7 @@ fn servers_that_break_off_or_talk_nonsense() {
     }
 }
 
-/// curl's words, by which programs know what a broker did.
+/// curl's texts, which programs match.
 #[test]
 fn words_for_what_brokers_do() {
     let rows: [(&[u8], &str); 5] = [
@@ -150,7 +150,7 @@ fn topics() {
     }
 }
 
-/// A broker drops clients that it hears nothing of; one that is asked whether it is there hears something.
+/// A broker drops silent clients; pings prevent that.
 #[test]
 fn a_long_subscription_is_kept_up() {
     let mut script = subscribed();

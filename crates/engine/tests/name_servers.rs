@@ -1,4 +1,4 @@
-//! Name servers that the application names, or says whence they are asked.
+//! Name servers that the application sets, and local addresses for their queries.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn they_are_asked_instead_of_the_system() {
     assert_eq!(easy.perform(), Code::CouldntResolveHost);
 }
 
-/// A connection to a name that others know as another's serves nobody who asks them.
+/// A connection to a name that other servers resolve differently is not shared with users of those.
 #[test]
 fn who_asks_others_gets_a_connection_of_its_own() {
     let (server, dns, other) = (HttpServer::plain(), at_home(), at_home());
@@ -75,7 +75,7 @@ fn what_is_no_address_is_refused_at_once() {
     }
 }
 
-/// The sockets are among those that an event loop hears of.
+/// Their sockets are reported to an event loop.
 #[test]
 fn time_runs_out_over_silence() {
     let dns = NameServer::start(|_| Says::Silence);
@@ -102,7 +102,7 @@ fn published_configurations_are_asked_for() {
         _ => Says::Records(Vec::new()),
     });
     let url = format!("https://a.example:{port}/");
-    // What is greased, or not wanted at all, still looks for protocols and ports.
+    // Without ECH, or with GREASE, protocols and ports are still queried.
     for wish in ["hard", "grease", "false"] {
         let easy = asking(&url, &dns);
         let before = dns.asked().len();
@@ -115,13 +115,13 @@ fn published_configurations_are_asked_for() {
     }
 }
 
-/// A server on IPv6 alone. The same port of IPv4 is nobody's, or listens and says nothing.
+/// A server only on IPv6. The same port on IPv4 is unused, or accepts and stays silent.
 fn on_six(authority: &Authority, silent: bool) -> (HttpServer, Option<TcpListener>) {
     let six = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
     for _ in 0..100 {
         let tls = Some(authority.for_names(&["a.example"]).server_config().unwrap());
         let server = HttpServer::start(Config { tls, address: Some(six), ..Config::default() }).unwrap();
-        // Another test beside this one may have it.
+        // Another test may use it.
         if let Ok(four) = TcpListener::bind(("127.0.0.1", server.port())) {
             return (server, silent.then_some(four));
         }

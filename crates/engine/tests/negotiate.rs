@@ -61,9 +61,9 @@ fn become_bob() {
     std::fs::copy(file("TICKETS_OF_BOB"), file("KRB5CCNAME")).unwrap();
 }
 
-/// CVE-2015-3148, CVE-2023-27536, CVE-2026-19931: a connection that a ticket has authenticated serves the
-/// ticket's user alone. That may be another user than CURLOPT_USERNAME names, and another one after the
-/// ticket cache was replaced.
+/// CVE-2015-3148, CVE-2023-27536, CVE-2026-19931: a connection authenticated by a ticket serves only the
+/// ticket's user. That may be another user than CURLOPT_USERNAME names, and another one after the ticket
+/// cache was replaced.
 #[test]
 fn a_negotiate_connection_belongs_to_its_user() {
     play("act_belongs_to_its_user");
@@ -105,7 +105,7 @@ fn act_belongs_to_its_user() {
     long(&easy, O::Httpauth, 1);
     perform(&easy);
     assert_eq!(server.last_request().unwrap().field("Authorization"), None);
-    // A connection that a ticket has just authenticated is nobody's who shows none.
+    // A connection that a ticket has just authenticated is not used for a transfer without one.
     let server = anybody();
     text(&easy, O::Url, &server.url("/"));
     text(&easy, O::Userpwd, "alice:");
@@ -120,8 +120,8 @@ fn act_belongs_to_its_user() {
     );
 }
 
-/// Faults of curl 8.22 itself (CVE-2026-86413, CVE-2026-94265): the ticket of whoever we are goes to the
-/// server that the application named, not to whom that one sends us on, whatever user stands in the new URL.
+/// Faults of curl 8.22 itself (CVE-2026-86413, CVE-2026-94265): our ticket is sent to the server that the
+/// application named, not to the target of a redirect, whatever user is in the new URL.
 #[test]
 fn a_redirect_gets_no_ticket() {
     play("act_redirect");
@@ -175,8 +175,8 @@ fn act_forwarded() {
     assert_eq!(proofs(&proxy, "Authorization"), ["Negotiate"; 3]);
 }
 
-/// CVE-2011-2192: who may act in our name is asked for, and is told in the ticket's flags; see
-/// `NegotiateServer`'s cases for what Apache gets. Here: the token grows by the ticket that goes along.
+/// CVE-2011-2192: delegation is explicit, and visible in the ticket's flags; see `NegotiateServer`'s cases
+/// for what Apache receives. Here: the token grows by the delegated ticket.
 #[test]
 fn nothing_is_delegated_unless_asked() {
     play("act_delegates");
@@ -199,7 +199,7 @@ fn act_delegates() {
     assert!(lengths[2] > lengths[0] + 500, "{lengths:?}");
 }
 
-/// Proxies: as a proxy for plain requests, and asked for a tunnel, with a user and without one.
+/// Proxies: for plain requests and for tunnels, with a user and without one.
 #[test]
 fn proxies_get_tickets() {
     play("act_proxies");
@@ -213,7 +213,7 @@ fn act_proxies() {
             let proxy = HttpServer::with(move |request| {
                 let known = request.field("Proxy-Authorization").is_some_and(|v| v.starts_with("Negotiate "));
                 let refused = Response::status(407).with("Proxy-Authenticate", "Negotiate");
-                // What comes through a tunnel is for the origin, and what opens one has no body.
+                // Requests through a tunnel are for the origin, and the one that opens it has no body.
                 let through = tunnel == 1 && request.method != "CONNECT";
                 let accepted = Response::ok(if through || tunnel == 0 { "in" } else { "" });
                 Some(if known || through { accepted } else { refused })
@@ -225,7 +225,7 @@ fn act_proxies() {
             long(&easy, O::Proxyauth, CURLAUTH_NEGOTIATE as i64);
             perform(&easy);
             assert_eq!(proofs(&proxy, "Proxy-Authorization")[0], "Negotiate", "{user:?} {tunnel}");
-            // The service of that name has no key, so that there is no ticket and nothing is said.
+            // The service of that name has no key, so there is no ticket and nothing is sent.
             text(&easy, O::ProxyServiceName, "unheard-of");
             easy.perform();
             assert_eq!(proofs(&proxy, "Proxy-Authorization").last().unwrap(), "", "{user:?} {tunnel}");

@@ -1,5 +1,4 @@
-//! Replies that no well-behaved server sends: what the application still gets, and the code and words that
-//! curl has.
+//! Replies that no well-behaved server sends: what the application still receives, and curl's code and text.
 
 mod common;
 
@@ -9,7 +8,7 @@ use testkit::http::{HttpServer, Response};
 use testkit::raw::{RawPeer, Step, expect, send};
 use warmwire_engine::Easy;
 
-/// What comes of a reply that is followed by the end of the connection: code, message, body.
+/// Returns the result of a reply followed by the end of the connection: code, message, body.
 fn fetched(reply: &str) -> (Code, String, String) {
     let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(reply), Step::Finish]]);
     let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
@@ -56,13 +55,13 @@ fn the_first_field_may_begin_with_a_blank() {
     assert_eq!(fetched(reply), (Code::Ok, String::new(), "ok".to_owned()));
 }
 
-/// What a status line must be, what is let pass, and what only looks like one.
+/// Valid status lines, tolerated ones, and invalid ones.
 #[test]
 fn odd_status_lines() {
     let rows = [
         ("HTTP/1.1 2000 x", Code::Ok, ""),
         ("HTTP/1.1\t200=OK", Code::Ok, ""),
-        // What only begins like a status line counts as a 200, as in curl.
+        // A line that only begins like a status line counts as a 200, as in curl.
         ("http/1.1 404 Not Found", Code::Ok, ""),
         ("http/4", Code::Ok, ""),
         ("HTTP/2.0 404 Not Found", Code::Ok, ""),
@@ -120,8 +119,8 @@ fn odd_fields() {
     assert_eq!(fetched("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX"), cut);
 }
 
-/// What another request replaces need not be whole on a connection that serves no other, and what is not
-/// newer is not read.
+/// A reply that another request follows need not be complete if the connection is not reused, and a document
+/// that is not newer is not read.
 // covers: CURLOPT_TIMECONDITION, CURLINFO_SIZE_DOWNLOAD_T
 #[test]
 fn bodies_that_nobody_reads_may_be_broken() {
@@ -149,7 +148,7 @@ fn bodies_that_nobody_reads_may_be_broken() {
     }
 }
 
-/// What could not be decoded, and what no longer fits, has not been downloaded.
+/// Data that could not be decoded, or exceeds the limit, does not count as downloaded.
 // covers: CURLINFO_SIZE_DOWNLOAD_T, CURLOPT_MAXFILESIZE
 #[test]
 fn what_nobody_took_is_not_counted() {
@@ -168,7 +167,7 @@ fn what_nobody_took_is_not_counted() {
     }
 }
 
-/// What begins with the end of a line ends the head: what follows it there is body.
+/// A line that begins with a line ending ends the head: what follows is body.
 #[test]
 fn a_head_ends_where_a_line_begins_with_its_end() {
     for (reply, body) in [
@@ -179,7 +178,7 @@ fn a_head_ends_where_a_line_begins_with_its_end() {
     }
 }
 
-/// What is asked of the reply decides what of it is judged, and in which words.
+/// The request decides which parts of the reply are checked, and the error texts.
 // covers: CURLOPT_TRANSFER_ENCODING, CURLOPT_MAXFILESIZE, CURLOPT_HTTP_VERSION, CURLINFO_RESPONSE_CODE, CURLINFO_HTTP_VERSION
 #[test]
 fn what_was_asked_decides_what_is_a_fault() {
@@ -211,7 +210,7 @@ fn what_was_asked_decides_what_is_a_fault() {
     assert_eq!(asked(&[], "HTTP/1.1 403 \rNo\r\n\r\n").2, 403);
 }
 
-/// An empty first line goes to the application like a head, before it is told that there is none.
+/// An empty first line is passed to the application like a head, before the error.
 #[test]
 fn an_empty_line_before_the_reply() {
     let peer =
@@ -222,7 +221,7 @@ fn an_empty_line_before_the_reply() {
     assert_eq!(easy.state().info.borrow().header_size, 2);
 }
 
-/// A Location that is a URL of its own is told without being encoded, and what is no URL at all as it came.
+/// A Location that is an absolute URL is reported unencoded, and an invalid one as received.
 // covers: CURLINFO_REDIRECT_URL
 #[test]
 fn a_location_of_its_own_is_not_encoded() {
@@ -243,7 +242,7 @@ fn a_location_of_its_own_is_not_encoded() {
     }
 }
 
-/// Where a reply would have led is told whatever its status, when all of it has come.
+/// The target of a redirect is reported whatever the status, after the whole reply.
 // covers: CURLINFO_REDIRECT_URL
 #[test]
 fn a_location_is_told_with_any_status() {
@@ -264,7 +263,7 @@ fn a_location_is_told_with_any_status() {
     }
 }
 
-/// CURLOPT_HTTP_TRANSFER_DECODING 0: all that came is handed out, and the fault is told.
+/// CURLOPT_HTTP_TRANSFER_DECODING 0: everything is delivered, and the fault is reported.
 // covers: CURLOPT_HTTP_TRANSFER_DECODING
 #[test]
 fn raw_chunks_are_handed_out_whatever_they_are() {
@@ -319,8 +318,8 @@ fn a_zero_in_a_name_is_no_name() {
     assert_eq!(easy.perform(), Code::UrlMalformat);
 }
 
-/// curl 8.22's code and words (7.88 says nothing): what was decoded is handed out, and what is missing is an
-/// error. Nothing at all is no compressed data.
+/// curl 8.22's code and text (7.88 reports nothing): decoded data is delivered, and a truncated body is an
+/// error. An empty body is not compressed data.
 // covers: CURLOPT_ACCEPT_ENCODING, CURLE_BAD_CONTENT_ENCODING
 #[test]
 fn compressed_bodies_that_end_too_soon() {

@@ -1,5 +1,4 @@
-//! Names asked for over HTTPS: what the server is asked, whom it is believed, and how a transfer ends when it
-//! isn't.
+//! Names resolved over HTTPS: the queries, trust in the server, and failures.
 
 mod common;
 
@@ -15,7 +14,7 @@ use warmwire_engine::{Easy, Multi};
 const A: u16 = 1;
 const AAAA: u16 = 28;
 
-/// What a server says of a question of this type: records' data, or a response code.
+/// A server's answer to a query of this type: records' data, or a response code.
 type Says = fn(u16) -> Result<Vec<Vec<u8>>, u8>;
 
 fn at_home(kind: u16) -> Result<Vec<Vec<u8>>, u8> {
@@ -98,7 +97,7 @@ fn one_family_is_one_question_and_numbers_are_none() {
     }
 }
 
-/// What is said of the origin's certificate says nothing of the name server's.
+/// Trust in the origin's certificate does not extend to the name server.
 /// covers: CURLOPT_DOH_SSL_VERIFYPEER, CURLOPT_DOH_SSL_VERIFYHOST, CURLOPT_DOH_SSL_VERIFYSTATUS
 #[test]
 fn the_name_server_is_verified_by_options_of_its_own() {
@@ -165,7 +164,7 @@ fn what_is_no_answer_resolves_nothing() {
     assert_eq!(easy.perform(), Code::CouldntResolveProxy);
 }
 
-/// Only https will do: what is asked in clear text is no secret.
+/// Only https is accepted: queries in clear text would not be secret.
 #[test]
 fn a_name_server_without_tls_is_none() {
     let dns = HttpServer::with(|request| Some(reply(request, at_home)));

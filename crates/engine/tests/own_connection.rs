@@ -1,5 +1,5 @@
-//! CURLOPT_CONNECT_ONLY: the application sends and receives by hand, and nothing of what it sent stays behind
-//! while it only waits for the answer.
+//! CURLOPT_CONNECT_ONLY: the application sends and receives itself, and no sent data stays behind while it
+//! only waits for the reply.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn receive(easy: &Easy, wanted: &str) {
     }
 }
 
-/// The end of the handshake leaves, though nothing is ever written.
+/// The end of the handshake is sent, even if nothing is ever written.
 // covers: CURLOPT_CONNECT_ONLY, curl_easy_recv
 #[test]
 fn a_server_may_speak_first() {
@@ -44,7 +44,7 @@ fn a_server_may_speak_first() {
     receive(&easy, "220 hello\r\n");
 }
 
-/// What the application was told is sent reaches the peer without another call.
+/// Data reported as sent reaches the peer without another call.
 // covers: curl_easy_send
 #[test]
 fn what_is_told_as_sent_has_left() {
@@ -64,12 +64,12 @@ fn what_is_told_as_sent_has_left() {
         }
     }
     assert!(refused > 0, "the peer reads late");
-    // No byte more is pushed by anybody while the application waits for the socket alone.
+    // Nothing sends the rest while the application only waits for the socket.
     std::thread::sleep(Duration::from_millis(500));
     receive(&easy, "got it");
 }
 
-/// An application that gives up sending and only receives pushes what was taken all the same.
+/// An application that stops sending and only receives still sends what was accepted.
 #[test]
 fn receiving_pushes_what_was_taken() {
     let (easy, peer) =

@@ -1,4 +1,4 @@
-//! HTTP proxies: what they are told, and what they answer with.
+//! HTTP proxies: what they receive, and their replies.
 
 mod common;
 
@@ -22,13 +22,13 @@ fn bytes(easy: &Easy, option: O, value: &[u8]) {
     easy.set_text(option, Some(value)).unwrap();
 }
 
-/// A proxy that lets itself be used as the server at the end of its tunnels.
+/// A proxy that is also the server at the end of its tunnels.
 fn proxy() -> HttpServer {
     HttpServer::with(|request| (request.method == "CONNECT").then(|| Response::ok("")))
 }
 
-/// CURLOPT_CONNECT_TO.md: a proxy that is handed URLs would go where they lead, so that a tunnel is made.
-/// What leads nowhere else changes nothing.
+/// CURLOPT_CONNECT_TO.md: a proxy that receives URLs would ignore it, so a tunnel is used. An entry without
+/// an effect changes nothing.
 // covers: CURLOPT_CONNECT_TO, --connect-to, CURLOPT_PROXY
 #[test]
 fn connect_to_elsewhere_makes_a_tunnel() {
@@ -50,7 +50,7 @@ fn connect_to_elsewhere_makes_a_tunnel() {
     }
 }
 
-/// A proxy that is named by its address is there whatever family is wanted of names; so is a server.
+/// A proxy with a numeric address is used whatever address family is selected; so is a server.
 // covers: CURLOPT_IPRESOLVE, --ipv4, --ipv6
 #[test]
 fn a_numeric_proxy_is_of_any_family() {
@@ -66,8 +66,8 @@ fn a_numeric_proxy_is_of_any_family() {
     perform(&easy);
 }
 
-/// With CURLHEADER_UNIFIED a CONNECT has the application's own lines; those with secrets are the first
-/// server's.
+/// With CURLHEADER_UNIFIED a CONNECT has the application's own lines; those with secrets are only for the
+/// first server.
 // covers: CURLOPT_HEADEROPT, CURLOPT_HTTPHEADER, CURLOPT_NOPROXY
 #[test]
 fn secrets_of_a_direct_server_reach_no_proxy() {
@@ -92,7 +92,7 @@ fn secrets_of_a_direct_server_reach_no_proxy() {
     }
 }
 
-/// What a proxy is told is bytes: two passwords in Latin-1 are two, and each is sent as it was given.
+/// Credentials for a proxy are bytes: two passwords in Latin-1 differ, and each is sent unchanged.
 // covers: CURLOPT_PROXYUSERPWD, CURLOPT_PROXYPASSWORD
 #[test]
 fn proxy_logins_are_bytes() {
@@ -135,7 +135,7 @@ fn tunnel_through(reply: &str) -> (Code, String, Vec<(String, String)>) {
     (code, headers, fields)
 }
 
-/// A field of a CONNECT reply that goes on in the next line is one field, and one line for the application.
+/// A folded field of a CONNECT reply is one field, and one line for the application.
 // covers: CURLH_CONNECT
 #[test]
 fn folded_fields_of_a_connect_reply() {
@@ -147,7 +147,7 @@ fn folded_fields_of_a_connect_reply() {
     assert_eq!(fields, wanted);
 }
 
-/// What a proxy may say in its CONNECT reply, and what becomes of it.
+/// Possible contents of a CONNECT reply, and their effect.
 #[test]
 fn garbage_in_a_connect_reply() {
     let fine = |fields: &str| format!("HTTP/1.1 200 OK\r\n{fields}\r\n");
@@ -170,7 +170,7 @@ fn garbage_in_a_connect_reply() {
     }
 }
 
-/// Who wants to hear of refusals (CURLOPT_FAILONERROR) hears of a proxy's in the same words.
+/// CURLOPT_FAILONERROR also applies to a proxy's refusal, with the same text.
 // covers: CURLOPT_FAILONERROR, --fail, CURLOPT_HTTPPROXYTUNNEL
 #[test]
 fn a_refused_tunnel_is_an_http_error_for_who_asked() {
@@ -214,8 +214,8 @@ fn a_refused_tunnel_is_an_http_error_for_who_asked() {
     }
 }
 
-/// A proxy that asks without saying how long its body is has none, and is answered where it asked; one that
-/// closes behind a challenge that was being answered is connected to again.
+/// A challenge of a proxy without a length has no body, and is answered on the same connection; after a close
+/// a new one is opened.
 // covers: CURLOPT_PROXYAUTH, --proxy-digest
 #[test]
 fn a_proxy_asks_in_its_own_way() {

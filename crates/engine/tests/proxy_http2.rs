@@ -44,7 +44,7 @@ fn tunnelled(stream: u32, body: &str) -> [Step; 2] {
     [expect("\r\n\r\n"), frame(DATA, 0, stream, answer.as_bytes())]
 }
 
-/// A proxy, which speaks one of these protocols when it is asked by ALPN, the first rather than the others.
+/// A proxy with one of these protocols by ALPN, preferring the first.
 fn proxy(protocol: &str, script: Script) -> (RawPeer, Authority) {
     let authority = Authority::new();
     let mut config = Arc::unwrap_or_clone(authority.good().server_config().unwrap());
@@ -119,7 +119,7 @@ fn failures_have_curls_codes() {
     }
 }
 
-/// More than the proxy has given room for waits until it gives more, and so does the reply for who reads it.
+/// Data beyond the proxy's window waits until it grows, and so does the reply for its reader.
 #[test]
 fn windows_hold_both_ways() {
     const LENGTH: usize = 200_000;
@@ -130,7 +130,7 @@ fn windows_hold_both_ways() {
     script.extend([expect("\r\n\r\n"), Step::ExpectBytes(60_000), room(0), room(1)]);
     script.push(Step::ExpectBytes(LENGTH - 60_000));
     script.push(frame(DATA, 0, 1, head.as_bytes()));
-    // A first window of 64 KiB: what follows is more than that, and sent when some was given back.
+    // An initial window of 64 KiB: the data is more than that, and sent when the window has grown.
     script.extend((0..4).map(|_| frame(DATA, 0, 1, &[b'y'; 15_000])));
     script.push(Step::Expect(vec![0, 0, 4, 8, 0, 0, 0, 0, 1]));
     script.extend((0..2).map(|_| frame(DATA, 0, 1, &[b'y'; 15_000])));
@@ -159,7 +159,7 @@ fn a_proxy_that_does_not_know_it_is_spoken_to_in_http1() {
     assert_eq!(app.body.take(), b"one");
 }
 
-/// As in curl 8.22, a request for an http: URL is handed to the proxy in HTTP/2, with scheme and authority as
+/// As in curl 8.22, a request for an http: URL is sent to the proxy in HTTP/2, with scheme and authority as
 /// fields; the connection is kept for another origin.
 // covers: --proxy-http2
 #[test]

@@ -1,5 +1,4 @@
-//! The race between the addresses of a host, when TLS is spoken from the first byte on: it goes on through
-//! the handshake.
+//! The race between the addresses of a host with TLS: it extends through the handshake.
 
 mod common;
 
@@ -39,7 +38,7 @@ fn to_localhost(by: By, server: &HttpServer, authority: &Authority) -> (Easy, Rc
     long(&easy, O::FreshConnect, 1);
     long(&easy, O::ForbidReuse, 1);
     if by == By::OpenSsl {
-        // What rustls cannot meet.
+        // A list that rustls cannot satisfy.
         text(&easy, O::SslCipherList, "DEFAULT@SECLEVEL=0");
         long(&easy, O::Sslversion, CURL_SSLVERSION_TLSv1_0);
     }
@@ -79,7 +78,7 @@ fn silence_loses(by: By) {
     let length = usize::from(u16::from_be_bytes([hello[3], hello[4]]));
     assert_eq!(hello.len(), 5 + length, "nothing but the one hello");
 
-    // The winner is remembered, and the other one not asked again.
+    // The winner is remembered, and the other one not tried again.
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert!(callers(&silent).is_empty());
     assert_eq!(server.accepts(), 2);

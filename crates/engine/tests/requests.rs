@@ -1,5 +1,5 @@
-//! What a request says, where that hangs on what came before it: an answer of HTTP/1.0, a form that was taken
-//! away, a URL that was given as a handle.
+//! Requests that depend on earlier events: a reply of HTTP/1.0, a form that was removed, a URL that was set
+//! as a handle.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn lines(easy: &Easy, option: O, value: &[&str]) {
     assert_eq!(easy.state().settings.borrow_mut().set_list(option, Some(value)), Ok(()));
 }
 
-/// What a peer was sent over its connections, in text.
+/// Returns what a peer received on its connections, as text.
 fn received(peer: &RawPeer) -> Vec<String> {
     peer.received().iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect()
 }
@@ -81,7 +81,7 @@ fn a_url_handle_takes_the_port_and_its_blanks_are_encoded() {
     assert!(request.starts_with("GET /a%20b HTTP/1.1\r\n"), "{request}");
 }
 
-/// The application's Connection fields stand behind all others, those of the body among them.
+/// The application's Connection fields come after all others, including those of the body.
 // covers: CURLOPT_HTTPHEADER
 #[test]
 fn connection_is_the_last_field() {

@@ -14,7 +14,7 @@ const DESCRIBE: i64 = 2;
 const SETUP: i64 = 4;
 const RECEIVE: i64 = 11;
 
-/// What a request of that kind comes to, and what reached the application.
+/// Returns the result of a request of that kind, and what reached the application.
 fn ask(request: i64, script: Script) -> (Code, Vec<u8>) {
     let peer = RawPeer::start(vec![script]);
     let (easy, app) = handle(&format!("rtsp://127.0.0.1:{}/", peer.port()));
@@ -26,8 +26,8 @@ fn ask(request: i64, script: Script) -> (Code, Vec<u8>) {
 
 const REPLY: &str = "RTSP/1.0 200 OK\r\nCSeq: 1\r\nSession: s\r\nContent-Length: 4\r\n\r\n$\u{0}\u{0}\u{0}";
 
-/// Wherever a server stops, the transfer ends with it. Whole lines count as a head, as in HTTP; the body is
-/// what its length says, whatever it looks like.
+/// Wherever a server stops, the transfer ends. Complete lines count as a head, as in HTTP; the body has its
+/// announced length, whatever it contains.
 #[test]
 fn a_server_that_stops_after_each_byte() {
     let numbered = REPLY.find("Session").unwrap();
@@ -50,7 +50,7 @@ fn a_reply_byte_by_byte() {
     assert_eq!(ask(DESCRIBE, script), (Code::Ok, b"$\0\0\0".to_vec()));
 }
 
-/// What is neither packet nor reply is passed over; nothing of it is kept.
+/// Data that is neither packet nor reply is skipped; nothing of it is stored.
 #[test]
 fn junk_before_a_reply() {
     let reply = "RTSP/1.0 200 OK\r\nCSeq: 1\r\n\r\n";
@@ -76,8 +76,7 @@ fn heads_that_are_none() {
     assert_eq!(answer(&long_line), Code::TooLarge);
 }
 
-/// A packet's length is at most what two bytes can tell; one that is cut off is told when packets are what is
-/// asked for.
+/// A packet's length has two bytes; a truncated packet is an error if packets were requested.
 #[test]
 fn packets_with_lying_lengths() {
     let setup = "RTSP/1.0 200 OK\r\nCSeq: 1\r\nSession: s\r\nTransport: RTP/AVP/TCP;interleaved=0-1\r\n\r\n";
@@ -107,8 +106,8 @@ fn packets_with_lying_lengths() {
     assert_eq!(*app.body.borrow(), largest);
 }
 
-/// Each request has a number of its own, the one that answers a challenge, too; what is signed is the URI of
-/// the stream.
+/// Each request has its own number, including the one that answers a challenge; the URI of the stream is
+/// signed.
 #[test]
 fn a_challenge_is_answered() {
     let refusal = "RTSP/1.0 401 Unauthorized\r\nCSeq: 1\r\n\

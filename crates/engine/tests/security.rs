@@ -40,7 +40,7 @@ fn perform(easy: &Easy) {
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
 }
 
-/// All that proves to a first server who is asking, and a line that proves nothing.
+/// Sets all kinds of credentials for the first server, and a line that is not a credential.
 fn prove(easy: &Easy) {
     text(easy, O::Userpwd, "me:secret");
     text(easy, O::Cookie, "session=1");
@@ -49,8 +49,7 @@ fn prove(easy: &Easy) {
     easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
 }
 
-/// CVE-2018-1000007, CVE-2022-27776: what proves who is asking stays with host and port that it was given
-/// for.
+/// CVE-2018-1000007, CVE-2022-27776: credentials are only sent to the host and port that they were set for.
 #[test]
 fn a_redirect_to_another_port_gets_no_credentials() {
     let b = HttpServer::plain();
@@ -65,7 +64,7 @@ fn a_redirect_to_another_port_gets_no_credentials() {
     assert_eq!(last.field("X-Plain"), Some("yes"));
 }
 
-/// CVE-2018-1000007: nor does another host on the same port, here behind the same proxy.
+/// CVE-2018-1000007: nor to another host on the same port, here behind the same proxy.
 #[test]
 fn a_redirect_to_another_host_gets_no_credentials() {
     let proxy = HttpServer::with(|request| {
@@ -87,8 +86,8 @@ fn a_redirect_to_another_host_gets_no_credentials() {
     assert_eq!(last.field("X-Plain"), Some("yes"));
 }
 
-/// What stands in a URL is for its server, too: a redirect to another gets none of it, one to the same keeps
-/// it.
+/// A login in a URL is for its server, too: a redirect to another does not use it, one to the same server
+/// keeps it.
 #[test]
 fn a_login_in_a_url_does_not_follow() {
     let b = HttpServer::plain();
@@ -134,7 +133,7 @@ fn what_names_the_first_server_is_for_it_alone() {
     }
 }
 
-/// The same, when the application says that every host may have them.
+/// The same, if the application says that every host may have them.
 #[test]
 fn unless_the_application_says_so() {
     let b = HttpServer::plain();
@@ -163,7 +162,7 @@ fn digest_state_stays_with_its_host() {
     assert_eq!(authorization(&b), Vec::<String>::new());
 }
 
-/// CVE-2026-7168: nor does a second proxy hear of the first one's nonce.
+/// CVE-2026-7168: nor does a second proxy receive the first one's nonce.
 #[test]
 fn proxy_digest_state_stays_with_its_proxy() {
     let a = HttpServer::with(|_| Some(Response::status(407).with("Proxy-Authenticate", NONCE)));
@@ -203,8 +202,8 @@ fn null_forgets() {
     }
 }
 
-/// CVE-2024-11053, CVE-2026-6429: a host whose .netrc entry lacks something does not get another host's, also
-/// when both are reached over one connection to a proxy.
+/// CVE-2024-11053, CVE-2026-6429: an incomplete .netrc entry is not completed from another host's, also if
+/// both are reached over one connection to a proxy.
 #[test]
 fn netrc_entries_are_not_mixed() {
     for (other, theirs) in [
@@ -251,7 +250,7 @@ fn a_bearer_token_does_not_follow() {
     assert_eq!(authorization(&b), Vec::<String>::new());
 }
 
-/// CVE-2021-22876: the referer that a redirect makes shows neither password nor fragment.
+/// CVE-2021-22876: the referer of a redirect contains neither password nor fragment.
 #[test]
 fn the_automatic_referer_is_clean() {
     let b = HttpServer::plain();
@@ -278,8 +277,8 @@ fn a_reset_handle_has_no_credentials() {
     assert_eq!(server.accepts(), 1);
 }
 
-/// CVE-2003-1605, CVE-2026-3784: a tunnel's password is the proxy's alone, and a tunnel made by one user
-/// serves no other.
+/// CVE-2003-1605, CVE-2026-3784: a tunnel's password is sent only to the proxy, and a tunnel opened by one
+/// user serves no other.
 #[test]
 fn a_tunnel_belongs_to_its_user() {
     let established = || Response::raw("HTTP/1.1 200 OK\r\n\r\n", testkit::http::After::Keep);
@@ -299,7 +298,7 @@ fn a_tunnel_belongs_to_its_user() {
     assert!(requests.iter().filter(|r| r.method == "GET").all(|r| r.field("Proxy-Authorization").is_none()));
 }
 
-/// CVE-2015-3143, CVE-2014-0015: a connection that NTLM has authenticated serves its user alone.
+/// CVE-2015-3143, CVE-2014-0015: a connection authenticated by NTLM serves only its user.
 #[test]
 fn an_ntlm_connection_belongs_to_its_user() {
     // A challenge of version 1, without a description of the target.
@@ -326,8 +325,8 @@ fn an_ntlm_connection_belongs_to_its_user() {
     assert_eq!(*app.body.borrow(), b"inininin");
 }
 
-/// Who still has to find the scheme out finds the connection that is authenticated for the same user already,
-/// as curl does; nobody else does. When the server has forgotten who that was, all begins anew.
+/// A transfer that does not know the scheme yet finds the connection already authenticated for the same user,
+/// as in curl; no other transfer does. If the server has lost its state, authentication starts again.
 #[test]
 fn an_ntlm_connection_is_found_by_who_may_use_it() {
     const MESSAGE_2: &str = "NTLM TlRMTVNTUAACAAAAAAAAADAAAAABAgAAASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA";
@@ -385,7 +384,7 @@ fn cookies_have_limits() {
     let server = HttpServer::with(|_| {
         let long = "x".repeat(900);
         let add = |response: Response, i| response.with("Set-Cookie", format!("c{i}={long}"));
-        // First, as the limit would keep it out behind the others.
+        // First, because the limit would exclude it after the others.
         let tail = Response::ok("x").with("Set-Cookie", "tail=1; domain=0.0.1");
         Some((0..60).fold(tail, add))
     });
@@ -425,7 +424,7 @@ fn an_international_host_is_known_by_its_ascii_name() {
     assert_eq!(easy.perform(), Code::UrlMalformat, "a slash of full width");
 }
 
-/// A jar without a cookie is written all the same: whoever reads it next sees that none was kept.
+/// A jar without cookies is still written: it replaces the cookies of an earlier file.
 // covers: CURLOPT_COOKIEJAR
 #[test]
 fn an_empty_jar_is_a_file() {

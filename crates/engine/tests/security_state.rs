@@ -25,7 +25,7 @@ fn perform(easy: &Easy) {
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
 }
 
-/// CVE-2023-28322: a POST behind a PUT sends its own fields, not what the read callback has.
+/// CVE-2023-28322: a POST after a PUT sends its own fields, not data of the read callback.
 #[test]
 fn a_post_behind_a_put_sends_its_fields() {
     let server = HttpServer::plain();
@@ -67,7 +67,7 @@ fn writes_are_never_longer_than_told() {
     }
 }
 
-/// CVE-2023-23916: the limit of stacked codings holds over all header lines together.
+/// CVE-2023-23916: the limit of stacked codings applies to all header lines together.
 #[test]
 fn codings_are_counted_over_all_lines() {
     let server = HttpServer::with(|_| {
@@ -79,7 +79,7 @@ fn codings_are_counted_over_all_lines() {
     assert_eq!(easy.perform(), Code::BadContentEncoding, "{}", easy.state().message());
 }
 
-/// CVE-2023-38546: a copied handle reads no file that nobody named.
+/// CVE-2023-38546: a copied handle reads no file that was not named.
 #[test]
 fn a_copied_handle_reads_no_file_called_none() {
     struct Planted;
@@ -157,7 +157,7 @@ fn a_bearer_token_stays_with_http() {
     assert!(!ftp.commands().iter().any(|command| command.contains("token")), "{:?}", ftp.commands());
 }
 
-/// CVE-2025-14524: nor for a mail server, which would understand it.
+/// CVE-2025-14524: nor to a mail server, which would understand it.
 #[test]
 fn a_bearer_token_does_not_turn_to_mail() {
     // user=me, auth=Bearer token
@@ -171,7 +171,7 @@ fn a_bearer_token_does_not_turn_to_mail() {
             // IMAP's tags say which of the handle's connections it is.
             let ways = if redirected { &ways.replace("A001", "B001") } else { ways };
             let mut script = vec![send(greeting), expect(asked), send(ways)];
-            // Whatever line comes instead of a proof is not answered.
+            // Any other line than the login is not answered.
             script.extend(if redirected {
                 vec![expect("\r\n")]
             } else {
@@ -202,8 +202,8 @@ fn a_bearer_token_does_not_turn_to_mail() {
     }
 }
 
-/// A redirect leads to HTTP and FTP alone unless the application says otherwise: to no file of this machine,
-/// and to nobody who takes a URL for commands.
+/// Redirects lead only to HTTP and FTP by default: not to a local file, and not to a server that would
+/// interpret a URL as commands.
 // covers: CURLOPT_REDIR_PROTOCOLS_STR
 #[test]
 fn redirects_lead_where_they_may() {
@@ -236,7 +236,7 @@ fn redirects_lead_where_they_may() {
     assert!(listener.accept().is_err(), "somebody was connected to");
 }
 
-/// What a file of logins holds is no command.
+/// The contents of a .netrc file cannot be a command.
 #[test]
 fn a_login_of_a_file_is_no_command() {
     let server = FtpServer::with_file("/file", "x");

@@ -19,8 +19,8 @@ fn perform(easy: &Easy) {
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
 }
 
-/// CVE-2026-8932, CVE-2022-27782, CVE-2021-22924, CVE-2016-7141, CVE-2021-22897, CVE-2026-80231: whatever
-/// says how TLS is to be done makes another connection, paths with their case among it.
+/// CVE-2026-8932, CVE-2022-27782, CVE-2021-22924, CVE-2016-7141, CVE-2021-22897, CVE-2026-80231: every TLS
+/// setting makes another connection, including the case of paths.
 #[test]
 fn every_demand_on_tls_makes_another_connection() {
     let authority = Authority::new();
@@ -62,7 +62,7 @@ fn every_demand_on_tls_makes_another_connection() {
         perform(&easy);
         assert_eq!(server.accepts(), texts.len() + count + 2, "{option:?}");
     }
-    // Nor does who shows no certificate get one that was shown.
+    // A transfer without a client certificate does not get a connection with one.
     for option in [O::Sslcert, O::Sslkey] {
         easy.state().settings.borrow_mut().set_text(option, None).unwrap();
     }
@@ -87,7 +87,7 @@ fn addresses_are_names_and_names_are_checked_alone() {
     perform(&easy);
 }
 
-/// CVE-2024-2379: a name that is not known is no reason to leave the demand out.
+/// CVE-2024-2379: an unknown name does not disable the setting.
 #[test]
 fn unknown_curves_and_ciphers_are_errors() {
     let authority = Authority::new();
@@ -112,7 +112,7 @@ fn a_clear_connection_does_not_serve_who_demands_tls() {
     assert_eq!(server.accepts(), 2);
 }
 
-/// CVE-2021-22947: what came in clear text behind the reply to AUTH is not taken for a reply within TLS.
+/// CVE-2021-22947: data in clear after the reply to AUTH is not taken for a reply within TLS.
 #[test]
 fn replies_before_the_handshake_are_dropped() {
     let leaf = Leaf::self_signed();
@@ -123,8 +123,8 @@ fn replies_before_the_handshake_are_dropped() {
     long(&easy, O::UseSsl, CURLUSESSL_ALL);
     long(&easy, O::SslVerifypeer, 0);
     text(&easy, O::CainfoBlob, &leaf.cert_pem);
-    // What is only not read before the handshake would end in SSL_CONNECT_ERROR here, and be taken for a
-    // reply behind one.
+    // Data left unread before the handshake would fail as SSL_CONNECT_ERROR here, and after one be taken for
+    // a reply.
     assert_eq!(easy.perform(), Code::WeirdServerReply);
     assert_eq!(peer.received().concat(), b"AUTH SSL\r\n");
 }

@@ -1,9 +1,9 @@
 //! A share handle used by several threads, in thousands of orders of their steps: src/share.rs compiled once
-//! more, with shuttle's locks. What one thread changes no other loses; the application's lock is held by one
-//! at a time, whenever its data is used, and let go by who took it, by the functions that took it; and it is
-//! never asked for with a lock of ours in hand.
+//! more, with shuttle's locks. No thread's change is lost; the application's lock is held by one thread at a
+//! time whenever its data is used, released by the thread that took it, with the functions that took it; and
+//! it is never requested while one of our locks is held.
 //!
-//! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
+//! `INTERLEAVINGS=n` sets how many orders of each kind are run (400). A failure prints the order to replay.
 
 #[allow(dead_code)]
 #[path = "../src/share.rs"]

@@ -12,7 +12,7 @@ use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 
-/// What a transfer of this URL gives when the peer follows the script.
+/// Returns the result of a transfer of this URL if the peer follows the script.
 fn fetch(scheme: &str, path: &str, script: Script) -> (Code, String) {
     let peer = RawPeer::start(vec![script]);
     let (easy, app) = handle(&format!("{scheme}://127.0.0.1:{}{path}", peer.port()));
@@ -51,7 +51,7 @@ fn a_word_is_defined() {
     assert_eq!(fetch("dict", "/d:a%0aQUIT", vec![Step::Hold]), (Code::UrlMalformat, "".into()));
 }
 
-/// The end is the connection's: what was cut short can't be told from what was short. A reset can.
+/// The end is that of the connection: truncated data cannot be distinguished from short data. A reset can.
 #[test]
 fn peers_that_break_off() {
     for scheme in ["gopher", "dict"] {

@@ -43,7 +43,7 @@ fn quote(easy: &Easy, option: O, lines: &[String]) {
     easy.state().settings.borrow_mut().set_list(option, Some(lines)).unwrap();
 }
 
-/// How often OpenSSH's server has changed its keys, which it tells with `LogLevel DEBUG1`.
+/// Returns how often OpenSSH's server has renewed its keys, from its log with `LogLevel DEBUG1`.
 fn renewed(server: &Sshd) -> usize {
     server.log().matches("SSH2_MSG_NEWKEYS received").count()
 }
@@ -212,8 +212,8 @@ fn commands_before_and_after() {
     assert_eq!(easy.state().message(), why);
 }
 
-/// CVE-2025-10966, CVE-2025-15079: a server whose key is not the known one is refused, whatever it is that it
-/// says.
+/// CVE-2025-10966, CVE-2025-15079: a server with another key than the known one is refused, whatever it
+/// sends.
 #[test]
 fn a_server_must_be_the_one_that_is_known() {
     let server = Sshd::start("").unwrap();
@@ -242,7 +242,7 @@ fn a_server_must_be_the_one_that_is_known() {
     }
 }
 
-/// Logging in belongs to connecting; by hand nobody can write or read on such a connection.
+/// The login is part of connecting; such a connection cannot be written or read directly.
 #[test]
 fn connecting_alone_logs_in() {
     let server = Sshd::start("").unwrap();
@@ -280,7 +280,7 @@ fn another_key_file_makes_another_connection() {
     assert_eq!(easy.perform(), Code::LoginDenied);
 }
 
-/// CVE-2025-15224: an agent is asked where that is wanted, and nowhere else.
+/// CVE-2025-15224: an agent is only used on request.
 #[test]
 fn an_agent_is_asked_only_where_that_is_wanted() {
     let server = Sshd::start("PasswordAuthentication yes").unwrap();
@@ -339,7 +339,7 @@ fn a_passphrase_that_is_not_utf8_opens_its_key() {
             (easy.perform(), app.body.borrow().len())
         };
         assert_eq!(with(b"p\xe9\xff word"), (Code::Ok, 1000), "{name}: {}", server.log());
-        // Two passphrases that a lossy conversion to UTF-8 gives, and the octets in another order.
+        // Two passphrases that a lossy conversion to UTF-8 would produce, and the octets in another order.
         for other in ["p\u{fffd}\u{fffd} word".as_bytes(), b"p\xff\xe9 word", "p\u{e9}\u{ff} word".as_bytes()]
         {
             assert_eq!(with(other), (Code::LoginDenied, 0), "{name} {other:?}");
@@ -364,7 +364,7 @@ fn keys_change_while_packets_are_compressed() {
     compressed(&Sshd::start_with_password("PasswordAuthentication yes\nRekeyLimit 1M").unwrap());
 }
 
-/// Thirty files at once, of a server that bears four channels for a connection: nobody fails, and one
+/// Thirty files at once, from a server that accepts four channels per connection: none fails, and one
 /// connection, or a few, serve all.
 #[test]
 fn transfers_share_a_connection() {
@@ -385,8 +385,8 @@ fn transfers_share_a_connection() {
     }
 }
 
-/// What is asked for ahead of the server's word on a key is lost where it does not take the key, and nothing
-/// else is: OpenSSH's server passes over it, dropbear would hang up.
+/// Requests sent before the server's verdict on a key are lost if it refuses the key, and nothing else is:
+/// OpenSSH's server ignores them, dropbear would disconnect.
 #[test]
 fn a_password_follows_a_key_that_does_not_do() {
     let both = Sshd::start_with_password("AuthenticationMethods publickey,password").unwrap();
@@ -409,7 +409,7 @@ fn a_password_follows_a_key_that_does_not_do() {
     }
 }
 
-/// Methods that are not spoken here, as with libssh2, may be named: alone they let nobody in.
+/// Unsupported methods may be named, as with libssh2: alone they permit no login.
 #[test]
 fn a_host_and_a_ticket_let_nobody_in() {
     let server = Sshd::start("").unwrap();
@@ -429,7 +429,7 @@ fn a_host_and_a_ticket_let_nobody_in() {
 #[test]
 fn keys_that_are_old_are_renewed() {
     let server = Sshd::start("LogLevel DEBUG1").unwrap();
-    // More than twice what may be under way when the keys are found to be old.
+    // More than twice what may be in transit when the keys are found to be old.
     let file = pattern(24_000_000);
     server.write("file", &file).unwrap();
     for scheme in ["sftp", "scp"] {
@@ -454,7 +454,7 @@ fn keys_that_are_old_are_renewed() {
     }
 }
 
-/// A hundred files over one connection, whose keys are renewed again and again.
+/// A hundred files over one connection, whose keys are renewed repeatedly.
 #[test]
 fn a_hundred_files_share_a_connection_whose_keys_change() {
     let server = Sshd::start("LogLevel DEBUG1\nRekeyLimit 2M").unwrap();
@@ -473,8 +473,8 @@ fn a_hundred_files_share_a_connection_whose_keys_change() {
     assert!(renewed(&server) >= 8, "{} times", renewed(&server));
 }
 
-/// A file that grows while it is fetched is what it was when it was opened; the rest is had by resuming. One
-/// that is cut while it is fetched is no whole file.
+/// A file that grows while it is fetched has its size at the time of opening; the rest can be resumed. One
+/// that is truncated while it is fetched is an error.
 #[test]
 fn a_file_that_changes_while_it_is_fetched() {
     let server = Sshd::start("").unwrap();
@@ -483,7 +483,7 @@ fn a_file_that_changes_while_it_is_fetched() {
     server.write("file", b"short").unwrap();
     let path = server.path("file");
     for round in 0..2 {
-        // The second time the first piece is asked for before the file's size.
+        // The second time the first piece is requested before the file's size.
         let content = if round == 0 { &whole[..] } else { &whole[..10_000] };
         fs::write(&path, content).unwrap();
         let (path, grown) = (path.clone(), Cell::new(false));

@@ -1,5 +1,5 @@
-//! Servers of SFTP and SCP that lie: OpenSSH's server runs a script in their place. Nobody is given what did
-//! not come, nothing grows, and each fault is told as one.
+//! SFTP and SCP servers that lie: OpenSSH's server runs a script in their place. Missing data is never
+//! delivered, memory is bounded, and each fault is reported.
 
 mod common;
 
@@ -14,7 +14,7 @@ use testkit::launch::{SSH_USER, Sshd};
 use testkit::temp::TempDir;
 use warmwire_engine::Easy;
 
-/// Speaks SFTP as honestly as its argument lets it; the file's bytes are `i % 251`.
+/// An SFTP server with the fault in its argument; the file's bytes are `i % 251`.
 const SFTP: &str = r#"
 import struct, sys
 mode, inp, out = sys.argv[1], sys.stdin.buffer, sys.stdout.buffer
@@ -76,7 +76,7 @@ while True:
     else: status(id, 0)
 "#;
 
-/// An scp for `-f` and `-t`, which does what its argument says.
+/// An scp for `-f` and `-t`, with the fault in its argument.
 const SCP: &str = r#"
 import os, sys, time
 mode, inp, out = sys.argv[1], sys.stdin.buffer, sys.stdout.buffer
@@ -124,7 +124,7 @@ fn liar(script: &str, mode: &str) -> Liar {
     Liar { server, _folder: folder }
 }
 
-/// What the transfer came to: code, message, and the application with what it was given.
+/// Returns the result of the transfer: code, message, and the application with its data.
 fn ask(server: &Liar, url: &str, set: &dyn Fn(&Easy, &App)) -> (Code, String, Rc<App>) {
     let (scheme, path) = url.split_once(':').unwrap();
     let (easy, app) = handle(&server.server.url(scheme, path));
@@ -260,7 +260,7 @@ fn a_server_that_stops_anywhere() {
     }
 }
 
-/// One that says nothing, and one that says nothing but words of welcome.
+/// One that is silent, and one that only sends banners.
 #[test]
 fn a_server_that_says_nothing() {
     for (what, code) in

@@ -69,7 +69,7 @@ fn an_alternative_takes_over_and_is_kept_in_the_file() {
     let kept = std::fs::read_to_string(&file).unwrap();
     let line = format!("h1 localhost {} h1 localhost {port} \"", here.port());
     assert!(kept.starts_with("# Your alt-svc cache.") && kept.contains(&line), "{kept}");
-    // The next process reads it; without leave for HTTP/1 it is not used.
+    // The next process reads it; without permission for HTTP/1 it is not used.
     let (easy, _app) = open();
     perform(&easy);
     assert_eq!((here.served(), there.served()), (1, 2));
@@ -106,7 +106,7 @@ fn an_alternative_that_is_not_there_fails_the_transfer() {
     perform(&easy);
     assert_eq!(easy.perform(), Code::CouldntConnect);
     assert_eq!(here.served(), 1);
-    // Who does not want to go there asks the origin.
+    // A transfer that does not want the alternative uses the origin.
     long(&easy, O::AltsvcCtrl, 16);
     perform(&easy);
     assert_eq!(here.served(), 2);
@@ -125,7 +125,7 @@ fn without_tls_nobody_names_alternatives() {
     assert_eq!((here.served(), there.served()), (2, 0));
 }
 
-/// What cannot be read holds nothing, as in curl; the transfer says nothing of it.
+/// A file that cannot be read counts as empty, as in curl; the transfer does not report it.
 #[test]
 fn a_folder_holds_no_alternatives() {
     let folder = TempDir::new("stores").unwrap();

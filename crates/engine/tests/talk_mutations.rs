@@ -1,5 +1,5 @@
-//! Whole conversations over HTTP/1 and FTP with a server that says anything, on mutated seeds: no panic, no
-//! hang, and what fuzz/talk.rs says must hold.
+//! Whole dialogues over HTTP/1 and FTP with a server that sends mutated seeds: no panic, no hang, and the
+//! invariants of fuzz/talk.rs.
 
 extern crate warmwire_engine as engine; // the name that the rest of the workspace knows it by
 

@@ -1,6 +1,6 @@
-//! What the system refuses: tests/faults makes every system call of a transfer fail, once and for good, with
-//! each errno that fits. `FAULTS=name` runs one scenario alone, FAULT_DEPTH says how many calls of each kind
-//! fail in turn.
+//! Failing system calls: tests/faults makes every system call of a transfer fail, once and permanently, with
+//! each errno that fits. `FAULTS=name` runs one scenario, FAULT_DEPTH sets how many calls of each kind fail
+//! in turn.
 
 use std::process::Command;
 use std::thread;
@@ -42,7 +42,7 @@ fn system_calls_fail_and_transfers_go_on() {
     let depth = std::env::var("FAULT_DEPTH").unwrap_or_else(|_| "2".to_owned());
     let only = std::env::var("FAULTS").ok();
     let run = &|name: &str| {
-        // Every depth ends; a hang is told by what has been printed by then.
+        // Every depth must end; the output so far locates a hang.
         let mut command = Command::new("timeout");
         command.args(["1200", "env"]).arg(format!("LD_PRELOAD={}", shim.display())).arg(&program);
         command.env("SERVER", plain.url("")).env("TLS_SERVER", tls.url("")).env("NGINX", nginx.https(""));

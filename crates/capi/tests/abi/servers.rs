@@ -1,4 +1,4 @@
-//! What the programs of `tests/abi` talk to; each server has a variable of the environment with its URL.
+//! The servers for the programs of `tests/abi`; each has an environment variable with its URL.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -78,8 +78,8 @@ fn lock_keys(folder: &Path, client: &Leaf, ssh: &Sshd) {
     std::fs::copy(folder.join("locked_ssh.pub"), ssh.path("authorized_keys")).unwrap();
 }
 
-/// Speaks HTTP/2 in clear. A POST gets 1,000 bytes of a reply that goes on when the connection has brought a
-/// GET, and then all such replies end; a GET gets 1,000 bytes.
+/// Speaks HTTP/2 in clear. A POST gets 1,000 bytes of a reply that continues once the connection has carried
+/// a GET, and then all such replies end; a GET gets 1,000 bytes.
 fn streams() -> FramePeer {
     FramePeer::start(|talk| {
         talk.greet(&[])?;

@@ -1,7 +1,7 @@
-//! The library for Windows: the C programs of `tests/abi` built for it by mingw-w64, on Wine, with the
-//! servers here. `make test-windows` runs these; `ABI=name` runs one program alone. What a program uses of
-//! Unix stands in `tests/windows/unix`, and which programs can't hold there, with the reason, in
-//! `tests/windows/skipped.tsv`.
+//! The library for Windows: runs the C programs of `tests/abi`, built by mingw-w64, on Wine, with servers on
+//! the Linux side. `make test-windows` runs these; `ABI=name` runs one program. `tests/windows/unix` has
+//! replacements of what programs use of Unix, and `tests/windows/skipped.tsv` lists programs that cannot work
+//! there, with reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -31,7 +31,7 @@ fn library() -> &'static Path {
     })
 }
 
-/// Name and reason of the programs that are left out.
+/// Returns name and reason of the skipped programs.
 fn skipped() -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(root().join("tests/windows/skipped.tsv")).unwrap();
     let rows = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
@@ -87,7 +87,7 @@ fn compile(source: &Path, to: &Path, link: &Link) -> PathBuf {
     program
 }
 
-/// On the Wine that `tests/windows/run.sh` has prepared: whoever runs the tests may have another.
+/// Runs a program on the Wine that `tests/windows/run.sh` has prepared: the user may have another one.
 fn run(program: &Path, folder: &Path, variables: &[(&str, String)]) -> Output {
     let mut command = Command::new("timeout");
     command.args(["300", "wine"]).arg(program).current_dir(folder);
@@ -129,7 +129,7 @@ fn programs_check_what_must_hold_on_windows() {
     assert!(held > 0);
 }
 
-/// What is left out exists, or the table has outlived it.
+/// Every skipped program exists; otherwise the table is outdated.
 #[test]
 fn what_windows_leaves_out_is_there() {
     let names: BTreeSet<String> =
@@ -154,7 +154,7 @@ fn the_static_library_links_on_windows() {
     }
 }
 
-/// The system's own libraries, which the DLL may lean on. What else there is would have to be shipped.
+/// Libraries of the system that the DLL may depend on. Any other would have to be shipped.
 const SYSTEM: [&str; 12] = [
     "advapi32.dll",
     "bcrypt.dll",

@@ -1,4 +1,4 @@
-//! What the tests on C programs share: the built library, compiling and running.
+//! Common code of the tests with C programs: building the library, compiling and running.
 //!
 //! With WARMWIRE_SANITIZE=thread or =address library and programs are instrumented (`make sanitize`, which
 //! runs the tests named `sane_…`).
@@ -12,7 +12,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The sanitizer asked for, `thread` or `address`.
+/// Returns the requested sanitizer, `thread` or `address`.
 pub fn sanitizer() -> Option<String> {
     std::env::var("WARMWIRE_SANITIZE").ok().filter(|kind| !kind.is_empty())
 }
@@ -25,7 +25,7 @@ pub fn library() -> &'static Path {
             None => (vec!["--debug".to_owned()], "debug/lib".to_owned()),
             Some(kind) => (vec!["--sanitize".to_owned(), kind.clone()], format!("sanitize/{kind}/lib")),
         };
-        // For trying again and again what one has just linked.
+        // Set to repeat a test with a library that was just linked.
         if std::env::var_os("LIBRARY_IS_BUILT").is_none() {
             let mut link = Command::new("sh");
             let status = link.arg(root().join("crates/capi/link.sh")).args(&flags).status().unwrap();
@@ -72,7 +72,7 @@ pub fn compile(source: &Path, to: &Path, flags: &[&str]) -> PathBuf {
     };
     let mut whole = compiler();
     if let Some(kind) = sanitizer() {
-        // Not -fsanitize at the link: the runtime must be the one that the Rust code was instrumented for.
+        // Not -fsanitize at the link: the runtime must match the instrumentation of the Rust code.
         let object = binary.with_extension("o");
         let mut part = compiler();
         part.arg(format!("-fsanitize={kind}")).arg("-c").arg(source).arg("-o").arg(&object);
@@ -96,8 +96,8 @@ pub fn run(program: &Path, in_folder: &Path, ours: bool, variables: &[(&str, Str
     let mut command = Command::new("timeout");
     command.arg("60");
     if sanitizer().is_some() {
-        // Shadow memory has fixed places, which address randomisation may take. And capi's gate tells frames
-        // that were jumped over by their place on the stack: locals must stand there, not on
+        // Shadow memory has fixed addresses, which address randomisation may take. And capi's gate recognises
+        // frames that were jumped over by their address on the stack: locals must be there, not on
         // AddressSanitizer's heap.
         command.args(["setarch", "-R"]).env("ASAN_OPTIONS", "detect_stack_use_after_return=0");
     }

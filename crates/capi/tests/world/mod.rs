@@ -1,6 +1,5 @@
-//! The servers that twin programs talk to: made anew for each run, so that both libraries find the same. Each
-//! has a variable of the environment with its URL; the files that belong to them stand in the program's
-//! folder.
+//! The servers for twin programs: created anew for each run, so that both libraries find the same. Each has
+//! an environment variable with its URL; their files are in the program's directory.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +18,7 @@ pub struct World {
     client: Leaf,
 }
 
-/// What a server does wrong.
+/// Sets a server's faults.
 type Spoil = fn(&mut Faults);
 
 const FTP_SERVERS: [(&str, Spoil); 6] = [
@@ -60,7 +59,7 @@ impl World {
         }
     }
 
-    /// Runs a program with servers of its own; also what they saw, as facts.
+    /// Runs a program with its own servers; also returns what they saw, as facts.
     pub fn run(&self, program: impl FnOnce(&[(&str, String)]) -> Output) -> (Output, String) {
         let good = self.authority.good();
         let demanding = || HttpServer::tls(self.authority.demanding(&good).unwrap());
@@ -86,8 +85,8 @@ impl World {
             }
         }
         for (name, server) in &ftp {
-            // A QUIT is read at the same time as what the next connection says, and an ABOR at the same time
-            // as the end of the session that its cut data connection brings about.
+            // A QUIT races with the next connection's commands, and an ABOR with the end of the session that
+            // its cut data connection causes.
             let commands = server.commands().into_iter().filter(|c| !matches!(&**c, "QUIT" | "ABOR"));
             for (index, command) in commands.enumerate() {
                 let _ = writeln!(seen, "{name} saw {index:03}: {}", without_port(&command));

@@ -1,4 +1,4 @@
-//! Bodies that are taken and given piece by piece, and what is held meanwhile.
+//! Bodies that are read and written piece by piece, and the amount buffered meanwhile.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use warmwire::{Body, Client, ErrorKind};
 
 use super::{everywhere, once, sleep, until};
 
-/// So many pieces of so many bytes; counts those that were asked for, and fails at one of them.
+/// A number of pieces of a size; counts those that were requested, and fails at one of them.
 struct Pieces {
     left: usize,
     size: usize,
     given: Arc<AtomicUsize>,
     fails_at: Option<usize>,
-    /// Gives nothing every other time it is asked, and is ready a moment later.
+    /// Whether it returns nothing every other time, and is ready a moment later.
     hesitates: bool,
 }
 
@@ -81,14 +81,14 @@ fn an_upload_is_streamed() {
 #[test]
 fn nobody_is_asked_for_more_than_is_sent() {
     everywhere(Client::builder, |client| async move {
-        // It takes what the kernel takes, a few megabytes, and no more.
+        // The server accepts what the kernel buffers, a few megabytes, and no more.
         let server = SilentPeer::start().unwrap();
         let pieces = Pieces::new(16_384, 65_536);
         let given = pieces.given.clone();
         let url = format!("http://{}/", server.address());
         let mut sending = Box::pin(client.put(&url).body(Body::stream(pieces, None)).send());
         let mut before = usize::MAX;
-        // Until nothing has been asked for in half a second.
+        // Until nothing has been requested for half a second.
         while given.load(Ordering::SeqCst) != before {
             before = given.load(Ordering::SeqCst);
             for _ in 0..50 {
@@ -147,7 +147,7 @@ fn a_slow_reader_holds_the_sender() {
             for _ in 0..20 {
                 sleep(Duration::from_millis(20)).await;
                 let piece = reply.chunk().await.unwrap().unwrap();
-                // A window, and what one receive brought; twice, where both stocks were full.
+                // A window and one receive; twice, if both buffers were full.
                 assert!(piece.len() <= 2 * (64 + 256) * 1024, "{} bytes at once", piece.len());
                 taken += piece.len();
             }
@@ -192,7 +192,8 @@ fn a_reply_is_a_stream() {
     });
 }
 
-/// A server that answers at once and takes the rest afterwards: what is given meanwhile leaves.
+/// A server that replies at once and reads the rest afterwards: data that becomes available meanwhile is
+/// sent.
 #[test]
 fn an_upload_goes_on_while_the_reply_is_read() {
     everywhere(Client::builder, |client| async move {

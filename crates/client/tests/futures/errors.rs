@@ -55,7 +55,7 @@ fn what_cannot_be_asked_for_is_refused_when_it_is_sent() {
     });
 }
 
-/// Takes a request, answers so much, and sees when the client has left.
+/// Receives a request, replies with this text, and notices when the client has left.
 fn answers(text: &str) -> RawPeer {
     RawPeer::start(vec![vec![expect("\r\n\r\n"), send(text), Step::ReadAll]])
 }
@@ -83,7 +83,7 @@ fn time_limits() {
 #[test]
 fn a_dropped_future_closes_its_connection() {
     everywhere(Client::builder, |client| async move {
-        // One that waits for its head, and one whose body is half read.
+        // One waits for its head, and the body of the other is half read.
         let (silent, half) = (answers(""), answers("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"));
         let mut waiting = Box::pin(client.get(&format!("http://{}/", silent.address())).send());
         while silent.accepts() < 1 {

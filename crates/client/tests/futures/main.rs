@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use warmwire::{AsyncIo, Client, ClientBuilder, Tokio};
 
-/// "At once", on a machine that has much else to do.
+/// Limit for "at once", on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
-/// Runs a scenario beside its driver in one task, in a task beside the driver's, with the driver on a thread
-/// of its own under tasks that move between threads, and on another event loop.
+/// Runs a scenario with its driver in one task, in a task beside the driver's, with the driver on its own
+/// thread and tasks that move between threads, and on another event loop.
 fn everywhere<F: Future<Output = ()> + Send + 'static>(
     builder: impl Fn() -> ClientBuilder,
     scenario: impl Fn(Client) -> F,
@@ -49,7 +49,7 @@ fn tokio_on_one_thread() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// All of them at once, in one task; what each came to, in their order.
+/// Runs all of them at once, in one task; returns their outputs in order.
 async fn together<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut running: Vec<_> = futures.into_iter().map(|future| (Some(Box::pin(future)), None)).collect();
     std::future::poll_fn(|cx| {

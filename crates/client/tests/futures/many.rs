@@ -1,4 +1,4 @@
-//! Many requests at a time, and how often anybody is polled for them.
+//! Many simultaneous requests, and how often their tasks are polled.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -32,7 +32,7 @@ fn a_thousand_gets_on_few_connections() {
                     from
                 };
                 let connections: HashSet<_> = together((0..1000).map(get)).await.into_iter().collect();
-                // nginx ends a connection after a thousand requests; none of them has had so many.
+                // nginx ends a connection after a thousand requests; none of them has had that many.
                 assert!((1..=8).contains(&connections.len()), "{} connections", connections.len());
             }
         },
@@ -73,7 +73,7 @@ fn requests_share_a_connection_of_http2() {
             };
             let connections: HashSet<_> = together((0..80).map(get)).await.into_iter().collect();
             assert_eq!(connections.len(), 1);
-            // Who drops a stream resets that alone; who does not read holds up nobody else.
+            // Dropping a stream resets only that one; an unread one delays no other.
             let dropped = client.get(&large).send().await.unwrap();
             let held = client.get(&large).send().await.unwrap();
             drop(dropped);
@@ -106,7 +106,8 @@ fn a_driver_is_polled_when_there_is_something_to_do() {
         }
         let busy = polls.take();
         assert!(busy <= 100 * 10, "{busy} polls for 100 requests");
-        // Nothing comes for a second and a half, but for the timers of one transfer and an idle connection.
+        // Nothing arrives for a second and a half, except for the timers of one transfer and an idle
+        // connection.
         let mut waiting =
             Box::pin(client.get(&server.url("/delay/60000/bytes/1")).timeout(Duration::from_secs(50)).send());
         assert!(once(waiting.as_mut()).await.is_none());

@@ -1,4 +1,4 @@
-//! What a request says, and what its reply tells.
+//! The contents of requests, and of their responses.
 
 use std::time::Duration;
 
@@ -230,7 +230,7 @@ fn a_version_is_asked_for() {
     });
 }
 
-/// What `tokio::spawn` asks for.
+/// The requirements of `tokio::spawn`.
 #[test]
 fn futures_may_go_to_another_thread() {
     fn sends<T: Send>(_: T) {}

@@ -1,4 +1,4 @@
-//! An application in a few lines: keeps what it is given, and answers as told.
+//! A minimal application: stores what it receives, and returns scripted results.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -15,13 +15,13 @@ pub struct App {
     pub body: RefCell<Vec<u8>>,
     /// Header lines received.
     pub headers: RefCell<Vec<u8>>,
-    /// What to send through the read callback.
+    /// Data for the read callback.
     pub upload: RefCell<Vec<u8>>,
     /// How much of it has been read.
     pub read_at: Cell<usize>,
-    /// What to send as trailers.
+    /// Trailers to send.
     pub trailers: RefCell<Vec<&'static str>>,
-    /// What -v says, where it is wanted.
+    /// Verbose output, if it is wanted.
     pub notes: RefCell<Option<String>>,
     /// Answers to the next writes; when empty, everything is taken.
     pub answers: RefCell<VecDeque<Written>>,

@@ -14,7 +14,7 @@ use warmwire_engine::Easy;
 use super::{App, handle, long, message};
 use crate::common::text;
 
-/// Speaks nothing but HTTP/2, and names an alternative where it is told to.
+/// Speaks only HTTP/2, and announces an alternative if one is given.
 fn h2_server(authority: &Authority, value: Option<String>) -> FramePeer {
     let mut config = (*authority.good().server_config().unwrap()).clone();
     config.alpn_protocols = vec![b"h2".to_vec()];
@@ -62,7 +62,7 @@ fn an_origin_of_http_1_names_one_of_http_2() {
     let words =
         format!("Alt-svc connecting from [h1]localhost:{} to [h2]localhost:{}", here.port(), there.port());
     assert!(notes.contains(&words) && notes.contains("ALPN: curl offers h2\n"), "{notes}");
-    // Who may not, or does not want to, stays.
+    // A transfer that may not, or does not want to, uses the origin.
     for (option, value) in [(O::AltsvcCtrl, 8), (O::HttpVersion, CURL_HTTP_VERSION_1_1)] {
         let (easy, app) = asking(here.port(), &authority, &file);
         long(&easy, option, value);

@@ -40,8 +40,8 @@ fn interim_replies_heads_and_trailers_are_handed_on() {
     assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 1));
 }
 
-/// What RFC 9113 §8.2.1 forbids is refused with curl's codes, whichever option it stands in, and nothing of
-/// the request is sent.
+/// Fields that RFC 9113 §8.2.1 forbids are refused with curl's codes, whichever option sets them, and nothing
+/// of the request is sent.
 #[test]
 fn fields_with_line_breaks_are_refused() {
     let peer = peer(|talk, stream| talk.answer(stream, 200, b""));
@@ -169,7 +169,7 @@ fn a_no_that_ends_ends_the_upload() {
     }
 }
 
-/// A yes that ends says that the server has seen enough once it wants nothing more; otherwise it gets all.
+/// A success that ends the stream and wants no more stops the upload; otherwise all of it is sent.
 #[test]
 fn a_yes_that_ends_does_not_end_the_upload_by_itself() {
     for reset in [true, false] {
@@ -209,7 +209,7 @@ fn a_whole_reply_counts_whatever_follows_it() {
 fn an_expectation_is_waited_for() {
     let peer = peer(|talk, stream| {
         if !talk.is_quiet(Duration::from_millis(100)) {
-            // What comes meanwhile may acknowledge SETTINGS, and is no body.
+            // Frames in between may acknowledge SETTINGS, and are not body.
             let frame = talk.frame()?;
             assert_ne!(frame.kind, kind::DATA);
         }
@@ -233,7 +233,7 @@ fn an_upload_waits_for_a_window_that_is_shut() {
     let peer = FramePeer::start(|talk| {
         talk.greet(&[(4, 0)])?;
         let stream = talk.request()?;
-        // What left before our SETTINGS came is owed first.
+        // Bytes sent before our SETTINGS arrived are accounted first.
         let mut ahead = 0;
         talk.until(|frame| {
             ahead += if frame.is(kind::DATA, stream) { frame.payload.len() } else { 0 };

@@ -1,5 +1,5 @@
-//! Peers that send what moves nothing, or more than anybody can want: an end with curl's codes, after a
-//! bounded number of bytes. What each flood does to a session's state is tested where that is (`wire::h2`).
+//! Peers that flood with frames without progress, or excessive data: the transfer fails with curl's codes,
+//! after a bounded number of bytes. The effect of each flood on a session's state is tested in `wire::h2`.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use testkit::frames::{FramePeer, Talk, block, flag, frame, kind};
 
 use super::{message, to};
 
-/// How a GET ends when the peer sends this for as long as it may, and how many bytes that were.
+/// Returns the result of a GET if the peer sends this as long as it can, and the number of bytes.
 fn flooded(
     opening: impl Fn(&mut Talk, u32) -> io::Result<()> + Send + Sync + 'static,
     flood: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static,
@@ -40,7 +40,7 @@ fn begun(talk: &mut Talk, stream: u32) -> io::Result<()> {
     talk.head(stream, &[(":status", "200")], false)
 }
 
-/// What a socket holds unread on both sides counts with what was sent.
+/// The unread contents of sockets on both sides count as sent.
 const UNREAD: usize = 16 << 20;
 
 #[test]
@@ -83,7 +83,7 @@ fn a_head_in_pieces_without_an_end() {
     }
 }
 
-/// How a GET ends whose reply has that many fields of that length, in as few frames as it takes.
+/// Returns the result of a GET whose reply has that many fields of that length, in as few frames as possible.
 fn answered(count: usize, length: usize, trailers: bool) -> (Code, String) {
     let peer = FramePeer::start(move |talk| {
         talk.greet(&[])?;
@@ -152,8 +152,7 @@ fn a_value_that_grows_beyond_a_line_fails_the_session() {
     assert_eq!(message(&easy), words);
 }
 
-/// A field that the table keeps, named again and again: small on the wire, large in a list (CVE-2016-1544 and
-/// its kin).
+/// A field in the table that is repeated: small on the wire, large in a list (CVE-2016-1544 and similar).
 #[test]
 fn a_bomb_of_fields_is_a_fault_of_its_stream() {
     let large = "x".repeat(3000);
@@ -215,7 +214,7 @@ fn broken_frames_end_the_session_for_all() {
     }
 }
 
-/// What is no HTTP/2 at all: a server of HTTP/1 that was thought to know better.
+/// Not HTTP/2 at all: a server of HTTP/1 with prior knowledge of HTTP/2.
 #[test]
 fn a_server_that_speaks_http_1_is_told_from_its_first_bytes() {
     let peer = FramePeer::start(|talk| {

@@ -1,5 +1,5 @@
-//! Servers that leave (RFC 9113 §6.8): what they did not take goes again, what they took never, and nobody
-//! comes back.
+//! Servers that send GOAWAY (RFC 9113 §6.8): refused requests are sent again, accepted ones never, and the
+//! connection is not reused.
 
 use std::io;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ fn what_a_goodbye_leaves_out_goes_again_and_the_rest_is_answered() {
     assert_eq!((peer.accepts(), peer.requests(0), peer.requests(1)), (2, 2, 1));
 }
 
-/// A graceful end comes in two steps: a goodbye that leaves nothing out, and then the one that tells.
+/// A graceful end has two steps: a GOAWAY with the largest number, and then the definite one.
 #[test]
 fn a_graceful_end_in_two_steps_loses_nothing() {
     let peer = FramePeer::start(|talk| {
@@ -57,9 +57,8 @@ fn a_graceful_end_in_two_steps_loses_nothing() {
     assert_eq!(&app.body.borrow()[..], b"wholewhole");
 }
 
-/// The server answers, leaves and hears nothing any more; then a request is written. What it said by then
-/// counts all the same: the reply, and that it never began on that request. Nobody need have told that it
-/// said something.
+/// The server replies, leaves and reads nothing any more; then a request is written. What it sent by then
+/// counts all the same: the reply, and that it never started that request. No event need have reported it.
 #[test]
 fn who_hears_nothing_any_more_is_heard_to_the_end() {
     let (go, may_go) = channel();
@@ -89,7 +88,7 @@ fn who_hears_nothing_any_more_is_heard_to_the_end() {
         multi.socket_action(None, Interest::NONE, false);
     };
     multi.add(&one.0);
-    // What the server said first has been read, and it has been looked for more.
+    // The server's first frames have been read, and more has been looked for.
     super::eventually(|| {
         drive();
         peer.accepts() == 1 && peer.frames(0).iter().any(acknowledges)
@@ -112,7 +111,7 @@ fn who_hears_nothing_any_more_is_heard_to_the_end() {
     multi.remove(&two.0);
 }
 
-/// What the server may have begun on is lost with it: it may not be done twice.
+/// A request that the server may have started is lost with it: it must not be repeated.
 #[test]
 fn what_was_taken_does_not_go_again() {
     let peer = FramePeer::start(|talk| {
@@ -132,8 +131,7 @@ fn what_was_taken_does_not_go_again() {
     assert_eq!((easy.perform(), peer.accepts()), (Code::Http2, 1), "{}", message(&easy));
 }
 
-/// Without a goodbye nobody knows: a connection that served before died in between, and the request goes
-/// again.
+/// Without a GOAWAY: a connection that served before died in between, and the request is sent again.
 #[test]
 fn a_kept_connection_that_dies_with_the_request_is_tried_anew() {
     let peer = FramePeer::start(|talk| {
@@ -153,7 +151,7 @@ fn acknowledges(frame: &Frame) -> bool {
     frame.is(kind::SETTINGS, 0) && frame.flags == flag::ACK
 }
 
-/// Told by the peer when it has said goodbye, or closed, beside an idle connection.
+/// A GOAWAY or a close by the peer of an idle connection.
 fn idle(
     act: impl Fn(&mut testkit::frames::Talk) -> io::Result<()> + Send + Sync + 'static,
 ) -> (FramePeer, Receiver<()>) {
@@ -164,7 +162,7 @@ fn idle(
         let stream = talk.request()?;
         talk.answer(stream, 200, b"hi")?;
         if talk.number == 0 {
-            // The client has acknowledged our SETTINGS and has nothing more to say: it is idle.
+            // The client has acknowledged our SETTINGS and has nothing more to send: it is idle.
             talk.until(acknowledges)?;
             let result = act(talk);
             let _ = tell.lock().unwrap().send(());
@@ -199,7 +197,7 @@ fn a_peer_that_talks_to_itself_keeps_its_connection() {
     told.recv().unwrap();
     let put = put(&peer, 10);
     drop(put);
-    // The second request is never answered here; what counts is where it goes.
+    // The second request is never answered here; only its destination matters.
     super::long(&easy, tables::EasyOption::TimeoutMs, 300);
     assert_eq!((easy.perform(), peer.accepts()), (Code::OperationTimedout, 1));
     let answered =
@@ -207,7 +205,7 @@ fn a_peer_that_talks_to_itself_keeps_its_connection() {
     super::eventually(|| peer.frames(0).iter().any(answered));
 }
 
-/// Whoever is told to be calm does not come again by itself.
+/// A client that is asked for calm does not retry by itself.
 #[test]
 fn a_goodbye_for_calm_ends_what_it_leaves_out() {
     let peer = FramePeer::start(|talk| {

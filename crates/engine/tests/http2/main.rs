@@ -1,5 +1,5 @@
-//! HTTP/2 through the engine, with a peer that follows a script frame by frame: what it does wrong, when it
-//! leaves, how it answers, and how much of it is borne.
+//! HTTP/2 through the engine, with a peer that follows a script frame by frame: its faults, when it leaves,
+//! how it replies, and the limits for it.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -28,7 +28,7 @@ fn to(peer: &FramePeer) -> (Easy, Rc<App>) {
     (easy, app)
 }
 
-/// The same with a body of that length to be put.
+/// The same with an upload of that length.
 fn put(peer: &FramePeer, length: usize) -> (Easy, Rc<App>) {
     let (easy, app) = to(peer);
     *app.upload.borrow_mut() = vec![b'x'; length];
@@ -45,7 +45,7 @@ fn status(easy: &Easy) -> i64 {
     easy.state().info.borrow().response_code
 }
 
-/// Waits for what another thread will come to.
+/// Waits for a result of another thread.
 fn eventually(mut done: impl FnMut() -> bool) {
     for _ in 0..1000 {
         if done() {
@@ -56,12 +56,12 @@ fn eventually(mut done: impl FnMut() -> bool) {
     panic!("it does not come to that");
 }
 
-/// Lets transfers wait for the connection of the first.
+/// Lets transfers wait for the connection of the first one.
 fn patient(easies: &[&Easy]) {
     easies.iter().for_each(|easy| long(easy, O::Pipewait, 1));
 }
 
-/// Runs a multi handle until something holds.
+/// Runs a multi handle until a condition holds.
 fn run_until(multi: &Multi, mut done: impl FnMut() -> bool) {
     for _ in 0..100_000 {
         multi.perform();

@@ -1,4 +1,4 @@
-//! Streams that are reset and connections that are lost: curl's codes and words, and what goes again.
+//! Streams that are reset and connections that are lost: curl's codes and texts, and what is sent again.
 
 use std::io;
 
@@ -95,8 +95,7 @@ fn what_is_refused_goes_to_another_connection() {
     assert_eq!((&app.body.borrow()[..], peer.accepts()), (&b"200000"[..], 2));
 }
 
-/// Who refuses after a part of the reply does so too late: the application would get that part twice, and a
-/// whole reply of it.
+/// A refusal after part of the reply is too late: the application would receive that part twice.
 #[test]
 fn what_is_refused_within_its_reply_does_not_go_again() {
     let peer = FramePeer::start(|talk| {
@@ -143,7 +142,7 @@ fn a_server_that_wants_http_1_1_gets_it() {
     assert_eq!((&app.body.borrow()[..], peer.accepts()), (&b"hi"[..], 2));
 }
 
-/// A stream that fails says nothing of the others, nor of the connection.
+/// A stream that fails affects neither the others nor the connection.
 #[test]
 fn the_connection_of_a_failed_stream_serves_on() {
     let peer = FramePeer::start(|talk| {
@@ -177,7 +176,7 @@ fn a_connection_that_may_not_serve_again_says_goodbye() {
     super::eventually(|| peer.frames(0).iter().any(|frame| frame.is(kind::GOAWAY, 0)));
 }
 
-/// Whatever ends a connection that nobody uses: the server hears of it.
+/// Whatever ends an idle connection, the server is notified.
 #[test]
 fn an_idle_connection_is_closed_with_a_goodbye() {
     let peer = FramePeer::start(|talk| {

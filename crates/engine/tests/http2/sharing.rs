@@ -1,4 +1,4 @@
-//! Many transfers on one connection: who waits for whom, what each knows of it, and who has it afterwards.
+//! Many transfers on one connection: who waits, what each knows about it, and its later use.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
@@ -46,8 +46,8 @@ fn infos_of_transfers_that_share() {
     assert_eq!(connects, 1);
 }
 
-/// A frame is told from the task of the transfer that has its stream: what comes out of that callback ends it
-/// alone.
+/// A frame is reported by the task of the transfer that owns its stream: a failing callback ends only that
+/// one.
 #[test]
 fn a_panic_where_a_frame_is_told_ends_its_transfer_alone() {
     struct AtFrames;
@@ -119,8 +119,8 @@ fn what_v_and_traces_say() {
     }
 }
 
-/// Each sees the frames of its own stream. Those of the connection are told once, to who has been there
-/// longest.
+/// Each transfer sees the frames of its own stream. Those of the connection are reported once, to the oldest
+/// observer.
 #[test]
 fn frames_are_told_to_those_whose_they_are() {
     let peer = obliging();
@@ -142,7 +142,7 @@ fn frames_are_told_to_those_whose_they_are() {
     assert!(settings <= 2, "{settings}");
 }
 
-/// What waits for the window of a transfer that is paused waits there, and holds up nobody.
+/// Data of a paused transfer stays in its window, and delays no other.
 #[test]
 fn a_paused_transfer_holds_no_more_than_its_window() {
     let peer = FramePeer::start(|talk| {
@@ -204,7 +204,7 @@ fn the_servers_limit_and_ours_are_kept() {
         let multi = Multi::default();
         multi.set_max_streams(ours);
         multi.set_limits(warmwire_engine::multi::Limits { max_host: 1, ..Default::default() });
-        // The first tells the server's limit.
+        // The first one reveals the server's limit.
         assert_eq!(together(&multi, &[&all[0].0]), [Code::Ok]);
         let easies: Vec<&Easy> = all[1..].iter().map(|(easy, _)| easy).collect();
         patient(&easies);
@@ -240,7 +240,7 @@ fn descriptors_of_two_transfers() {
     }
 }
 
-/// What an event loop was told.
+/// The calls of an event loop's callbacks.
 #[derive(Default)]
 pub(super) struct Log {
     now: Mutex<BTreeMap<RawFd, Interest>>,
@@ -300,7 +300,7 @@ fn upkeep_asks_whether_the_peer_is_there() {
         peer.frames(0).iter().any(|frame| frame.is(kind::PING, 0) && frame.payload == [0; 8])
     });
     assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 1), "{}", message(&easy));
-    // One that is in use is asked, too.
+    // One that is in use is checked, too.
     let peer = FramePeer::start(|talk| {
         talk.greet(&[])?;
         let stream = talk.request()?;
@@ -339,8 +339,8 @@ impl Locks for Counting {
     }
 }
 
-/// A session without streams goes to the share, between its lock functions; another handle, and another
-/// thread, goes on with it.
+/// A session without streams moves to the share, between its lock functions; another handle, and another
+/// thread, resumes it.
 #[test]
 fn a_share_has_what_nobody_uses() {
     let peer = obliging();
@@ -362,12 +362,12 @@ fn a_share_has_what_nobody_uses() {
         .unwrap();
         assert_eq!((peer.accepts(), peer.requests(0)), (1, round + 1));
         assert_eq!(share.pool().map(|pool| pool.len()), Some(1));
-        // Once to look for a connection, and once when the session has parked, after the stream was left.
+        // Once to search for a connection, and once when the session has parked, after the stream was closed.
         assert!(locks.taken.swap(0, SeqCst) >= 3 && locks.held.load(SeqCst) == 0);
     }
 }
 
-/// As long as a stream is open its connection belongs to one handle, whoever shares what is idle.
+/// As long as a stream is open its connection belongs to one handle, even if idle ones are shared.
 #[test]
 fn a_session_with_a_stream_is_its_handles_own() {
     let (tell, told) = std::sync::mpsc::channel();

@@ -1,5 +1,4 @@
-//! WebSockets on streams (RFC 8441): who may be asked for one, what travels, and what happens where there is
-//! none.
+//! WebSockets on streams (RFC 8441): which servers are asked, what is sent, and the fallback.
 
 use tables::Code;
 use tables::constant::{CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE, CURLWS_CLOSE, CURLWS_TEXT};
@@ -28,7 +27,7 @@ fn chat(talk: &mut Talk, stream: u32) -> std::io::Result<()> {
     talk.data(stream, b"\x88\x02\x03\xe8", true)
 }
 
-/// A request and two WebSockets, one after the other and beside, on one connection.
+/// A request and two WebSockets, successive and concurrent, on one connection.
 #[test]
 fn requests_and_websockets_share_a_connection() {
     let peer = FramePeer::start(|talk| {
@@ -67,8 +66,8 @@ fn requests_and_websockets_share_a_connection() {
     assert_eq!(said.payload[..2], [0x81, 0x82], "a masked text of two bytes");
 }
 
-/// Nothing is asked on a stream before the server has said that it may be, or when it says that it may not;
-/// the request goes by HTTP/1.1, and the connection goes on serving others.
+/// No extended CONNECT is sent before the server has announced support, or if it announces none; then
+/// HTTP/1.1 is used, and the connection keeps serving others.
 #[test]
 fn where_streams_carry_none() {
     let peer = FramePeer::start(|talk| match talk.greet(&[]) {
@@ -93,8 +92,8 @@ fn where_streams_carry_none() {
     assert_eq!(peer.requests(0), 1, "that of the request alone");
 }
 
-/// When both have said goodbye the stream is given up, whether the server ends it or not, and our word has
-/// left.
+/// After both close frames the stream is closed, whether the server ends it or not, and our close frame has
+/// been sent.
 #[test]
 fn goodbye_is_the_end() {
     let peer = FramePeer::start(|talk| {
@@ -122,7 +121,7 @@ fn goodbye_is_the_end() {
     assert_eq!(said, [kind::HEADERS, kind::DATA, kind::RST_STREAM]);
 }
 
-/// A server that says nothing of itself keeps nobody longer than his time limit.
+/// A server without SETTINGS delays a transfer only until its time limit.
 #[test]
 fn a_server_that_never_tells() {
     let peer = FramePeer::start(|talk| talk.hold());
@@ -152,7 +151,7 @@ fn a_server_that_refuses() {
     }
 }
 
-/// Unless it was asked for, nobody is spoken to in HTTP/2.
+/// HTTP/2 is not used unless it was requested.
 #[test]
 fn only_when_asked_for() {
     let peer = FramePeer::start(|talk| {

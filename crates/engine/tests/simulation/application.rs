@@ -1,5 +1,4 @@
-//! An application that does with its handles whatever may be done, at any moment, inside callbacks too, as
-//! the dice have it.
+//! An application that calls anything allowed on its handles, at random moments, inside callbacks too.
 
 use std::cell::{Cell, RefCell};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -19,7 +18,7 @@ use crate::http::HOME;
 use crate::http2;
 use crate::network::{Network, content, sum};
 
-/// What a transfer is to bring.
+/// The expected result of a transfer.
 #[derive(Clone, Debug)]
 pub struct Want {
     pub url: String,
@@ -67,7 +66,7 @@ impl Want {
     }
 }
 
-/// What one handle's callbacks share with the test.
+/// State that one handle's callbacks share with the test.
 pub struct App {
     network: Rc<RefCell<Network>>,
     pub want: RefCell<Want>,
@@ -144,7 +143,7 @@ impl App {
         !self.ending.get() && self.roll(12) == 0
     }
 
-    /// What may be done inside any callback.
+    /// Calls something that is allowed inside any callback.
     fn meddle(&self) {
         let Some(easy) = self.easy.borrow().clone() else { return };
         match self.roll(12) {
@@ -250,14 +249,14 @@ impl SocketCallbacks for Callee {
     }
 }
 
-/// What happens in one world, where one is looked at alone.
+/// Describes the events, if a single world is run.
 pub fn tell(what: impl FnOnce() -> String) {
     if std::env::var_os("PLAN").is_some() {
         eprintln!("{}", what());
     }
 }
 
-/// Codes that are true where peers lie, refuse, fall silent or leave.
+/// Returns whether the code is correct for peers that lie, refuse, fall silent or leave.
 pub fn may_be(code: Code, want: &Want) -> bool {
     use Code::*;
     let ftp = want.url.starts_with("ftp");

@@ -1,5 +1,5 @@
-//! A server of FTP: `N` is a file of N bytes, what is stored is told by its sum in the reply. Its data
-//! connections come by EPSV, to ports that say which.
+//! An FTP server: `N` is a file of N bytes; the reply to an upload contains its checksum. Its data
+//! connections come by EPSV, to ports that identify them.
 
 use super::network::{Peer, Say, Shared, content, sum};
 
@@ -18,7 +18,7 @@ pub struct Control {
     heard: Vec<u8>,
     greeted: bool,
     port: u16,
-    /// A transfer whose end is to be told, and whether it is an upload.
+    /// A transfer whose end has to be reported, and whether it is an upload.
     under_way: Option<bool>,
 }
 

@@ -1,10 +1,9 @@
-//! A server of HTTP/1. `/length/N`, `/chunks/N` and `/close/N` are bodies of N bytes, framed so;
-//! `/to/HOST/PATH` leads there; `/sum` tells of what was uploaded. Only the first host is anybody's to log in
-//! at.
+//! An HTTP/1 server. `/length/N`, `/chunks/N` and `/close/N` are bodies of N bytes with that framing;
+//! `/to/HOST/PATH` redirects; `/sum` returns the checksum of an upload. Only the first host accepts a login.
 
 use super::network::{Peer, Say, Shared, content, sum};
 
-/// Whose the application's credentials are.
+/// The host that the application's credentials are for.
 pub const HOME: u8 = 1;
 
 pub struct Server {

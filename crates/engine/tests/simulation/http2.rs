@@ -1,6 +1,5 @@
-//! A server of HTTP/2 (RFC 9113) that was known to be one. Its pages are those of `http`; the bodies of many
-//! streams leave in pieces, in an order that the dice decide, within the windows that the client gives, and
-//! its own windows are small.
+//! An HTTP/2 server (RFC 9113) with prior knowledge. Its pages are those of `http`; the bodies of many
+//! streams are sent in pieces, in random order, within the client's windows, and its own windows are small.
 
 use std::collections::BTreeMap;
 
@@ -27,10 +26,10 @@ const REFUSED_STREAM: u32 = 7;
 struct Stream {
     path: String,
     body: Vec<u8>,
-    /// What is left to be sent, once it was asked for.
+    /// The unsent reply, once it was requested.
     answer: Option<Vec<u8>>,
     window: i64,
-    /// What it has received and not yet given back.
+    /// Bytes received whose window was not returned yet.
     owed: u32,
 }
 
@@ -209,7 +208,7 @@ impl Server {
         }
     }
 
-    /// Gives back windows, and more, each when the dice say so.
+    /// Updates windows at random times.
     fn give(&mut self, world: &mut Shared, say: &mut Say) {
         let owed = self.streams.iter_mut().map(|(id, stream)| (*id, &mut stream.owed));
         for (id, owed) in owed.chain([(0, &mut self.owed)]).filter(|(_, owed)| **owed > 0) {

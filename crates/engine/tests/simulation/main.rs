@@ -1,11 +1,11 @@
-//! The engine in a simulated world: its clock, its network and its application are the dice's. Each seed is
-//! one world with peers (HTTP/1, HTTP/2, FTP) that answer truly, oddly or not at all, sockets that take
-//! little, and an application that does what it may at any moment. Whatever happens: every transfer ends
-//! once, with the right bytes or an error that is true; no credentials go where they are not for; limits are
-//! held; no connection outlives its handle; nothing turns for nothing.
+//! The engine in a simulated world with a random clock, network and application. Each seed is one world with
+//! peers (HTTP/1, HTTP/2, FTP) that reply correctly, oddly or not at all, sockets that accept little, and an
+//! application that makes any allowed call at any moment. Invariants: every transfer ends once, with the
+//! right bytes or a correct error; no credentials are sent to the wrong server; limits are held; no
+//! connection outlives its handle; there is no busy loop.
 //!
-//! `SEEDS=n` says how many worlds (2,000), `FROM=n` from which on; `PLAN=seed:steps:calm` is one alone, as a
-//! failure names it.
+//! `SEEDS=n` sets the number of worlds (2,000), `FROM=n` the first one; `PLAN=seed:steps:calm` runs a single
+//! one, as named by a failure.
 
 mod application;
 #[allow(dead_code)]
@@ -37,28 +37,28 @@ use network::Network;
 
 /// Runs of tasks in a row that find something to do without anything having come: more is a busy loop.
 const TURNS: usize = 200;
-/// What a world may take to end when nothing is done to it any more.
+/// Steps that a world may take to end without further actions.
 const PATIENCE: usize = 400_000;
 
 /// One world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plan {
     seed: u64,
-    /// What the application does of its own.
+    /// Number of the application's actions.
     steps: usize,
-    /// Peers answer truly, and callbacks give nothing up.
+    /// Whether peers reply correctly, and callbacks never fail.
     calm: bool,
 }
 
-/// A handle and what is known of it.
+/// A handle and its expected results.
 struct Held {
     easy: Easy,
     app: Rc<App>,
     inside: bool,
 }
 
-/// What an event loop of the application's was told, in the order in which it was first told it: what number
-/// a descriptor has is the other worlds' business, too.
+/// The reports to the application's event loop, in order of the first one: descriptor numbers also depend on
+/// concurrent worlds.
 #[derive(Default)]
 struct Told(Mutex<Vec<(RawFd, Interest)>>);
 
@@ -183,7 +183,7 @@ impl World {
                 let mut rows = told.0.lock().unwrap().clone();
                 while !rows.is_empty() {
                     let (fd, want) = rows.swap_remove(self.roll(rows.len()));
-                    // What is not ready is said to be, now and then; what is, not always at once.
+                    // Readiness is sometimes reported falsely, and sometimes late.
                     if self.roll(4) > 0 {
                         self.multi.socket_action(Some(fd), want, self.roll(20) == 0);
                     }
@@ -206,7 +206,7 @@ impl World {
         self.look();
     }
 
-    /// What must hold between any two turns.
+    /// Checks what must hold between any two turns.
     fn look(&mut self) {
         while let Some((message, _)) = self.multi.next_message() {
             let same = |held: &&mut Held| std::ptr::eq(held.easy.state(), message.easy.state());
@@ -242,7 +242,7 @@ impl World {
             _ => next.min(Duration::from_secs(5)) + Duration::from_millis(1),
         };
         self.hand.advance(by);
-        // What was due rings at once.
+        // Expired timers fire at once.
         if self.timer.get().is_some_and(|ms| Duration::from_millis(ms) <= by) {
             self.timer.set(Some(0));
         } else if let Some(ms) = self.timer.get() {
@@ -267,7 +267,7 @@ impl World {
                 let _ = held.easy.pause(0);
             }
             self.go_on();
-            // Who may wait for ever is told to stop.
+            // A transfer that may wait forever is aborted.
             if !self.calm && turn > 20_000 {
                 (0..self.handles.len()).for_each(|at| self.remove(at));
             }
@@ -324,7 +324,7 @@ fn judge(app: &App, code: Code, calm: bool, message: &str) {
     }
 }
 
-/// What goes wrong in this world, if anything does.
+/// Returns the fault of this world, if there is one.
 fn fault(plan: Plan) -> Option<String> {
     let world = catch_unwind(AssertUnwindSafe(|| World::new(plan).run(plan)));
     let payload = world.err()?;
@@ -332,7 +332,7 @@ fn fault(plan: Plan) -> Option<String> {
     Some(text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default())
 }
 
-/// The smallest plan of this seed that goes wrong as well.
+/// Returns the smallest plan of this seed that also fails.
 fn shrunk(plan: Plan) -> Plan {
     let mut best = plan;
     for calm in [true, false] {

@@ -1,6 +1,5 @@
-//! A network without a kernel's will of its own: each connection is a pair of sockets whose far end stands
-//! here, and nothing arrives unless [`Network::step`] lets it. How much, when and in which order the dice
-//! decide.
+//! A simulated network: each connection is a pair of sockets whose far end is here, and nothing arrives
+//! unless [`Network::step`] delivers it. How much, when and in which order is random.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
@@ -18,41 +17,41 @@ pub fn content(size: usize) -> Vec<u8> {
     (0..size).map(|at| (at * 7 + at / 251 + size) as u8).collect()
 }
 
-/// Told of an upload in place of its bytes.
+/// Returns the checksum of an upload.
 pub fn sum(bytes: &[u8]) -> String {
     let sum = bytes.iter().fold(5381u64, |sum, byte| sum.wrapping_mul(33) ^ u64::from(*byte));
     format!("{} {sum:x}", bytes.len())
 }
 
-/// What a peer does when it is its turn.
+/// The actions of a peer in its turn.
 #[derive(Default)]
 pub struct Say {
     pub bytes: Vec<u8>,
     /// Closes when that is said.
     pub ends: bool,
-    /// What was said has no end but that of the connection: cut short, nobody could tell.
+    /// Set if only the end of the connection delimits the data: a truncation could not be detected.
     pub whole_or_nothing: bool,
 }
 
 /// The other side of a connection, as a state machine.
 pub trait Peer {
-    /// What came since the last turn, which may be nothing, and whether nothing more will.
+    /// Runs a turn with the input since the last one, which may be empty, and whether more can follow.
     fn turn(&mut self, heard: &[u8], ended: bool, world: &mut Shared) -> Say;
 }
 
-/// What peers have in common.
+/// State shared by all peers.
 pub struct Shared {
     pub dice: Dice,
-    /// Nothing goes wrong.
+    /// Whether there are no faults.
     pub calm: bool,
     /// FTP's data connections by their ports.
     pub data: BTreeMap<u16, ftp::Data>,
-    /// What must never happen, and did.
+    /// Violations of the invariants.
     pub faults: Vec<String>,
 }
 
 impl Shared {
-    /// One time in so many, where things go wrong at all.
+    /// Returns true once in `times`, if there are faults at all.
     pub fn odd(&mut self, times: usize) -> bool {
         !self.calm && self.dice.roll(times) == 0
     }
@@ -81,14 +80,14 @@ pub struct Network {
 
 impl Network {
     pub fn new(seed: u64, calm: bool) -> Network {
-        // Neighbours among seeds shall not begin alike.
+        // Consecutive seeds must not begin alike.
         let mut dice = Dice::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let piece = [1, 7, 100, 5000, 70_000][dice.roll(5)];
         let shared = Shared { dice, calm, data: BTreeMap::new(), faults: Vec::new() };
         Network { shared, lines: Vec::new(), piece, open: BTreeMap::new(), opened: 0 }
     }
 
-    /// The near end of a new connection; `None` when nobody takes it.
+    /// Returns the near end of a new connection; `None` if it is refused.
     pub fn connect(&mut self, host: u8, port: u16) -> Option<OwnedFd> {
         if self.shared.odd(25) {
             return None;
@@ -117,12 +116,12 @@ impl Network {
         [0, 1, 300, 5000, 40_000, 150_000][self.shared.dice.roll(most)]
     }
 
-    /// How many connections of this host the engine holds.
+    /// Returns the counter of this host's connections that the engine holds.
     pub fn counter(&mut self, host: (u8, u16)) -> Arc<AtomicI64> {
         self.open.entry(host).or_default().clone()
     }
 
-    /// How many it holds to each, data connections left out.
+    /// Returns how many it holds to each host, without data connections.
     pub fn held(&self) -> impl Iterator<Item = ((u8, u16), i64)> {
         self.open
             .iter()
@@ -144,7 +143,7 @@ impl Network {
         moved || over || cut
     }
 
-    /// Everything on every connection, until nothing moves.
+    /// Delivers everything on every connection, until nothing moves.
     pub fn settle(&mut self) {
         while (0..self.lines.len() * 4).any(|_| self.step()) {}
     }
