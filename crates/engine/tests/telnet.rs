@@ -19,7 +19,7 @@ fn heard(bytes: &[u8]) -> Step {
     Step::Expect(bytes.to_vec())
 }
 
-/// Code, what was handed out, and what the server heard.
+/// Returns the code, the delivered data, and what the server received.
 fn talk(script: Script, set: impl FnOnce(&Easy, &App)) -> (Code, Vec<u8>, Vec<u8>) {
     let peer = RawPeer::start(vec![script]);
     let (easy, app) = handle(&format!("telnet://127.0.0.1:{}/", peer.port()));
@@ -59,7 +59,7 @@ fn options_are_settled_first() {
     assert_eq!((code, &body[..], &said[..]), (Code::Ok, &b"bye"[..], &answered[..]));
 }
 
-/// Commands count as received, wherever they come.
+/// Commands count as received, wherever they occur.
 #[test]
 fn what_is_received_is_counted_with_commands() {
     let ask = b"\xff\xfd\x18\xff\xfb\x01";
@@ -78,7 +78,8 @@ fn what_is_received_is_counted_with_commands() {
     assert_eq!((&app.body.borrow()[..], easy.state().info.borrow().downloaded), (&b"hithere"[..], 15));
 }
 
-/// Who says nothing is asked again, and the server's words come meanwhile; what is said in the end goes out.
+/// An application without data is asked again, and the server's data is delivered meanwhile; data that
+/// appears in the end is sent.
 #[test]
 fn silence_is_no_end() {
     let script = vec![

@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 
-/// The server's side of one file, on a port of its own once the request has come.
+/// The server's side of one file, on its own port after the request.
 struct Side {
     listening: UdpSocket,
     talking: UdpSocket,
@@ -102,7 +102,7 @@ fn a_server_without_options_and_a_file_that_fills_its_blocks() {
     assert_eq!((code, body), (Code::Ok, vec![b'x'; 512]));
 }
 
-/// What comes twice is acknowledged and handed out once; block numbers go round.
+/// Duplicates are acknowledged and delivered once; block numbers wrap around.
 #[test]
 fn blocks_that_come_twice_and_more_than_there_are_numbers() {
     let (code, body, _) = fetch(
@@ -144,7 +144,7 @@ fn what_is_lost_is_sent_again() {
     assert_eq!((code, body.len()), (Code::Ok, 513));
 }
 
-/// After each datagram of the server's it is gone, or says nothing more: no part of a file is called whole.
+/// After each datagram the server is gone, or falls silent: a partial file is never reported as complete.
 #[test]
 fn who_leaves_in_the_middle_is_no_end() {
     let content: Vec<u8> = (0..1100u32).map(|n| n as u8).collect();
@@ -213,7 +213,7 @@ fn answers_from_elsewhere_and_nonsense() {
     assert_eq!((long_block.0, long_block.1), (Code::TftpIllegal, vec![]));
 }
 
-/// An acknowledgement that comes twice makes nobody send the next block twice (the sorcerer's apprentice).
+/// A duplicate acknowledgement never causes the next block to be sent twice (the sorcerer's apprentice).
 #[test]
 fn a_file_is_stored_block_by_block() {
     let (port, thread) = serve(|side, request| {

@@ -1,5 +1,5 @@
-//! Limits of time and pace: what comes too late, who has how long to connect, and how fast is fast enough
-//! (CURLOPT_TIMEOUT.md, CURLOPT_CONNECTTIMEOUT.md, CURLOPT_MAX_SEND_SPEED_LARGE.md).
+//! Limits of time and rate: late replies, time to connect, and speed limits (CURLOPT_TIMEOUT.md,
+//! CURLOPT_CONNECTTIMEOUT.md, CURLOPT_MAX_SEND_SPEED_LARGE.md).
 
 mod common;
 
@@ -54,8 +54,8 @@ fn an_upload_keeps_to_its_pace_from_the_first_byte() {
 #[test]
 fn a_request_that_is_repeated_has_all_the_time_to_connect_again() {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-    // The kept connection takes the second request, waits longer than connecting may take, and closes without
-    // a word.
+    // The kept connection accepts the second request, waits longer than the connect time-out, and closes
+    // silently.
     let dying = vec![
         expect("\r\n\r\n"),
         send(ok),
@@ -73,7 +73,7 @@ fn a_request_that_is_repeated_has_all_the_time_to_connect_again() {
 
 #[test]
 fn the_low_speed_limit_does_not_count_while_nothing_can_move() {
-    // Who listens and has no place left answers no connect: no connection, no speed.
+    // A listener with a full queue answers no connect: no connection, no speed.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let full: Vec<_> = (0..200)
@@ -92,7 +92,7 @@ fn the_low_speed_limit_does_not_count_while_nothing_can_move() {
     assert!(message.starts_with("Connection timed out"), "{message}");
 }
 
-/// A pause leaves nothing out, be it of a folder's names or of the made-up head of a file.
+/// A pause loses nothing, neither names of a directory nor the generated head of a file.
 #[test]
 fn a_paused_listing_of_a_folder_is_whole() {
     let folder = testkit::temp::TempDir::new("listing").unwrap();

@@ -1,5 +1,4 @@
-//! WebSocket against peers that follow a script: what is asked, what comes out of frames, what goes into
-//! them.
+//! WebSocket with scripted peers: the request, received frames, and sent frames.
 
 mod common;
 
@@ -21,7 +20,7 @@ use wire::ws::{Kind, Writer};
 const ACCEPTED: &str =
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
 
-/// A peer that agrees, sends these frames with its reply, and goes on.
+/// A peer that agrees, sends these frames with its reply, and continues.
 fn peer(frames: &[u8], then: Vec<Step>) -> RawPeer {
     let reply = Step::Send([ACCEPTED.as_bytes(), frames].concat());
     RawPeer::start(vec![[expect("\r\n\r\n"), reply].into_iter().chain(then).collect()])
@@ -31,7 +30,7 @@ fn client(peer: &RawPeer) -> (Easy, Rc<App>) {
     handle(&format!("ws://127.0.0.1:{}/chat?room=1", peer.port()))
 }
 
-/// What the peer has heard behind the request, unmasked: first byte and payload of each short frame.
+/// Returns what the peer received after the request, unmasked: first byte and payload of each short frame.
 fn heard(peer: &RawPeer) -> Vec<(u8, Vec<u8>)> {
     let all = peer.received().concat();
     let at = all.windows(4).position(|w| w == b"\r\n\r\n").unwrap() + 4;
@@ -45,7 +44,7 @@ fn heard(peer: &RawPeer) -> Vec<(u8, Vec<u8>)> {
     frames
 }
 
-/// What each write was told of its frame.
+/// Records the frame that each write callback could query.
 fn watch(easy: &Easy, app: &App) -> Rc<RefCell<Vec<Frame>>> {
     let told = Rc::new(RefCell::new(Vec::new()));
     let (easy, list) = (easy.clone(), told.clone());
@@ -160,7 +159,7 @@ fn raw_mode_and_pings_of_ones_own() {
     }
 }
 
-/// What is sent from within the write callback leaves with the transfer, and so does an upload.
+/// Data sent from within the write callback goes out with the transfer, and so does an upload.
 // covers: curl_ws_send, CURLOPT_UPLOAD
 #[test]
 fn a_callback_sends() {
@@ -178,7 +177,7 @@ fn a_callback_sends() {
     assert_eq!(easy.ws_send(b"b", 0, 1), Err(Code::SendError));
 }
 
-/// A connection by hand.
+/// A connection that the application uses itself.
 fn by_hand(peer: &RawPeer) -> Easy {
     let (easy, _app) = client(peer);
     long(&easy, O::ConnectOnly, 2);
@@ -215,7 +214,7 @@ fn by_hand_a_frame_comes_in_pieces() {
     assert_eq!(heard(&peer), [(0x8a, b"hi".to_vec())]);
 }
 
-/// A frame of 24 MiB to a peer that reads late, over TLS: what does not fit now is given again.
+/// A frame of 24 MiB to a slow reader, over TLS: data that does not fit is passed again.
 // covers: curl_ws_send
 #[test]
 fn by_hand_a_large_frame_goes_in_pieces() {
@@ -263,7 +262,7 @@ fn by_hand_a_large_frame_goes_in_pieces() {
     assert_eq!(heard[at + out.len()..at + out.len() + 2], [0x89, 0x82]);
 }
 
-/// What cannot be sent says why.
+/// A frame that cannot be sent reports the reason.
 // covers: curl_ws_send, curl_ws_start_frame
 #[test]
 fn what_cannot_be_sent() {
@@ -320,7 +319,7 @@ fn pings_without_end_are_not_answered_without_end() {
     assert_eq!(easy.perform(), Code::OperationTimedout, "all was taken in: {}", easy.state().message());
 }
 
-/// CVE-2025-10148: each frame has a mask of its own.
+/// CVE-2025-10148: each frame has its own mask.
 #[test]
 fn masks_are_not_used_again() {
     let peer = peer(&b"\x89\x00".repeat(20), vec![Step::ExpectBytes(120), Step::Finish]);
@@ -365,8 +364,8 @@ fn packed(deflater: &mut Deflater, message: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The application is shown plain payload, each piece a frame whose length is known, between what came
-/// uncompressed.
+/// The application receives plain payload, each piece as a frame of known length, mixed with uncompressed
+/// messages.
 #[test]
 fn what_comes_compressed_is_shown_plain() {
     let mut deflater = Deflater::new(USUAL);
@@ -396,7 +395,7 @@ fn what_comes_compressed_is_shown_plain() {
     assert_eq!(heard(&peer), [(0x8a, b"hi".to_vec())]);
 }
 
-/// 64 MiB out of 64 KiB: a pause in the middle loses nothing, and nothing is held that was not asked for.
+/// 64 MiB out of 64 KiB: a pause in the middle loses nothing, and nothing is decompressed in advance.
 // covers: curl_easy_pause
 #[test]
 fn a_bomb_can_be_paused() {
@@ -418,8 +417,8 @@ fn a_bomb_can_be_paused() {
     assert!(body.len() == LENGTH && body.iter().all(|byte| *byte == b'x'));
 }
 
-/// What the application frames leaves compressed, within the window that the server allows, and the
-/// fragments' kinds stay.
+/// Frames of the application are sent compressed, within the window that the server allows, and keep their
+/// types.
 // covers: curl_ws_send, curl_ws_recv, CURLOPT_CONNECT_ONLY
 #[test]
 fn by_hand_messages_leave_compressed() {
@@ -453,7 +452,7 @@ fn by_hand_messages_leave_compressed() {
     assert_eq!(heard(&peer), wanted);
 }
 
-/// Nothing is offered in raw mode, where the application has a line of its own, and unless it was asked for.
+/// Nothing is offered in raw mode, if the application has its own header line, or by default.
 // covers: CURLOPT_WS_OPTIONS, CURLOPT_HTTPHEADER
 #[test]
 fn who_offers_compression() {
@@ -472,7 +471,7 @@ fn who_offers_compression() {
         (1, true, false, None),
         (1, false, true, Some("own\r\n")),
     ] {
-        // What is agreed on unasked is not looked at, as in curl.
+        // An unrequested extension in the reply is ignored, as in curl.
         let reply = if offered.is_some_and(|offer| offer.starts_with('p')) { ACCEPTED } else { AGREED };
         let then =
             vec![expect("\r\n\r\n"), Step::Send([reply.as_bytes(), b"\x81\x01a"].concat()), Step::Finish];

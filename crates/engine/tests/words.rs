@@ -1,5 +1,5 @@
-//! Words that programs look for in what a transfer tells (CURLOPT_DEBUGFUNCTION(3)) and in its error text:
-//! they are curl's.
+//! Texts in verbose output (CURLOPT_DEBUGFUNCTION(3)) and in error messages that programs search for: they
+//! are curl's.
 
 mod common;
 

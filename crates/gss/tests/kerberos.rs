@@ -1,5 +1,5 @@
-//! Contexts against a real KDC. The library reads its realm from the environment, so that each act is played
-//! by this program started anew: a test of the name `act_...`, ignored unless it is asked for.
+//! Contexts against a real KDC. The library reads its realm from the environment, so each test runs this
+//! program again with a test named `act_...`, which is ignored otherwise.
 
 use std::process::Command;
 
@@ -42,7 +42,7 @@ fn act_begins() {
             };
             assert!(!context.is_fresh());
             assert_eq!(token[0], first, "RFC 2743 section 3.1");
-            // Nobody is proven yet, and this is no answer.
+            // No context is established yet, and this is not a valid token.
             let Err(Error::Failed { call, text }) = context.step(Some(b"nonsense")) else { panic!() };
             assert_eq!(call, "gss_init_sec_context");
             assert!(text.ends_with(". "), "{text}");
@@ -62,7 +62,7 @@ fn act_has_no_ticket() {
     let mut context = Context::new("HTTP", "localhost", Mechanism::Spnego, Delegation::Never).unwrap();
     let text = context.step(None).unwrap_err().to_string();
     assert!(text.starts_with("gss_init_sec_context() failed: No credentials were supplied"), "{text}");
-    // What has not begun is refused, not undefined.
+    // Calls before the start fail; they are not undefined behaviour.
     for error in [
         context.wrap(b"x", true).unwrap_err(),
         context.unwrap(b"x").map(|_| ()).unwrap_err(),

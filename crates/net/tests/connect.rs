@@ -113,7 +113,7 @@ fn dropping_the_future_closes_the_attempts() {
     assert_eq!((rt.reactor().registrations(), rt.reactor().next_deadline()), (0, None));
 }
 
-/// What a test varies of a request.
+/// Variations of a request.
 #[derive(Default)]
 struct Try<'a> {
     options: SocketOptions,
@@ -121,7 +121,7 @@ struct Try<'a> {
     unix: Option<UnixAddress>,
 }
 
-/// Runs a request that borrows, by leaking what it borrows.
+/// Runs a request with borrowed parts, by leaking them.
 fn attempt(
     rt: &runtime::Runtime,
     to: SocketAddr,
@@ -202,7 +202,7 @@ fn options_reach_the_socket() {
     assert!(sockopt::tcp_nodelay(&made.socket).unwrap());
     assert!(sockopt::socket_keepalive(&made.socket).unwrap());
     if cfg!(unix) {
-        // Wine has neither to ask back.
+        // Wine can query neither.
         assert_eq!(sockopt::tcp_keepidle(&made.socket).unwrap(), Duration::from_secs(61));
         assert_eq!(sockopt::tcp_keepcnt(&made.socket).unwrap(), 5);
     }

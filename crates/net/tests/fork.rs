@@ -1,5 +1,5 @@
-//! What a forked child finds: a process of its own, and connections that it must not speak on. Alone in its
-//! binary: the mark is the process's.
+//! A forked child: fresh process state, and connections that it must not use. It has its own binary, because
+//! the fork mark belongs to the process.
 
 mod common;
 

@@ -21,7 +21,7 @@ use warmwire_net::http2::{Fault, Http2, Rested, Stream};
 use warmwire_net::{AcquireRequest, Acquired, Connection, Idle, Lease, Memory, Pool};
 use wire::h2::{Config, ErrorCode, Field, Opening};
 
-/// A server on a thread of its own, for as many connections as come; what it does is said in the path.
+/// A server on its own thread, for any number of connections; the path selects its behaviour.
 fn server() -> SocketAddr {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -98,7 +98,7 @@ async fn connect(rt: &Runtime, to: SocketAddr) -> Box<Connection> {
     Box::new(open(rt.reactor().clone(), identity(to.port()), to).await)
 }
 
-/// A session whose driver runs as a task; what it leaves goes to `rested`.
+/// Starts a session whose driver is a task; what it leaves is put into `rested`.
 async fn session(rt: &Runtime, to: SocketAddr) -> (Http2, Rc<Cell<Option<Rested>>>) {
     let (http2, driver) = Http2::new(connect(rt, to).await, Config::default());
     (http2, run(rt, driver))
@@ -143,7 +143,7 @@ async fn upload(stream: &mut Stream, mut left: usize) {
     stream.end();
 }
 
-/// Runs all at once, each as a task of its own.
+/// Runs all at once, each as a task.
 async fn all(rt: &Runtime, futures: Vec<impl Future<Output = ()> + 'static>) {
     let left = Rc::new(Cell::new(futures.len()));
     for future in futures {
@@ -162,7 +162,7 @@ async fn until(rt: &Runtime, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// What the driver leaves when no stream is left.
+/// Returns what the driver leaves when no stream is left.
 async fn at_rest(rt: &Runtime, rested: &Cell<Option<Rested>>) -> Rested {
     loop {
         match rested.take() {
@@ -195,7 +195,7 @@ fn many_streams_at_once_both_ways_on_one_connection() {
             }
         });
         all(&rt, transfers.collect()).await;
-        // Without streams nobody drives it; session and connection serve the next one.
+        // Without streams the driver has ended; session and connection serve the next one.
         let Rested { mut connection, session } = at_rest(&rt, &rested).await;
         let mut session = session.expect("it is in order");
         assert_eq!(session.ping(&mut connection.carrier, [1; 8]), Idle::Alive);
@@ -305,7 +305,7 @@ fn who_finds_no_vacancy_waits_for_one() {
     test(|rt, to| async move {
         let (http2, _) = session(&rt, to).await;
         let mut first = request(&http2, "/1", true).unwrap();
-        head(&mut first).await.unwrap(); // the server has told its limit
+        head(&mut first).await.unwrap(); // the server has announced its limit
         let transfers = (0..120).map(|_| {
             let (http2, rt) = (http2.clone(), rt.clone());
             async move {

@@ -1,7 +1,7 @@
 //! The cache of parsed files (trust anchors) under thousands of orders of its threads' steps:
 //! src/file_cache.rs compiled with shuttle's locks and a manual clock. No caller gets a value older than its
 //! request, callers share one copy while it is current, each state of a file is read once, and no wait lasts
-//! for ever.
+//! forever.
 //!
 //! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
 
@@ -22,7 +22,7 @@ mod sync {
         static FASTER: Cell<u32> = const { Cell::new(1) };
     }
 
-    /// Time begins, and goes by so many times faster for who waits.
+    /// Starts the clock, which runs this many times faster for waiting threads.
     pub fn begin(faster: u32) {
         NOW.set(Duration::ZERO);
         FASTER.set(faster);
@@ -41,7 +41,7 @@ mod sync {
         }
     }
 
-    /// Who is waited for goes on meanwhile.
+    /// Lets other threads run meanwhile.
     pub fn pause(time: Duration) {
         NOW.set(NOW.get() + time * FASTER.get());
         shuttle::thread::yield_now();
@@ -70,7 +70,7 @@ impl World {
         Arc::new(World { kept: Some(FileCache::new()), ..World::default() })
     }
 
-    /// What it says of the file; not what it was before.
+    /// Returns the cached state of the file, which must not be outdated.
     fn ask(&self, keep: Option<Duration>) -> Arc<u64> {
         let before = self.state.load(SeqCst);
         let stamp = || {
@@ -142,7 +142,7 @@ fn nobody_gets_what_was_true_before() {
     });
 }
 
-/// A thread that a fork left behind holds the lock for ever: the others do without.
+/// A thread that is lost in a fork holds the lock forever: the others do without.
 #[test]
 fn who_never_comes_back_holds_up_nobody() {
     explore(|| {

@@ -1,8 +1,8 @@
-//! Look-ups whose answers come one by one, in a time of their own, and the race that takes them in: real
-//! sockets, a name server that is played, and what must be tried at which millisecond.
+//! Look-ups whose answers arrive one by one, at given times, and the race that uses them: real sockets, a
+//! scripted name server, and the expected attempts with their millisecond.
 //!
-//! A script says who answers when: `10 AAAA 6a`, `10 A -` for none, `never A`; `30 HTTPS 4a` is a service
-//! whose hint is that. Of the hosts `a` is alive, `s` silent, `r` refuses.
+//! A script gives the times of answers: `10 AAAA 6a`, `10 A -` for none, `never A`; `30 HTTPS 4a` is a
+//! service with that hint. Of the hosts `a` is alive, `s` silent, `r` refuses.
 
 mod common;
 
@@ -27,7 +27,7 @@ const ALIVE: [u8; 4] = [127, 0, 0, 2];
 const SILENT: [u8; 4] = [127, 0, 0, 3];
 const REFUSES: [u8; 4] = [127, 0, 0, 4];
 
-/// Hosts at one port; ::1 is what the script wants of it.
+/// Hosts with one port; the script decides about ::1.
 struct Hosts {
     port: u16,
     _alive: Vec<TcpListener>,
@@ -123,7 +123,8 @@ fn service(ip: IpAddr) -> Binding {
     binding
 }
 
-/// What a race does, and when: `required` waits for the record, and after two seconds it is over.
+/// Describes the actions of a race with their times: `required` waits for the record, and after two seconds
+/// it is over.
 fn told(script: &'static str, required: bool) -> String {
     let hosts = Hosts::for_script(script);
     let (clock, hand) = Clock::manual();
@@ -172,7 +173,7 @@ fn told(script: &'static str, required: bool) -> String {
         *ends.borrow_mut() = Some(end);
     }));
     loop {
-        // What sockets have to say takes no time of the script's.
+        // Events of sockets take no time in the script.
         for _ in 0..3 {
             rt.perform().unwrap();
             rt.wait(&mut [], Duration::from_millis(2), false).unwrap();

@@ -1,5 +1,5 @@
-//! Name servers asked by messages: over UDP and TCP, past those that are silent, forged or unwilling;
-//! services beside addresses.
+//! Name servers queried with messages: over UDP and TCP, past silent, forged or refusing ones; services
+//! beside addresses.
 
 mod common;
 
@@ -17,7 +17,7 @@ use warmwire_net::resolver::{
 };
 use wire::resolv_conf::ResolvConf;
 
-/// Nobody asks the system here.
+/// A resolver that must not be called.
 fn no_system() -> Arc<Resolver> {
     Arc::new(Resolver::with_lookup(Arc::new(|name, _| panic!("the system was asked for {name}"))))
 }
@@ -32,7 +32,7 @@ fn means(rt: &Runtime, conf: ResolvConf, local: LocalEnds) -> Means {
     Means::system(&no_system(), &Arc::default(), rt.reactor()).with_servers(Rc::new(servers))
 }
 
-/// What a look-up finds, or its message.
+/// Returns the results of a look-up, or its message.
 fn found(rt: &Runtime, means: &Means, name: &'static str, version: IpVersion) -> Result<Vec<String>, String> {
     let means = means.clone();
     block_on(rt, async move {
@@ -150,7 +150,7 @@ fn questions_leave_from_where_they_are_told() {
     assert_eq!(server.asked()[0].from.ip(), Ipv4Addr::new(127, 0, 0, 2));
 }
 
-/// What a name server says holds for its time, and no longer than the application wants.
+/// A name server's answer is valid for its TTL, and no longer than the application allows.
 #[test]
 fn answers_age_as_their_server_says() {
     let server = NameServer::start(|_| address(A, "10.0.0.1")); // for a minute
@@ -174,7 +174,7 @@ fn answers_age_as_their_server_says() {
     assert_eq!(ask(long), 2);
 }
 
-/// The sockets are the reactor's: whoever drives it sees them.
+/// The sockets belong to the reactor: an event loop that drives it sees them.
 #[test]
 fn an_event_loop_sees_the_sockets() {
     let server = NameServer::start(|_| Says::Silence);
@@ -236,7 +236,7 @@ fn services_come_beside_addresses() {
     assert_eq!(addresses.map(|c| c.address).collect::<Vec<_>>(), ["10.0.0.1:8443".parse().unwrap()]);
 }
 
-/// Aliases that go round are given up.
+/// Cyclic aliases are given up.
 #[test]
 fn aliases_of_services_end() {
     let server = NameServer::start(|asked| match asked.kind {
@@ -257,8 +257,8 @@ fn names_that_dns_does_not_know() {
     assert!(is_for_dns("www.example.com") && is_for_dns("www.example.com."));
 }
 
-/// Where addresses come of another source and nobody answers for records, each new name costs the resolution
-/// delay, until it is plain that nobody does.
+/// If addresses come from another source and no server answers queries for records, each new name costs the
+/// resolution delay, until the servers are known to be silent.
 #[test]
 fn servers_that_say_nothing_of_records_are_not_asked_for_ever() {
     let server = NameServer::start(|_| Says::Silence);

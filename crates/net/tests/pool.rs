@@ -118,7 +118,7 @@ fn idle_age_and_lifetime_end_a_connection() {
     }
 }
 
-/// What one handle demands closes nothing that another may still use.
+/// One handle's limits close nothing that another may still use.
 #[test]
 fn ages_are_the_handles_own() {
     let (clock, hand) = Clock::manual();
@@ -194,8 +194,7 @@ fn crowd(limits: Limits, ports: u16) -> (usize, Vec<u16>) {
 #[test]
 fn limits_make_transfers_wait_in_line() {
     let (most, order) = crowd(Limits { kept: 0, per_host: 2, ..Limits::default() }, 1);
-    // Those two that are under way together may overtake each other: one connects, the other finds a
-    // connection.
+    // Two concurrent requests may overtake each other: one connects, the other finds a connection.
     assert!(order.iter().enumerate().all(|(at, i)| at.abs_diff(usize::from(*i)) <= 2), "{order:?}");
     assert_eq!(most, 2);
     let (most, _) = crowd(Limits { kept: 0, total: 3, ..Limits::default() }, 7);
@@ -220,7 +219,7 @@ fn a_cancelled_waiter_passes_its_turn_on() {
     rt.run().unwrap();
     assert!(pool.has_waiters());
     drop(held); // wakes the first
-    rt.cancel(first); // which is gone before it runs
+    rt.cancel(first); // it is gone before it runs
     block_on(&rt, {
         let (served, reactor) = (served.clone(), rt.reactor().clone());
         async move {
@@ -364,7 +363,8 @@ fn fresh(rt: &Runtime, pool: &Pool, key: &Key) -> Lease {
     }
 }
 
-/// Idle connections looked at while one is taken and given back, once for each of some identities.
+/// Returns how many idle connections are examined while one is taken and returned, once for each of some
+/// identities.
 fn looks_of_taking(idle: usize) -> u64 {
     let rt = runtime();
     let (pool, keys) = filled(&rt, idle);
@@ -381,7 +381,7 @@ fn taking_and_giving_back_cost_the_same_with_ten_thousand() {
     assert_eq!(looks_of_taking(10), looks_of_taking(10_000));
 }
 
-/// The same where one must be closed for each that is made: for the whole, and for its host.
+/// The same if one must be closed for each new one: for the total, and for its host.
 #[test]
 fn making_room_costs_the_same_with_ten_thousand() {
     let looks = |idle: usize, limits: Limits| {
@@ -419,7 +419,7 @@ fn a_shared_pool_costs_the_same_with_ten_thousand() {
     assert_eq!(looks(10), looks(10_000));
 }
 
-/// Each end of a transfer wakes one of those who wait, and nobody looks twice.
+/// Each end of a transfer wakes one waiter, and none is woken twice.
 #[test]
 fn eight_thousand_wait_and_each_is_woken_once() {
     for limits in [Limits { kept: 0, per_host: 3, total: 0 }, Limits { kept: 0, per_host: 0, total: 3 }] {
@@ -452,7 +452,7 @@ fn eight_thousand_wait_and_each_is_woken_once() {
     }
 }
 
-/// Those who wait for a host that is full hold up nobody who waits for another.
+/// Waiters for a host at its limit do not delay waiters for another.
 #[test]
 fn a_full_host_holds_up_no_other() {
     let rt = runtime();

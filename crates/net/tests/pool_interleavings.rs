@@ -1,10 +1,10 @@
 //! The pool that threads share (a share's, the process's), in thousands of orders of their steps:
-//! src/pool/shared.rs and its table compiled once more, with shuttle's lock and connections that only say
-//! what they are. Whatever is taken is what was wished for, lives, is fresh enough and speaks for whom it was
-//! made; nothing is lost, nothing ends without a goodbye that it was due, no more is kept than may be; and
-//! nobody is called under the lock (which would be a deadlock here).
+//! src/pool/shared.rs and its table compiled once more, with shuttle's lock and fake connections. Every
+//! connection taken matches the request, is alive, fresh enough and belongs to the right identity; none is
+//! lost or closed without its goodbye, the limits hold, and no code is called under the lock (which would be
+//! a deadlock here).
 //!
-//! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
+//! `INTERLEAVINGS=n` sets how many orders of each kind are run (400). A failure prints the order to replay.
 
 #[path = "../src/pool/chain.rs"]
 #[allow(dead_code)]
@@ -85,7 +85,7 @@ mod connection {
         pub ahead: Ahead,
         pub last_used: Instant,
         pub kept_up: Instant,
-        /// What its protocol remembers: whose it is.
+        /// The memory of its protocol: the owner.
         pub memory: u64,
         pub lives: bool,
         pub is_private: bool,
@@ -215,13 +215,13 @@ use shared::SharedPool;
 use shuttle::thread;
 use sync::Arc;
 
-/// What the pool keeps, and for how long.
+/// Maximum number and age of kept connections.
 const KEPT: usize = 3;
 const IDLE_AGE: Duration = Duration::from_secs(10);
 /// All that is opened here has one of so many identities.
 const IDENTITIES: u64 = 4;
 
-/// What became of a connection.
+/// The history of a connection.
 pub struct Fate {
     polite: bool,
 }
@@ -232,7 +232,7 @@ pub struct Fates {
     closed: Vec<Fate>,
 }
 
-/// What has become of all, and the time.
+/// The history of all connections, and the time.
 pub struct Ledger {
     fates: std::sync::Mutex<Fates>,
     began: Instant,
@@ -257,7 +257,7 @@ impl Ledger {
         self.now().saturating_duration_since(last_used) > IDLE_AGE
     }
 
-    /// Others have their turn, and what belongs to none of us asks the pool.
+    /// Lets other threads run, and calls the pool from outside.
     fn foreign(&self) {
         thread::yield_now();
         if let Some(pool) = self.pool.get().and_then(std::sync::Weak::upgrade) {
@@ -290,7 +290,7 @@ impl World {
         Arc::new(World { pool, ledger })
     }
 
-    /// What the pool has of that identity, looked at as a transfer does.
+    /// Takes a connection of that identity, as a transfer does.
     fn take(&self, number: u64) -> Option<Box<Connection>> {
         let identity = Key::of(number);
         let now = self.ledger.now();
@@ -302,7 +302,7 @@ impl World {
         Some(found)
     }
 
-    /// One transfer: on a connection that is there, or on a new one; then it lies idle.
+    /// Runs one transfer: on an existing connection, or on a new one, which is idle afterwards.
     fn transfer(&self, number: u64) {
         let mut connection = match self.take(number) {
             Some(connection) => connection,
@@ -319,7 +319,7 @@ impl World {
         self.pool.put(connection, self.ledger.now());
     }
 
-    /// What must hold when all threads are through.
+    /// Checks the invariants when all threads are done.
     fn settled(&self) {
         let all = self.pool.list(self.ledger.now());
         assert_eq!(all.len(), self.pool.len(), "one is out that nobody has");
@@ -341,7 +341,7 @@ impl World {
 
 type Part = fn(&World);
 
-/// Several at once, on a pool in which something lies.
+/// Runs several threads at once, on a pool with some connections.
 fn together(parts: &'static [Part]) {
     let world = World::new();
     world.transfer(0);
@@ -378,7 +378,7 @@ fn what_is_taken_is_what_was_wished_for() {
     });
 }
 
-/// curl_easy_upkeep in one thread while others take and give.
+/// curl_easy_upkeep in one thread while others take and return connections.
 #[test]
 fn who_looks_after_connections_mixes_up_none() {
     explore(|| {
@@ -408,7 +408,7 @@ fn what_ends_ends_once_and_politely() {
     });
 }
 
-/// Some have died, some are too old, some are nobody else's business.
+/// Some are dead, some too old, some of other identities.
 #[test]
 fn the_dead_the_old_and_the_private_are_for_nobody() {
     explore(|| {
@@ -425,7 +425,7 @@ fn the_dead_the_old_and_the_private_are_for_nobody() {
     });
 }
 
-/// With more than may be kept, whoever looks at one is not in the way of the others' going.
+/// Beyond the limit, a check of one connection does not prevent others from being closed.
 #[test]
 fn no_more_is_kept_than_may_be() {
     explore(|| {

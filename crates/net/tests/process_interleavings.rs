@@ -1,9 +1,9 @@
-//! What a process has once, in thousands of orders of its threads' steps and through two forks:
-//! src/process.rs compiled once more. All threads of one process have the same, made once; a child has none
-//! of its parent's, and its own child none of either's, whoever of them ever asked. (That a child does not
-//! hang or speak on connections is for tests with real forks.)
+//! Process-wide state in thousands of orders of its threads' steps and through two forks: src/process.rs
+//! compiled once more. All threads of one process have the same value, created once; a child has none of its
+//! parent's, and its own child none of either's, whichever of them used it first. (Tests with real forks
+//! check that a child neither hangs nor writes to connections.)
 //!
-//! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
+//! `INTERLEAVINGS=n` sets how many orders of each kind are run (400). A failure prints the order to replay.
 
 #[path = "../src/process.rs"]
 #[allow(dead_code)]
@@ -30,7 +30,7 @@ mod sync {
         GENERATION.get()
     }
 
-    /// As std's, for shuttle, in which what is static begins anew with each execution.
+    /// Like std's, for shuttle, where statics are reset for each execution.
     pub struct OnceLock<T: 'static> {
         once: shuttle::sync::Once,
         value: Mutex<Option<&'static T>>,
@@ -104,7 +104,7 @@ fn family(askers: [usize; 3]) {
     assert_eq!(sync::MADE.get(), seen.len() as u64, "made more than once");
 }
 
-/// One at a time: what is static is one for all tests.
+/// Runs one test at a time, because statics are shared by all tests.
 fn explore(body: fn()) {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock();

@@ -12,8 +12,8 @@ use warmwire_net::filter::{Filter, SocketFilter};
 use warmwire_net::{NetError, NetErrorKind};
 use wire::socks::Destination;
 
-/// A peer that expects these bytes, answers, and so on; then it closes. Returns what came that was not
-/// expected.
+/// A peer that expects these bytes, replies, and so on; then it closes. Returns whether unexpected bytes
+/// arrived.
 fn scripted(script: Vec<(&'static [u8], Vec<u8>)>) -> (SocketAddr, JoinHandle<bool>) {
     let (listener, to) = listener();
     let thread = std::thread::spawn(move || {
@@ -30,7 +30,7 @@ fn scripted(script: Vec<(&'static [u8], Vec<u8>)>) -> (SocketAddr, JoinHandle<bo
     (to, thread)
 }
 
-/// What the proxy is asked for, and what is read of the tunnel afterwards.
+/// Requests a tunnel, and reads from it afterwards.
 fn socks(to: SocketAddr, version: Version, name: bool, login: bool) -> Result<String, NetError> {
     let rt = runtime();
     let reactor = rt.reactor().clone();

@@ -1,5 +1,5 @@
-//! HTTP/3 on a QUIC connection with a server that says anything, on mutated seeds: no panic, no hang, and
-//! what fuzz/quic.rs says must hold.
+//! HTTP/3 on a QUIC connection with a server that sends mutated seeds: no panic, no hang, and the invariants
+//! of fuzz/quic.rs.
 
 extern crate warmwire_net as net; // the name that the rest of the workspace knows it by
 

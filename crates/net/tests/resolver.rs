@@ -22,8 +22,8 @@ struct Counting {
     cache: Arc<ResolveCache>,
 }
 
-/// Answers `10.0.0.1` and `fd00::1` after 30 ms; there is no name that begins with `no`, and nobody knows
-/// about those with `again`.
+/// Answers `10.0.0.1` and `fd00::1` after 30 ms; names that begin with `no` do not exist, and those with
+/// `again` fail temporarily.
 fn counting() -> Counting {
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = calls.clone();
@@ -100,7 +100,7 @@ fn names_asked_for_at_once_are_asked_once() {
     assert!(rt.reactor().interests().is_empty());
 }
 
-/// Names that hang for as long as it is closed.
+/// Names that hang while it is closed.
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
 impl Gate {
@@ -159,7 +159,7 @@ fn a_hundred_dead_names_that_were_given_up_delay_nobody() {
     drop(gate);
 }
 
-/// Though somebody goes on waiting for them: a thread that is stuck does not count.
+/// A stuck thread does not count, although somebody still waits for it.
 #[test]
 fn dead_names_that_are_waited_for_give_way_after_a_second() {
     let (gate, resolver) = Gate::before(|name, _| name.starts_with("dead"));
@@ -193,7 +193,7 @@ fn a_family_that_does_not_answer_costs_the_resolution_delay() {
     drop(gate);
 }
 
-/// Nobody waits twice for an answer that did not come: the delay began when the other one had come.
+/// A missing answer is not awaited twice: the delay started when the other one arrived.
 #[test]
 fn an_answer_that_was_not_waited_for_costs_the_next_look_up_nothing() {
     let (gate, resolver) = Gate::before(|_, family| family == Family::V6);
@@ -303,7 +303,7 @@ fn numeric_hosts_and_localhost_ask_nobody() {
     assert_eq!(ask("fe80::1%7", IpVersion::Any).unwrap(), ["[fe80::1%7]:80"]);
     assert_eq!(ask("LOCALHOST", IpVersion::Any).unwrap(), ["[::1]:80", "127.0.0.1:80"]);
     assert_eq!(ask("a.localhost.", IpVersion::V4).unwrap(), ["127.0.0.1:80"]);
-    // The family is chosen for names alone.
+    // The family is only selected for names.
     assert_eq!(ask("::1", IpVersion::V4).unwrap(), ["[::1]:80"]);
     assert_eq!(ask("127.0.0.1", IpVersion::V6).unwrap(), ["127.0.0.1:80"]);
     assert!(ask("hidden.onion", IpVersion::Any).unwrap_err().1.contains("RFC 7686"));
@@ -321,7 +321,7 @@ fn failures_name_the_host_and_are_remembered_half_as_long() {
     let expected = (NetErrorKind::CouldntResolveProxy, "Could not resolve proxy: no.test".to_owned());
     assert_eq!(ask(true).unwrap_err(), expected);
     assert_eq!(all.calls(), 2);
-    // As it was written, whoever asked first.
+    // In the spelling of the caller, whoever asked first.
     let shown = all.ask(&rt, "No.Test", ResolveOptions::default()).unwrap_err();
     assert_eq!(shown, (NetErrorKind::CouldntResolveHost, "Could not resolve host: No.Test".to_owned()));
     assert_eq!(all.calls(), 2);
@@ -333,7 +333,7 @@ fn failures_name_the_host_and_are_remembered_half_as_long() {
     assert_eq!(all.calls(), 4);
 }
 
-/// A server that failed may answer the next time: only that there is nothing is remembered.
+/// After a failure the server is asked again: only negative answers are cached.
 #[test]
 fn what_nobody_knows_is_asked_again() {
     let (rt, all) = (runtime(), counting());

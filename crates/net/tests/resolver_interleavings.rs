@@ -1,9 +1,9 @@
 //! The resolver's queue and its threads, in thousands of orders of their steps: src/resolver/lookup.rs
-//! compiled once more, with shuttle's threads and locks and a clock of our own. Whoever waits gets the answer
-//! to his question (never would be a deadlock here), also while other names are stuck and questions are given
-//! up, and no thread stays.
+//! compiled once more, with shuttle's threads and locks and a fake clock. Every waiter gets its answer
+//! (otherwise there would be a deadlock here), also while other names are stuck and queries are cancelled,
+//! and no thread remains.
 //!
-//! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
+//! `INTERLEAVINGS=n` sets how many orders of each kind are run (400). A failure prints the order to replay.
 
 #[allow(dead_code)]
 #[path = "../src/resolver/family.rs"]
@@ -41,13 +41,13 @@ mod sync {
         static WAITED_FOR: RefCell<Vec<Arc<shuttle::sync::Condvar>>> = const { RefCell::new(Vec::new()) };
     }
 
-    /// Nothing of the execution before this one is left.
+    /// Resets the state of the previous execution.
     pub fn begin() {
         NOW.set(Duration::ZERO);
         WAITED_FOR.take();
     }
 
-    /// Ten seconds go by, and what waits no longer than that has waited long enough.
+    /// Advances the clock by ten seconds, which ends all shorter waits.
     pub fn pass() {
         NOW.set(NOW.get() + Duration::from_secs(10));
         let waited_for = WAITED_FOR.with_borrow(Clone::clone);
@@ -117,7 +117,7 @@ use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use shuttle::thread;
 use sync::Arc;
 
-/// What is answered to a name: an address with its first letter.
+/// Returns the answer to a name: an address with its first letter.
 fn address(name: &str) -> IpAddr {
     Ipv4Addr::new(10, 0, 0, name.as_bytes()[0]).into()
 }
@@ -140,7 +140,7 @@ fn wait_for(resolver: &Resolver, name: &str) {
     assert_eq!(*answer, [(address(name), 0)]);
 }
 
-/// Asked, looked at once and given up.
+/// Sends a query, polls it once and cancels it.
 fn give_up(resolver: &Resolver, name: &str) {
     let mut ticket = resolver.ask(name, Family::V4).expect("threads can be started");
     block_on(poll_fn(|cx| {
@@ -149,7 +149,7 @@ fn give_up(resolver: &Resolver, name: &str) {
     }));
 }
 
-/// Several ask; time goes by until they are answered; then all threads go.
+/// Several threads send queries; time passes until they are answered; then all threads end.
 fn answers(askers: &[fn(&Resolver)]) {
     let gate = Arc::new(AtomicBool::new(false));
     let resolver = resolver(&gate);

@@ -1,5 +1,4 @@
-//! Sessions in a pool, with one that does nothing but count: who gets a stream, who waits, and what a parked
-//! one is.
+//! Sessions in a pool, with a fake one that only counts: who gets a stream, who waits, and parking.
 
 mod common;
 
@@ -20,7 +19,7 @@ use warmwire_net::{
     pool,
 };
 
-/// Ends when its last stream does, as a session whose driver parks.
+/// Ends when its last stream does, like a session whose driver parks.
 struct Counting {
     about: About,
     most: usize,
@@ -179,7 +178,8 @@ fn a_parked_session_is_an_idle_connection_that_threads_share() {
     assert!(reused(&pool, &key).is_none(), "what has ended is not used again");
 }
 
-/// CURLOPT_PIPEWAIT: whoever may share waits for what is being opened, and is woken for what comes of it.
+/// CURLOPT_PIPEWAIT: a request that may share waits for the connection being opened, and is woken by its
+/// result.
 #[test]
 fn the_patient_wait_for_a_session_being_opened() {
     let (rt, (_listener, to)) = (runtime(), listener());
@@ -218,8 +218,8 @@ fn the_patient_wait_for_a_session_being_opened() {
     drop(first);
 }
 
-/// Where it is known how many a session will bear, so many wait for each that is being opened, and the next
-/// opens another; but no server is asked for many at once.
+/// If the number of streams of a session is known, that many wait for each connection being opened, and the
+/// next one opens another; but no server gets many at once.
 #[test]
 fn no_more_wait_than_there_will_be_room_for() {
     let (rt, (_listener, to)) = (runtime(), listener());
@@ -253,7 +253,7 @@ fn no_more_wait_than_there_will_be_room_for() {
     assert_eq!((leases.len(), opened.iter().map(|(at, _)| *at).collect::<Vec<_>>()), (6, vec![6, 9]));
 }
 
-/// A server that serves one transfer at a time is told by its first connection: then nobody waits any more.
+/// The first connection shows that a server serves one transfer at a time: then nobody waits any more.
 #[test]
 fn nobody_waits_for_a_session_that_will_not_be() {
     let (rt, (_listener, to)) = (runtime(), listener());
@@ -275,7 +275,7 @@ fn nobody_waits_for_a_session_that_will_not_be() {
     );
 }
 
-/// A handle that goes lets its sessions go, whoever still has a stream.
+/// A handle that is closed drops its sessions, even if streams exist.
 #[test]
 fn a_pool_that_is_given_up_forgets_its_sessions() {
     let (rt, (_listener, to)) = (runtime(), listener());

@@ -57,7 +57,7 @@ impl Security for Toy {
     }
 }
 
-/// What the proxy expects and answers, in turn; then it closes. False when something else came.
+/// Bytes that the proxy expects and sends, in turn; then it closes. False if something else arrived.
 type Script = Vec<(&'static [u8], Vec<u8>)>;
 
 fn scripted(script: Script) -> (SocketAddr, JoinHandle<bool>) {
@@ -70,7 +70,7 @@ fn scripted(script: Script) -> (SocketAddr, JoinHandle<bool>) {
         };
         script.iter().all(|(bytes, answer)| {
             let as_expected = expected(&mut peer, bytes);
-            // A client that has given up does not take the rest.
+            // A client that has given up does not read the rest.
             let _ = peer.write_all(answer);
             as_expected
         })
@@ -78,7 +78,7 @@ fn scripted(script: Script) -> (SocketAddr, JoinHandle<bool>) {
     (to, thread)
 }
 
-/// Reads six bytes through the proxy after saying "question"; what was noted on the way is before them.
+/// Reads six bytes through the proxy after sending "question"; notes of the handshake come before them.
 fn converse(to: SocketAddr, protection: Protection, nec: bool) -> Result<String, NetError> {
     let rt = runtime();
     let reactor = rt.reactor().clone();
@@ -169,7 +169,7 @@ fn everything_is_protected_as_agreed() {
 
 #[test]
 fn a_context_promises_what_it_can() {
-    // (what it can do, what is asked for, what is answered, whether that will do)
+    // (what it supports, what is requested, what is answered, whether that is accepted)
     let rows = [
         (Protection::None, 0, 0, true),
         (Protection::Signed, 1, 0, true),
@@ -192,7 +192,7 @@ fn a_context_promises_what_it_can() {
     }
 }
 
-/// What comes less protected than was agreed, or is no message at all, is not believed.
+/// Data with less protection than negotiated, or malformed, is refused.
 #[test]
 fn protection_can_not_be_taken_off() {
     let agreed: (&'static [u8], Vec<u8>) = (b"\x01\x02\0\x02s\x02", b"\x01\x02\0\x02s\x02".to_vec());
@@ -252,7 +252,7 @@ fn hostile_proxies() {
     }
 }
 
-/// A proxy that always wants to hear more is left.
+/// A proxy that always requests more tokens is abandoned.
 #[test]
 fn a_conversation_has_an_end() {
     let more = || b"\x01\x01\0\x04more".to_vec();

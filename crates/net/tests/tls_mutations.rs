@@ -1,5 +1,5 @@
-//! Certificates, lists, OCSP answers, keys and records on mutated seeds: no panic, and what fuzz/tls.rs says
-//! must hold.
+//! Certificates, lists, OCSP responses, keys and records from mutated seeds: no panic, and the invariants of
+//! fuzz/tls.rs.
 
 extern crate warmwire_net as net; // the name that the rest of the workspace knows it by
 

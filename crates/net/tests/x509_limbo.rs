@@ -1,11 +1,11 @@
-//! The chains of x509-limbo (C2SP), judged as a server's are: what OpenSSL refuses is refused, and what both
-//! OpenSSL and limbo accept is accepted. Where limbo wants a refusal and OpenSSL accepts, our refusals stand
-//! in `x509_limbo.txt`.
+//! The chains of x509-limbo (C2SP), judged as servers' chains: what OpenSSL refuses is refused, and what both
+//! OpenSSL and limbo accept is accepted. Where limbo expects a refusal and OpenSSL accepts, `x509_limbo.txt`
+//! lists our refusals.
 //!
-//! Who asks for OpenSSL gets its verdict: there the chains are shown by a server, which has no keys for them.
-//! It signs with one of its own, so that a client who accepts the chain stumbles over the signature alone.
+//! With the OpenSSL backend, OpenSSL's verdict counts: a server presents the chains, without having their
+//! keys. It signs with its own key, so that a client that accepts the chain fails only at the signature.
 //!
-//! The cases are data from outside (WARMWIRE_SHARED, or `shared` beside the checkout).
+//! The cases are external data (WARMWIRE_SHARED, or `shared` beside the checkout).
 
 mod common;
 #[path = "common/json.rs"]
@@ -77,7 +77,7 @@ fn judge(case: &Json, dir: &TempDir) -> Result<(), String> {
     }
 }
 
-/// Case, then what limbo asks for, what curl does, and its words.
+/// Returns for each case limbo's expectation, curl's verdict, and its text.
 fn expected(text: &str) -> BTreeMap<&str, Vec<&str>> {
     text.lines()
         .skip(1)
@@ -86,7 +86,7 @@ fn expected(text: &str) -> BTreeMap<&str, Vec<&str>> {
         .collect()
 }
 
-/// Shows these certificates, whatever the client wants, and signs with a key that is none of theirs.
+/// Presents these certificates, whatever the client requests, and signs with another key.
 #[derive(Debug)]
 struct Shown(Arc<CertifiedKey>);
 
@@ -96,7 +96,7 @@ impl ResolvesServerCert for Shown {
     }
 }
 
-/// One handshake with whoever shows this chain.
+/// Runs one handshake with a server that presents this chain.
 fn show(chain: Vec<CertificateDer<'static>>) -> (u16, std::thread::JoinHandle<()>) {
     let key = PrivateKeyDer::from_pem_slice(Leaf::self_signed().key_pem.as_bytes()).unwrap();
     let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
@@ -109,12 +109,12 @@ fn show(chain: Vec<CertificateDer<'static>>) -> (u16, std::thread::JoinHandle<()
     let thread = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut connection = ServerConnection::new(Arc::new(server)).unwrap();
-        let _ = connection.complete_io(&mut stream); // the client leaves
+        let _ = connection.complete_io(&mut stream); // the client disconnects
     });
     (port, thread)
 }
 
-/// The same by OpenSSL: it judges the chain in a handshake, name and the rest are judged as for everybody.
+/// Judges by OpenSSL: it checks the chain in a handshake; the name and the rest are checked as usual.
 fn judge_by_openssl(case: &Json, dir: &TempDir) -> Result<(), String> {
     let config = TlsConfig { backend: Backend::OPENSSL, min_version: TlsVersion::Tls13, ..config(case, dir) };
     let config = Arc::new(config);
@@ -156,8 +156,8 @@ fn shared() -> (String, String) {
     (cases, std::fs::read_to_string(folder.join("expected.tsv")).unwrap())
 }
 
-/// All that OpenSSL itself says, and nothing else. It judges by the clock: cases of another time are left
-/// out, but for those that ended since then.
+/// Compares with OpenSSL alone. It uses the current time: cases for another time are skipped, except those
+/// that have expired since.
 #[test]
 fn who_asks_for_openssl_gets_its_verdict() {
     let (cases, table) = shared();

@@ -1,7 +1,7 @@
-//! Chains that are almost right, thousands of shapes of them, judged by us and by OpenSSL's verify command,
-//! which must be of one mind: what it refuses is refused, and what it accepts is accepted.
+//! Chains that are almost right, in thousands of shapes, judged by us and by OpenSSL's verify command: both
+//! verdicts must agree.
 //!
-//! `WARMWIRE_CHAINS` says how many (300), `WARMWIRE_SEED` from where on.
+//! `WARMWIRE_CHAINS` sets their number (300), `WARMWIRE_SEED` the first seed.
 
 #[path = "common/forge.rs"]
 mod forge;
@@ -25,9 +25,9 @@ use wire::der::{self, wrap};
 /// 2025-01-01.
 const NOW: u64 = 1_735_689_600;
 const UTF8: u8 = der::UTF8_STRING;
-/// Also what OpenSSL says of a key that it can't read.
+/// OpenSSL's code also for a key that it cannot read.
 const EE_KEY_TOO_SMALL: i64 = 66;
-/// More than the longest chain has, with what is certified twice.
+/// More than in the longest chain, including cross-signed ones.
 const KEYS: usize = 16;
 
 /// One question: certificates by their plans, the leaf first and the root last, and who is trusted.
@@ -37,7 +37,7 @@ struct Case {
     sent: Vec<usize>,
     partial: bool,
     lists: Option<Vec<List>>,
-    /// What was done to it.
+    /// Descriptions of the changes.
     told: Vec<String>,
 }
 
@@ -255,7 +255,7 @@ fn dates(plan: &mut Plan, choice: usize) {
     }
 }
 
-/// The same issuer in other words, or another one.
+/// Spells the issuer differently, or names another one.
 fn spell(plan: &mut Plan, choice: usize) {
     let level = format!("LEVEL   {}", plan.signer);
     plan.issuer = match choice % 4 {
@@ -300,7 +300,7 @@ fn trust(case: &mut Case, choice: usize) {
     }
 }
 
-/// Loops, authorities that several certify, and what does not belong there.
+/// Adds loops, cross-signed authorities, and unrelated certificates.
 fn shape(case: &mut Case, choice: usize) {
     let last = case.plans.len() - 1;
     let (first, root) = (case.plans[1].clone(), case.plans[last].clone());
@@ -314,7 +314,7 @@ fn shape(case: &mut Case, choice: usize) {
         case.plans.len() - 1
     };
     match choice {
-        // The root is certified by the one below it: whom to trust is nowhere, or in the loop.
+        // The root is certified by the one below it: there is no trust anchor, or it is in the loop.
         0 => (case.plans[last], case.trusted) = (issued(root, &first), Vec::new()),
         1 => (case.plans[last], case.partial) = (issued(root, &first), false),
         2 => {
@@ -354,7 +354,7 @@ fn shape(case: &mut Case, choice: usize) {
         }
         // All of it several times, and the leaf among it.
         9 => case.sent = (0..=last).chain(0..=last).collect(),
-        // The same name under another key comes first.
+        // A certificate with the same name and another key comes first.
         10 => {
             let mut stranger = first;
             (stranger.key, stranger.signer, stranger.serial) = (KEYS - 2, last, vec![68]);
@@ -398,7 +398,7 @@ fn revocation(dice: &mut Dice, case: &mut Case) {
         let serial = 1 + dice.roll(3) as u8;
         let entry = vec![serial];
         let list = &mut lists[at];
-        list.extensions.clear(); // twice the same is nothing that OpenSSL minds
+        list.extensions.clear(); // OpenSSL accepts duplicates
         match choice {
             0 => list.revoked.push((entry, Vec::new())),
             1 => list.revoked.push((entry, vec![extension(21, false, vec![10, 1, 8])])),
@@ -460,7 +460,7 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// The number of the first fault; 0 for none. `None` when it can't read what it is given.
+/// Returns the number of the first fault, 0 for none; `None` if OpenSSL cannot read its input.
 fn openssl(dir: &TempDir, case: &Case, certs: &[Vec<u8>], lists: &[Vec<u8>]) -> Option<i64> {
     let all = |which: &[usize]| which.iter().map(|i| pem("CERTIFICATE", &certs[*i])).collect::<String>();
     let file = |name: &str, text: String| dir.write(name, text).unwrap();
@@ -575,8 +575,7 @@ fn nothing_odd_is_accepted_that_openssl_refuses() {
             (Some(0), ours) => *stricter.entry(format!("{ours}: {told}")).or_default() += 1,
             // Anchors are the user's own; one that can't be read is another matter than a peer's.
             (None, 0) if case.trusted.contains(&at) => {}
-            // What should be the leaf's key is none: nothing the server signs in the handshake can be proved
-            // by it.
+            // The leaf's key is invalid: the server cannot prove possession of it in the handshake.
             (Some(EE_KEY_TOO_SMALL), 0) if at == 0 => {}
             (theirs, 0) => faults.push(format!("seed {seed}: OpenSSL {theirs:?}, ours 0 ({at}: {told})")),
             _ => {}

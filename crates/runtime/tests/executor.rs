@@ -136,7 +136,7 @@ fn a_future_that_the_caller_keeps_runs_beside_the_tasks() {
     assert_eq!(rt.run_with(first.as_mut()), Ok(Poll::Pending), "it is polled when it was woken");
     hand.advance(Duration::from_millis(5));
     assert_eq!(rt.run_with(first.as_mut()), Ok(Poll::Pending));
-    // Runs without it forget that it was woken: whoever starts the next one is polled all the same.
+    // Runs without it clear its wake-up: the next one polls it all the same when it is started.
     hand.advance(Duration::from_millis(5));
     rt.run().unwrap();
     rt.start_root();

@@ -1,4 +1,4 @@
-//! A reactor that finds itself in a forked child. Alone in its binary: the mark is the process's.
+//! A reactor in a forked child. It has its own binary, because the fork mark belongs to the process.
 #![cfg(unix)]
 
 use std::cell::Cell;
@@ -27,7 +27,7 @@ fn an_inherited_reactor_starts_over() {
 
     after_fork_in_child();
     assert_eq!(fork_generation(), 1);
-    crowd.pop(); // leaves a table whose epoll instance is the parent's
+    crowd.pop(); // removes it from a table whose epoll instance is the parent's
     drop(guard);
     let _guard = rt.reactor().wake_interest();
     assert_eq!((of_parent.len(), rt.reactor().interests().len()), (1, 1));

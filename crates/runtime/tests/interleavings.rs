@@ -1,9 +1,8 @@
-//! How other threads end a sleep, in thousands of orders of their steps: src/ready.rs compiled once more,
-//! with locks, atomics and a wake-up descriptor of shuttle's, which decides after every step who makes the
-//! next. Nobody sleeps on while there is something to do (that would be a deadlock here), and nobody turns
-//! for nothing.
+//! Wake-ups by other threads, in thousands of orders of their steps: src/ready.rs compiled once more, with
+//! shuttle's locks, atomics and wake-up descriptor; shuttle decides after every step which thread runs next.
+//! No thread sleeps while there is work (that would be a deadlock here), and there is no busy loop.
 //!
-//! `INTERLEAVINGS=n` says how many orders (400) of each kind. A failure prints the one to be replayed.
+//! `INTERLEAVINGS=n` sets how many orders of each kind are run (400). A failure prints the order to replay.
 
 #[allow(dead_code)]
 #[path = "../src/ready.rs"]
@@ -75,10 +74,10 @@ use sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// A wait has no other end than the descriptor.
 const EVER: Duration = Duration::from_secs(3600);
-/// More turns with nothing to do than there are wake-ups: the descriptor says so for ever.
+/// More idle turns than there are wake-ups: the descriptor would be readable forever.
 const TURNS: usize = 8;
 
-/// Two tasks, each waiting for a thread of its own and for one that both have.
+/// Two tasks, each of which waits for its own thread and for a shared one.
 struct World {
     ready: Arc<Ready>,
     tasks: Vec<Arc<TaskWaker>>,
@@ -170,7 +169,7 @@ fn watches(world: &World) {
     }
 }
 
-/// When all is done, one more turn leaves the descriptor silent.
+/// When everything is done, the descriptor is not readable after one more turn.
 fn settled(world: &World) {
     world.run(&mut [[false; 3]; 2]);
     world.ready.drain();

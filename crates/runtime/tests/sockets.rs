@@ -171,7 +171,7 @@ fn idle_state_tells_alive_data_and_closed() {
     assert_eq!(socket.idle_state(), Idle::Closed);
 }
 
-/// A pair whose first socket has the number of an earlier one, closed with an event on its way.
+/// A pair whose first socket has the number of an earlier one, which was closed with an event pending.
 fn pair_on_a_used_number(rt: &Runtime) -> Option<(Socket, Stream)> {
     let (old, mut peer) = pair(rt);
     let number = old.raw_fd();
@@ -184,7 +184,7 @@ fn pair_on_a_used_number(rt: &Runtime) -> Option<(Socket, Stream)> {
 #[test]
 fn a_number_used_again_does_not_inherit_events() {
     for (rt, _crowd) in runtimes() {
-        // The kernel gives the lowest free number, unless a test beside this one takes it in between.
+        // The kernel assigns the lowest free number, unless a concurrent test takes it.
         let (mut new, mut peer) = (0..1000).find_map(|_| pair_on_a_used_number(&rt)).unwrap();
         let got = Rc::new(Cell::new(0));
         let out = got.clone();
@@ -225,7 +225,7 @@ fn one_descriptor_attached_twice_serves_reader_and_writer() {
     }
 }
 
-/// What an application with a loop of its own is told.
+/// The calls of an application's callbacks.
 #[derive(Default)]
 struct Log(Mutex<Vec<(RawFd, Interest, u64)>>);
 
@@ -235,7 +235,7 @@ impl SocketHook for Log {
     }
 }
 
-/// One number is one descriptor for the application's loop, whoever has it attached.
+/// A number is one descriptor to the application's loop, whatever is attached with it.
 #[test]
 fn a_loop_is_told_of_a_descriptor_that_two_wait_for() {
     let rt = Runtime::new(Clock::system());
@@ -278,7 +278,7 @@ fn a_refused_connect_is_reported_at_once() {
         let failed = Rc::new(RefCell::new(None));
         let (out, reactor) = (failed.clone(), rt.reactor().clone());
         rt.spawn(Box::pin(async move {
-            socket.attach(&reactor, 0); // before the connect: epoll reports a hang-up that means nothing
+            socket.attach(&reactor, 0); // before the connect: epoll reports a meaningless hang-up
             let mut yielded = false;
             poll_fn(|cx| {
                 cx.waker().wake_by_ref();
@@ -293,7 +293,7 @@ fn a_refused_connect_is_reported_at_once() {
     }
 }
 
-/// A port on which nobody listens.
+/// Returns a port that refuses connections.
 fn closed_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -306,10 +306,9 @@ async fn connect(socket: &mut Socket, port: u16) -> std::io::Result<()> {
     }
 }
 
-/// Every way in which an application waits: the call that can be woken and the one that cannot, with a
-/// descriptor of its own and without, and a loop of its own, of which the runtime hears nothing but that time
-/// passes. In such a loop a system that never tells of a failed connect (WSAPoll before Windows 10 2004)
-/// looks like this.
+/// Every way in which an application waits: the call that can be woken and the one that cannot, with and
+/// without a descriptor of its own, and its own loop, which only lets time pass. In such a loop a system that
+/// never reports a failed connect (WSAPoll before Windows 10 2004) behaves like this.
 #[test]
 fn a_refused_connect_ends_every_kind_of_wait() {
     let (own, _peer) = ends();
@@ -323,7 +322,7 @@ fn a_refused_connect_ends_every_kind_of_wait() {
         let timeout = rt.reactor().timeout();
         assert!(!told || timeout.is_some() || cfg!(unix), "nothing would ever end the wait");
         std::thread::sleep(timeout.unwrap_or(Duration::from_millis(1)).min(Duration::from_secs(1)));
-        // Linux tells of each end, and is believed.
+        // Linux reports each end reliably.
         if cfg!(unix) { rt.perform().unwrap() } else { rt.run().unwrap() }
     };
     let ways: [&dyn Fn(&Runtime); 5] = [
@@ -465,7 +464,7 @@ fn ten_thousand_idle_registrations_cost_a_wait_nothing() {
         echo.join().unwrap();
         start.elapsed()
     };
-    // The best of some: whatever else the machine does only adds to a measurement.
+    // The best of several runs: other load only adds to a measurement.
     let best = |idle| (0..5).map(|_| busy(idle)).min().expect("five");
     let idle = open_files().min(10_000);
     let (few, many) = (best(0), best(idle));
@@ -473,7 +472,7 @@ fn ten_thousand_idle_registrations_cost_a_wait_nothing() {
 }
 
 #[cfg(unix)]
-/// How many descriptors this test may hold, after raising the limit as far as it goes.
+/// Returns how many descriptors this test may open, after raising the limit as far as possible.
 fn open_files() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let hard = getrlimit(Resource::Nofile).maximum;

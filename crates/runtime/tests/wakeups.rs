@@ -1,4 +1,4 @@
-//! Wakers on other threads: none is lost, whoever waits, the runtime or an application's own loop.
+//! Wakers on other threads: no wake-up is lost, for the runtime's wait and for an application's own loop.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -103,7 +103,8 @@ fn a_call_that_comes_just_before_the_sleep_ends_it() {
     assert!(longest < Duration::from_secs(3), "a call was slept through");
 }
 
-/// What takes another handle on the wake-up descriptor, or one descriptor for all: Linux has both.
+/// Tests that need a second handle of the wake-up descriptor, or one descriptor for everything: Linux has
+/// both.
 #[cfg(unix)]
 mod loops {
     use std::os::fd::{OwnedFd, RawFd};
@@ -113,7 +114,7 @@ mod loops {
 
     use super::*;
 
-    /// Notes what an application would be watching.
+    /// Records what an application would watch.
     #[derive(Default)]
     struct Watch(Mutex<Vec<(RawFd, Interest)>>);
 
@@ -127,7 +128,7 @@ mod loops {
         }
     }
 
-    /// Another handle on a descriptor of this process, as an application's loop has it.
+    /// A second handle of a descriptor of this process, as in an application's loop.
     fn duplicate(fd: RawFd) -> OwnedFd {
         use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
         let me = pidfd_open(getpid(), PidfdFlags::empty()).unwrap();
@@ -161,7 +162,7 @@ mod loops {
         assert!(watch.0.lock().unwrap().is_empty(), "nothing is watched when nobody waits for a thread");
     }
 
-    /// Whether a loop that watches it would be told now.
+    /// Returns whether a loop that watches it would be woken now.
     fn is_readable(descriptor: &Descriptor) -> bool {
         let mut set = [PollFd::new(descriptor, PollFlags::IN)];
         poll(&mut set, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() > 0

@@ -1,5 +1,5 @@
-//! What a server sends before there are keys, in any order and of any length: a fault at once, and nothing
-//! that grows.
+//! Input from a server before there are keys, in any order and of any length: it fails at once, and nothing
+//! grows.
 
 use warmwire_ssh::{Config, Error, Step, Transport};
 
@@ -13,7 +13,7 @@ fn packet(payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A server's offer, with this beside its key exchange methods.
+/// A server's offer, with this added to its key exchange methods.
 fn offer(beside: &str) -> Vec<u8> {
     let mut out = vec![20];
     out.extend_from_slice(&[7; 16]);
@@ -78,14 +78,14 @@ fn greetings_without_end() {
         let old = feed(&mut Transport::new(Config::default()).unwrap(), greeting.as_bytes(), 5);
         assert!(matches!(old, Err(Error::NotSsh(_))), "{old:?}");
     }
-    // A few lines are borne.
+    // A few lines are accepted.
     let mut transport = Transport::new(Config::default()).unwrap();
     assert_eq!(feed(&mut transport, b"hello\r\nyou\nSSH-2.0-x y\r\n", 3), Ok(None));
     assert_eq!(transport.server(), "SSH-2.0-x y");
 }
 
-/// CVE-2023-48795: where both sides are strict, nothing may stand beside the first exchange; packets that
-/// somebody in the middle puts there would shift the numbers of those that are authenticated.
+/// CVE-2023-48795: if both sides are strict, no other message is allowed during the first exchange; injected
+/// packets would shift the numbers of authenticated ones.
 #[test]
 fn nothing_beside_a_strict_exchange() {
     let ignore = packet(&[2, 0, 0, 0, 1, b'x']);
@@ -137,7 +137,7 @@ fn packets_of_any_length() {
     for at in 17..whole.len() - 5 {
         let mut changed = whole.clone();
         changed[at] = 0xff;
-        // Whatever it is, it ends.
+        // Any input must end.
         let _ = after_greeting(&[packet(&changed)]);
     }
 }

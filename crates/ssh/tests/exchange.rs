@@ -1,5 +1,4 @@
-//! The exchange of keys with a server that does what no good one does, and that agrees in ways which Debian's
-//! servers lack.
+//! Key exchange with a server that misbehaves, and with methods that Debian's servers lack.
 
 extern crate warmwire_ssh as ssh; // the name that the rest of the workspace knows it by
 
@@ -64,9 +63,9 @@ fn keys_are_agreed_on_by_each_method() {
     }
 }
 
-/// A packet that somebody puts into the first exchange, where nothing is authenticated, shifts the numbers of
-/// those behind, so that the first of them can be taken out unseen (CVE-2023-48795). A server that counts
-/// anew forbids both.
+/// A packet injected into the first exchange, which is not authenticated, shifts the numbers of later ones,
+/// so that the first of them can be removed unnoticed (CVE-2023-48795). A server that resets its counters
+/// prevents both.
 #[test]
 fn nothing_is_put_into_a_strict_exchange() {
     for (before, behind) in [(true, false), (false, true)] {
@@ -123,8 +122,7 @@ fn open(session: &mut Session, peer: &mut Peer) -> usize {
     id
 }
 
-/// Either side renews the keys, or both do at once, while data goes both ways; nothing is lost and nothing
-/// comes twice.
+/// Either side renews the keys, or both do at once, while data goes both ways; nothing is lost or duplicated.
 #[test]
 fn keys_are_renewed_by_either_side_while_data_flows() {
     for strict in [true, false] {
@@ -169,7 +167,7 @@ fn keys_are_renewed_by_either_side_while_data_flows() {
     }
 }
 
-/// Nothing is sent while keys are exchanged, and whoever had something to send hears of it when that is over.
+/// Nothing is sent during a key exchange, and the sender is notified when it is over.
 #[test]
 fn new_keys_are_news_for_who_could_not_send() {
     let mut peer = Peer::new(CURVE25519, true);
@@ -186,7 +184,7 @@ fn new_keys_are_news_for_who_could_not_send() {
     assert_eq!((session.news(), session.send(id, b"x").unwrap()), (vec![id], 1));
 }
 
-/// A reader that stops holds what it was given room for, and no more is taken; another channel goes on.
+/// A reader that stops buffers at most its window; another channel continues.
 #[test]
 fn a_slow_reader_holds_its_window_and_nobody_else() {
     let mut peer = Peer::new(CURVE25519, true);

@@ -1,5 +1,5 @@
-//! What SSH reads of servers and of files, on thousands of mutated seeds: no panic, and what fuzz/ssh.rs says
-//! must hold.
+//! SSH's parsers for servers' messages and files, on thousands of mutated seeds: no panic, and the invariants
+//! of fuzz/ssh.rs.
 
 extern crate warmwire_ssh as ssh; // the name that the rest of the workspace knows it by
 

@@ -1,5 +1,5 @@
-//! The state machine against OpenSSH's own server, over a socket that blocks: every key exchange, cipher,
-//! kind of key and way of logging in, and what goes over channels while keys change.
+//! The state machine against OpenSSH's own server, over a blocking socket: every key exchange, cipher, type
+//! of key and method of login, and channels while keys change.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -31,7 +31,7 @@ impl Wire {
         self.transport.as_mut().unwrap()
     }
 
-    /// Writes what is to be written, and takes steps until one is of interest.
+    /// Writes output, and processes steps until one is relevant.
     fn step(&mut self) -> Result<Step, Error> {
         let transport = self.transport.as_mut().unwrap();
         loop {
@@ -118,7 +118,7 @@ fn channel(socket: &mut TcpStream, session: &mut Session) -> usize {
     id
 }
 
-/// What a command writes, to its end.
+/// Returns a command's output.
 fn run(socket: &mut TcpStream, session: &mut Session, command: &str) -> Vec<u8> {
     let id = channel(socket, session);
     session.request(id, "exec", command.as_bytes()).unwrap();
@@ -244,7 +244,7 @@ fn passwords_questions_and_both_together() {
     assert_eq!(outcome, Outcome::LoggedIn("password"), "{}", server.log());
 }
 
-/// One packet of SFTP's at a time, as whoever waits for one reply alone.
+/// Processes one SFTP packet at a time, waiting for a single reply.
 fn ask<T>(
     (socket, session, id): (&mut TcpStream, &mut Session, usize),
     client: &mut Client,
@@ -261,7 +261,7 @@ fn ask<T>(
             session.consume(id, taken.length).unwrap();
             match answer {
                 Some(answer) => return answer,
-                None => continue, // what the client has asked by itself
+                None => continue, // replies to the client's own requests
             }
         }
         pump(socket, session);

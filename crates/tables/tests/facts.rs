@@ -1,5 +1,5 @@
-//! Compares every table with the facts read off curl's own headers, where they are at hand
-//! (WARMWIRE_SHARED, or `shared` beside the checkout).
+//! Compares every table with the facts in curl's own headers, if they are available (WARMWIRE_SHARED, or
+//! `shared` beside the checkout).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

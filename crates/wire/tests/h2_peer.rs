@@ -1,5 +1,5 @@
-//! HTTP/2 sessions with the `h2` crate as the server: another hand's framing, header compression and flow
-//! control on the other side of a pipe, with sizes and names by dice.
+//! HTTP/2 sessions with the `h2` crate as the server: an independent implementation of framing, header
+//! compression and flow control, with random sizes and names.
 
 extern crate warmwire_wire as wire;
 
@@ -10,7 +10,7 @@ use testkit::dice::Dice;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use wire::h2::{Config, Event, Field, Opening, Session, StreamId};
 
-/// What one request sends, and what has come back of it.
+/// One request's data, and its reply so far.
 #[derive(Default)]
 struct Echo {
     fields: Vec<(String, Vec<u8>)>,
@@ -49,7 +49,7 @@ async fn serve(builder: Builder, io: DuplexStream) {
     }
 }
 
-/// Sends back every field that begins with x, the body as it comes, and its length as a trailer.
+/// Returns every field that begins with x, echoes the body, and sends its length as a trailer.
 async fn echo(request: Request<h2::RecvStream>, mut respond: SendResponse<Bytes>) {
     let (head, mut body) = request.into_parts();
     let mut response = Response::builder().status(203);
@@ -213,7 +213,7 @@ fn find(live: &mut [(StreamId, Echo)], stream: StreamId) -> &mut Echo {
 }
 
 fn check(echo: &Echo) {
-    // That crate keeps the order of fields of one name only.
+    // That crate only keeps the order of fields with the same name.
     let sorted = |fields: &[(String, Vec<u8>)]| {
         let mut fields = fields.to_vec();
         fields.sort_by(|a, b| a.0.cmp(&b.0));

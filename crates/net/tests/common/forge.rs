@@ -1,4 +1,4 @@
-//! Certificates and lists of any shape, signed properly: what no library would make.
+//! Correctly signed certificates and lists of any shape, which no library would create.
 
 use rcgen::{KeyPair, PublicKeyData, SigningKey};
 use wire::der::{self, wrap};
@@ -50,7 +50,7 @@ pub struct Plan {
     pub key: usize,
     pub signer: usize,
     pub extensions: Vec<Extension>,
-    /// What the algorithm outside says.
+    /// The outer signature algorithm.
     pub outer: &'static [u8],
 }
 
@@ -68,7 +68,7 @@ impl Plan {
         signed(self.unsigned(keys), &keys[self.signer], self.outer)
     }
 
-    /// What is signed.
+    /// Returns the part that is signed.
     pub fn unsigned(&self, keys: &[KeyPair]) -> Vec<u8> {
         let time =
             |t: &String| wrap(if t.len() > 13 { der::GENERALIZED_TIME } else { der::UTC_TIME }, t.as_bytes());

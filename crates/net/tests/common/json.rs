@@ -39,7 +39,7 @@ impl Json {
     }
 }
 
-/// What isn't there is empty.
+/// A missing member is empty.
 impl Index<&str> for Json {
     type Output = Json;
 

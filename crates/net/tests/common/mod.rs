@@ -1,4 +1,4 @@
-//! What the tests of this crate share: driving one future to its end on a runtime of its own.
+//! Common code of this crate's tests: runs one future to its end on its own runtime.
 #![allow(dead_code)]
 
 use std::cell::RefCell;
@@ -86,12 +86,12 @@ pub fn listener() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// A port on which nobody listens.
+/// Returns a port that refuses connections.
 pub fn dead_port() -> SocketAddr {
     listener().1
 }
 
-/// A listener whose queue is full: connecting to it neither succeeds nor fails.
+/// Creates a listener whose queue is full: connecting to it neither succeeds nor fails.
 pub fn black_hole(at: SocketAddr) -> (OwnedFd, Vec<OwnedFd>, SocketAddr) {
     let family = if at.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let hole = socket(family, SocketType::STREAM, None).unwrap();

@@ -1,6 +1,6 @@
-//! Structures in DER with one element made odd: another tag, another form of length, too much, too little,
-//! twice, in another place. Lengths around it are made to fit, so that what is odd is read and not just the
-//! end of the input missed.
+//! DER structures with one odd element: another tag, another form of length, too much, too little,
+//! duplicated, moved. Enclosing lengths are adjusted, so that the parser reaches the odd element and not just
+//! the end of the input.
 
 use testkit::dice::Dice;
 use wire::der;
@@ -28,7 +28,7 @@ enum Body {
 
 const TAGS: [u8; 16] = [1, 2, 3, 4, 5, 6, 0x0c, 0x13, 0x16, 0x17, 0x18, 0x1e, 0x30, 0x31, 0x80, 0xa0];
 
-/// The same with one to two elements changed, and what was done.
+/// Returns the structure with one or two elements changed, and a description.
 pub fn odd(dice: &mut Dice, structure: &[u8]) -> (Vec<u8>, String) {
     let mut root = elements(structure).expect("what was made here is DER");
     let mut told = Vec::new();
@@ -40,7 +40,7 @@ pub fn odd(dice: &mut Dice, structure: &[u8]) -> (Vec<u8>, String) {
     (written(&root), told.join(", "))
 }
 
-/// All of it, or nothing when it is not elements from end to end.
+/// Parses the bytes as elements; `None` if they are not elements from end to end.
 fn elements(mut rest: &[u8]) -> Option<Vec<Node>> {
     let mut list = Vec::new();
     while let [tag, first, after @ ..] = rest {
@@ -52,7 +52,7 @@ fn elements(mut rest: &[u8]) -> Option<Vec<Node>> {
             }
         };
         let (body, after) = after.split_at_checked(length)?;
-        // Extensions wrap what is in them.
+        // Extensions wrap further elements.
         let inside = tag & 0x20 != 0 || *tag == der::OCTET_STRING && !body.is_empty();
         let inside = if inside { elements(body) } else { None };
         let body = inside.map_or_else(|| Body::Octets(body.to_vec()), Body::Elements);

@@ -1,4 +1,4 @@
-//! A transport and testkit's server, with nothing between them; fuzz/ssh.rs has it, too.
+//! A transport connected directly to testkit's server; fuzz/ssh.rs uses it, too.
 
 use ssh::{Error, Step, Transport};
 use testkit::ssh::Peer;
@@ -15,7 +15,7 @@ pub fn to_client(transport: &mut Transport, bytes: &[u8]) {
     }
 }
 
-/// And those of the client to the server: what is not about keys.
+/// Passes messages from the client to the server, and returns those that are not about keys.
 pub fn to_server(transport: &mut Transport, peer: &mut Peer) -> Vec<Vec<u8>> {
     let out = transport.output().to_vec();
     transport.sent(out.len());
