@@ -73,8 +73,7 @@ struct Prepare<'a> {
     named: bool,
 }
 
-/// The setup of the previous transfer. The next one of its group mostly differs only in the URL, and reuses
-/// the rest.
+/// The setup of the previous transfer. The next one of its group mostly differs only in the URL.
 pub struct Pattern {
     request: Rc<Request>,
     /// Without its URL.
@@ -355,8 +354,7 @@ impl Prepare<'_> {
         Ok(sink)
     }
 
-    /// Prints the line that ends a command whose transfer could not be prepared; the error was reported
-    /// before.
+    /// Prints the line that ends a command without a transfer; the error was reported before.
     fn refused(&self, code: Code) -> Stop {
         self.env.error_line(&format!("curl: ({}) {}", code.id(), code.text()));
         Stop::Failed(code.id())
@@ -483,8 +481,7 @@ impl Prepare<'_> {
         Stop::Failed(READ_ERROR)
     }
 
-    /// Returns the state for `--retry-resume`, if it can work. Pieces of decoded data, or of data with heads,
-    /// cannot be combined.
+    /// Returns the state for `--retry-resume`. Pieces of decoded data, or with heads, cannot be combined.
     fn resuming(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {
         let request = &self.request;
         let custom = request.options.text(O::Customrequest).is_some();
@@ -575,8 +572,7 @@ impl Prepare<'_> {
     }
 
     /// Returns the scheme as the library will determine it: --proto-default applies if the URL has none
-    /// (CVE-2026-12064: options that depend on the scheme, such as the check of a host's key, must not be
-    /// omitted then).
+    /// (CVE-2026-12064: options that depend on it, such as the check of a host's key, must be set then).
     fn scheme(&self) -> String {
         // Most are written out, and need no parser.
         let is = |name: &&str| {
