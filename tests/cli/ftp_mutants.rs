@@ -1,8 +1,8 @@
-//! FTP with a server whose replies are mutated, seeded and so the same in every run: the distribution's curl
-//! and our tool must end alike, write the same, and be seen to send the same commands. Where the reference,
-//! 8.22, does other than the distribution's 7.88, or curl's way harms its user, a rule says so (`argued`).
+//! FTP with a server whose replies are mutated, by a fixed seed: the distribution's curl and our tool must
+//! end alike, write the same output, and send the same commands. Where the reference, 8.22, differs from the
+//! distribution's 7.88, or curl's behaviour harms its user, a rule lists the difference (`argued`).
 //!
-//! `FTP_MUTANTS=from..to` runs other cases than usual and prints what differs.
+//! `FTP_MUTANTS=from..to` runs other cases than usual and prints differences.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ const CURL: &str = "/usr/bin/curl";
 /// How many cases a run has.
 const USUAL: Range<usize> = 0..1500;
 
-/// What of them may differ without a rule, in percent.
+/// Percentage of cases that may differ without a rule.
 const MOST: usize = 1;
 
 /// Both programs wait for most of the time that the slow cases take.
@@ -248,7 +248,7 @@ impl Case {
     }
 }
 
-/// Places that a line comes by; the others would be for nothing most of the time.
+/// Chooses a place that the command line passes; others would mostly have no effect.
 fn place(dice: &mut Dice, line: &str) -> &'static str {
     let has = |what: &str| line.contains(what);
     loop {
@@ -370,7 +370,7 @@ fn portless(command: String) -> String {
     }
 }
 
-/// Why the two may differ: what 8.22 does otherwise than 7.88, or what harms a user.
+/// Returns why the two may differ: a difference between 8.22 and 7.88, or harm to a user.
 fn argued(case: &Case) -> Option<&'static str> {
     let says = |at: &str, what: &str| {
         let fits = |fault: &Fault| match &fault.what {
@@ -381,7 +381,7 @@ fn argued(case: &Case) -> Option<&'static str> {
         };
         case.faults.iter().any(fits)
     };
-    // Two replies where one was asked for: the lines of all that has one of them.
+    // Two replies to one command: the lines of all commands with one of them.
     let replies = |octets: &[u8]| {
         let ends =
             |line: &&[u8]| line.len() > 3 && line[3] == b' ' && line[..3].iter().all(u8::is_ascii_digit);
@@ -437,7 +437,7 @@ fn mutated_servers_are_met_as_curl_meets_them() {
                 let (ours, we_said) = trace(&case, tool());
                 if theirs == ours { Ok(()) } else { Err(Box::new((theirs, said, ours, we_said))) }
             };
-            // A busy machine makes a race of some cases: what differs lasts.
+            // Some cases are races on a busy machine: real differences persist.
             if argued(&case).is_none()
                 && let Err(told) = same().or_else(|_| same())
             {

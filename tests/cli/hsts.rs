@@ -1,11 +1,11 @@
-//! HSTS over the transfers of one command line (CURLOPT_HSTS): what one learns, the others know.
+//! HSTS over the transfers of one command line (CURLOPT_HSTS): they share what they learn.
 
 use testkit::certs::{Authority, Leaf};
 use testkit::http::{Config, HttpServer, Request, Response};
 
 use super::{empty_folder, run, tool};
 
-/// A server that wants to be asked over TLS for ever after, and the file with its authority.
+/// A server that requires TLS permanently, and the file with its authority.
 fn strict(authority: &Authority, leaf: &Leaf, folder: &std::path::Path) -> (HttpServer, String) {
     let answer = |_: &Request| Some(Response::ok("x").with("Strict-Transport-Security", "max-age=600"));
     let tls = Some(leaf.server_config().unwrap());
@@ -16,7 +16,7 @@ fn strict(authority: &Authority, leaf: &Leaf, folder: &std::path::Path) -> (Http
 }
 
 /// CVE-2023-23914: with http forbidden, the second URL fails as unsupported (1) unless it has become https
-/// (7: nobody listens there).
+/// (7: the port is closed).
 #[test]
 fn the_second_url_knows_what_the_first_learnt() {
     let (authority, folder) = (Authority::new(), empty_folder());
@@ -28,7 +28,7 @@ fn the_second_url_knows_what_the_first_learnt() {
     assert_eq!(out.status.code(), Some(1), "{out:?}");
 }
 
-/// CVE-2023-23915: the file holds what all of them learnt.
+/// CVE-2023-23915: the file contains the entries of all transfers.
 #[test]
 fn parallel_transfers_lose_nothing() {
     let (authority, folder) = (Authority::new(), empty_folder());

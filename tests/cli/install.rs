@@ -27,7 +27,7 @@ fn folders() -> (PathBuf, PathBuf) {
     (library, root)
 }
 
-/// Installs below `root`, as nobody where this process is root.
+/// Installs below `root`, as nobody if this process is root.
 fn install(library: &Path, root: &Path, prefix: &str, replace: &str) -> Output {
     let script = here().join("../../packaging/install.sh");
     let mut command = Command::new("sh");

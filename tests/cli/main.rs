@@ -1,5 +1,4 @@
-//! The command line tool from outside: what it prints, and that command lines from real scripts do the same
-//! as curl's.
+//! The command line tool from outside: its output, and command lines from real scripts compared with curl's.
 
 mod effects;
 mod ftp_mutants;
@@ -40,7 +39,7 @@ pub fn empty_folder() -> PathBuf {
     folder
 }
 
-/// How the folder of one run begins; its process' number follows.
+/// The prefix of a run's directory; its process ID follows.
 const FOLDER: &str = "warmwire-cli-";
 
 fn remove_left_folders() {

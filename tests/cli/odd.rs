@@ -1,5 +1,5 @@
-//! A thousand odd command lines for the whole program: it never panics, and a wrong use ends with exit code 2
-//! and a reason in one line. The parser alone gets far more of them in its own tests.
+//! A thousand odd command lines for the whole program: it never panics, and a usage error ends with exit code
+//! 2 and a reason in one line. The parser alone gets many more in its own tests.
 
 use super::{clean, empty_folder, tool};
 use std::os::unix::process::ExitStatusExt;
@@ -50,7 +50,7 @@ const SCRAPS: [&str; 40] = [
     "none",
 ];
 
-/// The long names, read off the help; what waits for somebody or writes outside the folder is left out.
+/// Returns the long names in the help, except those that would wait for input or write outside the directory.
 fn flags() -> Vec<String> {
     let out = Command::new(tool()).args(["--help", "all"]).output().unwrap();
     let text = String::from_utf8(out.stdout).unwrap();
@@ -104,7 +104,7 @@ fn a_thousand_odd_command_lines() {
         let last = lines[advice.saturating_sub(1)];
         refused += 1;
         assert!([1, 2, 3, 26].contains(&code), "{words:?}: {code} {said}");
-        // A prompt for a password may stand before it.
+        // A prompt for a password may precede it.
         assert!(last.contains("curl: "), "{words:?}: {said}");
     }
     assert!(refused > 200, "{refused}");
@@ -127,7 +127,7 @@ fn a_wrong_line_of_a_config_file_is_named() {
     assert!(said.starts_with(expected), "{said}");
 }
 
-/// What was meant to be one argument and is none: the transfer goes on with what was read.
+/// An intended argument that is parsed as something else: the transfer continues with it.
 #[test]
 fn doubtful_lines_of_a_config_file_are_warned_of() {
     let folder = empty_folder();

@@ -4,8 +4,8 @@ use super::{empty_folder, run, tool};
 use std::path::Path;
 use testkit::http::{HttpServer, Request};
 
-/// What two requests have to agree on; the boundary of a form is random, and of another length in other
-/// versions.
+/// The parts of two requests that must agree; the boundary of a form is random, and its length differs
+/// between versions.
 fn told(request: &Request) -> String {
     let body = without_boundaries(&String::from_utf8_lossy(&request.body));
     let mut text = format!("{} {}\n", request.method, request.target);
@@ -80,7 +80,7 @@ fn they_do_the_same() {
         assert!(out.status.success(), "{words:?}: {}", String::from_utf8_lossy(&out.stderr));
         compiled(&folder);
         let before = server.served();
-        let uploads = words.contains(&"-T"); // what is read is up to the program
+        let uploads = words.contains(&"-T"); // the program decides how much is read
         let redirected = if uploads { "./program <file" } else { "./program" };
         let again = run("sh", &["-c", redirected], &folder);
         assert!(again.status.success(), "{words:?}: {:?}", again.status);

@@ -1,4 +1,4 @@
-//! A small HTTP server on loopback for both programs to talk to. What it answers follows from the path alone.
+//! A small HTTP server on loopback for both programs. The path determines its reply.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// How often each path of the kind `/flaky/…` has been asked for.
+/// How often each path of the form `/flaky/…` has been requested.
 type Counts = Arc<Mutex<HashMap<String, usize>>>;
 
 pub fn start() -> SocketAddr {
@@ -132,7 +132,7 @@ fn reply(asked: &Asked, counts: &Counts) -> Reply {
     }
 }
 
-/// How often this path has been asked for by now.
+/// Returns how often this path has been requested.
 fn count(asked: &Asked, counts: &Counts) -> usize {
     let mut counts = counts.lock().unwrap();
     let count = counts.entry(asked.path.clone()).or_default();
@@ -158,7 +158,7 @@ fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The request as text; what differs between versions of curl is left out.
+/// Returns the request as text, without parts that differ between versions of curl.
 fn echo(asked: &Asked) -> String {
     let mut out = format!("{} {} {}\n", asked.method, asked.path, asked.query);
     for (name, value) in &asked.headers {

@@ -1,5 +1,5 @@
-//! What the tool prints, compared with files under `snapshots`. `UPDATE_SNAPSHOTS=1` rewrites them; look at
-//! the difference before you commit it.
+//! The tool's output, compared with files under `snapshots`. `UPDATE_SNAPSHOTS=1` rewrites them; check the
+//! difference before you commit it.
 
 use super::{empty_folder, here, run, server, tool};
 
@@ -90,7 +90,7 @@ fn verbose_and_write_out() {
     let port = server::start().port();
     let url = format!("http://127.0.0.1:{port}");
     let verbose = shown(&["-sv", "-L", &format!("{url}/to/text/x")], port);
-    // Remarks may change; what was sent and received may not.
+    // Remarks may change; sent and received lines may not.
     let wire: Vec<&str> = verbose.lines().filter(|line| line.starts_with(['<', '>', '$'])).collect();
     compare("verbose.txt", &(wire.join("\n") + "\n"));
     let format = "%{http_code} %{response_code} %{num_redirects} %{size_download} %{content_type} %{method} \
@@ -107,7 +107,7 @@ fn escapes_do_not_reach_the_terminal() {
     let port = server::start().port();
     let url = format!("http://127.0.0.1:{port}/escape/x");
     let line = format!("{} -si {url}", tool());
-    // script(1) gives the tool a terminal to write to.
+    // script(1) provides a terminal for the tool's output.
     let out = run("script", &["-qec", &line, "/dev/null"], &empty_folder());
     let text = String::from_utf8_lossy(&out.stdout);
     assert!(text.contains("a?[31mb"), "{text}");

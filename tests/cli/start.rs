@@ -1,5 +1,5 @@
-//! What a start may cost: no library but the C library, and no look at a file of certificates before a
-//! server's has come.
+//! The cost of a start: no library except the C library, and no certificate file is read before a server's
+//! certificate has arrived.
 
 use super::{empty_folder, run, tool};
 use testkit::http::HttpServer;
@@ -11,8 +11,8 @@ fn nothing_but_libc_is_loaded() {
     let needed: Vec<&str> = text.lines().filter(|line| line.contains("(NEEDED)")).collect();
     assert!(!needed.is_empty(), "{text}");
     for line in needed {
-        // Without optimisation thread-locals are asked of the loader; built together with the tests of the
-        // crate's futures, the tool has tokio in it, which calculates by C.
+        // Without optimisation, thread-locals use the loader; built together with the tests of the crate's
+        // futures, the tool contains tokio, which uses C's mathematics.
         let known = ["[libc.so.6]", "[ld-linux", "[libm.so.6]"];
         assert!(known.iter().any(|name| line.contains(name)), "{line}");
     }

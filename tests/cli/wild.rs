@@ -8,14 +8,14 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The one to compare with.
+/// The program to compare with.
 const CURL: &str = "/usr/bin/curl";
 
-/// What stands in the folder of each line.
+/// The files in the directory of each line.
 const FILES: [(&str, &str); 4] =
     [("f", "file content\n"), ("g", "a=b\nc=d\n"), ("e", ""), ("img.png", "PNG")];
 
-/// What a command line left behind.
+/// The results of a command line.
 #[derive(PartialEq, Debug)]
 struct Trace {
     code: Option<i32>,

@@ -1,6 +1,6 @@
-//! `warmwire.exe` under Wine, against servers on loopback: what Windows does in ways of its own, and that
-//! each kind of transfer works there. `make test-windows` builds the program and runs these; WARMWIRE_EXE
-//! names it, WINE the command that runs it (`wine`).
+//! `warmwire.exe` under Wine, against servers on loopback: what differs on Windows, and each kind of
+//! transfer. `make test-windows` builds the program and runs these; WARMWIRE_EXE names it, WINE the command
+//! that runs it (`wine`).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -48,7 +48,8 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// How it ended as well: Wine has codes of its own for what does not start or falls.
+/// Describes the result, including the status: Wine has its own codes for programs that do not start or
+/// crash.
 fn told(output: &Output) -> String {
     format!("{} {}", output.status, said(output))
 }
@@ -57,8 +58,7 @@ fn text(folder: &Path, name: &str) -> String {
     String::from_utf8_lossy(&fs::read(folder.join(name)).unwrap()).into_owned()
 }
 
-/// A server whose replies name files: by Content-Disposition what stands behind `?`, and the path as the
-/// body.
+/// A server whose replies name files: Content-Disposition is the text after `?`, and the body is the path.
 fn naming() -> HttpServer {
     HttpServer::with(|request| {
         let reply = Response::ok(request.path().as_bytes().to_vec());
@@ -74,7 +74,7 @@ fn naming() -> HttpServer {
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
 fn bytes_go_through_as_they_are() {
     let (server, folder) = (HttpServer::plain(), folder());
-    // What a text file of Windows would end at or change.
+    // Bytes at which a text file on Windows would end or change.
     let body: Vec<u8> = b"a\nb\r\nc\x1ad\0\xff\xfe".repeat(1000);
     let url = server.url("/body");
     let mut command = tool(folder.path());
@@ -88,7 +88,7 @@ fn bytes_go_through_as_they_are() {
     assert_eq!(server.last_request().unwrap().body, body);
 }
 
-/// `-T .` sends what there is while the connection is used; it is read by a thread of its own.
+/// `-T .` sends available data while the connection is used; a separate thread reads it.
 #[test]
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
 fn input_that_comes_slowly_is_sent() {
@@ -106,7 +106,7 @@ fn input_that_comes_slowly_is_sent() {
     assert_eq!(String::from_utf8_lossy(&out.stdout), "one two three");
 }
 
-/// CVE-2010-3842 (-J), and what else a name can mean.
+/// CVE-2010-3842 (-J), and other meanings of a name.
 #[test]
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
 fn no_name_of_others_is_a_device_or_a_stream() {
@@ -137,7 +137,7 @@ fn no_name_of_others_is_a_device_or_a_stream() {
         "up.txt",
     ];
     assert_eq!(names(folder.path()), expected);
-    // Another one of that name overwrites nothing.
+    // Another download of that name overwrites nothing.
     let again = run(folder.path(), &["-sSOJ", &server.url("/other?NUL.")]);
     assert_eq!(again.status.code(), Some(23), "{}", said(&again));
     assert_eq!(text(folder.path(), "_NUL"), "/nul");
@@ -203,7 +203,7 @@ fn a_connection_that_is_refused_ends_at_once() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", taken.local_addr().unwrap());
     drop(taken);
-    // Whoever does not notice would wait for five minutes; the limit is told apart by its code.
+    // A tool that does not notice would wait for five minutes; the limit has another code.
     let out = run(folder.path(), &["-sS", "-m", "60", &url, &url]);
     assert_eq!(out.status.code(), Some(7), "{}", said(&out));
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -292,8 +292,8 @@ fn a_file_url_names_a_file_of_this_machine() {
     assert_eq!(fs::read_to_string(up).unwrap(), "here");
 }
 
-/// Roots of the user's store count, but those that are for something else or that were disallowed; a file
-/// that is named stands in the store's place unless both are asked for.
+/// Roots of the user's store are trusted, except those for other purposes or those that were disallowed; a
+/// named file replaces the store unless both are requested.
 #[test]
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
 fn the_systems_store_is_trusted() {
@@ -329,7 +329,7 @@ fn the_systems_store_is_trusted() {
         code(&["--ca-native", "--cacert", "other.pem"]),
         code(&["-k", "--cacert", "other.pem"]),
     ];
-    // For clients' certificates alone, then for servers', too.
+    // For client certificates only, then for servers, too.
     trust(&["add", "ROOT", "ca.pem", "1.3.6.1.5.5.7.3.2"]);
     let for_clients = code(&[]);
     trust(&["add", "ROOT", "ca.pem", "1.3.6.1.5.5.7.3.1"]);
@@ -348,7 +348,7 @@ fn the_systems_store_is_trusted() {
     assert_eq!(removed.0, not_trusted, "{}", removed.1);
 }
 
-/// What a program that decrypts captures asks for; the name is Windows' own.
+/// The key log for programs that decrypt captures; the file name is in Windows' form.
 #[test]
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
 fn secrets_go_to_the_file_that_is_named() {
@@ -367,7 +367,7 @@ fn secrets_go_to_the_file_that_is_named() {
     }
 }
 
-/// What Windows has no counterpart of is refused by code, or said.
+/// Features without a counterpart on Windows are refused by code, or reported.
 #[test]
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
 fn what_is_not_there_is_said() {
@@ -385,7 +385,7 @@ fn what_is_not_there_is_said() {
     assert!(out.status.success() && said(&out).contains("extended attributes"), "{}", said(&out));
 }
 
-/// A cache is kept and used: files are locked, renamed and removed while others are open.
+/// A cache is stored and used: files are locked, renamed and removed while others are open.
 #[test]
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
 fn a_cache_works() {

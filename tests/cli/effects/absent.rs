@@ -2,7 +2,7 @@
 
 use super::{Ran, curl};
 
-/// A run on a file with this flag before it, so that nothing else can go wrong.
+/// Runs on a file with this flag before it, so that nothing else can fail.
 fn on_a_file(flag: &[&str]) -> Ran {
     curl(&[flag, &["file:///dev/null"]].concat())
 }

@@ -1,5 +1,5 @@
-//! `--agent`: what a call through an agent must have in common with one without, and who may not have one
-//! made.
+//! `--agent`: a call through an agent has the same results as one without, and only authorised processes may
+//! use it.
 
 use super::{Ran, folder_with};
 use crate::{clean, empty_folder, tool};
@@ -15,7 +15,7 @@ use testkit::certs::Authority;
 use testkit::http::HttpServer;
 use testkit::launch::{Sshd, keygen};
 
-/// Agents of a test's own: they are found in a folder of its own, and end with it.
+/// A test's own agents: they are in a directory of its own, and end with it.
 struct Agents {
     runtime: PathBuf,
     folder: PathBuf,
@@ -81,7 +81,7 @@ impl Agents {
         self.runtime.join("warmwire")
     }
 
-    /// Files of agents whose names end so.
+    /// Returns the agents' files whose names end like this.
     fn files(&self, end: &str) -> Vec<PathBuf> {
         let all = fs::read_dir(self.place()).into_iter().flatten();
         let mut files: Vec<_> = all.map(|file| file.unwrap().path()).collect();
@@ -150,9 +150,9 @@ fn the_next_command_finds_the_connection_warm() {
     assert!(agents.files("").is_empty(), "{:?}", agents.files(""));
 }
 
-/// A relative name is one of the caller's folder. Neither the connection nor the TLS session that a call from
-/// one folder has left with the agent serves a call from another, whose file of that name says something
-/// else; nor does it once the file is replaced.
+/// A relative name belongs to the caller's directory. Neither the connection nor the TLS session that a call
+/// from one directory has left with the agent serves a call from another one, whose file of that name has
+/// other contents; nor does it once the file is replaced.
 #[test]
 fn relative_names_belong_to_the_callers_folder() {
     let agents = Agents::new();
@@ -323,8 +323,8 @@ fn folder_umask_input_and_environment_are_the_callers() {
     assert_eq!(agents.status().text().lines().count(), 3);
 }
 
-/// What a call does not read is there for who reads next, and what it could not write is in nobody else's
-/// output.
+/// Input that a call does not read is left for the next reader, and output that it could not write does not
+/// appear in another's.
 #[test]
 fn nothing_is_left_in_buffers() {
     let agents = Agents::new();
@@ -351,8 +351,7 @@ fn a_signal_ends_the_command_and_the_call() {
         agents.call(&[&server.url("/bytes/1")]).text();
         let process = agents.process();
         let before = server.served();
-        // Who runs the tests in the background has the shell's disregard for an interrupt, or nohup's for a
-        // line that is hung up.
+        // When the tests run in the background, the shell makes them ignore an interrupt, or nohup a hangup.
         let heeding = ["--default-signal=INT,HUP", tool(), "-sS", "--agent", "-N", "-o", "slow", &slow];
         let child = agents.program("env").args(heeding).spawn().unwrap();
         until("the transfer is under way", || server.requests().len() > before);
@@ -368,7 +367,7 @@ fn a_signal_ends_the_command_and_the_call() {
 fn a_stop_stops_both_and_ignored_signals_are_ignored() {
     let agents = Agents::new();
     let server = HttpServer::plain();
-    // By a shell: what it puts into the environment makes another world.
+    // Started by a shell: its changes of the environment make another world.
     agents.shell(&format!("set -m; $TOOL --agent -s {}", server.url("/bytes/1"))).text();
     let process = agents.process();
     let slow = server.url("/drip/1/20/bytes/200");
@@ -395,7 +394,7 @@ fn a_stop_stops_both_and_ignored_signals_are_ignored() {
     assert_eq!((ran.code, ran.stdout.len()), (0, 200));
 }
 
-/// Nobody makes a call twice; what is left of a dead agent hinders none.
+/// No call is made twice, and the remains of a dead agent disturb none.
 #[test]
 fn an_agent_that_dies() {
     let agents = Agents::new();
@@ -443,7 +442,7 @@ fn commands_side_by_side() {
     assert!((2..=6).contains(&count), "{count}");
 }
 
-/// A pipe that the shell had open is not held open, and the prompt that comes back waits for nobody.
+/// A pipe that the shell had open is not kept open, and the prompt returns at once.
 #[test]
 fn an_agent_holds_nothing_of_the_shells() {
     let agents = Agents::new();
@@ -457,7 +456,7 @@ fn an_agent_holds_nothing_of_the_shells() {
     assert_eq!(folder, Path::new("/"));
 }
 
-/// Passwords are asked for where the command is, and blotted out there.
+/// Passwords are asked for on the command's terminal, and overwritten there.
 #[test]
 fn passwords_are_the_commands_business() {
     let agents = Agents::new();
@@ -514,7 +513,7 @@ fn another_standing_finds_another_agent() {
     assert!(!calls.contains("calls 2,"), "nobody made it for him: {calls}");
 }
 
-/// A process of another user's: it is not heard, and nothing is said to it.
+/// A process of another user is not accepted, and gets no reply.
 #[test]
 fn strangers_are_neither_heard_nor_told() {
     let agents = Agents::new();
@@ -522,7 +521,7 @@ fn strangers_are_neither_heard_nor_told() {
     let url = server.url("/bytes/1");
     agents.call(&[&url]).text();
     let socket = agents.socket();
-    // The folder keeps them out; opened, the socket does.
+    // The directory excludes them; if it is opened, the socket does.
     let knock = format!(
         "import socket,sys\ns=socket.socket(socket.AF_UNIX)\n\
          try: s.connect({socket:?}); s.sendall(b'?\\0\\0\\0\\0'); print(len(s.recv(100)))\n\
@@ -554,7 +553,7 @@ fn strangers_are_neither_heard_nor_told() {
     assert_eq!(agents.status().code, 1);
     fs::set_permissions(agents.place(), fs::Permissions::from_mode(0o700)).unwrap();
     assert_eq!(agents.told("calls"), 1);
-    // Somebody else's socket in one's own folder gets no word.
+    // Another user's socket in the directory receives nothing.
     agents.ran(&mut agents.command(&["--agent-stop"])).text();
     let squat = format!(
         "import os,socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.bind({socket:?})\nos.setuid(65534)\ns.listen()\n\
@@ -587,7 +586,7 @@ fn a_folder_of_somebody_elses_is_not_used() {
     fs::remove_dir(agents.place()).unwrap();
 }
 
-/// Neither words that make no sense nor silence end an agent.
+/// Neither malformed messages nor silence end an agent.
 #[test]
 fn an_agent_bears_nonsense() {
     let agents = Agents::new();
@@ -604,7 +603,7 @@ fn an_agent_bears_nonsense() {
     assert_eq!((agents.process(), agents.told("calls")), (process, 2));
 }
 
-/// The program was replaced: its agent goes, and one of the new program comes.
+/// The program was replaced: its agent exits, and one of the new program starts.
 #[test]
 fn an_agent_of_another_build_is_replaced() {
     let agents = Agents::new();
@@ -613,7 +612,7 @@ fn an_agent_of_another_build_is_replaced() {
     agents.call(&[&url]).text();
     let old = agents.process();
     let newer = agents.folder.join("newer");
-    // By another process: what this one had open for writing, a child of another test's would keep open.
+    // Copied by another process: a child of another test would keep open what this one had open for writing.
     assert!(Command::new("cp").arg(tool()).arg(&newer).status().unwrap().success());
     agents.ran(agents.program(newer.to_str().unwrap()).args(["--agent", "-s", &url])).text();
     until("the old one goes", || state(old).is_none());
@@ -621,7 +620,7 @@ fn an_agent_of_another_build_is_replaced() {
     assert_eq!(agents.told("calls"), 1);
 }
 
-/// Many calls make it no larger, and leave nothing open.
+/// Many calls do not grow it, and leave nothing open.
 #[test]
 fn an_agent_does_not_grow() {
     let agents = Agents::new();
@@ -643,7 +642,7 @@ fn an_agent_does_not_grow() {
     let before = (resident(), open());
     agents.shell(&line(200)).text();
     assert_eq!(agents.process(), process);
-    // The last call's caller may not have been seen to go yet.
+    // The end of the last caller may not have been noticed yet.
     until("nothing is left open", || open() <= before.1);
     assert!(resident() < before.0 + 2048, "from {} to {} KiB", before.0, resident());
     assert_eq!(server.accepts(), 1);

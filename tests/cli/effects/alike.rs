@@ -1,11 +1,11 @@
-//! Command lines whose exit codes, output or trace curl 8.22 was seen to have.
+//! Command lines with the exit codes, output or trace of curl 8.22.
 
 use super::{curl, curl_in, folder_with, ran};
 use crate::{empty_folder, tool};
 use std::process::Command;
 use testkit::raw::{RawPeer, expect, send};
 
-/// Returns a server of HTTP/1.0 that asks for a login once, then accepts whatever comes.
+/// Returns a server of HTTP/1.0 that requires a login once, then accepts anything.
 fn asks_for_a_login() -> RawPeer {
     let asks = "HTTP/1.0 401 Login\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n";
     let accepts = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -77,7 +77,7 @@ fn a_file_ends_its_trace_as_a_connection_does() {
     assert!(code == 37 && !text.contains("shutting down"), "{text}");
 }
 
-/// The server's text goes to the trace. The message is the code's own, which programs match.
+/// The server's text goes to the trace. The message is that of the code, which programs match.
 #[test]
 fn errors_of_a_tftp_server_have_the_texts_of_curl() {
     let rows: [(u8, i32, &str); 9] = [
@@ -124,7 +124,7 @@ fn standard_input_that_is_a_file_is_sent_again() {
     let server =
         RawPeer::start(vec![vec![expect("0\r\n\r\n"), send(asks), expect("0\r\n\r\n"), send(accepts)]]);
     let folder = folder_with("file", "line\nbody");
-    // The shell reads the first line, so the upload begins behind it.
+    // The shell reads the first line, so the upload starts after it.
     let line = format!(
         "(read line; exec {} -sS -H Expect: -T - --anyauth -u a:b http://{}/) <file",
         tool(),

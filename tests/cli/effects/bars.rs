@@ -1,4 +1,4 @@
-//! `--progress=bars`, judged by what a terminal shows.
+//! `--progress=bars`, judged by the contents of a terminal.
 
 use super::{clean, curl};
 use crate::{empty_folder, tool};
@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use testkit::http::HttpServer;
 
-/// As much of a terminal as bars need; what it does not know is a failure.
+/// A terminal emulator with what bars need; an unknown sequence is a failure.
 struct Terminal {
     rows: Vec<Vec<char>>,
     columns: usize,
     at: (usize, usize),
-    /// Lines that have left it at the top.
+    /// Number of lines that have scrolled off the top.
     gone: usize,
 }
 
@@ -81,7 +81,7 @@ impl Terminal {
     }
 }
 
-/// What a command line writes to a terminal of that size, what that shows in the end, and how long it took.
+/// Runs a command line on a terminal of that size; returns its output, the final screen, and the duration.
 fn on_terminal(rows: usize, columns: usize, words: &str) -> (Vec<u8>, Terminal, Duration) {
     let line = format!("stty rows {rows} cols {columns} && exec {} {words}", tool());
     let mut command = Command::new("script");
@@ -108,7 +108,7 @@ fn each_transfer_has_a_line_and_keeps_it() {
     );
     let (bytes, terminal, _) = on_terminal(24, 80, &words);
     let lines = terminal.lines();
-    // What was said in between stands above.
+    // Messages in between are above the bars.
     assert_eq!(lines.len(), 8, "{lines:#?}");
     assert_eq!(lines[..4].iter().filter(|line| *line == "200").count(), 2, "{lines:#?}");
     for said in ["curl: (22) The requested URL returned error: 404", "404"] {
@@ -123,15 +123,14 @@ fn each_transfer_has_a_line_and_keeps_it() {
     assert!(third.starts_with("404  ") && third.ends_with("failed (22)"), "{lines:#?}");
     assert!([first, second, sums].iter().all(|line| line.contains("/s in ")), "{lines:#?}");
     assert!(sums.starts_with("3 of 3 done, 1 failed  "), "{lines:#?}");
-    // Each of that once, and while something moved it was told how long that would take.
+    // Each message once, and a remaining time while data moved.
     let all = text(&bytes);
     assert_eq!(all.matches("curl: (22)").count(), 1, "{all:?}");
     assert!(all.contains("2 of 3 done, 1 failed, 1 running") && all.contains("0:00:0"), "{all:?}");
     assert_eq!(terminal.gone, 0);
 }
 
-/// However many there are: nothing scrolls, no line is broken, and no more is written than ten screens in a
-/// second.
+/// Any number of transfers: nothing scrolls, no line wraps, and at most ten screens are written per second.
 #[test]
 fn ten_thousand_transfers_do_not_flicker() {
     let folder = empty_folder();
@@ -143,7 +142,7 @@ fn ten_thousand_transfers_do_not_flicker() {
         assert!(lines.last().unwrap().starts_with("10000 of 10000 done"), "{lines:#?}");
         assert!(lines.len() < rows && terminal.gone == 0, "{lines:#?}");
         let frames = took.as_secs() as usize * 10 + 12;
-        // A line has its escapes besides.
+        // A line has escape sequences in addition.
         let most = frames * rows * (columns + 12);
         assert!(bytes.len() < most, "{} bytes in {took:?}, at most {most}", bytes.len());
     }

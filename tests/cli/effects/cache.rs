@@ -1,5 +1,4 @@
-//! `--cache`: what is kept, when it is used, and what becomes of it under bad peers, bad files and bad
-//! moments.
+//! `--cache`: what is stored, when it is used, and the effect of bad peers, bad files and bad moments.
 
 use super::{Ran, clean, curl_in, folder_with};
 use crate::{empty_folder, run, tool};
@@ -15,7 +14,7 @@ use testkit::certs::Authority;
 use testkit::http::{After, Framing, HttpServer, Request, Response};
 use testkit::launch::Nginx;
 
-/// A folder for a cache, and for what is fetched.
+/// A directory for a cache, and for downloads.
 struct Home(PathBuf);
 
 impl Home {
@@ -27,7 +26,7 @@ impl Home {
         curl_in(self.0.clone(), &[&["--cache", "c", "-w", "|%{http_code} %{cache}"], words].concat())
     }
 
-    /// The body, the status and what the cache had to do with it.
+    /// Returns the body, the status and the role of the cache.
     fn get(&self, words: &[&str]) -> String {
         let ran = self.ran(words);
         assert_eq!(ran.code, 0, "{words:?}: {}", ran.stderr);
@@ -106,7 +105,7 @@ fn what_is_fresh_is_not_asked_for() {
         "hit 6 0 x"
     );
     assert_eq!(server.served(), 1);
-    // Without the flag nothing is different.
+    // Without the flag nothing changes.
     let ran = curl_in(home.0.clone(), &["-w", "[%{cache}]%{json}", &url]);
     assert!(ran.stdout.starts_with("body 2[]") && !ran.stdout.contains("\"cache\""), "{}", ran.stdout);
     assert!(home.get(&["-w", "%{json}", &url]).contains("\"cache\":\"hit\""));
@@ -147,14 +146,14 @@ fn what_is_stale_is_asked_about() {
     assert!(shown.contains("X-Own: 2") && !shown.contains("X-Own: 1") && !shown.contains("304"), "{shown}");
     assert_eq!(home.get(&["-o", "f", "-w", "%header{x-own} %{size_download}", &url]), "2 3");
     assert_eq!(fs::read_to_string(home.0.join("f")).unwrap(), "old");
-    // What the second 304 said holds from then on.
+    // The second 304 is valid from then on.
     assert_eq!(home.get(&[&url]), "old|200 hit");
     assert_eq!(home.get(&["-H", "Cache-Control: no-cache", &url]), "new|200 miss");
     assert_eq!(home.get(&[&url]), "new|200 hit");
     assert_eq!((server.served(), home.files(".body").len()), (4, 1));
 }
 
-/// What a reply hangs on may change with the reply, by a new one or by a 304.
+/// The fields that a reply varies by may change with a new reply or with a 304.
 #[test]
 fn vary_may_change() {
     let server = scripted(|number, request| {
@@ -173,7 +172,7 @@ fn vary_may_change() {
     assert_eq!(home.get(&[&url]), "one|200 miss");
     assert_eq!(home.get(&[&url]), "two|200 miss");
     assert_eq!((home.files(".head").len(), home.files(".body").len()), (1, 1));
-    // The 304 is about another reply, going by its tag: all of it is asked for.
+    // By its tag, the 304 is about another reply: the whole body is requested.
     assert_eq!(home.get(&[&url]), "three|200 miss");
     assert_eq!((server.served(), home.files(".head").len(), home.files(".body").len()), (4, 1, 1));
     let same = scripted(|_, request| match request.field("If-None-Match") {
@@ -230,7 +229,7 @@ fn vary_and_credentials_tell_replies_apart() {
         assert_eq!(home.get(words), format!("body {}|200 hit", number + 1), "{words:?}");
     }
     assert_eq!(home.get(&[&with_login]), "body 11|200 miss");
-    // What the reply can't hang on changes nothing.
+    // Options that cannot affect the reply make no difference.
     assert_eq!(
         home.get(&["-A", "me", "-m", "50", "-H", "Accept: x/y", "-e", "http://r/", &url]),
         "body 1|200 hit"
@@ -275,9 +274,8 @@ fn unknown_fields_and_the_environments_proxy_tell_replies_apart() {
     assert_eq!(server.served(), kinds.len());
 }
 
-/// One relative name in two folders is two files, and a replaced file is another login or another check: a
-/// reply that was kept under one is not served under the other, which refuses the server or gets a reply of
-/// its own.
+/// One relative name in two directories is two files, and a replaced file is another login or another check:
+/// a reply stored under one is not served under the other, which refuses the server or gets its own reply.
 #[test]
 fn files_tell_replies_apart_by_place_and_content() {
     let (authority, stranger) = (Authority::new(), Authority::new());
@@ -332,7 +330,7 @@ fn files_tell_replies_apart_by_place_and_content() {
     }
 }
 
-/// In a folder that was once open to others somebody else may have left entries.
+/// A directory that was once accessible may contain entries of other users.
 #[cfg_attr(not(root), ignore = "left out: it takes two users, and so root")]
 #[test]
 fn entries_of_another_user_are_not_served() {
@@ -421,19 +419,19 @@ fn each_redirect_has_an_entry_of_its_own() {
     let counts = ["-L", "-w", "|%{http_code} %{cache} %{num_redirects} %{url_effective}", &url];
     assert_eq!(home.get(&counts), format!("here|200 miss 2 {}", server.url("/c")));
     assert_eq!(server.served(), 3);
-    // The middle one has to be asked about, and says something else than 304.
+    // The middle one has to be revalidated, and the answer is not a 304.
     assert_eq!(home.get(&counts), format!("here|200 hit 2 {}", server.url("/c")));
     let asked: Vec<String> = server.requests().iter().map(|request| request.path().to_owned()).collect();
     assert_eq!(asked, ["/a", "/b", "/c", "/b"]);
     assert_eq!(server.last_request().unwrap().field("If-None-Match"), Some("\"b\""));
-    // Its body was not kept, for nobody has seen it.
+    // Its body was not stored, because it was never read.
     assert_eq!(home.get(&[&url]), "moved|302 miss");
     assert_eq!(
         home.get(&["-w", "|%{http_code} %{cache} %{redirect_url}", &url]),
         format!("moved|302 hit {}", server.url("/b"))
     );
     assert_eq!(home.get(&["-L", &url]), "here|200 hit");
-    // What was said of cookies was said then.
+    // Cookies are only stored when received.
     assert_eq!(home.get(&["-c", "jar", "-o", "f", &url]), "|302 hit");
     assert!(!fs::read_to_string(home.0.join("jar")).unwrap().contains("\tk\tv"));
     let ran = home.ran(&["-L", "--max-redirs", "0", &url]);
@@ -491,7 +489,7 @@ fn what_has_its_own_way_passes_the_cache_by() {
     }
 }
 
-/// 304 where nothing was asked, or about another reply; heads that are larger than others.
+/// 304 without a condition, or about another reply; heads that are larger than others.
 #[test]
 fn odd_replies() {
     let home = Home::new();
@@ -545,7 +543,7 @@ fn what_is_not_whole_is_not_kept() {
                 After::Finish,
             )
         }),
-        // It may be whole, and nobody can tell.
+        // It may be complete, but that is unknown.
         (0, || Response { framing: Framing::Close, after: After::Finish, ..fresh("open end") }),
     ];
     for (number, (code, answer)) in answers.into_iter().enumerate() {
@@ -562,7 +560,7 @@ fn what_is_not_whole_is_not_kept() {
         }
         assert_eq!(home.files("c/"), Vec::<PathBuf>::new(), "{number}");
     }
-    // Longer than it says: what is beyond is not the reply's.
+    // Longer than announced: the rest is not part of the reply.
     let server = scripted(|_, _| {
         Response::raw(
             "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 4\r\n\r\nfour and more",
@@ -632,7 +630,7 @@ fn what_is_decoded_is_kept_so() {
     let (home, url) = (Home::new(), server.url("/"));
     assert_eq!(home.get(&["--compressed", &url]) + &home.get(&[&url]), "abc|200 missplain|200 miss");
     assert_eq!(home.get(&["--compressed", &url]) + &home.get(&[&url]), "abc|200 hitplain|200 hit");
-    // Who asks for it and does not decode it gets what came.
+    // A request for gzip without decoding gets the bytes as received.
     let own = ["-H", "Accept-Encoding: gzip", "-o", "f", &url];
     assert_eq!(home.get(&own) + &home.get(&own), "|200 miss|200 hit");
     assert_eq!(fs::read(home.0.join("f")).unwrap(), gzip);
@@ -675,7 +673,7 @@ fn what_was_not_used_for_longest_goes_first() {
     assert!(size <= 100 << 10, "{size}");
     assert_eq!([get("/1"), get("/4")], ["|200 hit", "|200 hit"]);
     assert_eq!(get("/2"), "|200 miss");
-    // What is larger than all of it is not kept, and drives nothing out.
+    // A reply larger than the whole cache is not stored, and evicts nothing.
     assert_eq!([get("/large"), get("/large"), get("/2")], ["|200 miss", "|200 miss", "|200 hit"]);
     let ran = home.ran(&["--cache-size", "5X", &server.url("/1")]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
@@ -695,7 +693,7 @@ fn only_the_user_reads_it() {
     }
     assert_eq!(mode(&home.0.join("c/warmwire-1")), 0o700);
     assert_eq!(mode(&home.0.join("c/warmwire-1/key")), 0o600);
-    // One that others could read is made private again; what is no folder is told.
+    // A directory that others could read is made private again; a file in its place is reported.
     fs::set_permissions(home.0.join("c/warmwire-1"), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(home.get(&[&server.url("/")]), "body 1|200 hit");
     assert_eq!(mode(&home.0.join("c/warmwire-1")), 0o700);
@@ -727,7 +725,7 @@ fn a_full_disk_costs_the_entry_alone() {
     assert_eq!(home.files("c/"), Vec::<PathBuf>::new());
 }
 
-/// Whatever stands there: it is not served, and gone afterwards.
+/// Whatever the file contains: it is not served, and removed.
 #[test]
 fn damaged_entries_are_misses() {
     let server = counting(&[("Cache-Control", "max-age=1000"), ("ETag", "\"a\"")]);
@@ -747,7 +745,7 @@ fn damaged_entries_are_misses() {
         fs::write(&head, head_bytes).unwrap();
         fs::write(&body, body_bytes).unwrap();
     };
-    // Each end of a head is a row of a test beside its parser; here as many as are done in some seconds.
+    // A test beside the parser truncates heads everywhere; here as many as take some seconds.
     let step = good_head.len() / 40 + 1;
     for end in (0..good_head.len()).step_by(step).chain([good_head.len() - 1]) {
         set(&good_head[..end], &good_body);
@@ -834,7 +832,7 @@ fn killed_at_any_moment_it_leaves_nothing_wrong() {
             assert!(fs::read(home.0.join("f")).unwrap() == pattern(400_000));
         }
     }
-    // Whoever keeps something next sweeps away what belongs to nobody.
+    // The next process that stores something removes abandoned files.
     home.get(&["-o", "f", &url]);
     home.get(&["-o", "g", &server.url("/other")]);
     assert_eq!(
@@ -843,7 +841,7 @@ fn killed_at_any_moment_it_leaves_nothing_wrong() {
     );
 }
 
-/// A body goes into its entry as it comes, and out of it the same way.
+/// A body is streamed into its entry, and out of it.
 #[test]
 fn large_bodies_are_not_held_in_memory() {
     let authority = Authority::new();

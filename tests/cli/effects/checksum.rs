@@ -9,7 +9,7 @@ use testkit::http::{Framing, HttpServer, Response};
 
 const SIZE: usize = 300_000;
 
-/// What a program of coreutils or another prints of the file, up to the first blank.
+/// Returns what a program of coreutils or another prints about the file, up to the first blank.
 fn sum_by(program: &str, words: &[&str], content: &[u8]) -> String {
     let folder = empty_folder();
     std::fs::write(folder.join("f"), content).unwrap();
@@ -28,7 +28,7 @@ fn is_there(folder: &Path, name: &str) -> bool {
     folder.join(name).exists()
 }
 
-/// CVE-2021-22922, of a feature that is not curl's: what fails its sum is an error, and no file is left.
+/// CVE-2021-22922, for a feature that curl does not have: a mismatch is an error, and no file is left.
 #[test]
 fn sums_that_other_programs_compute() {
     let server = HttpServer::plain();
@@ -107,7 +107,7 @@ fn files_of_sums() {
     assert!(ran.code == 2 && ran.stderr.starts_with("curl: No checksums in none\n"), "{}", ran.stderr);
 }
 
-/// The whole file is compared, whatever of it came in this run; and a failed transfer is no mismatch.
+/// The whole file is compared, whichever part arrived in this run; and a failed transfer is not a mismatch.
 #[test]
 fn what_was_there_before_counts() {
     let server = HttpServer::plain();
@@ -124,7 +124,7 @@ fn what_was_there_before_counts() {
     let cut = server.url("/cut/3000/bytes/5000");
     let ran = curl(&["-o", "f", "--checksum", &sum, &cut]);
     assert!(ran.code == 18 && is_there(&ran.folder, "f"), "{}", ran.stderr);
-    // Another attempt begins anew, and a mismatch may have one.
+    // A retry starts again, and a mismatch may be retried.
     let retry =
         ["--retry", "1", "--retry-delay", "0.01", "--retry-all-errors", "-o", "f", "--checksum", &sum];
     let ran = curl(&[&retry[..], &[&server.url("/bytes/4000")]].concat());
@@ -146,7 +146,7 @@ fn what_is_no_checksum_is_refused() {
     }
 }
 
-/// "abc" and what its SHA-256 is in base64.
+/// "abc", and its SHA-256 in base64.
 const OF_ABC: &str = "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:";
 
 #[test]
@@ -183,7 +183,7 @@ fn digests_of_the_server() {
     assert_eq!(server.last_request().unwrap().field("Want-Repr-Digest"), None);
     assert_eq!(fetch("/wrong/unknown", &["--verify-digest"]).code, 0);
     assert!(server.last_request().unwrap().field("Want-Repr-Digest").unwrap().contains("sha-256"));
-    // A part is not the whole, unless what was there makes it one.
+    // A part is not the whole file, unless the existing part completes it.
     assert_eq!(fetch("/right/part", &["--verify-digest", "-r", "1-2"]).code, 0);
     let resumed = |start: &str| {
         let words = ["--verify-digest", "-C", "-", "-o", "f", &server.url("/right/part")];
@@ -198,7 +198,7 @@ fn a_digest_of_what_is_decoded_is_not_checked_and_that_is_said() {
     let server = HttpServer::with(|request| {
         let decoded = request.field("Accept-Encoding").is_some();
         let coding = if decoded { "gzip" } else { "identity" };
-        // "abc" by gzip, whose digest is not that of "abc".
+        // "abc" in gzip, whose digest is not that of "abc".
         let gzip =
             [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b, 0x4c, 0x4a, 6, 0, 0xc2, 0x41, 0x24, 0x35, 3, 0, 0, 0];
         let body = if decoded { gzip.to_vec() } else { b"abc".to_vec() };

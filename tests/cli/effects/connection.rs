@@ -220,7 +220,7 @@ fn starts_are_kept_apart() {
     curl(&["--rate", "120/m", &server.url("/bytes/[1-3]"), "-o", "#1"]).text();
     let spent = began.elapsed();
     assert!(spent >= Duration::from_millis(1000) && spent < Duration::from_secs(10), "{spent:?}");
-    // Nothing follows: nothing is waited for.
+    // There is no next transfer: no wait.
     curl(&["--rate", "1/d", &server.url("/bytes/1")]).text();
     assert_eq!(curl(&["--rate", "1/y", &server.url("/bytes/1")]).code, 2);
 }
@@ -249,7 +249,7 @@ fn how_many_at_a_time() {
     assert_eq!(curl(&["--parallel-max", "x", "http://x"]).code, 2);
 }
 
-/// On how many connections two transfers went.
+/// Returns the number of connections of two transfers.
 fn connections_for_two(flags: &[&str]) -> usize {
     let peer = testkit::frames::FramePeer::start(|talk| {
         talk.greet(&[])?;
@@ -289,7 +289,7 @@ fn reports_name_streams() {
     );
 }
 
-/// Who was on which connection, on which stream, with whom, and for how long somebody waited for a place.
+/// The transfers on each connection and stream, and the time that each waited for one.
 #[test]
 fn a_timeline_of_parallel_transfers() {
     let peer = testkit::frames::FramePeer::start(|talk| {
@@ -324,13 +324,13 @@ fn a_timeline_of_parallel_transfers() {
     assert!(second >= 290.0 && third >= 590.0, "{waits:?}");
 }
 
-/// What a title begins with: a time in milliseconds or seconds.
+/// Returns the time at the beginning of a title, in milliseconds.
 fn millis(text: &str) -> Option<f64> {
     let (number, unit) = text.split_once('<')?.0.split_once(' ')?;
     Some(number.parse::<f64>().ok()? * if unit == "s" { 1000.0 } else { 1.0 })
 }
 
-/// Attempts that failed stand before the one that is told of.
+/// Failed attempts are counted before the reported one.
 #[test]
 fn a_timeline_tells_of_attempts_before() {
     let count = std::sync::atomic::AtomicUsize::new(0);
@@ -367,7 +367,7 @@ fn standard_input_as_it_comes() {
     let mut input = child.stdin.take().unwrap();
     input.write_all(b"one ").unwrap();
     std::thread::sleep(Duration::from_millis(900));
-    // The other transfer went on while nothing came.
+    // The other transfer continued during the silence.
     assert_eq!(server.served(), 1);
     input.write_all(b"two").unwrap();
     drop(input);
@@ -394,7 +394,7 @@ fn secrets_do_not_stand_in_the_list_of_processes() {
         assert!(!shown.contains(secret), "{shown}");
     }
     assert!(shown.contains("--oauth2-bearer") && shown.contains(&url), "{shown}");
-    // What was blanked out was still used.
+    // Overwritten arguments were still used.
     let received = String::from_utf8(peer.received().concat()).unwrap();
     assert!(received.contains("Authorization: Bearer gamma"), "{received}");
 }

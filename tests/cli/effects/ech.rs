@@ -1,5 +1,5 @@
-//! Encrypted Client Hello with NSS, which alone of Debian's servers knows it, and with Go, which tells what
-//! it saw; what curl 8.21 with OpenSSL 4.0 ends with.
+//! Encrypted Client Hello with NSS, the only server of Debian's with it, and with Go, which reports what it
+//! saw; expected values are those of curl 8.21 with OpenSSL 4.0.
 
 use super::{Judge, Ran, curl_in};
 use crate::empty_folder;
@@ -77,7 +77,7 @@ fn a_server_with_another_key() {
 #[test]
 fn a_server_that_knows_nothing_of_it() {
     let judge = Judge::start(&[]);
-    let site = Site::start(); // for its list alone
+    let site = Site::start(); // only for its list
     let list = format!("ecl:{}", site.server.configs);
     let rows: &[(i32, &[&str])] = &[
         (0, &["--ech", "false"]),
@@ -95,7 +95,7 @@ fn a_server_that_knows_nothing_of_it() {
         (35, &["--ech", "hard", "--ech", "ecl:notbase64"]),
         (35, &["--ech", &list, "--tls-max", "1.2"]),
         (43, &["--ech", "bogus"]),
-        // It has no certificate for the outer name, which is what shows that it may refuse.
+        // It has no certificate for the outer name, which would authorise its refusal.
         (60, &["--ech", &list]),
         (101, &["--ech", &list, "-k"]),
         (101, &["--ech", "true", "--ech", &list, "-k"]),
@@ -130,7 +130,7 @@ impl Published {
         Published { server, tap, dns, authority }
     }
 
-    /// What comes of it, and what was seen on the wire of its names: the secret one, the one that covers it.
+    /// Returns the result, and whether the secret and the outer name were visible on the wire.
     fn ask(&self, words: &[&str]) -> (Ran, bool, bool) {
         let ran = self.ask_at(self.tap.port(), words);
         let sent = self.tap.take();
@@ -147,7 +147,7 @@ impl Published {
     }
 }
 
-/// The data of an HTTPS record for the name that was asked for, with an ECHConfigList (RFC 9460, section 2.2;
+/// Returns the data of an HTTPS record for the queried name, with an ECHConfigList (RFC 9460, section 2.2;
 /// RFC 9848).
 fn record(list: &[u8]) -> Vec<u8> {
     [&[0, 1, 0, 0, 5][..], &(list.len() as u16).to_be_bytes(), list].concat()
@@ -182,7 +182,7 @@ fn nothing_published() {
     assert_eq!((ran.code, secret), (35, false), "{}", ran.stderr);
 }
 
-/// By QUIC as by TCP: what is published, what is given, and a key that the server has not.
+/// By QUIC as by TCP: a published configuration, a given one, and a key that the server lacks.
 // covers: --ech, --http3-only
 #[test]
 fn the_same_by_quic() {
@@ -212,7 +212,7 @@ fn the_same_by_quic() {
     assert_eq!((ran.code, ran.stdout), (0, format!("name {SECRET}, encrypted true\n")), "{}", ran.stderr);
 }
 
-/// As in curl it is the user who tries again, with what the server has sent.
+/// As in curl the user has to retry, with the configuration that the server has sent.
 #[test]
 fn a_server_that_wants_another_key_says_so() {
     let site = Published::start(|server| Some(server.foreign.clone()));

@@ -77,7 +77,7 @@ fn alternative_services_are_remembered() {
     if ran.stderr.contains("does not support this") {
         return; // not in this build
     }
-    // Over plain HTTP nobody may say so.
+    // Over plain HTTP it is not trusted.
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(!ran.file("services").contains("elsewhere"));
 }

@@ -115,8 +115,8 @@ fn where_quic_does_not_answer() {
     assert_eq!((ran.code, ran.stdout.as_str()), (7, ""), "by a proxy that is not there: {}", ran.stderr);
 }
 
-/// The keys of a connection go to the one file, what happens on it to another, named by the connection's ID;
-/// and what TLS was agreed on is told as of any connection.
+/// The keys of a connection go to one file, its events to another, named by the connection's ID; and the TLS
+/// parameters are logged as for any connection.
 // covers: --http3-only
 #[test]
 fn keys_and_events_are_logged_where_they_are_wanted() {
@@ -167,8 +167,8 @@ fn keys_and_events_are_logged_where_they_are_wanted() {
     assert!(received > 1, "{log}");
 }
 
-/// What is offered of Encrypted Client Hello is offered by QUIC, too; where nothing has been published,
-/// nothing goes without it for whoever insists.
+/// Encrypted Client Hello works over QUIC, too; if it is required and nothing was published, the transfer
+/// fails.
 // covers: --http3-only, --ech
 #[test]
 fn encrypted_client_hello() {
@@ -205,8 +205,8 @@ fn the_certificate_is_judged_as_always() {
     assert_eq!(named.run(&["--http3-only", &address]).code, 60, "an address that is not");
 }
 
-/// CVE-2026-9545: a session that is kept of one server sends nothing to another one in its place before that
-/// has shown who it is.
+/// CVE-2026-9545: a stored session of one server sends nothing to another one in its place before that has
+/// proved its identity.
 #[test]
 fn what_was_kept_of_a_server_is_no_trust_in_another() {
     let site = Site::start(Http2Kind::CaddyQuic);
@@ -238,8 +238,8 @@ fn what_was_kept_of_a_server_is_no_trust_in_another() {
     assert_eq!(impostor.server.origin.requests().len(), 0, "the impostor was asked something");
 }
 
-/// A server that names HTTP/3 for itself is asked by QUIC the next time, by who may: TCP is tried beside it,
-/// and serves where nobody answers any more.
+/// A server that announces HTTP/3 for itself is reached by QUIC the next time, if that is allowed: TCP is
+/// tried beside it, and serves if there is no answer.
 // covers: --alt-svc, --http3, --http2
 #[test]
 fn alt_svc_leads_to_http3() {
@@ -256,7 +256,7 @@ fn alt_svc_leads_to_http3() {
     assert_eq!(ran.stdout, "3 200 1 10\n", "{}", ran.stderr);
     assert_eq!(told(&["--http2"]).stdout, "2 200 1 10\n");
     assert_eq!(told(&["--http1.1"]).stdout, "1.1 200 1 10\n");
-    // A connection that is open serves; what is named counts for new ones.
+    // An open connection is reused; the announcement affects new ones.
     let fresh = folder.join("fresh").display().to_string();
     let ran = site.run(&[&["--alt-svc", &fresh], &TOLD[..], &[&url, "-o", "out2", &url]].concat());
     assert_eq!(ran.stdout, "2 200 1 10\n2 200 0 10\n", "{}", ran.stderr);
@@ -267,8 +267,7 @@ fn alt_svc_leads_to_http3() {
     std::fs::write(&file, line(port_there)).unwrap();
     let ran = elsewhere.run(&[&["--alt-svc", &file], &TOLD[..], &[&there]].concat());
     assert_eq!(ran.stdout, "2 200 1 10\n", "{}", ran.stderr);
-    // Another place is believed to be the origin's, with its certificate, and nobody asks the origin any
-    // more.
+    // An alternative host is trusted with the origin's certificate, and the origin is not used any more.
     std::fs::write(&file, line(port)).unwrap();
     let ran = elsewhere.run(&[&["--alt-svc", &file], &TOLD[..], &[&there]].concat());
     assert_eq!(ran.code, 60, "{}", ran.stderr);

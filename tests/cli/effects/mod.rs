@@ -1,5 +1,4 @@
-//! What single flags do, seen from the other side of the connection, in the file system or in the system
-//! calls.
+//! Effects of single flags, seen from the peer, in the file system or in the system calls.
 
 mod absent;
 mod agent;
@@ -27,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tls::Judge;
 
-/// What a command line left behind.
+/// The results of a command line.
 struct Ran {
     code: i32,
     stdout: String,
@@ -56,7 +55,7 @@ fn curl_in(folder: PathBuf, words: &[&str]) -> Ran {
     ran(Command::new(tool()).arg("-sS").args(words), folder)
 }
 
-/// Runs the tool under strace and gives the system calls asked for.
+/// Runs the tool under strace and returns the selected system calls.
 fn traced(calls: &str, words: &[&str]) -> String {
     let folder = empty_folder();
     let mut command = Command::new("strace");

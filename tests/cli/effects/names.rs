@@ -1,4 +1,4 @@
-//! Who is asked for names.
+//! Which resolver is used.
 
 use testkit::certs::Authority;
 use testkit::dns::{A, NameServer, Says, address};
@@ -47,7 +47,7 @@ fn names_over_https() {
     assert_eq!(curl(&["--doh-url", &doh, "--doh-insecure", &url]).text(), "there");
     assert_eq!(curl(&["-k", "--doh-url", &doh, &url]).code, 6, "that is about the origin");
     assert_eq!(curl(&["--doh-url", &doh, "--doh-insecure", "--doh-cert-status", &url]).code, 6);
-    // Without a server for them to be about they say nothing; an empty URL takes the server away.
+    // Without a DoH server they have no effect; an empty URL removes the server.
     for flags in [&["--doh-insecure"][..], &["--doh-cert-status"], &["--doh-url", &doh, "--doh-url", ""]] {
         let ran = curl(&[flags, &["file:///dev/null"]].concat());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{flags:?}");

@@ -1,4 +1,4 @@
-//! Flags about what is sent, what is written to files, and traces.
+//! Flags about requests, output files, and traces.
 
 use super::{curl, curl_in, folder_with, traced, write};
 use crate::{empty_folder, run, tool};
@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use testkit::ftp::FtpServer;
 use testkit::http::{HttpServer, Response};
 
-/// The parts of the effective URL are told of URLs that come to no transfer, too.
+/// The parts of the effective URL are also printed for URLs without a transfer.
 #[test]
 fn parts_of_a_url_of_an_unknown_scheme() {
     let parts =
@@ -17,7 +17,7 @@ fn parts_of_a_url_of_an_unknown_scheme() {
     assert_eq!(ran.stdout, "foo|me|pw||example.com|50|/a/|b=c|d||foo://me:pw@example.com:50/a/?b=c#d");
 }
 
-/// With the heads dumped to where they are shown, each line stands there twice, one behind the other.
+/// With the heads dumped to standard output, each line is there twice.
 // covers: --dump-header, --show-headers
 #[test]
 fn heads_shown_and_dumped_to_one_place() {
@@ -111,7 +111,7 @@ fn no_escape_from_a_server_reaches_a_terminal() {
     assert_eq!(report.matches("a?[31mb").count(), 2, "{report:?}");
     let shown = on_terminal("-sS \"$(printf 'http://127.0.0.1:1/\\033[31m{')\"");
     assert!(shown.contains("?[31m") && !shown.contains('\x1b'), "{shown:?}");
-    // Others read what was said.
+    // Other processes read the output.
     assert!(curl(&["-v", "-o", "x", &url]).stderr.contains("< X-Odd: a\x1b[31mb"));
 }
 
@@ -169,7 +169,7 @@ fn the_default_config_file_is_passed_over() {
     assert!(agent("--disable").starts_with("curl/8.22"));
 }
 
-/// What a command line shows on a terminal.
+/// Returns what a command line shows on a terminal.
 fn on_terminal(words: &str) -> String {
     let out = run("script", &["-qec", &format!("{} {words}", tool()), "/dev/null"], &empty_folder());
     String::from_utf8_lossy(&out.stdout).into_owned()
@@ -217,7 +217,7 @@ fn an_archive_and_a_picture_of_the_run() {
                 | fabs < 0.01] | all";
     let out = run("jq", &[sums, "run.har"], &folder);
     assert_eq!(String::from_utf8_lossy(&out.stdout), "true\n", "{archive}");
-    // What the format demands (HAR 1.2).
+    // Required by the format (HAR 1.2).
     let demanded = "[.log | (has(\"version\", \"creator\")), (.creator | has(\"name\", \"version\")), (.entries[] | \
                     has(\"startedDateTime\", \"time\", \"request\", \"response\", \"cache\", \"timings\"), (.request | has(\"method\", \
                     \"url\", \"httpVersion\", \"cookies\", \"headers\", \"queryString\", \"headersSize\", \"bodySize\")), (.response | \
@@ -230,8 +230,8 @@ fn an_archive_and_a_picture_of_the_run() {
     assert!(picture.contains("connection 0, new") && picture.contains("connection 0, reused"), "{picture}");
 }
 
-/// Both may be shown around, so no secret of a request or a reply is in them, and at first they are the
-/// user's alone.
+/// Both files may be shared, so they contain no secret of a request or a reply; and they are created with
+/// private permissions.
 #[test]
 fn reports_keep_secrets() {
     let server = HttpServer::with(|request| {
@@ -265,7 +265,7 @@ fn reports_keep_secrets() {
         &url,
     ];
     let folder = empty_folder();
-    // What is there already is closed, too.
+    // An existing file becomes private, too.
     std::fs::write(folder.join("run.har"), "old").unwrap();
     let ran = curl_in(folder, &words);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -297,7 +297,7 @@ fn reports_that_cannot_be_written_are_errors() {
             assert!(ran.stderr.starts_with("curl: (23) Failed to write the "), "{}", ran.stderr);
             assert!(ran.stderr.contains(&format!(" to {file}: {why}")), "{}", ran.stderr);
         }
-        // A failure of the transfer goes first.
+        // A failure of the transfer has precedence.
         assert_eq!(curl(&[flag, "no/where", "-f", "http://127.0.0.1:1/"]).code, 7);
     }
 }

@@ -18,7 +18,7 @@ fn answer(bytes: &[u8]) -> Step {
     Step::Send(bytes.to_vec())
 }
 
-/// What a peer received of one command line that must succeed through it.
+/// Returns what a peer received from one command line that must succeed through it.
 fn through(script: Vec<Step>, flag: &str, more: &[&str]) -> Vec<u8> {
     let peer = RawPeer::start(vec![script]);
     let proxy = peer.address().to_string();
@@ -37,7 +37,7 @@ fn tunnel() -> Vec<Step> {
     vec![expect("\r\n\r\n"), send("HTTP/1.1 200 Yes\r\n\r\n"), expect("\r\n\r\n"), send(REPLY)]
 }
 
-/// Logins are bytes: two that are no UTF-8 are two, and the connection of one serves the other nothing.
+/// Logins are bytes: two that are not UTF-8 differ, and the connection of one is not used by the other.
 // covers: --proxy, --proxytunnel
 #[test]
 fn passwords_for_proxies_are_bytes() {
@@ -119,8 +119,7 @@ fn socks_5_with_a_password() {
     through(script, "--socks5-hostname", &["--socks5-basic", "--proxy-user", "me:secret"]);
 }
 
-/// What the ticket is for, how the level of protection is told, and whether there is any, is seen by a proxy
-/// with MIT Kerberos in it.
+/// A proxy with MIT Kerberos sees the ticket's service, the negotiation of the protection level, and its use.
 // covers: --socks5-gssapi, --socks5-gssapi-nec, --socks5-gssapi-service
 #[test]
 fn socks_5_with_a_ticket() {

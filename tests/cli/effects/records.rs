@@ -1,4 +1,4 @@
-//! HTTPS records (RFC 9460): when they are asked for, and what comes of what they say.
+//! HTTPS records (RFC 9460): when they are queried, and their effect.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -50,7 +50,7 @@ impl Site {
         curl_in(self.folder.clone(), &[&["--cacert", "ca.pem", "-o", "out"], &told[..], words].concat())
     }
 
-    /// The version that it is asked in.
+    /// Returns the HTTP version used.
     fn version(&self, words: &[&str]) -> String {
         let ran = self.ask(&[words, &[&self.url()]].concat());
         assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -86,8 +86,8 @@ fn alias(target: &str) -> Says {
     Says::Records(vec![("", HTTPS, [&[0, 0][..], &wire_name(target)].concat())])
 }
 
-/// Who may speak HTTP/3 does where the record names it first; what was opened serves the next one, and nobody
-/// asks again.
+/// HTTP/3 is used if it is allowed and the record lists it first; the open connection serves the next
+/// transfer without a query.
 // covers: --http3, --http2, --http1.1
 #[test]
 fn http3_where_a_record_names_it() {
@@ -99,7 +99,7 @@ fn http3_where_a_record_names_it() {
     assert!(site.dns.asked().iter().any(|asked| asked.name.to_ascii_lowercase().starts_with("_")));
     assert_eq!((site.version(&["--http2"]), site.version(&["--http1.1"])), ("2".into(), "1.1".into()));
     assert_eq!((site.version(&["--http3"]), site.version(&["--http3-only"])), ("3".into(), "3".into()));
-    // What a record brought is of no use to who does not want it.
+    // A connection opened because of a record is not used by a transfer that disallows it.
     let ca = ["--cacert", "ca.pem", "-w", "%{http_version} %{num_connects}\\n"];
     let dns = site.dns.address().to_string();
     let next = [&["--next", "-sS", "--http2", "--dns-servers", &dns, "-o", "two", &url], &ca[..]].concat();
@@ -123,7 +123,7 @@ fn the_order_of_a_record_counts() {
     assert_eq!(site.version(&[]), "2");
 }
 
-/// What an origin has said itself goes before what the name server says of it.
+/// The origin's own announcement has precedence over the name server's.
 // covers: --alt-svc
 #[test]
 fn alt_svc_goes_before_a_record() {
@@ -138,8 +138,7 @@ fn alt_svc_goes_before_a_record() {
     assert_eq!(site.questions(), before, "an alternative's place is settled");
 }
 
-/// A port, an address that is hinted at, another name with addresses of its own, and an alias with and
-/// without records.
+/// A port, an address hint, another name with its own addresses, and an alias with and without records.
 #[test]
 fn records_lead_elsewhere() {
     type Answers = fn(&Asked, u16) -> Says;
@@ -200,8 +199,7 @@ fn records_lead_elsewhere() {
     }
 }
 
-/// Nobody asks for the record of a name that DNS does not know, of one that leads where somebody has said, or
-/// of one that is not asked over TLS.
+/// No record is queried for a name that DNS does not know, that the user has redirected, or without TLS.
 #[test]
 fn whose_record_nobody_asks_for() {
     let site = Site::speaking(&["h3"]);
@@ -241,14 +239,14 @@ fn a_record_that_does_not_come() {
     assert!(quick < Duration::from_secs(5), "a server is asked twice for 5 s: {quick:?}");
     let ran = site.ask(&["--ech", "hard", "--connect-timeout", "2", &site.url()]);
     assert_eq!(ran.code, 28, "{}", ran.stderr);
-    // Where there is nobody to go to, that is said at once, too.
+    // If there is no address, that is reported at once, too.
     let nobody = Site::saying(|asked, _| if asked.kind == HTTPS { Says::Silence } else { Says::Code(3) });
     let start = Instant::now();
     assert_eq!(nobody.ask(&[&nobody.url()]).code, 6);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
-/// The system's name servers are asked for records when getaddrinfo is asked for addresses.
+/// The system's name servers are queried for records when getaddrinfo resolves addresses.
 #[test]
 fn the_systems_name_servers() {
     let folder = empty_folder();

@@ -17,13 +17,13 @@ use testkit::launch::{Nginx, Sshd};
 const SIZE: usize = 200_000;
 const QUICK: [&str; 5] = ["--retry-resume", "--retry", "9", "--retry-delay", "0.01"];
 
-/// A server whose n-th answer a test chooses.
+/// A server whose n-th reply is chosen by the test.
 fn server(answer: impl Fn(usize, &Request) -> Response + Send + Sync + 'static) -> HttpServer {
     let count = AtomicUsize::new(0);
     HttpServer::with(move |request| Some(answer(count.fetch_add(1, Ordering::SeqCst), request)))
 }
 
-/// The file, or what is asked for of it, in an answer that ends after so many bytes.
+/// The file, or the requested part, in a reply that ends after that many bytes.
 fn cut(request: &Request, tag: &str, bytes: usize) -> Response {
     let answer = ranged(request, pattern(SIZE)).with("ETag", tag);
     Response { cut_at: Some(bytes), after: After::Cut, ..answer }
@@ -205,7 +205,7 @@ fn what_went_to_a_pipe_is_not_sent_again() {
     assert_eq!((ran.code, unmarked.served()), (23, 1));
 }
 
-/// nginx through a relay that lets so much of each connection pass.
+/// nginx behind a relay that forwards only a part of each connection.
 #[test]
 fn nginx_behind_a_line_that_is_cut() {
     let leaf = Authority::new().good();
@@ -237,7 +237,7 @@ fn ftp_and_sftp() {
     let ran = curl(&[&QUICK[..], &["-k", "--key", &key, "-o", "f", &url]].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(std::fs::read(ran.folder.join("f")).unwrap() == body);
-    // An upload goes on, too: each connection lets the answers to some megabytes pass.
+    // An upload is resumed, too: each connection forwards the replies to some megabytes.
     let sent = pattern(20_000_000);
     std::fs::write(ran.folder.join("sent"), &sent).unwrap();
     let cutter = Cutter::start(([127, 0, 0, 1], port).into(), 12_000);

@@ -1,4 +1,4 @@
-//! What curl 8.22 was seen to do where its manual leaves it open: random command lines were run by both.
+//! Behaviour of curl 8.22 that its manual leaves open, found by running random command lines with both.
 
 use super::{curl, curl_in, folder_with};
 use testkit::http::{HttpServer, Response};
@@ -13,7 +13,7 @@ fn text_goes_out_with_ends_of_lines_as_the_net_has_them() {
         curl_in(folder, &[flag, "--data-binary", "@text", &server.url("/echo")]).text();
         let request = server.last_request().unwrap();
         assert_eq!(request.body, b"a\r\nb\r\nc", "{flag}");
-        // How long it will be nobody knows before it is read, but it is short: nothing is asked first.
+        // The size is unknown before reading, but small: there is no Expect.
         assert_eq!(request.field("Transfer-Encoding"), Some("chunked"), "{flag}");
         assert_eq!(request.field("Expect"), None, "{flag}");
     }
@@ -149,10 +149,10 @@ fn a_login_in_the_url_of_a_proxy_goes_first() {
     assert_eq!(shown("@"), None);
 }
 
-/// What a server is asked, and what it says to that.
+/// A request to a server, and its reply.
 type Turn<'a> = (&'a str, &'a str);
 
-/// A server that greets, and says each thing once it has been asked for it.
+/// A server that sends a greeting, and each reply after its request.
 fn talk(greeting: &str, turns: &[Turn]) -> RawPeer {
     let mut script = vec![send(greeting)];
     for (asked, said) in turns {
@@ -222,7 +222,7 @@ fn what_mail_servers_never_come_to_see() {
     assert!(ran.stderr.contains("* SASL: no auth mechanism was offered or recognized\n"), "{}", ran.stderr);
     assert!(ran.code == 67 && ran.stderr.ends_with("curl: (67) Login denied\n"), "{}", ran.stderr);
 
-    // Asked to be without \Seen is not the same as not asked.
+    // An explicit request without \Seen differs from the default.
     for (flags, sent) in [("seen", "APPEND box (\\Seen) {5}\r\n"), ("-seen", "APPEND box {5}\r\n")] {
         let peer = talk(
             "* OK x\r\n",
@@ -249,7 +249,7 @@ fn a_proxys_scheme_is_none_for_transfers() {
     }
 }
 
-/// What can't be prepared is told to --write-out like any other failure.
+/// A failed preparation is reported to --write-out like any other failure.
 // covers: --write-out, --upload-file
 #[test]
 fn write_out_tells_of_what_never_began() {
@@ -282,7 +282,7 @@ fn a_retry_that_goes_on_says_how_much_is_kept() {
         vec![expect("Range: bytes=5-"), send(rest), Step::Finish],
     ]);
     let url = format!("http://127.0.0.1:{}/", peer.port());
-    // Notes are for those who trace.
+    // Notes are shown only in traces.
     let flags = ["--no-silent", "--trace-ascii", "log", "-C", "-", "--retry", "1", "--retry-delay", "1"];
     let ran = curl(&[&flags[..], &["--retry-all-errors", "-o", "out", &url]].concat());
     assert!(ran.code == 0 && ran.stderr.contains("Note: Keeping 5 bytes\n"), "{}: {}", ran.code, ran.stderr);
@@ -301,7 +301,7 @@ fn standard_input_and_an_open_choice_of_schemes_go_badly_together() {
     assert!(!said(&["--digest", &server.url("/")]).contains("Warning"));
 }
 
-/// Those fields are the proxy's, and the request keeps its own.
+/// Those fields are for the proxy, and the request keeps its own.
 // covers: --proxy-header
 #[test]
 fn a_proxys_fields_replace_none_of_the_requests() {

@@ -56,7 +56,7 @@ fn is_whole(ran: &Ran) {
     assert!(!names(&ran.folder).iter().any(|name| name.contains(".part")), "{:?}", names(&ran.folder));
 }
 
-/// Nothing has the name of the file.
+/// Checks that no file of that name exists.
 fn failed(ran: &Ran, code: i32, why: &str) {
     assert_eq!(ran.code, code, "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("curl: ({code}) {why}")), "{}", ran.stderr);
@@ -120,7 +120,7 @@ fn pieces_over_several_connections() {
 
 #[test]
 fn what_cannot_be_fetched_in_pieces_comes_in_one() {
-    // No ranges, nothing that binds pieces, nothing in it.
+    // No ranges, nothing that identifies the version, an empty file.
     let no_ranges = HttpServer::with(|_| Some(Response::ok(body().to_vec()).with("ETag", "\"a\"")));
     is_whole(&fetch(&no_ranges, &["--segments", "4"]));
     assert_eq!(no_ranges.served(), 1);
@@ -130,7 +130,7 @@ fn what_cannot_be_fetched_in_pieces_comes_in_one() {
     let empty = HttpServer::with(|request| Some(ranged(request, Vec::new()).with("ETag", "\"a\"")));
     let ran = fetch(&empty, &["--segments", "4"]);
     assert!(ran.code == 0 && std::fs::read(ran.folder.join("f")).unwrap().is_empty(), "{}", ran.stderr);
-    // With a checksum pieces are told apart by it.
+    // With a checksum pieces can be verified.
     let unmarked = good("");
     is_whole(&fetch(&unmarked, &["--segments", "4", "--checksum", &format!("sha256={}", sum())]));
     assert!(asked(&unmarked).len() > 4);
@@ -206,7 +206,7 @@ fn mirrors() {
     let (one, two) = (server("\"a\"", slowly), server("\"a\"", slowly));
     is_whole(&fetch(&one, &["--segments", "4", "--mirror", &two.url("/g")]));
     assert!(one.served() > 1 && two.served() > 1, "{} {}", one.served(), two.served());
-    // Nothing binds another ETag but a checksum.
+    // A different ETag is accepted only with a checksum.
     let (one, other) = (server("\"a\"", slowly), server("\"b\"", slowly));
     let mirror = other.url("/g");
     let ran = fetch(&one, &["--no-silent", "--no-progress-meter", "--segments", "4", "--mirror", &mirror]);
@@ -219,7 +219,7 @@ fn mirrors() {
         &["--segments", "4", "--mirror", &mirror, "--checksum", &checksum],
     ));
     assert!(other.served() > before + 1);
-    // The first may be the one that is gone.
+    // The first one may be missing.
     let gone = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}/", listener.local_addr().unwrap())
@@ -281,7 +281,8 @@ fn no_mirror_hears_who_the_user_is() {
     }
 }
 
-/// CVE-2021-22923: the hosts that a Metalink names, the first of them included, hear nothing of the user's.
+/// CVE-2021-22923: hosts that a Metalink names, including the first one, receive nothing that identifies the
+/// user.
 #[test]
 fn no_host_of_a_metalink_hears_who_the_user_is() {
     let slowly = |answer: Response| Response { drip: Some((100_000, Duration::from_millis(5))), ..answer };
@@ -320,7 +321,7 @@ fn no_host_of_a_metalink_hears_who_the_user_is() {
             }
         }
     }
-    // The user's own URL beside them has what was given.
+    // The user's own URL beside them gets the credentials.
     let own = good("\"a\"");
     let url = own.url("/g");
     let ran = curl_in(folder, &["-u", "me:pw", "--metalink4", "m.meta4", "--clobber", "-o", "g", &url]);
@@ -350,7 +351,7 @@ fn a_metalinks_name_overwrites_nothing() {
     std::fs::remove_file(folder.join("f")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.join("f")).unwrap();
     assert_eq!(curl_in(folder.clone(), &["--metalink4", "m.meta4"]).code, 23);
-    // The user may say otherwise: that it goes, or that it is named so.
+    // The user may permit it: overwriting, or that name.
     let ran = curl_in(folder.clone(), &["--metalink4", "m.meta4", "--clobber"]);
     is_whole(&ran);
     write(&folder, "f", "the user's");
@@ -359,7 +360,7 @@ fn a_metalinks_name_overwrites_nothing() {
         let ran = curl_in(folder.clone(), words);
         assert_eq!((ran.code, ran.file("f").as_str()), (if first { 0 } else { 23 }, "the user's"));
     }
-    // A URL of the user's keeps the place of its output.
+    // A URL of the user keeps its position for outputs.
     let ran = curl_in(folder.clone(), &[&one.url("/f"), "--metalink4", "m.meta4", "-o", "h"]);
     assert_eq!((ran.code, ran.file("f").as_str()), (23, "the user's"), "{}", ran.stderr);
     assert!(std::fs::read(folder.join("h")).unwrap() == *body());
@@ -388,7 +389,7 @@ fn mirrors_that_the_server_names() {
     assert_eq!(two.served(), before, "only when asked");
 }
 
-/// CVE-2021-22922: what a Metalink's hash does not fit is an error.
+/// CVE-2021-22922: a mismatch with a Metalink's hash is an error.
 #[test]
 fn metalinks() {
     let (one, two) = (good("\"a\""), good("\"b\""));
@@ -445,14 +446,14 @@ fn killed_after(folder: &Path, words: &[&str], time: Duration) -> bool {
     child.wait().unwrap().success()
 }
 
-/// Kills at random moments; whatever the moment, the last run has the right bytes, and no byte that was told
-/// of comes twice.
+/// Kills at random moments; in any case the last run has the right bytes, and no byte in the journal is
+/// fetched twice.
 fn survives(moments: usize) {
     let server =
         server("\"a\"", |_, _, answer| Response { drip: Some((40_000, Duration::from_millis(2))), ..answer });
     let url = server.url("/f");
     let words = ["--segments", "3", "-o", "f", &url];
-    // Moments of a run that is let be, however busy the machine is.
+    // Moments of an undisturbed run, however busy the machine is.
     let began = Instant::now();
     is_whole(&curl(&words));
     let most = began.elapsed().as_millis() as usize + 1;
@@ -472,7 +473,7 @@ fn survives(moments: usize) {
         }
     }
     is_whole(&curl_in(folder, &words));
-    // Wherever the dice have led: one that had begun is gone on with.
+    // After any random choice, a started download is resumed.
     let ran = curl_in(begun(&server), &[&["--no-silent", "--no-progress-meter"], &words[..]].concat());
     assert!(ran.stderr.contains("Goes on with f.part: "), "{}", ran.stderr);
     is_whole(&ran);
@@ -529,7 +530,7 @@ fn journals_that_are_damaged_or_foreign() {
     };
     let url = server.url("/f");
     is_whole(&with(Some(&journal), &part, &url));
-    // Killed when the part had got its name, and the journal was still there.
+    // Killed after the part was renamed, with the journal still there.
     is_whole(&with(Some(&journal), b"", &url));
     failed(
         &with(Some(&journal[..journal.len() / 2]), &part, &url),
@@ -561,7 +562,7 @@ fn journals_that_are_damaged_or_foreign() {
     );
 }
 
-/// What a run leaves behind says no password, and is the user's alone.
+/// A run leaves no password behind, and its files are private.
 #[test]
 fn a_journal_keeps_secrets() {
     let server = good("\"a\"");
@@ -578,7 +579,7 @@ fn a_journal_keeps_secrets() {
     is_whole(&ran);
 }
 
-/// In a folder that others may write to, somebody else has laid what looks like the beginning of a download.
+/// In a directory that others may write to, another user has prepared what looks like a partial download.
 #[cfg_attr(not(root), ignore = "left out: it takes two users, and so root")]
 #[test]
 fn what_somebody_else_has_laid_is_not_believed() {
@@ -616,7 +617,7 @@ fn links_in_the_place_of_a_part_lead_nowhere() {
     failed(&with("f.part", hard), 23, "Failed to open f.part: The file has other names");
     let ran = with("f.part.journal", symbolic);
     assert!(ran.code == 23 && ran.stderr.contains("It is a symbolic link"), "{}", ran.stderr);
-    // One that a killed process may have left is taken away, not written to.
+    // A file that a killed process may have left is removed, not written to.
     is_whole(&with("f.part.journal.new", symbolic));
     is_whole(&with("f.part.journal.new", hard));
 }
@@ -694,7 +695,7 @@ fn what_does_not_go_together() {
     assert_eq!(ran.code, 2, "{}", ran.stderr);
 }
 
-/// Renaming over a device would take it from the system, and who reads a pipe would never hear of the end.
+/// Renaming over a device would remove it, and a pipe's reader would never see the end.
 #[test]
 fn what_is_no_file_stays_as_it_is() {
     let server = good("pipe");

@@ -33,7 +33,7 @@ fn keys_and_known_hosts() {
     assert_eq!((wrong.code, wrong.stderr.as_str()), (67, "curl: (67) Authentication failure\n"));
 }
 
-/// CVE-2025-15079: the user's own file is asked where no other is named, and nowhere else.
+/// CVE-2025-15079: the user's own file is used if no other is named, and only then.
 // covers: --knownhosts
 #[test]
 fn only_the_file_that_is_named_counts() {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use testkit::ftp::FtpServer;
 use testkit::http::{HttpServer, Response, ranged};
 
-/// What jq says of the last line on standard error.
+/// Returns jq's answer about the last line on standard error.
 fn asked(ran: &Ran, question: &str) -> String {
     let folder = empty_folder();
     write(&folder, "json", ran.stderr.lines().last().unwrap_or_default());
@@ -24,7 +24,7 @@ fn refused() -> String {
     format!("http://me:secret@{}/", listener.local_addr().unwrap())
 }
 
-/// The same of one after the other and of many at a time.
+/// The same for serial and for parallel transfers.
 #[test]
 fn counts_bytes_the_slowest_and_errors_by_kind() {
     let server = HttpServer::plain();
@@ -78,14 +78,14 @@ fn as_a_table_and_only_when_asked() {
     );
     assert_eq!(curl(&[&["--summary=table"], &words[..]].concat()).stderr.lines().count(), lines.len());
     assert_eq!(curl(&words).stderr, "");
-    // The next word is no argument, and what is none is refused.
+    // The next word is not its argument, and an invalid one is refused.
     assert_eq!(curl(&["--summary", "-o", "a", &url]).code, 0);
     let wrong = curl(&["--summary=xml", &url]);
     assert_eq!(
         (wrong.code, wrong.stderr.lines().next()),
         (2, Some("curl: option --summary=xml: is badly used here"))
     );
-    // In a config file the argument has a place of its own.
+    // In a config file the argument has its own field.
     for (line, begins) in
         [("summary = json", "{\"transfers\":1,"), ("summary", "Transfers  "), ("--summary=json", "{\"tr")]
     {
@@ -95,7 +95,7 @@ fn as_a_table_and_only_when_asked() {
     }
 }
 
-/// Attempts are summed, a file in pieces is one, and what is there already is neither.
+/// Attempts are summed, a file in pieces counts once, and an existing file not at all.
 #[test]
 fn attempts_pieces_and_skipped_ones() {
     let count = AtomicUsize::new(0);
@@ -153,7 +153,7 @@ fn interrupted(before: &str, words: &[&str]) -> (Option<i32>, Ran) {
     (out.status.signal(), Ran { code, stdout: String::new(), stderr, folder })
 }
 
-/// Ctrl-C ends the process by the signal, as without the flag, but what has ended before it is counted.
+/// Ctrl-C ends the process by the signal, as without the flag, but transfers that ended before are counted.
 #[test]
 fn an_interrupted_run_writes_its_summary() {
     for words in [&["--no-parallel"][..], &["--parallel"]] {

@@ -1,5 +1,4 @@
-//! Flags about TLS, seen by `openssl s_server -www`, which tells the client what it saw; each also for an
-//! HTTPS proxy.
+//! Flags about TLS with `openssl s_server -www`, which reports what it saw; each also for an HTTPS proxy.
 
 use super::{Ran, curl_in, write};
 use crate::empty_folder;
@@ -46,7 +45,7 @@ impl Judge {
         let address = lines
             .find_map(|line| line.unwrap().strip_prefix("ACCEPT ").map(str::to_string))
             .expect("the address on which it listens");
-        // Whatever else it prints must not fill the pipe.
+        // Further output must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Judge { child, address, folder }
     }
@@ -64,7 +63,7 @@ impl Judge {
         curl_in(self.folder.clone(), &[&words[..], &["-x", &proxy, "http://origin.example/"]].concat())
     }
 
-    /// What both ways to ask show.
+    /// Returns the pages of both.
     fn pages(&self, words: &[&str]) -> [String; 2] {
         let words = [&["--cacert", "ca.pem"], words].concat();
         [self.ask(&words).text(), self.ask_as_proxy(&words).text()]
@@ -362,8 +361,7 @@ fn what_other_tls_libraries_need_changes_nothing() {
     }
 }
 
-/// The page says whether a session was resumed: one that another process left in a file is, under the same
-/// rules.
+/// The page shows whether a session was resumed: one from a file of another process is, under the same rules.
 // covers: --ssl-sessions
 #[test]
 fn sessions_outlive_the_process() {
@@ -380,14 +378,14 @@ fn sessions_outlive_the_process() {
         assert!(text.lines().any(|line| line.contains(':') && !line.starts_with('#')), "{text}");
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&kept).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600);
-        // The resumed one is told by the server; what came meanwhile serves the next.
+        // The server confirms the resumption; sessions received meanwhile serve the next transfer.
         for _ in 0..3 {
             assert!(ask(&[]).text().contains(&format!("Reused, {which}")), "{which}");
         }
         assert!(ask(&["-k"]).text().contains(&format!("New, {which}")), "{which}: other rules");
         assert!(ask(&["--no-sessionid"]).text().contains(&format!("New, {which}")), "{which}");
     }
-    // What is no session is passed over.
+    // Invalid lines are skipped.
     write(&judge.folder, "sessions", "# a remark\n\nword\n!!:!!\nAAAA:AAAA\n");
     let ran = judge.ask(&[&["--no-silent"], &words[..]].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -418,8 +416,8 @@ fn engines_are_chosen_by_name() {
     assert!(page.contains("CN = someone") || page.contains("CN=someone"), "{page}");
 }
 
-/// With nginx: a resumed session's request leaves with the hello, in HTTP/1.1 and in HTTP/2, as much of it as
-/// the server takes (16 KB); one with other keys refuses it, and gets it afterwards.
+/// With nginx: a resumed session's request is sent with the hello, in HTTP/1.1 and in HTTP/2, as much of it
+/// as the server accepts (16 KB); a server with other keys refuses it, and gets it afterwards.
 // covers: --tls-earlydata
 #[test]
 fn early_data() {
@@ -435,7 +433,7 @@ fn early_data() {
     for version in ["--http1.1", "--http2"] {
         let url = here.https("/up");
         let told = "%{num_connects} %{tls_earlydata} %{ssl_verify_result}\\n";
-        // Each on a connection of its own, which some setting of the socket tells from the others.
+        // Each on its own connection, separated by some socket option.
         let words = [
             &["--tls-earlydata", "--keepalive-time", "51"][..],
             &["--tls-earlydata", "--keepalive-time", "52", "-v"],
@@ -475,8 +473,7 @@ fn early_data() {
     }
 }
 
-/// Whoever answers must prove who it is, though the request has left: nothing of an impostor's answer is
-/// taken.
+/// The server must prove its identity, although the request has been sent: an impostor's reply is refused.
 // covers: --tls-earlydata
 #[test]
 fn early_data_with_an_impostor() {

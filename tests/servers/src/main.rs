@@ -2,7 +2,7 @@
 //! the distribution's libcurl and with ours (chosen by LD_LIBRARY_PATH), and compares the facts that they
 //! print.
 //!
-//! What holds for the distribution's library shows that the test is right; what holds for ours is the result.
+//! Passing with the distribution's library shows that the test is right; passing with ours is the result.
 //!
 //! usage: `warmwire-servers [--ours DIR] [--only ours|distribution] [--deep] [--jobs N] [NAME-PART...]`
 

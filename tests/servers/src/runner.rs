@@ -1,4 +1,4 @@
-//! Runs cases side by side, each in a thread of its own, and tells what held.
+//! Runs cases concurrently, each in its own thread, and reports the results.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -14,30 +14,30 @@ use crate::world::World;
 
 /// A program that runs longer hangs.
 const LIMIT: Duration = Duration::from_secs(120);
-/// How much of what a program prints is kept.
+/// Maximum amount of a program's output that is kept.
 const OUTPUT_LIMIT: u64 = 16 << 20;
 
 /// A test: a function that panics where a fact is not as it must be.
 pub struct Case {
     pub name: &'static str,
     pub run: fn(&Context),
-    /// What only our library promises.
+    /// Whether only our library has to pass.
     pub ours_only: bool,
-    /// What must hold whoever speaks TLS: it runs with OpenSSL, too.
+    /// Whether the case must pass with either TLS library: then it also runs with OpenSSL.
     pub either_tls: bool,
     /// Only with --deep.
     pub deep: bool,
 }
 
-/// What a case works with.
+/// The environment of a case.
 pub struct Context<'a> {
     pub world: &'a World,
     pub subject: &'a Subject,
-    /// Where the distribution's library did something else than what is written down.
+    /// Facts in which the distribution's library differed from the record.
     changes: Mutex<Vec<String>>,
 }
 
-/// What a program did.
+/// The results of a program.
 pub struct Output {
     pub stdout: String,
     pub stderr: String,
@@ -59,8 +59,8 @@ impl<'a> Context<'a> {
         Context { world, subject, changes: Mutex::default() }
     }
 
-    /// Compares a fact with what is written down. Ours must agree; where the distribution's library does not,
-    /// that is reported.
+    /// Compares a fact with the record. Ours must agree; a difference of the distribution's library is
+    /// reported.
     pub fn compare<T: PartialEq + std::fmt::Debug>(&self, what: &str, seen: T, written: T, output: &Output) {
         if self.ours() {
             assert_eq!(seen, written, "{what}: {output:?}");
@@ -81,7 +81,7 @@ impl<'a> Context<'a> {
         output
     }
 
-    /// Has a command run with this case's library.
+    /// Makes a command use this case's library.
     pub fn choose(&self, command: &mut Command) {
         self.subject.choose(command);
         for name in
@@ -113,7 +113,7 @@ impl<'a> Context<'a> {
 }
 
 impl Output {
-    /// What was printed, as bytes.
+    /// Returns the output as bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.raw
     }
@@ -148,12 +148,11 @@ impl Output {
 enum Verdict {
     Held,
     Failed,
-    /// The distribution's library, in another version than the recorded one, does not do what is written
-    /// down.
+    /// The distribution's library, in another version than the recorded one, differs from the record.
     Changed,
 }
 
-/// Judges a case. A failure of the distribution's library counts in the recorded versions alone: there the
+/// Judges a case. A failure of the distribution's library counts only in the recorded versions: there the
 /// test is wrong.
 fn verdict(held: bool, is_ours: bool, versions_are_recorded: bool) -> Verdict {
     match held {
@@ -217,8 +216,8 @@ pub fn run(world: &World, subjects: &[Subject], cases: &[Case], jobs: usize) -> 
 /// How many failures may be the machine's: a busy one takes more time than a case allows. More than these are
 /// no accident.
 const MAY_FAIL_BESIDE_OTHERS: usize = 3;
-/// How often in a row a case must hold alone after it failed beside others, so that a fault which shows now
-/// and then has its chances to show here, too.
+/// How often a case must pass alone after it failed beside others, so that an intermittent fault has its
+/// chances to appear again.
 const TIMES_ALONE: usize = 3;
 
 fn holds_alone(world: &World, subject: &Subject, case: &Case) -> bool {

@@ -5,11 +5,11 @@ use std::process::Command;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// What the system's loader finds.
+    /// The library that the system's loader finds.
     Distribution,
-    /// The directory that holds our libcurl.so.4.
+    /// The directory with our libcurl.so.4.
     Ours(PathBuf),
-    /// The same, told to speak TLS by the system's OpenSSL.
+    /// Our library, configured to use the system's OpenSSL for TLS.
     OpenSsl(PathBuf),
 }
 

@@ -1,4 +1,5 @@
-//! What all cases share: the compiled programs, one certificate authority, one nginx, and a place for files.
+//! Shared by all cases: the compiled programs, one certificate authority, one nginx, and a directory for
+//! files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ impl World {
         target_directory().join("curl-crate/debug/curl-crate")
     }
 
-    /// The client side of h2spec, which tests/install.sh builds when it is asked to.
+    /// Returns the client side of h2spec, which tests/install.sh builds on request.
     pub fn h2specd(&self) -> PathBuf {
         target_directory().join("h2spec/h2specd")
     }
@@ -65,7 +66,7 @@ impl World {
         target_directory().join("quic-go/server")
     }
 
-    /// A script beside the programs.
+    /// Returns a script beside the programs.
     pub fn script(&self, name: &str) -> PathBuf {
         source_directory().join("programs").join(name)
     }
@@ -120,7 +121,7 @@ fn build_programs(sources: &Path, programs: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What a program asks to be linked with besides, in a line ` * link: -lname`.
+/// Returns additional libraries of a program, from a line ` * link: -lname`.
 fn own_libraries(source: &Path) -> io::Result<Vec<String>> {
     let text = std::fs::read_to_string(source)?;
     let line = text.lines().find_map(|line| line.strip_prefix(" * link: "));

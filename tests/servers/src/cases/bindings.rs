@@ -1,5 +1,5 @@
-//! Bindings of other languages that nobody here wrote: Perl's WWW::Curl, tornado on pycurl, the Rust `curl`
-//! crate, R's curl; and CMake, which brings its own.
+//! Third-party bindings of other languages: Perl's WWW::Curl, tornado on pycurl, the Rust `curl` crate, R's
+//! curl; and CMake, which has its own.
 
 use std::process::Command;
 
@@ -19,7 +19,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// A program that tells facts of a server, given its base URL.
+/// Runs a program that prints facts about a server, given its base URL.
 fn facts(run: &Context, command: &mut Command, server: &HttpServer) -> Output {
     let base = server.url("");
     command.arg(base.trim_end_matches('/')).env("CA", run.world.ca());
@@ -116,7 +116,8 @@ fn r(run: &Context) {
     let mut rscript = Command::new("Rscript");
     rscript.arg("--vanilla").arg(run.world.script("curl_package.R"));
     if let Subject::Ours(directory) = run.subject {
-        // R's start script puts the system's folders before LD_LIBRARY_PATH, but leaves this one alone.
+        // R's start script puts the system's directories before LD_LIBRARY_PATH, but does not change this
+        // variable.
         rscript.env("R_LD_LIBRARY_PATH", format!("{}:/usr/lib/R/lib", directory.display()));
     }
     let output = facts(run, &mut rscript, &server);

@@ -1,9 +1,9 @@
-//! A server that stops, resets or falls silent after every byte of a conversation, its own and the client's,
-//! with the multi handle driven in each way: a true code, soon; and nothing is called whole that isn't. Of
-//! datagrams there is silence after each.
+//! A server that stops, resets or falls silent after every byte of a dialogue, its own and the client's, with
+//! the multi handle driven in each way: the code is correct, soon; and no partial file is reported as
+//! complete. For datagrams there is silence after each.
 //!
-//! Each conversation runs whole once and is recorded; then it is cut. A usual run takes the four ways in turn
-//! and few silences, as each takes its time; a deep one takes all ways at every byte.
+//! Each dialogue runs completely once and is recorded; then it is cut. A normal run alternates the four ways
+//! and has few silences, as each takes its time; a deep one uses all ways at every byte.
 
 use std::any::Any;
 use std::io::{self, BufRead, BufReader, Write};
@@ -24,7 +24,7 @@ use crate::runner::{Case, Context};
 
 /// The four ways to drive a multi handle.
 const WAYS: [&str; 4] = ["perform", "poll", "fdset", "event"];
-/// Time for what ends by itself, and for silence, in milliseconds.
+/// Time limits, for transfers that end by themselves and for silence, in milliseconds.
 const AMPLE: u32 = 20_000;
 const SHORT: u32 = 150;
 /// How many silences there are on each side in a usual run.
@@ -33,10 +33,10 @@ const SILENCES: usize = 4;
 const TIMED_OUT: i32 = 28;
 /// A reset that comes before the client has looked at its new connection (CURLE_COULDNT_CONNECT).
 const UNCONNECTED: i32 = 7;
-/// What is lost while sending or receiving (CURLE_SEND_ERROR, CURLE_RECV_ERROR).
+/// Codes for a connection lost while sending or receiving (CURLE_SEND_ERROR, CURLE_RECV_ERROR).
 const LOST: [i32; 2] = [55, 56];
 
-/// A whole exchange with a server, and what may become of it when it is cut.
+/// A whole exchange with a server, and the allowed results when it is cut.
 struct Conversation {
     server: SocketAddr,
     _keeps: Box<dyn Any>,
@@ -44,15 +44,14 @@ struct Conversation {
     url: String,
     /// Options as `conversation` takes them.
     words: Vec<String>,
-    /// What is received.
+    /// The received body.
     body: Vec<u8>,
     upload: Option<&'static str>,
-    /// An upload has been taken when the server has these bytes, and has said those.
+    /// An upload has succeeded when the server has received these bytes, and has sent those.
     taken: Option<(&'static [u8], &'static [u8])>,
-    /// What the server itself has heard on its last connection, where the relay sees only TLS.
+    /// What the server itself received on its last connection, if the relay sees only TLS.
     heard: Option<Box<dyn Fn() -> Vec<u8>>>,
-    /// Codes of a conversation that was lost before the server had said that; the last ones stand for the
-    /// rest.
+    /// Codes of a dialogue that was cut before the server had sent this; the last ones apply to the rest.
     codes: Vec<(&'static [u8], Vec<i32>)>,
     /// FTP's data connection is cut as well.
     has_data: bool,
@@ -85,7 +84,7 @@ impl Conversation {
         }
     }
 
-    /// One that a script holds.
+    /// A dialogue with a scripted peer.
     fn scripted(script: Script, url: &str, body: &str) -> Conversation {
         let peer = RawPeer::start(vec![script.into_iter().chain([Step::ReadAll]).collect()]);
         Conversation::with(peer.address(), peer, url, body.as_bytes())
@@ -162,7 +161,7 @@ impl Client {
         Client { child, asks, answers }
     }
 
-    /// Nothing when the program ended in its middle, as it does when a transfer hangs.
+    /// Returns `None` if the program ended in its middle, as it does when a transfer hangs.
     fn ask(&mut self, way: &str, limit: u32) -> Option<Answer> {
         writeln!(self.asks, "{way} {limit}").ok()?;
         let mut line = String::new();
@@ -197,7 +196,7 @@ struct Trial<'a> {
     conversation: &'a Conversation,
     cutter: Cutter,
     client: Client,
-    /// What has passed when nothing was cut.
+    /// The bytes of an uncut run.
     whole: [Talk; 2],
     faults: Vec<String>,
     /// Code by code, for who wants to see them (`CUTS_SHOW`).
@@ -378,8 +377,8 @@ cuts! {
 /// How many datagrams are enough for a small file by QUIC, and more.
 const DATAGRAMS: usize = 32;
 
-/// Datagrams know no end and no reset: after each of them the path is dead. What had come whole by then is
-/// whole, all else ends with its time; and where nothing is lost, nothing does.
+/// Datagrams have no end and no reset: after each of them the path is dead. A file that was complete by then
+/// is complete, all other transfers time out; and if nothing is lost, they succeed.
 fn dead_after_each_datagram(run: &Context, conversation: &Conversation) {
     let ask = |most: usize, way: &str, limit| {
         let path = LossyPath::dead_after(conversation.server, most).expect("a relay starts");
@@ -424,8 +423,8 @@ const LENGTH: &str =
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n01234567\r\n\
     c;x=y\r\n89abcdefghij\r\n0\r\nSum: 1\r\n\r\n";
 
-/// As in curl, whole lines count as a head where the connection ends in it: some servers leave out the empty
-/// line. What such a head says of a body holds.
+/// As in curl, complete lines count as a head if the connection ends in it, because some servers omit the
+/// empty line. Its framing of a body applies.
 fn http(reply: &'static str, told: &'static str) -> Conversation {
     let script = vec![expect("\r\n\r\n"), send(reply)];
     Conversation::scripted(script, "http://127.0.0.1:%p/", BODY)
@@ -470,7 +469,7 @@ fn proxy() -> Conversation {
         .code("", &[18, 56])
 }
 
-/// What is said to the proxy is in TLS; what is said through it isn't.
+/// Messages to the proxy are in TLS; those through it are not.
 fn https_proxy(run: &Context) -> Conversation {
     let script =
         vec![expect("\r\n\r\n"), send("HTTP/1.1 200 ok\r\nX: y\r\n\r\n"), expect("\r\n\r\n"), send(LENGTH)];
@@ -552,11 +551,11 @@ fn websocket() -> Conversation {
     let frames = b"\x81\x0801234567\x01\x0689abcd\x80\x06efghij\x88\x02\x03\xe8".to_vec();
     let head = "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n";
     let script = vec![expect("\r\n\r\n"), send(head), Step::Send(frames), Step::Finish];
-    // The payload of the last frame is told, too.
+    // The payload of the last frame is compared, too.
     Conversation::scripted(script, "ws://127.0.0.1:%p/", "")
         .brings([BODY.as_bytes(), b"\x03\xe8"].concat())
-        // As in curl an end is one wherever no frame's head is torn: the application was told how much was to
-        // follow.
+        // As in curl an end is accepted wherever no frame's head is incomplete: the application knows the
+        // missing length.
         .ends_by_closing("\r\n\r\n", "nothing tells the end before it")
         .code("H", &[52, 56])
         .code("\r\n\r\n", &[52, 56, 22])
@@ -583,7 +582,7 @@ fn ftp() -> Conversation {
 
 fn ftp_upload() -> Conversation {
     let server = FtpServer::start(Config::default()).expect("loopback has a free port");
-    // What has become of what was sent on the data connection only the server knows.
+    // Only the server knows what became of the data connection's contents.
     Conversation::with(server.address(), server, "ftp://127.0.0.1:%p/file", b"")
         .puts(BODY, "STOR file\r\n", "226 ")
         .code("", &[56])
@@ -611,7 +610,7 @@ fn pop3() -> Conversation {
         .code("", &[8, 18, 56, 55])
 }
 
-/// A server whose TLS begins when the script says so.
+/// A server whose TLS starts when the script says so.
 fn upgraded(run: &Context, script: Script, url: &str, body: &str) -> Conversation {
     let config = run.world.authority.good().server_config().expect("a usable pair");
     let peer =
@@ -640,7 +639,7 @@ fn pop3_stls(run: &Context) -> Conversation {
         .code("", &[8, 18, 35, 56, 67])
 }
 
-/// Without a data connection: what a file is like is asked on the control connection.
+/// Without a data connection: the properties of a file are requested on the control connection.
 fn ftps(run: &Context) -> Conversation {
     let begins = lines(&[("", "220 hi\r\n"), ("AUTH SSL\r\n", "234 go\r\n")]);
     let goes_on = [
@@ -730,7 +729,7 @@ fn smtp_starttls(run: &Context) -> Conversation {
         .code("", &[8, 35, 55, 56, 67])
 }
 
-/// A server that asks what the terminal is, hears a line and says one.
+/// A server that asks for the terminal type, reads a line and sends one.
 fn telnet() -> Conversation {
     let script = vec![
         Step::Send(b"\xff\xfd\x18\xff\xfa\x18\x01\xff\xf0".to_vec()),
@@ -753,7 +752,7 @@ fn dict() -> Conversation {
         .code("", &[56])
 }
 
-/// A message of LDAP (RFC 4511) with a number and one element; nothing here is longer than 127 bytes.
+/// An LDAP message (RFC 4511) with a number and one element; nothing here is longer than 127 bytes.
 fn ber(tag: u8, content: &[u8]) -> Vec<u8> {
     [&[tag, content.len() as u8][..], content].concat()
 }
@@ -796,7 +795,7 @@ fn mqtt_publish() -> Conversation {
     ];
     Conversation::scripted(script, "mqtt://127.0.0.1:%p/t", "")
         .set(&["POSTFIELDS=0123456789abcdefghij"])
-        .taken("", "\x20\x02\0\0") // nobody says what became of it
+        .taken("", "\x20\x02\0\0") // there is no acknowledgement
         .code("", &[18, 56])
 }
 

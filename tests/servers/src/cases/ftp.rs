@@ -1,4 +1,4 @@
-//! FTP against the embedded server and vsftpd: what goes well, and each fault.
+//! FTP against the embedded server and vsftpd: successes, and each fault.
 
 use testkit::body::pattern;
 use testkit::ftp::{Faults, FtpServer};

@@ -1,4 +1,4 @@
-//! What goes well: each way of driving a transfer, pauses, removal, many at once, requests of each kind.
+//! Successful transfers: each way of driving one, pauses, removal, many at once, requests of each kind.
 
 use std::time::Duration;
 

@@ -40,7 +40,7 @@ impl<'a> Scene<'a> {
         self.place.path().join(name)
     }
 
-    /// Runs git in a folder, with nobody's configuration.
+    /// Runs git in a directory, without any user's configuration.
     fn git(&self, folder: &Path, arguments: &[&str]) -> Output {
         let mut command = Command::new("git");
         command.arg("-C").arg(folder).args(arguments);
@@ -74,7 +74,7 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What names the library in GIT_CURL_VERBOSE's output is the User-Agent; the loader tells it surely.
+/// GIT_CURL_VERBOSE's output names the library by the User-Agent; the loader's output is certain.
 fn chosen(scene: &Scene) {
     let mut command = Command::new("git");
     let output =
@@ -154,7 +154,7 @@ fn secure(run: &Context) {
     assert!(output.stderr.contains("header: HTTP/2 200"), "{output:?}");
     let output =
         scene.git(&top, &["-c", "http.sslCAInfo=/etc/ssl/certs/ca-certificates.crt", "ls-remote", &url]);
-    // GIT_SSL_CAINFO goes before the option: the server's certificate is still trusted.
+    // GIT_SSL_CAINFO has precedence over the option: the server's certificate is still trusted.
     assert_eq!(output.status, Some(0), "{output:?}");
     let output = run.run(Command::new("git").args(["ls-remote", &url]).env("GIT_CONFIG_NOSYSTEM", "1"));
     assert_eq!(output.status, Some(128), "an unknown authority: {output:?}");

@@ -1,5 +1,5 @@
-//! HTTP/2 with servers that nobody here wrote: nginx, Apache's mod_http2, nghttpd, nghttpx, caddy. `streams`
-//! drives the library in turn, by poll and by an event loop of its own; the tool is asked beside it.
+//! HTTP/2 with third-party servers: nginx, Apache's mod_http2, nghttpd, nghttpx, caddy. `streams` drives the
+//! library, by poll and by its own event loop; the tool is tested beside it.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -46,7 +46,7 @@ fn start(run: &Context, kind: Http2Kind) -> Http2Server {
         .unwrap_or_else(|error| panic!("{kind:?}: {error}"))
 }
 
-/// Runs `streams` with words split at blanks, and what came must be the pattern of `size` bytes.
+/// Runs `streams` with words split at blanks; the output must be the pattern of `size` bytes.
 fn streams(run: &Context, words: &str, size: usize, url: &str) -> Output {
     let (length, sum) = (size.to_string(), sum(size));
     let words: Vec<&str> = words.split(' ').chain(["-b", &length, "-e", &sum, url]).collect();
@@ -56,7 +56,7 @@ fn streams(run: &Context, words: &str, size: usize, url: &str) -> Output {
     output
 }
 
-/// The same for so many transfers, all of which went well, over HTTP/2.
+/// The same for that many transfers, all of which succeed, over HTTP/2.
 fn good(run: &Context, count: usize, words: &str, size: usize, url: &str) -> Output {
     let output = streams(run, &format!("-n {count} {words}"), size, url);
     let wanted = count.to_string();
@@ -68,9 +68,9 @@ fn good(run: &Context, count: usize, words: &str, size: usize, url: &str) -> Out
     output
 }
 
-/// In smaller sizes than count, so that all of it takes seconds. Debian's 7.88 can't go on with a connection
-/// that it speaks HTTP/2 on in the clear, and hangs now and then where a transfer has to wait for a window:
-/// what is asked of it is less.
+/// Runs the usual transfers, in moderate sizes, so that it takes seconds. Debian's 7.88 cannot reuse a
+/// connection with HTTP/2 in clear, and sometimes hangs if a transfer has to wait for a window: it is tested
+/// less.
 fn usual(run: &Context, kind: Http2Kind) {
     let server = start(run, kind);
     let small = server.https(&format!("/bytes-{SMALL}?%d"));
@@ -100,7 +100,7 @@ fn together(run: &Context, server: &Http2Server) {
     given_up(run, &large);
 }
 
-/// Every fourth transfer is given up in the middle; the others hear nothing of it.
+/// Aborts every fourth transfer in the middle; the others are not affected.
 fn given_up(run: &Context, url: &str) {
     let output = streams(run, "-n 40 -p 20 -c 1 -x 4", LARGE, url);
     let facts = ["good", "given_up", "connects"].map(|name| output.fact(name));
@@ -147,11 +147,11 @@ fn full(run: &Context, kind: Http2Kind) {
     assert_eq!(output.stdout, format!("2 200 {FULL}\n").repeat(100));
 }
 
-/// How many requests a server that starts anew, or that closes, gets.
+/// Number of requests to a server that restarts or closes.
 const ASKED: usize = 1000;
 
-/// Each of the requests was answered, and came once. Of a hundred, `lost` may have been told as lost instead:
-/// they came once or never.
+/// Checks that each of the requests was answered, and arrived once. Up to `lost` percent may be reported as
+/// lost instead: they arrived once or never.
 fn once_each(output: &Output, server: &Http2Server, lost: usize) {
     let (good, second) = (output.number("good"), output.number("second"));
     let told = output.facts("code").len();
@@ -169,7 +169,7 @@ fn once_each(output: &Output, server: &Http2Server, lost: usize) {
 /// Long enough for any of them to have started.
 const BETWEEN_RESTARTS: Duration = Duration::from_millis(500);
 
-/// PUTs, which nobody may send twice, while the server starts anew again and again.
+/// PUTs, which must not be repeated, while the server restarts repeatedly.
 fn restarted(run: &Context, kind: Http2Kind) {
     let server = start(run, kind);
     let (ended, restarts) = (AtomicBool::new(false), std::sync::atomic::AtomicUsize::new(0));
@@ -188,14 +188,14 @@ fn restarted(run: &Context, kind: Http2Kind) {
         ended.store(true, Ordering::SeqCst);
         output.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
     });
-    // Apache says that it takes a connection's first requests, and closes it, when it is told to start anew
+    // Apache announces that it accepts a connection's first requests, and closes it, if it is told to restart
     // meanwhile.
     once_each(&output, &server, if kind == Http2Kind::Apache { 5 } else { 0 });
     let restarts = restarts.into_inner();
     assert!(restarts >= 3 && output.number("connects") >= 2, "{restarts} restarts: {output:?}");
 }
 
-/// nginx says GOAWAY after each hundred requests, among those that are on their way.
+/// nginx sends GOAWAY after each hundred requests, while others are in transit.
 fn goaway(run: &Context) {
     let server = start(run, Http2Kind::NginxHundred);
     let output = streams(run, &format!("-n {ASKED} -p 40 -u {SMALL}"), SMALL, &server.https("/body/%d"));
@@ -203,8 +203,8 @@ fn goaway(run: &Context) {
     assert!((10..=25).contains(&output.number("connects")), "{output:?}");
 }
 
-/// What others wrote for HTTP/1 does the same over HTTP/2, which libcurl offers unasked. (git's loop is
-/// beside its server.)
+/// Third-party programs written for HTTP/1 do the same over HTTP/2, which libcurl offers by default. (git's
+/// loop is beside its server.)
 fn loops(run: &Context) {
     let server = start(run, Http2Kind::Nginx);
     others::php_at(run, &server.https(""));
@@ -215,7 +215,7 @@ fn loops(run: &Context) {
     assert!(requests.iter().all(|request| request.field("X-Version") == Some("HTTP/2.0")));
 }
 
-/// What h2specd asks of a client, in the clear and over TLS.
+/// h2specd's requirements for a client, in clear and over TLS.
 fn h2spec(run: &Context) {
     let leaf = run.world.authority.good();
     let file = |name: &str, text: &str| {
@@ -238,8 +238,8 @@ fn h2spec(run: &Context) {
     }
 }
 
-/// It listens on a port for each of its cases, one behind the other: tried elsewhere when one of them is
-/// somebody's.
+/// Runs h2specd. It listens on consecutive ports, one for each of its cases: repeated elsewhere if one of
+/// them is taken.
 fn h2specd(run: &Context, words: &[&str]) -> Output {
     let mut from = 20_000 + std::process::id() % 10_000;
     loop {

@@ -1,6 +1,5 @@
-//! HTTP/3 with servers that nobody here wrote: caddy, aioquic (Python), quic-go. `streams` drives the library
-//! by QUIC alone, the tool is asked beside it, and in the end a path that loses, doubles, delays and is
-//! narrow lies between.
+//! HTTP/3 with third-party servers: caddy, aioquic (Python), quic-go. `streams` drives the library by QUIC
+//! only, the tool is tested beside it, and in the end over a narrow path with loss, duplication and delay.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -34,8 +33,7 @@ const SMALL: usize = 1000;
 const MIDDLE: usize = 20_000;
 const LARGE: usize = 1_000_000;
 
-/// The narrowest path for QUIC (RFC 9000 §14), and what quic-go sends before it has tried anything: it knows
-/// no less.
+/// The narrowest path for QUIC (RFC 9000 §14), and quic-go's size before probing: it supports no less.
 const NARROW: usize = 1200;
 const GO: usize = 1252;
 
@@ -110,8 +108,8 @@ fn good(
     output
 }
 
-/// In turn and at once, by poll and by an event loop, both ways; small ones and many at once on one
-/// connection; some that read slowly beside others; and the tool.
+/// Serial and concurrent transfers, by poll and by an event loop, in both directions; small ones and many at
+/// once on one connection; slow readers beside others; and the tool.
 fn usual(run: &Context, server: &dyn Serves) {
     let log = || server.log();
     let small = server.https(&format!("/bytes-{SMALL}?%d"));
@@ -136,8 +134,8 @@ fn usual(run: &Context, server: &dyn Serves) {
     assert_eq!(output.stdout, format!("3 200 {SMALL}\n").repeat(100), "{output:?}\n{}", log());
 }
 
-/// A server that ends says so: whoever comes next on a handle that has a connection to it meets the new one.
-/// What falls between the two is tried again.
+/// A server that ends announces it: the next transfer on a handle with a connection to it reaches the new
+/// one. Requests in between are retried.
 fn restarted(run: &Context, kind: QuicKind) {
     let mut server = Quic::start(run, kind).0;
     let url = server.https(&format!("/bytes-{SMALL}?[1-6]"));
@@ -161,9 +159,8 @@ fn restarted(run: &Context, kind: QuicKind) {
     assert!((2..6).contains(&connects), "{output:?}\n{}", server.log());
 }
 
-/// A resumed session's request leaves with the hello, with as much of an upload as is sent early. A server
-/// that has other keys
-/// refuses it all, and gets it afterwards.
+/// A resumed session's request is sent with the hello, with as much of an upload as is sent early. A server
+/// with other keys refuses all of it, and gets it afterwards.
 fn early(run: &Context, kind: QuicKind) {
     let (here, elsewhere) = (Quic::start(run, kind).0, Quic::start(run, kind).0);
     let folder = TempDir::new("early").expect("a folder");
@@ -175,13 +172,13 @@ fn early(run: &Context, kind: QuicKind) {
     let way = format!("localhost:{}:localhost:{}", here.port(), elsewhere.port());
     let told = "%{http_version} %{num_connects} %{response_code} %{tls_earlydata}\\n";
     let common = ["-sS", "--max-time", "60", "--http3-only", "--cacert", &ca, "-w", told];
-    // Each on a connection of its own, which some setting of the socket tells from the others.
+    // Each on its own connection, separated by some socket option.
     let own = |seconds: &str, name: &str, words: &[&str]| -> Vec<String> {
         let name = file(name);
         let own = ["--keepalive-time", seconds, "-o", &name];
         [&common[..], &own, words].concat().into_iter().map(str::to_owned).collect()
     };
-    // Nothing leaves early to an address that nobody has met: the fourth meets it, without a session.
+    // No early data is sent to an unknown address: the fourth transfer makes it known, without a session.
     let words = [
         own("51", "first", &["--tls-earlydata", &small]),
         own("52", "taken", &["--tls-earlydata", "--data-binary", &at, &up]),
@@ -200,12 +197,12 @@ fn early(run: &Context, kind: QuicKind) {
     }
 }
 
-/// A client whose address changes in the middle of transfers, to a server that bears it: every byte is right,
-/// on one connection.
+/// A client whose address changes in the middle of transfers, with a server that supports it: every byte is
+/// right, on one connection.
 fn moving(run: &Context) {
     let server = Quic::start(run, QuicKind::Aioquic);
     let to = SocketAddr::from(([127, 0, 0, 1], server.0.port()));
-    // Acknowledgements are fewer than what they are for.
+    // There are fewer acknowledgements than data packets.
     for (words, file, moves) in [
         ("-p 4 -c 1".to_owned(), format!("/bytes-{LARGE}?%d"), 50),
         (format!("-p 4 -c 1 -u {LARGE}"), "/body/%d".to_owned(), 1000),
@@ -220,8 +217,8 @@ fn moving(run: &Context) {
     }
 }
 
-/// Both ways on paths of one and of five in a hundred lost, with doubles and late ones, some too narrow for
-/// more than what QUIC needs: every byte is right.
+/// Both directions on paths with one and five percent loss, with duplicates and late datagrams, some too
+/// narrow for more than QUIC's minimum: every byte is right.
 fn lossy(run: &Context, server: &dyn Serves, narrow: usize) {
     let url = server.https("");
     let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");

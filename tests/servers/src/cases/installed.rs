@@ -1,5 +1,5 @@
-//! What `make install` and `make deb` leave behind: programs are built with it by pkg-config, curl-config and
-//! CMake, and other people's programs run on it through `warmwire-run`.
+//! The results of `make install` and `make deb`: programs are built with them by pkg-config, curl-config and
+//! CMake, and third-party programs run on them through `warmwire-run`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,14 +20,14 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// The folder of the built library, and the tool beside it.
+/// Returns the directory of the built library, with the tool beside it.
 fn built(run: &Context) -> (PathBuf, PathBuf) {
     let Subject::Ours(library) = run.subject else { panic!("only ours is installed") };
     let beside = library.with_file_name("warmwire");
     (library.clone(), if beside.exists() { beside } else { run.world.tool() })
 }
 
-/// Runs a script of packaging/ and gives what it printed.
+/// Runs a script of packaging/ and returns its output.
 fn script(run: &Context, name: &str, last: &[&Path]) -> String {
     let (library, tool) = built(run);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging").join(name);
@@ -43,7 +43,7 @@ fn installed(run: &Context) -> TempDir {
     place
 }
 
-/// Without the subject's LD_LIBRARY_PATH: what is installed must be found by its own means.
+/// Runs without the subject's LD_LIBRARY_PATH: what is installed must be found by itself.
 fn alone(run: &Context, command: &mut Command) -> Output {
     let output = Context::new(run.world, &Subject::Distribution).run(command);
     assert_eq!(output.status, Some(0), "{command:?}: {output:?}");
@@ -69,7 +69,7 @@ int main(int count, char **words) {
 
 fn fetches(run: &Context, program: &Path, library: &Path) {
     let url = run.world.nginx.http("/bytes-1000");
-    // A statically linked program finds nothing there that it would want.
+    // A statically linked program finds nothing there that it could load.
     let output = run
         .run(Command::new("env").arg(format!("LD_LIBRARY_PATH={}", library.display())).arg(program).arg(url));
     assert_eq!(
@@ -133,7 +133,7 @@ fn cmake(run: &Context) {
     assert_ne!(missing.status, Some(0), "a component that is not built was found: {missing:?}");
 }
 
-/// curl, git, PHP, Perl and R, started by `warmwire-run`, must tell of our library and fetch.
+/// curl, git, PHP, Perl and R, started by `warmwire-run`, must name our library and fetch.
 fn through(run: &Context, wrapper: &Path) {
     let started =
         |words: &[&str]| alone(run, Command::new(wrapper).args(words).env("GIT_SSL_CAINFO", run.world.ca()));

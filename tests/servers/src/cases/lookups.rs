@@ -1,4 +1,4 @@
-//! Name look-ups, seen by a getaddrinfo of our own (`preload/lookups.c`), and what must not be opened too
+//! Name look-ups, seen by a replaced getaddrinfo (`preload/lookups.c`), and files that must not be opened too
 //! early.
 
 use std::process::Command;
@@ -17,7 +17,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs `fetch` with the counting getaddrinfo; also gives the names that were looked up.
+/// Runs `fetch` with the counting getaddrinfo; also returns the names that were looked up.
 fn fetch(run: &Context, label: &str, arguments: &[&str]) -> (Output, Vec<String>) {
     let record = run.world.directory.path().join(format!("lookups-{label}-{}", run.subject.name()));
     let mut command = Command::new(run.world.program("fetch"));

@@ -12,7 +12,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// What `scenario.h` asks for: how many of each kind, the code, and the bytes where they are sure.
+/// The expectations of `scenario.h`: number of each kind, code, and bytes if they are certain.
 fn expected() -> Vec<(&'static str, Option<usize>)> {
     let quick = (0..30).map(|index| ("0", Some(1000 + index)));
     let late = [("0", Some(2000)); 10];

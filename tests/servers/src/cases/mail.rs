@@ -1,5 +1,5 @@
-//! Mail against servers that nobody here wrote, by Debian's curl on either library: Dovecot (IMAP, POP3),
-//! Exim and aiosmtpd (SMTP). Logins, TLS, a thousand mails, large ones, and cuts at any place.
+//! Mail with third-party servers, by Debian's curl on either library: Dovecot (IMAP, POP3), Exim and aiosmtpd
+//! (SMTP). Logins, TLS, a thousand mails, large ones, and cuts at any place.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -27,7 +27,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Lines that begin with dots, one without an end, and what no text has.
+/// Lines that begin with dots, one without an end, and bytes that no text contains.
 const MAIL: &[u8] = b"Subject: dots\r\n\r\n.one\r\n..two\r\n.\r\nend \xe4\r\n";
 
 fn curl(run: &Context, arguments: &[&str]) -> Output {
@@ -92,7 +92,7 @@ fn logins(run: &Context) {
             sent += 1;
             assert_eq!((output.status, exim.count()), (Some(0), sent), "{name}: {output:?}\n{}", exim.log());
         }
-        // Who doesn't know the password is told so, and no other mechanism is tried.
+        // A wrong password is reported, and no other mechanism is tried.
         let wrong: &[&str] = match who.len() {
             4 => &["-u", "user", "--oauth2-bearer", "none"],
             _ => &["-u", "user:wrong"],
@@ -107,7 +107,7 @@ fn logins(run: &Context) {
     }
     own_logins(run, &imap, &pop3);
     if run.ours() {
-        // Whoever says nobody gets nobody's mailbox; only when it is asked for.
+        // An anonymous login gets the anonymous mailbox, and only on request.
         dovecot.deliver("anonymous", "1", MAIL).expect("a mail is delivered");
         for url in [&imap, &pop3] {
             let output = curl(run, &["--login-options", "AUTH=ANONYMOUS", url]);
@@ -139,7 +139,7 @@ fn logins(run: &Context) {
     }
 }
 
-/// APOP and LOGIN, and whatever is best.
+/// APOP and LOGIN, and the best one.
 fn own_logins(run: &Context, imap: &str, pop3: &str) {
     let rows = [("AUTH=+APOP", pop3), ("AUTH=PLAIN;AUTH=LOGIN", imap), ("AUTH=+LOGIN", imap)];
     // Debian's library doesn't know the last one.
@@ -151,7 +151,7 @@ fn own_logins(run: &Context, imap: &str, pop3: &str) {
     }
 }
 
-/// GSSAPI, in a realm of its own.
+/// GSSAPI, in a private realm.
 fn tickets(run: &Context) {
     let realm = Kerberos::start().expect("the KDC starts");
     realm.login("alice").expect("alice logs in");
@@ -200,7 +200,7 @@ fn tickets(run: &Context) {
     assert_eq!(output.status, Some(94), "{output:?}");
 }
 
-/// EXTERNAL: who the certificate is made out to, and nobody else; it needs no password, and none helps.
+/// EXTERNAL: the user in the certificate, and no other; it needs no password, and one does not help.
 // covers: CURLOPT_SSLCERT, CURLOPT_SSLKEY, --cert, --key
 fn certificates(run: &Context) {
     let dovecot = dovecot(run);
@@ -224,7 +224,7 @@ fn certificates(run: &Context) {
         };
         for early in [&[][..], &["--sasl-ir"]] {
             for who in [&["-u", "user:"][..], &[]] {
-                // Debian's library doesn't say by nothing that nobody else is meant (RFC 4422 appendix A).
+                // Debian's library does not express an empty authorization identity (RFC 4422 appendix A).
                 if who.is_empty() && early.is_empty() && url.starts_with("pop3") && !run.ours() {
                     continue;
                 }
@@ -237,14 +237,14 @@ fn certificates(run: &Context) {
             let output = ask(bad);
             assert_eq!(output.status, Some(67), "{url} {bad:?}: {output:?}\n{}", dovecot.log());
         }
-        // With a password it is not what is meant, and nothing else is allowed.
+        // With a password EXTERNAL is not chosen, and nothing else is allowed.
         let output = ask(&["--cert", user, "-u", "user:secret"]);
         assert_eq!(output.status, Some(67), "{url}: {output:?}");
     }
 }
 
-/// The password is proved together with the channel, spelt as the server has it (SASLprep). Who stands
-/// between is told nothing that is of use. A server that knows the channel by another name is asked by that,
+/// The password is proved together with the channel binding, in the server's normalization (SASLprep). An
+/// attacker in the middle learns nothing useful. A server with another channel binding is tried with that,
 /// too.
 fn channel(run: &Context) {
     let (leaf, other) = (run.world.authority.good(), run.world.authority.good());
@@ -378,7 +378,7 @@ fn large(run: &Context) {
         &[&login[..], &[&format!("{mailbox}/;UID=1/;SECTION=TEXT/;PARTIAL=100000.70000")]].concat(),
     );
     assert!(output.status == Some(0) && output.bytes() == &text.as_bytes()[100_000..170_000]);
-    // Octets that are no lines: what ends a line is added, and nothing else.
+    // Octets that are not lines: a line ending is added, and nothing else.
     for (port, chunked) in
         [(exim.port, false), (aiosmtpd.port, false), (exim.port, true), (aiosmtpd.port, true)]
     {
@@ -432,13 +432,13 @@ fn huge(run: &Context) {
     }
 }
 
-/// Runs a command, and tells how much memory it had at most.
+/// Runs a command, and prints its peak memory.
 const PEAK: &str = "import resource, subprocess, sys
 status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
 print(f'peak_kib={resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}')
 sys.exit(status)";
 
-/// Wherever a server falls silent for ever, there is an error, soon, and nothing is taken for whole.
+/// Wherever a server falls silent, there is an error, soon, and no partial mail is reported as complete.
 fn cut_off(run: &Context) {
     let dovecot = dovecot(run);
     let exim = exim(run, None);
@@ -462,7 +462,7 @@ fn cut_off(run: &Context) {
     }
 }
 
-/// One refused among others: nobody gets anything, unless that is allowed.
+/// One refused recipient among others: nobody receives the mail, unless that is allowed.
 // covers: CURLOPT_MAIL_RCPT_ALLOWFAILS, --mail-rcpt-allowfails
 fn recipients(run: &Context) {
     let exim = exim(run, None);

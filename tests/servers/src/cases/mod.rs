@@ -1,4 +1,4 @@
-//! The cases, by what they look at.
+//! The cases, grouped by subject.
 
 mod bindings;
 mod cuts;
@@ -86,9 +86,9 @@ fn deep(case: Case) -> Case {
     Case { deep: true, ..case }
 }
 
-/// What must hold whoever speaks TLS: these run a second time on our library with the system's OpenSSL. Not
-/// among them is what speaks none, what is QUIC's (rustls' always), and what is one library's alone
-/// (`valgrind-openssl` has its own, `pycurl-cadata` asks for it itself).
+/// Cases that must pass with either TLS library: these run a second time on our library with the system's
+/// OpenSSL. Cases without TLS are not among them, nor with QUIC (always rustls), nor for one library only
+/// (`valgrind-openssl` has its own, `pycurl-cadata` requests it itself).
 const EITHER_TLS: [&str; 53] = [
     "small-stacks",
     "certificates-refused",

@@ -1,4 +1,4 @@
-//! Negotiate against Apache's mod_auth_gssapi, in a Kerberos realm of its own, by Debian's curl on either
+//! Negotiate against Apache's mod_auth_gssapi, in a private Kerberos realm, by Debian's curl on either
 //! library.
 
 use std::process::Command;
@@ -37,7 +37,7 @@ impl Scene {
         Scene { realm, server }
     }
 
-    /// Debian's curl as this user; replies go to stdout with their heads, and what was done to stderr.
+    /// Runs Debian's curl as this user; replies go to stdout with their heads, and the log to stderr.
     fn curl(&self, run: &Context, user: &str, arguments: &[&str]) -> Output {
         let mut command = Command::new("/usr/bin/curl");
         command.args(["-q", "-sS", "-i", "--max-time", "60"]).args(arguments);
@@ -70,14 +70,14 @@ fn get_and_post(run: &Context) {
         let output = scene.curl(run, "alice", &["--negotiate", "-u", ":", &file]);
         assert_eq!((statuses(&output), fields(&output, "X-User")), (vec!["200"], vec![ALICE]), "{output:?}");
         assert!(output.stdout.ends_with("it is open\n"), "{output:?}");
-        // The first request brings the token, so that a body goes out once and whole.
+        // The first request contains the token, so that a body is sent once and completely.
         let echo = scene.url(&format!("/{place}/echo"));
         let post = ["--negotiate", "-u", ":", "-d", "name=value", &echo];
         let output = scene.curl(run, "alice", &post);
         assert_eq!(statuses(&output), ["200"], "{output:?}");
         assert!(output.stdout.ends_with("name=value"), "{output:?}");
     }
-    // What is not asked for does no harm.
+    // An unneeded login does no harm.
     let output = scene.curl(run, "alice", &["--negotiate", "-u", ":", &scene.url("/open/file")]);
     assert_eq!(statuses(&output), ["200"], "{output:?}");
     if run.ours() {
@@ -103,7 +103,7 @@ fn many(run: &Context) {
 
 fn without_ticket(run: &Context) {
     let scene = Scene::new(run);
-    // Without any, and with one that the realm gives for no such service.
+    // Without a ticket, and with one for which the realm has no such service.
     for (user, service) in [("nobody", "HTTP"), ("alice", "unheard-of")] {
         let url = scene.url("/each/echo");
         let negotiate = ["--negotiate", "-u", ":", "--service-name", service];
@@ -178,7 +178,7 @@ fn proxy(run: &Context) {
         let output = scene.curl(run, "alice", &[&base[..], &server, &name, arguments].concat());
         assert_eq!(statuses(&output), ["407"], "{arguments:?}: {output:?}");
     }
-    // What squid asks for is found out.
+    // The scheme that squid requires is found.
     let output = scene.curl(
         run,
         "alice",
@@ -187,7 +187,7 @@ fn proxy(run: &Context) {
     assert_eq!(statuses(&output), ["407", "200"], "{output:?}");
 }
 
-/// Over TLS our context is bound to the channel; Apache, which binds its own to nothing, takes either.
+/// Over TLS our context has a channel binding; Apache, which has none itself, accepts either.
 fn over_tls(run: &Context) {
     let scene = Scene::new(run);
     let (file, echo) = (scene.server.tls_url("/each/file"), scene.server.tls_url("/bound/echo"));
@@ -211,7 +211,7 @@ fn falls_back(run: &Context) {
     assert_eq!(fields(&output, "X-User").last(), Some(&"bob@WARMWIRE.TEST"), "{output:?}");
 }
 
-/// A connection that a ticket authenticated serves the ticket's user alone, and only with the same login.
+/// A connection authenticated by a ticket serves only the ticket's user, and only with the same login.
 fn nobody_rides_along(run: &Context) {
     let scene = Scene::new(run);
     let url = scene.url("/bound/file");

@@ -1,5 +1,5 @@
-//! What only the system's OpenSSL can do: keys that stay in a smart card (SoftHSM) or are a provider's,
-//! servers of old, and sessions that another process resumes.
+//! Features that only the system's OpenSSL has: keys in a smart card (SoftHSM) or in a provider, old servers,
+//! and sessions that another process resumes.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -52,7 +52,7 @@ impl Served {
             .expect("tests/packages.txt names openssl");
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
         let address = lines.find_map(|line| line.strip_prefix("ACCEPT ").map(str::to_owned));
-        // Whatever else it prints must not fill the pipe.
+        // Further output must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let address = address.expect("the address on which it listens");
         let port = address.rsplit(':').next().unwrap_or_default().to_owned();
@@ -78,7 +78,8 @@ pub fn authority(folder: &Path) {
     );
 }
 
-/// A certificate of a client's (`client.pem`), its key (`client.key`), and its authority beside the server's.
+/// Creates a client certificate (`client.pem`), its key (`client.key`), and its authority beside the
+/// server's.
 fn client(folder: &Path) {
     openssl(folder, "req -new -newkey rsa:2048 -nodes -keyout client.key -out client.csr -subj /CN=holder");
     openssl(
@@ -87,14 +88,14 @@ fn client(folder: &Path) {
     );
 }
 
-/// A server that lets in only whom the authority knows.
+/// A server that accepts only clients known to the authority.
 const ASKS: [&str; 4] = ["-Verify", "1", "-verify_return_error", "-CAfile"];
 
 fn asking(folder: &Path) -> Served {
     Served::start(folder, &[&ASKS[..], &["ca.pem"]].concat())
 }
 
-/// SoftHSM in a folder, with the client's key in its one token, and the certificate beside it.
+/// Creates SoftHSM in a directory, with the client's key in its only token, and the certificate beside it.
 fn card(folder: &Path) {
     let tokens = folder.join("tokens");
     std::fs::create_dir(&tokens).expect("a folder of our own");
@@ -113,7 +114,7 @@ fn card(folder: &Path) {
 
 const SOFTHSM: &str = "/usr/lib/softhsm/libsofthsm2.so";
 
-/// The card is in the reader of what this runs.
+/// Inserts the card for this command.
 fn inserted<'a>(command: &'a mut Command, folder: &Path) -> &'a mut Command {
     command.env("SOFTHSM2_CONF", folder.join("softhsm2.conf")).env("PKCS11_MODULE_PATH", SOFTHSM)
 }
@@ -172,14 +173,14 @@ fn smart_card(run: &Context) {
 const FROM_TLS10: &str = "SSLVERSION=4";
 const TLS10_ALONE: &str = "SSLVERSION=262148";
 
-/// A server that knows TLS 1.0 and RSA key exchange alone is reached by who lowers the security level
-/// himself, and by nobody else; an old cipher of TLS 1.2 by who names it.
+/// A server with only TLS 1.0 and RSA key exchange is reached by a client that lowers the security level
+/// itself, and by no other; an old cipher of TLS 1.2 by one that names it.
 // covers: CURLOPT_SSLVERSION, CURLOPT_SSL_CIPHER_LIST
 fn servers_of_old(run: &Context) {
     let place = TempDir::new("old").expect("a folder is made");
     let folder = place.path();
     authority(folder);
-    // 1024 bits are enough for level 0 alone; some systems' own level lets TLS 1.0 pass.
+    // 1024 bits are enough for level 0 only; some systems' own level permits TLS 1.0.
     openssl(folder, "req -new -newkey rsa:1024 -nodes -keyout key.pem -out leaf.csr -subj /CN=leaf");
     let line =
         "x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -set_serial 7 -days 2 -extfile names -out cert.pem";
@@ -214,8 +215,9 @@ fn servers_of_old(run: &Context) {
     assert_eq!(fetch(run, folder, &rsa.url, &[]).fact("code"), silent, "rustls speaks it to nobody");
 }
 
-/// Apache wants to know who the client is when the connection has been in use: by TLS 1.3 it asks behind the
-/// handshake, by TLS 1.2 it begins another. Who is known once is known for the next request.
+/// Apache requests the client certificate when the connection has been in use: with TLS 1.3 by post-handshake
+/// authentication, with TLS 1.2 by renegotiation. An authenticated client stays authenticated for the next
+/// request.
 fn asked_late(run: &Context) {
     const SIZE: &str = "1000";
     let place = TempDir::new("late").expect("a folder is made");
@@ -236,7 +238,7 @@ fn asked_late(run: &Context) {
         }
         run.run(command.args(urls))
     };
-    // TLS 1.3 alone, and 1.2 alone.
+    // Only TLS 1.3, and only 1.2.
     for version in ["SSLVERSION=7", "SSLVERSION=393222"] {
         let known = fetch(&[version, &cert, &key], &[&open, &private, &private, &open]);
         assert_eq!(known.facts("code"), ["0"; 4], "{version}: {known:?}");

@@ -1,8 +1,7 @@
-//! What single options do: each row sets some and looks at the request that came or at what the transfer
-//! tells.
+//! Effects of single options: each row sets some and examines the received request or the transfer's facts.
 //!
-//! A row whose option our library refuses (CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION) is passed over;
-//! COVERAGE.md then calls the option missing.
+//! A row whose option our library refuses (CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION) is skipped; COVERAGE.md
+//! then lists the option as missing.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -34,10 +33,10 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Options, path, and what must hold of the transfer and of the last request.
+/// Options, path, and the condition on the transfer and on the last request.
 type Row = (&'static [&'static str], &'static str, fn(&Output, &Request) -> bool);
 
-/// Runs each row against a server of its own and tells all that do not hold.
+/// Runs each row against its own server and reports all that fail.
 fn rows(run: &Context, rows: &[Row]) {
     let mut wrong = Vec::new();
     for (options, path, holds) in rows {
@@ -61,7 +60,7 @@ fn fetch(run: &Context, options: &[&str], urls: &[&str]) -> Option<Output> {
     if output.stdout.lines().any(refusal) { None } else { Some(output) }
 }
 
-/// A server whose /away leads there.
+/// A server whose /away redirects there.
 fn sending_to(location: String) -> HttpServer {
     HttpServer::with(move |request| {
         (request.path() == "/away").then(|| Response::status(302).with("Location", &*location))
@@ -215,7 +214,7 @@ fn protocols(run: &Context) {
             (&["REDIR_PROTOCOLS=2", "FOLLOWLOCATION=1"], "/redirect/1", |o, _| code(o) == "1"),
         ],
     );
-    // Not even a redirect to a file is followed when nothing was set.
+    // A redirect to a file is not followed by default either.
     let server = sending_to("file:///etc/hostname".to_owned());
     let output = run.program("fetch", &["-o", "FOLLOWLOCATION=1", &server.url("/away")]);
     assert_eq!(code(&output), "1", "{output:?}");
@@ -230,7 +229,7 @@ fn protocols(run: &Context) {
     }
 }
 
-/// A listener that answers one request and tells who asked.
+/// A listener that answers one request and returns the client's address.
 fn peer_of(run: &Context, options: &[&str]) -> Option<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let url = format!("http://{}/", listener.local_addr().expect("it is bound"));
@@ -272,7 +271,7 @@ fn addresses(run: &Context) {
         assert!((first..first + 50).contains(&u32::from(peer.port())), "{peer}");
     }
     if let Some(output) = fetch(run, &["IPRESOLVE=2"], &[&format!("http://127.0.0.1:{port}/")]) {
-        // 7.88 refuses an address that is written out, 8.22 chooses among those of a name alone.
+        // 7.88 refuses a literal address, 8.22 selects only among those of a name.
         let taken = code(&output) == "0";
         assert_eq!(taken, run.subject.name() == "ours", "an IPv4 address, and only IPv6 allowed: {output:?}");
     }

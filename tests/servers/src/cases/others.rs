@@ -1,4 +1,4 @@
-//! Programs that nobody here wrote: Debian's curl, PHP with php-curl, pycurl.
+//! Third-party programs: Debian's curl, PHP with php-curl, pycurl.
 
 use std::path::Path;
 use std::process::Command;
@@ -166,7 +166,7 @@ fn pycurl_of_debian(run: &Context) {
     pycurl_of(run, "/usr/bin/python3".as_ref());
 }
 
-/// What pycurl hands to OpenSSL to trust is trusted, and nothing else.
+/// Certificates that pycurl adds to OpenSSL's store are trusted, and nothing else.
 // covers: CURLOPT_SSL_CTX_FUNCTION, CURLOPT_SSL_CTX_DATA
 fn cadata(run: &Context) {
     let server = HttpServer::tls(run.world.authority.good().server_config().expect("a usable pair"));
@@ -179,7 +179,7 @@ fn cadata(run: &Context) {
     let ca = other.path().join("ca.pem").display().to_string();
     let ways: [&[&str]; 2] = [
         &[&server.url("/bytes/1000"), &run.world.ca(), &file.display().to_string()],
-        // The proxy answers itself, whatever it is asked for.
+        // The proxy answers any request itself.
         &["http://origin.example/", &ca, &file.display().to_string(), &proxy.url],
     ];
     for way in ways {

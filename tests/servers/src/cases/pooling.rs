@@ -61,8 +61,8 @@ fn tls(run: &Context) {
     assert!(server.accepts() <= 20, "{} accepts", server.accepts());
 }
 
-/// A session that has lost its last stream is anybody's: sixteen threads need one each at most, whoever
-/// opened it.
+/// A session without streams may be used by any thread: sixteen threads need at most one each, whoever opened
+/// it.
 fn http2(run: &Context) {
     const SIZE: usize = 20_000;
     let leaf = run.world.authority.good();
@@ -86,7 +86,7 @@ fn ftp(run: &Context) {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
     }
-    // global_cleanup says goodbye on what the parent holds; the child leaves without a word.
+    // global_cleanup says goodbye on the parent's connections; the child leaves silently.
     assert!(
         server.quits() + 2 >= server.accepts() && server.quits() >= 1,
         "{} of {}",
@@ -95,7 +95,7 @@ fn ftp(run: &Context) {
     );
 }
 
-/// Whoever polls a mailbox with a handle for each time logs in once, as does each thread.
+/// A program that polls a mailbox with a handle for each time logs in once, as does each thread.
 fn mail(run: &Context) {
     let (leaf, authority) = (run.world.authority.good(), &run.world.authority);
     let dovecot = Dovecot::start(&leaf, authority).expect("Dovecot starts");

@@ -1,6 +1,5 @@
-//! Tunnels through proxies that nobody here wrote: CONNECT and CONNECT for UDP by aioquic over HTTP/3
-//! (--proxy-http3), and the latter by Node over HTTP/2 and HTTP/1.1 (RFC 9298), behind which servers of
-//! HTTP/3 stand.
+//! Tunnels through third-party proxies: CONNECT and CONNECT for UDP by aioquic over HTTP/3 (--proxy-http3),
+//! and the latter by Node over HTTP/2 and HTTP/1.1 (RFC 9298), with HTTP/3 servers behind them.
 
 use std::process::Command;
 
@@ -51,8 +50,7 @@ fn by_way_of(run: &Context, proxy: &TunnelProxy, words: &[&str]) -> Output {
 }
 
 // covers: --proxy-http3, CURLOPT_PROXYTYPE
-/// What goes by TCP goes through streams: an origin of HTTP/2, in clear HTTP/1.1, an upload; a kept tunnel
-/// serves again.
+/// TCP goes through streams: an origin with HTTP/2, HTTP/1.1 in clear, an upload; a kept tunnel is reused.
 fn bytes(run: &Context) {
     let proxy = aioquic(run, &[]);
     let leaf = run.world.authority.good();
@@ -78,8 +76,8 @@ fn bytes(run: &Context) {
     assert!(std::fs::read(file("back")).is_ok_and(|came| came == body), "{output:?}");
 }
 
-/// A transfer that is paused for longer than the proxy bears silence goes on afterwards: its tunnel is kept
-/// alive meanwhile. More is under way than any window takes.
+/// A transfer that is paused for longer than the proxy's idle timeout continues afterwards: its tunnel is
+/// kept alive meanwhile. More data is in transit than any window holds.
 fn paused(run: &Context) {
     const HUGE: usize = 16_000_000;
     let proxy = aioquic(run, &["idle=4"]);
@@ -140,7 +138,7 @@ fn datagrams(run: &Context, words: &[&str]) {
     let ends: Vec<(u64, u64)> = log.lines().filter_map(|l| counts(l.strip_prefix("udp ends, ")?)).collect();
     assert!(ends.len() >= 4, "{log}");
     for (beside, within) in ends {
-        // With room beside the stream that is where all goes, from the first one of 1,200 bytes on.
+        // If datagrams are available, everything uses them, from the first one of 1,200 bytes on.
         let as_asked = if words.is_empty() { beside == 0 && within > 0 } else { within == 0 && beside > 0 };
         assert!(as_asked, "{log}");
     }
@@ -152,7 +150,8 @@ fn by_tcp(run: &Context, words: &[&str]) {
     let proxy = TunnelProxy::start(TunnelKind::Node, &leaf, &[]).expect("a proxy by Node");
     through(run, &proxy, words);
     assert!(!proxy.log().contains("tunnel to"), "all went by UDP: {}", proxy.log());
-    // Who takes HTTP/3 or less has it through the same proxy; one that knows no datagrams makes it less.
+    // A transfer that allows less than HTTP/3 works through the same proxy; one without datagrams makes it
+    // fall back.
     let server = Http2Server::start(Http2Kind::CaddyQuic, &leaf, &[SMALL]).expect("caddy starts");
     let small = server.https(&format!("/bytes-{SMALL}"));
     let words = [words, &["-o", "/dev/null", &small]].concat();
@@ -171,7 +170,7 @@ fn by_tcp(run: &Context, words: &[&str]) {
     assert_eq!(output.status, Some(7), "{output:?}\n{}", closed.log());
 }
 
-/// What a proxy of HTTP/3 may refuse has curl's codes, and nobody falls back.
+/// Refusals of an HTTP/3 proxy have curl's codes, and there is no fallback.
 fn refusals(run: &Context) {
     let server = origin(run, QuicKind::Aioquic);
     let small = server.https(&format!("/bytes-{SMALL}"));
@@ -189,7 +188,7 @@ fn refusals(run: &Context) {
     let deaf = aioquic(run, &["deaf"]);
     let output = ask(&deaf, &["--http3-only"]);
     assert_eq!(output.status, Some(7), "{output:?}\n{}", deaf.log());
-    // A way by TCP that leads nowhere behind the proxy, and one to a proxy that speaks no QUIC at all.
+    // A dead TCP target behind the proxy, and a proxy without QUIC.
     let output = by_way_of(run, &deaf, &[&plain[..], &["https://localhost:9/"]].concat());
     assert_eq!(output.status, Some(7), "{output:?}\n{}", deaf.log());
     let leaf = run.world.authority.good();

@@ -1,5 +1,4 @@
-//! HTTP through servers that nobody here wrote: nginx, Apache httpd and squid, asked by Debian's curl on
-//! either library.
+//! HTTP with third-party servers: nginx, Apache httpd and squid, by Debian's curl on either library.
 
 use std::process::Command;
 
@@ -77,8 +76,8 @@ fn uploads(run: &Context) {
         assert_eq!(curl(run, &[&back]).bytes(), pattern(2_000_000), "{at}");
         assert_eq!(told(run, &["-X", "DELETE", &url]), "204 1|");
     }
-    // Two bodies over one connection. Short ones: nginx answers here before it has read a long one, and
-    // whether what is left of that still goes is a race.
+    // Two bodies over one connection. Short ones: nginx replies here before it has read a long one, and
+    // whether the rest of that is still sent is a race.
     let url = nginx.http("/taken");
     assert_eq!(told(run, &["-d", "x=1", &url, "-o", "/dev/null", &url]), "200 1|200 0|");
     assert_eq!(told(run, &["-F", &format!("f=@{file}"), &url]), "200 1|");
@@ -108,7 +107,7 @@ fn credentials(run: &Context) {
         assert_eq!(get("user:secret").bytes(), pattern(2000), "{place} {scheme}");
         assert_eq!(told(run, &[scheme, "-u", "user:wrong", &url]), "401 1|", "{place} {scheme}");
         assert_eq!(told(run, &[scheme, "-u", "nobody:secret", &url]), "401 1|", "{place} {scheme}");
-        // The second request needs no challenge and no connection of its own.
+        // The second request needs no challenge and no new connection.
         let two = told(run, &[scheme, "-u", "user:secret", &url, "-o", "/dev/null", &url]);
         assert_eq!(two, "200 1|200 0|", "{place} {scheme}");
     }
@@ -167,7 +166,7 @@ fn through_squid(run: &Context) {
         let both = ["-x", &proxy, "--cacert", &ca, &one, "-o", "/dev/null", &two];
         assert_eq!(told(run, &both), "200 1|200 0|");
     }
-    // Nobody listens there: squid says so itself, and a tunnel fails.
+    // The port is closed: squid reports that itself, and a tunnel fails.
     let port = testkit::raw::RawPeer::refused_port();
     assert_eq!(told(run, &["-x", &proxy, &format!("http://127.0.0.1:{port}/")]), "503 1|");
     assert_ne!(get(&[&format!("https://127.0.0.1:{port}/")]).status, Some(0));

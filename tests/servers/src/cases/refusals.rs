@@ -1,5 +1,5 @@
-//! What goes wrong: each fault gives libcurl's code and message, at once, and nothing is taken for whole that
-//! isn't.
+//! Failures: each fault gives libcurl's code and message, at once, and no partial file is reported as
+//! complete.
 
 use std::process::Command;
 use std::time::Duration;
@@ -59,7 +59,7 @@ fn late_failure(run: &Context) {
         if absent(run, way, &output) {
             continue;
         }
-        // The delay stands outside the reset: nothing comes, then RST.
+        // The delay is outside of the reset: nothing arrives, then RST.
         assert_eq!(output.fact("code"), "56", "{way}: {output:?}");
         let elapsed = output.number("elapsed_ms");
         assert!((250..1300).contains(&elapsed), "{way}: {elapsed} ms");
@@ -101,7 +101,8 @@ fn cut_everywhere(run: &Context, server: &HttpServer, prefix: &str, path: &str, 
     assert_eq!((codes[response], bytes[response]), ("0", &*whole.to_string()), "{path}: the whole answer");
 }
 
-/// The length of the whole message; the head stands here so that a change of the server's is noticed.
+/// Returns the length of the whole message; the head is written here so that a change of the server's is
+/// noticed.
 fn response_length(path: &str) -> usize {
     let head = match path.starts_with("/bytes") {
         true => "HTTP/1.1 200 OK\r\nAccept-Ranges: bytes\r\nContent-Length: 40\r\n\r\n",
@@ -138,8 +139,7 @@ fn cut_tls(run: &Context) {
     let head = response - framed_length("/chunked/40/15");
     assert!(codes[head..response - 2].iter().all(|code| *code != "0"), "{output:?}");
     assert_eq!(codes[response], "0", "{output:?}");
-    // Without close_notify a body that only the end delimits is not known to be whole. (curl with OpenSSL
-    // takes it.)
+    // Without close_notify a body delimited by the end may be truncated. (curl with OpenSSL accepts it.)
     let output = run.program(
         "fetch",
         &["-o", &format!("CAINFO={}", run.world.ca()), &server.url("/cut/1000000/close/5000")],

@@ -1,6 +1,6 @@
-//! The small protocols, through servers that nobody here wrote: slapd, Mosquitto, tftpd-hpa, dictd,
-//! Gophernicus, GNU's telnetd, Perl's RTSP::Server, asked by Debian's curl on either library. What it prints
-//! on ours is what it prints on its own.
+//! The small protocols, with third-party servers: slapd, Mosquitto, tftpd-hpa, dictd, Gophernicus, GNU's
+//! telnetd, Perl's RTSP::Server, by Debian's curl on either library. Its output on ours must be that on its
+//! own.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ pub fn cases() -> Vec<Case> {
         case("slapd-logins", logins),
         case("mosquitto-messages", messages),
         case("mosquitto-big-messages", big_messages),
-        // Debian's library leaves a broker in silence.
+        // Debian's library sends a broker no pings.
         ours("mosquitto-long-subscription", kept_up),
         case("tftpd-files", files),
         case("dictd-words", words),
@@ -40,7 +40,7 @@ fn curl(run: &Context, arguments: &[&str]) -> Output {
     run.run(Command::new("/usr/bin/curl").args(["-q", "-sS", "--max-time", "60"]).args(arguments))
 }
 
-/// The same, after seeing that the distribution's library makes the same of it.
+/// The same, after checking that the distribution's library gives the same result.
 fn same(run: &Context, arguments: &[&str]) -> Output {
     let theirs = curl(&Context::new(run.world, &Subject::Distribution), arguments);
     let output = curl(run, arguments);
@@ -49,7 +49,8 @@ fn same(run: &Context, arguments: &[&str]) -> Output {
     output
 }
 
-/// Every way to ask: scopes, attributes, filters; what needs base64 has it; an entry longer than any buffer.
+/// Every form of query: scopes, attributes, filters; base64 where it is needed; an entry longer than any
+/// buffer.
 fn searches(run: &Context) {
     let slapd = Slapd::start(&run.world.authority.good()).expect("slapd starts");
     let base = "dc=example,dc=org";
@@ -98,7 +99,7 @@ fn searches(run: &Context) {
     assert_ne!(curl(run, &[&slapd.ldaps(base)]).status, Some(0), "an unknown authority");
 }
 
-/// Who is asking decides what is told; a wrong password is CURLE_LOGIN_DENIED.
+/// The login decides what is returned; a wrong password is CURLE_LOGIN_DENIED.
 fn logins(run: &Context) {
     let slapd = Slapd::start(&run.world.authority.good()).expect("slapd starts");
     let url = slapd.ldap("dc=example,dc=org?dn?sub?(uid=p5)");
@@ -130,8 +131,7 @@ fn logins(run: &Context) {
     assert!(two.stdout.contains("uid=p5") && two.stdout.contains("ou: odd"), "{two:?}");
 }
 
-/// What was published with a retained message is told to who comes later. A subscription has no end but the
-/// limit of time.
+/// A retained message is delivered to later subscribers. A subscription ends only by the time limit.
 fn subscribed(run: &Context, arguments: &[&str], url: &str) -> Vec<u8> {
     let output = curl(run, &[&["--max-time", "2"], arguments, &[url]].concat());
     assert_eq!(output.status, Some(28), "{output:?}");
@@ -163,7 +163,7 @@ fn tool(run: &Context, arguments: &[&str]) -> Output {
     run.run(Command::new(run.world.tool()).args(["-q", "-sS", "--max-time", "60"]).args(arguments))
 }
 
-/// A subscriber gets what a publisher sends, of any length and in order.
+/// A subscriber receives what a publisher sends, of any length and in order.
 fn big_messages(run: &Context) {
     let mosquitto = Mosquitto::start(&run.world.authority.good()).expect("mosquitto starts");
     let folder = TempDir::new("mqtt").unwrap();
@@ -175,7 +175,7 @@ fn big_messages(run: &Context) {
     let mut subscriber = subscriber.stderr(Stdio::null()).spawn().expect("curl starts");
     let expected = 2 * (2 + "big".len() + 3_000_000);
     let data = format!("@{}", file.display());
-    // Nobody tells when the broker has subscribed somebody: what comes before is nobody's.
+    // The time of the subscription is unknown: earlier messages are lost.
     let limit = Instant::now() + Duration::from_secs(25);
     let size = || std::fs::metadata(&got).map_or(0, |file| file.len()) as usize;
     while size() < expected && Instant::now() < limit {
@@ -195,7 +195,7 @@ fn big_messages(run: &Context) {
     assert!(received[..expected] == [&message[..], &message[..]].concat(), "a message was changed");
 }
 
-/// Who listens for long asks the broker whether it is there, and hears what is said late.
+/// A long subscription sends pings to the broker, and receives late messages.
 // covers: CURLOPT_UPKEEP_INTERVAL_MS
 fn kept_up(run: &Context) {
     let mosquitto = Mosquitto::start(&run.world.authority.good()).expect("mosquitto starts");
@@ -289,7 +289,7 @@ fn selectors(run: &Context) {
     }
 }
 
-/// What stands in the variables of the terminal was settled by TELNET's options; what is typed comes back.
+/// TELNET's options set the variables of the terminal; typed text is echoed.
 fn terminal(run: &Context) {
     let script = "stty -echo\nread word\necho \"$TERM $DISPLAY $OWN $word\"\nstty size\nexit 0\n";
     let telnetd = Telnetd::start(script).expect("telnetd starts");
@@ -305,8 +305,8 @@ fn terminal(run: &Context) {
     assert!(output.stdout.contains("33 77"), "{output:?}");
 }
 
-/// A stream is announced, recorded, described and played, and what was sent arrives. Both libraries say the
-/// same of it.
+/// A stream is announced, recorded, described and played, and its data arrives. Both libraries report the
+/// same.
 fn media(run: &Context) {
     let server = RtspServer::start().expect("the server starts");
     let paths = |name: &str| (server.publish(name), server.play(name));
@@ -333,8 +333,8 @@ fn media(run: &Context) {
     assert_eq!(theirs.program("media", &[&publish, &play]).stdout, output.stdout);
 }
 
-/// Messages of all sizes, whole and in fragments, come back from servers by Python's websockets and Node's
-/// ws: plain, plain from one that would compress, and compressed, with and without memory of what was before.
+/// Messages of all sizes, whole and in fragments, are echoed by Python's websockets and Node's ws: plain,
+/// plain from one that could compress, and compressed, with and without context takeover.
 fn echoes(run: &Context) {
     for kind in EchoKind::ALL {
         for (agrees, words) in
@@ -350,8 +350,8 @@ fn echoes(run: &Context) {
     }
 }
 
-/// What travels is compressed both ways: a fraction of what is uploaded and what comes out, in whatever
-/// window a server insists on. Python's allows 4 KiB.
+/// Data is compressed in both directions: a fraction of the upload and of the output, in whatever window a
+/// server requires. Python's allows 4 KiB.
 fn echoes_compressed(run: &Context) {
     let folder = TempDir::new("ws").unwrap();
     let text = "What is said twice is compressed once. ".repeat(20_000);
@@ -370,8 +370,8 @@ fn echoes_compressed(run: &Context) {
     }
 }
 
-/// The command line tool: what is uploaded goes out as one message each time it is read, what comes is the
-/// output, and the server's word ends it.
+/// The command line tool: an upload is sent as one message per read, received data is the output, and the
+/// server's close ends it.
 fn echoes_tool(run: &Context) {
     let folder = TempDir::new("ws").unwrap();
     let file = folder.write("sent", "1000 enough").unwrap();
@@ -387,8 +387,8 @@ fn echoes_tool(run: &Context) {
     }
 }
 
-/// Twenty WebSockets on one connection of HTTP/2 with hypercorn, plain and compressed. Unasked, and with a
-/// server whose streams carry none, each has a connection of its own.
+/// Twenty WebSockets on one connection of HTTP/2 with hypercorn, plain and compressed. By default, and with a
+/// server whose streams do not support it, each has its own connection.
 fn echoes_on_streams(run: &Context) {
     const COUNT: &str = "20";
     let authority = &run.world.authority;
@@ -405,7 +405,7 @@ fn echoes_on_streams(run: &Context) {
         let facts = ["good", "version"].map(|name| output.fact(name));
         assert_eq!(facts, [COUNT, version], "{kind:?} {words} {output:?}");
         assert!(output.facts("code").is_empty(), "{kind:?} {words} {output:?}");
-        // One was opened for HTTP/2 before the server had said what it has.
+        // One was opened for HTTP/2 before the server had sent its settings.
         let more = if kind == StreamEchoKind::Node { 1 } else { 0 };
         let opened = output.number("connects");
         let least: i64 = connects.parse().expect("a number");

@@ -1,8 +1,7 @@
-//! A SOCKS 5 proxy that wants a ticket, in a Kerberos realm of its own.
+//! A SOCKS 5 proxy that requires a ticket, in a private Kerberos realm.
 //!
-//! Debian's library gets no further than the login: 7.88 forgets that it offered GSS-API when the choice is
-//! not there at once, and takes a login that went well for an "undocumented mode". It is a witness for the
-//! proxy all the same.
+//! Debian's library gets no further than the login: 7.88 forgets that it offered GSS-API if the choice does
+//! not arrive at once, and takes a successful login for an "undocumented mode". It still validates the proxy.
 
 use std::process::Command;
 
@@ -50,13 +49,13 @@ impl Scene {
         run.run(&mut command)
     }
 
-    /// The same URL through the proxy.
+    /// Fetches the same URL through the proxy.
     fn get(&self, run: &Context, user: &str, arguments: &[&str]) -> Output {
         let (proxy, url) = (self.proxy.address(), self.server.url("/bytes/300000"));
         self.run(run, "/usr/bin/curl", user, &[&["--socks5-hostname", &proxy, &url], arguments].concat())
     }
 
-    /// Who has come, with what was asked for and agreed on.
+    /// Returns the logins, with what was requested and negotiated.
     fn came(&self) -> Vec<String> {
         self.proxy.logins().into_iter().filter(|line| line.contains("level=")).collect()
     }
@@ -66,7 +65,7 @@ fn whole(output: &Output) -> bool {
     output.status == Some(0) && output.bytes() == testkit::body::pattern(300_000)
 }
 
-/// The proxy does what it should: two clients that nobody here wrote the security of get through it.
+/// Validates the proxy: two clients with third-party security code get through it.
 fn witnesses(run: &Context) {
     let scene = Scene::new("eager");
     let mut late = Command::new("strace");
@@ -83,7 +82,7 @@ fn witnesses(run: &Context) {
     late.args(["/usr/bin/curl", "-q", "-sS", "--max-time", "60", "--socks5-hostname"]);
     late.args([scene.proxy.address(), scene.server.url("/bytes/300000")]);
     scene.realm.user(&mut late, "alice");
-    // What it reads after the first thing that it sends is there before.
+    // The data that it reads after its first output is available before.
     let output = run.run(&mut late);
     let [came] = &scene.came()[..] else { panic!("{:?} {output:?}", scene.proxy.logins()) };
     assert!(came.starts_with(ALICE) && came.ends_with("level=0"), "{came}");
@@ -101,7 +100,7 @@ fn witnesses(run: &Context) {
     }
 }
 
-/// What is asked for is the best that the context has; this proxy, like most, protects nothing.
+/// The best protection of the context is requested; this proxy, like most, protects nothing.
 // covers: CURLOPT_SOCKS5_AUTH, CURLAUTH_GSSAPI
 fn logs_in(run: &Context) {
     let scene = Scene::new("0");
@@ -124,7 +123,7 @@ fn as_nec_does(run: &Context) {
     let output = scene.get(run, "alice", &["--socks5-gssapi-nec"]);
     assert!(whole(&output), "{output:?}");
     assert_eq!(scene.came(), [format!("{ALICE} asked=2 level=0")]);
-    // Whoever does it the right way is not understood.
+    // The correct method is not understood.
     let output = scene.get(run, "alice", &[]);
     assert_eq!(output.status, Some(97), "{output:?}");
 }
@@ -156,7 +155,7 @@ fn without_ticket(run: &Context) {
     assert!(scene.came().is_empty() && scene.server.requests().is_empty());
 }
 
-/// Where a ticket is not allowed, none is given.
+/// If tickets are not allowed, none is sent.
 fn not_wanted(run: &Context) {
     let scene = Scene::new("0");
     let output = scene.get(run, "alice", &["--socks5-basic", "--proxy-user", "me:secret"]);

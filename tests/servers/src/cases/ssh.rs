@@ -1,6 +1,5 @@
 //! SFTP and SCP against OpenSSH's server, dropbear and one in Go, mostly by Debian's curl on either library:
-//! every way to log in, whose keys are taken, keys renewed on the way, many and large files, cuts at any
-//! place.
+//! every login method, host keys, rekeying, many and large files, cuts at any place.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -37,7 +36,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// What libssh2 1.10 wants beside what OpenSSH offers nowadays.
+/// Algorithms that libssh2 1.10 needs beyond OpenSSH's current defaults.
 const OLD: &str = "HostKeyAlgorithms +ssh-rsa\nPubkeyAcceptedAlgorithms +ssh-rsa";
 
 fn openssh(config: &str) -> Sshd {
@@ -148,7 +147,7 @@ fn passwords(run: &Context) {
     }
 }
 
-/// A kind of key, how ssh-keygen(1) is asked for it, its passphrase, and whether libssh2 1.10 reads it.
+/// A kind of key, its arguments for ssh-keygen(1), its passphrase, and whether libssh2 1.10 reads it.
 const KEYS: [(&str, &[&str], &str, bool); 17] = [
     ("rsa", &["-t", "rsa", "-b", "2048"], "", true),
     ("rsa-pem", &["-t", "rsa", "-b", "3072", "-m", "PEM"], "", true),
@@ -197,7 +196,7 @@ fn key_files(run: &Context) {
                 assert_eq!(output.status, Some(67), "{what}, {name}, another passphrase: {output:?}");
             }
         }
-        // A key that nobody authorized.
+        // A key that is not authorized.
         keygen(&server.path(""), "stranger", &["-t", "ed25519", "-N", ""]).expect("ssh-keygen works");
         let words = ["-k", "--key", &at(&server, "stranger"), &server.url("sftp", &file)];
         let output = run.run(&mut curl_command(&words));
@@ -205,7 +204,7 @@ fn key_files(run: &Context) {
     }
 }
 
-/// What unlocks a key and what logs in are nowhere in memory any more when the application has cleaned up.
+/// Secrets that unlock a key or log in are not in memory any more after the application has cleaned up.
 fn wiped(run: &Context) {
     let left = |server: &Sshd, option: &str, secret: &str, more: &[&str]| {
         let hidden: String = secret.bytes().map(|byte| format!("{:02x}", !byte)).collect();
@@ -313,7 +312,7 @@ fn agent(run: &Context) {
     }
 }
 
-/// What the functions for a server's key are told, and what comes of each of their answers.
+/// The arguments of host key functions, and the effect of each result.
 // covers: CURLOPT_SSH_KEYFUNCTION, CURLOPT_SSH_KEYDATA, CURLOPT_SSH_HOSTKEYFUNCTION, CURLOPT_SSH_HOSTKEYDATA, CURLOPT_SSH_KNOWNHOSTS
 fn host_keys(run: &Context) {
     let server = openssh("");
@@ -428,7 +427,7 @@ fn known_hosts_files(run: &Context) {
     );
     let hashed = fs::read_to_string(server.path("hashed")).expect("the file is there");
     assert!(hashed.starts_with("|1|"), "{hashed}");
-    // What libssh2 does not know is for ours alone.
+    // Features that libssh2 lacks are tested only with ours.
     for (what, text, code, newer) in [
         ("the port", format!("[127.0.0.1]:{port} {public}"), 0, false),
         ("another port", format!("[127.0.0.1]:1 {public}"), 60, false),
@@ -498,7 +497,7 @@ fn host_certificates(run: &Context) {
     }
 }
 
-/// Command lines, and what Debian's library makes of them as well.
+/// Command lines, with the results of Debian's library as well.
 // covers: CURLOPT_QUOTE, CURLOPT_POSTQUOTE, CURLOPT_DIRLISTONLY, CURLOPT_FTP_CREATE_MISSING_DIRS, CURLOPT_NEW_FILE_PERMS,
 // CURLOPT_NEW_DIRECTORY_PERMS, CURLOPT_APPEND, CURLOPT_RANGE, CURLOPT_NOBODY, CURLOPT_FILETIME
 fn command_lines(run: &Context) {
@@ -523,13 +522,13 @@ fn command_lines(run: &Context) {
             run.compare(&format!("{words:?}"), (status, output.bytes()), (code, body), &output);
         };
         let bytes = pattern(1000);
-        // What comes.
+        // Downloads.
         facts(&[&file], 0, &bytes);
         facts(&["-r", "10-19", &file], 0, &bytes[10..20]);
         facts(&["-r", "990-2000", &file], 0, &bytes[990..]);
         facts(&["-r", "-7", &file], 0, &bytes[993..]);
         facts(&["-r", "0-0", &file], 0, &bytes[..1]);
-        facts(&["-r", "2000-", &file], if run.ours() { 33 } else { 36 }, b""); // as 8.22 has it
+        facts(&["-r", "2000-", &file], if run.ours() { 33 } else { 36 }, b""); // as in 8.22
         facts(&["-C", "995", &file], 0, &bytes[995..]);
         facts(&["-C", "1001", &file], 36, b"");
         facts(&[&format!("{sftp}/none")], 78, b"");
@@ -554,7 +553,7 @@ fn command_lines(run: &Context) {
                 .any(|l| l.starts_with("-rw") && l.contains(" 1000 ") && l.ends_with(" file")),
             "{listed:?}"
         );
-        // What goes.
+        // Uploads.
         let mode = |name: &str| {
             use std::os::unix::fs::PermissionsExt;
             fs::metadata(server.path(name))
@@ -583,7 +582,7 @@ fn command_lines(run: &Context) {
         goes(&["-T", &local, &format!("{sftp}/new")], 0);
         assert_eq!(read("work/new"), b"abcdefghij", "what was longer is cut");
         goes(&["-T", &local, "-C", "4", &format!("{sftp}/new")], 0);
-        // 7.88 opens what it resumes for appending.
+        // 7.88 opens the file to resume in append mode.
         assert_eq!(read("work/new"), if run.ours() { &b"0123efghij"[..] } else { b"0123456789efghij" });
         put(&server, "long", pattern(5000));
         fresh();
@@ -622,7 +621,7 @@ fn command_lines(run: &Context) {
             ("*nonsense @/new", 21),
         ] {
             goes(&["-o", "/dev/null", "-Q", &q(command), &file], code);
-            // statvfs and the codes of a second name are told alike behind the transfer.
+            // statvfs, and the codes of a second name, are the same after the transfer.
             goes(&["-o", "/dev/null", "-Q", &format!("-{}", q(command)), &file], code);
         }
         goes(&["-o", "/dev/null", "-Q", &q("chmod 640 @/new"), &file], 0);
@@ -646,7 +645,7 @@ fn command_lines(run: &Context) {
     }
 }
 
-/// The server asks for new keys with every megabyte, both ways, and nobody loses a byte.
+/// The server requests new keys with every megabyte, in both directions, and no byte is lost.
 fn rekey(run: &Context) {
     through(run, 1, 64);
 }
@@ -719,7 +718,7 @@ fn thousand(run: &Context) {
     }
 }
 
-/// A server that bears two channels for a connection: nobody fails. Ours shares connections.
+/// A server that accepts two channels per connection: no transfer fails. Ours share connections.
 fn max_sessions(run: &Context) {
     let server = openssh("MaxSessions 2");
     put(&server, "file", pattern(50_000));
@@ -762,7 +761,7 @@ fn cut_off(run: &Context) {
             cuts += 1;
             assert!(have.len() <= length && output.status.is_some(), "{output:?}");
         }
-        // An upload: what the server says is little, so that few bytes are a cut in the middle.
+        // An upload: the server sends little, so that few bytes are a cut in the middle.
         for attempt in 0.. {
             assert!(attempt < 60, "no end: {cuts} cuts");
             let cutter = Cutter::start(direct, 2500 + random(4000) + attempt * 300);
@@ -787,7 +786,7 @@ fn cut_off(run: &Context) {
     }
 }
 
-/// Names with whatever a name may have, by both protocols and both ways.
+/// File names with all allowed characters, with both protocols and in both directions.
 fn names(run: &Context) {
     let server = openssh("");
     let names: [&[u8]; 8] =

@@ -9,7 +9,7 @@ use testkit::launch::{Http2Kind, Http2Server, Protocols, Squid, SquidLogin};
 use super::ours;
 use crate::runner::{Case, Context};
 
-/// The size of the thread's stack, in KiB: what glibc keeps for itself is part of it.
+/// The size of the thread's stack, in KiB, including glibc's own part.
 const SIZE: &str = "32";
 /// Bytes below the frame that calls the library. C curl 8.22 takes up to 13,000 here.
 const MOST: u64 = 24 << 10;
@@ -55,7 +55,7 @@ fn protocols(run: &Context) {
     }
 }
 
-/// Measures what HTTP has beside plain requests: redirects, logins, codings, HTTP/2, WebSocket.
+/// Measures HTTP beyond plain requests: redirects, logins, codings, HTTP/2, WebSocket.
 // covers: curl_easy_perform
 fn http(run: &Context) {
     let server = HttpServer::with(answer);

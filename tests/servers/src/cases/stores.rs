@@ -1,4 +1,4 @@
-//! What handles keep from one transfer to the next, seen from C: HSTS through callbacks and shares.
+//! Stores that outlive a transfer, seen from C: HSTS through callbacks and shares.
 
 use testkit::http::HttpServer;
 
@@ -9,8 +9,7 @@ pub fn cases() -> Vec<Case> {
     vec![case("hsts-callbacks", hsts_callbacks)]
 }
 
-/// The entry that has passed is not taken; a host of the cache is asked for over https, which the program
-/// forbids.
+/// An expired entry is not used; a host in the cache is requested over https, which the program forbids.
 fn hsts_callbacks(run: &Context) {
     let server = HttpServer::plain();
     let output = run.program("hsts", &[&server.url("/")]);

@@ -1,4 +1,4 @@
-//! Certificates that must be refused, and what turns the refusal off.
+//! Certificates that must be refused, and the options that disable it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ fn stapled(run: &Context) {
         (&[], "0", "0"),
     ];
     for (more, asked, code) in rows {
-        // 7.88 looks for the issuer among what the server sends.
+        // 7.88 searches the issuer among the server's certificates.
         let server = Served::start(folder, &[&["-cert_chain", "ca.pem"], more].concat());
         let status = format!("SSL_VERIFYSTATUS={asked}");
         let output = run.program("fetch", &["-o", &ca, "-o", &status, &server.url]);

@@ -1,5 +1,6 @@
-//! The same transfers on both libraries: what the server saw, byte by byte, and what the program was told
-//! must agree, but for what is listed with a reason. Where 7.88 and 8.22 differ, 8.22's documents win.
+//! The same transfers on both libraries: what the server saw, byte by byte, and the program's facts must
+//! agree, except for differences listed with a reason. Where 7.88 and 8.22 differ, 8.22's documentation
+//! decides.
 
 use testkit::http::{After, HttpServer, Request, Response};
 
@@ -212,7 +213,7 @@ fn agree(run: &Context, rows: &[Row]) {
     assert!(wrong.is_empty(), "{} of {} differ: {which:?}\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-/// The requests that came and the facts of two transfers over one handle.
+/// Returns the received requests and the facts of two transfers over one handle.
 fn told(run: &Context, options: &str, path: &str) -> String {
     let server = HttpServer::with(raw);
     let mut arguments: Vec<&str> =
@@ -245,7 +246,7 @@ fn facts(output: &Output) -> String {
     refused.chain(lines).map(|line| line + "\n").collect()
 }
 
-/// What becomes of odd URLs on their way into a request.
+/// The treatment of odd URLs in a request.
 fn urls(run: &Context) {
     let rows: Vec<Row> = [
         "/a%20b",

@@ -1,8 +1,8 @@
-//! Our library under Valgrind: no access out of bounds, nothing read that was never written, no block lost.
+//! Our library under Valgrind: no access out of bounds, no read of uninitialized memory, no leak.
 //!
 //! A few transfers of each kind in every run; with --deep also every small program of `tests/abi`,
-//! `tests/twin` and this folder that can wait for it. (`make sanitize` looks at the Rust code itself, faster
-//! and at more of it.)
+//! `tests/twin` and this directory that is fast enough. (`make sanitize` checks the Rust code itself, faster
+//! and more of it.)
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,11 +27,11 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Valgrind with what counts as a fault. ring's assembler for AES-GCM works on whole vectors of which a part
-/// was never written, so programs that speak TLS are not asked about that. What glibc keeps for the whole
-/// process is left where it is: when Valgrind has it freed while a resolver thread still lives, the thread's
-/// share of /etc/resolv.conf (held by number, in a table that is then gone) counts as lost, in any program
-/// with a thread that called getaddrinfo.
+/// Runs Valgrind with our definition of faults. ring's assembler for AES-GCM works on whole vectors with
+/// uninitialized parts, so programs with TLS are not checked for that. glibc's process-wide memory is not
+/// freed: if Valgrind frees it while a resolver thread still lives, the thread's share of /etc/resolv.conf
+/// (referenced by number, in a table that is then gone) counts as leaked, in any program with a thread that
+/// called getaddrinfo.
 fn valgrind(run: &Context, program: &Path, speaks_tls: bool) -> Command {
     let mut command = Command::new("valgrind");
     command.args(["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"]);
@@ -61,8 +61,7 @@ fn clean(run: &Context) {
     all_clean(run, &programs, &tls);
 }
 
-/// TLS by OpenSSL: transfers that do well and that do not, sessions that leave and come, and what programs do
-/// to their contexts.
+/// TLS by OpenSSL: successful and failing transfers, exported and imported sessions, and modified contexts.
 fn by_openssl(run: &Context) {
     let Subject::Ours(library) = run.subject else { panic!("only ours is looked at") };
     let leaf = run.world.authority.good();
@@ -194,8 +193,8 @@ fn abi_and_twin(run: &Context) {
     let sources = entries.map(|entry| entry.expect("a readable folder").path());
     let mut wrong = Vec::new();
     for source in sources.filter(|path| path.extension().is_some_and(|kind| kind == "c" || kind == "cpp")) {
-        // Frames that are jumped over are never left, nor what they own; Valgrind takes a stack that it was
-        // not told of for a fault; 100 MB strings take minutes here.
+        // Frames that are jumped over never return, and what they own is leaked; Valgrind reports a stack
+        // that it does not know as a fault; 100 MB strings take minutes here.
         let text = std::fs::read_to_string(&source).expect("a readable source");
         if ["longjmp", "swapcontext", "100 << 20"].iter().any(|word| text.contains(word)) {
             continue;

@@ -1,6 +1,5 @@
-//! Programs that look at many small facts and print those that do not hold: the API that needs no transfer
-//! (strings, dates, lists, URLs, printf, versions, handles at rest), and infos, headers and callbacks of real
-//! transfers.
+//! Programs that check many small facts and print those that fail: the API that needs no transfer (strings,
+//! dates, lists, URLs, printf, versions, idle handles), and infos, headers and callbacks of real transfers.
 
 use testkit::http::{HttpServer, Response};
 
@@ -11,7 +10,7 @@ pub fn cases() -> Vec<Case> {
     vec![case("values", values), case("effects", effects)]
 }
 
-/// Runs a program that prints `held N` and a line for each fact that does not hold.
+/// Runs a program that prints `held N` and a line for each fact that fails.
 fn holds(run: &Context, program: &str, arguments: &[&str], at_least: usize) {
     let output = run.program(program, arguments);
     let wrong: Vec<_> = output.stdout.lines().filter(|line| !line.starts_with("held ")).collect();

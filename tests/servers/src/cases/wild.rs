@@ -1,7 +1,7 @@
-//! Programs that nobody here wrote and that use the library each in its own way: ostree (socket_action under
-//! GLib's loop), nbdkit (handles in threads), samtools (a multi handle, pauses and ranges), debuginfod-find
-//! (several servers at once), zckdl (multipart ranges), Nagios' check_curl, html-xml-utils; and the bindings
-//! pecl_http (libevent), TclCurl and RCurl.
+//! Third-party programs that use the library each in its own way: ostree (socket_action under GLib's loop),
+//! nbdkit (handles in threads), samtools (a multi handle, pauses and ranges), debuginfod-find (several
+//! servers at once), zckdl (multipart ranges), Nagios' check_curl, html-xml-utils; and the bindings pecl_http
+//! (libevent), TclCurl and RCurl.
 
 use std::path::Path;
 use std::process::Command;
@@ -93,8 +93,8 @@ impl<'a> Site<'a> {
     }
 }
 
-/// `/moved/PATH` leads to PATH, `/private/PATH` to whom it knows; what is put can be had again; what is no
-/// file is left to the built-in paths.
+/// `/moved/PATH` redirects to PATH, `/private/PATH` requires a login; uploads can be downloaded again; other
+/// paths are the built-in ones.
 fn answer(root: &Path, request: &Request) -> Option<Response> {
     let mut name = request.path().trim_start_matches('/');
     if let Some(name) = name.strip_prefix("moved/") {
@@ -115,7 +115,7 @@ fn answer(root: &Path, request: &Request) -> Option<Response> {
     file.is_file().then(|| ranged(request, std::fs::read(file).unwrap_or_default()))
 }
 
-/// Facts that must be as told, on either library.
+/// Checks facts that must be the same on either library.
 fn expect(output: &Output, expected: &[(&str, &str)]) {
     let wrong: Vec<_> = expected.iter().filter(|(name, value)| output.fact(name) != *value).collect();
     assert!(wrong.is_empty(), "not as expected: {wrong:?}\n{output:?}");
@@ -274,8 +274,8 @@ fn check_curl(run: &Context) {
     assert_eq!(agent.is_some_and(|agent| agent.contains("8.22.0")), run.ours());
 }
 
-/// `-C` looks at the certificate that a function of its own sees at OpenSSL: it warns of one that ends within
-/// so many days.
+/// `-C` examines the certificate with a callback on OpenSSL: it warns about one that expires within that many
+/// days.
 fn check_curl_certificate(site: &Site) {
     let ended = HttpServer::tls(site.run.world.authority.expired().server_config().expect("a usable pair"));
     authority(site.place.path());
