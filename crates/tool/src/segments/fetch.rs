@@ -447,7 +447,7 @@ impl<'r> Fetch<'r> {
         Ok(())
     }
 
-    /// Adds sources named in a reply; after a protected one only protected ones, unless a sum verifies the file.
+    /// Adds sources named in a reply; after a protected one only protected ones, or any with a sum.
     fn hear_of_sources(&mut self) {
         let mut named = std::mem::take(&mut *self.whole.named.borrow_mut());
         named.sort_by_key(|(priority, _)| *priority);
