@@ -1,17 +1,17 @@
-//! What was asked for.
+//! Command line arguments.
 
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     Measure,
-    /// Only tell what can be measured.
+    /// Lists what can be measured.
     List,
-    /// Nothing is measured: the functions of a request are found and written down.
+    /// Finds the functions that a request runs and writes them down; measures nothing.
     Warm,
-    /// Instructions, allocations and sizes are compared with those that were recorded.
+    /// Compares instructions, allocations and sizes with the recorded ones.
     Count,
-    /// The library works for long, and what grows is a fault.
+    /// Runs the library for a long time; what grows is an error.
     Soak,
 }
 
@@ -23,9 +23,9 @@ pub struct Arguments {
     pub runs: usize,
     /// A tenth of the requests, to see whether all works.
     pub quick: bool,
-    /// README.md's table is written anew.
+    /// Rewrites the table in README.md.
     pub readme: bool,
-    /// What is counted is recorded.
+    /// Records the counts.
     pub record: bool,
     /// How long each way of soaking lasts.
     pub minutes: f64,

@@ -1,4 +1,5 @@
-//! What every row needs: who is compared, the built programs, a certificate authority, a folder.
+//! What every row needs: the compared libraries and tools, the built programs, a certificate authority, a
+//! directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,11 @@ use testkit::temp::TempDir;
 
 use crate::arguments::Arguments;
 
-/// Somebody who is compared: a library and a tool.
+/// One side of a comparison: a library and a tool.
 #[derive(Clone)]
 pub struct Subject {
     pub name: String,
-    /// Where its libcurl.so.4 is; `None` is where the system has it.
+    /// Directory of its libcurl.so.4; `None` for the system's library.
     library: Option<PathBuf>,
     tool: PathBuf,
     /// Knows of `WARMWIRE_POOL` and its like.
@@ -41,7 +42,7 @@ impl Bench {
         Ok(Bench { arguments, subjects, authority, directory })
     }
 
-    /// A place for what a row writes.
+    /// The directory for files that a row writes.
     pub fn directory(&self) -> &TempDir {
         &self.directory
     }
@@ -63,7 +64,7 @@ impl Bench {
         self.arguments.runs
     }
 
-    /// A program of bench/programs, built when it is first asked for.
+    /// Returns a program of bench/programs, built at first use.
     pub fn program(&self, name: &str) -> io::Result<PathBuf> {
         program(name)
     }
@@ -75,7 +76,7 @@ impl Bench {
         command
     }
 
-    /// Has a command run on a subject's library, or on the system's.
+    /// Makes a command use a subject's library, or the system's.
     pub fn prepare(&self, command: &mut Command, subject: Option<&Subject>) {
         command.env("CA", self.ca());
         for variable in
@@ -94,7 +95,7 @@ impl Subject {
         &self.tool
     }
 
-    /// Whether that is a tool of its own, or the system's beside another library.
+    /// Returns whether the subject has a tool of its own, not the system's tool with another library.
     pub fn has_tool(&self) -> bool {
         self.name == SYSTEM || self.tool != Path::new(SYSTEM_TOOL)
     }
@@ -123,7 +124,7 @@ fn subjects(ours: Option<&Path>) -> io::Result<Vec<Subject>> {
     Ok(all)
 }
 
-/// What a program prints; how it ended badly otherwise.
+/// Returns a command's output; an error with its status if it failed.
 pub fn output(command: &mut Command) -> io::Result<String> {
     let output = command.output().map_err(|error| io::Error::other(format!("{command:?}: {error}")))?;
     if !output.status.success() {

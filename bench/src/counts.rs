@@ -1,10 +1,10 @@
-//! What does not hang on the machine's mood: instructions, allocations, memory and sizes. bench/counts.tsv
-//! has those that were recorded; one that has grown by more than 3 % is a failure, and a wanted change is
-//! recorded (`make record-counts`).
+//! Figures that do not depend on the machine's load: instructions, allocations, memory and sizes.
+//! bench/counts.tsv holds the recorded ones. A figure that has grown by more than 3 % is a failure; an
+//! intended change is recorded (`make record-counts`).
 //!
-//! Instructions are callgrind's, of the library's own code alone: what the system's libc and the kernel do is
-//! theirs, and ring and memchr choose their code by what the processor can. Two runs of different length are
-//! compared, so that start and end fall out. The library is one that was linked with its symbols (`link.sh
+//! Instructions are counted by callgrind in the library's own code only: libc and the kernel are left out,
+//! and so are ring and memchr, which choose their code by the processor's features. Two runs of different
+//! length are compared, which removes start and end. The library is one linked with its symbols (`link.sh
 //! --symbols`).
 
 use std::collections::BTreeMap;
@@ -20,17 +20,18 @@ use crate::arguments::Arguments;
 use crate::context::{Bench, OURS, Subject, output, root, target_directory};
 use crate::valgrind::{allocations, each, under};
 
-/// More than this share above what was recorded is too much.
+/// The allowed ratio to the recorded figure.
 const MOST: f64 = 1.03;
-/// Into how many pieces a body is cut on its way, and which of the waiting stand beside the busy one, is
-/// chance: what was seen of it in five runs, and a little more.
+/// Figures that vary by chance: into how many pieces a body is cut on its way, and which waiting transfers
+/// are next to the busy one. Allowed is the variation of five runs and a little more.
 const BY_CHANCE: [(&str, f64); 2] =
     [("1 MB down, http: instructions", 1.5), ("an event among 1,000: instructions", 1.06)];
-/// What is above it is counted again, this often: a busy machine hands bytes out in more and smaller pieces.
+/// How often a figure above its limit is counted again: a busy machine delivers bytes in more and smaller
+/// pieces.
 const AGAIN: usize = 2;
-/// Below this difference nothing is said: an allocation in two hundred requests is chance.
+/// Smaller differences are not reported: one allocation in two hundred requests is chance.
 const GRAIN: f64 = 0.1;
-/// Code that is chosen by what the processor can.
+/// Code that is chosen by the processor's features.
 const BY_PROCESSOR: [&str; 3] = ["ring_core", "memchr", "libcrux"];
 const SMALL: usize = 1024;
 const MEGABYTE: usize = 1_000_000;
@@ -127,8 +128,8 @@ impl Work {
     }
 }
 
-/// One busy transfer beside a thousand that wait. Many events, because what a thousand take to begin is not
-/// always the same.
+/// Measures one busy transfer among a thousand waiting ones. Many events, because the start of a thousand
+/// transfers does not always cost the same.
 fn event(bench: &Bench, ours: &Subject) -> io::Result<f64> {
     let server = Holding::plain()?;
     let program = bench.program("crowd")?;
@@ -155,7 +156,7 @@ fn own_instructions(bench: &Bench, command: &mut Command) -> io::Result<f64> {
     profiled(bench, command).map(|(instructions, _)| instructions)
 }
 
-/// The instructions of the library's own code, and what the program printed.
+/// Returns the instructions of the library's own code, and what the program printed.
 fn profiled(bench: &Bench, command: &Command) -> io::Result<(f64, String)> {
     let profile = bench.directory().path().join("profile");
     let file = format!("--callgrind-out-file={}", profile.display());
@@ -163,10 +164,10 @@ fn profiled(bench: &Bench, command: &Command) -> io::Result<(f64, String)> {
     Ok((own_cost(&std::fs::read_to_string(profile)?) as f64, said))
 }
 
-/// The cost of the library's functions by themselves, those left out that the processor decides on.
+/// Sums the cost of the library's functions, without called ones and without those chosen by processor.
 fn own_cost(profile: &str) -> u64 {
-    // A name is told once, as "(7) name", and is its number afterwards. What a call has cost stands on the
-    // line behind it and belongs to the called.
+    // A name is given once, as "(7) name", and by its number afterwards. The line after a call holds the cost
+    // of the called function.
     let (mut objects, mut names) = (BTreeMap::new(), BTreeMap::new());
     let (mut object, mut function, mut of_call, mut cost) = ("", "", false, 0);
     for line in profile.lines() {
@@ -221,8 +222,7 @@ fn text(counted: &BTreeMap<String, f64>) -> String {
     out
 }
 
-/// What is more than it was; what was not recorded is as much.
-/// By what a number may be above the one that was recorded.
+/// The allowed ratio of a figure to the recorded one.
 fn most(name: &str) -> f64 {
     BY_CHANCE.iter().find(|(other, _)| *other == name).map_or(MOST, |(_, most)| *most)
 }

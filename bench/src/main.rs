@@ -1,15 +1,14 @@
-//! `make bench`: how much faster, and at what? The same programs on each libcurl, against the same servers,
-//! in turn.
+//! `make bench`: compares the same programs on each libcurl, against the same servers, in turn.
 //!
-//! What can be measured is a [row](rows::ROWS), chosen by words that its name contains. A row says what it is
-//! held against. Every run of a row meets every subject, and who begins changes: what slows the machine for a
-//! while slows all. Written are bench/RESULTS.md, and beside it results.json and a picture for each quantity:
-//! medians, spread, and the ratio to the system's libcurl in the runs beside. Trust the ratios.
+//! What can be measured is a [row](rows::ROWS), selected by words that its name contains. Each row names its
+//! limit. Every run of a row measures every subject, and the order changes: a slow phase of the machine then
+//! slows all of them. Writes bench/RESULTS.md, results.json and a picture for each quantity: medians, spread,
+//! and the ratio to the system's libcurl in the same runs. The ratios are more reliable than the figures.
 //!
 //! usage: `warmwire-bench [--ours DIR] [--runs N] [--quick] [--readme] [--out DIR] [--list] [WORD...]`, or
 //! `warm`, which writes the library's order of functions (`warm.rs`), or `counts [--record]`, which counts
 //! instructions (`counts.rs`), or `soak [--minutes N] [WAY...]`, which looks for what grows (`soak.rs`). The
-//! environment's LIBCURL names the folder of one more libcurl.so.4, and CURL one more tool.
+//! environment variable LIBCURL names the directory of one more libcurl.so.4, and CURL one more tool.
 
 mod arguments;
 mod context;

@@ -1,4 +1,4 @@
-//! What a row comes to: cases, in each of which some subjects were measured by the same quantities.
+//! The result of a row: cases, in each of which subjects were measured by the same quantities.
 
 use std::io;
 
@@ -13,7 +13,7 @@ const fn quantity(name: &'static str, unit: &'static str) -> Quantity {
     Quantity { name, unit }
 }
 
-/// Of the client's process alone.
+/// CPU time of the client's process only.
 pub const CPU: Quantity = quantity("CPU", "µs");
 pub const TIME: Quantity = quantity("time", "µs");
 pub const CALLS: Quantity = quantity("system calls", "");
@@ -55,7 +55,7 @@ impl Figure {
         self.runs.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Against another subject in the run beside it; `None` where that has nothing of the kind.
+    /// Median of the ratios to another subject in the same run; `None` if that has no such figure.
     pub fn ratio_to(&self, other: &Figure) -> Option<f64> {
         let beside = self.runs.iter().zip(&other.runs).filter(|(_, theirs)| **theirs != 0.0);
         let ratios: Vec<f64> = beside.map(|(own, theirs)| own / theirs).collect();
@@ -70,8 +70,7 @@ impl Line {
 }
 
 impl Case {
-    /// Has `run` measure each subject so many times, in turns that change: whoever comes second finds warmer
-    /// caches.
+    /// Runs `run` so many times for each subject, in changing order: the second one finds warmer caches.
     pub fn in_turns(
         name: impl Into<String>,
         times: usize,

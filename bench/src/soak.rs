@@ -1,7 +1,7 @@
-//! `make soak MINUTES=n`: the library at work for as long as one likes, in three ways
-//! (bench/programs/soak.c): ten thousand connections that come and go in one multi handle, 64 threads on the
-//! process-wide pool, a million easy handles. Memory, descriptors and latency are written down over time, as
-//! target/soak/WAY.tsv and WAY.svg; what grows after it has warmed up is an error.
+//! `make soak MINUTES=n`: a long run of the library in three modes (bench/programs/soak.c): ten thousand
+//! connections that open and close in one multi handle, 64 threads on the process-wide pool, a million easy
+//! handles. Memory, descriptors and latency over time are written to target/soak/WAY.tsv and WAY.svg; growth
+//! after the warm-up is an error.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,17 +13,17 @@ use testkit::holding::Holding;
 use crate::arguments::Arguments;
 use crate::context::{program, target_directory};
 
-/// The ways of the program, each with how many of what it has.
+/// The modes of the program, each with its count of connections, threads or handles.
 const WAYS: [(&str, u32); 3] = [("churn", 10_000), ("pool", 64), ("handles", 1_000_000)];
 /// Lines of figures in a run.
 const LINES: f64 = 120.0;
-/// The first part of a run, in which caches and arenas fill: nothing is said against what grows there.
+/// The first part of a run, in which caches and arenas fill: growth there is allowed.
 const WARM_UP: f64 = 0.4;
 /// Growth of the highest figure from the middle of a run to its end that is no leak: allocators spread, and
 /// counts of connections wander.
 const MORE: f64 = 1.1;
 
-/// What is written down, beside the time.
+/// What is recorded, next to the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Column {
     name: &'static str,
@@ -44,7 +44,7 @@ const COLUMNS: [Column; 6] = [
 /// Seconds, then the columns.
 type Line = Vec<f64>;
 
-/// Runs those ways whose names are asked for.
+/// Runs the selected modes.
 pub fn run(arguments: &Arguments) -> io::Result<()> {
     let library = arguments.ours.as_ref().ok_or(io::Error::other("soak wants --ours"))?;
     let seconds = arguments.minutes * 60.0;
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
         let mut command = Command::new(&program);
         command.args([way, &seconds.to_string(), &(seconds / LINES).to_string()]);
         command.args([&count.to_string(), &server.url("").replace("127.0.0.1", "%s")]);
-        // What threads put by counts as in use, and with 64 of them it takes an hour until that is full.
+        // Freed memory in thread caches counts as in use, and with 64 threads they need an hour to fill.
         command.env("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0").env("LD_LIBRARY_PATH", library);
         let lines = watch(&mut command)?;
         fs::write(folder.join(format!("{way}.tsv")), table(&lines))?;
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
     if faults.is_empty() { Ok(()) } else { Err(io::Error::other(faults.join("\n"))) }
 }
 
-/// What the program says while it runs.
+/// Reads the program's output while it runs.
 fn watch(command: &mut Command) -> io::Result<Vec<Line>> {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let said = BufReader::new(child.stdout.take().expect("it is piped"));
@@ -89,7 +89,7 @@ fn watch(command: &mut Command) -> io::Result<Vec<Line>> {
     }
 }
 
-/// What is higher in the last third than it ever was in the middle, after the warm-up, and by more than is
+/// Columns that are higher in the last third than ever in the middle, after the warm-up, by more than is
 /// allowed.
 fn grown(lines: &[Line]) -> Vec<String> {
     let Some(end) = lines.last().map(|line| line[0]).filter(|_| lines.len() >= 10) else {
@@ -165,7 +165,7 @@ fn picture(way: &str, lines: &[Line]) -> String {
 mod tests {
     use super::*;
 
-    /// Lines whose column `at` is what `value` says of the time, of a hundred seconds.
+    /// Lines whose column `at` is `value` of the time, for a hundred seconds.
     fn lines(at: usize, value: fn(f64) -> f64) -> Vec<Line> {
         let line = |second: u32| {
             let mut line = vec![1000.0; COLUMNS.len() + 1];

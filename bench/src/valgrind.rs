@@ -1,9 +1,10 @@
-//! What valgrind counts of a command: instructions and allocations, which do not hang on the machine's mood.
+//! Figures of a command that valgrind counts: instructions and allocations, which do not depend on the
+//! machine's load.
 
 use std::io;
 use std::process::Command;
 
-/// A command under another one: its name, and what goes before the first one's.
+/// Returns a command that runs `command` under another program: its name and its flags.
 pub fn under(command: &Command, outer: &[&str]) -> Command {
     let (name, flags) = outer.split_first().expect("a command has a name");
     let mut whole = Command::new(name);
@@ -27,12 +28,12 @@ pub fn allocations(command: &Command) -> io::Result<f64> {
     told(command, &["--tool=dhat", "--dhat-out-file=/dev/null"], " bytes in ")
 }
 
-/// What one of many takes, by two runs of different length: start and end fall out.
+/// Cost of one of many, from two runs of different length, which removes start and end.
 pub fn each((few, many): (usize, usize), counted: impl Fn(usize) -> io::Result<f64>) -> io::Result<f64> {
     Ok((counted(many)? - counted(few)?) / (many - few) as f64)
 }
 
-/// The number behind the first mention of `mark` in what a tool of valgrind's says.
+/// The number after the first mention of `mark` in the output of a valgrind tool.
 fn told(command: &Command, flags: &[&str], mark: &str) -> io::Result<f64> {
     let output = under(command, &[&["valgrind"], flags].concat()).output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

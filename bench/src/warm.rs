@@ -1,12 +1,12 @@
-//! `make warm`: which functions of the library a request or a mail over a kept connection runs, written down
-//! as a linker script (crates/capi/warm.ld) that has them stand together.
+//! `make warm`: finds the functions of the library that a request or a mail over a kept connection runs, and
+//! writes a linker script (crates/capi/warm.ld) that places them together.
 //!
-//! Measured: between two requests the server and the kernel take the caches, so that a request pays for each
-//! line of code it comes by and for each page, not for the instructions. Spread over the library a GET
-//! touched 106 pages of code, together 45; CPU per request fell by a tenth.
+//! Measured: between two requests the server and the kernel evict the caches, so that a request pays for each
+//! cache line of code and for each page, not for the instructions. With functions spread over the library a
+//! GET touched 106 pages of code, with them together 45; CPU per request fell by a tenth.
 //!
-//! The functions are found by callgrind under the benchmark's own programs, on a library linked with its
-//! symbols (`link.sh --symbols`). A name without a match does no harm: the list grows old gracefully.
+//! The functions are found by callgrind with the benchmark's own programs, on a library linked with its
+//! symbols (`link.sh --symbols`). A name without a match does no harm, so an outdated list still works.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
         command.arg(format!("--callgrind-out-file={}", profile.display()));
         command.arg(program(name)?).args(words);
         output(command.env("LD_LIBRARY_PATH", library).env("CA", &ca))?;
-        // What a request runs stands close together, and behind it what only mails need.
+        // Functions of a request stand first, then those that only mails need.
         let kind = usize::from(*name == "mail");
         for function in warm_functions(&profile)? {
             sections.entry(section(&function)).or_insert(kind);
@@ -75,8 +75,8 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
 /// The library's functions that are called as often as there are requests.
 fn warm_functions(profile: &Path) -> io::Result<Vec<String>> {
     let text = std::fs::read_to_string(profile)?;
-    // A name is told once, as "(7) name", and is its number afterwards. The called one stands in the caller's
-    // object unless another is named.
+    // A name is given once, as "(7) name", and by its number afterwards. The called function is in the
+    // caller's object unless another is named.
     let (mut objects, mut names) = (BTreeMap::new(), BTreeMap::new());
     let (mut object, mut called_object, mut called) = ("", "", "");
     let mut calls: BTreeMap<(&str, &str), u64> = BTreeMap::new();
@@ -110,7 +110,7 @@ fn told<'a>(known: &mut BTreeMap<&'a str, &'a str>, text: &'a str) -> &'a str {
 }
 
 /// The section of a function in an object file. Hashes of crates and instances change with the compiler and
-/// are left open, and so is what a linker script would misread.
+/// become wildcards, as does what a linker script would misread.
 fn section(name: &str) -> String {
     let mut pattern = name.to_owned();
     if let Some(at) = pattern.rfind("17h").filter(|_| pattern.starts_with("_ZN")) {

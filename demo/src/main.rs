@@ -51,7 +51,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
     Ok(arguments)
 }
 
-/// Whether everything that must hold for our library held.
+/// Runs the demo; returns whether all conditions for our library were met.
 fn run(arguments: Arguments) -> Result<bool, String> {
     let started = Instant::now();
     let text = |error: std::io::Error| error.to_string();
@@ -85,8 +85,8 @@ fn run(arguments: Arguments) -> Result<bool, String> {
     Ok(arguments.ours.is_none() || report::verdict(&outcomes))
 }
 
-/// What runs side by side. A sequential client behind the link waits nearly all of its time, so a few of them
-/// don't disturb each other; those that work hard run alone.
+/// Scenarios that run in parallel. A sequential client behind the link waits nearly all of its time, so a few
+/// of them don't disturb each other; those that work hard run alone.
 fn groups() -> [Vec<(Scenario, Mode)>; 4] {
     use Mode::{Kept, KeptOneHandle, Multi, Naive, NaivePool};
     use Scenario::{Ftp, Https};

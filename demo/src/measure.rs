@@ -65,7 +65,7 @@ pub struct Job {
     rounds: usize,
 }
 
-/// What it did.
+/// The result of one scenario in one mode.
 pub struct Outcome {
     pub scenario: Scenario,
     pub mode: Mode,

@@ -57,7 +57,7 @@ pub fn draw(outcomes: &[Outcome], round_trip: Duration) -> String {
     svg
 }
 
-/// Draws one scenario and gives where the next begins.
+/// Draws one scenario and returns where the next begins.
 fn panel(svg: &mut String, axis: &Axis, top: f64, title: &str, outcomes: &[&Outcome]) -> f64 {
     text(svg, 20.0, top + 18.0, "start", 14, title);
     let (begin, end) = (top + 30.0, top + 30.0 + outcomes.len() as f64 * ROW);

@@ -16,7 +16,7 @@ impl Programs {
     }
 }
 
-/// Where the demo leaves its results.
+/// Directory of the demo's results.
 pub fn output_directory() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| "target".into());
     root().join(target).join("demo")

@@ -1,10 +1,10 @@
-//! The table, the JSON file, and what must hold.
+//! The table, the JSON file, and the conditions.
 
 use crate::measure::{Mode, Outcome, Scenario};
 
 /// The naive program over the process-wide pool may cost this much more than the tuned one.
 const POOL_LIMIT: f64 = 1.15;
-/// Without a pool the naive program costs at least this much more: else the demo shows nothing.
+/// Without a pool the naive program costs at least this factor more; otherwise the demo shows nothing.
 const NAIVE_FLOOR: f64 = 2.0;
 
 pub fn table(outcomes: &[Outcome]) {
@@ -48,7 +48,7 @@ pub fn json(outcomes: &[Outcome]) -> String {
     format!("[\n{}\n]\n", rows.collect::<Vec<_>>().join(",\n"))
 }
 
-/// Whether what the demo is to show was shown; says so.
+/// Prints and returns whether the demo's conditions are met.
 pub fn verdict(outcomes: &[Outcome]) -> bool {
     let failed: usize = outcomes.iter().map(|outcome| outcome.failed).sum();
     let mut holds = failed == 0;

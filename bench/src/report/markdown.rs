@@ -17,7 +17,7 @@ pub fn text(machine: &str, outcomes: &[Outcome], pictures: &[(Quantity, &str)]) 
     out
 }
 
-/// The tables alone.
+/// Only the tables.
 pub fn tables(outcomes: &[Outcome]) -> String {
     outcomes.iter().map(table).collect()
 }
@@ -72,7 +72,7 @@ fn cell(case: &Case, figure: &Figure) -> String {
     text
 }
 
-/// Three digits, and all that stand before the point.
+/// Three digits, and all digits before the point.
 fn shown(value: f64) -> String {
     match value.abs() {
         x if !x.is_finite() => "–".to_owned(),

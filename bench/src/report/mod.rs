@@ -1,5 +1,5 @@
-//! What is left of a run: RESULTS.md for readers, results.json for programs, pictures; and, when asked for,
-//! README.md's table.
+//! The reports of a run: RESULTS.md for readers, results.json for programs, pictures; and README.md's table
+//! if asked for.
 
 mod json;
 mod markdown;
@@ -36,12 +36,12 @@ pub fn write_readme(outcomes: &[Outcome]) -> io::Result<()> {
     readme::write(&machine(), outcomes)
 }
 
-/// Tells it on the terminal.
+/// Prints the tables on the terminal.
 pub fn print(outcomes: &[Outcome]) {
     print!("{}", markdown::tables(outcomes));
 }
 
-/// What the machine is.
+/// Describes the machine.
 fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(PathBuf::from(path)).unwrap_or_default();
     let processors = read("/proc/cpuinfo");
@@ -52,7 +52,7 @@ fn machine() -> String {
     format!("{count} × {}, Linux {}", model.trim(), read("/proc/sys/kernel/osrelease").trim())
 }
 
-/// A subject's figure beside that of the first subject that has the quantity.
+/// Returns the ratio of a figure to that of the first subject that has the quantity.
 fn ratio(case: &Case, figure: &Figure) -> Option<f64> {
     let base = case.lines.iter().find_map(|line| line.figure(figure.quantity))?;
     (!std::ptr::eq(base, figure)).then(|| figure.ratio_to(base)).flatten()

@@ -1,4 +1,4 @@
-//! What README.md shows of a run: the picture of CPU and a short table, between two marks.
+//! The part of README.md that shows a run: the picture of CPU time and a short table, between two marks.
 
 use std::io;
 
@@ -57,8 +57,8 @@ fn table(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// The first line of either, which may say how it goes about it; none where one of the two has no such
-/// figure.
+/// A table line from the first measured line of either side, which may name its mode; `None` if one of the
+/// two has no such figure.
 fn line(row: &str, case: &Case) -> Option<String> {
     let of = |name: &str| case.lines.iter().find(|line| line.subject.split(',').next() == Some(name));
     let (ours, system) = (of(OURS)?, of(SYSTEM)?);

@@ -11,7 +11,7 @@ const BAR: f64 = 14.0;
 const MOST: f64 = 2.0;
 const COLOURS: [&str; 5] = ["#9aa5b1", "#d9480f", "#1c7ed6", "#2f9e44", "#7048e8"];
 
-/// `None` where nothing can be compared.
+/// Draws the picture; `None` if nothing can be compared.
 pub fn picture(outcomes: &[Outcome], quantity: Quantity) -> Option<String> {
     let mut groups = Vec::new();
     for outcome in outcomes {

@@ -1,5 +1,5 @@
-//! A shell loop that calls the tool once for each URL, over https with as many anchors as a system trusts:
-//! with and without an agent that keeps the connection warm.
+//! A shell loop that runs the tool once for each URL, over https with as many trust anchors as a system has:
+//! with and without an agent that keeps the connection open.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::measure::{Case, Quantity};
 const CALLS: usize = 1_000;
 const A_CALL: Quantity = Quantity { name: "time a call", unit: "µs" };
 
-/// `$1` calls of the rest, whose output goes to a file.
+/// `$1` runs of the remaining words, with the output in a file.
 const LOOP: &str =
     "count=$1; shift; while [ $count -gt 0 ]; do \"$@\" || exit 1; count=$((count-1)); done > out";
 

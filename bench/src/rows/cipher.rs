@@ -1,4 +1,4 @@
-//! The limit of TLS: what its cipher takes for the bytes alone, record by record, without a network.
+//! The limit for TLS: the time of its cipher for the bytes alone, record by record, without a network.
 
 use std::hint::black_box;
 use std::io;
@@ -7,9 +7,9 @@ use std::time::Instant;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::error::Unspecified;
 
-/// Of which cipher, for the report: what both sides of our TLS like best.
+/// The cipher's name for the report: the one that both sides of our TLS prefer.
 pub const NAME: &str = "AES-256-GCM alone";
-/// The most that a record holds.
+/// Largest size of a record.
 const RECORD: usize = 16 * 1024;
 /// A record's header, which is authenticated.
 const HEADER: [u8; 5] = [23, 3, 3, 0x40, 0x11];
@@ -27,7 +27,7 @@ pub fn measure(up: bool, bytes: u64) -> io::Result<Vec<f64>> {
             let tag = key.seal_in_place_separate_tag(nonce(), Aad::from(HEADER), &mut record[..RECORD]);
             black_box(tag.map_err(refused)?.as_ref());
         } else {
-            // What was decrypted is no record any more.
+            // Decrypting overwrote the record in place.
             record.copy_from_slice(&sealed);
             black_box(key.open_in_place(nonce(), Aad::from(HEADER), &mut record).map_err(refused)?);
         }
@@ -39,7 +39,7 @@ fn refused(_: Unspecified) -> io::Error {
     io::Error::other("the cipher refuses")
 }
 
-/// Of this thread, as the scheduler has it: the first of three numbers, nanoseconds.
+/// CPU time of this thread from the scheduler: the first of three numbers, in nanoseconds.
 fn cpu_us() -> io::Result<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let spent = text.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());

@@ -1,6 +1,5 @@
-//! The first byte over https on a process that has done nothing before and trusts as many anchors as a system
-//! does. What the handshake costs is told by the process's own clock, seen from outside: from its hello on
-//! the wire to its request.
+//! The first byte over https in a fresh process that trusts as many anchors as a system does. The handshake's
+//! cost is read from the process's CPU clock from outside: from its ClientHello on the wire to its request.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::{Ipv4Addr, TcpListener};
@@ -51,7 +50,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     ])
 }
 
-/// The system's anchors and ours, which stands last.
+/// Returns a file of the system's anchors, with ours as the last one.
 pub fn anchors(bench: &Bench) -> io::Result<PathBuf> {
     const END: &str = "-----END CERTIFICATE-----\n";
     let mut all = String::new();
@@ -60,7 +59,7 @@ pub fn anchors(bench: &Bench) -> io::Result<PathBuf> {
     if some.len() < ANCHORS / 2 {
         return Err(io::Error::new(ErrorKind::NotFound, "the system trusts too few to be measured by"));
     }
-    // A system that has fewer of them is given some twice.
+    // A system with fewer anchors gets some twice.
     let missing = ANCHORS - 1 - some.len();
     some.extend_from_within(..missing);
     bench.directory().write("anchors.pem", some.concat() + bench.authority.ca_pem())

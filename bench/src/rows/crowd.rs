@@ -8,7 +8,7 @@ use testkit::holding::Holding;
 use crate::context::{Bench, numbers, output};
 use crate::measure::{Case, Figure, Line, Quantity};
 
-/// What bench/programs/crowd.c tells, by its names.
+/// The figures that bench/programs/crowd.c prints, by name.
 const FIGURES: [(&str, Quantity); 9] = [
     ("start_cpu_us", Quantity { name: "CPU per start", unit: "µs" }),
     ("event_cpu_us", Quantity { name: "CPU per event", unit: "µs" }),
@@ -21,7 +21,7 @@ const FIGURES: [(&str, Quantity); 9] = [
     ("connection_bytes", Quantity { name: "idle connection", unit: "bytes" }),
 ];
 
-/// Bytes that come one at a time to the one busy transfer.
+/// Number of bytes that arrive one at a time at the busy transfer.
 const EVENTS: usize = 1000;
 
 pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
@@ -45,8 +45,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// What the kernel takes for as many starts, whoever asks it: a connection, a request, the beginning of a
-/// reply.
+/// The kernel's cost of as many starts without a library: a connection, a request, the beginning of a reply.
 fn bare(bench: &Bench, count: usize, url: &str) -> io::Result<Line> {
     let program = bench.program("holds")?;
     let run = |_| Ok(numbers(Command::new(&program).args([&count.to_string(), url]))?[0]);

@@ -1,5 +1,5 @@
 //! Small files by FTP over a link: from one server, and from 60 at a time. The servers are vsftpd, which
-//! wants root, each a process of its own behind testkit's link.
+//! needs root, each a separate process behind testkit's link.
 
 use std::io;
 use std::process::Command;
@@ -14,14 +14,14 @@ use crate::measure::{Case, FAILED, Quantity};
 /// Bytes of the file.
 const SIZE: usize = 2048;
 const PARALLEL: usize = 60;
-/// From one server, and from each of many: together no more connections than the kernel has ports for, which
-/// it gives out again after a minute.
+/// Files from one server, and from each of many: in total no more connections than the kernel has ports,
+/// which it reuses after a minute.
 const FILES: [usize; 2] = [60, 10];
 const ROUND_TRIPS_MS: [u64; 3] = [0, 10, 30];
 const MIDDLE: Quantity = Quantity { name: "median of a file", unit: "ms" };
 const LATE: Quantity = Quantity { name: "99th percentile", unit: "ms" };
 
-/// How a program goes about it.
+/// How a program uses the library.
 struct Mode {
     name: &'static str,
     /// A handle for each file, or one kept.
@@ -32,10 +32,10 @@ struct Mode {
 }
 
 const KEPT: Mode = Mode { name: "kept handle", how: "kept", level: "-", process_pool: false };
-/// What every libcurl can do.
+/// The modes of every libcurl.
 const COMMON: [Mode; 2] =
     [KEPT, Mode { name: "a handle each", how: "naive", level: "-", process_pool: false }];
-/// What only ours can.
+/// The modes of our library only.
 const OWN: [Mode; 4] = [
     Mode { name: "a handle each, process pool", how: "naive", level: "-", process_pool: true },
     Mode { name: "kept, waiting as curl", how: "kept", level: "0", process_pool: false },

@@ -1,7 +1,7 @@
-//! What programs in Perl and PHP notice. The same script runs on each libcurl, in turn, beside the language's
+//! What programs in Perl and PHP gain. The same script runs on each libcurl, in turn, next to the language's
 //! own clients.
 //!
-//! For each request, without the start of the interpreter; perl and php count their own CPU.
+//! Figures are per request, without the start of the interpreter; perl and php count their own CPU time.
 
 use std::io;
 use std::process::Command;
@@ -12,7 +12,7 @@ use super::requests::SMALL;
 use crate::context::{Bench, Subject, numbers, root};
 use crate::measure::{CPU, Case, TIME};
 
-/// A language's interpreter, script and what it is asked to do.
+/// A language's interpreter, script and clients.
 struct Language {
     interpreter: &'static str,
     script: &'static str,
@@ -23,7 +23,7 @@ struct Language {
 struct Workload {
     name: &'static str,
     count: usize,
-    /// What the script is told of the workload, where it knows several.
+    /// The script's argument for the workload, if it knows several.
     word: Option<&'static str>,
     clients: &'static [Client],
 }
@@ -107,7 +107,7 @@ fn measure(bench: &Bench, language: &Language) -> io::Result<Vec<Case>> {
     language.workloads.iter().map(|workload| language.case(bench, workload, &nginx)).collect()
 }
 
-/// Who runs: what uses libcurl on each, the pool on ours alone, the others once.
+/// The runners of a client: one that uses libcurl runs on each, the pool only on ours, the others once.
 fn runners<'a>(bench: &'a Bench, workload: &Workload) -> Vec<(&'static Client, Option<&'a Subject>)> {
     let subjects = |client: &Client| -> Vec<Option<&Subject>> {
         let all = bench.subjects.iter();

@@ -1,5 +1,5 @@
-//! One large file: what a byte costs, beside a process that sends and one that receives, and beside the
-//! cipher alone.
+//! One large file: the cost of a byte, compared with a process that only sends and one that only receives,
+//! and with the cipher alone.
 
 use std::io;
 use std::process::Command;
@@ -46,7 +46,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Who would be as fast as it gets.
+/// The programs that are as fast as possible.
 #[derive(Clone, Copy)]
 struct Limit {
     secure: bool,
@@ -83,7 +83,7 @@ fn beside(
     })
 }
 
-/// Milliseconds of CPU for a GB, and MB a second, from what a program says of one request.
+/// Milliseconds of CPU per GB, and MB per second, from a program's figures of one request.
 fn per_gb(figures: &[f64], size: u64) -> io::Result<Vec<f64>> {
     let [cpu_us, wall_us, ..] = figures else { return Err(io::Error::other(format!("what is {figures:?}"))) };
     Ok(vec![cpu_us / 1e3 / (size as f64 / GB), size as f64 / wall_us])

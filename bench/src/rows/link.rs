@@ -1,5 +1,5 @@
-//! Two network namespaces with a delay between them: the shared tool `delaylink`, which holds back every
-//! packet, SYN included. It wants root.
+//! Two network namespaces with a delay between them: the shared tool `delaylink`, which delays every packet,
+//! SYN included. It needs root.
 
 use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::measure::Quantity;
 /// The servers' end.
 pub const SERVER: &str = "10.211.7.2";
 const CLIENT: &str = "10.211.7.1";
-/// Nobody is there: what is sent to it is lost on the way.
+/// An address without a host: packets to it are lost on the way.
 pub const SILENT: &str = "fd77::2";
 const CLIENT_SIX: &str = "fd77::1/64";
 const ROUND_TRIP: Duration = Duration::from_millis(100);
@@ -61,7 +61,7 @@ impl Link {
 }
 
 impl Link {
-    /// IPv6 has a route over the link, and nobody at its end.
+    /// Gives IPv6 a route over the link to an address without a host.
     fn with_silent_family(self) -> io::Result<Link> {
         let words = ["-n", &self.near, "addr", "add", CLIENT_SIX, "dev", "dl0", "nodad"];
         output(Command::new("ip").args(words))?;
@@ -99,8 +99,8 @@ pub enum Way {
     Up,
 }
 
-/// One connection of TCP's with the same bytes: what the link itself takes. This is its server; ended on
-/// drop.
+/// One TCP connection with the same bytes: the time of the link itself. This is its server; dropping it ends
+/// it.
 pub struct Plain(Child);
 
 impl Plain {
@@ -118,7 +118,7 @@ impl Plain {
         }
     }
 
-    /// What python3 is told for its other end.
+    /// Arguments of python3 for the client's end.
     pub fn client(address: &str, size: usize, way: Way) -> [String; 6] {
         let letter = if way == Way::Down { "d" } else { "u" };
         let words = ["-c", PLAIN_CLIENT, address, &PLAIN_PORT.to_string(), &size.to_string(), letter];
@@ -159,7 +159,7 @@ if sys.argv[4] == 'd':
 else:
     c.sendall(bytes(size)); c.recv(1)";
 
-/// The tool's source is not the project's: it stands in the shared folder.
+/// Path of the tool's source, which is not part of the project: it lies in the shared directory.
 fn source() -> io::Result<PathBuf> {
     let shared = std::env::var_os("WARMWIRE_SHARED").map(PathBuf::from);
     let shared = shared.unwrap_or_else(|| root().join("../shared"));

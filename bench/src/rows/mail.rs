@@ -12,10 +12,10 @@ use crate::context::{Bench, numbers};
 use crate::measure::{CPU, Case, FAILED, INSTRUCTIONS, TIME};
 use crate::valgrind::{each, instructions};
 
-/// As long as those that are sent.
+/// As long as the mails that are sent.
 const SIZE: usize = 2048;
 const MAILS: usize = 300;
-/// The wait between two mails leaves caches cold, now more and now less: one run tells little of it.
+/// The wait between two mails leaves caches cold, by varying amounts: one run is not enough.
 const RUNS: usize = 3;
 const ROUND_TRIP: Duration = Duration::from_millis(20);
 

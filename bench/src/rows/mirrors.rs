@@ -1,5 +1,5 @@
-//! One large file from two mirrors, each of which is only so fast: by the tool, and by other people's
-//! downloaders. Whoever fetches from both, and keeps both busy to the end, takes half the time.
+//! One large file from two mirrors of limited speed: by our tool, and by other downloaders. A tool that
+//! fetches from both, and keeps both busy to the end, takes half the time.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,14 +20,14 @@ const SIZE: u64 = 1_000_000_000;
 /// Half a minute each at best.
 const MOST_RUNS: usize = 3;
 
-/// Who fetches it, and how.
+/// The tool that fetches the file, and its mode.
 enum Way<'a> {
     /// Ours, from both.
     Segments(&'a Subject),
     /// From the first mirror.
     Tool(&'a Subject),
     Aria2(PathBuf),
-    /// It fetches pieces from the first mirror alone, also where a Metalink names both.
+    /// It fetches pieces only from the first mirror, even if a Metalink names both.
     Wget2(PathBuf),
 }
 

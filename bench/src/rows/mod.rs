@@ -1,5 +1,5 @@
-//! The registry of what can be measured. A row is an entry here and a function that answers its cases; a file
-//! of its own for each kind of program.
+//! The registry of what can be measured. A row is an entry here and a function that returns its cases; each
+//! kind of program has its own file.
 
 mod agent;
 mod cipher;
@@ -34,7 +34,7 @@ pub struct Row {
     pub name: &'static str,
     /// What a user does.
     pub about: &'static str,
-    /// What it is held against: who would be as fast as it gets.
+    /// The limit for comparison: what would be as fast as possible.
     pub limit: &'static str,
     measure: fn(&Bench) -> io::Result<Vec<Case>>,
 }
@@ -159,7 +159,7 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-/// Tells what can be measured.
+/// Prints what can be measured.
 pub fn list() -> io::Result<()> {
     for Row { name, about, limit, .. } in ROWS {
         println!("{name:<8} {about}; held against {limit}");
@@ -167,7 +167,8 @@ pub fn list() -> io::Result<()> {
     Ok(())
 }
 
-/// Measures what was asked for, and writes the report after each row: what was measured is kept.
+/// Measures the selected rows, and writes the report after each row, so that an interrupted run keeps its
+/// results.
 pub fn run(arguments: Arguments) -> io::Result<()> {
     let bench = Bench::new(arguments)?;
     let chosen: Vec<&Row> = ROWS.iter().filter(|row| bench.arguments.wants(row.name)).collect();
@@ -180,12 +181,12 @@ pub fn run(arguments: Arguments) -> io::Result<()> {
         let started = Instant::now();
         let cases = match (row.measure)(&bench) {
             Ok(cases) => Ok(cases),
-            // What needs root, or a program that is not there, is left out with a word.
+            // A row that needs root or a missing program is left out with a message.
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => {
                 eprintln!("  left out: {error}");
                 Err(error.to_string())
             }
-            // One that fails keeps nobody from the others, and is told at the end.
+            // A failed row does not stop the others, and is reported at the end.
             Err(error) => {
                 eprintln!("  failed: {error}");
                 failed.push(row.name);

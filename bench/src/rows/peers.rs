@@ -1,6 +1,6 @@
-//! Other people's clients at the same task: as many small GETs over one kept connection, many at once; and
-//! their command line tools, which write files. Those that are not installed are left out. What they print is
-//! what bench/programs/gets.c prints.
+//! Other clients at the same task: as many small GETs over one kept connection, and many in parallel; and
+//! their command line tools, which write files. Those that are not installed are left out. They print the
+//! same figures as bench/programs/gets.c.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind};
@@ -13,7 +13,7 @@ use super::requests::SMALL;
 use crate::context::{Bench, Subject, numbers, output, root, target_directory};
 use crate::measure::{CPU, Case, TIME};
 
-/// A program that is told what to do: `get URL COUNT`, or `parallel URL COUNT`.
+/// A program that takes arguments: `get URL COUNT`, or `parallel URL COUNT`.
 struct Peer {
     name: String,
     command: Vec<String>,
@@ -58,7 +58,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Who downloads what a list names, and with what words.
+/// A tool that downloads the files of a list, with its mode.
 enum Downloader<'a> {
     Tool(&'a Subject),
     Wget2(PathBuf),
@@ -106,7 +106,7 @@ fn files(bench: &Bench, nginx: &Nginx) -> io::Result<Case> {
             let subject = bench.subjects.iter().find(|subject| subject.name == all[at].0);
             let mut command = bench.command(&starts, subject.unwrap_or(&bench.subjects[0]));
             let whole = numbers(command.arg("1").arg(program).args(words))?;
-            // wget2 and aria2 may fail and tell nobody.
+            // wget2 and aria2 may fail without an error code.
             let written = std::fs::read_dir(&folder)?.count();
             std::fs::remove_dir_all(&folder)?;
             std::fs::create_dir_all(&folder)?;
@@ -119,7 +119,7 @@ fn files(bench: &Bench, nginx: &Nginx) -> io::Result<Case> {
     Ok(case)
 }
 
-/// Who is there.
+/// Returns the installed clients.
 fn peers(bench: &Bench) -> io::Result<Vec<Peer>> {
     let script = |name: &str| root().join("bench/programs").join(name).display().to_string();
     let mut all = Vec::new();
@@ -160,7 +160,7 @@ fn peers(bench: &Bench) -> io::Result<Vec<Peer>> {
     }
 }
 
-/// A client on reqwest, whose crates are fetched for this alone.
+/// Builds a client on reqwest, whose crates are fetched only for this.
 fn reqwest() -> io::Result<String> {
     let (manifest, target) = ("bench/programs/reqwest/Cargo.toml", target_directory().join("bench/reqwest"));
     let mut build = Command::new("cargo");
@@ -169,7 +169,7 @@ fn reqwest() -> io::Result<String> {
     Ok(target.join("release/peers-reqwest").display().to_string())
 }
 
-/// The same on our own crate's futures, one thread for everything as there.
+/// Builds the same client on our crate's futures, with one thread for everything as there.
 fn crate_in_tokio() -> io::Result<String> {
     let target = target_directory();
     let mut build = Command::new("cargo");

@@ -1,5 +1,5 @@
-//! What taking a connection from a pool and giving it back costs, with ten idle ones and with ten thousand:
-//! the same. No server and no socket is in it; the connections are alive and say nothing.
+//! The cost of taking a connection from a pool and giving it back, with ten idle ones and with ten thousand:
+//! it is the same. No server and no socket is involved; the connections stay alive and silent.
 
 use std::io;
 use std::time::Instant;
@@ -32,7 +32,7 @@ fn take_and_give_back(idle: usize) -> f64 {
     let keys: Vec<Key> = (0..idle).map(|n| of_host(&format!("host{n}.test"), 443)).collect();
     let made: Vec<_> = keys.iter().map(|key| acquire(&pool, key)).collect();
     made.into_iter().zip(&keys).for_each(|(acquired, key)| give_back(acquired, &runtime, key));
-    // The same ten in turn, so that it is the pool's size that differs and not what the caches hold.
+    // The same ten in turn, so that only the pool's size differs, not the contents of the caches.
     let asked: Vec<&Key> = keys.iter().step_by(idle / 10).collect();
     let started = Instant::now();
     for round in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! GETs and PUTs of the same few files: over one kept handle, many at once, over HTTP/2 and HTTP/3.
+//! GETs and PUTs of the same few files: over one kept handle, in parallel, over HTTP/2 and HTTP/3.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -13,16 +13,16 @@ use crate::valgrind::{allocations, each, instructions, under};
 pub const SMALL: usize = 1024;
 pub const LARGE: usize = 335_114;
 const HUGE: usize = 100_000_000;
-/// What an upload sends, and one by way of caddy, whose origin keeps what came.
+/// Size of an upload, and of one through caddy, whose origin stores what arrives.
 const UPLOAD: usize = 50_000_000;
 const SENT: usize = 20_000_000;
 
-/// A program with its arguments but for the count of requests, which stands between the two parts.
+/// A program with its arguments; the count of requests stands between the two parts.
 struct Work {
     program: &'static str,
     before: Vec<String>,
     after: Vec<String>,
-    /// What chooses a version of HTTP that has streams: HTTP2 or HTTP3.
+    /// The HTTP version with streams: HTTP2 or HTTP3.
     version: Option<&'static str>,
     /// The length of each reply's body, where that is known.
     received: Option<usize>,
@@ -67,7 +67,7 @@ impl Work {
         })
     }
 
-    /// Adds what is counted once: by two runs of different length, so that start and end fall out.
+    /// Adds the figures that are counted once: two runs of different length, which removes start and end.
     fn count(&self, bench: &Bench, case: &mut Case, lengths: (usize, usize)) -> io::Result<()> {
         let subject = |at: usize| bench.subjects.get(at).unwrap_or(&bench.subjects[0]);
         case.add(CALLS, |at| each(lengths, |count| self.calls(bench, subject(at), count)))?;
@@ -83,7 +83,7 @@ impl Work {
         let counter = ["strace", "-f", "-c", "-U", "calls,name", "-o", &file];
         output(&mut under(&self.command(bench, subject, count)?, &counter))?;
         let text = std::fs::read_to_string(&summary)?;
-        // Two columns, calls and name; lines of dashes and the total are left out.
+        // Two columns, calls and name; lines of dashes and the total are skipped.
         let calls = text.lines().filter_map(|line| {
             let words: Vec<&str> = line.split_whitespace().collect();
             words.get(1).filter(|name| **name != "total")?;
@@ -97,7 +97,7 @@ fn nginx(bench: &Bench) -> io::Result<Nginx> {
     Nginx::start(&bench.authority.good(), &[SMALL, LARGE])
 }
 
-/// One kept handle, with the bare system calls of an http: GET beside.
+/// One kept handle, with the bare system calls of an http: GET for comparison.
 pub fn small(bench: &Bench) -> io::Result<Vec<Case>> {
     let nginx = nginx(bench)?;
     let mut cases = Vec::new();
@@ -117,7 +117,7 @@ pub fn small(bench: &Bench) -> io::Result<Vec<Case>> {
                 Some(subject) => work.run(bench, subject, count),
                 None => bare.run(bench, &bench.subjects[0], count),
             })?;
-        // Counted for the libraries alone.
+        // Counted for the libraries only.
         let bare = (!secure).then(|| case.lines.pop()).flatten();
         work.count(bench, &mut case, (20, 80))?;
         case.lines.extend(bare);
@@ -126,7 +126,7 @@ pub fn small(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// The words of bench/programs/ways.c; what the library does first.
+/// The words of bench/programs/ways.c; the library's own order is the first.
 const WAYS: [&str; 6] = [
     "look-send-poll-receive",
     "send-poll-receive",
@@ -136,7 +136,7 @@ const WAYS: [&str; 6] = [
     "ring",
 ];
 
-/// What could be had by other system calls. A ring that the kernel does not give is left out.
+/// The gain by other system calls. io_uring is left out if the kernel does not offer it.
 pub fn ways(bench: &Bench) -> io::Result<Vec<Case>> {
     let nginx = nginx(bench)?;
     let (program, url) = (bench.program("ways")?, nginx.http("/taken"));
@@ -160,7 +160,7 @@ pub fn multi(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(vec![case])
 }
 
-/// HTTP/2, and HTTP/1.1 beside it where something is sent.
+/// HTTP/2, with HTTP/1.1 for comparison if something is sent.
 pub fn streams(bench: &Bench) -> io::Result<Vec<Case>> {
     let server = Http2Server::start(Http2Kind::Nginx, &bench.authority.good(), &[SMALL, LARGE, HUGE])?;
     let rows = [
@@ -196,8 +196,8 @@ pub fn streams(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Each version of HTTP with one server (caddy), on our library: the system's has no HTTP/3. Beside it
-/// quic-go's client.
+/// Each version of HTTP with one server (caddy), on our library: the system's has no HTTP/3. quic-go's client
+/// for comparison.
 pub fn versions(bench: &Bench) -> io::Result<Vec<Case>> {
     let found = bench.subjects.iter().find(|subject| subject.ours);
     let ours = found.ok_or_else(|| io::Error::new(ErrorKind::NotFound, "no library of ours is measured"))?;

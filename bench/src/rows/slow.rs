@@ -1,4 +1,5 @@
-//! Uploads over a slow, long link, which wants root: whoever keeps it full is as fast as it is.
+//! Uploads over a slow link with a high delay, which needs root: the fastest client is one that keeps the
+//! link full.
 
 use std::io;
 

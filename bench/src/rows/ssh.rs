@@ -1,5 +1,5 @@
-//! SFTP and SCP beside OpenSSH's own program: a large file and a hundred small ones over a link, and the
-//! client's CPU over loopback by cipher. The link is two namespaces, which want root.
+//! SFTP and SCP compared with OpenSSH's own program: a large file and a hundred small ones over a link, and
+//! the client's CPU time over loopback by cipher. The link is two namespaces, which need root.
 
 use std::io;
 use std::path::Path;
@@ -17,22 +17,22 @@ const LARGE: usize = 50_000_000;
 const SMALL: usize = 10_240;
 const FILES: usize = 100;
 const GIGABYTE: usize = 1_000_000_000;
-/// What is moved over loopback: enough that logging in is nothing beside it.
+/// Size moved over loopback: large enough to make the login's cost negligible.
 const PART: usize = GIGABYTE / 4;
 const PORT: u16 = 2222;
-/// A minute and more is what some need over the link, whose time is always the same.
+/// Some need more than a minute over the link, and always the same time.
 const RUNS_OVER_LINK: usize = 1;
 const MOST_RUNS: usize = 2;
 const CIPHERS: [&str; 3] = ["chacha20-poly1305@openssh.com", "aes128-gcm@openssh.com", "aes128-ctr"];
 
-/// Who moves files.
+/// Programs that move files.
 #[derive(Clone, Copy)]
 enum Runner<'a> {
     /// A tool with curl's flags, and the scheme.
     Tool(&'a Subject, &'static str),
     /// OpenSSH's scp, by SFTP (`-s`) or as before (`-O`).
     Scp(&'static str),
-    /// Nobody but TCP.
+    /// TCP only.
     Raw,
 }
 
@@ -193,7 +193,7 @@ fn over_loopback(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// The CPU of a command and of those that it starts: a shell is asked for its children's.
+/// CPU time of a command and its children: measured by a shell.
 fn cpu_ms(command: &Command) -> io::Result<f64> {
     let mut shell = Command::new("bash");
     shell.args(["-c", "\"$@\" > /dev/null && times", "bash"]).arg(command.get_program());

@@ -1,4 +1,5 @@
-//! A handle for each request, as the simple program has it, by threads; beside it a handle for each thread.
+//! A handle for each request, as simple programs do, on several threads; a handle for each thread for
+//! comparison.
 
 use std::io;
 
@@ -9,7 +10,7 @@ use crate::context::{Bench, numbers};
 use crate::measure::{CPU, Case, INSTRUCTIONS, TIME};
 use crate::valgrind::{each, instructions};
 
-/// How a program goes about it: its name, the program's word, the pool.
+/// Modes of a program: its name, the program's argument, the pool.
 const WAYS: [(&str, &str, bool); 3] = [
     ("a handle each", "fresh", false),
     ("a handle each, process-wide pool", "fresh", true),

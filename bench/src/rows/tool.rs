@@ -1,4 +1,4 @@
-//! The command line tool: what a start costs, one transfer, and ten thousand in one command.
+//! The command line tool: the cost of a start, of one transfer, and of ten thousand in one command.
 
 use std::fmt::Write as _;
 use std::io;
@@ -44,7 +44,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// A config file with so many URLs, whose bodies are thrown away.
+/// A config file with so many URLs whose bodies are discarded.
 fn list(url: &str, count: usize) -> String {
     let mut text = String::new();
     for number in 0..count {

@@ -1,6 +1,6 @@
-//! peers-reqwest get|parallel URL COUNT: as many GETs with reqwest (hyper), one after the other over a kept
-//! connection, or 50 at once on one thread. Prints microseconds of CPU and of wall time per request and bytes
-//! per request.
+//! peers-reqwest get|parallel URL COUNT: COUNT GETs with reqwest (hyper), sequentially over a kept
+//! connection, or 50 in parallel on one thread. Prints microseconds of CPU and of wall time per request and
+//! bytes per request.
 
 use std::error::Error;
 use std::time::Instant;
