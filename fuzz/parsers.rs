@@ -1,5 +1,5 @@
-//! Every parser that sees bytes of a peer or a user, as one function of bytes each, with what must hold
-//! whatever they are. The fuzz targets run them under libFuzzer, crates/wire/tests/mutations.rs on mutated
+//! Every parser that reads bytes of a peer or a user, as one function of bytes each, with the properties that
+//! hold for any input. The fuzz targets run them under libFuzzer, crates/wire/tests/mutations.rs on mutated
 //! seeds.
 
 use wire::auth::{challenge, digest, httpsig, ntlm, sasl, sigv4};
@@ -61,7 +61,7 @@ pub const PARSERS: &[Parser] = &[
 
 const NOW: i64 = 1_700_000_000;
 
-/// What parses and is written out parses again to the same.
+/// A parsed URL that is written out parses to the same URL.
 pub fn urls(input: &[u8]) {
     for flags in [0, 0x008, 0x200, 0x004 | 0x080 | 0x800, 0x400 | 0x008, 0x010] {
         let Ok(url) = Url::parse(input, flags) else { continue };
@@ -103,8 +103,8 @@ pub fn url_parts(input: &[u8]) {
     let _ = base.clone().set_authority(input);
 }
 
-/// Up to the first line end the base, then what is relative to it; the outcome parses again to the same, and
-/// a reference into the document leaves the rest alone.
+/// The base is everything up to the first line end, the rest is a reference relative to it; the result parses
+/// to itself, and a reference that is only a fragment changes nothing else.
 pub fn references(input: &[u8]) {
     let end = input.iter().position(|&octet| octet == b'\n').unwrap_or(input.len());
     let (base, rest) = input.split_at(end);
@@ -117,7 +117,7 @@ pub fn references(input: &[u8]) {
             continue;
         }
         let whole = url.get(Part::Url, 0x4000).expect("a resolved URL is complete");
-        // Not encoded once more: what the base had raw may stay raw.
+        // Without encoding again: unencoded octets of the base may stay.
         let again =
             Url::parse(&whole, flags & !0x080 | 0x008 | 0x800).and_then(|url| url.get(Part::Url, 0x4000));
         assert_eq!(again.as_deref(), Ok(&*whole), "{}", String::from_utf8_lossy(&whole));
@@ -127,8 +127,8 @@ pub fn references(input: &[u8]) {
     }
 }
 
-/// Lines: what the application chooses (parameters, components), host, path, query, key, then headers of its
-/// own. What is added to the request has no line end, as nothing that came in had one.
+/// Lines: the application's parameters or components, host, path, query, key, then headers. What signing adds
+/// to the request contains no line end, because no line of the input does.
 pub fn signing(input: &[u8]) {
     let mut lines = input.split(|&octet| octet == b'\n');
     let mut line = || lines.next().unwrap_or_default();
@@ -173,8 +173,7 @@ pub fn signing(input: &[u8]) {
     }
 }
 
-/// A name, whose upper case and final dot are nothing: a cookie for it from a host below comes in or not all
-/// the same.
+/// A domain, whose case must not matter: a cookie for it from a host below is accepted or refused either way.
 pub fn public_suffixes(input: &[u8]) {
     let domain: Vec<u8> = input.iter().copied().filter(|octet| !b";\r\n\0\t ".contains(octet)).collect();
     let host = [b"www.", &*domain].concat();
@@ -185,7 +184,7 @@ pub fn public_suffixes(input: &[u8]) {
     assert_eq!(accepted(&domain), accepted(&domain.to_ascii_uppercase()));
 }
 
-/// What goes into a request has no line ends and keeps its limit.
+/// Cookies in a request contain no line ends and keep the limit of size.
 pub fn cookies(input: &[u8]) {
     let target = Target { host: b"www.host.example", path: b"/a/b", secure: true };
     let mut jar = Jar::new();
@@ -229,8 +228,8 @@ pub fn altsvc_cache(input: &[u8]) {
     let _ = (cache.file(), cache.find(&source, |_| true, NOW));
 }
 
-/// What serves has an age, what is kept may be, and bringing a reply up to date a second time changes
-/// nothing. The request's fields, a null byte, the reply's.
+/// A reply that can be served has an age, one that is stored may be stored, and updating a reply a second
+/// time changes nothing. The input is the request's fields, a null byte, the reply's fields.
 pub fn cache_rules(input: &[u8]) {
     let fields = |text: &[u8]| -> Vec<cache::Field> {
         let colon = |line: &[u8]| line.iter().position(|byte| *byte == b':');
@@ -399,7 +398,7 @@ pub fn ftp_reply(input: &[u8]) {
     }
 }
 
-/// A message is what was stuffed, whatever it was cut into; lines are lines.
+/// Unstuffing returns the message that was stuffed, whatever the pieces.
 pub fn pop3_replies(input: &[u8]) {
     let _ = (pop3::status(input), pop3::timestamp(input), pop3::has_body(input));
     pop3::Capabilities::default().take(input);
@@ -422,7 +421,7 @@ pub fn pop3_replies(input: &[u8]) {
     }
 }
 
-/// What a mailbox is written as is one line if it was given as one.
+/// A mailbox that was given as one line is written as one line.
 pub fn smtp_lines(input: &[u8]) {
     if let Some(line) = smtp::line(input) {
         smtp::Extensions::default().take(line.text);
@@ -476,7 +475,7 @@ pub fn socks_replies(input: &[u8]) {
     let _ = (socks::login5(input, input), socks::connect4(socks::Destination::Name("host"), 80, input));
 }
 
-/// What is encoded decodes to itself, and the encoders of MIME keep their lines short.
+/// Encoded data decodes to the input, and the MIME encoders keep their line length.
 pub fn encodings(input: &[u8]) {
     assert_eq!(escape::decode(&escape::encode(input), escape::Reject::Nothing).as_deref(), Ok(input));
     let _ = (escape::decode(input, escape::Reject::Control), base64::decode(input), wire::hex::decode(input));
@@ -500,7 +499,7 @@ pub fn encodings(input: &[u8]) {
     }
 }
 
-/// Three lines, whatever the URL says.
+/// Three lines for any URL.
 pub fn dict_request(input: &[u8]) {
     if let Ok(sent) = wire::dict::request(input, "client") {
         assert_eq!(sent.iter().filter(|octet| matches!(octet, b'\r' | b'\n')).count(), 6);
@@ -508,7 +507,7 @@ pub fn dict_request(input: &[u8]) {
     }
 }
 
-/// One line, whatever the URL says.
+/// One line for any URL.
 pub fn gopher_request(input: &[u8]) {
     if let Ok(sent) = wire::gopher::request(input) {
         assert_eq!(sent.iter().filter(|octet| matches!(octet, b'\r' | b'\n' | 0)).count(), 2);
@@ -516,8 +515,8 @@ pub fn gopher_request(input: &[u8]) {
     }
 }
 
-/// A whole session with a server that says anything, read in pieces, while streams are opened, fed, read and
-/// reset: what is kept and what waits to be sent stay bounded, and no stream is heard of after its end.
+/// A whole session with a server that sends anything, read in pieces, while streams are opened, written, read
+/// and reset: memory and pending output stay bounded, and there is no event for a stream after its end.
 pub fn h2_session(input: &[u8]) {
     let Some((way, input)) = input.split_first() else { return };
     let config = Config { push: way & 1 != 0, max_field_list: 4000, ..Config::default() };
@@ -602,7 +601,7 @@ fn take_in(session: &mut Session, piece: &[u8], open: &mut Vec<StreamId>) -> Res
     Ok(())
 }
 
-/// What parses is written out as it was, but for what followed it.
+/// A parsed packet is written as it was, except for trailing bytes.
 pub fn tftp_packets(input: &[u8]) {
     let Ok(packet) = wire::tftp::Packet::parse(input) else { return };
     let mut out = Vec::new();
@@ -610,7 +609,7 @@ pub fn tftp_packets(input: &[u8]) {
     assert_eq!(wire::tftp::Packet::parse(&out), Ok(packet));
 }
 
-/// A name that is read is one that can be sent; what is found is bounded, and services come the best first.
+/// A name that is read can be sent; the results are bounded, and services are sorted by priority.
 pub fn dns_replies(input: &[u8]) {
     use wire::dns::{Kind, Name, Question, Reply, Verdict};
     let Ok(reply) = Reply::parse(input) else { return };
@@ -630,7 +629,7 @@ pub fn dns_replies(input: &[u8]) {
     }
 }
 
-/// A head that is read has at most five bytes, and a length that four of them can tell.
+/// A head has at most five bytes, and a length that four of them can encode.
 pub fn mqtt_heads(input: &[u8]) {
     if let Ok(Some((head, length))) = wire::mqtt::Head::parse(input) {
         assert!((2..=5).contains(&length) && head.remaining <= wire::mqtt::MAX_REMAINING);
@@ -641,7 +640,7 @@ pub fn mqtt_heads(input: &[u8]) {
     }
 }
 
-/// Whatever stands there is taken in steps that end, and never more of it than there is.
+/// Any input is consumed in steps that end, and never more than there is.
 pub fn rtsp_packets(input: &[u8]) {
     let mut channels = wire::rtsp::Channels::default();
     channels.announced(input);
@@ -679,7 +678,8 @@ pub fn imap_lines(input: &[u8]) {
     }
 }
 
-/// Data is never longer than what came, answers not by much, and no size of piece changes the outcome.
+/// Data is never longer than the input, replies not by much, and the size of pieces does not change the
+/// result.
 pub fn telnet_session(input: &[u8]) {
     let wishes = || {
         let mut wishes = wire::telnet::Wishes::default();
@@ -702,8 +702,8 @@ pub fn telnet_session(input: &[u8]) {
     assert_eq!(data, pieces.map(|pieces| pieces.concat()));
 }
 
-/// Messages, URLs and filters of LDAP: what is a search can be asked, and what has come whole is no longer
-/// than it came.
+/// Messages, URLs and filters of LDAP: a parsed search can be sent, and a complete message is no longer than
+/// the input.
 pub fn ldap_messages(input: &[u8]) {
     if let Ok(Some((_, answer, length))) = wire::ldap::answer(input) {
         assert!(length <= input.len());
@@ -724,8 +724,7 @@ pub fn ldap_messages(input: &[u8]) {
     }
 }
 
-/// Frames are the same however their bytes arrive and whatever room there is, and no piece is larger than
-/// either.
+/// Frames do not depend on the size of pieces or on the room for payload, and no piece is larger than either.
 pub fn ws_frames(input: &[u8]) {
     let read = |step: usize, room: usize| {
         let (mut reader, mut told) = (ws::Reader::default(), Vec::new());
@@ -756,8 +755,8 @@ pub fn ws_frames(input: &[u8]) {
     assert_eq!(whole, read(7, 3));
 }
 
-/// A server's compressed messages: what they say does not depend on the pieces in which they come, and no
-/// more of it is held than a slice.
+/// A server's compressed messages: their contents do not depend on the size of pieces, and no more than a
+/// slice of them is held.
 pub fn ws_compressed(input: &[u8]) {
     let Some((way, input)) = input.split_first() else { return };
     let offer = ws::deflate::Offer { forgets: way & 1 != 0, window: 8 + (way >> 1 & 7) };
@@ -802,9 +801,8 @@ pub fn ws_compressed(input: &[u8]) {
     assert_eq!(whole.0, single.0);
 }
 
-/// A server's streams of HTTP/3 that say anything: a reply tells the same in whatever pieces it comes, and
-/// what is kept of it is no more than a list of fields; the streams of the connection end in a fault or go
-/// on.
+/// A server's HTTP/3 streams with any bytes: a reply does not depend on the size of pieces, and no more of it
+/// is held than a list of fields; the connection's control streams end in an error or continue.
 pub fn h3_streams(input: &[u8]) {
     let Some((way, input)) = input.split_first() else { return };
     if way & 1 == 0 {
@@ -823,9 +821,9 @@ pub fn h3_streams(input: &[u8]) {
     let _ = streams.map(|stream| stream.end());
 }
 
-/// A proxy's stream of capsules, which says the same however it is cut, and what a QUIC DATAGRAM says beside
-/// it. What was taken out of either is put in again and comes out the same, and nothing is longer than what
-/// UDP carries.
+/// A proxy's stream of capsules, which does not depend on the size of pieces, and the contents of a QUIC
+/// DATAGRAM. A payload of either that is written again is read as the same, and none is longer than UDP
+/// allows.
 pub fn capsules(input: &[u8]) {
     use wire::capsule::{self, Capsules};
     let taken = |bytes: &[u8], piece: usize| {
@@ -856,7 +854,7 @@ pub fn capsules(input: &[u8]) {
     }
 }
 
-/// What it tells, as text.
+/// The events as text.
 fn h3_reply(bytes: &[u8], piece: usize, head_only: bool) -> String {
     use wire::h3::{Event, Reply};
     let mut reply = Reply::new(head_only);

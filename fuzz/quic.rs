@@ -1,5 +1,5 @@
-//! HTTP/3 on a QUIC connection, with a server whose QUIC is sound and which says anything on it, as one
-//! function of bytes, with what must hold whatever they are. The fuzz target runs it under libFuzzer,
+//! HTTP/3 on a QUIC connection, with a server whose QUIC is valid and which sends anything on it, as one
+//! function of bytes, with the properties that hold for any input. The fuzz target runs it under libFuzzer,
 //! crates/net/tests/quic_mutations.rs on mutated seeds.
 
 use std::cell::RefCell;
@@ -35,17 +35,17 @@ pub const PARSERS: &[Parser] = &[("quic_session", session)];
 
 /// Requests of the client.
 const REQUESTS: usize = 4;
-/// A turn of either side takes no time: what is still under way after so many hangs.
+/// A turn of either side takes no time: what is not finished after this many hangs.
 const TURNS: usize = 2000;
 
-/// A session, and a server that does what the bytes say: each step is one octet that says what, one that says
-/// on which stream, one that says how many octets belong to it, and these. In the end the server closes the
-/// connection, and every stream of the client's must have come to its end.
+/// A session, and a server that is controlled by the bytes: each step is an octet for the action, one for the
+/// stream, one for the number of octets that belong to it, and these octets. In the end the server closes the
+/// connection, and every stream of the client must have ended.
 pub fn session(input: &[u8]) {
     outcome(input);
 }
 
-/// The same: how many bytes of bodies have come, and how streams failed.
+/// Runs `session` and returns how many bytes of bodies arrived, and how streams failed.
 pub fn outcome(input: &[u8]) -> (usize, Vec<String>) {
     let mut server = Server::new();
     let runtime = Rc::new(Runtime::new(Clock::system()));
@@ -84,7 +84,7 @@ pub fn outcome(input: &[u8]) -> (usize, Vec<String>) {
     (received, faults)
 }
 
-/// What the client has seen.
+/// What the client has received.
 #[derive(Default)]
 struct Client {
     ended: usize,
@@ -177,10 +177,10 @@ struct Server {
     /// The client's requests, and the streams that were opened here.
     asked: Vec<StreamId>,
     opened: Vec<StreamId>,
-    /// What waits for room.
+    /// Data that waits for room.
     queued: HashMap<StreamId, Vec<u8>>,
     written: usize,
-    /// What the next datagram is spoilt with.
+    /// XORed into the next datagram.
     spoils: Vec<u8>,
 }
 
@@ -275,7 +275,8 @@ impl Server {
         let asked = self.asked[which % self.asked.len()];
         let code = VarInt::from_u32(0x100 + u32::try_from(bytes.len()).unwrap_or(0));
         match what {
-            // To a request, or on a stream of its own: the first is what the control stream should be.
+            // On a request's stream, or on one that the server opens: the first of those should be the
+            // control stream.
             0 | 1 => self.write(asked, bytes),
             2 => {
                 if self.opened.len() <= which % 4
@@ -310,7 +311,7 @@ impl Server {
     }
 }
 
-/// Reads what came, which says nothing here.
+/// Reads and ignores what arrived.
 fn take_all(connection: &mut quinn_proto::Connection, id: StreamId) {
     let mut stream = connection.recv_stream(id);
     if let Ok(mut chunks) = stream.read(true) {

@@ -1,5 +1,5 @@
-//! What SSH reads of servers and of files, as one function of bytes each, with what must hold whatever they
-//! are. The fuzz targets run them under libFuzzer, crates/ssh/tests/mutations.rs on mutated seeds.
+//! What SSH reads of servers and of files, as one function of bytes each, with the properties that hold for
+//! any input. The fuzz targets run them under libFuzzer, crates/ssh/tests/mutations.rs on mutated seeds.
 
 #[path = "../crates/ssh/tests/common/mod.rs"]
 mod common;
@@ -26,11 +26,11 @@ pub const PARSERS: &[Parser] = &[
     ("ssh_sftp", sftp_replies),
 ];
 
-/// What a client may hold that waits to be sent to a server that does not read.
+/// Most output that a client may hold for a server that does not read.
 const MAX_OUTPUT: usize = 5 << 20;
 
-/// A transport, and whatever a server sends: the first octet says whether that is in the clear, or behind
-/// keys of which these packets are not made, and how many octets come at once.
+/// A transport that receives any bytes: the first octet decides whether they arrive in plain text or after a
+/// key exchange (so that no packet authenticates), and how many octets arrive at once.
 pub fn packets(input: &[u8]) {
     let Some((&first, bytes)) = input.split_first() else { return };
     let mut transport = Transport::new(Config::default()).expect("there is randomness");
@@ -44,7 +44,7 @@ pub fn packets(input: &[u8]) {
     }
 }
 
-/// Bytes for a transport: how many messages came of it.
+/// Passes bytes to a transport and returns how many messages it read.
 fn feed(transport: &mut Transport, bytes: &[u8]) -> Result<usize, ssh::Error> {
     to_client(transport, bytes);
     let mut steps = 0;
@@ -60,8 +60,8 @@ fn handshake(transport: &mut Transport, peer: &mut Peer) {
     agree(transport, peer).expect("the server is good");
 }
 
-/// Behind good keys: the input is messages, each with two octets of length. They meet a log-in and then a
-/// session, on whose first channel SFTP is spoken and on whose second a command runs.
+/// After a key exchange: the input is messages, each after a length of two octets. They reach a login and
+/// then a session, whose first channel uses SFTP and whose second runs a command.
 pub fn session(input: &[u8]) {
     let mut transport = Transport::new(Config::default()).expect("there is randomness");
     let mut peer = Peer::new(CURVE25519, true);
@@ -149,8 +149,8 @@ impl<'a> Iterator for Messages<'a> {
     }
 }
 
-/// What a server says on a channel of SFTP, to one who reads a file, writes another and has asked what there
-/// is; nothing is handed out that did not come.
+/// A server's SFTP replies to a client that reads a file, writes another and has asked for attributes;
+/// nothing is delivered that did not arrive.
 pub fn sftp_replies(input: &[u8]) {
     let mut client = Client::new();
     let stat = client.ask(&Request::Stat { path: b"f" });
@@ -194,7 +194,7 @@ pub fn sftp_replies(input: &[u8]) {
     writes.leave(&mut client);
 }
 
-/// Lines of SCP, one behind the other: heads, and answers. What is told is printable.
+/// Lines of SCP, one after the other: heads, and replies. Texts for the user are printable.
 pub fn scp_lines(input: &[u8]) {
     let mut rest = input;
     while let Ok(Some((length, told))) = scp::head_line(rest) {
@@ -217,7 +217,7 @@ pub fn scp_lines(input: &[u8]) {
     assert_eq!(word(scp::store_command(input).strip_prefix(b"scp -t ")), input);
 }
 
-/// What a shell makes of one word in quotes.
+/// A shell's result for one quoted word.
 fn word(quoted: Option<&[u8]>) -> Vec<u8> {
     let (mut out, mut inside) = (Vec::new(), false);
     let mut octets = quoted.expect("the command comes first").iter();
@@ -261,14 +261,14 @@ pub fn known_hosts(input: &[u8]) {
     }
 }
 
-/// A private key as a file has it without its lines, under one passphrase; also what there is beside it: keys
-/// of `.pub` files, certificates, an agent's answers.
+/// A private key file without its line structure, under one passphrase; also the files next to it: `.pub`
+/// keys, certificates, an agent's replies.
 pub fn keys(input: &[u8]) {
     if !takes_long(input) {
         let read = [PrivateKey::from_openssh(input, b"phrase"), PrivateKey::from_der(input)];
         for mut key in read.into_iter().flatten() {
             let (algorithm, _) = key.algorithm(&[]);
-            // One that was damaged signs nothing rather than wrongly.
+            // A damaged key signs nothing rather than wrongly.
             if let Some(signature) = key.sign(algorithm, b"message") {
                 assert!(key.public().verify(algorithm, b"message", &signature));
             }
@@ -281,7 +281,7 @@ pub fn keys(input: &[u8]) {
     let _ = (agent::size(input), agent::keys(input), agent::signature(input));
 }
 
-/// More than a few rounds of bcrypt: each takes milliseconds, which is what it is for.
+/// More than a few rounds of bcrypt: each takes milliseconds by design.
 fn takes_long(input: &[u8]) -> bool {
     let Some(rest) = input.strip_prefix(b"openssh-key-v1\0") else { return false };
     let mut rest = rest;

@@ -1,11 +1,10 @@
-//! Whole conversations of the engine with a server that says anything, HTTP/1 and FTP, as one function of
-//! bytes each, with what must hold whatever they are. The fuzz targets run them under libFuzzer,
+//! Whole conversations of the engine with a server that sends anything, HTTP/1 and FTP, as one function of
+//! bytes each, with the properties that hold for any input. The fuzz targets run them under libFuzzer,
 //! crates/engine/tests/talk_mutations.rs on mutated seeds.
 //!
-//! The first octet chooses among settings, the second how the server's bytes are cut. The rest is what it
-//! says, in parts: whenever it has been asked something (a head, a command; FTP's greeting is unasked) it
-//! says the next. A part ends at 0x1e, or at 0x1d, where the server closes the connection; when there is none
-//! left it closes all.
+//! The first octet selects settings, the second how the server's bytes are cut. The rest is what the server
+//! sends, in parts: after each request (a head, a command; FTP's greeting needs none) it sends the next part.
+//! A part ends at 0x1e, or at 0x1d, where the server closes the connection; after the last one it closes all.
 
 use std::cell::{Cell, RefCell};
 use std::io::{ErrorKind, Read, Write};
@@ -34,7 +33,7 @@ const BASIC: &str = "dXNlcjpzZWNyZXQtb2YtaG9tZQ==";
 const UPLOAD: &[u8] = b"what is sent up";
 /// After so much the application has enough.
 const MOST_BODY: usize = 1 << 20;
-/// Turns of both sides until all has ended; time goes by in those in which nothing moves.
+/// Turns of both sides until all has ended; time advances in those without any transfer of bytes.
 const TURNS: usize = 20_000;
 
 /// GET, HEAD or PUT, twice on one handle, with redirections, login and decoding as the settings say.
@@ -47,7 +46,7 @@ pub fn ftp(input: &[u8]) {
     outcome(input, true);
 }
 
-/// The same: how both transfers ended, and how many bytes they brought.
+/// Runs both transfers and returns how each ended, and how many bytes it received.
 pub fn outcome(input: &[u8], is_ftp: bool) -> Vec<(Code, usize)> {
     let [how, cut, says @ ..] = input else { return Vec::new() };
     let app = Rc::new(App { server: RefCell::new(Server::new(says, *cut, is_ftp)), ..App::default() });
@@ -68,7 +67,7 @@ pub fn outcome(input: &[u8], is_ftp: bool) -> Vec<(Code, usize)> {
             turns += 1;
             assert!(turns < TURNS, "does not end");
             idle = if app.server.borrow_mut().turn() { 0 } else { idle + 1 };
-            // What is ready is seen one turn later than what made it so.
+            // A ready socket is seen one turn after it became ready.
             if idle > 4 {
                 hand.advance(multi.timeout().unwrap_or(Duration::from_secs(1)).max(Duration::from_millis(1)));
             }
@@ -182,11 +181,12 @@ impl SocketCallbacks for Callee {
 /// The other side of all connections.
 #[derive(Default)]
 struct Server {
-    /// What is yet to be said, each with whether the connection ends with it; the next stands last.
+    /// The parts that are left, each with whether the connection ends after it; the next one is the last
+    /// element.
     parts: Vec<(Vec<u8>, bool)>,
     piece: usize,
     is_ftp: bool,
-    /// What data connections bring.
+    /// Contents of data connections.
     data: Vec<u8>,
     said: usize,
     lines: Vec<Line>,
@@ -219,7 +219,7 @@ impl Server {
         let (near, far) = UnixStream::pair().expect("descriptors for two more");
         far.set_nonblocking(true).expect("a socket can be");
         let is_data = self.is_ftp && port != 21;
-        // A reply to PASV names any host; only the one that said it is gone to.
+        // A reply to PASV may name any host; the client connects only to the server's own.
         assert!(!is_data || host == HOME, "sent to {host}");
         let out = if is_data { self.data.clone() } else { Vec::new() };
         let line = Line { far, is_home: host == HOME, is_data, heard: Vec::new(), out, ends: is_data };
@@ -266,14 +266,14 @@ impl Server {
 }
 
 impl Line {
-    /// Takes what has come; whether something has.
+    /// Reads what arrived; returns whether there was any.
     fn hear(&mut self) -> bool {
         let mut buffer = [0; 4096];
         match self.far.read(&mut buffer) {
             Ok(n @ 1..) => self.heard.extend_from_slice(&buffer[..n]),
             Err(e) if e.kind() == ErrorKind::WouldBlock => return false,
             _ => {
-                // The client has gone; what is left to say is nobody's.
+                // The client has closed; the remaining output is dropped.
                 self.out.clear();
                 self.ends = true;
                 return false;

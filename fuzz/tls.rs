@@ -1,8 +1,8 @@
-//! What TLS reads of a peer or of a user's files beside rustls, as one function of bytes each, with what must
-//! hold whatever they are. The fuzz targets run them under libFuzzer, crates/net/tests/tls_mutations.rs on
-//! mutated seeds.
+//! What TLS reads of a peer or of a user's files outside rustls, as one function of bytes each, with the
+//! properties that hold for any input. The fuzz targets run them under libFuzzer,
+//! crates/net/tests/tls_mutations.rs on mutated seeds.
 //!
-//! Nobody has the keys of the seeds' authority any more: what it did not sign then is a forgery.
+//! The private keys of the seeds' authority are deleted: what it did not sign then is a forgery.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -67,7 +67,7 @@ fn pem_of(der: &[u8]) -> String {
     format!("-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----\n")
 }
 
-/// What the first structure inside is, header included: what is signed.
+/// Returns the first inner structure, header included: the signed part.
 fn signed(structure: &[u8]) -> Option<&[u8]> {
     Reader::new(structure).sequence()?.whole(der::SEQUENCE)
 }
@@ -76,7 +76,8 @@ fn contains(input: &[u8], part: &[u8]) -> bool {
     input.windows(part.len()).any(|window| window == part)
 }
 
-/// As a leaf it is accepted only when the authority signed it, and beside a good leaf it spoils nothing.
+/// As a leaf, a certificate is accepted only if the authority signed it, and next to a valid leaf it does no
+/// harm.
 pub fn certificates(input: &[u8]) {
     let certificate = CertificateDer::from(input.to_vec());
     let _ = (certinfo::of_chain(std::slice::from_ref(&certificate)), certinfo::summary(input));
@@ -92,7 +93,7 @@ pub fn certificates(input: &[u8]) {
     assert_eq!(judge(LEAF, &[certificate]), verdict::OK, "a stranger's certificate spoils a good one");
 }
 
-/// A list that says nothing of the leaf is believed only when the authority signed it.
+/// A list that does not revoke the leaf is accepted only if the authority signed it.
 pub fn lists(input: &[u8]) {
     let Some(list) = Crl::parse(input) else { return };
     let chain = [LEAF, ROOT].map(|der| Profile::parse(der).expect("a good certificate"));
@@ -120,7 +121,7 @@ fn signed_answer(answer: &[u8]) -> Option<&[u8]> {
     signed(bytes.expect(der::OCTET_STRING)?)
 }
 
-/// A file with a private key, in the clear or not, and certificates beside it.
+/// A file with a private key, encrypted or not, and certificates.
 pub fn key_files(input: &[u8]) {
     let _ = (pem::sections(input), pem::decode(&String::from_utf8_lossy(input)));
     if let Some(key) = keys::private_key(input, PASSWORD) {
@@ -139,7 +140,7 @@ pub fn key_files(input: &[u8]) {
     }
 }
 
-/// With another password there is nothing in it, unless nothing in it is protected.
+/// With another password the file is unreadable, unless nothing in it is protected.
 pub fn pkcs12_files(input: &[u8]) {
     for password in [PASSWORD, b""] {
         let Ok(contents) = pkcs12::open(input, password) else { continue };
@@ -149,7 +150,7 @@ pub fn pkcs12_files(input: &[u8]) {
     }
 }
 
-/// What is usable has a name for the outer hello, and is usable again.
+/// A usable configuration has a name for the outer hello, and stays usable.
 pub fn ech_configurations(input: &[u8]) {
     if ech::is_usable(input, None) {
         let offer = Ech::Offer { list: input.into(), outer_name: None };
@@ -158,12 +159,12 @@ pub fn ech_configurations(input: &[u8]) {
     }
 }
 
-/// Octets: cipher, version and counter, how a message is cut, then the message. What is sealed is opened to
-/// the same, in order; with any bit changed it is not opened; and what nobody sealed never is.
+/// Octets: cipher, version and counter, how a message is cut, then the message. Sealed data opens to the
+/// same, in order; with any bit changed it does not open; and data that was not sealed never does.
 pub fn records(input: &[u8]) {
     let [how, size, message @ ..] = input else { return };
     let key = |counted: usize| {
-        // rustls makes keys of this length for whoever asks, and no shorter ones.
+        // rustls makes keys of this length for any cipher, and no shorter ones.
         let (key, iv) = (AeadKey::from([7; 32]), Iv::from([3; 12]));
         let secrets = match how & 1 {
             0 => ConnectionTrafficSecrets::Aes256Gcm { key, iv },

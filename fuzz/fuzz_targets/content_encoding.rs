@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `content_encoding`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `content_encoding`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `cookie`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `cookie`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

@@ -1,4 +1,4 @@
-//! libFuzzer on cookies against cookie_store; what must hold stands in oracles/src/cookie.rs.
+//! libFuzzer target for cookies against cookie_store; oracles/src/cookie.rs checks the properties.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| oracles::cookie::agrees(input));

@@ -1,4 +1,4 @@
-//! libFuzzer on dates against httpdate and time; what must hold stands in oracles/src/date.rs.
+//! libFuzzer target for dates against httpdate and time; oracles/src/date.rs checks the properties.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| oracles::date::agrees(input));

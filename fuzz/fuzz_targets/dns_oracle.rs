@@ -1,4 +1,4 @@
-//! libFuzzer on DNS replies, with hickory as the judge; what must hold stands in oracles/src/dns.rs.
+//! libFuzzer target for DNS replies, with hickory as the judge; oracles/src/dns.rs checks the properties.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| oracles::dns::agrees(input));

@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `ftp_list`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `ftp_list`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `gopher`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `gopher`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

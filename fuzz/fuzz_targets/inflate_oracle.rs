@@ -1,4 +1,4 @@
-//! libFuzzer on gzip and deflate against zlib; what must hold stands in oracles/src/inflate.rs.
+//! libFuzzer target for gzip and deflate against zlib; oracles/src/inflate.rs checks the properties.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| oracles::inflate::agrees(input));

@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `mqtt`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `mqtt`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

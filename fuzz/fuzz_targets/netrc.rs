@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `netrc`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `netrc`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `pop3`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `pop3`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `quic_session`; what must hold stands in quic.rs.
+//! libFuzzer target for the parser `quic_session`; quic.rs checks its properties.
 #![no_main]
 
 #[path = "../quic.rs"]

@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `signing`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `signing`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

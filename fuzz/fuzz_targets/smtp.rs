@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `smtp`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `smtp`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

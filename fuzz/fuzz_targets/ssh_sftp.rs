@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `ssh_sftp`; what must hold stands in ssh.rs.
+//! libFuzzer target for the parser `ssh_sftp`; ssh.rs checks its properties.
 #![no_main]
 
 #[path = "../ssh.rs"]

@@ -1,4 +1,4 @@
-//! libFuzzer on the conversation `talk_http1`; what must hold stands in talk.rs.
+//! libFuzzer target for the conversation `talk_http1`; talk.rs checks the properties.
 #![no_main]
 
 #[path = "../talk.rs"]

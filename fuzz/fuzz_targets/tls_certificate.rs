@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `tls_certificate`; what must hold stands in tls.rs.
+//! libFuzzer target for the parser `tls_certificate`; tls.rs checks its properties.
 #![no_main]
 
 #[path = "../tls.rs"]

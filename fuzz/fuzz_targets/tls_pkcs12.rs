@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `tls_pkcs12`; what must hold stands in tls.rs.
+//! libFuzzer target for the parser `tls_pkcs12`; tls.rs checks its properties.
 #![no_main]
 
 #[path = "../tls.rs"]

@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `url_parts`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `url_parts`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

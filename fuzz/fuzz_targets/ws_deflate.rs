@@ -1,4 +1,4 @@
-//! libFuzzer on the parser `ws_deflate`; what must hold stands in parsers.rs.
+//! libFuzzer target for the parser `ws_deflate`; parsers.rs checks its properties.
 #![no_main]
 
 #[path = "../parsers.rs"]

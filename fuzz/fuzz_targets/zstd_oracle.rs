@@ -1,4 +1,4 @@
-//! libFuzzer on zstd against libzstd; what must hold stands in oracles/src/zstd.rs.
+//! libFuzzer target for zstd against libzstd; oracles/src/zstd.rs checks the properties.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| oracles::zstd::agrees(input));

@@ -1,6 +1,6 @@
-//! Base64 against the crate base64: the standard alphabet, padded, where what is left over of the last digit
-//! may be anything (curl does not look at it, RFC 4648 section 3.5 leaves it open). The two differ in one
-//! point: nothing is no base64 in curl.
+//! Base64 compared with the crate base64: the standard alphabet, padded, where the unused bits of the last
+//! digit may have any value (curl ignores them, RFC 4648 section 3.5 leaves it open). They differ in one
+//! point: in curl the empty input is not base64.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;

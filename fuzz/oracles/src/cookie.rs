@@ -1,15 +1,15 @@
-//! Cookies against the crate cookie_store, which follows RFC 6265: what servers set, replace and end in both,
-//! a request gets of both. Where cookies are sent to is what an attacker would change.
+//! Cookies compared with the crate cookie_store, which follows RFC 6265: whatever servers set, replace and
+//! expire in both, a request gets the same cookies from both. Where a cookie is sent is what an attacker
+//! would want to change.
 //!
-//! All is built, from the part on which RFC 6265 and curl agree; curl and RFC 6265bis, which it follows,
-//! differ from it in these:
-//! - a path ends in no slash unless it is "/", is absolute and not empty: curl takes the slash away and "/"
-//!   for others;
-//! - no domain is a public suffix, which cookie_store is not asked to know here;
-//! - secure cookies have names of their own and come over TLS: an insecure origin sets none and overlays
-//!   none;
-//! - so have those with a domain: a cookie of the host alone is another than one for all below it;
-//! - Max-Age is a number, and of each attribute there is one.
+//! The input is generated, within the part on which RFC 6265 and curl agree; curl, which follows RFC 6265bis,
+//! differs in these points:
+//! - a path does not end in a slash unless it is "/", is absolute and not empty: curl removes the slash and
+//!   uses "/" for others;
+//! - no domain is a public suffix, because cookie_store has no list of them here;
+//! - secure cookies have separate names and come over TLS: an insecure origin neither sets nor overlays one;
+//! - so have cookies with a domain: a host-only cookie differs from one for all hosts below it;
+//! - Max-Age is a number, and each attribute occurs once.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -80,7 +80,7 @@ pub fn agrees(input: &[u8]) {
     }
 }
 
-/// Where something is asked.
+/// A target of a request.
 struct Place {
     host: &'static str,
     path: &'static str,

@@ -1,8 +1,8 @@
 //! Dates: what the crate httpdate reads in the three forms of RFC 9110 (section 5.6.7) and what the crate
-//! time reads in that of RFC 5322 we read as the same second, and what we write is what httpdate writes. Ours
-//! reads much more, as curl_getdate(3) has it, so that what they refuse says nothing.
+//! time reads in that of RFC 5322 we read as the same second, and what we write is what httpdate writes. Our
+//! parser reads many more forms, following curl_getdate(3), so that a refusal of theirs is not a finding.
 //!
-//! In one year the rules differ: "70" is 2070 in curl, where RFC 9110 has it depend on today, and 1970 for
+//! The rules for two-digit years differ: "70" is 2070 in curl, depends on today in RFC 9110, and is 1970 for
 //! httpdate.
 
 use std::time::{Duration, UNIX_EPOCH};
@@ -55,7 +55,7 @@ pub fn agrees(input: &[u8]) {
 fn reads_alike(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let Ok(theirs) = httpdate::parse_http_date(text) else { return };
-    // httpdate does not look at what stands between "06-Nov-94" and the clock.
+    // httpdate ignores what stands between "06-Nov-94" and the time.
     let clock = text.find(':').map_or(0, |colon| colon - 2);
     if text.contains("-70 ") || !text[..clock].ends_with(' ') {
         return;

@@ -1,7 +1,6 @@
-//! What our reading of a DNS reply says of a question, against hickory's reading of the same message: where
-//! both take it, they find the same addresses, services and name at the end of the aliases. Ours refuses more
-//! (bounds, malformed records that nobody asked about are passed over instead), so a message that one of them
-//! refuses says nothing.
+//! Our reading of a DNS reply compared with hickory's: if both accept the message, they find the same
+//! addresses, services and name at the end of the aliases. Our parser refuses more (limits) and skips
+//! malformed records that answer no question, so a message that one of them refuses is not a finding.
 
 use std::net::IpAddr;
 
@@ -44,7 +43,8 @@ fn compare<'a>(kind: Kind, answer: &Answer, theirs: impl Iterator<Item = &'a RDa
     answer.bindings.iter().zip(services).for_each(|(ours, theirs)| same(ours, theirs));
 }
 
-/// Ours passes over what demands keys that it does not know, what offers nothing, and an alias to nowhere.
+/// Our parser skips a record that requires unknown keys, one that offers nothing, and an alias without a
+/// target.
 fn is_usable(service: &SVCB) -> bool {
     if service.svc_priority == 0 {
         return !service.target_name.is_root();
@@ -63,7 +63,7 @@ fn same(ours: &Binding, theirs: &SVCB) {
     let target = ours.target.as_ref().map_or(vec![0], |name| lower(name.octets()));
     assert_eq!(target, octets(&theirs.target_name));
     let mut other = Binding { priority: ours.priority, target: ours.target.clone(), ..Binding::default() };
-    // Parameters of an alias mean nothing (RFC 9460, section 2.4.2).
+    // Parameters of an alias are ignored (RFC 9460, section 2.4.2).
     for (_, value) in theirs.svc_params.iter().filter(|_| ours.priority != 0) {
         match value {
             SvcParamValue::Alpn(list) => {
@@ -81,14 +81,14 @@ fn same(ours: &Binding, theirs: &SVCB) {
     other.v4_hints.truncate(32);
     other.v6_hints.truncate(32);
     let mut ours = ours.clone();
-    // hickory makes text of protocols, whatever their octets are.
+    // hickory converts protocols to text, whatever their octets are.
     for binding in [&mut ours, &mut other] {
         binding.alpn.retain(|name| name.is_ascii());
     }
     assert_eq!(ours, other);
 }
 
-/// Where aliases lead from a.example; nothing when they go on for longer than anybody follows.
+/// The end of the aliases of a.example; `None` if the chain is longer than both follow.
 fn end_of_chain(records: &[&Record]) -> Option<TheirName> {
     let mut name = TheirName::from_ascii("a.example.").expect("a name");
     for _ in 0..MOST_ALIASES {

@@ -1,6 +1,7 @@
-//! gzip and deflate against zlib, which curl uses: the same octets are whole, and come out as the same; of
-//! what is not whole the same comes out as far as either goes. That "gzip" may be zlib's wrapping, and
-//! "deflate" none with up to four octets behind it, is curl's way, for which zlib is asked accordingly.
+//! gzip and deflate compared with zlib, which curl uses: both accept the same input and decode it to the same
+//! output; of incomplete or damaged input both decode the same as far as each gets. Like curl, "gzip" may
+//! also be zlib's format, and "deflate" may be raw with up to four octets after it; zlib is called
+//! accordingly.
 
 use std::ffi::c_int;
 
@@ -10,10 +11,10 @@ use wire::content_encoding::{DEPTH_LIMIT, Decoder, Error};
 use crate::one_of;
 use crate::zlib::{self, End, Manner};
 
-/// What is compared at most of what comes out.
+/// Most output that is compared.
 const MOST: usize = 1 << 20;
-/// RFC 1950: a dictionary is wanted. curl refuses it; ours takes it for deflate without a header, which it
-/// may as well be.
+/// RFC 1950: a preset dictionary is required. curl refuses it; our decoder reads the input as deflate without
+/// a header, which it may be as well.
 const WANTS_DICTIONARY: u8 = 0x20;
 
 pub fn agrees(input: &[u8]) {
@@ -55,7 +56,7 @@ fn compare(way: u8, coded: &[u8]) {
     if coded.is_empty() || (is_zlib && coded[1] & WANTS_DICTIONARY != 0) {
         return;
     }
-    // 47: gzip or zlib, as the input has it.
+    // 47: gzip or zlib, detected by the header.
     let (window_bits, stray) = match list {
         "gzip" => (47, 0),
         _ if is_zlib => (15, 0),
@@ -79,7 +80,7 @@ fn compare(way: u8, coded: &[u8]) {
     }
 }
 
-/// What comes out, about as much as zlib is asked for, and how it ended.
+/// Our output, about as much as zlib is asked for, and how it ended.
 fn decode(list: &str, coded: &[u8], step: usize) -> (Vec<u8>, Result<(), Error>) {
     let mut decoder = Decoder::new(list, DEPTH_LIMIT).expect("one coding");
     let mut out = Vec::new();

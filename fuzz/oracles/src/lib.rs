@@ -1,8 +1,8 @@
-//! What somebody else's implementation says of the same input, where there is one and its rules are ours: a
-//! disagreement is a fault of one of the two, and which one the RFC or curl's documentation says. Each module
-//! tells the part on which the rules agree; what lies beyond says nothing.
+//! Comparison with another implementation on the same input, where one exists and follows the same rules: a
+//! difference is an error in one of the two, and the RFC or curl's documentation decides in which. Each
+//! module names the part on which the rules agree; differences outside it are not findings.
 //!
-//! Inputs whose depth random octets would not reach are built: octets decide (`arbitrary`) what is written,
+//! Inputs that random octets would not reach are generated: the octets decide (`arbitrary`) what is written,
 //! coded and damaged.
 
 pub mod base64;
@@ -27,7 +27,7 @@ pub const ORACLES: &[(&str, fn(&[u8]))] = &[
     ("zstd_oracle", zstd::agrees),
 ];
 
-/// What is built when the octets are used up is as long as they lasted.
+/// When the octets are used up, the generated input ends.
 fn goes_on(choices: &mut Unstructured) -> bool {
     !choices.is_empty() && choices.ratio(7, 8).unwrap_or(false)
 }
@@ -37,7 +37,7 @@ fn one_of<T: Copy>(choices: &mut Unstructured, from: &[T]) -> T {
     choices.choose(from).copied().unwrap_or(from[0])
 }
 
-/// Text that compresses: literal octets, runs, and repetitions of what came before.
+/// Text that compresses: literal octets, runs, and repetitions of earlier text.
 fn plain_text(choices: &mut Unstructured) -> Vec<u8> {
     const LONGEST: usize = 400_000;
     let mut text = Vec::new();
@@ -56,7 +56,7 @@ fn plain_text(choices: &mut Unstructured) -> Vec<u8> {
     text
 }
 
-/// Leaves it whole, or changes, cuts or lengthens it.
+/// Leaves the input whole, or changes, truncates or extends it.
 fn damage(choices: &mut Unstructured, coded: &mut Vec<u8>) {
     let at = choices.choose_index(coded.len().max(1)).unwrap_or(0);
     match one_of(choices, &[0, 0, 1, 2, 3]) {

@@ -1,18 +1,18 @@
-//! URLs against the crate url, which follows the URL Standard: where both take one they find the same scheme,
-//! login, host, port, path, query and fragment, and where both resolve a reference they come to the same
-//! place. Who sends a request to another host than the one that somebody else has looked at and allowed is
-//! the classic fault. URLs by the grammar of RFC 3986 both must take.
+//! URLs compared with the crate url, which follows the URL Standard: if both accept one, they find the same
+//! scheme, login, host, port, path, query and fragment, and if both resolve a reference, the result is the
+//! same. The classic attack is a URL that two programs read as two hosts: one checks and allows it, the other
+//! sends the request. URLs that match the grammar of RFC 3986 both must accept.
 //!
 //! The part on which curl's rules (docs/URL-SYNTAX.md) and the Standard agree:
 //! - printable ASCII without a backslash, which is a slash there and refused here;
 //! - http, https, ftp, ws, wss, with two slashes; "http:/x" has a host here and there, but as a reference it
 //!   is a path there;
 //! - up to one "@" before the path: a second one belongs to the login there, and is refused here;
-//! - what is a number must have digits: "0x" is zero there and a name here;
-//! - no "/c:" in a path: the crate keeps what looks like a drive before "..", where the Standard does so for
-//!   files alone;
-//! - paths, queries and fragments up to the encoding of octets that the Standard encodes and curl sends as
-//!   they are.
+//! - a number must have digits: "0x" is zero there and a name here;
+//! - no "/c:" in a path: the crate keeps what looks like a drive before "..", while the Standard does so only
+//!   for file URLs;
+//! - paths, queries and fragments except for the encoding of octets that the Standard encodes and curl sends
+//!   unchanged.
 
 use std::net::Ipv6Addr;
 
@@ -50,7 +50,7 @@ pub fn agrees(input: &[u8]) {
     }
 }
 
-/// What the two make of it where both take it.
+/// The result of both, if both accept the input.
 fn both(text: &str) -> Option<(Url, Theirs)> {
     if !is_common(text) {
         return None;
@@ -89,7 +89,7 @@ fn names_a_drive(path: &str) -> bool {
         .any(|part| matches!(part, [b'/', letter, b':' | b'|'] if letter.is_ascii_alphabetic()))
 }
 
-/// A whole URL, or no scheme at all.
+/// A complete URL, or no scheme at all.
 fn is_common_reference(reference: &str) -> bool {
     let colon = reference.find([':', '/', '?', '#']).is_some_and(|at| reference[at..].starts_with(':'));
     let authority = reference.strip_prefix("//").map(|rest| format!("http://{rest}"));
@@ -131,8 +131,8 @@ fn compare(ours: &Url, theirs: &Theirs, text: &str) {
     alike(ours.fragment(), theirs.fragment());
 }
 
-/// With all octets encoded that one of the sets of the Standard has encoded, and all digits behind `%` in
-/// upper case: the Standard leaves them as they are, ours and curl do not in references.
+/// Encodes all octets that any encode set of the Standard contains, and makes all digits after `%` upper
+/// case: the Standard leaves those unchanged, ours and curl do not in references.
 fn encoded(text: &[u8]) -> String {
     let raw = |octet: &u8| !octet.is_ascii_graphic() || b"\"#<>?`{}'^|".contains(octet);
     let encode = |octet: &u8| if raw(octet) { format!("%{octet:02X}") } else { char::from(*octet).into() };
@@ -189,7 +189,7 @@ fn reference_by_the_grammar(choices: &mut Unstructured) -> String {
     }
 }
 
-/// Begins with one slash; the next one comes behind a segment, so that none of it is a host.
+/// Begins with one slash; the next one follows a segment, so that none of it is a host.
 fn path(choices: &mut Unstructured) -> String {
     let mut path = format!("/{}", one_of(choices, &["a", ".", "..", "b", "%2e", "c."]));
     while goes_on(choices) && path.len() < 100 {

@@ -8,18 +8,18 @@ use libz_sys::*;
 /// How an input ended, if it did within the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// So many octets came behind it.
+    /// The stream ended with this many octets after it.
     Whole(usize),
     Refused,
     Short,
-    /// More came out than was asked for.
+    /// More output than the limit.
     Long,
 }
 
-/// What `inflateInit2` with these window bits makes of it, `most` octets of it at most.
+/// The result of `inflateInit2` with these window bits, at most `most` octets of it.
 pub fn inflate(input: &[u8], window_bits: c_int, most: usize) -> (Vec<u8>, End) {
-    // SAFETY: zlib takes a stream of zeros for one with its own allocator, and the pointers are to `input`
-    // and `out`, with their lengths; the stream is ended before either goes.
+    // SAFETY: zlib accepts a stream of zeros as one with its own allocator, and the pointers are to `input`
+    // and `out`, with their lengths; the stream is ended before either is dropped.
     unsafe {
         let mut stream = MaybeUninit::<z_stream>::zeroed();
         let started =
@@ -47,7 +47,7 @@ unsafe fn inflate_(stream: &mut z_stream) -> c_int {
     unsafe { libz_sys::inflate(stream, Z_FINISH) }
 }
 
-/// How something is deflated: what `deflateInit2` asks for.
+/// The parameters of `deflateInit2`.
 #[derive(Clone, Copy)]
 pub struct Manner {
     pub level: c_int,

@@ -1,8 +1,8 @@
-//! Zstandard against libzstd, which curl uses, with the window of RFC 9659: the same octets are whole, and
-//! come out as the same; of what is not whole the same comes out as far as either goes.
+//! Zstandard compared with libzstd, which curl uses, with the window of RFC 9659: both accept the same input
+//! and decode it to the same output; of incomplete or damaged input both decode the same as far as each gets.
 //!
-//! One thing libzstd does not look at, and ours does: whether all came that the frame's header announces,
-//! when the last block is empty.
+//! Our decoder checks one thing that libzstd ignores: whether the size in the frame's header was reached when
+//! the last block is empty.
 
 use std::io::{Read, Write};
 
@@ -55,7 +55,7 @@ fn frame(choices: &mut Unstructured) -> Vec<u8> {
 }
 
 fn compare(way: u8, coded: &[u8]) {
-    // Nothing is a body without an octet, which is fine in any coding.
+    // Empty input is an empty body, which is valid in any coding.
     if coded.is_empty() {
         return;
     }

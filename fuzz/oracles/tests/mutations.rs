@@ -1,5 +1,5 @@
-//! What two implementations say of thousands of mutated seeds; the targets of fuzz/ have libFuzzer ask, which
-//! asks more.
+//! Compares two implementations on thousands of mutated seeds; the targets of fuzz/ do the same under
+//! libFuzzer, with more inputs.
 
 use oracles::ORACLES;
 use testkit::mutation;
