@@ -1,6 +1,5 @@
-//! What became of many transfers as the buffers of Arrow's columns (the columnar format's specification,
-//! "Buffer Listing for Each Layout"): a row is written where its column ends, and no Python object is made
-//! for it.
+//! The results of many transfers as buffers of Arrow columns (the columnar format's specification, "Buffer
+//! Listing for Each Layout"): rows are appended directly to the columns, without a Python object for each.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -44,7 +43,7 @@ impl Values {
         self.end();
     }
 
-    /// Fields of a head are text of one byte a letter, as Python has them everywhere else.
+    /// Header fields are Latin-1 text, as everywhere else in Python.
     fn push_latin1(&mut self, value: &[u8]) {
         self.present.push(true);
         let mut utf8 = [0; 2];
@@ -54,7 +53,7 @@ impl Values {
         self.end();
     }
 
-    /// Offsets are of 32 bits: who hands rows in ends a batch before they are used up.
+    /// Offsets have 32 bits: the caller starts a new batch before they overflow.
     fn end(&mut self) {
         self.ends.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
     }
@@ -93,8 +92,7 @@ pub struct Columns {
     times: [Vec<f64>; 6],
 }
 
-/// Which URL a row is of: its place among those that were asked for, itself, how often it was tried, the file
-/// of its body.
+/// The request of a row: its index in the input, the URL, the number of attempts, the file of its body.
 type Row = (i64, String, i32, Option<String>);
 
 impl Columns {
@@ -152,19 +150,20 @@ impl Columns {
         self.body.bytes.len()
     }
 
-    /// Writes what became of a transfer that has ended, behind what had come of its body before.
+    /// Writes the row of a finished transfer; `held` is the part of its body taken before.
     fn take(&mut self, py: Python<'_>, engine: &Engine, id: usize, row: Row, held: &[u8]) -> PyResult<()> {
         engine.with(py, id, |transfers| self.write(transfers, id, &row, held))
     }
 
-    /// Writes a row for what was not begun, or came to nothing with another: curl's code and why.
+    /// Writes the row of a request that was not started, or that failed because of another one: curl's code
+    /// and the reason.
     fn fail(&mut self, row: Row, code: i32, message: &str) {
         self.begin(&row);
         self.body.push(None);
         self.end(code, message, 0, [0.0; 6]);
     }
 
-    /// All buffers by name, and begins anew.
+    /// Returns all buffers by name and starts a new batch.
     fn hand_over<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
         let mut given = std::mem::take(self);

@@ -1,4 +1,4 @@
-//! Transfers and pools, as Python holds them.
+//! Python's transfers and pools.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -15,8 +15,7 @@ use warmwire::{Descriptor, Failure, Limits, LockData, Share, fork_generation};
 use crate::options;
 use crate::outcome::Outcome;
 
-/// How long the engine runs before the interpreter is asked for signals: one that comes during a wait ends it
-/// anyway.
+/// How often a running engine checks for signals; one that arrives during a wait ends it anyway.
 const TURN: Duration = Duration::from_secs(1);
 
 /// Connections, names and TLS sessions that the engines of any threads have in common.
@@ -54,13 +53,13 @@ struct Inner {
     descriptor: Option<Descriptor>,
 }
 
-// SAFETY: What is counted without atomics (`Rc`) belongs to the transfers alone: none of it is handed out,
-// and `Engine` reaches it under its mutex. It goes from thread to thread as a whole, as the C API's handles
-// do. What it shares with others (`Share`, the process's resolver) is made for threads.
+// SAFETY: What is counted without atomics (`Rc`) belongs to the transfers only: none of it is handed out, and
+// `Engine` accesses it under its mutex. It moves between threads as a whole, as the C API's handles do. What
+// it shares with others (`Share`, the process's resolver) is thread-safe.
 unsafe impl Send for Inner {}
 
 impl Engine {
-    /// The interpreter's lock is given up before that of the engine is waited for.
+    /// Releases the interpreter's lock while it waits for the engine's.
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
         if self.generation != fork_generation() {
             return Err(PyRuntimeError::new_err("an engine does not outlive a fork"));
@@ -80,7 +79,7 @@ impl Engine {
         }
     }
 
-    /// Asks of one transfer what there is to be known.
+    /// Runs `ask` on the transfers after a check that the transfer exists.
     pub fn with<R>(&self, py: Python<'_>, id: usize, ask: impl FnOnce(&Transfers) -> R) -> PyResult<R> {
         let inner = self.lock(py)?;
         Self::known(&inner, id).map(ask)
@@ -105,8 +104,7 @@ impl Engine {
     }
 }
 
-/// What is to be done with the body in memory: `upload` is None, bytes, or anything else where `feed` gives
-/// it.
+/// Builds a request with the body in memory: `upload` is None, bytes, or anything else if `feed` provides it.
 fn request(
     options: &Bound<'_, PyList>,
     upload: Option<&Bound<'_, PyAny>>,
@@ -128,20 +126,21 @@ fn request(
     })
 }
 
-/// News since this was last asked, and when to run although nothing was readable.
+/// The transfers with news since the last call, and the seconds until the next call if no descriptor becomes
+/// readable.
 fn told(transfers: &Transfers) -> (Vec<usize>, Option<f64>) {
     let news = std::iter::from_fn(|| transfers.next_news()).collect();
     (news, transfers.timeout().map(|timeout| timeout.as_secs_f64()))
 }
 
-/// What a started transfer is refused with: curl's code and the reason.
+/// The exception for a transfer that could not be started: curl's code and the reason.
 fn refused(failure: Failure) -> PyErr {
     PyRuntimeError::new_err((failure.code.id(), failure.message))
 }
 
 #[pymethods]
 impl Engine {
-    /// With `keeps`, connections that were the pool's stay here until the engine ends.
+    /// With `keeps`, connections from the pool stay here until the engine ends.
     #[new]
     #[pyo3(signature = (pool, keeps=false))]
     fn new(pool: Option<&Pool>, keeps: bool) -> Engine {
@@ -158,7 +157,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Closes the idle connections that were kept, politely.
+    /// Closes the idle kept connections with the protocol's farewell.
     fn close_idle(&self, py: Python<'_>) -> PyResult<()> {
         let mut inner = self.lock(py)?;
         let moved = Shown(&mut inner.transfers);
@@ -166,9 +165,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Begins a transfer and tells its number. `upload` is None, bytes, or True where `feed` gives it;
-    /// `window` is how much body may lie untaken, `path` a file to which it is added at `at`. With
-    /// `tells_connection` a connection is news, too.
+    /// Starts a transfer and returns its number. `upload` is None, bytes, or True if `feed` provides it;
+    /// `window` is the most body that is held before the transfer pauses, `path` a file to which the body is
+    /// written from offset `at`. With `tells_connection` a connection counts as news, too.
     #[expect(clippy::too_many_arguments, reason = "they have names where it is called")]
     #[pyo3(signature = (options, upload=None, window=None, path=None, at=0, tells_connection=false))]
     fn start(
@@ -193,8 +192,8 @@ impl Engine {
         self.lock(py)?.transfers.start(request).map_err(refused)
     }
 
-    /// Begins a transfer and does what can be done at once, for a loop that watches [`fileno`](Self::fileno):
-    /// its number, and what [`drive`](Self::drive) tells.
+    /// Starts a transfer and does what can be done at once, for a loop that watches [`fileno`](Self::fileno).
+    /// Returns its number and the result of [`drive`](Self::drive).
     #[pyo3(signature = (options, upload=None, window=None))]
     fn begin(
         &self,
@@ -205,7 +204,7 @@ impl Engine {
     ) -> PyResult<(usize, Vec<usize>, Option<f64>)> {
         let request = request(options, upload, window)?;
         let mut inner = self.lock(py)?;
-        // Else the descriptor would be readable for what is run here.
+        // Otherwise the descriptor would become readable for what runs here.
         let _turn = inner.transfers.turn();
         let id = inner.transfers.start(request).map_err(refused)?;
         let moved = Shown(&mut inner.transfers);
@@ -214,18 +213,19 @@ impl Engine {
         Ok((id, news, timeout))
     }
 
-    /// Runs what is ready, without waiting. Which transfers have something new, and after how many seconds to
-    /// come again although nothing was readable?
+    /// Runs what is ready, without waiting. Returns the transfers with news, and the seconds until the next
+    /// call if no descriptor becomes readable.
     fn drive(&self, py: Python<'_>) -> PyResult<(Vec<usize>, Option<f64>)> {
         let mut inner = self.lock(py)?;
-        // Else each task that an event wakes would make the descriptor readable, which is then to be drained.
+        // Otherwise each task that an event wakes would make the descriptor readable, and it would have to be
+        // drained.
         let _turn = inner.transfers.turn();
         let moved = Shown(&mut inner.transfers);
         py.detach(move || moved.perform());
         Ok(told(&inner.transfers))
     }
 
-    /// Runs one transfer to its end, and lets it go.
+    /// Runs one transfer to its end, and releases it.
     fn fetch(&self, py: Python<'_>, id: usize) -> PyResult<Outcome> {
         loop {
             let turned = py.detach(|| self.turn(id));
@@ -252,7 +252,7 @@ impl Engine {
         py.check_signals()
     }
 
-    /// Runs what is ready, without waiting. Which transfers have something new?
+    /// Runs what is ready, without waiting. Returns the transfers with news.
     fn run(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         let mut inner = self.lock(py)?;
         let transfers = &mut inner.transfers;
@@ -261,14 +261,14 @@ impl Engine {
         Ok(std::iter::from_fn(|| inner.transfers.next_news()).collect())
     }
 
-    /// Runs, and waits at most so many seconds where nothing is new.
+    /// Runs, and waits at most so many seconds for news.
     fn run_for(&self, py: Python<'_>, seconds: f64) -> PyResult<Vec<usize>> {
         let max = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(TURN).min(TURN);
         let mut inner = self.lock(py)?;
         let moved = Shown(&mut inner.transfers);
         let waited = py.detach(move || moved.run_for(max));
-        // Not while the engine is locked, which a handler may use; and what is new waits for who comes after
-        // an exception.
+        // Signals are checked without the engine's lock, because a handler may use the engine; after an
+        // exception the news stay for the next call.
         drop(inner);
         py.check_signals()?;
         waited?;
@@ -285,7 +285,7 @@ impl Engine {
         Ok(inner.descriptor.as_ref().map_or(-1, AsRawFd::as_raw_fd))
     }
 
-    /// After how many seconds to run although nothing was readable; None is never.
+    /// Seconds until the next call if no descriptor becomes readable; None if there is no timer.
     fn timeout(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.lock(py)?.transfers.timeout().map(|timeout| timeout.as_secs_f64()))
     }
@@ -295,7 +295,7 @@ impl Engine {
         Ok(self.lock(py)?.transfers.running())
     }
 
-    /// Whether it has had a connection.
+    /// Whether the transfer has had a connection.
     fn is_connected(&self, py: Python<'_>, id: usize) -> PyResult<bool> {
         let inner = self.lock(py)?;
         Ok(Self::known(&inner, id)?.is_connected(id))
@@ -321,7 +321,7 @@ impl Engine {
         self.with(py, id, |transfers| transfers.head(id, |head| PyBytes::new(py, head)))
     }
 
-    /// All that there is of a transfer; it goes on, or stays until it is released.
+    /// Returns all that is known of a transfer; it continues, or stays until it is released.
     fn take(&self, py: Python<'_>, id: usize) -> PyResult<Outcome> {
         let inner = self.lock(py)?;
         Ok(Outcome::take(py, Self::known(&inner, id)?, id))
@@ -332,7 +332,7 @@ impl Engine {
         self.with(py, id, |transfers| transfers.waiting_body(id))
     }
 
-    /// All that there was of a transfer that has ended, and lets it go; None of one that has not.
+    /// Returns the result of a finished transfer and releases it; None if it has not finished.
     fn finish(&self, py: Python<'_>, id: usize) -> PyResult<Option<Outcome>> {
         let mut inner = self.lock(py)?;
         let transfers = Self::known(&inner, id)?;
@@ -344,7 +344,7 @@ impl Engine {
         Ok(Some(outcome))
     }
 
-    /// The body that has come since it was last asked for.
+    /// Takes the body that has arrived since the last call.
     fn take_body<'py>(&self, py: Python<'py>, id: usize) -> PyResult<Bound<'py, PyBytes>> {
         let inner = self.lock(py)?;
         Ok(Self::known(&inner, id)?.with_body(id, |body| PyBytes::new(py, body)))
@@ -361,7 +361,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets a transfer go. One that has not ended is broken off at once.
+    /// Releases a transfer. One that has not finished is aborted.
     fn release(&self, py: Python<'_>, id: usize) -> PyResult<()> {
         self.lock(py)?.transfers.release(id);
         Ok(())

@@ -3,10 +3,10 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// A head: version ("HTTP/1.1"), status, reason, fields in the order in which they came.
+/// A head: version ("HTTP/1.1"), status, reason, fields in the order of arrival.
 type Head<'py> = (String, u16, String, Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>);
 
-/// The same before Python has it.
+/// The same before the conversion to Python objects.
 pub type Parsed = (String, u16, String, Vec<(Vec<u8>, Vec<u8>)>);
 
 /// [`parse`] for Python.
@@ -20,8 +20,9 @@ pub fn parse_heads<'py>(py: Python<'py>, text: &[u8]) -> Vec<Head<'py>> {
         .collect()
 }
 
-/// Takes the lines of all heads of a transfer apart: those before the last are interim replies and redirects.
-/// Lines that are no fields (a server of FTP's) are left out. A line that goes on a folded one is part of it.
+/// Splits the header lines of a transfer into heads: those before the last are interim responses and
+/// redirects. Lines that are not fields (of an FTP server) are skipped. A folded line is appended to its
+/// field.
 pub fn parse(text: &[u8]) -> Vec<Parsed> {
     let mut heads: Vec<Parsed> = Vec::new();
     for line in text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)) {

@@ -1,8 +1,8 @@
-//! The native half of the Python package `warmwire`: transfers, and what is told of them. What requests and
-//! replies look like to a Python program stands in `python/warmwire`.
+//! The native half of the Python package `warmwire`: transfers and their results. `python/warmwire` defines
+//! the requests and replies of Python programs.
 //!
-//! The interpreter's lock is released whenever the engine runs, and the engine never calls Python: what is to
-//! be sent is handed in, and what has come is taken.
+//! The interpreter's lock is released whenever the engine runs, and the engine never calls Python: data to
+//! send is passed in, and received data is taken out.
 
 mod columns;
 mod engine;
@@ -28,8 +28,7 @@ fn known_options() -> Vec<(&'static str, i32, String)> {
         .collect()
 }
 
-/// To be called in the child of a fork before anything else: connections and events of the parent are left
-/// alone.
+/// Must be the first call in the child of a fork: connections and events of the parent are left alone.
 #[pyfunction]
 fn after_fork_in_child() {
     warmwire::after_fork_in_child();

@@ -1,5 +1,5 @@
-//! What has become of a transfer, as one value. Most of it is seldom asked for, and becomes Python's when it
-//! is.
+//! The result of a transfer as one value. Most of its parts are rarely read, and are converted to Python
+//! objects at the first access.
 
 use std::net::SocketAddr;
 
@@ -8,13 +8,13 @@ use pyo3::types::PyBytes;
 use warmwire::TransferInfo;
 use warmwire::transfers::{Outcome as Ended, Transfers};
 
-/// A transfer that has ended, or whose head has come (`code` is -1 then).
+/// A transfer that has finished, or whose head has arrived (`code` is -1 then).
 #[pyclass(frozen, module = "warmwire._native")]
 pub struct Outcome {
     /// curl's code; 0 is success.
     #[pyo3(get)]
     code: i32,
-    /// What went wrong, in words.
+    /// Text of the error.
     #[pyo3(get)]
     message: String,
     /// Response code; 0 for protocols without one.
@@ -90,7 +90,7 @@ impl Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// All heads, as they came.
+    /// All heads, as they arrived.
     #[getter]
     fn head<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.head)

@@ -14,8 +14,8 @@ pub fn target() -> PathBuf {
     if set.is_absolute() { set } else { root().join(set) }
 }
 
-/// Every file below `dir`, as paths from the root with `/`, sorted; build output and hidden directories left
-/// out.
+/// Every file below `dir`, as paths from the root with `/`, sorted, without build output and hidden
+/// directories.
 pub fn below(dir: &str) -> Vec<String> {
     let mut found = Vec::new();
     walk(&root().join(dir), dir, &mut found);

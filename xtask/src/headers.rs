@@ -1,7 +1,7 @@
 //! `cargo xtask headers`: writes include/curl from the tables and the templates in xtask/headers.
 //!
-//! A template is C text with directives on lines of their own: `@macros`, `@enum`, `@tagged`, `@codes`,
-//! `@easy_options`, ... Numbers come from the tables alone. Every constant of the tables is emitted exactly
+//! A template is C text with directives on separate lines: `@macros`, `@enum`, `@tagged`, `@codes`,
+//! `@easy_options`, ... All numbers come from the tables. Every constant of the tables is written exactly
 //! once, every export is declared.
 
 use crate::{Report, files};
@@ -172,7 +172,7 @@ impl Writer {
         family!(Code MultiCode ShareCode UrlCode HeaderCode ProxyCode)
     }
 
-    /// An enumeration whose rows have a table of their own, ended by a constant.
+    /// An enumeration whose rows have a separate table, ended by a constant.
     fn listed(
         &mut self,
         name: &str,
@@ -237,7 +237,7 @@ fn code_aliases(out: &mut String) {
     out.push_str("#endif\n");
 }
 
-/// A macro's value: the member of an enumeration where C++ needs its type, else a literal of the C type.
+/// A macro's value: the member of an enumeration where C++ needs its type, otherwise a literal of the C type.
 fn literal(row: &Constant) -> String {
     let member = |group: &str| {
         constant::ALL.iter().find(|c| c.group == group && c.value == row.value).map(|c| c.name.to_owned())

@@ -1,7 +1,7 @@
-//! What library and tool are made of: `cargo xtask supply --check` holds it to licences that ours may stand
-//! beside and to the registry as the one source, to one version of each crate, and to what was known of their
-//! faults (advisories.tsv); `cargo xtask supply` prints it as a bill of materials (CycloneDX 1.5, JSON).
-//! cargo tells it all, from Cargo.lock.
+//! The components of library and tool: `cargo xtask supply --check` checks that their licences are compatible
+//! with ours, that the registry is the only source, that each crate has one version, and that no known
+//! advisory applies (advisories.tsv); `cargo xtask supply` prints a bill of materials (CycloneDX 1.5, JSON).
+//! All data is from cargo and Cargo.lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -31,7 +31,7 @@ const ADVISORIES: &str = include_str!("../advisories.tsv");
 const TWICE: [(&str, &str); 2] =
     [("getrandom", "ring asks for the older one"), ("syn", "for procedural macros: nothing of it is linked")];
 
-/// What is linked or built for it.
+/// A crate that the library or the tool is built from, or that their build needs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Package {
     name: String,
@@ -67,8 +67,7 @@ fn tree() -> Result<String, String> {
     }
 }
 
-/// Lines of "name vVERSION (what it is or where it is from)|licence", each as often as somebody depends on
-/// it.
+/// Lines of "name vVERSION (kind or source)|licence", one for each dependency on it.
 fn packages(tree: &str) -> BTreeSet<Package> {
     let one = |line: &str| {
         let (what, licence) = line.split_once('|')?;
@@ -96,7 +95,7 @@ fn findings(packages: &BTreeSet<Package>) -> Vec<String> {
     found
 }
 
-/// Crates in several versions that nobody gave a reason for, and reasons that are none any more.
+/// Crates in several versions without a reason, and reasons that no longer apply.
 fn repeated(packages: &BTreeSet<Package>) -> Vec<String> {
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for package in packages {
@@ -131,7 +130,7 @@ fn faulty(packages: &BTreeSet<Package>, table: &str) -> Vec<String> {
     packages.iter().filter(|p| p.source.is_none()).filter(is_faulty).map(told).collect()
 }
 
-/// The registry's crates of which nobody has looked up what is known.
+/// Crates of the registry for which advisories were not looked up.
 fn unread(packages: &BTreeSet<Package>, table: &str) -> Vec<String> {
     let foreign = packages.iter().filter(|p| p.source.is_none() && known(table, &p.name).is_none());
     let names: BTreeSet<&str> = foreign.map(|p| p.name.as_str()).collect();
@@ -155,7 +154,7 @@ fn bill(packages: &BTreeSet<Package>) -> String {
     for (at, Package { name, version, licence, source }) in packages.iter().enumerate() {
         let comma = if at == 0 { "" } else { "," };
         let licence = licence.replace('/', " OR ");
-        // What is of this project has no address of its own.
+        // Crates of this project have no source of their own.
         let address = match source {
             None => format!(", \"purl\": \"pkg:cargo/{name}@{version}\""),
             Some(_) => String::new(),

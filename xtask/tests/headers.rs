@@ -1,8 +1,8 @@
-//! Compiles programs against our headers and against the distribution's, and compares every number, layout
-//! and function type; and our headers with the tables.
+//! Compiles programs with our headers and with the distribution's, and compares every number, layout and
+//! function type; also compares our headers with the tables.
 //!
-//! The distribution's curl is older: what it lacks is told by the tables' first versions, and the few
-//! things that curl changed since are listed here with the change.
+//! The distribution's curl is older: the tables' first versions say what it lacks, and the few things that
+//! curl changed since are listed here with the change.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tables::{Code, EasyOption, HeaderCode, Info, MultiCode, MultiOption, ProxyCo
 use tables::{code, constant, easy_option, export, info};
 
 /// Values that were as wide as a long in older headers and have 32 bits since; CURLAUTH_HTTPSIG, which is
-/// younger, is left out of CURLAUTH_ANY.
+/// newer, is left out of CURLAUTH_ANY.
 const NARROWED: [&str; 5] =
     ["CURLAUTH_ANY", "CURLAUTH_ANYSAFE", "CURLPROTO_ALL", "CURLSSH_AUTH_ANY", "CURLSSH_AUTH_DEFAULT"];
 
@@ -121,7 +121,7 @@ const STRUCTS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Structures that grew after 7.88; only what stands before is compared.
+/// Structures that grew after 7.88; only the common beginning is compared.
 const GROWN: [&str; 2] = ["struct curl_version_info_data", "struct curl_ws_frame"];
 
 const CALLBACKS: &[&str] = &[

@@ -1,6 +1,6 @@
-//! tests/security.tsv says of each of curl's past logic faults which test would fail with it, or why none
-//! can. Here it is held to that: the tests exist and name their CVE, what is called missing is missing, and
-//! no fault was left out.
+//! tests/security.tsv names for each of curl's past logic errors the test that would fail with it, or why
+//! none can. These tests check the file: the tests exist and name their CVE, what is listed as missing is
+//! missing, and no CVE is absent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +12,7 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// CVE and what stands beside it.
+/// CVE and the rest of its line.
 fn rows() -> Vec<(String, String)> {
     let text = fs::read_to_string(top().join("tests/security.tsv")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
@@ -65,7 +65,8 @@ fn untested(cve: &str, test: &str) -> Option<String> {
     (!function.contains(cve)).then(|| format!("{name} does not say what it is for"))
 }
 
-/// A case of tests/servers, which is in its file's list under a name, or what cases of that list run.
+/// Returns whether a case of tests/servers is in its file's list under a name, or is called by a case of that
+/// list.
 fn is_case(place: &str) -> bool {
     let Some((path, name)) = place.split_once('#').filter(|(path, _)| path.starts_with("tests/servers/"))
     else {

@@ -1,8 +1,9 @@
-//! Flags that curl's published test cases cover: those on the command lines of the cases that our tool
+//! Flags that curl's published test cases cover: those in the command lines of the cases that our tool
 //! passes.
 //!
-//! conformance/covers.txt holds for each flag the first such case. It is made anew when a conformance run has
-//! left its list of passed cases in target/conformance/passed.txt and the cases are at hand; else it stands.
+//! conformance/covers.txt holds the first such case for each flag. It is rewritten after a conformance run,
+//! which leaves its list of passed cases in target/conformance/passed.txt, if the cases are available;
+//! otherwise it stays.
 
 use crate::files;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ const COVERS: &str = "conformance/covers.txt";
 const HEAD: &str = "# For each flag the first of curl's test cases that has it and that our tool passes. Made by \
                     `cargo xtask coverage` after a\n# conformance run with --write-passed target/conformance/passed.txt.\n";
 
-/// Flag and case, as the checked-in list says after it was made anew where that can be done.
+/// Returns flags and cases from the checked-in list, which is first rewritten if possible.
 pub fn covered(check: bool) -> Result<Vec<(String, u64)>, String> {
     let passed = passed();
     if let (Some(passed), Some(cases), false) = (&passed, cases(), check) {
@@ -27,7 +28,7 @@ pub fn covered(check: bool) -> Result<Vec<(String, u64)>, String> {
     };
     let covered: Vec<(String, u64)> = lines.map(parse).collect::<Result<_, String>>()?;
     match passed {
-        // What the list relies on must still hold; that it could be longer is no fault.
+        // The cases in the list must still pass; a list that could be longer is not an error.
         Some(passed) => match covered.iter().find(|(_, case)| !passed.contains(case)) {
             Some((flag, case)) => Err(format!("{COVERS}: case {case} ({flag}) does not pass any more")),
             None => Ok(covered),
@@ -62,7 +63,7 @@ fn cases() -> Option<PathBuf> {
     Path::new(&data).is_dir().then_some(data)
 }
 
-/// What stands between `<command ...>` and its end.
+/// Returns the text between `<command ...>` and `</command>`.
 fn command(case: &str) -> String {
     let Some((_, rest)) = case.split_once("<command") else { return String::new() };
     let Some((_, rest)) = rest.split_once('>') else { return String::new() };

@@ -1,20 +1,20 @@
-//! Which test would notice: `covers:`, `refuses:` and `idles:` comments in test code.
+//! Which test covers a name: `covers:`, `refuses:` and `idles:` comments in test code.
 //!
 //! A comment that begins with one of these words lists names, separated by commas: exports, `CURLOPT_`,
 //! `CURLMOPT_` and `CURLINFO_` names, flags with their dashes (`--head` or `-I`), and values
-//! (`CURLPROXY_SOCKS4`, `CURLE_GOT_NOTHING`), which the report does not list yet. It may go on over several
-//! comment lines as long as each ends in a comma. The test is the function that the comment stands in or
-//! right above; in a file without functions, the file. What the three words claim is told in mod.rs.
+//! (`CURLPROXY_SOCKS4`, `CURLE_GOT_NOTHING`), which the report does not list yet. A comment line that ends in
+//! a comma continues on the next. The test is the function that contains the comment or follows it; in a file
+//! without functions, the file. mod.rs defines the three words.
 
 use crate::files;
 use std::collections::{BTreeMap, BTreeSet};
 use tables::flag;
 
-/// Where comments are looked for, and the files that can hold tests.
+/// Where comments are searched, and the files that can hold tests.
 const PLACES: [&str; 6] = ["crates", "tests", "testkit", "conformance", "bindings", "xtask/tests"];
 const KINDS: [&str; 10] = [".rs", ".c", ".cc", ".cpp", ".h", ".php", ".py", ".sh", ".pl", ".phpt"];
 
-/// What a test says of a name.
+/// The claim of a test about a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Claim {
     /// It works.
@@ -90,7 +90,7 @@ impl Evidence {
     }
 }
 
-/// The word that a comment begins with, what it claims, and the text behind it.
+/// Returns the word that a comment begins with, as its claim, and the text after it.
 fn claimed(comment: &str) -> Option<(&'static str, Claim, &str)> {
     CLAIMS.iter().find_map(|(word, claim)| Some((*word, *claim, comment.strip_prefix(word)?)))
 }
@@ -112,7 +112,8 @@ fn comment<'a>(path: &str, line: &'a str) -> Option<&'a str> {
     Some(rest.trim_end_matches("*/").trim())
 }
 
-/// The function right below the comment (attributes and comments may stand between), else the one around it.
+/// Returns the function directly after the comment (attributes and comments may stand between), otherwise the
+/// one around it.
 fn function(path: &str, lines: &[&str], start: usize, end: usize) -> Option<String> {
     let below = lines[end..].iter().find(|line| {
         let line = line.trim();
@@ -128,7 +129,7 @@ fn function(path: &str, lines: &[&str], start: usize, end: usize) -> Option<Stri
         .find_map(|line| named(line))
 }
 
-/// The name of the function that a line begins, in Rust, Python, PHP, shell or C.
+/// Returns the name of the function that a line begins, in Rust, Python, PHP, shell or C.
 fn named(line: &str) -> Option<String> {
     let line = line.trim_end();
     for word in ["fn ", "def ", "function "] {

@@ -1,13 +1,13 @@
-//! `cargo xtask coverage`: writes COVERAGE.md, what of curl's interface is done, refused, idle, partial or
-//! missing.
+//! `cargo xtask coverage`: writes COVERAGE.md, which parts of curl's interface are done, refused, idle,
+//! partial or missing.
 //!
-//! Nobody states a status. It follows from two lists:
-//! - `covers:` comments in tests (evidence.rs) name what a test would notice if it broke, and so do the
+//! No status is entered by hand. It follows from two lists:
+//! - `covers:` comments in tests (evidence.rs) list names without which the test would fail, and so do the
 //!   command lines of curl's published cases that the tool passes (cases.rs); `refuses:` and `idles:`
-//!   comments name what a test sees answered as a curl without the protocol or feature answers;
-//! - xtask/refused.txt holds what the library and the tool refuse, and is made by asking them (probe.rs).
+//!   comments list names for which a test expects the reply of a curl without the protocol or feature;
+//! - xtask/refused.txt lists what the library and the tool refuse (probe.rs asks them).
 //!
-//! Refused and no test of how: missing. Taken and no test of what for: partial.
+//! Refused without a test: missing. Accepted without a test: partial.
 
 mod cases;
 mod evidence;
@@ -37,7 +37,7 @@ enum Status {
 }
 
 impl Status {
-    /// The best first, as the report's columns stand.
+    /// The best first, in the order of the report's columns.
     const ALL: [Status; 5] = [Status::Done, Status::Refused, Status::Idle, Status::Partial, Status::Missing];
 
     fn word(self) -> &'static str {
@@ -90,8 +90,8 @@ fn report(check: bool, subjects: Vec<probe::Subject>) -> Report {
     Ok(format!("coverage: fresh ({asked} asked)"))
 }
 
-/// The checked-in report must list every name and claim nothing that is not so. That something got better
-/// since it was made is no fault; the count of those is told.
+/// Checks that the checked-in report lists every name and claims nothing untrue. A status that has improved
+/// since is not an error; returns their count.
 fn no_more_than_so(
     sections: &[Section],
     evidence: &Evidence,
@@ -157,7 +157,7 @@ fn read_refused(known: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
         .collect()
 }
 
-/// What a name is, and the test that says so.
+/// Returns the status of a name and the test that proves it.
 fn judged(name: &str, evidence: &Evidence, refused: &BTreeSet<String>) -> (Status, Option<String>) {
     let claims: &[(Claim, Status)] = if refused.contains(name) {
         &[(Claim::Refuses, Status::Refused)]
@@ -176,7 +176,7 @@ fn status(name: &str, evidence: &Evidence, refused: &BTreeSet<String>) -> Status
     judged(name, evidence, refused).0
 }
 
-/// What the report says before its tables.
+/// The text before the report's tables.
 const PREFACE: &str = "\
 Made by `cargo xtask coverage`. Done: the named test fails without it. Refused: its protocol or feature is not built, and
 the named test sees it refused in curl's own words and with its exit code. Idle: it is taken, as curl takes it whatever is
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_checked_in_report_claims_nothing_that_is_not_so() {
-        // What is built may be older than the checkout; `make test-all` asks after it has built.
+        // A build may be older than the checkout; `make test-all` runs this after it has built.
         if let Err(error) = report(true, Vec::new()) {
             panic!("{error}");
         }

@@ -1,8 +1,7 @@
-//! Asking the built library and tool what they refuse.
+//! Asks the built library and tool what they refuse.
 //!
-//! A small C program, made here from the tables, sets every option to a plain value and reads every info;
-//! exports are read with nm; the tool is run once with each flag. Nothing built, nobody asked: the checked-in
-//! list stands.
+//! A small C program, generated from the tables, sets every option to a plain value and reads every info;
+//! exports are read with nm; the tool is run once with each flag. Without a build the checked-in list stays.
 
 use crate::files;
 use std::collections::BTreeSet;
@@ -17,7 +16,7 @@ pub enum Subject {
     Tool(PathBuf),
 }
 
-/// Those that are built, the release build before the debug one.
+/// The existing builds, release before debug.
 pub fn subjects() -> Vec<Subject> {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| files::root().join("target"), PathBuf::from);
@@ -84,7 +83,7 @@ fn stdout(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
 }
 
-/// A program that prints the names of what is refused. Each option is asked on a handle of its own.
+/// A program that prints the names of what is refused. Each option is set on a separate handle.
 fn probe_source() -> String {
     let mut out = "#include <curl/curl.h>\n#include <stdio.h>\n\
         static int nothing(void) { return 0; }\n\
@@ -148,7 +147,7 @@ fn value(kind: ArgKind, name: &str) -> &'static str {
     }
 }
 
-/// Runs the tool once with each flag on an empty file; nothing is connected to.
+/// Runs the tool once with each flag on an empty file; it connects nowhere.
 fn tool(path: &Path) -> Result<BTreeSet<String>, String> {
     let work = path.parent().ok_or("the tool stands in a directory")?.join("probe-flags");
     // Some flags write a file named 1, which --config would read in the next run.

@@ -50,7 +50,7 @@ const MARK: &str = "left out: ";
 const MISSING: &str = " is missing: install the package ";
 
 impl Counts {
-    /// Counts what is missing on this machine as failed: `make test-all` promises to bring it.
+    /// Counts what is missing on this machine as failed: `make test-all` installs it.
     pub fn refuse_missing(&mut self) {
         let (missing, other) = self.left_out.drain(..).partition(|left| left.reason.contains("missing"));
         self.left_out = other;

@@ -6,7 +6,8 @@ use std::time::Duration;
 /// The two ways to run the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
-    /// `make test`: needs no root and no package; leaves out by name what a machine lacks.
+    /// `make test`: needs neither root nor packages; leaves out tests whose programs are missing, and names
+    /// them.
     Newcomer,
     /// `make test-all`: installs what the tests need; a program that is missing is a failure.
     All,
@@ -56,7 +57,7 @@ const fn all(
     Step { name, about, newcomer: None, all: Some(command), output, minutes }
 }
 
-/// The commands stand in an order in which each finds what it builds on.
+/// Each command stands after those that build what it needs.
 pub const STEPS: &[Step] = &[
     all("deps", "Debian packages and test servers", "sh tests/install.sh", Output::Plain, 20),
     both("format", "rustfmt", "cargo fmt --all --check", Output::Plain, 2),

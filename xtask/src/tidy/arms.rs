@@ -49,8 +49,8 @@ fn without_arm(sources: &[String]) -> Vec<EasyOption> {
     all.filter(|option| !is_named(*option) && !origin(*option).is_some_and(is_named)).collect()
 }
 
-/// Whether the arm of the rule does all there is to do: it stores the value under another option, acts at
-/// once, or keeps a pointer (`capi::pointers` has a test for those).
+/// Returns whether the rule's arm is complete: it stores the value under another option, acts at once, or
+/// keeps a pointer (`capi::pointers` has a test for those).
 fn acts_by_rule(rule: Rule) -> bool {
     match rule {
         Rule::Number(rule) => matches!(

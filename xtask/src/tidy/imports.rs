@@ -255,7 +255,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Whether an item is compiled for tests alone: `cfg(test)`, also within `all` and `any`.
+/// Whether an item is compiled only for tests: `cfg(test)`, also within `all` and `any`.
 pub fn for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")

@@ -1,8 +1,8 @@
-//! `cargo xtask tidy`: what neither the compiler nor Cargo's dependency graph can hold.
+//! `cargo xtask tidy`: rules that neither the compiler nor Cargo's dependency graph can check.
 //!
 //! Rules are rows: each names what it forbids, where, and why. A finding is fixed, or allowed in
-//! xtask/tidy.allow with a reason (`rule path: reason`); an allowance that nothing needs any more is a
-//! finding itself.
+//! xtask/tidy.allow with a reason (`rule path: reason`); an allowance that is no longer needed is a finding
+//! itself.
 
 mod arms;
 mod imports;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 const MAX_LINES: usize = 900;
 const ALLOWANCES: &str = "xtask/tidy.allow";
 
-/// A word that may not stand in the code of some directory.
+/// A word that may not occur in the code of some directory.
 struct Ban {
     rule: &'static str,
     within: &'static str,
@@ -129,8 +129,8 @@ const BANS: &[Ban] = &[
     },
 ];
 
-/// The floors within the engine, lowest first: a file names modules of its own floor and of those below.
-/// Where a file stands apart from its module it has a row of its own.
+/// The layers of the engine, lowest first: a file names modules only of its own layer and of lower ones. A
+/// file in another layer than its module has its own row.
 const ENGINE: &str = "crates/engine/src/";
 const FLOORS: &[&[&str]] = &[
     &[
@@ -243,7 +243,7 @@ fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// A line of code without what stands in its string literals: messages may name what code may not.
+/// A line of code without its string literals: messages may contain names that code may not.
 fn without_strings(line: &str) -> String {
     line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"")
 }
@@ -265,7 +265,7 @@ fn exhaustive(path: &str, text: &str, findings: &mut Findings) {
     }
 }
 
-/// No protocol imports another; what they share are roots: `http`, `ssh`, `dialogue`.
+/// No protocol imports another; they share roots: `http`, `ssh`, `dialogue`.
 fn protocols_keep_apart(path: &str, text: &str, findings: &mut Findings) {
     const ROOT: &str = "crates/engine/src/protocol/";
     let Some(rest) = path.strip_prefix(ROOT) else { return };
@@ -293,7 +293,7 @@ fn protocol_of(rest: &str) -> Option<String> {
     (name != "mod").then(|| name.to_owned())
 }
 
-/// Nothing in the engine names what stands above it.
+/// No file in the engine names a module of a higher layer.
 fn engine_floors(path: &str, text: &str, findings: &mut Findings) {
     let Some(file) = path.strip_prefix(ENGINE).and_then(|file| file.strip_suffix(".rs")) else { return };
     if file == "lib" {
@@ -313,7 +313,7 @@ fn engine_floors(path: &str, text: &str, findings: &mut Findings) {
     }
 }
 
-/// By the longest name that the path of a file begins with.
+/// The layer with the longest name that is a prefix of the file's path.
 fn floor(file: &str) -> Option<usize> {
     let begins =
         |name: &str| file.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -321,7 +321,7 @@ fn floor(file: &str) -> Option<usize> {
     rows.filter(|(_, name)| begins(name)).max_by_key(|(_, name)| name.len()).map(|(at, _)| at)
 }
 
-/// Paths of one machine make a checkout work there alone.
+/// A path of one machine works only there.
 fn machine_paths(path: &str, text: &str, findings: &mut Findings) {
     // Put together here, so that this file does not find itself.
     let roots =
