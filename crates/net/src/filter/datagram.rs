@@ -1,4 +1,4 @@
-//! A socket for datagrams to a peer whose port may change with its first answer (TFTP): never connected.
+//! A socket for datagrams to a peer whose port may change with its first reply (TFTP): it is never connected.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,20 +11,21 @@ use rustix::net::{AddressFamily, RecvFlags, SocketType, connect, recvfrom, sendt
 use super::open::{SocketCallbacks, SocketOptions, Target, Transport, open};
 use crate::error::NetError;
 
-/// Whether a route leads there: the system says so of a socket that has sent nothing.
+/// Returns whether there is a route to the address: connects an unused socket to it, which sends nothing.
 pub fn is_routed(to: &SocketAddr) -> bool {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let probe = new_socket(family, SocketType::DGRAM);
     probe.is_ok_and(|probe| connect(&probe, to).is_ok())
 }
 
-/// Sends to and receives from anybody.
+/// A socket that sends to and receives from any peer.
 pub struct Datagrams {
     socket: Socket,
 }
 
 impl Datagrams {
-    /// A socket of the peer's family, bound as the options say, and the peer as the application's callback left it.
+    /// Opens a socket of the peer's family, bound as the options say; returns it and the peer, which the
+    /// application's callback may have changed.
     pub fn open(
         reactor: &Arc<Reactor>,
         peer: SocketAddr,
@@ -40,7 +41,7 @@ impl Datagrams {
         Ok((Datagrams { socket }, peer))
     }
 
-    /// Sends one datagram. One that finds no room is lost, as others are lost on the way.
+    /// Sends one datagram. If there is no room for it, it is dropped, like one that is lost on the way.
     pub fn send_to(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<()> {
         match sendto(&self.socket, bytes, SEND, &peer) {
             Ok(_) => Ok(()),
@@ -49,7 +50,7 @@ impl Datagrams {
         }
     }
 
-    /// The next datagram, cut to the buffer, and who sent it.
+    /// Receives the next datagram, truncated to the buffer, with its sender.
     pub fn poll_recv_from(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,12 +1,12 @@
-//! The PROXY line, version 1 (HAProxy's proxy-protocol.txt section 2.1): the first bytes of a connection tell who it is
-//! from. Nothing stays behind.
+//! The PROXY line, version 1 (HAProxy's proxy-protocol.txt section 2.1): the first bytes of a connection,
+//! with the address of the client. No filter stays after it.
 
 use std::net::IpAddr;
 
 use crate::connect::Endpoints;
 
-/// The line for a connection with these ends; `client` stands in for both addresses (HAPROXY_CLIENT_IP): they have to be of
-/// one family.
+/// Returns the line for a connection with these ends; `client` replaces both addresses (HAPROXY_CLIENT_IP):
+/// they must be of one family.
 pub fn line(endpoints: &Endpoints, client: Option<&str>) -> Vec<u8> {
     let (Some(local), Some(remote)) = (endpoints.local, endpoints.remote) else {
         return b"PROXY UNKNOWN\r\n".to_vec();

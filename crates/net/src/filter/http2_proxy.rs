@@ -1,5 +1,6 @@
-//! A tunnel through a proxy that speaks HTTP/2: one CONNECT on a session of its own (RFC 9113 §8.5). What is written becomes
-//! DATA of that stream, what comes on it is handed out, and whoever does not read holds the proxy to the stream's window.
+//! A tunnel through an HTTP/2 proxy: one CONNECT on a separate session (RFC 9113 §8.5). Written bytes become
+//! DATA of that stream, received DATA can be read, and a reader that stops blocks the proxy by the stream's
+//! window.
 
 use std::future::poll_fn;
 use std::io;
@@ -14,9 +15,9 @@ use super::tunnels::{Asked, field, fields_of, unknown_to_proxy};
 use crate::Carrier;
 use crate::exchange::RequestHead;
 
-/// One read; room for a whole TLS record.
+/// Size of a read; room for a whole TLS record.
 const READ: usize = 32 << 10;
-/// One write.
+/// Size of a write.
 const WRITE: usize = 64 << 10;
 
 /// A connection to a proxy with a session on it, which becomes a tunnel.
@@ -29,25 +30,25 @@ pub struct Http2TunnelFilter {
     stream: Option<StreamId>,
     /// The reply to the last CONNECT.
     head: Option<(u16, Fields)>,
-    /// What has come on the stream and was not handed out.
+    /// Data received on the stream and not yet read.
     inbox: Vec<u8>,
     taken: usize,
     end: Option<End>,
 }
 
-/// Why nothing more comes.
+/// Why no more data will arrive.
 #[derive(Clone, Copy)]
 enum End {
     /// The stream has ended.
     Clean,
     Reset(ErrorCode),
-    /// The connection has.
+    /// The connection has ended.
     Closed,
     Failed(Failure),
 }
 
 impl Http2TunnelFilter {
-    /// On top of a connection on which both sides know that HTTP/2 is spoken.
+    /// Uses a connection on which both sides have agreed on HTTP/2.
     pub fn new(below: Box<dyn Filter>) -> Http2TunnelFilter {
         Http2TunnelFilter {
             below,
@@ -63,7 +64,8 @@ impl Http2TunnelFilter {
         }
     }
 
-    /// Asks for a tunnel on a stream of its own; one that was refused before is given up. The status of the reply and its fields.
+    /// Sends a CONNECT on a new stream and gives up one that was refused before. Returns the status of the
+    /// reply and its fields.
     pub async fn connect(&mut self, request: &RequestHead, asked: Asked<'_>) -> io::Result<(u16, Fields)> {
         if let Some(refused) = self.stream.take() {
             self.session.reset(refused, ErrorCode::CANCEL);
@@ -79,7 +81,7 @@ impl Http2TunnelFilter {
         poll_fn(|cx| self.poll_head(cx)).await
     }
 
-    /// Whether the proxy takes CONNECT for something other than bytes (RFC 8441): it tells with the first it says.
+    /// Waits for the proxy's SETTINGS; returns whether it supports extended CONNECT (RFC 8441).
     fn poll_extended(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             if let Some(told) = self.session.takes_extended_connect() {
@@ -102,7 +104,7 @@ impl Http2TunnelFilter {
         }
     }
 
-    /// A clean end is none for who waits for a reply, or writes.
+    /// A clean end is an error for a caller that waits for a reply or writes.
     fn check_end(&self) -> io::Result<()> {
         match self.end {
             None => Ok(()),
@@ -112,7 +114,7 @@ impl Http2TunnelFilter {
         }
     }
 
-    /// Sends what the session has to say.
+    /// Sends the session's output.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             if self.sent == self.out.len() {
@@ -130,7 +132,7 @@ impl Http2TunnelFilter {
         }
     }
 
-    /// Receives once, and takes in what has come.
+    /// Receives once and processes the data.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let n = ready!(self.below.poll_read(cx, &mut self.buf))?;
         self.received(n);
@@ -177,7 +179,7 @@ impl Http2TunnelFilter {
         }
     }
 
-    /// Moves what has come to the front of `buf`.
+    /// Copies received data into `buf`.
     fn take(&mut self, buf: &mut [u8]) -> usize {
         let rest = &self.inbox[self.taken..];
         let n = rest.len().min(buf.len());
@@ -275,10 +277,10 @@ impl Filter for Http2TunnelFilter {
             let Some(stream) = self.stream else {
                 return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
             };
-            // Before more is queued, so that no more waits than one write.
+            // Sent before more is queued, so that at most one write waits.
             ready!(self.poll_send(cx))?;
             match self.session.queue(stream, buf) {
-                // The proxy gives room by a frame.
+                // Only a frame from the proxy opens the window.
                 0 => ready!(self.poll_receive(cx))?,
                 n => {
                     let _ = self.poll_send(cx)?;

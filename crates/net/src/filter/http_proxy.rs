@@ -1,5 +1,5 @@
-//! The bytes of an HTTP CONNECT: sends a head, reads reply lines, and is then the tunnel. What came
-//! behind the reply's head belongs to the tunnel and is handed out first.
+//! The bytes of an HTTP CONNECT: sends a head, reads reply lines, and then becomes the tunnel. Bytes received
+//! after the reply's head belong to the tunnel and are read first.
 
 use std::future::poll_fn;
 use std::io;
@@ -12,14 +12,14 @@ use wire::http1::LineBuffer;
 use super::Filter;
 use crate::Carrier;
 
-/// A connection to a proxy that becomes one through it.
+/// A connection to a proxy that becomes a tunnel through it.
 pub struct TunnelFilter {
     below: Box<dyn Filter>,
     received: LineBuffer,
 }
 
 impl TunnelFilter {
-    /// On top of a connection to the proxy.
+    /// Uses a connection to the proxy.
     pub fn new(below: Box<dyn Filter>) -> TunnelFilter {
         TunnelFilter { below, received: LineBuffer::default() }
     }
@@ -29,7 +29,7 @@ impl TunnelFilter {
         self.below.write_all(head).await
     }
 
-    /// The next reply line with its line ending; `None` when the proxy closed. A line over its budget
+    /// Returns the next reply line with its line ending; `None` when the proxy closed. A line over its budget
     /// is an error.
     pub async fn line(&mut self, budget: usize) -> io::Result<Option<Vec<u8>>> {
         loop {
@@ -44,8 +44,8 @@ impl TunnelFilter {
         }
     }
 
-    /// The first octet of what follows, which stays: whether it continues a field (RFC 9112 §5.2). `None` when the proxy
-    /// closed.
+    /// Returns the next octet without consuming it: whether it continues a field (RFC 9112 §5.2). `None` when
+    /// the proxy closed.
     pub async fn next_octet(&mut self) -> io::Result<Option<u8>> {
         while self.received.rest().is_empty() {
             if !self.receive().await? {
@@ -56,7 +56,7 @@ impl TunnelFilter {
     }
 
     async fn receive(&mut self) -> io::Result<bool> {
-        // TLS below wants room for a whole record.
+        // TLS below needs room for a whole record.
         let mut buf = vec![0; 32 * 1024];
         let n = poll_fn(|cx| self.below.poll_read(cx, &mut buf)).await?;
         self.received.extend(&buf[..n]);

@@ -1,4 +1,5 @@
-//! DNS messages to and from one server: each a datagram, or on a stream behind its length (RFC 1035 section 4.2).
+//! DNS messages to and from one server: one in a datagram, or on a stream after its length (RFC 1035 section
+//! 4.2).
 
 use std::future::poll_fn;
 use std::io;
@@ -12,16 +13,16 @@ use rustix::net::connect;
 use super::open::{SocketOptions, Target, Transport, open};
 use crate::error::{NetError, NetErrorKind};
 
-/// A socket connected to the server: what others send to it is not received.
+/// A socket connected to the server: it receives nothing from other senders.
 pub struct Messages {
     socket: Socket,
     transport: Transport,
-    /// Received on a stream, and not handed out yet.
+    /// Received on a stream and not yet returned.
     pending: Vec<u8>,
 }
 
 impl Messages {
-    /// Begins to connect, from a port that the system chooses unless the options say otherwise.
+    /// Starts to connect, from a port chosen by the system unless the options say otherwise.
     pub fn open(
         reactor: &Arc<Reactor>,
         server: SocketAddr,
@@ -40,7 +41,7 @@ impl Messages {
         Ok(Messages { socket, transport, pending: Vec::new() })
     }
 
-    /// Sends one.
+    /// Sends a message.
     pub async fn send(&mut self, message: &[u8]) -> io::Result<()> {
         if self.transport == Transport::Udp {
             return poll_fn(|cx| self.socket.poll_send(cx, message)).await.map(drop);
@@ -55,7 +56,7 @@ impl Messages {
         Ok(())
     }
 
-    /// The next one.
+    /// Receives the next message.
     pub async fn receive(&mut self) -> io::Result<Vec<u8>> {
         let mut buffer = vec![0; 1 << 16];
         if self.transport == Transport::Udp {

@@ -1,5 +1,5 @@
-//! What RFC 1961 makes of a connection when a SOCKS proxy protects it: every piece of data is wrapped by the security
-//! context that was agreed on. A wrong message ends the connection, for nothing behind it can be trusted.
+//! The protection of RFC 1961 on a connection through a SOCKS proxy: every piece of data is wrapped by the
+//! security context. An invalid message ends the connection, because nothing after it can be trusted.
 
 use std::io;
 use std::sync::Arc;
@@ -13,29 +13,29 @@ use super::socks_gssapi::Security;
 use crate::Carrier;
 use crate::tls::TlsInfo;
 
-/// Data in one message. What wrapping adds to it is far from the rest of what a length can say.
+/// Data in one message. The size added by wrapping is far below the rest of the length's range.
 const PIECE: usize = 32 * 1024;
-/// Messages without data that may follow one another.
+/// Most consecutive messages without data.
 const MAX_EMPTY: u32 = 64;
 
-/// Bytes through a security context.
+/// A filter that passes bytes through a security context.
 pub struct SealedFilter {
     below: Box<dyn Filter>,
     security: Box<dyn Security>,
     level: Level,
-    /// A message as far as it has come: `inbox[..filled]`.
+    /// A partly received message: `inbox[..filled]`.
     inbox: Vec<u8>,
     filled: usize,
-    /// What was unwrapped and not handed out: `plain[start..]`.
+    /// Unwrapped data that is not yet read: `plain[start..]`.
     plain: Vec<u8>,
     start: usize,
-    /// What was wrapped and not sent: `outbox[sent..]`.
+    /// Wrapped data that is not yet sent: `outbox[sent..]`.
     outbox: Vec<u8>,
     sent: usize,
 }
 
 impl SealedFilter {
-    /// Protects what passes `below` at this level.
+    /// Protects the data through `below` at this level.
     pub fn new(below: Box<dyn Filter>, security: Box<dyn Security>, level: Level) -> SealedFilter {
         SealedFilter {
             below,
@@ -50,7 +50,7 @@ impl SealedFilter {
         }
     }
 
-    /// Hands out what a message brought, after receiving one if need be.
+    /// Copies the data of a message, after receiving one if needed.
     fn fill(
         &mut self,
         buf: &mut [u8],
@@ -73,7 +73,7 @@ impl SealedFilter {
         Poll::Ready(Err(unfit("messages without data".to_owned())))
     }
 
-    /// Receives a whole message; false when the connection has ended between two.
+    /// Receives a whole message; returns false if the connection ended between two.
     fn receive(
         &mut self,
         receive: &mut impl FnMut(&mut dyn Filter, &mut [u8]) -> Poll<io::Result<usize>>,
@@ -94,7 +94,7 @@ impl SealedFilter {
         }
     }
 
-    /// How long the message is, as far as it is known.
+    /// Returns the message's length as far as it is known.
     fn wanted(&self) -> io::Result<usize> {
         match self.inbox[..self.filled].first_chunk::<HEAD>() {
             None => Ok(HEAD),
@@ -105,7 +105,7 @@ impl SealedFilter {
         }
     }
 
-    /// Unwraps the message that is there.
+    /// Unwraps the received message.
     fn open(&mut self) -> io::Result<()> {
         let token = &self.inbox[HEAD..self.filled];
         let (plain, confidential) = self.security.unwrap(token).map_err(|e| unfit(e.to_string()))?;
@@ -116,7 +116,7 @@ impl SealedFilter {
         Ok(())
     }
 
-    /// Sends what was wrapped.
+    /// Sends wrapped data.
     fn push(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.sent < self.outbox.len() {
             match self.below.poll_write(cx, &self.outbox[self.sent..]) {

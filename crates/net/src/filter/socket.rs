@@ -9,18 +9,18 @@ use runtime::{Idle, Reactor, Socket};
 use super::Filter;
 use crate::Carrier;
 
-/// Bytes to and from a connected stream socket.
+/// A connected stream socket.
 pub struct SocketFilter(Socket);
 
 impl SocketFilter {
-    /// On a socket that is connected, or that the application said is.
+    /// Uses a socket that is connected, or that the application says is connected.
     pub fn new(socket: Socket) -> SocketFilter {
         SocketFilter(socket)
     }
 }
 
 impl Carrier for SocketFilter {
-    /// Closing is polite enough for TCP.
+    /// Closing the socket is a proper end for TCP.
     fn retire(&mut self) {}
 
     fn idle_state(&mut self) -> Idle {

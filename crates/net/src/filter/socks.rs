@@ -1,8 +1,8 @@
-//! A SOCKS proxy: the conversation before the tunnel. Afterwards bytes pass as they are, so no layer stays behind, unless
-//! the proxy protects them (`socks_gssapi`).
+//! A SOCKS proxy: the handshake before the tunnel. After it bytes pass unchanged, so that no filter stays,
+//! unless the proxy protects them (`socks_gssapi`).
 //!
-//! The messages are `wire::socks`'s. Every read asks for exactly what is due, so nothing that belongs to the tunnel is
-//! taken.
+//! `wire::socks` encodes the messages. Every read asks for exactly the bytes that are due, so that nothing of
+//! the tunnel is consumed.
 
 use std::io;
 
@@ -13,31 +13,31 @@ use super::Filter;
 use super::socks_gssapi::{self, Gssapi};
 use crate::error::{NetError, NetErrorKind};
 
-/// Which SOCKS.
+/// The SOCKS version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// 4, and with a name as destination 4a.
+    /// 4, or 4a if the destination is a name.
     V4,
     V5,
 }
 
-/// What the proxy is asked for.
+/// The request to the proxy.
 pub struct SocksRequest<'a> {
     pub version: Version,
-    /// An address that was looked up here, or a name for the proxy to look up.
+    /// A resolved address, or a name for the proxy to resolve.
     pub destination: Destination<'a>,
     pub port: u16,
-    /// The host that messages name.
+    /// The host that error messages name.
     pub host: &'a str,
     pub user: Option<&'a [u8]>,
     pub password: &'a [u8],
-    /// Whether version 5 may log in with these.
+    /// Whether version 5 may log in with user and password.
     pub by_password: bool,
-    /// How version 5 may log in with a ticket.
+    /// How version 5 may log in with a Kerberos ticket.
     pub gssapi: Option<Gssapi<'a>>,
 }
 
-/// Has the proxy at the other end of `below` connect to the destination. What comes back leads there.
+/// Makes the proxy at the other end of `below` connect to the destination. Returns the tunnel.
 pub async fn establish(
     mut below: Box<dyn Filter>,
     request: SocksRequest<'_>,
@@ -59,7 +59,7 @@ async fn version5(
     mut below: Box<dyn Filter>,
     mut request: SocksRequest<'_>,
 ) -> Result<Box<dyn Filter>, NetError> {
-    // A name too long is refused before anything is said.
+    // A name that is too long is refused before anything is sent.
     let message = socks::connect5(request.destination, request.port).map_err(failed)?;
     match greet(&mut *below, &request).await? {
         Method::None => {}
@@ -78,7 +78,7 @@ async fn version5(
     Ok(below)
 }
 
-/// Offers what is allowed; the proxy chooses.
+/// Offers the allowed methods; the proxy chooses.
 async fn greet(below: &mut dyn Filter, request: &SocksRequest<'_>) -> Result<Method, NetError> {
     let ways = Ways {
         gssapi: request.gssapi.is_some(),
@@ -127,7 +127,7 @@ pub(super) async fn read_exact(
 
 fn broken(e: &io::Error, code: ProxyCode, what: &str) -> NetError {
     let (code, text) = match e.kind() {
-        // Before it is known who we are, that is what it is about.
+        // Outside the GSS-API login a closed connection has its own code.
         io::ErrorKind::UnexpectedEof if code != ProxyCode::Gssapi => {
             (ProxyCode::Closed, "connection to proxy closed".to_owned())
         }

@@ -1,7 +1,8 @@
-//! GSS-API as a SOCKS 5 proxy wants it (RFC 1961): the tokens of a security context to and fro, then the level at which
-//! everything else is protected. The messages are `wire::socks_gssapi`'s, the protection is `sealed`'s.
+//! GSS-API in SOCKS 5 (RFC 1961): exchanges the tokens of a security context, then agrees on the level that
+//! protects the rest. `wire::socks_gssapi` encodes the messages, `sealed` protects the data.
 //!
-//! As in curl, the best protection that the context has is asked for, and what the proxy says is taken: most say none.
+//! As in curl, the best level that the context supports is requested, and the proxy's choice is accepted:
+//! most choose none.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -17,20 +18,20 @@ use super::sealed::SealedFilter;
 use super::socks::{failed, read_exact, receive, send};
 use crate::error::{NetError, NetErrorKind};
 
-/// Tokens of ours; every mechanism is done long before.
+/// Most tokens that are sent; every mechanism ends long before.
 const MAX_ROUNDS: usize = 16;
 
-/// What is needed of a security context. A step may ask a key distribution centre and take its time.
+/// A security context. A step may ask a key distribution centre and block.
 pub trait Security: Send {
-    /// Takes in the other side's token, none at the beginning, and says what goes to it.
+    /// Processes the other side's token, `None` at the beginning, and returns the next one to send.
     fn step(&mut self, token: Option<&[u8]>) -> Result<Step, Error>;
-    /// What it can do for messages, once it stands.
+    /// The protection that a complete context supports.
     fn protection(&self) -> Protection;
-    /// Who we are in it.
+    /// The client's name in the context.
     fn user(&mut self) -> Result<String, Error>;
-    /// Signs a message, and encrypts it when it is to be `confidential`.
+    /// Signs a message, and also encrypts it if `confidential`.
     fn wrap(&mut self, message: &[u8], confidential: bool) -> Result<Vec<u8>, Error>;
-    /// The other side's message, and whether it was encrypted.
+    /// Returns the other side's message, and whether it was encrypted.
     fn unwrap(&mut self, message: &[u8]) -> Result<(Vec<u8>, bool), Error>;
 }
 
@@ -56,24 +57,24 @@ impl Security for gss::Context {
     }
 }
 
-/// Makes a context on the helper thread on which its first step is made.
+/// Creates a context, on the helper thread that also runs its first step.
 pub type MakeSecurity = Box<dyn FnOnce() -> Result<Box<dyn Security>, Error> + Send>;
 
-/// A login with a ticket.
+/// Login with a Kerberos ticket.
 pub struct Gssapi<'a> {
-    /// Hears of a step's end.
+    /// Woken at a step's end.
     pub reactor: &'a Arc<Reactor>,
-    /// Makes the context with the proxy.
+    /// Creates the context with the proxy.
     pub security: MakeSecurity,
-    /// The level is told without protection, as NEC's servers have it.
+    /// Whether the level is sent without protection, as NEC's servers expect.
     pub nec: bool,
-    /// Set once a ticket has authenticated somebody.
+    /// Set after a ticket has authenticated the user.
     pub used: &'a Cell<bool>,
-    /// Is told what a verbose transfer says.
+    /// Receives lines of verbose output.
     pub note: &'a dyn Fn(String),
 }
 
-/// Logs in. What comes back protects whatever follows, if that was agreed on.
+/// Logs in. The returned filter protects all later data, if that was agreed on.
 pub async fn log_in(mut below: Box<dyn Filter>, login: Gssapi<'_>) -> Result<Box<dyn Filter>, NetError> {
     let mut security = authenticate(&mut *below, login.reactor, login.security).await?;
     login.used.set(true);
@@ -92,7 +93,7 @@ pub async fn log_in(mut below: Box<dyn Filter>, login: Gssapi<'_>) -> Result<Box
     });
     match (agreed, wanted) {
         (Level::None, _) => Ok(below),
-        // What the context can't do it must not pretend to.
+        // Refuse a level that the context does not support.
         (Level::Integrity, Level::Integrity | Level::Confidentiality) | (_, Level::Confidentiality) => {
             Ok(Box::new(SealedFilter::new(below, security, agreed)))
         }
@@ -103,7 +104,7 @@ pub async fn log_in(mut below: Box<dyn Filter>, login: Gssapi<'_>) -> Result<Box
     }
 }
 
-/// Tokens to and fro until the context stands.
+/// Exchanges tokens until the context is complete.
 async fn authenticate(
     below: &mut dyn Filter,
     reactor: &Arc<Reactor>,
@@ -146,7 +147,7 @@ async fn on_a_thread(
     done.map_err(|e| broken(&e))
 }
 
-/// Tells what is wanted; the proxy says what there will be.
+/// Requests a level; the proxy's reply decides.
 async fn agree(
     below: &mut dyn Filter,
     security: &mut dyn Security,
@@ -168,7 +169,7 @@ async fn agree(
     level(&said).map_err(failed)
 }
 
-/// The token of an answer. A rejection is two bytes, behind which the proxy may close.
+/// Returns the token of a reply. A rejection is two bytes, after which the proxy may close.
 async fn receive_token(below: &mut dyn Filter, kind: Kind) -> Result<Vec<u8>, NetError> {
     let what = format!("GSS-API {} response", kind.name());
     answer(kind, receive(below, ProxyCode::Gssapi, &what).await?).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! What asks a proxy for a tunnel on a stream, by HTTP/2 (RFC 9113 §8.5) and HTTP/3 (RFC 9114 §4.4) alike.
+//! CONNECT on a stream, the same for HTTP/2 (RFC 9113 §8.5) and HTTP/3 (RFC 9114 §4.4).
 
 use std::io;
 
@@ -6,12 +6,13 @@ use wire::h2::{Field, Fields, hop_by_hop};
 
 use crate::exchange::{RequestHead, is_sendable};
 
-/// For what.
+/// The kind of tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked<'a> {
     /// Bytes, by TCP.
     Bytes,
-    /// Datagrams, by UDP: an extended CONNECT (RFC 8441, RFC 9220, RFC 9298 §3.4) to this authority, which is the proxy's.
+    /// Datagrams, by UDP: an extended CONNECT (RFC 8441, RFC 9220, RFC 9298 §3.4) to this authority, the
+    /// proxy's.
     Datagrams { proxy: &'a [u8] },
 }
 
@@ -21,7 +22,8 @@ impl Asked<'_> {
     }
 }
 
-/// The fields of a CONNECT: for bytes the authority alone says what is asked for, for datagrams the path does.
+/// Returns the fields of a CONNECT: for bytes the authority names the destination, for datagrams the path
+/// does.
 pub fn fields_of(request: &RequestHead, asked: Asked<'_>) -> Fields {
     let mut fields = Fields::default();
     fields.push(b":method", b"CONNECT");
@@ -42,12 +44,12 @@ pub fn fields_of(request: &RequestHead, asked: Asked<'_>) -> Fields {
     fields
 }
 
-/// What proves who is asking stays out of the tables (RFC 7541 §7.1.3, RFC 9204 §7.1).
+/// Credentials stay out of the dynamic tables (RFC 7541 §7.1.3, RFC 9204 §7.1).
 pub fn field<'a>((name, value): (&'a [u8], &'a [u8])) -> Field<'a> {
     Field { name, value, sensitive: name == b"proxy-authorization" }
 }
 
-/// The proxy has said that it knows no CONNECT for anything but bytes.
+/// The error if the proxy supports CONNECT only for bytes.
 pub fn unknown_to_proxy() -> io::Error {
     io::ErrorKind::Unsupported.into()
 }

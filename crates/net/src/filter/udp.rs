@@ -1,5 +1,5 @@
-//! A connected UDP socket that moves datagrams by the batch, with what IP says of congestion: one call of the system's for
-//! many of them, where it can.
+//! A connected UDP socket that moves datagrams in batches, with the congestion bits of IP: one system call
+//! for many of them where possible.
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
@@ -11,22 +11,22 @@ use runtime::fd::{AsFd, BorrowedFd};
 use runtime::{Direction, Reactor, Socket};
 use rustix::net::{connect, connect_unspec};
 
-/// What the system is asked to hold until it is taken; it gives what it allows.
+/// Requested size of the system's receive buffer; the system may grant less.
 const HELD: usize = 4 << 20;
 
-/// As many datagrams of one size as the system puts together have room in a slot, and one call fills so many of them.
+/// A slot holds as many datagrams of one size as the system combines, and one call fills all slots.
 const SLOT: usize = 64 << 10;
 const SLOTS: usize = 16;
-/// What one call receives into.
+/// Size of the buffer for one receiving call.
 pub const ROOM: usize = SLOT * SLOTS;
 
-/// What takes datagrams to one peer and brings its own: a socket, or a tunnel.
+/// Carries datagrams to and from one peer: a socket, or a tunnel.
 pub trait Underlay: Send {
     /// How many datagrams one call sends.
     fn most(&self) -> usize;
 
-    /// Receives what has come and hands it on batch by batch; tells how many bytes that was. `buf` is of [`ROOM`], or a small
-    /// one for little.
+    /// Receives datagrams and passes them on batch by batch; returns the number of bytes. `buf` has [`ROOM`]
+    /// bytes, or fewer if little is expected.
     fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
@@ -34,35 +34,35 @@ pub trait Underlay: Send {
         take: &mut dyn FnMut(Batch<'_>),
     ) -> Poll<io::Result<usize>>;
 
-    /// The same without waiting and without a reactor.
+    /// Receives without waiting and without a reactor.
     fn try_receive(&mut self, buf: &mut [u8], take: &mut dyn FnMut(Batch<'_>)) -> Poll<io::Result<usize>>;
 
-    /// Sends all, or waits, and is asked again with the same. Datagrams that are too large for the way are lost, which is how
-    /// its size is found out.
+    /// Sends the whole batch, or waits, and is then called again with the same one. Datagrams that are too
+    /// large for the path are lost, which path MTU discovery relies on.
     fn poll_send(&mut self, cx: &mut Context<'_>, batch: &Batch<'_>) -> Poll<io::Result<()>>;
 
-    /// Leaves a local address that is no more for another one, by the way that leads to the peer now.
+    /// Replaces a local address that is gone by that of the current route to the peer.
     fn move_on(&mut self) -> io::Result<()>;
 
-    /// One try, without waiting, to end politely.
+    /// Tries once, without waiting, to send a closing message.
     fn retire(&mut self) {}
 
     fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64);
 
     fn detach(&mut self);
 
-    /// The socket at the bottom.
+    /// The lowest socket.
     fn socket(&self) -> &Socket;
 }
 
-/// Datagrams to one peer and from it.
+/// A socket for datagrams to and from one peer.
 pub struct UdpSocket {
     socket: Socket,
     state: UdpSocketState,
     peer: SocketAddr,
 }
 
-/// Datagrams of one size, the last perhaps shorter.
+/// Datagrams of one size; the last may be shorter.
 pub struct Batch<'a> {
     pub bytes: &'a [u8],
     pub size: usize,
@@ -71,7 +71,7 @@ pub struct Batch<'a> {
 }
 
 impl UdpSocket {
-    /// On a socket that is connected to this peer.
+    /// Uses a socket that is connected to this peer.
     pub fn new(socket: Socket, peer: SocketAddr) -> io::Result<UdpSocket> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), HELD); // less is slower
@@ -84,7 +84,7 @@ impl Underlay for UdpSocket {
         self.state.max_gso_segments()
     }
 
-    /// As much as one call of the system's gives.
+    /// Receives as much as one system call returns.
     fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
@@ -123,7 +123,7 @@ impl Underlay for UdpSocket {
         })
     }
 
-    /// The descriptor stays.
+    /// The descriptor stays the same.
     fn move_on(&mut self) -> io::Result<()> {
         connect_unspec(&self.socket)?;
         Ok(connect(&self.socket, &self.peer)?)
@@ -142,7 +142,7 @@ impl Underlay for UdpSocket {
     }
 }
 
-/// Each slot of the buffer takes what the system has put together of one size.
+/// Receives into slots; the system combines datagrams of one size in a slot.
 fn receive(
     state: &UdpSocketState,
     fd: BorrowedFd<'_>,

@@ -1,5 +1,5 @@
-//! Datagrams through a proxy (RFC 9298): as capsules on a stream of bytes, whatever HTTP it came of, and beside the stream where
-//! QUIC carries it and has room.
+//! Datagrams through a proxy (RFC 9298): as capsules on a stream of bytes with any HTTP version, and as QUIC
+//! DATAGRAM frames where the connection supports them and they fit.
 
 use std::io;
 use std::sync::Arc;
@@ -13,31 +13,31 @@ use super::udp::{Batch, Underlay};
 use crate::http3::tunnel::Http3Tunnel;
 use crate::quic::Sent;
 
-/// Datagrams that are taken at once.
+/// Most datagrams in one batch.
 const MOST: usize = 16;
-/// What every way of QUIC's must carry (RFC 9000 §14).
+/// The datagram size that every QUIC path must carry (RFC 9000 §14).
 const NEEDED: usize = 1200;
-/// What one look hands on before others have their turn.
+/// Most bytes passed on in one call, so that other transfers get their turn.
 const FAIR_SHARE: usize = 256 << 10;
 
-/// A connection to a proxy, and what becomes of it.
+/// A connection to a proxy for a tunnel.
 pub enum Through {
     Bytes(Box<dyn Filter>),
     Quic(Box<Http3Tunnel>),
 }
 
-/// The tunnel.
+/// A tunnel for datagrams.
 pub struct UdpTunnel {
     through: Through,
     capsules: Capsules,
     out: Vec<u8>,
     sent: usize,
-    /// Of the batch that is being sent.
+    /// Datagrams of the current batch that are sent.
     done: usize,
 }
 
 impl Through {
-    /// A tunnel for bytes.
+    /// Returns the filter of a tunnel for bytes.
     pub fn into_filter(self) -> Box<dyn Filter> {
         match self {
             Through::Bytes(filter) => filter,
@@ -59,7 +59,7 @@ impl Through {
         }
     }
 
-    /// Those that came beside the stream.
+    /// Takes the datagrams received as DATAGRAM frames.
     fn take_beside(&mut self, take: &mut dyn FnMut(&[u8])) {
         if let Through::Quic(tunnel) = self {
             tunnel.take_udp(take);
@@ -72,7 +72,7 @@ impl UdpTunnel {
         UdpTunnel { through, capsules: Capsules::default(), out: Vec::new(), sent: 0, done: 0 }
     }
 
-    /// Sends capsules that wait.
+    /// Sends waiting capsules.
     fn poll_out(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let filter = self.through.filter_mut();
         while self.sent < self.out.len() {
@@ -86,7 +86,7 @@ impl UdpTunnel {
         filter.poll_flush(cx)
     }
 
-    /// One datagram beside the stream, or as a capsule on it where it has to arrive and there is no room.
+    /// Sends one datagram as a DATAGRAM frame, or as a capsule if it must arrive and does not fit.
     fn poll_one(&mut self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
         if let Through::Quic(tunnel) = &mut self.through {
             loop {
@@ -104,7 +104,7 @@ impl UdpTunnel {
         Poll::Ready(Ok(()))
     }
 
-    /// What came, either way.
+    /// Passes on received datagrams of both kinds.
     fn take(&mut self, n: usize, buf: &[u8], take: &mut dyn FnMut(Batch<'_>)) -> usize {
         let mut total = 0;
         let mut hand_on = |payload: &[u8]| {
@@ -116,7 +116,7 @@ impl UdpTunnel {
         total
     }
 
-    /// Reads until so many bytes were taken or there are no more.
+    /// Reads until so many bytes were passed on or no more have arrived.
     fn receive(
         &mut self,
         buf: &mut [u8],
@@ -164,7 +164,7 @@ impl Underlay for UdpTunnel {
     }
 
     fn poll_send(&mut self, cx: &mut Context<'_>, batch: &Batch<'_>) -> Poll<io::Result<()>> {
-        // Before more is put into capsules, so that no more waits than one batch.
+        // Sent before more capsules are queued, so that at most one batch waits.
         ready!(self.poll_out(cx))?;
         for datagram in batch.bytes.chunks(batch.size).skip(self.done) {
             ready!(self.poll_one(cx, datagram))?;
@@ -178,7 +178,7 @@ impl Underlay for UdpTunnel {
         Poll::Ready(Ok(()))
     }
 
-    /// Where the way to the proxy has moved to is the business of what lies below.
+    /// The connection to the proxy below handles a changed route.
     fn move_on(&mut self) -> io::Result<()> {
         Err(io::ErrorKind::NetworkUnreachable.into())
     }

@@ -1,8 +1,8 @@
-//! Trust anchors: where they come from, and one copy of each set for the whole process.
+//! Trust anchors: their sources, and one copy of each set for the whole process.
 //!
-//! They are read when the first server certificate must be judged, not before: a hundred certificates cost a millisecond,
-//! and a resumed session needs none. A set is used again while its files are unchanged and its time is not up
-//! (CURLOPT_CA_CACHE_TIMEOUT).
+//! They are read only when the first server certificate is verified: a hundred certificates cost a
+//! millisecond, and a resumed session needs none. A set is reused while its files are unchanged and its time
+//! is not up (CURLOPT_CA_CACHE_TIMEOUT).
 
 use super::CaSource;
 use super::dn;
@@ -18,24 +18,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A directory of certificates is read up to this many files.
+/// Most files that are read of a certificate directory.
 const MAX_FILES: usize = 20_000;
 
 /// A set of trusted certificates.
 #[derive(Default)]
 pub struct Anchors {
     certs: Vec<CertificateDer<'static>>,
-    /// Where those with a subject stand.
+    /// Index of the certificates by subject.
     subjects: HashMap<Vec<u8>, Vec<usize>>,
 }
 
 impl Anchors {
-    /// This very certificate is trusted.
+    /// Returns whether exactly this certificate is trusted.
     pub fn contains(&self, der: &[u8]) -> bool {
         self.certs.iter().any(|c| c.as_ref() == der)
     }
 
-    /// Anchors with this subject, a name in canonical form.
+    /// Returns the anchors with this subject, a name in canonical form.
     pub fn named(&self, subject: &[u8]) -> Vec<Profile<'_>> {
         let places = self.subjects.get(subject).into_iter().flatten();
         places.filter_map(|i| Profile::parse(&self.certs[*i])).collect()
@@ -49,7 +49,7 @@ impl Anchors {
         self.certs.is_empty()
     }
 
-    /// Adds the PEM certificates of `bytes`; what can't be read is passed over. Returns how many there were.
+    /// Adds the PEM certificates of `bytes`; skips what can't be read. Returns how many there were.
     fn add_pem(&mut self, bytes: &[u8]) -> usize {
         let mut found = 0;
         for der in CertificateDer::pem_slice_iter(bytes).filter_map(Result::ok) {
@@ -82,7 +82,7 @@ pub fn system_bundle() -> Option<PathBuf> {
 
 static SETS: FileCache<Vec<CaSource>, (), Anchors> = FileCache::new();
 
-/// A source that gives nothing is an error only while no earlier one gave something, as with curl.
+/// Like curl, treats an unusable source as an error only if no earlier one had certificates.
 fn read(sources: &[CaSource]) -> Result<Anchors, NetError> {
     let mut anchors = Anchors::default();
     for source in sources {
@@ -119,7 +119,7 @@ fn read(sources: &[CaSource]) -> Result<Anchors, NetError> {
     Ok(anchors)
 }
 
-/// Files with names made by `openssl rehash` if there are any; otherwise every file.
+/// Adds the files with names made by `openssl rehash` if there are any; otherwise every file.
 fn add_directory(anchors: &mut Anchors, path: &Path) -> std::io::Result<()> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(path)?.take(MAX_FILES).filter_map(|e| Some(e.ok()?.path())).collect();

@@ -1,6 +1,7 @@
-//! What names a TLS channel to a security context above it: `tls-exporter` (RFC 9266), which only the two ends of one
-//! handshake know, and `tls-server-end-point` (RFC 5929 section 4), a hash of the server's certificate. A proxy that ends the TLS
-//! in between has another channel and another certificate, and is noticed.
+//! Channel bindings, which tie a security context to the TLS channel below it: `tls-exporter` (RFC 9266), a
+//! value that only the two ends of one handshake know, and `tls-server-end-point` (RFC 5929 section 4), a
+//! hash of the server's certificate. A proxy that terminates TLS has another channel and another certificate,
+//! and is detected.
 
 use ring::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 
@@ -13,14 +14,15 @@ pub const EXPORTER_LABEL: &str = "EXPORTER-Channel-Binding";
 
 const PREFIX: &[u8] = b"tls-server-end-point:";
 
-/// PKCS #1 signatures, up to the last number: 1.2.840.113549.1.1.
+/// PKCS #1 signatures without the last number: 1.2.840.113549.1.1.
 const RSA_SIGNATURES: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1];
-/// 1.2.840.10045.4: ecdsa-with-SHA1 is number 1, the SHA-2 ones stand below number 3.
+/// 1.2.840.10045.4: ecdsa-with-SHA1 is number 1, those with SHA-2 are below number 3.
 const ECDSA_SIGNATURES: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 4];
 /// 2.16.840.1.101.3.4.2: hashes of the SHA-2 family.
 const SHA2: &[u8] = &[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2];
 
-/// The channel's name; `None` when the signature has no hash of its own, for which the RFC defines none.
+/// Returns the binding; `None` if the signature algorithm has no separate hash, for which the RFC defines
+/// none.
 pub fn server_end_point(tls: &TlsInfo) -> Option<Vec<u8>> {
     let der = tls.peer_cert.as_deref()?;
     let certificate = Certificate::parse(der)?;
@@ -28,7 +30,7 @@ pub fn server_end_point(tls: &TlsInfo) -> Option<Vec<u8>> {
     Some([PREFIX, hash.as_ref()].concat())
 }
 
-/// The hash of a signature algorithm; SHA-256 stands in for MD5 and SHA-1.
+/// Returns the hash of a signature algorithm; SHA-256 instead of MD5 and SHA-1.
 fn hash_of(algorithm: &[u8]) -> Option<&'static Algorithm> {
     let mut reader = Reader::new(algorithm);
     let oid = reader.expect(der::OID)?;
@@ -49,7 +51,7 @@ fn hash_of(algorithm: &[u8]) -> Option<&'static Algorithm> {
     }
 }
 
-/// The hash among the parameters of RSASSA-PSS (RFC 4055 section 3.1); SHA-1 when none is named.
+/// Returns the hash in the parameters of RSASSA-PSS (RFC 4055 section 3.1); SHA-1 if there is none.
 fn pss_hash(mut parameters: Reader<'_>) -> Option<&'static Algorithm> {
     let mut fields = Reader::new(parameters.expect(der::SEQUENCE)?);
     let Some(hash) = fields.optional(der::context(0)) else { return Some(&SHA256) };
@@ -97,7 +99,7 @@ mod tests {
             (pss(&[2]), Some(&SHA384)),
             (pss(&[9]), None),
             ([oid(RSA_SIGNATURES, &[10]), wrapped(der::SEQUENCE, &[])].concat(), Some(&SHA256)),
-            // Ed25519 hashes as it likes.
+            // Ed25519 has an internal hash.
             (oid(&[0x2b, 0x65], &[0x70]), None),
             (Vec::new(), None),
         ];
@@ -106,7 +108,8 @@ mod tests {
         }
     }
 
-    /// Both ends of a handshake, by every suite of TLS 1.3, say the same as rustls does of connections that it holds whole.
+    /// For every suite of TLS 1.3 both ends of a handshake export the same value as rustls on a buffered
+    /// connection.
     #[test]
     fn both_ends_export_the_same_name() {
         use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};

@@ -1,6 +1,6 @@
-//! The lines of CURLINFO_CERTINFO, `name:value`, as curl gives them when OpenSSL prints a certificate.
+//! The lines of CURLINFO_CERTINFO, `name:value`, as curl with OpenSSL prints a certificate.
 //!
-//! Extensions that OpenSSL has no printer for, and some that are rarely looked at, appear as their bytes.
+//! Extensions that OpenSSL cannot print, and some rare ones, appear as their bytes.
 
 use super::oids;
 use super::x509::{self, Certificate, Extension};
@@ -9,12 +9,12 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use wire::base64;
 use wire::der::{self, Reader};
 
-/// curl's own limit on the chain that it describes.
+/// curl's own limit for a described chain.
 const MAX_CERTS: usize = 100;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// The lines of each certificate of a chain.
+/// Returns the lines of each certificate of a chain.
 pub fn of_chain(certs: &[CertificateDer<'_>]) -> Vec<Vec<String>> {
     certs
         .iter()
@@ -23,7 +23,7 @@ pub fn of_chain(certs: &[CertificateDer<'_>]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// A Name on one line, as X509_NAME_print_ex does with XN_FLAG_ONELINE.
+/// Formats a Name on one line, as X509_NAME_print_ex does with XN_FLAG_ONELINE.
 pub fn name(name: &[u8]) -> String {
     let part = |(oid, value): (&[u8], der::Tlv<'_>)| {
         let text = x509::text(value);
@@ -32,7 +32,7 @@ pub fn name(name: &[u8]) -> String {
     x509::attributes(name).into_iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-/// The lines that verbose output says about a certificate: subject, dates and issuer, without indentation.
+/// The lines of verbose output about a certificate: subject, dates and issuer, without indentation.
 pub fn summary(der: &[u8]) -> Vec<String> {
     let Some(c) = Certificate::parse(der) else {
         return Vec::new();
@@ -77,7 +77,7 @@ fn lines(c: &Certificate<'_>) -> Vec<String> {
     out
 }
 
-/// The bytes of the number, with a sign when it is negative.
+/// Formats the bytes of the number, with a sign if it is negative.
 fn serial(bytes: &[u8]) -> String {
     let negative = bytes.first().is_some_and(|b| b & 0x80 != 0);
     let mut magnitude = bytes.to_vec();
@@ -151,7 +151,7 @@ fn colons(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02X}")).collect::<Vec<_>>().join(":")
 }
 
-/// Formats the key's identifier alone, or with the issuer's name and serial number, one a line.
+/// Formats the key's identifier, or it with the issuer's name and serial number, one per line.
 fn authority_key_id(value: &[u8]) -> Option<String> {
     let mut parts = Reader::new(value).sequence()?;
     let key = parts.optional(der::context_primitive(0)).map(colons);
@@ -165,7 +165,7 @@ fn authority_key_id(value: &[u8]) -> Option<String> {
     Some([key, issuer, number].into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
-/// Formats the TLS extensions that a server must answer with (RFC 7633).
+/// Formats the TLS extensions that the server must support (RFC 7633).
 fn tls_features(value: &[u8]) -> Option<String> {
     let mut list = Reader::new(value).sequence()?;
     let mut names = Vec::new();
@@ -214,7 +214,7 @@ fn ext_key_usage(value: &[u8]) -> Option<String> {
     Some(out.join(", "))
 }
 
-/// Formats `OCSP - URI:http://…`, one a line.
+/// Formats `OCSP - URI:http://…`, one per line.
 fn information_access(value: &[u8]) -> Option<String> {
     let mut list = Reader::new(value).sequence()?;
     let mut out = Vec::new();
@@ -226,7 +226,7 @@ fn information_access(value: &[u8]) -> Option<String> {
     Some(out.join("\n"))
 }
 
-/// Formats the places where revocation lists are found, as OpenSSL 3.0 does. It breaks no line before "Reasons:".
+/// Formats the locations of revocation lists, as OpenSSL 3.0 does. It has no line break before "Reasons:".
 fn distribution_points(value: &[u8]) -> Option<String> {
     let mut list = Reader::new(value).sequence()?;
     let mut out = Vec::new();
@@ -251,7 +251,7 @@ fn distribution_points(value: &[u8]) -> Option<String> {
     Some(out.join("\n"))
 }
 
-/// Names one a line. Here OpenSSL prints the parts of a directory's name with commas.
+/// Formats names, one per line. Here OpenSSL separates the parts of a directory name with commas.
 fn indented_names(names: &[u8]) -> String {
     let mut names = Reader::new(names);
     let mut lines = Vec::new();
@@ -267,7 +267,7 @@ fn indented_names(names: &[u8]) -> String {
     lines.join("\n")
 }
 
-/// Formats the part of a name that a point adds to its issuer's.
+/// Formats the part of a name that a distribution point adds to its issuer's name.
 fn relative_name(part: &[u8]) -> Option<String> {
     let mut attributes = Reader::new(part);
     let mut out = Vec::new();
@@ -299,7 +299,7 @@ fn named_bits(bits: &[u8], names: &[&str]) -> String {
     (0..names.len()).filter(set).map(|i| names[i]).collect::<Vec<_>>().join(", ")
 }
 
-/// Each policy with the addresses of its statements.
+/// Formats each policy with the addresses of its statements.
 fn policies(value: &[u8]) -> Option<String> {
     let mut list = Reader::new(value).sequence()?;
     let mut out = Vec::new();
@@ -347,7 +347,7 @@ fn slashed_name(name: &[u8]) -> String {
     x509::attributes(name).into_iter().map(part).collect()
 }
 
-/// Formats a name of another kind, if its value is a text.
+/// Formats an otherName whose value is a text.
 fn other_name(body: &[u8]) -> Option<String> {
     let mut parts = Reader::new(body);
     let oid = parts.expect(der::OID)?;
@@ -369,7 +369,7 @@ fn address(bytes: &[u8]) -> String {
     }
 }
 
-/// RFC 2253's escapes and quotes, as ASN1_STRFLGS_ESC_QUOTE and _ESC_CTRL and _ESC_MSB ask for.
+/// Applies RFC 2253's escapes and quotes, as ASN1_STRFLGS_ESC_QUOTE, _ESC_CTRL and _ESC_MSB do.
 fn quoted(text: &str) -> String {
     let special = |c: char| ",+<>;".contains(c);
     let quote = text.contains(special) || text.starts_with([' ', '#']) || text.ends_with(' ');
@@ -387,9 +387,9 @@ fn quoted(text: &str) -> String {
     if quote { format!("\"{out}\"") } else { out }
 }
 
-/// The calendar date of a day counted from 1970-01-01.
+/// Returns the calendar date of a day counted from 1970-01-01.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    // A guess that is right or one too high, then the month by trial.
+    // An estimate that is right or one too high; the month is found by trial.
     let mut year = 1970 + days.div_euclid(365);
     while x509::days_from_civil(year, 1, 1) > days {
         year -= 1;
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(date(-1), "Dec 31 23:59:59 1969 GMT");
     }
 
-    /// OpenSSL's own printing of the same certificate.
+    /// Runs OpenSSL's own printing of the certificate.
     fn openssl(file: &std::path::Path, args: &str) -> String {
         let out =
             Command::new("openssl").args(["x509", "-noout", "-in"]).arg(file).args(args.split(' ')).output();
@@ -502,7 +502,7 @@ mod tests {
         }
     }
 
-    /// A certificate with rare extensions, as curl 8.22 with OpenSSL 3.0.19 was seen to print them.
+    /// A certificate with rare extensions, as printed by curl 8.22 with OpenSSL 3.0.19.
     #[test]
     fn rare_extensions() {
         let dir = testkit::temp::TempDir::new("certinfo-rare").unwrap();

@@ -1,8 +1,8 @@
-//! Is this chain good, and if not, what would OpenSSL call it?
+//! Verifies a certificate chain, with OpenSSL's error number for a bad one.
 //!
-//! One walk, in OpenSSL's order, so that the fault it names is the one that applications know: build the chain, look at
-//! extensions and purposes, at the strength of keys, at revocation, at signatures and dates from the end down, at name
-//! constraints. What this walk accepts is shown to webpki, which may still refuse it (`veto`).
+//! The checks run in OpenSSL's order, so that the first error is the one that applications expect: build the
+//! chain, check extensions and purposes, strength of keys, revocation, signatures and dates from the end
+//! down, name constraints. webpki gets an accepted chain and may still refuse it (`veto`).
 
 use super::anchors::Anchors;
 use super::constraints;
@@ -14,12 +14,12 @@ use super::verdict::*;
 use super::{strength, veto};
 use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, UnixTime};
 
-/// What a chain is judged against.
+/// The rules for a chain.
 pub struct Judge<'a> {
     pub anchors: &'a Anchors,
     pub algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
     pub crls: &'a [Crl],
-    /// Any anchor ends a chain, not only a self-signed one.
+    /// Whether any anchor ends a chain, not only a self-signed one.
     pub partial: bool,
     pub now: UnixTime,
 }
@@ -51,7 +51,7 @@ fn good(result: VerifyResult) -> Result<(), VerifyResult> {
     if result == OK { Ok(()) } else { Err(result) }
 }
 
-/// Purposes, authorities and the lengths below them.
+/// Checks purposes, authorities and the path lengths below them.
 fn extensions(chain: &[Profile<'_>]) -> VerifyResult {
     let mut below = 0;
     for (i, cert) in chain.iter().enumerate() {
@@ -80,7 +80,7 @@ fn extensions(chain: &[Profile<'_>]) -> VerifyResult {
 
 fn signatures_and_dates(chain: &[Profile<'_>], signatures: &Signatures<'_>, now: i64) -> VerifyResult {
     for (i, cert) in chain.iter().enumerate().rev() {
-        // The last one is trusted as it is: its signature proves nothing.
+        // The last certificate is trusted as it is: its signature proves nothing.
         if let Some(issuer) = chain.get(i + 1)
             && !(cert.cert.is_consistent && signatures.verify(&issuer.cert, &cert.cert))
         {

@@ -1,5 +1,6 @@
-//! From a `TlsConfig` to a configuration of rustls. Built once per configuration and kept in the session store. A file that has
-//! changed makes another `TlsConfig`, so that sessions made under the old content are not found any more.
+//! Builds a configuration of rustls from a `TlsConfig`, once per configuration; the session store keeps it. A
+//! changed file results in another `TlsConfig`, so that sessions made with the old content are not found any
+//! more.
 
 use super::keylog::LogFile;
 use super::provider::provider;
@@ -15,30 +16,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static BUILT: AtomicU64 = AtomicU64::new(0);
 
-/// A configuration in rustls' terms.
+/// A configuration for rustls.
 pub struct Built {
-    /// No other has it: what sessions made with this are known by.
+    /// A unique number that identifies the sessions made with this configuration.
     pub number: u64,
     pub verifier: Arc<Verifier>,
     config: ClientConfig,
 }
 
 impl Built {
-    /// The one kept for an equal configuration, or a new one. What is offered by ALPN is said of each connection.
+    /// Returns the kept one for an equal configuration, or a new one. ALPN is set for each connection.
     pub fn get(config: &Arc<TlsConfig>, store: &SessionStore) -> Result<Arc<Built>, NetError> {
         if let Some(built) = store.built(config) {
             return Ok(built);
         }
         let built = Arc::new(build(config)?);
-        // A file that was replaced before it was read has content of which the configuration does not know.
+        // A file that was replaced before it was read has content that the configuration does not describe.
         if config.files().all(NamedFile::is_current) {
             store.keep_built(config, &built);
         }
         Ok(built)
     }
 
-    /// For one connection, which offers these protocols, and resumes and remembers sessions through `resumption`. With
-    /// `early` a session that allows it lets data leave with the hello.
+    /// Returns the configuration for one connection, which offers these protocols, and resumes and stores
+    /// sessions through `resumption`. With `early` data may be sent with the ClientHello if a session allows
+    /// it.
     pub fn for_one(&self, alpn: &[String], resumption: Resumption, early: bool) -> ClientConfig {
         let mut config = self.config.clone();
         config.resumption = resumption;
@@ -81,7 +83,7 @@ fn build(config: &Arc<TlsConfig>) -> Result<Built, NetError> {
     Ok(Built { number, verifier, config: out })
 }
 
-/// TLS 1.0 and 1.1 as a minimum mean "or later"; as a maximum they can't be met.
+/// TLS 1.0 and 1.1 as a minimum mean "or later"; as a maximum they are an error.
 fn versions(config: &TlsConfig) -> Result<Vec<&'static SupportedProtocolVersion>, NetError> {
     let range = config.min_version..=config.max_version;
     let mut out = Vec::new();

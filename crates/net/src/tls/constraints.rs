@@ -1,5 +1,6 @@
-//! Name constraints (RFC 5280, sections 4.2.1.10 and 6.1.4): what an authority may give names to. As OpenSSL judges them:
-//! a wildcard is a name like any other, and a common name counts as a host's where no alternative name does.
+//! Name constraints (RFC 5280, sections 4.2.1.10 and 6.1.4): which names an authority may certify. Checked as
+//! in OpenSSL: a wildcard is compared like any other name, and a common name counts as a host name if there
+//! is no alternative name.
 
 use super::general_name::{self, GeneralName};
 use super::profile::Profile;
@@ -7,7 +8,7 @@ use super::verdict::*;
 use super::x509;
 use wire::der::{self, Reader};
 
-/// Comparisons between the names of one certificate and the constraints of another.
+/// Most comparisons between the names of one certificate and the constraints of another.
 const MAX_COMPARISONS: usize = 1 << 20;
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 const EMAIL_ADDRESS: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 1];
@@ -21,12 +22,12 @@ pub struct NameConstraints<'a> {
 #[derive(Clone, Debug)]
 struct Subtree<'a> {
     base: GeneralName<'a>,
-    /// From depth 0 without an end: nothing else is defined.
+    /// Whether the subtree has depth 0 and no maximum: nothing else is defined.
     whole: bool,
 }
 
-/// Holds each certificate of `chain` (its leaf first) to the constraints of all above it. Self-issued ones are exempt
-/// unless they are the leaf.
+/// Checks each certificate of `chain` (its leaf first) against the constraints of all above it. Self-issued
+/// ones are exempt unless they are the leaf.
 pub fn check(chain: &[Profile<'_>]) -> VerifyResult {
     for (i, cert) in chain.iter().enumerate().rev() {
         if i != 0 && cert.is_self_issued() {
@@ -81,7 +82,8 @@ impl<'a> NameConstraints<'a> {
         Ok(())
     }
 
-    /// Inside one of the permitted subtrees of its kind, if there are any, and outside all excluded ones.
+    /// Checks that a name is inside a permitted subtree of its kind, if there are any, and outside all
+    /// excluded ones.
     fn holds(&self, name: &GeneralName<'_>) -> Result<(), VerifyResult> {
         let mut permitted = None;
         for tree in self.permitted.iter().filter(|t| name.is_same_kind(&t.base)) {
@@ -139,7 +141,8 @@ impl Subtree<'_> {
     }
 }
 
-/// The same host, or one with more labels on the left. Nothing contains everything.
+/// Returns whether it is the same host, or one with more labels on the left. An empty base contains every
+/// name.
 fn is_below(name: &[u8], base: &[u8]) -> bool {
     if base.is_empty() {
         return true;
@@ -151,7 +154,7 @@ fn is_below(name: &[u8], base: &[u8]) -> bool {
     right.eq_ignore_ascii_case(base) && (left.is_empty() || base[0] == b'.' || left.ends_with(b"."))
 }
 
-/// `base` is a mailbox, a host, or with a dot in front all hosts of a domain.
+/// `base` is a mailbox, a host, or all hosts of a domain if it begins with a dot.
 fn mail_is_in(name: &[u8], base: &[u8]) -> Result<bool, VerifyResult> {
     let at = name.iter().rposition(|b| *b == b'@').ok_or(NAME_SYNTAX)?;
     let (local, host) = (&name[..at], &name[at + 1..]);
@@ -162,7 +165,7 @@ fn mail_is_in(name: &[u8], base: &[u8]) -> Result<bool, VerifyResult> {
     })
 }
 
-/// `base` is a host, or with a dot in front all hosts of a domain.
+/// `base` is a host, or all hosts of a domain if it begins with a dot.
 fn uri_is_in(name: &[u8], base: &[u8]) -> Result<bool, VerifyResult> {
     let colon = name.iter().position(|b| *b == b':').ok_or(NAME_SYNTAX)?;
     let host = name[colon + 1..].strip_prefix(b"//").ok_or(NAME_SYNTAX)?;
@@ -174,7 +177,7 @@ fn uri_is_in(name: &[u8], base: &[u8]) -> Result<bool, VerifyResult> {
     Ok(if base.starts_with(b".") { ends_with(host, base) } else { host.eq_ignore_ascii_case(base) })
 }
 
-/// Something stands in front of `tail`.
+/// Returns whether the name is longer than `tail` and ends with it.
 fn ends_with(name: &[u8], tail: &[u8]) -> bool {
     name.len() > tail.len() && name[name.len() - tail.len()..].eq_ignore_ascii_case(tail)
 }
@@ -188,7 +191,8 @@ fn address_is_in(name: &[u8], base: &[u8]) -> Result<bool, VerifyResult> {
     Ok(name.len() == address.len() && name.iter().zip(address).zip(mask).all(|((n, a), m)| n & m == a & m))
 }
 
-/// A common name that could be a host's: labels of letters, digits, hyphens and underscores, at least two of them.
+/// Returns a common name that may be a host name: labels of letters, digits, hyphens and underscores, at
+/// least two of them.
 fn as_host(name: &str) -> Result<Option<&str>, VerifyResult> {
     let name = name.trim_end_matches('\0');
     if name.contains('\0') {

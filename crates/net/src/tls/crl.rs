@@ -1,7 +1,8 @@
-//! Certificate revocation lists (RFC 5280, section 5), judged as OpenSSL does with X509_V_FLAG_CRL_CHECK_ALL: every
-//! certificate of a chain needs a list of its issuer, signed by that issuer, current and without what nobody understands.
+//! Certificate revocation lists (RFC 5280, section 5), checked as OpenSSL does with
+//! X509_V_FLAG_CRL_CHECK_ALL: every certificate of a chain needs a current list signed by its issuer, without
+//! unknown critical extensions.
 //!
-//! Lists that others sign (indirect ones), lists for some reasons only, and deltas are no lists here: passed over.
+//! Lists with another signer (indirect ones), lists for some reasons only, and deltas are skipped.
 
 use super::dn;
 use super::profile::{Authority, CRL_SIGN, Point, Profile};
@@ -25,30 +26,30 @@ pub struct Crl {
     tbs: Vec<u8>,
     algorithm: Vec<u8>,
     signature: Vec<u8>,
-    /// Canonical.
+    /// In canonical form.
     issuer: Vec<u8>,
     from: i64,
     until: Option<i64>,
-    /// By serial number: is it taken off the list again?
+    /// By serial number: whether it is removed from the list again.
     revoked: HashMap<Vec<u8>, bool>,
     authority: Option<Vec<u8>>,
     scope: Scope,
     has_unknown_critical: bool,
 }
 
-/// issuingDistributionPoint.
+/// Contents of issuingDistributionPoint.
 #[derive(Debug, Default)]
 struct Scope {
     point: Option<Vec<u8>>,
     only_users: bool,
     only_authorities: bool,
     only_attributes: bool,
-    /// Indirect, for some reasons, a delta, or not to be read.
+    /// Indirect, for some reasons only, a delta, or not readable.
     is_foreign: bool,
 }
 
 impl Crl {
-    /// `None` for what is no list.
+    /// Returns `None` for anything but a list.
     pub fn parse(der: &[u8]) -> Option<Crl> {
         let mut list = Reader::new(der).sequence()?;
         let tbs = list.whole(der::SEQUENCE)?;
@@ -95,8 +96,8 @@ impl Crl {
         }
     }
 
-    /// Where in `chain` the signer of this list stands, if it is one for the certificate at `at`: right above it (or it is
-    /// the last), or further up under the same name.
+    /// Returns the index of the list's signer in `chain` for the certificate at `at`: directly above it (or
+    /// itself at the end), or further up under the same name.
     fn signer(&self, chain: &[Profile<'_>], at: usize) -> Option<usize> {
         if self.scope.is_foreign || self.issuer != chain[at].issuer {
             return None;
@@ -110,7 +111,7 @@ impl Crl {
         std::iter::once(next).chain(above).find(|i| authority.names(&chain[*i]))
     }
 
-    /// The list speaks of certificates like this one.
+    /// Returns whether the list covers certificates of this kind.
     fn covers(&self, cert: &Profile<'_>) -> bool {
         let scope = &self.scope;
         let excluded = if cert.ca == Some(true) { scope.only_users } else { scope.only_authorities };
@@ -155,7 +156,7 @@ impl Scope {
     }
 }
 
-/// What the lists say of a chain, its leaf first.
+/// Checks a chain, its leaf first.
 pub fn check(lists: &[Crl], chain: &[Profile<'_>], signatures: &Signatures<'_>, now: i64) -> VerifyResult {
     let each = (0..chain.len()).map(|at| of_one(lists, chain, at, signatures, now));
     each.into_iter().find(|n| *n != OK).unwrap_or(OK)
@@ -170,7 +171,7 @@ fn of_one(
 ) -> VerifyResult {
     let cert = &chain[at];
     let ours = lists.iter().rev().filter_map(|l| Some((l, l.signer(chain, at)?)));
-    // The best there is tells the fault: readable, about such certificates, current, newest; of equals the first.
+    // The best list decides the error: readable, for this kind, current, newest; the first of equals.
     let best = ours.max_by_key(|(l, _)| (!l.has_unknown_critical, l.covers(cert), l.date(now) == OK, l.from));
     let Some((list, signer)) = best else {
         return NO_CRL;
@@ -195,13 +196,13 @@ fn of_one(
     }
     match list.revoked.get(cert.cert.serial) {
         Some(false) => REVOKED,
-        // Where this certificate's list is one of several, the others are missing.
+        // If this list is one of several for the certificate, the others are missing.
         _ if cert.distribution().iter().any(|p| p.has_reasons && list.is_issuer_of(p)) => NO_CRL,
         _ => OK,
     }
 }
 
-/// The serial numbers, and whether an entry has a critical extension that nobody here acts on.
+/// Returns the serial numbers, and whether an entry has an unknown critical extension.
 fn revoked(entries: &[u8]) -> Option<(HashMap<Vec<u8>, bool>, bool)> {
     let mut r = Reader::new(entries);
     let (mut out, mut odd) = (HashMap::new(), false);
@@ -218,7 +219,7 @@ fn revoked(entries: &[u8]) -> Option<(HashMap<Vec<u8>, bool>, bool)> {
     Some((out, odd))
 }
 
-/// Two DistributionPointNames have a name in common.
+/// Returns whether two DistributionPointNames have a name in common.
 fn shares_name(a: &[u8], b: &[u8]) -> bool {
     let names = |point| {
         let mut r = Reader::new(point);

@@ -1,5 +1,6 @@
-//! Passwords on private keys: PBES2 and the old schemes of PKCS#5 (RFC 8018), those of PKCS#12 (RFC 7292, appendix B),
-//! and the DEK-Info of PEM files. For the user's own files only: nothing here is fit for what a peer sends.
+//! Decryption of private keys with a password: PBES2 and the old schemes of PKCS#5 (RFC 8018), those of
+//! PKCS#12 (RFC 7292, appendix B), and the DEK-Info of PEM files. Only for the user's own files: not safe for
+//! data from a peer.
 
 use aes::cipher::{Array, BlockCipherDecrypt, KeyInit};
 use md5::{Digest, Md5};
@@ -7,7 +8,7 @@ use ring::{digest, hmac, pbkdf2};
 use std::num::NonZeroU32;
 use wire::der::{self, Reader};
 
-/// A file that asks for more rounds would hold the transfer for minutes.
+/// A file with more rounds would block the transfer for minutes.
 const MAX_ITERATIONS: u32 = 10_000_000;
 const PKCS5: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 5];
 const PKCS12_PBE: [u8; 9] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 12, 1];
@@ -34,7 +35,8 @@ enum Cipher {
     Rc2(usize),
 }
 
-/// Opens what an AlgorithmIdentifier (its contents) says how. `None` for a wrong password or an unknown scheme.
+/// Decrypts with the scheme of an AlgorithmIdentifier (its contents). Returns `None` for a wrong password or
+/// an unknown scheme.
 pub fn by_algorithm(algorithm: &[u8], data: &[u8], password: &[u8]) -> Option<Vec<u8>> {
     let mut r = Reader::new(algorithm);
     let oid = r.expect(der::OID)?;
@@ -70,7 +72,7 @@ pub fn by_algorithm(algorithm: &[u8], data: &[u8], password: &[u8]) -> Option<Ve
     cbc(cipher, &key, &pkcs12_kdf(sha1, Purpose::Iv, password, salt, rounds, 8), data)
 }
 
-/// Opens the body of a PEM section by its `DEK-Info`: the key is MD5 over password and salt.
+/// Decrypts the body of a PEM section by its `DEK-Info`: the key is MD5 of password and salt.
 pub fn by_dek_info(info: &str, data: &[u8], password: &[u8]) -> Option<Vec<u8>> {
     let (name, iv) = info.split_once(',')?;
     let iv = hex(iv.trim())?;
@@ -102,7 +104,7 @@ pub fn pkcs12_kdf(
     length: usize,
 ) -> Vec<u8> {
     let block = hash.block_len();
-    // A BMPString with its terminator. Of a password that is not UTF-8 each byte is a character, as in OpenSSL.
+    // A BMPString with its terminator. If the password is not UTF-8, each byte is a character, as in OpenSSL.
     let units: Vec<u16> = match std::str::from_utf8(password) {
         Ok(text) => text.encode_utf16().collect(),
         Err(_) => password.iter().copied().map(u16::from).collect(),
@@ -134,7 +136,7 @@ pub fn pkcs12_kdf(
     out
 }
 
-/// The hash of the MAC in a PKCS#12 file, by its OID.
+/// Returns the hash of the MAC in a PKCS#12 file, by its OID.
 pub fn mac_algorithm(oid: &[u8]) -> Option<(&'static digest::Algorithm, hmac::Algorithm)> {
     Some(match oid {
         [0x2b, 14, 3, 2, 26] => (&digest::SHA1_FOR_LEGACY_USE_ONLY, hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
@@ -205,7 +207,7 @@ fn cbc(cipher: Cipher, key: &[u8], iv: &[u8], data: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// CBC and the padding of PKCS#7; a padding that is none tells of a wrong password.
+/// Decrypts CBC and removes PKCS#7 padding; invalid padding means a wrong password.
 fn blocks<C: BlockCipherDecrypt>(cipher: &C, iv: &[u8], data: &[u8]) -> Option<Vec<u8>> {
     let size = C::block_size();
     if iv.len() != size || data.is_empty() || !data.len().is_multiple_of(size) {

@@ -1,11 +1,12 @@
-//! Distinguished names, compared as RFC 5280, section 7.1 says and OpenSSL does: the kind of string doesn't count, nor do
-//! case (of ASCII) and blanks at the ends or doubled; other values must be equal byte by byte.
+//! Distinguished names, compared as in RFC 5280, section 7.1, and OpenSSL: the string type, the case of ASCII
+//! letters, and blanks that are doubled or at the ends do not matter; other values must be equal byte by
+//! byte.
 
 use super::x509;
 use wire::der::{self, Reader, Tlv};
 
-/// One form for all equal names: the contents of a Name, attribute sets in order. A name stands below another if it
-/// begins with it. `None` for what is no Name.
+/// Returns the same bytes for all equal names: the contents of a Name, attribute sets in order. A name is
+/// below another if it begins with it. `None` if it is not a Name.
 pub fn canonical(name: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(name.len());
     let mut sets = Reader::new(name);
@@ -34,7 +35,8 @@ fn attribute(mut pair: Reader<'_>) -> Option<Vec<u8>> {
     pair.is_empty().then(|| der::wrap(der::SEQUENCE, &out))
 }
 
-/// Lower case, single blanks; `Some(None)` for what is no string, `None` for a damaged one.
+/// Returns the text in lower case with single blanks; `Some(None)` if it is not a string, `None` for a
+/// damaged one.
 fn folded(value: Tlv<'_>) -> Option<Option<String>> {
     let whole = match value.tag {
         der::UTF8_STRING => std::str::from_utf8(value.body).is_ok(),
@@ -54,7 +56,7 @@ fn folded(value: Tlv<'_>) -> Option<Option<String>> {
 mod tests {
     use super::*;
 
-    /// A Name of common names, each with the tag it is encoded with.
+    /// Returns a Name of common names, each encoded with the given tag.
     fn name(parts: &[(u8, &[u8])]) -> Vec<u8> {
         let set = |(tag, value): &(u8, &[u8])| {
             let pair = [der::wrap(der::OID, &[0x55, 4, 3]), der::wrap(*tag, value)].concat();

@@ -1,4 +1,4 @@
-//! Encrypted Client Hello (RFC 9849): which of the offered configurations is used, and under which outer name.
+//! Encrypted Client Hello (RFC 9849): the choice of a configuration, and of the name in the outer hello.
 
 use super::{TlsConfig, hpke};
 use crate::{NetError, NetErrorKind};
@@ -12,28 +12,28 @@ use rustls::internal::msgs::handshake::EchConfigPayload;
 use rustls::pki_types::{DnsName, EchConfigListBytes};
 use std::sync::Arc;
 
-/// What a hello says of it.
+/// ECH of a hello.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ech {
-    /// An extension that means nothing, so that it is seen on the wire.
+    /// A meaningless extension, so that ECH is common on the wire.
     Grease,
-    /// The real hello is encrypted for the owner of one of these.
+    /// The real hello is encrypted with one of these configurations.
     Offer {
         /// An ECHConfigList.
         list: Arc<[u8]>,
-        /// The name in the outer hello, when it is not to be the configuration's (CURLOPT_ECH, `pn:`).
+        /// The name in the outer hello, if not the configuration's (CURLOPT_ECH, `pn:`).
         outer_name: Option<Arc<str>>,
     },
-    /// What the name server says of the host, if it says something.
+    /// The configurations that DNS publishes for the host, if any.
     Published {
-        /// Without it there is no connection.
+        /// Without a configuration the connection fails.
         required: bool,
         outer_name: Option<Arc<str>>,
     },
 }
 
 impl TlsConfig {
-    /// The configuration for a host of which the name server has published these ECH configurations.
+    /// Returns the configuration for a host with these ECH configurations in DNS.
     pub fn settled(self: &Arc<Self>, published: Option<&[u8]>) -> Result<Arc<TlsConfig>, NetError> {
         let Some(Ech::Published { required, outer_name }) = &self.ech else { return Ok(self.clone()) };
         let usable = published.filter(|list| is_usable(list, outer_name.as_deref()));
@@ -45,13 +45,13 @@ impl TlsConfig {
     }
 }
 
-/// The name that the outer hello shows.
+/// Returns the name that the outer hello shows.
 pub fn outer_name(ech: &Ech) -> Option<String> {
     let Ech::Offer { list, outer_name } = ech else { return None };
     if let Some(name) = outer_name {
         return Some(name.to_string());
     }
-    // The first that can be used is: nothing but its bytes tells which it was.
+    // rustls uses the first usable one, and it can be identified only by its bytes.
     let configs = Vec::<EchConfigPayload>::read(&mut Reader::init(list)).ok()?;
     let usable = configs.into_iter().find(|c| is_usable(&encoded(std::slice::from_ref(c)), None))?;
     match usable {
@@ -60,12 +60,12 @@ pub fn outer_name(ech: &Ech) -> Option<String> {
     }
 }
 
-/// Whether a list holds a configuration that can be used.
+/// Returns whether a list contains a usable configuration.
 pub fn is_usable(list: &[u8], outer_name: Option<&str>) -> bool {
     offer(list, outer_name).is_ok()
 }
 
-/// In rustls' terms.
+/// Converts to rustls' type.
 pub fn mode(ech: &Ech) -> Result<EchMode, Error> {
     match ech {
         Ech::Offer { list, outer_name } => Ok(EchMode::Enable(offer(list, outer_name.as_deref())?)),
@@ -89,11 +89,12 @@ fn offer(list: &[u8], outer_name: Option<&str>) -> Result<EchConfig, Error> {
     usable.next().ok_or_else(malformed)
 }
 
-/// Type of the extension in which a renamed configuration carries the published one. Not mandatory (RFC 9849 §4.2), never sent.
+/// Type of the extension of a renamed configuration that contains the published one. Not mandatory (RFC 9849
+/// §4.2), never sent.
 const PUBLISHED: u16 = 0x6969;
 
-/// Encodes a list of one configuration that shows `name` and carries the published configuration in an extension behind all
-/// others. `None` where the two together are longer than a configuration can be.
+/// Encodes a list of one configuration that shows `name` and contains the published configuration in its last
+/// extension. `None` if the result would be longer than a configuration can be.
 fn renamed(published: &EchConfigPayload, name: DnsName<'static>) -> Option<Vec<u8>> {
     let EchConfigPayload::V18(contents) = published else { return None };
     let mut original = Vec::new();
@@ -118,7 +119,7 @@ fn renamed(published: &EchConfigPayload, name: DnsName<'static>) -> Option<Vec<u
     Some([&u16::try_from(one.len()).ok()?.to_be_bytes()[..], &one].concat())
 }
 
-/// Returns what the server binds the encryption to: the label and the configuration as it was published.
+/// Returns the input that the server binds the encryption to: the label and the published configuration.
 fn published_info(info: &[u8]) -> Result<Vec<u8>, Error> {
     let missing = || Error::General("no published ECHConfig".into());
     let (rest, length) = info.split_last_chunk::<2>().ok_or_else(missing)?;
@@ -126,9 +127,9 @@ fn published_info(info: &[u8]) -> Result<Vec<u8>, Error> {
     Ok([b"tls ech\0", &rest[start..]].concat())
 }
 
-/// A suite for a configuration whose public name was overridden: the server knows the configuration as it was published, and
-/// that is what both sides bind the encryption to. rustls wants suites that live for ever, so the published configuration is
-/// read out of the renamed one instead of being kept beside the suite.
+/// A suite for a configuration with an overridden public name: the server has the published configuration,
+/// and both sides must bind the encryption to that one. rustls needs suites with a static lifetime, so the
+/// published configuration is read from the renamed one instead of a field of the suite.
 #[derive(Debug)]
 struct Renamed(usize);
 
@@ -235,7 +236,7 @@ mod tests {
         };
         assert_eq!(shown.public_name.as_ref(), "other.example");
         assert_eq!(shown.extensions.len(), 1);
-        // What rustls binds the encryption to is the label and the configuration that it was given.
+        // rustls binds the encryption to the label and the configuration that it was given.
         let info = [b"tls ech\0", &renamed[2..]].concat();
         assert_eq!(published_info(&info).unwrap(), [b"tls ech\0", &published[2..]].concat());
         for short in [&b""[..], b"\0", b"\0\x05tls"] {

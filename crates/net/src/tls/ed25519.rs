@@ -2,7 +2,7 @@
 
 use ring::signature::Ed25519KeyPair;
 
-/// Signs a text with the key that grows from a seed of 32 bytes.
+/// Signs a text with the key derived from a seed of 32 bytes.
 pub fn sign(seed: &[u8], text: &[u8]) -> Option<Vec<u8>> {
     let pair = Ed25519KeyPair::from_seed_unchecked(seed).ok()?;
     Some(pair.sign(text).as_ref().to_vec())

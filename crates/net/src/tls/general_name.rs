@@ -11,13 +11,13 @@ pub enum GeneralName<'a> {
     Directory(Vec<u8>),
     Uri(&'a [u8]),
     Ip(&'a [u8]),
-    /// otherName: the OID of its kind. What it holds nobody here compares.
+    /// otherName: the OID of its kind. Its value is never compared.
     Other(&'a [u8]),
     /// x400Address, ediPartyName, registeredID: the tag.
     Unsupported(u8),
 }
 
-/// A mailbox beyond ASCII (RFC 8398), to which constraints of mail addresses apply.
+/// An internationalized mailbox (RFC 8398), to which constraints of mail addresses apply.
 const SMTP_UTF8_MAILBOX: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 8, 9];
 
 impl<'a> GeneralName<'a> {
@@ -35,7 +35,7 @@ impl<'a> GeneralName<'a> {
         })
     }
 
-    /// Constraints of the one kind apply to the other.
+    /// Returns whether constraints of that kind apply to this name.
     pub fn is_same_kind(&self, constraint: &GeneralName<'_>) -> bool {
         use GeneralName as N;
         match (self, constraint) {
@@ -47,12 +47,12 @@ impl<'a> GeneralName<'a> {
     }
 }
 
-/// GeneralNames.
+/// Parses GeneralNames.
 pub fn list(value: &[u8]) -> Option<Vec<GeneralName<'_>>> {
     all(Reader::new(value).sequence()?)
 }
 
-/// One after the other, to the end.
+/// Parses names up to the end.
 pub fn all(mut r: Reader<'_>) -> Option<Vec<GeneralName<'_>>> {
     let mut out = Vec::new();
     while !r.is_empty() {
@@ -61,7 +61,7 @@ pub fn all(mut r: Reader<'_>) -> Option<Vec<GeneralName<'_>>> {
     Some(out)
 }
 
-/// The next one.
+/// Parses the next name.
 pub fn one<'a>(r: &mut Reader<'a>) -> Option<GeneralName<'a>> {
     GeneralName::read(r)
 }

@@ -1,5 +1,5 @@
-//! Hybrid Public Key Encryption (RFC 9180) as far as Encrypted Client Hello needs it: the sender in base mode, with DHKEM over
-//! X25519 or P-256, HKDF-SHA256, and the AEADs of TLS.
+//! Hybrid Public Key Encryption (RFC 9180), the part that Encrypted Client Hello needs: the sender in base
+//! mode, with DHKEM over X25519 or P-256, HKDF-SHA256, and the AEADs of TLS.
 
 use ring::aead::{
     AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey,
@@ -15,7 +15,7 @@ use rustls::internal::msgs::enums::{HpkeAead, HpkeKdf, HpkeKem};
 use rustls::internal::msgs::handshake::HpkeSymmetricCipherSuite;
 use std::fmt;
 
-/// All suites, the likeliest first.
+/// All suites, the most common first.
 pub static SUITES: [&dyn Hpke; 6] = [
     &Suite { kem: X, aead: A128 },
     &Suite { kem: X, aead: A256 },
@@ -85,7 +85,7 @@ impl Hpke for Suite {
         Ok((EncapsulatedSecret(enc), Box::new(self.sealer(&shared, info)?)))
     }
 
-    /// Opening is a server's.
+    /// Only a server opens.
     fn open(
         &self,
         _: &EncapsulatedSecret,
@@ -157,7 +157,7 @@ impl Kem {
     }
 }
 
-/// LabeledExtract and LabeledExpand (section 4) with SHA-256. Nothing longer than one block is expanded.
+/// LabeledExtract and LabeledExpand (section 4) with SHA-256. No output is longer than one block.
 struct Labels {
     suite: Vec<u8>,
 }
@@ -223,8 +223,8 @@ mod tests {
         (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
     }
 
-    /// RFC 9180, appendix A.1.1: from the shared secret to the second ciphertext. That its first half is right too, NSS says
-    /// (tests/servers, ech).
+    /// RFC 9180, appendix A.1.1: from the shared secret to the second ciphertext. The encapsulation before it
+    /// is tested with NSS (tests/servers, ech).
     #[test]
     fn the_schedule_is_that_of_the_rfc() {
         let suite = Suite { kem: X, aead: A128 };

@@ -1,6 +1,7 @@
-//! What rustls tells nobody but its key log: the secret that TLS 1.3 exports from (RFC 8446 section 7.5), for rustls exports nothing
-//! from a connection without buffers of its own, and those that the keys of both directions are made of. By these a
-//! connection renews its keys (section 7.2) without rustls, whose state is four times as large as all that is needed then.
+//! Secrets that rustls passes only to its key log: the exporter secret of TLS 1.3 (RFC 8446 section 7.5),
+//! because rustls exports nothing from a connection without its own buffers, and the traffic secrets of both
+//! directions. With these a connection renews its keys (section 7.2) without rustls, whose state is four
+//! times as large as all that is needed then.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,25 +13,25 @@ use zeroize::Zeroizing;
 use super::binding::EXPORTER_LABEL;
 use super::record::Key;
 
-/// As logs call the secrets.
+/// Labels of the secrets in a key log.
 const LABELS: [&str; 3] = ["EXPORTER_SECRET", "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0"];
 const PREFIX_OF_LABELS: &[u8] = b"tls13 ";
 const NOTHING: &[u8] = b"";
 
-/// Overhears what stands in [`LABELS`]. What is logged besides goes where it went.
+/// A key log that stores the secrets in [`LABELS`] and passes all on to the configured log.
 pub(crate) struct Overheard {
     secrets: Mutex<[Option<OkmBlock>; 3]>,
     log: Arc<dyn KeyLog>,
 }
 
 impl Overheard {
-    /// In front of another log.
+    /// Wraps another log.
     pub fn new(log: Arc<dyn KeyLog>) -> Overheard {
         Overheard { secrets: Mutex::default(), log }
     }
 
-    /// What both ends derive for the channel's name (RFC 9266 section 2). `None` under TLS 1.2, where it would hold with an extended
-    /// master secret alone, of which rustls does not tell.
+    /// Returns the value of the channel binding (RFC 9266 section 2). `None` under TLS 1.2, where it requires
+    /// an extended master secret, which rustls does not report.
     pub fn name(&self, suite: SupportedCipherSuite) -> Option<[u8; 32]> {
         let suite = suite.tls13()?;
         let empty = suite.common.hash_provider.hash(NOTHING);
@@ -40,7 +41,8 @@ impl Overheard {
         expand(suite, &OkmBlock::new(&derived), b"exporter", empty.as_ref(), 32).as_slice().try_into().ok()
     }
 
-    /// What the keys were made of that we send by, and those that we receive by; once. `None` under TLS 1.2, whose keys stay.
+    /// Takes the secrets of the sending and of the receiving key, once. `None` under TLS 1.2, whose keys are
+    /// never renewed.
     pub fn take_traffic(&self, suite: SupportedCipherSuite) -> Option<[Traffic; 2]> {
         let suite = suite.tls13()?;
         let [_, client, server] =
@@ -64,21 +66,22 @@ impl KeyLog for Overheard {
     }
 }
 
-/// The secrets stay out of logs.
+/// The secrets must not appear in logs.
 impl fmt::Debug for Overheard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Overheard").finish_non_exhaustive()
     }
 }
 
-/// What the keys of one direction are made of.
+/// The secret of one direction, from which its keys are derived.
 pub(crate) struct Traffic {
     suite: &'static Tls13CipherSuite,
     secret: OkmBlock,
 }
 
 impl Traffic {
-    /// The next key, which comes of the next secret (RFC 8446 sections 7.2 and 7.3). `None` for a cipher that is not offered here.
+    /// Returns the next key, derived from the next secret (RFC 8446 sections 7.2 and 7.3). `None` for a
+    /// cipher that is not offered here.
     pub fn renew(&mut self) -> Option<Key> {
         let (suite, length) = (self.suite, self.secret.as_ref().len());
         self.secret = OkmBlock::new(&expand(suite, &self.secret, b"traffic upd", NOTHING, length));

@@ -1,4 +1,4 @@
-//! Secrets for debuggers, in the format of NSS: one line per secret, appended to a file.
+//! The key log for debuggers, in NSS's format: one line per secret, appended to a file.
 
 use rustls::KeyLog;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Appends to one file; a line is one write.
+/// A file; each line is appended in one write.
 #[derive(Debug)]
 pub struct LogFile(Mutex<File>);
 
@@ -16,7 +16,7 @@ impl LogFile {
     }
 }
 
-/// `None` when the file can't be opened: key logging never fails a transfer.
+/// Returns `None` if the file can't be opened: key logging never fails a transfer.
 pub fn open(path: &Path) -> Option<File> {
     crate::sys::open_secrets(path).ok()
 }

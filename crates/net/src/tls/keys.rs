@@ -1,4 +1,5 @@
-//! Client certificates and their keys: PEM, DER and PKCS#12, plain or under a password (CURLOPT_SSLCERT and its kin).
+//! Client certificates and their keys: PEM, DER and PKCS#12, with or without a password (CURLOPT_SSLCERT and
+//! related options).
 
 use super::{CertSource, ClientCert, decrypt, pem, pkcs12};
 use crate::{NetError, NetErrorKind};
@@ -12,11 +13,11 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use wire::der::{self, Reader};
 
-/// A file of certificates or keys at most.
+/// Largest file of certificates or keys.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 const CHECK: &str = "(no key found, wrong passphrase, or wrong file format?)";
 
-/// What is shown to servers that ask for a certificate.
+/// Loads the certificate for servers that ask for one.
 pub fn load(wanted: &ClientCert, provider: &CryptoProvider) -> Result<SingleCertAndKey, NetError> {
     let (chain, key) = match wanted.cert_type.to_ascii_uppercase().as_str() {
         "P12" => from_pkcs12(wanted, provider)?,
@@ -74,7 +75,7 @@ fn der_cert(wanted: &ClientCert) -> Result<Chain, NetError> {
 
 fn separate_key(wanted: &ClientCert, provider: &CryptoProvider) -> Result<Key, NetError> {
     let source = wanted.key.as_ref().unwrap_or(&wanted.cert);
-    // Without a key of its own the certificate's file and type serve for both.
+    // Without a separate key, the certificate's file and type are used for both.
     let kind = if wanted.key.is_some() { &wanted.key_type } else { &wanted.cert_type }.to_ascii_uppercase();
     match kind.as_str() {
         "" | "PEM" | "DER" => {}
@@ -99,13 +100,13 @@ fn separate_key(wanted: &ClientCert, provider: &CryptoProvider) -> Result<Key, N
     })
 }
 
-/// The first private key of a PEM file in DER, deciphered: for those who do without a certificate. `None` when there is none or
-/// the password does not open it.
+/// Returns the first private key of a PEM file in DER, decrypted: for uses without a certificate. `None` if
+/// there is none or the password is wrong.
 pub fn private_key(file: &[u8], password: &[u8]) -> Option<PrivateKeyDer<'static>> {
     pem::sections(file).into_iter().find_map(|section| pem_key(section, password))
 }
 
-/// A private key from one section of a file, if it is one and the password opens it.
+/// Returns the private key in one section of a file, if it is one and the password is right.
 fn pem_key(mut section: pem::Section, password: &[u8]) -> Option<PrivateKeyDer<'static>> {
     let dek = section.headers.iter().find(|(name, _)| name == "DEK-Info").map(|(_, value)| value.clone());
     let body = match dek {
@@ -121,7 +122,7 @@ fn pem_key(mut section: pem::Section, password: &[u8]) -> Option<PrivateKeyDer<'
     })
 }
 
-/// Told apart by what stands where: RFC 5958, RFC 8017, RFC 5915.
+/// The kind is found by its structure: RFC 5958, RFC 8017, RFC 5915.
 fn der_key(bytes: Vec<u8>, password: &[u8]) -> Option<PrivateKeyDer<'static>> {
     let mut r = Reader::new(&bytes).sequence()?;
     if r.peek() == Some(der::SEQUENCE) {
@@ -188,7 +189,7 @@ fn cert_name(wanted: &ClientCert) -> String {
     }
 }
 
-/// As OpenSSL numbers the system's errors.
+/// The error in OpenSSL's notation for system errors.
 fn system_reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();

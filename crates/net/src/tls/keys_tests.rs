@@ -1,4 +1,4 @@
-//! Keys as OpenSSL writes them, opened here.
+//! Reads keys that OpenSSL has written.
 
 use super::*;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn text(result: Result<(), NetError>) -> String {
     e.message
 }
 
-/// A directory with `rsa` and `ec` keys and their certificates.
+/// Creates a directory with `rsa` and `ec` keys and their certificates.
 fn files() -> TempDir {
     let dir = TempDir::new("keys").unwrap();
     openssl(dir.path(), "genrsa -traditional -out rsa.pem 2048");

@@ -1,5 +1,5 @@
-//! X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem): X25519 and ML-KEM-768 (FIPS 203) at once, so that what is recorded today stays
-//! secret if one of the two falls. ML-KEM comes first in shares and in the secret.
+//! X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem): X25519 and ML-KEM-768 (FIPS 203) combined, so that recorded
+//! traffic stays secret if one of the two is broken. ML-KEM is first in shares and in the secret.
 
 use libcrux_ml_kem::mlkem768::{self, MlKem768Ciphertext, MlKem768KeyPair};
 use rustls::crypto::ring::kx_group::X25519;
@@ -65,7 +65,7 @@ impl ActiveKeyExchange for Active {
         Ok([&secret[..], classical.secret_bytes()].concat().into())
     }
 
-    /// A server that knows X25519 alone takes that, and no second round is needed.
+    /// A server without ML-KEM takes the X25519 share, without a second round trip.
     fn hybrid_component(&self) -> Option<(NamedGroup, &[u8])> {
         Some((self.classical.group(), self.classical.pub_key()))
     }
@@ -83,7 +83,7 @@ impl ActiveKeyExchange for Active {
     }
 }
 
-/// ML-KEM's part of so many bytes, and that of X25519.
+/// Splits into ML-KEM's part of this size and that of X25519.
 fn split<const KEM: usize>(share: &[u8]) -> Result<([u8; KEM], &[u8]), Error> {
     match share.split_first_chunk::<KEM>() {
         Some((kem, classical)) if classical.len() == X25519_SHARE => Ok((*kem, classical)),

@@ -1,7 +1,7 @@
-//! Does a certificate name this host? (RFC 6125, RFC 9525, and what curl does on top of OpenSSL.)
+//! Checks a certificate for a host name (RFC 6125, RFC 9525, and curl's additions to OpenSSL).
 //!
-//! Alternative names decide if there is one of either kind; only a certificate without any is judged by its common name.
-//! A wildcard stands for the whole leftmost label, matches exactly one, and needs two dots behind it.
+//! If there is an alternative name of either kind, only these count; otherwise the common name does. A
+//! wildcard replaces the whole leftmost label, matches exactly one label, and needs two dots after it.
 
 use super::x509::{AltName, Certificate};
 use std::net::IpAddr;
@@ -30,7 +30,7 @@ pub fn check(cert: &Certificate<'_>, host: &str) -> Result<(), String> {
     common_name(cert, host)
 }
 
-/// The literal address, without brackets or zone, if the host is one.
+/// Returns the address, without brackets or zone, if the host is a literal one.
 pub fn address(host: &str) -> Option<IpAddr> {
     let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
     host.split('%').next().unwrap_or(host).parse().ok()

@@ -1,6 +1,8 @@
-//! OCSP stapling (RFC 6960, sent as RFC 6066, section 8 says): is the certificate that the server showed still good?
+//! OCSP stapling (RFC 6960, sent as in RFC 6066, section 8): checks that the server's certificate is not
+//! revoked.
 //!
-//! The answer must be signed by the certificate's issuer, or by a responder that the issuer certified for it.
+//! The response must be signed by the certificate's issuer, or by a responder that the issuer has certified
+//! for it.
 
 use super::profile::Profile;
 use super::signatures::{Signatures, Signed};
@@ -8,12 +10,12 @@ use super::verdict::OK;
 use super::x509::{self, Certificate};
 use wire::der::{self, Reader};
 
-/// Clocks may differ by this much.
+/// Allowed difference between clocks.
 const SKEW_SECONDS: i64 = 300;
 const BASIC_RESPONSE: [u8; 9] = [0x2b, 6, 1, 5, 5, 7, 48, 1, 1];
 const OCSP_SIGNING: [u8; 8] = [0x2b, 6, 1, 5, 5, 7, 3, 9];
 const ENUMERATED: u8 = 0x0a;
-/// Certificates and single answers looked at.
+/// Most certificates and single responses that are read.
 const MAX_ENTRIES: usize = 32;
 
 /// `Err` holds the message for CURLE_SSL_INVALIDCERTSTATUS.
@@ -33,7 +35,7 @@ pub fn check(
         return Err(format!("Invalid OCSP response status: {} ({status})", status_text(status)));
     }
     let basic = Basic::parse(basic.ok_or_else(invalid)?).ok_or_else(invalid)?;
-    // Whoever only has the issuer's name (a certificate that the server sent along) vouches for nothing.
+    // A certificate sent by the server proves nothing if it only has the issuer's name.
     let issued = |by: &Profile<'_>| leaf.is_issued_by(by) && signatures.verify(&by.cert, &leaf.cert);
     let issuer = issuers
         .iter()
@@ -90,7 +92,7 @@ impl<'a> Basic<'a> {
         Some(Basic { tbs, answers: data.expect(der::SEQUENCE)?, algorithm, signature, certs })
     }
 
-    /// Signed by the issuer, or by whom it delegated this to.
+    /// Checks that the issuer signed it, or a responder that the issuer has delegated this to.
     fn is_signed_for(&self, issuer: &Profile<'_>, signatures: &Signatures<'_>, now: i64) -> bool {
         let answer = || Signed { algorithm: self.algorithm, data: self.tbs, signature: self.signature };
         if signatures.verify(&issuer.cert, answer()) {
@@ -139,7 +141,7 @@ impl<'a> Basic<'a> {
     }
 }
 
-/// The status, and the basic response if there is one.
+/// Returns the status, and the basic response if there is one.
 fn outer(response: &[u8]) -> Option<(u8, Option<&[u8]>)> {
     let mut r = Reader::new(response).sequence()?;
     let [status] = r.expect(ENUMERATED)? else {
@@ -160,7 +162,7 @@ fn may_sign_answers(cert: &Certificate<'_>) -> bool {
     std::iter::from_fn(|| list.value()).any(|v| v.body == OCSP_SIGNING)
 }
 
-/// Behind the time of a revocation; -1 when none is given.
+/// Returns the reason after the time of revocation; -1 if there is none.
 fn reason(revoked: &[u8]) -> i64 {
     let mut r = Reader::new(revoked);
     r.value();

@@ -76,12 +76,12 @@ const NAMES: [(&str, &str, &str); 60] = [
     ("1.3.6.1.4.1.11129.2.4.2", "ct_precert_scts", "CT Precertificate SCTs"),
 ];
 
-/// The abbreviation used in names; the numbers when there is none.
+/// Returns the abbreviation for use in names; the numbers if there is none.
 pub fn short_name(oid: &[u8]) -> String {
     find(oid, |(_, short, _)| short)
 }
 
-/// The name used everywhere else; the numbers when there is none.
+/// Returns the name for all other uses; the numbers if there is none.
 pub fn long_name(oid: &[u8]) -> String {
     find(oid, |(_, _, long)| long)
 }

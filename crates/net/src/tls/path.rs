@@ -1,27 +1,28 @@
-//! From a server's certificate to one that is trusted: by names, key identifiers and dates alone, as OpenSSL builds its
-//! chains. Trusted issuers come first, then what the server sent; each step takes one certificate, none is taken back.
-//! So the work is bounded by what was sent, and no signature is looked at here.
+//! Builds a chain from a server's certificate to a trusted one: only by names, key identifiers and dates, as
+//! OpenSSL does. Trusted issuers are tried first, then the certificates that the server sent; each step takes
+//! one certificate and is never undone. This bounds the work by what was sent, and no signature is checked
+//! here.
 
 use super::anchors::Anchors;
 use super::profile::Profile;
 use super::verdict::*;
 
-/// A leaf, OpenSSL's hundred intermediates, and the end.
+/// A leaf, OpenSSL's limit of a hundred intermediates, and the end.
 const MAX_CHAIN: usize = 102;
 
-/// What a chain may end with.
+/// Where a chain may end.
 #[derive(Clone, Copy)]
 pub struct Ends<'a> {
     pub anchors: &'a Anchors,
-    /// Any anchor ends a chain, not only a self-signed one.
+    /// Whether any anchor ends a chain, not only a self-signed one.
     pub partial: bool,
     pub now: i64,
 }
 
-/// A chain that grows, its leaf first.
+/// A partial chain, its leaf first.
 struct Way<'a> {
     chain: Vec<Profile<'a>>,
-    /// How many of them, from the front, are only what the server says.
+    /// How many from the front the server sent and no anchor confirms.
     sent: usize,
     others: Vec<Profile<'a>>,
 }
@@ -33,7 +34,7 @@ enum Step {
 }
 
 impl<'a> Ends<'a> {
-    /// The chain from `leaf` to what ends it.
+    /// Builds the chain from `leaf` to a trusted end.
     pub fn build(
         &self,
         leaf: Profile<'a>,
@@ -54,7 +55,7 @@ impl<'a> Ends<'a> {
         let last = way.last();
         let self_signed = last.is_self_signed();
         match self.trusted_issuer(last) {
-            // The same certificate, or one that only looks like it?
+            // Trusted if it is the same certificate, not one that only looks the same.
             Some(issuer) if self_signed => {
                 if issuer.cert.der != last.cert.der {
                     return Step::Stuck;
@@ -65,7 +66,7 @@ impl<'a> Ends<'a> {
             Some(issuer) => {
                 let ends = self.partial || issuer.is_self_signed();
                 way.chain.push(issuer);
-                way.others.clear(); // what stands above a trusted certificate is not for the server to say
+                way.others.clear(); // the server does not decide what follows an anchor
                 if ends { Step::Trusted } else { Step::Grown }
             }
             None if self_signed => Step::Stuck,
@@ -99,7 +100,7 @@ impl<'a> Way<'a> {
         self.chain.last().expect("begins with the leaf")
     }
 
-    /// The next certificate among those sent.
+    /// Takes the next certificate from those sent.
     fn take_issuer(&mut self, now: i64) -> Step {
         match best(&self.others, self.last(), now) {
             Some(at) => {
@@ -112,7 +113,8 @@ impl<'a> Way<'a> {
     }
 }
 
-/// The first issuer of `cert` that is current; otherwise the one that ended last, so that its date is the fault.
+/// Returns the first current issuer of `cert`; otherwise the one that expired last, so that its date is the
+/// error.
 fn best(candidates: &[Profile<'_>], cert: &Profile<'_>, now: i64) -> Option<usize> {
     let issuers = || candidates.iter().enumerate().filter(|(_, c)| cert.is_issued_by(c));
     let current = issuers().find(|(_, c)| c.cert.date(now) == OK);

@@ -1,21 +1,21 @@
-//! PEM (RFC 7468, and RFC 1421's headers on the encrypted keys of old): labelled base64 among other text.
+//! PEM (RFC 7468, and RFC 1421's headers of old encrypted keys): labelled base64 between other text.
 
 use zeroize::Zeroizing;
 
 /// More sections than any file has.
 const MAX_SECTIONS: usize = 10_000;
 
-/// One `-----BEGIN label-----` to its end.
+/// One section from `-----BEGIN label-----` to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
     pub label: String,
     /// `Proc-Type` and `DEK-Info`, if it has headers.
     pub headers: Vec<(String, String)>,
-    /// It may be a private key: it is wiped when it is dropped.
+    /// The body may be a private key: it is wiped when dropped.
     pub body: Zeroizing<Vec<u8>>,
 }
 
-/// The sections of a file, in order. Whatever is not one is passed over.
+/// Returns the sections of a file, in order; skips other text.
 pub fn sections(bytes: &[u8]) -> Vec<Section> {
     let mut out = Vec::new();
     let mut open: Option<(Section, Zeroizing<String>)> = None;
@@ -26,7 +26,7 @@ pub fn sections(bytes: &[u8]) -> Vec<Section> {
         if let Some(label) = line.strip_prefix("-----BEGIN ").and_then(|l| l.strip_suffix("-----")) {
             let body = Zeroizing::default();
             let section = Section { label: label.to_string(), headers: Vec::new(), body };
-            // A key has room: what grows leaves copies behind.
+            // Allocated in advance, because a growing string would leave copies of a key in memory.
             open = Some((section, Zeroizing::new(String::with_capacity(8192))));
         } else if line.starts_with("-----END ") {
             if let Some((mut section, text)) = open.take()

@@ -11,7 +11,7 @@ use std::path::Path;
 use wire::base64;
 
 const PREFIX: &str = "sha256//";
-/// A public key is never longer.
+/// Larger than any public key.
 const MAX_FILE: u64 = 1024 * 1024;
 
 impl PinnedKey {

@@ -4,7 +4,7 @@ use super::decrypt::{self, Purpose};
 use ring::hmac;
 use wire::der::{self, Reader};
 
-/// What was in it.
+/// Contents of a file.
 #[derive(Debug, Default)]
 pub struct Contents {
     /// PKCS#8 in DER.
@@ -14,7 +14,7 @@ pub struct Contents {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Not PKCS#12, or encoded in a way that isn't read here (BER).
+    /// Not PKCS#12, or in an encoding that is not supported (BER).
     Malformed,
     /// The password is wrong, or the encryption unknown.
     Password,
@@ -46,7 +46,7 @@ pub fn open(bytes: &[u8], password: &[u8]) -> Result<Contents, Error> {
     Ok(out)
 }
 
-/// The octets of a ContentInfo of type data.
+/// Returns the octets of a ContentInfo of type data.
 fn data(info: &[u8]) -> Option<&[u8]> {
     let mut r = Reader::new(info);
     match r.expect(der::OID)?.strip_prefix(&PKCS7)? {
@@ -55,7 +55,7 @@ fn data(info: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The same of type encryptedData.
+/// Decrypts a ContentInfo of type encryptedData.
 fn encrypted(info: &[u8], password: &[u8]) -> Result<Vec<u8>, Error> {
     let parts = || {
         let mut r = Reader::new(info);

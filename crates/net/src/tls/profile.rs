@@ -1,5 +1,5 @@
-//! What a certificate says about its place in a chain (RFC 5280, section 4.2), each extension read once. What can't be
-//! read, or stands there twice, makes the certificate unsound: it neither issues nor is issued.
+//! The properties of a certificate within a chain (RFC 5280, section 4.2), each extension read once. One that
+//! is unreadable or repeated makes the certificate unsound: it can neither issue nor be issued.
 
 use super::constraints::NameConstraints;
 use super::dn;
@@ -7,25 +7,25 @@ use super::general_name::{self, GeneralName};
 use super::x509::{self, Certificate};
 use wire::der::{self, Reader};
 
-/// A certificate and what decides about it; every slice points into the DER it was read from.
+/// A certificate with its properties; every slice points into the DER it was read from.
 #[derive(Clone, Debug)]
 pub struct Profile<'a> {
     pub cert: Certificate<'a>,
-    /// In canonical form, as the issuer.
+    /// In canonical form, like the issuer.
     pub subject: Vec<u8>,
     pub issuer: Vec<u8>,
-    /// basicConstraints, if there are any.
+    /// basicConstraints, if present.
     pub ca: Option<bool>,
     /// How many intermediates may follow below, if limited.
     pub path_length: Option<u32>,
     pub key_usage: Option<u16>,
     pub alt_names: Option<Vec<GeneralName<'a>>>,
     pub constraints: Option<NameConstraints<'a>>,
-    /// A critical extension that nobody here acts on.
+    /// Whether there is an unknown critical extension.
     pub has_unknown_critical: bool,
     /// A proxy certificate (RFC 3820).
     pub is_proxy: bool,
-    /// Everything above could be read.
+    /// Whether all extensions were readable.
     pub is_sound: bool,
     serves: Option<bool>,
     netscape: Option<u8>,
@@ -38,25 +38,25 @@ pub struct Profile<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Authority<'a> {
     key_id: Option<&'a [u8]>,
-    /// The first directory name, canonical.
+    /// The first directory name, in canonical form.
     issuer: Option<Vec<u8>>,
     serial: Option<&'a [u8]>,
 }
 
-/// One place of cRLDistributionPoints.
+/// One point of cRLDistributionPoints.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
-    /// DistributionPointName, whole.
+    /// The whole DistributionPointName.
     pub name: Option<&'a [u8]>,
-    /// Only for some reasons of revocation.
+    /// Whether it covers only some reasons of revocation.
     pub has_reasons: bool,
-    /// Contents of the names of whoever signs the lists instead of the issuer.
+    /// Contents of the names of another signer of the lists, instead of the issuer.
     pub crl_issuer: Option<&'a [u8]>,
 }
 
 pub const KEY_CERT_SIGN: u16 = 0x04;
 pub const CRL_SIGN: u16 = 0x02;
-/// digitalSignature, keyEncipherment, keyAgreement: one of them is needed to serve.
+/// digitalSignature, keyEncipherment, keyAgreement: a server needs one of them.
 const TLS_USAGES: u16 = 0x80 | 0x20 | 0x08;
 /// Bits of Netscape's certificate type.
 const NETSCAPE_SERVER: u8 = 0x40;
@@ -72,7 +72,7 @@ const STEP_UP: [&[u8]; 2] =
     [&[0x2b, 6, 1, 4, 1, 0x82, 0x37, 10, 3, 3], &[0x60, 0x86, 0x48, 1, 0x86, 0xf8, 0x42, 4, 1]];
 
 impl<'a> Profile<'a> {
-    /// `None` when the names can't be read.
+    /// Returns `None` if the names can't be read.
     pub fn of(cert: Certificate<'a>) -> Option<Profile<'a>> {
         let mut x = Extensions { cert: &cert, sound: true };
         let basic = x.read(x509::BASIC_CONSTRAINTS, basic_constraints);
@@ -110,17 +110,19 @@ impl<'a> Profile<'a> {
         Profile::of(Certificate::parse(der)?)
     }
 
-    /// Subject and issuer are the same name.
+    /// Returns whether subject and issuer are the same name.
     pub fn is_self_issued(&self) -> bool {
         self.subject == self.issuer
     }
 
-    /// By name, key identifiers and kind of key its own issuer. The signature is not looked at.
+    /// Returns whether it is its own issuer by name, key identifiers and kind of key. The signature is not
+    /// checked.
     pub fn is_self_signed(&self) -> bool {
         self.is_issued_by(self)
     }
 
-    /// `issuer` is whom this certificate names: by name, key identifiers and kind of key. The signature is not checked.
+    /// Returns whether `issuer` matches by name, key identifiers and kind of key. The signature is not
+    /// checked.
     pub fn is_issued_by(&self, issuer: &Profile<'_>) -> bool {
         self.issuer == issuer.subject
             && self.is_sound
@@ -129,13 +131,13 @@ impl<'a> Profile<'a> {
             && super::strength::fits(issuer.cert.key_oid(), self.cert.signature_oid())
     }
 
-    /// No keyUsage, or one with `bit`.
+    /// Returns whether there is no keyUsage, or one with `bit`.
     pub fn allows(&self, bit: u16) -> bool {
         self.key_usage.is_none_or(|usage| usage & bit != 0)
     }
 
-    /// May stand above others. The end of a chain may be one of the old kinds: version 1 and self-signed, or told by
-    /// keyUsage or Netscape's type alone.
+    /// Returns whether it may issue others. The end of a chain may be an old kind: version 1 and self-signed,
+    /// or marked only by keyUsage or Netscape's type.
     pub fn is_authority(&self, is_last: bool) -> bool {
         if !self.allows(KEY_CERT_SIGN) {
             return false;
@@ -146,7 +148,7 @@ impl<'a> Profile<'a> {
         }
     }
 
-    /// May show itself as a server (`is_leaf`), or issue who does.
+    /// Returns whether it may identify a server (`is_leaf`), or issue one that does.
     pub fn is_for_servers(&self, is_leaf: bool) -> bool {
         if self.serves == Some(false) {
             return false;
@@ -158,7 +160,7 @@ impl<'a> Profile<'a> {
         self.is_authority(true) && (!by_netscape || self.netscape.is_some_and(|n| n & NETSCAPE_SSL_CA != 0))
     }
 
-    /// The places where its revocation is told.
+    /// The distribution points of its revocation lists.
     pub fn distribution(&self) -> &[Point<'a>] {
         &self.distribution
     }
@@ -191,7 +193,7 @@ impl<'a> Authority<'a> {
         r.is_empty().then_some(Authority { key_id, issuer, serial })
     }
 
-    /// Nothing said here speaks against `issuer`.
+    /// Returns whether the key identifiers do not contradict `issuer`.
     pub fn names(&self, issuer: &Profile<'_>) -> bool {
         let differs = |a: Option<&[u8]>, b: Option<&[u8]>| a.zip(b).is_some_and(|(a, b)| a != b);
         !differs(self.key_id, issuer.key_id)
@@ -200,7 +202,7 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// Extensions that may stand there once.
+/// Reads extensions that may occur only once.
 struct Extensions<'c, 'a> {
     cert: &'c Certificate<'a>,
     sound: bool,
@@ -216,7 +218,8 @@ impl<'a> Extensions<'_, 'a> {
     }
 }
 
-/// Critical extensions that OpenSSL takes: those it acts on, and policies, which it does not ask for.
+/// Critical extensions that OpenSSL accepts: those it processes, and policies, which it does not check by
+/// default.
 fn is_understood(oid: &[u8]) -> bool {
     matches!(oid, [0x55, 0x1d, 15 | 17 | 19 | 30 | 31 | 32 | 33 | 36 | 37 | 54])
         || [NETSCAPE_TYPE, PROXY_INFO, NO_CHECK, IP_BLOCKS, AS_NUMBERS].contains(&oid)
@@ -233,7 +236,7 @@ fn basic_constraints(value: &[u8]) -> Option<(bool, Option<u32>)> {
     r.is_empty().then_some((ca, length))
 }
 
-/// An empty one is damage (RFC 5280, 4.2.1.3).
+/// An empty one is invalid (RFC 5280, 4.2.1.3).
 fn key_usage(value: &[u8]) -> Option<u16> {
     let octets = bits(value)?;
     let first = octets.first().copied().map_or(0, u16::from);
@@ -241,7 +244,7 @@ fn key_usage(value: &[u8]) -> Option<u16> {
     Some(first | second << 8).filter(|usage| *usage != 0)
 }
 
-/// The octets of a BIT STRING without the bits that don't count.
+/// Returns the octets of a BIT STRING with its unused bits cleared.
 fn bits(value: &[u8]) -> Option<Vec<u8>> {
     let (unused, octets) = Reader::new(value).expect(der::BIT_STRING)?.split_first()?;
     let mut octets = octets.to_vec();
@@ -254,7 +257,7 @@ fn bits(value: &[u8]) -> Option<Vec<u8>> {
     Some(octets)
 }
 
-/// The list names servers. "Any" is no name of theirs, as with OpenSSL.
+/// Returns whether the list names servers. As in OpenSSL, "any" does not include them.
 fn serves(value: &[u8]) -> Option<bool> {
     let mut list = Reader::new(value).sequence()?;
     let mut found = false;

@@ -1,15 +1,15 @@
-//! Verified signatures, and how many may be asked for: each costs as much as the rest of a verdict together, and whoever
-//! sends the certificates chooses how many there are.
+//! Verifies signatures and limits their number: each costs as much as the rest of the verification together,
+//! and the sender of the certificates decides how many there are.
 
 use super::x509::Certificate;
 use rustls::pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
 use std::fmt;
 use std::sync::Mutex;
 
-/// For one chain with its lists and its OCSP answer. A chain of ten has ten.
+/// For one chain with its lists and its OCSP response. A chain of ten needs ten.
 const BUDGET: usize = 256;
 
-/// What was proven for one chain.
+/// The signatures verified for one chain.
 pub struct Signatures<'a> {
     algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
     done: Mutex<Done>,
@@ -21,7 +21,7 @@ struct Done {
     proven: Vec<[Box<[u8]>; 3]>,
 }
 
-/// What somebody signed.
+/// Signed data.
 pub struct Signed<'b> {
     /// Contents of the AlgorithmIdentifier.
     pub algorithm: &'b [u8],
@@ -40,7 +40,7 @@ impl<'a> Signatures<'a> {
         Signatures { algorithms, done: Mutex::default() }
     }
 
-    /// `signed` was signed with the key of `by`. Also false when too much was asked.
+    /// Returns whether `signed` was signed with the key of `by`; false if the budget is used up.
     pub fn verify<'b>(&self, by: &Certificate<'_>, signed: impl Into<Signed<'b>>) -> bool {
         let signed = signed.into();
         self.algorithms.iter().any(|a| {
@@ -50,7 +50,7 @@ impl<'a> Signatures<'a> {
         })
     }
 
-    /// The algorithms for somebody else, who shares what is known and what is left.
+    /// Returns the algorithms for another verifier, which shares the results and the budget.
     pub fn shared(&self) -> Vec<Shared<'_>> {
         self.algorithms.iter().map(|inner| Shared { inner: *inner, known: self }).collect()
     }
@@ -75,7 +75,7 @@ impl<'a> Signatures<'a> {
     }
 }
 
-/// One algorithm that remembers.
+/// An algorithm that reuses known results.
 pub struct Shared<'s> {
     inner: &'s dyn SignatureVerificationAlgorithm,
     known: &'s Signatures<'s>,
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-    /// Takes what is equal to the key, and counts.
+    /// Accepts a signature that equals the key, and counts.
     #[derive(Debug, Default)]
     struct Counting(AtomicUsize);
 

@@ -1,5 +1,6 @@
-//! Which keys and signatures are strong enough: OpenSSL's security level 2, at least 112 bits. Where a distribution sets
-//! another, RSA below 2048 bits and SHA-1 remain what no verifier here can take.
+//! Which keys and signatures are strong enough: OpenSSL's security level 2, at least 112 bits. If a
+//! distribution sets another level, RSA below 2048 bits and SHA-1 stay refused, because no verifier here
+//! supports them.
 
 use super::oids;
 use super::profile::Profile;
@@ -14,12 +15,12 @@ const DSA_KEY: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x38, 4, 1];
 const RSA_PSS: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 10];
 const SHA1: &[u8] = &[0x2b, 14, 3, 2, 26];
 
-/// The server's own key; asked before anything else.
+/// Checks the server's own key, before everything else.
 pub fn of_leaf(leaf: &Profile<'_>) -> VerifyResult {
     if is_strong(leaf) { OK } else { WEAK_LEAF_KEY }
 }
 
-/// The keys above the leaf, and all signatures but the last certificate's own.
+/// Checks the keys above the leaf, and all signatures but that of the last certificate.
 pub fn of_chain(chain: &[Profile<'_>]) -> VerifyResult {
     for (i, cert) in chain.iter().enumerate() {
         if i > 0 && !is_strong(cert) {
@@ -32,7 +33,7 @@ pub fn of_chain(chain: &[Profile<'_>]) -> VerifyResult {
     OK
 }
 
-/// A key of this kind can have made a signature of that kind.
+/// Returns whether a key of this kind can have made this kind of signature.
 pub fn fits(key: &[u8], signature: &[u8]) -> bool {
     match signature {
         [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 10] => key == oids::RSA || key == RSA_PSS,
@@ -66,7 +67,7 @@ fn rsa_bits(key: &[u8]) -> Option<usize> {
     Some(significant.len() * 8 - significant[0].leading_zeros() as usize)
 }
 
-/// MD2, MD4, MD5 and SHA-1.
+/// Returns whether the digest is MD2, MD4, MD5 or SHA-1.
 fn is_weak_digest(cert: &Profile<'_>) -> bool {
     match cert.cert.signature_oid() {
         [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 2..=5] | [0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 1] => true,
@@ -76,7 +77,7 @@ fn is_weak_digest(cert: &Profile<'_>) -> bool {
     }
 }
 
-/// The digest of RSASSA-PSS parameters, unless it is SHA-1 (also by default).
+/// Returns the digest in RSASSA-PSS parameters, unless it is SHA-1 (also by default).
 fn pss_digest(algorithm: &[u8]) -> Option<&[u8]> {
     let mut r = Reader::new(algorithm);
     r.expect(der::OID)?;

@@ -1,5 +1,5 @@
-//! Cipher suites, groups and signature algorithms by the names that OpenSSL and IANA give them, and the little language
-//! of OpenSSL's cipher lists (`ECDHE+AESGCM:!AES128`).
+//! Cipher suites, groups and signature algorithms by the names of OpenSSL and IANA, and OpenSSL's syntax of
+//! cipher lists (`ECDHE+AESGCM:!AES128`).
 
 use super::TlsConfig;
 use super::mlkem::X25519_MLKEM768;
@@ -9,7 +9,7 @@ use crate::{NetError, NetErrorKind};
 use rustls::crypto::{SupportedKxGroup, ring};
 use rustls::{CipherSuite, NamedGroup, SignatureScheme, SupportedCipherSuite};
 
-/// One suite with its names and the keywords of cipher lists that it falls under.
+/// One suite with its names and its keywords in cipher lists.
 struct Row {
     suite: CipherSuite,
     openssl: &'static str,
@@ -73,7 +73,7 @@ const ROWS: [Row; 9] = [
         keywords: &["aRSA", "AESGCM", "AES", "AES128", "SHA256"],
     },
 ];
-/// Keywords that every suite below TLS 1.3 falls under.
+/// Keywords that apply to every suite below TLS 1.3.
 const ALL: [&str; 10] = [
     "ALL",
     "DEFAULT",
@@ -88,12 +88,12 @@ const ALL: [&str; 10] = [
 ];
 const FIRST_TLS12: usize = 3;
 
-/// OpenSSL's name, for CURLINFO and verbose output.
+/// Returns OpenSSL's name, for CURLINFO and verbose output.
 pub fn name(suite: CipherSuite) -> &'static str {
     ROWS.iter().find(|r| r.suite == suite).map_or("unknown", |r| r.openssl)
 }
 
-/// The suites that both lists leave, strongest first unless the lists say otherwise.
+/// Returns the suites that both lists allow, strongest first unless the lists say otherwise.
 pub fn choose(list12: Option<&str>, list13: Option<&str>) -> Result<Vec<SupportedCipherSuite>, NetError> {
     let mut order: Vec<usize> = match list13 {
         Some(list) => tls13(list).ok_or_else(|| cipher_error("failed setting TLS 1.3 cipher suite", list))?,
@@ -109,7 +109,7 @@ pub fn choose(list12: Option<&str>, list13: Option<&str>) -> Result<Vec<Supporte
     Ok(order.iter().filter_map(|i| available.iter().find(|s| s.suite() == ROWS[*i].suite)).copied().collect())
 }
 
-/// Whether rustls can meet the lists of a configuration, in part at least.
+/// Returns whether rustls supports any suite of a configuration's lists.
 pub fn are_known(config: &TlsConfig) -> bool {
     let (below_tls13, of_tls13) = config.cipher_lists();
     choose(below_tls13, of_tls13).is_ok_and(|chosen| !chosen.is_empty())
@@ -117,14 +117,15 @@ pub fn are_known(config: &TlsConfig) -> bool {
         && schemes(config.sigalgs.as_deref()).is_ok()
 }
 
-/// Groups for the key exchange. A name that OpenSSL doesn't know is an error; one that only it has is passed over.
+/// Returns groups for the key exchange. A name unknown to OpenSSL is an error; one that only OpenSSL supports
+/// is skipped.
 pub fn groups(list: Option<&str>) -> Result<Vec<&'static dyn SupportedKxGroup>, NetError> {
     let Some(list) = list else {
         return Ok(provider::groups());
     };
     let error = || NetError::new(NetErrorKind::SslCipher, format!("failed setting curves list: '{list}'"));
     let mut out: Vec<&'static dyn SupportedKxGroup> = Vec::new();
-    // Since OpenSSL 3.5 `/` parts groups of which one is chosen, `?` means one that may be unknown, `*` a key share.
+    // Since OpenSSL 3.5 `/` separates sets of groups, `?` marks one that may be unknown, `*` a key share.
     for word in list.split([':', '/']) {
         let name = word.trim_start_matches(['?', '*']);
         let known = match group(name) {
@@ -139,7 +140,8 @@ pub fn groups(list: Option<&str>) -> Result<Vec<&'static dyn SupportedKxGroup>, 
     if out.is_empty() { Err(error()) } else { Ok(out) }
 }
 
-/// The groups of a name; `None` when OpenSSL has none of that name, none when only it has.
+/// Returns the groups of a name; `None` if it is unknown to OpenSSL, an empty list if only OpenSSL supports
+/// it.
 fn group(name: &str) -> Option<Vec<&'static dyn SupportedKxGroup>> {
     Some(match name.to_ascii_uppercase().as_str() {
         "X25519MLKEM768" => vec![X25519_MLKEM768],
@@ -154,7 +156,7 @@ fn group(name: &str) -> Option<Vec<&'static dyn SupportedKxGroup>> {
     })
 }
 
-/// The name of a group as OpenSSL prints it.
+/// Returns the name of a group as OpenSSL prints it.
 pub fn group_name(group: NamedGroup) -> &'static str {
     match group {
         NamedGroup::X25519MLKEM768 => "X25519MLKEM768",
@@ -166,7 +168,8 @@ pub fn group_name(group: NamedGroup) -> &'static str {
     }
 }
 
-/// Signature algorithms in the order given, `RSA+SHA256`, `rsa_pss_rsae_sha256` or `ed25519`; `None` leaves the default.
+/// Returns signature algorithms in the given order, such as `RSA+SHA256`, `rsa_pss_rsae_sha256` or `ed25519`;
+/// `None` leaves the default.
 pub fn schemes(list: Option<&str>) -> Result<Option<Vec<SignatureScheme>>, NetError> {
     let Some(list) = list else {
         return Ok(None);
@@ -202,18 +205,18 @@ fn cipher_error(what: &str, list: &str) -> NetError {
     NetError::new(NetErrorKind::SslCipher, format!("{what}: {list}"))
 }
 
-/// Any unknown name is an error, as it is with OpenSSL.
+/// Any unknown name is an error, as in OpenSSL.
 fn tls13(list: &str) -> Option<Vec<usize>> {
     let names = list.split(':').filter(|n| !n.is_empty());
     names.map(|n| ROWS[..FIRST_TLS12].iter().position(|r| r.openssl.eq_ignore_ascii_case(n))).collect()
 }
 
-/// Unknown names are passed over; an error is only when nothing is left.
+/// Unknown names are skipped; it is an error only if nothing is left.
 fn tls12(list: &str) -> Option<Vec<usize>> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut banned: Vec<usize> = Vec::new();
     for word in list.split([':', ',', ' ', ';']) {
-        // "DEFAULT@SECLEVEL=1": levels are not ours to set
+        // "DEFAULT@SECLEVEL=1": the level is ignored.
         let word = word.split('@').next().unwrap_or_default();
         if word.is_empty() {
             continue;
@@ -236,7 +239,7 @@ fn tls12(list: &str) -> Option<Vec<usize>> {
     (!chosen.is_empty()).then_some(chosen)
 }
 
-/// The suites that fall under all the keywords joined by `+`.
+/// Returns the suites to which all the keywords joined by `+` apply.
 fn matching(word: &str) -> Vec<usize> {
     let falls_under = |row: &Row, k: &str| {
         row.openssl.eq_ignore_ascii_case(k)

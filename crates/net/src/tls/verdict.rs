@@ -1,9 +1,10 @@
-//! What is said of a chain: OpenSSL's X509_V_ERR_… numbers, which applications read, and their texts.
+//! Results of a chain's verification: OpenSSL's X509_V_ERR_… numbers, which applications read, and their
+//! texts.
 
 /// 0 is "ok".
 pub type VerifyResult = i64;
 pub const OK: VerifyResult = 0;
-/// Also what curl reports while nothing has been verified.
+/// Also curl's result before anything is verified.
 pub const UNSPECIFIED: VerifyResult = 1;
 pub const NO_ISSUER_OF_TRUSTED: VerifyResult = 2;
 pub const NO_CRL: VerifyResult = 3;
@@ -36,7 +37,7 @@ pub const WEAK_CA_KEY: VerifyResult = 67;
 pub const WEAK_DIGEST: VerifyResult = 68;
 pub const INVALID_CA: VerifyResult = 79;
 
-/// X509_verify_cert_error_string for the numbers given here.
+/// Returns the text of X509_verify_cert_error_string for these numbers.
 pub fn text(number: VerifyResult) -> &'static str {
     match number {
         OK => "ok",

@@ -1,7 +1,7 @@
-//! The one place that says whether a server is who it should be: chain, host name, issuer and pinned key, under the rules
-//! of one `TlsConfig`. rustls calls it in the middle of a handshake, before anything secret is sent.
+//! The one place that verifies a server's identity: chain, host name, issuer and pinned key, under the rules
+//! of one `TlsConfig`. rustls calls it during a handshake, before anything secret is sent.
 //!
-//! Trust anchors are fetched here and only now: a resumed session never asks.
+//! Trust anchors are loaded only here: a resumed session does not need them.
 
 use super::chain::Judge;
 use super::crl::Crl;
@@ -19,7 +19,7 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, Signatu
 use std::fs;
 use std::sync::Arc;
 
-/// Judges servers for one configuration.
+/// Verifies servers for one configuration.
 #[derive(Debug)]
 pub struct Verifier {
     config: Arc<TlsConfig>,
@@ -43,8 +43,8 @@ impl Verifier {
         Ok(Verifier { config: config.clone(), algorithms, schemes, crls })
     }
 
-    /// What the server's chain amounts to when nobody insists on it: judged without anchors, as curl does with
-    /// verification off. Nothing is read.
+    /// Returns the result for the server's chain with verification off: like curl, without anchors. Reads no
+    /// files.
     pub fn unverified_result(&self, certs: &[CertificateDer<'_>]) -> VerifyResult {
         match certs.split_first() {
             Some((leaf, others)) => self.chain(&anchors::Anchors::default(), leaf, others, UnixTime::now()),
@@ -73,7 +73,7 @@ impl Verifier {
         self.check_leaf(leaf, others, host, ocsp, now)
     }
 
-    /// Everything but the chain: name, status, issuer and pinned key.
+    /// Checks everything but the chain: name, status, issuer and pinned key.
     pub fn check_leaf(
         &self,
         leaf: &[u8],
@@ -86,7 +86,7 @@ impl Verifier {
             return Err(refused("SSL: could not get peer certificate".into()));
         };
         if self.config.verify_host {
-            // curl looks at the name before it takes note of the chain's result.
+            // curl checks the name before it stores the chain's result.
             names::check(&cert, host)
                 .map_err(|text| refused(text).with_verify_result(verdict::UNSPECIFIED))?;
         }
@@ -105,7 +105,7 @@ impl Verifier {
         }
     }
 
-    /// The issuer is one that was sent or one that is trusted.
+    /// The issuer is one of the sent or trusted certificates.
     fn check_status(
         &self,
         cert: &Certificate<'_>,
@@ -130,14 +130,14 @@ impl Verifier {
         others: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> VerifyResult {
-        // As curl: with lists of revoked certificates a chain goes to its root.
+        // As in curl, with revocation lists a chain must reach its root.
         let partial = !self.config.no_partial_chain && self.config.crl.is_none();
         Judge { anchors, algorithms: self.algorithms.all, crls: &self.crls, partial, now }
             .verify(leaf, others)
     }
 }
 
-/// The verdict inside an error that rustls handed back.
+/// Returns the result inside an error that rustls returned.
 pub fn verdict(error: &Error) -> Option<NetError> {
     match error {
         Error::InvalidCertificate(CertificateError::Other(OtherError(e))) => {
@@ -165,7 +165,7 @@ impl ServerCertVerifier for Verifier {
         }
     }
 
-    /// By the key alone: webpki would refuse to read a version 1 certificate.
+    /// Verifies with the key only: webpki would not parse a version 1 certificate.
     fn verify_tls12_signature(
         &self,
         message: &[u8],
@@ -226,7 +226,7 @@ fn crls(config: &TlsConfig) -> Result<Vec<Crl>, NetError> {
     lists.filter(|l| !l.is_empty()).ok_or_else(error)
 }
 
-/// CURLOPT_ISSUERCERT: the server's certificate names this one as its issuer, and it may issue.
+/// CURLOPT_ISSUERCERT: checks that this certificate matches as the server's issuer, and that it may issue.
 fn check_issuer(source: &CertSource, cert: &Certificate<'_>) -> Result<(), NetError> {
     let (bytes, name) = match source {
         CertSource::File(file) => (fs::read(file.path()).ok(), source.shown()),

@@ -1,9 +1,10 @@
-//! A second look by another hand: webpki (RFC 5280, section 6) may refuse a chain that `chain` has accepted.
+//! A second check: webpki (RFC 5280, section 6) may refuse a chain that `chain` has accepted.
 //!
-//! Its no counts unless it is about a matter of form in which it is stricter than OpenSSL, which our own walk has judged:
-//! versions below 3 (and what is no anchor to it), an authority's certificate shown by a server, odd serial numbers, critical policies, long chains,
-//! name constraints, names that are equal in other words, and self-issued certificates, which it counts and constrains like any other.
-//! Signatures that were proven are not computed again.
+//! A refusal is ignored if it is about a formal point in which webpki is stricter than OpenSSL and which our
+//! own check covers: versions below 3 (and what webpki does not accept as an anchor), an authority's
+//! certificate used by a server, odd serial numbers, critical policies, long chains, name constraints, names
+//! that differ only in spelling, and self-issued certificates, which it counts and constrains like any other.
+//! Verified signatures are not computed again.
 
 use super::profile::Profile;
 use super::signatures::{Shared, Signatures};
@@ -11,7 +12,7 @@ use super::verdict::*;
 use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, UnixTime};
 use webpki::{EndEntityCert, Error, KeyUsage};
 
-/// `chain` has its leaf first and ends with what is trusted.
+/// `chain` has its leaf first and ends with a trusted certificate.
 pub fn ask(chain: &[Profile<'_>], signatures: &Signatures<'_>, now: UnixTime) -> VerifyResult {
     let [leaf, between @ .., anchor] = chain else {
         return OK; // the server's certificate is itself trusted: nothing webpki would know
@@ -44,7 +45,7 @@ fn verify(
     leaf.verify_for_usage(&algorithms, &anchor, &between, now, usage, None, None).map(drop)
 }
 
-/// What the walk knows better.
+/// Returns whether our own check decides this point.
 fn is_form(error: &Error, chain: &[Profile<'_>]) -> bool {
     match error {
         Error::UnsupportedCertVersion
@@ -58,11 +59,12 @@ fn is_form(error: &Error, chain: &[Profile<'_>]) -> bool {
         | Error::UnsupportedNameType
         | Error::MaximumPathDepthExceeded => true,
         Error::BadDerTime => true, // 1950 to 1969
-        // An extension in a certificate of an older version; constraints of names that it doesn't read.
+        // An extension in a certificate of an older version, or name constraints that webpki does not parse.
         Error::BadDer | Error::TrailingData(_) => {
             is_old(chain) || chain.iter().any(|p| p.constraints.is_some())
         }
-        // Among certificates of one name it also tries those that did not sign, and tells that fault.
+        // With several certificates of one name it also tries those that did not sign, and returns that
+        // error.
         Error::PathLenConstraintViolated | Error::InvalidSignatureForPublicKey => rolls_over(chain),
         Error::UnknownIssuer => rolls_over(chain) || chain.windows(2).any(is_other_spelling),
         _ => false,
@@ -73,7 +75,7 @@ fn is_old(chain: &[Profile<'_>]) -> bool {
     chain.iter().any(|p| p.cert.version < 2 && !p.cert.extensions.is_empty())
 }
 
-/// An authority has certified a new key of its own between leaf and end.
+/// Returns whether an authority has certified a new key of its own between leaf and end.
 fn rolls_over(chain: &[Profile<'_>]) -> bool {
     chain[1..chain.len() - 1].iter().any(Profile::is_self_issued)
 }

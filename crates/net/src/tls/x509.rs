@@ -1,5 +1,5 @@
-//! What a certificate says (RFC 5280, section 4), read in place. What its extensions mean for a chain is `profile`'s
-//! matter; judging it is `verify`'s and `chain`'s.
+//! The contents of a certificate (RFC 5280, section 4), read in place. `profile` interprets its extensions
+//! within a chain; `verify` and `chain` verify it.
 
 use super::verdict::{EXPIRED, NOT_YET_VALID, OK, VerifyResult};
 use wire::der::{self, Reader, Tlv};
@@ -8,21 +8,21 @@ use wire::der::{self, Reader, Tlv};
 #[derive(Clone, Debug)]
 pub struct Certificate<'a> {
     pub der: &'a [u8],
-    /// The signed part, header included.
+    /// The signed part, with its header.
     pub tbs: &'a [u8],
     /// 0, 1 or 2, as encoded: version 3 is 2.
     pub version: u32,
     pub serial: &'a [u8],
     /// Contents of the inner AlgorithmIdentifier.
     pub signature_alg: &'a [u8],
-    /// The one outside says the same; otherwise the signature proves nothing (RFC 5280, 4.1.1.2).
+    /// Whether the outer algorithm is the same; otherwise the signature proves nothing (RFC 5280, 4.1.1.2).
     pub is_consistent: bool,
-    /// Contents of the Name; equal bytes, equal names.
+    /// Contents of the Name; equal bytes mean equal names.
     pub issuer: &'a [u8],
     pub not_before: i64,
     pub not_after: i64,
     pub subject: &'a [u8],
-    /// SubjectPublicKeyInfo, header included: what a pin is a hash of.
+    /// SubjectPublicKeyInfo with its header: the input of a pin's hash.
     pub spki: &'a [u8],
     /// Contents of the key's AlgorithmIdentifier.
     pub key_alg: &'a [u8],
@@ -47,10 +47,10 @@ pub const NAME_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 30];
 pub const AUTHORITY_KEY_ID: &[u8] = &[0x55, 0x1d, 35];
 pub const EXT_KEY_USAGE: &[u8] = &[0x55, 0x1d, 37];
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];
-/// More extensions than any certificate has; a cap on what a peer can make us keep.
+/// More extensions than any certificate has; limits the memory that a peer can use.
 const MAX_EXTENSIONS: usize = 64;
 
-/// One entry of subjectAltName that names a host.
+/// One entry of subjectAltName with a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AltName<'a> {
     Dns(&'a [u8]),
@@ -89,7 +89,7 @@ impl<'a> Certificate<'a> {
             Some(list) => extensions(list)?,
             None => Vec::new(),
         };
-        // What nobody reads may mean something to somebody else.
+        // Trailing data may have a meaning for other programs.
         if ![r, cert, validity, key_info].iter().all(Reader::is_empty) {
             return None;
         }
@@ -116,7 +116,7 @@ impl<'a> Certificate<'a> {
         self.extensions.iter().find(|e| e.oid == oid).map(|e| e.value)
     }
 
-    /// A certificate ends at its last second, as OpenSSL counts.
+    /// Checks the dates. Like OpenSSL, a certificate is valid up to its last second.
     pub fn date(&self, now: i64) -> VerifyResult {
         match now {
             t if t < self.not_before => NOT_YET_VALID,
@@ -125,7 +125,7 @@ impl<'a> Certificate<'a> {
         }
     }
 
-    /// The host names and addresses of subjectAltName.
+    /// Returns the host names and addresses of subjectAltName.
     pub fn alt_names(&self) -> Vec<AltName<'a>> {
         let mut names = Vec::new();
         let Some(mut list) = self.extension(SUBJECT_ALT_NAME).and_then(|v| Reader::new(v).sequence()) else {
@@ -141,23 +141,23 @@ impl<'a> Certificate<'a> {
         names
     }
 
-    /// The last, most specific, commonName of the subject.
+    /// Returns the last, most specific, commonName of the subject.
     pub fn common_name(&self) -> Option<String> {
         attributes(self.subject).into_iter().rfind(|(oid, _)| *oid == COMMON_NAME).map(|(_, v)| text(v))
     }
 
-    /// Contents of the OID of the signature's algorithm.
+    /// Returns the contents of the OID of the signature's algorithm.
     pub fn signature_oid(&self) -> &'a [u8] {
         Reader::new(self.signature_alg).expect(der::OID).unwrap_or_default()
     }
 
-    /// Contents of the OID of the key's algorithm.
+    /// Returns the contents of the OID of the key's algorithm.
     pub fn key_oid(&self) -> &'a [u8] {
         Reader::new(self.key_alg).expect(der::OID).unwrap_or_default()
     }
 }
 
-/// The attributes of a Name in order: contents of the OID, value.
+/// Returns the attributes of a Name in order: contents of the OID, value.
 pub fn attributes(name: &[u8]) -> Vec<(&[u8], Tlv<'_>)> {
     let mut out = Vec::new();
     let mut sets = Reader::new(name);
@@ -172,7 +172,7 @@ pub fn attributes(name: &[u8]) -> Vec<(&[u8], Tlv<'_>)> {
     out
 }
 
-/// A directory string as UTF-8, whatever its encoding.
+/// Converts a directory string of any encoding to UTF-8.
 pub fn text(v: Tlv<'_>) -> String {
     match v.tag {
         der::BMP_STRING => {
@@ -192,7 +192,7 @@ pub fn text(v: Tlv<'_>) -> String {
     }
 }
 
-/// Days since 1970-01-01 of a date in the Gregorian calendar.
+/// Returns the days since 1970-01-01 of a date in the Gregorian calendar.
 pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let y = if month <= 2 { year - 1 } else { year };
     let era = y.div_euclid(400);
@@ -201,14 +201,14 @@ pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Extensions with their header.
+/// Parses extensions with their header.
 pub fn extensions(list: &[u8]) -> Option<Vec<Extension<'_>>> {
     let mut r = Reader::new(list);
     r.whole(der::SEQUENCE).filter(|_| r.is_empty())?;
     extension_list(Reader::new(list))
 }
 
-/// The Extensions that `r` stands before.
+/// Parses the Extensions at the beginning of `r`.
 pub fn extension_list(mut r: Reader<'_>) -> Option<Vec<Extension<'_>>> {
     let mut out = Vec::new();
     let mut r = r.sequence()?;
@@ -229,7 +229,7 @@ pub fn extension_list(mut r: Reader<'_>) -> Option<Vec<Extension<'_>>> {
     Some(out)
 }
 
-/// The contents of an AlgorithmIdentifier: an OID and at most one value more.
+/// Returns the contents of an AlgorithmIdentifier: an OID and at most one more value.
 fn algorithm<'a>(r: &mut Reader<'a>) -> Option<&'a [u8]> {
     let body = r.expect(der::SEQUENCE)?;
     let mut inside = Reader::new(body);
@@ -237,7 +237,7 @@ fn algorithm<'a>(r: &mut Reader<'a>) -> Option<&'a [u8]> {
     (inside.is_empty() || inside.value().is_some() && inside.is_empty()).then_some(body)
 }
 
-/// The octets of a BIT STRING without unused bits.
+/// Returns the octets of a BIT STRING without unused bits.
 fn bits(body: &[u8]) -> Option<&[u8]> {
     match body.split_first() {
         Some((0, rest)) => Some(rest),
@@ -245,7 +245,7 @@ fn bits(body: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// UTCTime or GeneralizedTime in seconds since the epoch (RFC 5280, 4.1.2.5).
+/// Converts UTCTime or GeneralizedTime to seconds since the epoch (RFC 5280, 4.1.2.5).
 pub fn time(v: Tlv<'_>) -> Option<i64> {
     let digits = v.body.strip_suffix(b"Z")?;
     let (year, rest) = match v.tag {
