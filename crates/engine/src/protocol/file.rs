@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::UNIX_EPOCH;
 
 use net::exchange::BodyStep;
+use tables::constant::{CURL_TIMECOND_IFUNMODSINCE, CURL_TIMECOND_NONE};
 use tables::{Code, EasyOption as O};
 use wire::date;
 use wire::escape::{self, Reject};
@@ -60,7 +61,7 @@ async fn download(t: &mut Transfer, path: &Path, mut file: File) -> Result<()> {
         t.easy.info.borrow_mut().file_time = modified;
     }
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    if unmet(t, modified) {
+    if is_unmet(t.long(O::Timecondition), modified, t.long(O::TimevalueLarge)) {
         t.easy.info.borrow_mut().condition_unmet = true;
         return Ok(());
     }
@@ -74,7 +75,7 @@ async fn download(t: &mut Transfer, path: &Path, mut file: File) -> Result<()> {
     }
     let size = if meta.is_file() { Some(meta.len()) } else { None };
     heads(t, Some(meta.len()), modified)?;
-    let (from, length) = span(t, size)?;
+    let (from, length) = span(t.text(O::Range).as_deref(), t.long(O::ResumeFromLarge), size)?;
     t.easy.info.borrow_mut().download_total = length.map_or(-1, |n| n as i64);
     if t.on(O::Nobody) {
         return Ok(());
@@ -101,12 +102,12 @@ async fn list(t: &mut Transfer, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the requested bytes: offset, and length if it is known.
-fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
+/// Returns which bytes are wanted: offset, and how many when that is known. `range` is CURLOPT_RANGE,
+/// `resume` CURLOPT_RESUME_FROM_LARGE; `size` is that of a regular file.
+fn span(range: Option<&[u8]>, resume: i64, size: Option<u64>) -> Result<(u64, Option<u64>)> {
     let cannot = || Error::new(Code::BadDownloadResume, "failed to resume file:// transfer");
-    let resume = t.long(O::ResumeFromLarge);
-    if let Some(range) = t.text(O::Range) {
-        return part(&range, size.ok_or_else(cannot)?)?.ok_or_else(cannot);
+    if let Some(range) = range {
+        return part(range, size.ok_or_else(cannot)?)?.ok_or_else(cannot);
     }
     match (resume, size) {
         (0, size) => Ok((0, size)),
@@ -156,11 +157,11 @@ fn heads(t: &mut Transfer, size: Option<u64>, modified: i64) -> Result<()> {
     Ok(())
 }
 
-fn unmet(t: &Transfer, modified: i64) -> bool {
-    let limit = t.long(O::TimevalueLarge);
-    match t.long(O::Timecondition) {
-        0 => false,
-        2 => modified >= limit,
+/// Returns whether the file's time does not meet CURLOPT_TIMECONDITION with this CURLOPT_TIMEVALUE.
+fn is_unmet(condition: i64, modified: i64, limit: i64) -> bool {
+    match condition {
+        CURL_TIMECOND_NONE => false,
+        CURL_TIMECOND_IFUNMODSINCE => modified >= limit,
         _ => limit > 0 && modified <= limit,
     }
 }
@@ -225,5 +226,72 @@ async fn upload(t: &mut Transfer, path: &Path) -> Result<()> {
         }
         file.write_all(&buf[..n]).map_err(|e| Error::os(Code::SendError, "Failed writing the file", &e))?;
         t.easy.info.borrow_mut().uploaded += n as i64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_LASTMOD};
+
+    #[test]
+    fn resumed_downloads_stay_within_the_file() {
+        let cannot = Err(Code::BadDownloadResume);
+        let rows = [
+            ("CURLOPT_RESUME_FROM(3): all of it", 0, Some(9), Ok((0, Some(9)))),
+            ("CURLOPT_RESUME_FROM(3): from 4", 4, Some(9), Ok((4, Some(5)))),
+            ("CURLOPT_RESUME_FROM(3): nothing is left", 9, Some(9), Ok((9, Some(0)))),
+            ("CURLOPT_RESUME_FROM(3): beyond its end", 10, Some(9), cannot),
+            ("CURLOPT_RESUME_FROM(3): the last 4", -4, Some(9), Ok((5, Some(4)))),
+            ("CURLOPT_RESUME_FROM(3): more than there is", -10, Some(9), cannot),
+            ("a device: all of it", 0, None, Ok((0, None))),
+            ("a device: from 4", 4, None, Ok((4, None))),
+            ("a device has no end", -4, None, cannot),
+        ];
+        for (name, resume, size, wanted) in rows {
+            assert_eq!(span(None, resume, size).map_err(|e| e.code()), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_a_file_of_nine_bytes() {
+        let bad = Err(Code::RangeError);
+        let cannot = Err(Code::BadDownloadResume);
+        let rows = [
+            ("CURLOPT_RANGE(3): within", "2-4", Ok((2, Some(3)))),
+            ("CURLOPT_RANGE(3): open", "2-", Ok((2, Some(7)))),
+            ("CURLOPT_RANGE(3): beyond its end", "2-99", Ok((2, Some(7)))),
+            ("CURLOPT_RANGE(3): the last", "-3", Ok((6, Some(3)))),
+            ("CURLOPT_RANGE(3): more than there is", "-10", cannot),
+            ("CURLOPT_RANGE(3): begins beyond its end", "10-11", cannot),
+            ("CURLOPT_RANGE(3): several, the first counts", "0-1,5-6", Ok((0, Some(2)))),
+            ("CURLOPT_RANGE(3): backwards", "4-2", bad),
+            ("CURLOPT_RANGE(3): of nothing", "-0", bad),
+            ("CURLOPT_RANGE(3): no number", "a-b", bad),
+            ("CURLOPT_RANGE(3): no dash", "4", bad),
+            ("CURLOPT_RANGE(3): a number that fits nothing", "99999999999999999999-", bad),
+        ];
+        for (name, range, wanted) in rows {
+            assert_eq!(span(Some(range.as_bytes()), 0, Some(9)).map_err(|e| e.code()), wanted, "{name}");
+        }
+        let device = span(Some(b"0-1"), 0, None).map_err(|e| e.code());
+        assert_eq!(device, cannot, "CURLOPT_RANGE(3): a device");
+    }
+
+    #[test]
+    fn time_conditions_compare_with_the_file() {
+        let rows = [
+            ("CURLOPT_TIMECONDITION(3): none", CURL_TIMECOND_NONE, 5, 9, false),
+            ("CURLOPT_TIMECONDITION(3): IFMODSINCE, older", CURL_TIMECOND_IFMODSINCE, 8, 9, true),
+            ("CURLOPT_TIMECONDITION(3): IFMODSINCE, equal", CURL_TIMECOND_IFMODSINCE, 9, 9, true),
+            ("CURLOPT_TIMECONDITION(3): IFMODSINCE, newer", CURL_TIMECOND_IFMODSINCE, 10, 9, false),
+            ("CURLOPT_TIMECONDITION(3): IFUNMODSINCE, older", CURL_TIMECOND_IFUNMODSINCE, 8, 9, false),
+            ("CURLOPT_TIMECONDITION(3): IFUNMODSINCE, equal", CURL_TIMECOND_IFUNMODSINCE, 9, 9, true),
+            ("CURLOPT_TIMECONDITION(3): LASTMOD is IFMODSINCE", CURL_TIMECOND_LASTMOD, 8, 9, true),
+            ("CURLOPT_TIMEVALUE(3): 0 is no limit", CURL_TIMECOND_IFMODSINCE, 0, 0, false),
+        ];
+        for (name, condition, modified, limit, wanted) in rows {
+            assert_eq!(is_unmet(condition, modified, limit), wanted, "{name}");
+        }
     }
 }

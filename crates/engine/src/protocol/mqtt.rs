@@ -2,6 +2,8 @@
 //! subscribes to it and delivers published messages, each as in its packet after the head (the topic with its
 //! length in two bytes, then the payload; curl's docs/MQTT.md), until the server or the application ends it.
 
+mod decide;
+
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -12,8 +14,7 @@ use net::Whole;
 use net::exchange::BodyStep;
 use runtime::Sleep;
 use tables::{Code, EasyOption as O};
-use wire::escape::{self, Reject};
-use wire::mqtt::{self, Head, Kind};
+use wire::mqtt::{self, Head};
 
 use crate::callbacks::DebugKind;
 use crate::easy::EasyState;
@@ -24,6 +25,7 @@ use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::credentials::own;
+use decide::{Awaited, long_topic, weird};
 
 /// Packets that are read as a whole are no longer than this.
 const SHORT: usize = 4;
@@ -31,7 +33,7 @@ const SHORT: usize = 4;
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let mut session = log_in(t).await?;
-    let topic = topic(t)?;
+    let topic = decide::topic(t.url.path())?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     if t.method == Method::Post {
         publish(t, &mut session, &topic).await?;
@@ -51,35 +53,15 @@ async fn log_in(t: &mut Transfer) -> Result<Session> {
     let mut session =
         Session { whole, easy: t.easy.clone(), received: Vec::new(), idling: Idling::default() };
     let (user, password) = own(t)?;
-    let [user, password] = [&user, &password].map(|part| Some(&part[..]).filter(|part| !part.is_empty()));
+    let [user, password] = [&user, &password].map(|part| decide::credential(part));
     let client = format!("curl{}", random_text(8));
     let packet = mqtt::connect(client.as_bytes(), user, password)
         .map_err(|_| weird("the user name or the password is too long"))?;
     session.send(&packet).await?;
     let head = poll_fn(|cx| session.poll_head(cx)).await?;
-    match head.kind {
-        Kind::Connack if head.remaining == 2 => {}
-        Kind::Connack => {
-            return Err(weird(&format!("CONNACK expected Remaining Length 2, got {}", head.remaining)));
-        }
-        _ => return Err(senseless(head)),
-    }
-    let connack = poll_fn(|cx| session.poll_short::<2>(cx)).await?;
-    match connack {
-        mqtt::ACCEPTED => Ok(session),
-        [flags, code] => Err(weird(&format!("Expected 0000 but got {flags:02x}{code:02x}"))),
-    }
-}
-
-fn topic(t: &Transfer) -> Result<Vec<u8>> {
-    let path = t.url.path();
-    let topic = escape::decode(path.strip_prefix(b"/").unwrap_or(path), Reject::Control)
-        .map_err(|_| Error::new(Code::UrlMalformat, "a topic has no control characters"))?;
-    match topic.len() {
-        0 => Err(Error::new(Code::UrlMalformat, "No MQTT topic found. Forgot to URL encode it?")),
-        1..=0xffff => Ok(topic),
-        _ => Err(long_topic()),
-    }
+    decide::check_first(head)?;
+    decide::check_connack(poll_fn(|cx| session.poll_short::<2>(cx)).await?)?;
+    Ok(session)
 }
 
 /// Publishes the message in CURLOPT_POSTFIELDS. As in curl, the read callback is not used.
@@ -188,16 +170,6 @@ impl Session {
     }
 }
 
-/// The next packet that a subscriber waits for.
-#[derive(Clone, Copy)]
-enum Awaited {
-    Head,
-    /// The server's word on the subscription.
-    Suback,
-    /// So many bytes of a message.
-    Message(usize),
-}
-
 /// The published messages, as a body that ends when the server says so.
 struct Messages<'a> {
     session: &'a mut Session,
@@ -211,9 +183,8 @@ struct Messages<'a> {
 
 impl<'a> Messages<'a> {
     fn new(t: &Transfer, session: &'a mut Session) -> Messages<'a> {
-        let interval = Duration::from_millis(t.long(O::UpkeepIntervalMs).max(0) as u64);
-        let ping = (!interval.is_zero())
-            .then(|| (t.multi.runtime.reactor().sleep_until(t.now() + interval), interval));
+        let ping = decide::ping_interval(t.long(O::UpkeepIntervalMs))
+            .map(|interval| (t.multi.runtime.reactor().sleep_until(t.now() + interval), interval));
         Messages { session, awaited: Awaited::Head, ping, unsent: &[] }
     }
 
@@ -251,23 +222,15 @@ impl<'a> Messages<'a> {
 
     /// Returns what follows a head; `None` after the last packet.
     fn next(&self, head: Head) -> Result<Option<Awaited>> {
-        match (head.kind, head.remaining) {
-            (Kind::Publish, remaining) => {
-                let limit = self.session.easy.settings.borrow().long(O::MaxfilesizeLarge);
-                if limit > 0 && i64::from(remaining) > limit {
-                    return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
-                }
-                self.session.easy.info.borrow_mut().download_total = i64::from(remaining);
-                Ok(Some(Awaited::Message(remaining as usize)))
-            }
-            (Kind::Suback, 3) => Ok(Some(Awaited::Suback)),
-            (Kind::Pingresp, 0) => Ok(Some(Awaited::Head)),
-            (Kind::Disconnect, 0) => {
-                self.session.easy.note(|| "Got DISCONNECT".to_owned());
-                Ok(None)
-            }
-            _ => Err(senseless(head)),
+        let easy = &self.session.easy;
+        let limit = easy.settings.borrow().long(O::MaxfilesizeLarge);
+        let awaited = decide::after_head(head, limit)?;
+        match awaited {
+            Some(Awaited::Message(length)) => easy.info.borrow_mut().download_total = length as i64,
+            Some(_) => {}
+            None => easy.note(|| "Got DISCONNECT".to_owned()),
         }
+        Ok(awaited)
     }
 
     /// Asks a server that may take silence for an end.
@@ -300,23 +263,4 @@ impl BodySource for Messages<'_> {
     fn forget_read(&mut self, cx: &mut Context<'_>) {
         self.session.whole.connection().carrier.filter().forget_read(cx);
     }
-}
-
-/// Returns the error for an unexpected packet, or one of an invalid length.
-fn senseless(head: Head) -> Error {
-    let name = match head.kind {
-        Kind::Pingresp => "PINGRESP",
-        Kind::Disconnect => "DISCONNECT",
-        _ => return weird("a packet that makes no sense here"),
-    };
-    let Head { first, remaining, .. } = head;
-    weird(&format!("Broker sent malformed {name} (remaining_length={remaining}, header byte=0x{first:02x})"))
-}
-
-fn long_topic() -> Error {
-    Error::new(Code::UrlMalformat, "Too long MQTT topic")
-}
-
-fn weird(text: &str) -> Error {
-    Error::new(Code::WeirdServerReply, text)
 }

@@ -5,6 +5,8 @@
 //! to the application as soon as it is complete (CURLOPT_INTERLEAVEFUNCTION(3)). Connections remember on
 //! which channels packets may arrive.
 
+mod decide;
+
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -140,12 +142,7 @@ fn body_method(t: &Transfer, method: Method) -> BodyMethod {
     // CURLOPT_INFILESIZE applies only to an upload: without one, the read callback's data may have been
     // freed.
     let size = settings.long(if uploads { O::InfilesizeLarge } else { O::PostfieldsizeLarge });
-    match (method.content_type(), uploads) {
-        (None, _) => BodyMethod::Get,
-        (Some(_), true) if size > 0 => BodyMethod::Put,
-        (Some(_), false) if posts || size > 0 => BodyMethod::Post,
-        (Some(_), _) => BodyMethod::Get,
-    }
+    decide::body_method(method, uploads, posts, size)
 }
 
 /// The head of a request, with the fields in curl's order, and its body.
@@ -173,14 +170,13 @@ fn request(t: &mut Transfer, link: &Link, state: &mut State) -> Result<Request> 
         head.unless_custom("Accept", Some(b"application/sdp"));
         head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
     }
-    // The others have no use for it (RFC 2326 section 12.29).
-    if matches!(method, Method::Play | Method::Pause | Method::Record) {
+    if decide::takes_range(method) {
         head.unless_custom("Range", t.text(O::Range).as_deref());
     }
     head.unless_custom("Referer", t.text(O::Referer).as_deref());
     head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
     head.lines(&authorization);
-    if matches!(method, Method::Setup | Method::Describe) {
+    if decide::takes_condition(method) {
         http::time_condition_field(t, &mut head);
     }
     head.custom_lines(t, &body);
@@ -193,24 +189,18 @@ fn request(t: &mut Transfer, link: &Link, state: &mut State) -> Result<Request> 
     let head = head.end(follows);
     (state.sent, state.received) = (number, 0);
     let _ = t.easy.settings.borrow_mut().set_long(O::RtspClientCseq, number + 1);
-    let bodyless = method == Method::GetParameter && follows == RequestBody::None;
-    let answered = matches!(method, Method::Describe | Method::GetParameter) && !bodyless;
+    let answered = decide::has_answer(method, follows != RequestBody::None);
     Ok(Request { head: Rc::new(head), body, expects: false, trailers: false, head_only: !answered })
 }
 
 /// Refuses unsupported requests, with curl's texts.
 fn refuse(t: &Transfer, method: Method, custom: &Custom) -> Result<()> {
-    let bad = |text: String| Err(Error::new(Code::BadFunctionArgument, text));
-    if method == Method::Setup && t.text(O::RtspTransport).is_none() && !custom.names("Transport") {
-        return bad("Refusing to issue an RTSP SETUP without a Transport: header.".to_owned());
-    }
-    if custom.names("CSeq") {
-        return Err(Error::new(Code::RtspCseqError, "CSeq cannot be set as a custom header."));
-    }
-    if custom.names("Session") {
-        return bad("Session ID cannot be set as a custom header.".to_owned());
-    }
-    Ok(())
+    decide::check(&decide::Request {
+        method,
+        has_transport: t.text(O::RtspTransport).is_some() || custom.names("Transport"),
+        names_sequence: custom.names("CSeq"),
+        names_session: custom.names("Session"),
+    })
 }
 
 /// Takes the memory of the request's connection.
@@ -273,28 +263,17 @@ fn field(t: &Transfer, state: &mut State, field: &HeaderLine<'_>) -> Result<()> 
 /// Checks the session ID: it is the one that the application set or, if it set none, it is stored as the
 /// handle's.
 fn session(t: &Transfer, value: &[u8]) -> Result<()> {
-    let failed = |text: String| Err(Error::new(Code::RtspSessionError, text));
-    let Some(id) = rtsp::session_id(value) else { return failed("Got a blank Session ID".to_owned()) };
-    match t.text(O::RtspSessionId) {
-        None => {
-            let _ = t.easy.settings.borrow_mut().set_text(O::RtspSessionId, Some(id));
-            Ok(())
-        }
-        Some(known) if *known == *id => Ok(()),
-        Some(known) => {
-            let [value, known] = [value, &known].map(String::from_utf8_lossy);
-            failed(format!("Got RTSP Session ID Line [{value}], but wanted ID [{known}]"))
-        }
+    let known = t.text(O::RtspSessionId);
+    if let Some(id) = decide::session(value, known.as_deref())? {
+        let _ = t.easy.settings.borrow_mut().set_text(O::RtspSessionId, Some(id));
     }
+    Ok(())
 }
 
 /// Ends the exchange after the reply. Packets after it are delivered, and the rest belongs to the connection.
 fn finish(t: &Transfer, talk: &mut Talk, state: &mut State) -> Result<()> {
     let State { sent, received, .. } = *state;
-    if sent != received {
-        let text = format!("The CSeq of this request {sent} did not match the response {received}");
-        return Err(Error::new(Code::RtspCseqError, text));
-    }
+    decide::check_sequence(sent, received)?;
     let exchange = talk.exchange.as_mut();
     clear(t, exchange, &state.memory.channels)?;
     state.memory.unread = exchange.rest().to_vec();

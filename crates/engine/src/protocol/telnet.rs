@@ -16,6 +16,7 @@ use wire::telnet::{self, BadWish, Fault, Session, Wishes};
 use crate::callbacks::{DebugKind, ReadAnswer};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
+use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::credentials::own;
@@ -33,7 +34,9 @@ const HEARD: usize = 16 * 1024;
 /// Runs one conversation.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let whole = t.connect(false).await?.into_whole()?;
-    let session = Session::new(wishes(t)?);
+    let (user, _) = own(t)?;
+    let options = t.easy.settings.borrow().list(O::Telnetoptions);
+    let session = Session::new(wishes(&user, &options)?);
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let mut conversation = Conversation {
         whole,
@@ -52,18 +55,16 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     Ok(())
 }
 
-/// CURLOPT_TELNETOPTIONS(3), and the user as a variable.
-fn wishes(t: &Transfer) -> Result<Wishes> {
+/// Reads CURLOPT_TELNETOPTIONS(3), and the user as a variable.
+fn wishes(user: &[u8], options: &[Text]) -> Result<Wishes> {
     let mut wishes = Wishes::default();
-    let (user, _) = own(t)?;
     if !user.is_ascii() {
         return Err(Error::new(Code::BadFunctionArgument, "a TELNET user's name is ASCII"));
     }
     if !user.is_empty() {
-        wishes.user(&user);
+        wishes.user(user);
     }
-    let options = t.easy.settings.borrow().list(O::Telnetoptions);
-    for option in options.iter() {
+    for option in options {
         let shown = || String::from_utf8_lossy(option);
         wishes.add(option).map_err(|bad| match bad {
             BadWish::Unknown => Error::new(Code::UnknownOption, format!("Unknown telnet option {}", shown())),
@@ -204,5 +205,38 @@ fn fault(fault: Fault) -> Error {
             Error::new(Code::BadFunctionArgument, "the server asks for what was not offered")
         }
         Fault::TooLong => Error::new(Code::SendError, "a telnet option that long"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::lines;
+
+    #[test]
+    fn options_are_checked_before_anything_is_said() {
+        let rows: [(_, &[u8], &[&str], _); 6] = [
+            ("CURLOPT_TELNETOPTIONS(3): none", b"", &[], None),
+            ("CURLOPT_TELNETOPTIONS(3): a terminal", b"me", &["TTYPE=vt100"], None),
+            ("CURLOPT_TELNETOPTIONS(3): a variable", b"", &["NEW_ENV=A,b"], None),
+            ("CURLOPT_TELNETOPTIONS(3): unknown", b"", &["X=1"], Some(Code::UnknownOption)),
+            ("CURLOPT_TELNETOPTIONS(3): without a value", b"", &["TTYPE"], Some(Code::SetoptOptionSyntax)),
+            ("RFC 1572: a user whose name is not ASCII", b"\xc3\xa9", &[], Some(Code::BadFunctionArgument)),
+        ];
+        for (name, user, options, wanted) in rows {
+            assert_eq!(wishes(user, &lines(options)).err().map(|e| e.code()), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn faults_have_codes_of_their_own() {
+        let rows = [
+            ("RFC 855: a subnegotiation that breaks off", Fault::Subnegotiation, Code::RecvError),
+            ("RFC 855: an option that was not offered", Fault::NotOffered, Code::BadFunctionArgument),
+            ("RFC 855: an option that does not fit", Fault::TooLong, Code::SendError),
+        ];
+        for (name, found, wanted) in rows {
+            assert_eq!(fault(found).code(), wanted, "{name}");
+        }
     }
 }

@@ -4,6 +4,8 @@
 //! answered once, so that it never doubles the following packets (RFC 1123 section 4.2.3.1, the sorcerer's
 //! apprentice).
 
+mod decide;
+
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -17,7 +19,7 @@ use net::exchange::BodyStep;
 use runtime::{Direction, Sleep};
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
-use wire::tftp::{self, BLOCKS, DEFAULT_BLOCK, Mode, Packet};
+use wire::tftp::{self, DEFAULT_BLOCK, Mode, Packet};
 
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
@@ -25,6 +27,7 @@ use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::body::BodySource;
 use crate::transfer::client_reader::ClientReader;
+use decide::{Agreed, Answer, Block, refusal, shown, unexpected};
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
@@ -80,10 +83,9 @@ async fn fetch(t: &mut Transfer, mut talk: Talk) -> Result<()> {
         Answer::Options(taken) => {
             let total = talk.agree(&taken)?;
             t.easy.info.borrow_mut().download_total = total.map_or(-1, |n| n as i64);
-            let limit = t.long(O::MaxfilesizeLarge);
-            if limit > 0 && total.is_some_and(|n| n > limit as u64) {
+            if let Err(e) = decide::check_size(t.long(O::MaxfilesizeLarge), total) {
                 talk.refuse();
-                return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
+                return Err(e);
             }
             acknowledge = Some(0);
         }
@@ -174,11 +176,9 @@ struct Talk {
 impl Talk {
     async fn open(t: &mut Transfer) -> Result<Talk> {
         let (link, peer) = t.datagrams().await?;
-        let wanted_block = match usize::try_from(t.long(O::TftpBlksize)).unwrap_or(0) {
-            0 => DEFAULT_BLOCK,
-            size => size.clamp(*BLOCKS.start(), *BLOCKS.end()),
-        };
-        let (patience, tries) = patience(t);
+        let wanted_block = decide::wanted_block(t.long(O::TftpBlksize));
+        let limits = [O::ConnecttimeoutMs, O::TimeoutMs].map(|option| t.long(option));
+        let (patience, tries) = decide::patience(limits);
         let reactor = t.multi.runtime.reactor();
         Ok(Talk {
             easy: t.easy.clone(),
@@ -201,10 +201,7 @@ impl Talk {
 
     /// The options that a request names, unless CURLOPT_TFTP_NO_OPTIONS forbids them.
     fn options(&self, t: &Transfer, size: u64) -> Vec<(&'static str, u64)> {
-        if t.on(O::TftpNoOptions) {
-            return Vec::new();
-        }
-        vec![("tsize", size), ("blksize", self.wanted_block as u64), ("timeout", self.patience.as_secs())]
+        decide::options(t.on(O::TftpNoOptions), size, self.wanted_block, self.patience)
     }
 
     /// Sends it, and again whenever no answer comes in time.
@@ -265,80 +262,24 @@ impl Talk {
     /// again would double everything that follows.
     fn poll_acknowledged(&mut self, cx: &mut Context<'_>, block: u16) -> Poll<Result<()>> {
         loop {
-            match ready!(self.poll_packet(cx))? {
-                Packet::Ack { block: number } if number == block => return Poll::Ready(Ok(())),
-                Packet::Ack { .. } | Packet::Options(_) => {}
-                Packet::Data { .. } | Packet::Error { .. } => return Poll::Ready(Err(unexpected())),
+            if decide::is_acknowledged(&ready!(self.poll_packet(cx))?, block)? {
+                return Poll::Ready(Ok(()));
             }
         }
     }
 
     /// Applies the server's size and block size; returns the file's size if it is reported.
     fn agree(&mut self, taken: &Agreed) -> Result<Option<u64>> {
-        let illegal = |text: &str| Error::new(Code::TftpIllegal, text);
-        if let Some(size) = &taken.block {
-            self.block = match size.and_then(|n| usize::try_from(n).ok()) {
-                Some(0) => return Err(illegal("blksize is zero in OACK")),
-                Some(n) if n > *BLOCKS.end() => return Err(illegal("blksize is larger than max supported")),
-                Some(n) if n < *BLOCKS.start() => {
-                    return Err(illegal("blksize is smaller than min supported"));
-                }
-                Some(n) if n > self.wanted_block => {
-                    return Err(illegal("server requested blksize larger than allocated"));
-                }
-                Some(n) => n,
-                None => return Err(illegal("invalid blocksize value in OACK packet")),
-            };
+        if taken.block.is_some() {
+            self.block = taken.block(self.wanted_block)?;
         }
-        match taken.size {
-            Some(None) => Err(illegal("invalid tsize -:value in OACK packet")),
-            Some(size) => Ok(size.filter(|n| *n > 0)),
-            None => Ok(None),
-        }
+        taken.size()
     }
 
     /// The server need not go on.
     fn refuse(&mut self) {
         Packet::Error { code: 0, text: b"" }.write(&mut self.sent);
         let _ = self.link.send_to(&self.sent, self.peer);
-    }
-}
-
-/// The possible first replies to a request.
-enum Answer {
-    Data,
-    Ack(u16),
-    Options(Agreed),
-}
-
-/// The options in an OACK that are used; an inner `None` is not a number.
-#[derive(Default)]
-struct Agreed {
-    block: Option<Option<u64>>,
-    size: Option<Option<u64>>,
-}
-
-impl Answer {
-    fn of(packet: Packet<'_>) -> Answer {
-        match packet {
-            Packet::Ack { block } => Answer::Ack(block),
-            Packet::Options(options) => Answer::Options(Agreed::of(&options)),
-            Packet::Data { .. } | Packet::Error { .. } => Answer::Data,
-        }
-    }
-}
-
-impl Agreed {
-    fn of(options: &[(&[u8], &[u8])]) -> Agreed {
-        let mut agreed = Agreed::default();
-        for (name, value) in options {
-            if name.eq_ignore_ascii_case(b"blksize") {
-                agreed.block = Some(tftp::value(value));
-            } else if name.eq_ignore_ascii_case(b"tsize") {
-                agreed.size = Some(tftp::value(value));
-            }
-        }
-        agreed
     }
 }
 
@@ -366,18 +307,15 @@ impl Blocks {
             let Packet::Data { block, bytes } = ready!(self.talk.poll_packet(cx))? else {
                 return Poll::Ready(Err(unexpected()));
             };
-            if bytes.len() > limit {
-                return Poll::Ready(Err(Error::new(Code::TftpIllegal, "a block is longer than agreed on")));
-            }
             let length = bytes.len();
-            if block == self.last.wrapping_add(1) {
-                (self.last, self.acknowledge, self.ended) = (block, Some(block), length < limit);
-                self.left = self.talk.length - length..self.talk.length;
-                return Poll::Ready(Ok(true));
-            }
-            // Our acknowledgement was lost. Anything older has been answered already.
-            if block == self.last {
-                self.acknowledge(block)?;
+            match decide::received(block, self.last, length, limit)? {
+                Block::Next { last } => {
+                    (self.last, self.acknowledge, self.ended) = (block, Some(block), last);
+                    self.left = self.talk.length - length..self.talk.length;
+                    return Poll::Ready(Ok(true));
+                }
+                Block::Repeated => self.acknowledge(block)?,
+                Block::Stale => {}
             }
         }
         Poll::Ready(Ok(false))
@@ -409,38 +347,4 @@ impl BodySource for Blocks {
     fn forget_read(&mut self, _: &mut Context<'_>) {
         self.talk.link.socket().forget(Direction::Read);
     }
-}
-
-/// How long the server may take for an answer, and how many answers may be missed: about five seconds each, but no more than
-/// fifty and no less than three in the time that there is.
-fn patience(t: &Transfer) -> (Duration, u32) {
-    let limits =
-        [O::ConnecttimeoutMs, O::TimeoutMs].map(|option| t.long(option)).into_iter().filter(|ms| *ms > 0);
-    let total_s = (limits.min().unwrap_or(300_000) + 500) / 1000;
-    let tries = (total_s / 5).clamp(3, 50);
-    (Duration::from_secs((total_s / tries).clamp(1, 255) as u64), tries as u32)
-}
-
-/// Returns curl's code for an error number of RFC 1350. The server's text is no part of the message: programs
-/// match the code's own.
-fn refusal(code: u16) -> Error {
-    Error::from(match code {
-        0 | 4 => Code::TftpIllegal,
-        1 => Code::TftpNotfound,
-        2 => Code::TftpPerm,
-        3 => Code::RemoteDiskFull,
-        5 => Code::TftpUnknownid,
-        6 => Code::RemoteFileExists,
-        7 => Code::TftpNosuchuser,
-        8.. => Code::AbortedByCallback,
-    })
-}
-
-/// Returns a server's text without control characters.
-fn shown(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).chars().filter(|letter| !letter.is_control()).collect()
-}
-
-fn unexpected() -> Error {
-    Error::new(Code::TftpIllegal, "TFTP: a packet that makes no sense here")
 }

@@ -12,6 +12,8 @@ pub mod connector;
 pub mod credentials;
 mod datagrams;
 pub mod dialogue;
+#[cfg(test)]
+pub mod fixture;
 pub mod flow;
 mod gssapi;
 pub mod handles;
