@@ -160,3 +160,38 @@ impl WebSocket {
         self.hand.get_or_insert_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tables::constant::CURLWS_BINARY;
+
+    #[test]
+    fn what_was_blocked_has_to_be_given_again() {
+        // The frame wants five more octets; two of those that were given have not left.
+        let mut ws = WebSocket::default().by_hand(Vec::new());
+        ws.begin(CURLWS_BINARY as u32, 5).unwrap();
+        ws.hand().untold = 2;
+        let bad = Err(Code::BadFunctionArgument);
+        let rows = [
+            ("curl_ws_send(3): fewer than wait", 1, bad),
+            ("curl_ws_send(3): those that wait", 2, Ok(())),
+            ("curl_ws_send(3): all of the rest", 7, Ok(())),
+            ("curl_ws_send(3): more than the frame has", 8, bad),
+        ];
+        for (name, len, wanted) in rows {
+            assert_eq!(ws.check_rest(len).map_err(|e| e.code()), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_pong_waits_while_a_frame_is_sent() {
+        let mut ws = WebSocket::default().by_hand(Vec::new());
+        ws.hand().sending = true;
+        ws.next(b"\x89\x01p", 9, Pings::Answered).unwrap();
+        assert_eq!(ws.waiting(), 0, "RFC 6455 §5.4: frames are not interleaved");
+        ws.hand().sending = false;
+        ws.answer().unwrap();
+        assert_eq!(ws.waiting(), 7, "RFC 6455 §5.5.3: then it is sent");
+    }
+}

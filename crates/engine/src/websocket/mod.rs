@@ -6,6 +6,8 @@ mod api;
 mod by_hand;
 mod decide;
 mod deflate;
+#[cfg(test)]
+mod tests;
 
 use std::task::Waker;
 
