@@ -78,13 +78,8 @@ impl Dialogue {
     pub async fn send_together(&mut self, t: &Transfer, commands: &[&[u8]]) -> Result<()> {
         let mut lines = Vec::new();
         for command in commands {
-            if command.iter().any(|b| matches!(b, b'\r' | b'\n')) {
-                return Err(Error::new(Code::UrlMalformat, "a line break in a command"));
-            }
-            let start = lines.len();
-            lines.extend_from_slice(command);
-            lines.extend_from_slice(b"\r\n");
-            t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, &lines[start..]);
+            let line = add_line(&mut lines, command)?;
+            t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, line);
         }
         let sent = self.whole.connection().write_all(&lines).await;
         sent.map_err(|e| self.stale_or(send_failed(&e)))?;
@@ -95,11 +90,7 @@ impl Dialogue {
 
     /// When a reply is late that is waited for from now on (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
     pub fn deadline(&self, t: &Transfer) -> Instant {
-        let ms = match t.long(O::ServerResponseTimeoutMs) {
-            0 => RESPONSE_TIMEOUT_MS,
-            n => n,
-        };
-        t.now() + Duration::from_millis(ms as u64)
+        t.now() + Duration::from_millis(response_ms(t.long(O::ServerResponseTimeoutMs)))
     }
 
     /// The next line, with its line ending, before the deadline of the reply that it belongs to.
@@ -153,10 +144,9 @@ impl Dialogue {
     /// A kept connection that fails before its first reply was closed while idle, whatever the server said to that.
     pub fn stale_or(&mut self, e: Error) -> Error {
         self.outstanding = usize::MAX;
-        if self.whole.is_reused() && self.lines == self.last_words {
-            e.with_retry(Retry::NewConnection)
-        } else {
-            e
+        match is_stale(self.whole.is_reused(), self.lines, self.last_words) {
+            true => e.with_retry(Retry::NewConnection),
+            false => e,
         }
     }
 
@@ -219,7 +209,7 @@ impl Dialogue {
                 t.release(self.whole);
             }
             _ => {
-                if self.outstanding != 0 && !self.has_enough {
+                if !says_goodbye(self.outstanding, self.has_enough) {
                     self.whole.connection().farewell.clear();
                 }
                 t.retire(self.whole);
@@ -253,5 +243,85 @@ impl Dialogue {
     /// The transfer is paused: no interest in reading shall be reported.
     pub fn forget_read(&mut self, cx: &mut Context<'_>) {
         self.whole.connection().carrier.filter().forget_read(cx);
+    }
+}
+
+/// Adds a command with its line ending. Returns the line; fails on a command that would be two.
+fn add_line<'a>(lines: &'a mut Vec<u8>, command: &[u8]) -> Result<&'a [u8]> {
+    if command.iter().any(|b| matches!(b, b'\r' | b'\n')) {
+        return Err(Error::new(Code::UrlMalformat, "a line break in a command"));
+    }
+    let start = lines.len();
+    lines.extend_from_slice(command);
+    lines.extend_from_slice(b"\r\n");
+    Ok(&lines[start..])
+}
+
+/// Returns how long a server may take for a reply, in milliseconds (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
+fn response_ms(option: i64) -> u64 {
+    let ms = if option == 0 { RESPONSE_TIMEOUT_MS } else { option };
+    ms as u64
+}
+
+/// Returns whether a connection that fails was closed while it was idle: it is a kept one, and of `lines`
+/// received by this transfer all say that the server ends the connection.
+fn is_stale(reused: bool, lines: usize, last_words: usize) -> bool {
+    reused && lines == last_words
+}
+
+/// Returns whether a connection that is not kept ends with QUIT or LOGOUT, which the server must be ready to
+/// read.
+fn says_goodbye(outstanding: usize, has_enough: bool) -> bool {
+    outstanding == 0 || has_enough
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_one_line_each() {
+        let mut lines = Vec::new();
+        assert_eq!(add_line(&mut lines, b"USER a").unwrap(), b"USER a\r\n", "RFC 959 §5.3");
+        assert_eq!(add_line(&mut lines, b"").unwrap(), b"\r\n", "RFC 9051 §2.2.1: the end of a literal");
+        assert_eq!(lines, b"USER a\r\n\r\n", "RFC 2920 §3.1: in one write");
+        for bad in [&b"NOOP\r\nDELE 1"[..], b"NOOP\nDELE 1", b"NOOP\r"] {
+            let failed = add_line(&mut lines, bad).err().map(|e| e.code());
+            assert_eq!(failed, Some(Code::UrlMalformat), "RFC 5321 §2.3.8: a line break");
+        }
+        assert_eq!(lines, b"USER a\r\n\r\n", "nothing of them is sent");
+    }
+
+    #[test]
+    fn replies_have_two_minutes_unless_told_otherwise() {
+        assert_eq!(response_ms(0), 120_000, "CURLOPT_SERVER_RESPONSE_TIMEOUT(3): not set");
+        assert_eq!(response_ms(700), 700, "CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)");
+    }
+
+    #[test]
+    fn kept_connections_die_before_their_first_reply() {
+        let rows = [
+            ("RFC 5321 §4.5.3.2: closed while idle", true, 0, 0, true),
+            ("RFC 5321 §3.8: with a 421", true, 1, 1, true),
+            ("RFC 9051 §7.1.5: with a BYE after something else", true, 2, 1, false),
+            ("RFC 5321 §4.2: after a reply", true, 1, 0, false),
+            ("RFC 5321 §4.2: a new connection", false, 0, 0, false),
+        ];
+        for (name, reused, lines, last_words, wanted) in rows {
+            assert_eq!(is_stale(reused, lines, last_words), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn goodbye_is_said_in_step() {
+        let rows = [
+            ("RFC 5321 §4.1.1.10: in step", 0, false, true),
+            ("RFC 5321 §4.1.1.10: a reply is still to come", 1, false, false),
+            ("RFC 9051 §6.1.3: a literal that was not wanted", 1, true, true),
+            ("RFC 959 §4.1.1: out of step for good", usize::MAX, false, false),
+        ];
+        for (name, outstanding, has_enough, wanted) in rows {
+            assert_eq!(says_goodbye(outstanding, has_enough), wanted, "{name}");
+        }
     }
 }

@@ -200,3 +200,74 @@ pub fn who(t: &Route, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
 pub fn fresh() -> Fresh {
     Fresh { nonce: random_text(32).into_bytes(), octets: random_bytes(), now: seconds_since_1970() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Mechanism::{Anonymous, DigestMd5, External, Gssapi, Ntlm, OauthBearer, Plain, Xoauth2};
+    use tables::constant::CURLAUTH_ANY;
+
+    use crate::transfer::fixture::transfer;
+
+    fn mechanisms(all: &[Mechanism]) -> Mechanisms {
+        let mut set = Mechanisms::NONE;
+        all.iter().for_each(|one| set.insert(*one));
+        set
+    }
+
+    #[test]
+    fn http_schemes_stand_for_mechanisms() {
+        // A scheme, a mechanism that stands beside it, and one that does not.
+        let rows = [
+            ("CURLOPT_HTTPAUTH(3): Digest", CURLAUTH_DIGEST, DigestMd5, Plain),
+            ("CURLOPT_HTTPAUTH(3): NTLM", CURLAUTH_NTLM, Ntlm, Plain),
+            ("CURLOPT_HTTPAUTH(3): Bearer", CURLAUTH_BEARER, OauthBearer, Plain),
+            ("CURLOPT_HTTPAUTH(3): Bearer, as older servers have it", CURLAUTH_BEARER, Xoauth2, Ntlm),
+            ("CURLOPT_HTTPAUTH(3): Negotiate", CURLAUTH_NEGOTIATE, Gssapi, Plain),
+            ("CURLOPT_HTTPAUTH(3): two", CURLAUTH_BASIC | CURLAUTH_DIGEST, Plain, Ntlm),
+        ];
+        for (name, schemes, has, has_not) in rows {
+            let found = usual(schemes);
+            assert!(found.has(has) && !found.has(has_not), "{name}");
+        }
+        assert_eq!(
+            usual(CURLAUTH_BASIC),
+            Mechanisms::DEFAULT,
+            "CURLOPT_HTTPAUTH(3): the default says nothing"
+        );
+        assert_eq!(usual(0), Mechanisms::DEFAULT, "CURLOPT_HTTPAUTH(3): CURLAUTH_NONE");
+        assert!(usual(CURLAUTH_ANY).has(Gssapi), "CURLOPT_HTTPAUTH(3): CURLAUTH_ANY");
+    }
+
+    #[test]
+    fn nobody_logs_in_without_a_login() {
+        let plain = mechanisms(&[Plain]);
+        let external = mechanisms(&[External]);
+        let anonymous = mechanisms(&[Anonymous, Plain]);
+        let rows = [
+            ("CURLOPT_USERNAME(3): none", "smtp://h/", None, plain, plain, false),
+            ("CURLOPT_URL(3): a user", "smtp://u:p@h/", None, plain, plain, true),
+            ("CURLOPT_XOAUTH2_BEARER(3)", "smtp://h/", Some("token"), plain, plain, true),
+            ("RFC 4422 app. A: EXTERNAL", "smtp://h/", None, external, external, true),
+            ("RFC 4422 app. A: EXTERNAL is not offered", "smtp://h/", None, plain, external, false),
+            ("RFC 4505: ANONYMOUS", "smtp://h/", None, anonymous, anonymous, true),
+        ];
+        for (name, url, token, offered, wanted_mechanisms, wanted) in rows {
+            let texts: Vec<_> = token.map(|token| (O::Xoauth2Bearer, token)).into_iter().collect();
+            let t = transfer(url, &texts, &[]);
+            assert_eq!(can_log_in(&t, offered, wanted_mechanisms).unwrap(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_login_belongs_to_the_server_of_the_url() {
+        let mut t = transfer("imap://u:p@a.example/", &[(O::Xoauth2Bearer, "token")], &[]);
+        let login = who(&t, "imap", None).unwrap();
+        let found = (&login.user[..], &login.password[..], login.bearer.as_deref(), login.is_given);
+        assert_eq!(found, (&b"u"[..], &b"p"[..], Some(&b"token"[..]), true), "CURLOPT_XOAUTH2_BEARER(3)");
+        t.follow(wire::url::Url::parse(b"imap://b.example/", 0).unwrap());
+        let other = who(&t, "imap", None).unwrap();
+        let found = (other.user.is_empty(), other.bearer, other.is_given);
+        assert_eq!(found, (true, None, false), "CVE-2022-27774's like: another server");
+    }
+}

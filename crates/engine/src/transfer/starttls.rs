@@ -1,7 +1,10 @@
 //! Decisions about TLS within a mail protocol (CURLOPT_USE_SSL(3), RFC 8314): whether it is started, and the
 //! meaning of a refusal.
 
+use tables::Code;
 use tables::constant::CURLUSESSL_TRY;
+
+use crate::error::{Error, Result};
 
 /// The step before a login in clear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +32,16 @@ pub fn is_demanded(wanted: i64) -> bool {
     wanted > CURLUSESSL_TRY
 }
 
+/// Returns whether TLS follows the server's answer to STARTTLS or STLS. Fails with `text` if the server
+/// refuses what is demanded.
+pub fn follows(wanted: i64, agreed: bool, text: impl FnOnce() -> String) -> Result<bool> {
+    match agreed {
+        true => Ok(true),
+        false if is_demanded(wanted) => Err(Error::new(Code::UseSslFailed, text())),
+        false => Ok(false),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +65,20 @@ mod tests {
         ];
         for (name, wanted, protected, offered, verdict) in rows {
             assert_eq!(start(wanted, protected, offered), verdict, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_fails_only_what_is_demanded() {
+        let rows = [
+            ("RFC 3207 §4: agreed", ALL, true, Ok(true)),
+            ("CURLOPT_USE_SSL(3): CURLUSESSL_TRY goes on in clear", TRY, false, Ok(false)),
+            ("CURLOPT_USE_SSL(3): CURLUSESSL_CONTROL", CONTROL, false, Err(Code::UseSslFailed)),
+            ("CURLOPT_USE_SSL(3): CURLUSESSL_ALL", ALL, false, Err(Code::UseSslFailed)),
+        ];
+        for (name, wanted, agreed, verdict) in rows {
+            let found = follows(wanted, agreed, || "denied".to_owned()).map_err(|e| e.code());
+            assert_eq!(found, verdict, "{name}");
         }
     }
 

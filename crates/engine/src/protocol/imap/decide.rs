@@ -1,11 +1,12 @@
 //! Decisions of IMAP (RFC 9051): pure functions from facts to a verdict.
 
 use tables::Code;
-use wire::auth::sasl::Kind;
+use wire::auth::sasl::{Kind, Mechanisms};
 use wire::escape::{self, Reject};
-use wire::imap::{Place, Untagged, escaped, literal_at_end};
+use wire::imap::{Place, Status, Untagged, argument, escaped, literal_at_end};
 
 use crate::error::{Error, Result};
+use crate::settings::Method;
 
 /// Literals that may follow their announcement without a continuation request (RFC 7888).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,9 +146,210 @@ pub fn answers(word: &[u8], line: Untagged<'_>) -> bool {
         || word.eq_ignore_ascii_case(b"STORE") && line.is(b"FETCH")
 }
 
+/// The capabilities of a server that decide about the login.
+#[derive(Debug, Default)]
+pub struct Capabilities {
+    /// STARTTLS.
+    pub starttls: bool,
+    /// LOGINDISABLED.
+    pub login_disabled: bool,
+    /// SASL-IR (RFC 4959).
+    pub initial_response: bool,
+    /// LITERAL- and LITERAL+.
+    pub literals: Literals,
+    /// AUTH=.
+    pub mechanisms: Mechanisms,
+}
+
+impl Capabilities {
+    /// Takes one word of a CAPABILITY line.
+    pub fn take(&mut self, word: &[u8]) {
+        let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+        self.starttls |= is("STARTTLS");
+        self.login_disabled |= is("LOGINDISABLED");
+        self.initial_response |= is("SASL-IR");
+        for (name, literals) in [("LITERAL-", Literals::Short), ("LITERAL+", Literals::Any)] {
+            self.literals = self.literals.max(if is(name) { literals } else { Literals::Asked });
+        }
+        if let Some((prefix, mechanism)) = word.split_at_checked(5)
+            && prefix.eq_ignore_ascii_case(b"AUTH=")
+        {
+            self.mechanisms.offer(mechanism);
+        }
+    }
+
+    /// Returns whether a login by SASL is tried: both sides know a mechanism.
+    pub fn tries_sasl(&self, kind: Kind, wanted: Mechanisms) -> bool {
+        kind != Kind::Own && !self.mechanisms.both(wanted).is_empty()
+    }
+}
+
+/// Returns whether a greeting says that the server knows us already (PREAUTH); `None` if the server takes no
+/// client.
+pub fn is_recognised(greeting: Status) -> Option<bool> {
+    match greeting {
+        Status::Ok => Some(false),
+        Status::PreAuth => Some(true),
+        _ => None,
+    }
+}
+
+/// Returns whether STARTTLS may be sent. A client that is known before TLS cannot begin it (RFC 9051 §7.1.4).
+pub fn offers_starttls(understood: bool, known: &Capabilities, recognised: bool) -> bool {
+    understood && known.starttls && !recognised
+}
+
+/// Returns whether a message is added to a mailbox.
+pub fn appends(upload: bool, method: Method) -> bool {
+    upload || matches!(method, Method::Put | Method::PostMime)
+}
+
+/// Returns the mailbox that has to be selected before a request, which is the one that the URL names.
+pub fn mailbox_of<'a>(request: &Request, place: &'a Place) -> Option<&'a [u8]> {
+    match request {
+        Request::List(_) => None,
+        Request::Fetch(_) | Request::Search(_) | Request::Own(..) => place.mailbox.as_deref(),
+    }
+}
+
+/// Returns the command that adds a message of this size, up to its literal. `unasked` says that the literal
+/// follows at once.
+pub fn append_command(mailbox: &[u8], flags: &[u8], size: u64, unasked: bool) -> Vec<u8> {
+    let size = if unasked { format!(" {{{size}+}}") } else { format!(" {{{size}}}") };
+    [b"APPEND ", &argument(mailbox)[..], flags, size.as_bytes()].concat()
+}
+
+/// Returns how much may be read into a buffer: of what is held no more than the literal has, because what
+/// stands behind it are lines.
+pub fn literal_room(held: usize, left: u64, buffer: usize) -> usize {
+    let left = usize::try_from(left).unwrap_or(usize::MAX);
+    if held > left { left.min(buffer) } else { buffer }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn capabilities_are_words_in_any_case() {
+        let known = |words: &str| {
+            let mut known = Capabilities::default();
+            words.split(' ').for_each(|word| known.take(word.as_bytes()));
+            (known.starttls, known.login_disabled, known.initial_response, known.literals)
+        };
+        let rows = [
+            ("RFC 9051 §7.2.2: none", "IMAP4rev1", (false, false, false, Literals::Asked)),
+            ("RFC 9051 §6.2.1", "starttls", (true, false, false, Literals::Asked)),
+            ("RFC 9051 §6.2.3", "LOGINDISABLED", (false, true, false, Literals::Asked)),
+            ("RFC 4959 §3", "SASL-IR", (false, false, true, Literals::Asked)),
+            ("RFC 7888 §4", "LITERAL+", (false, false, false, Literals::Any)),
+            ("RFC 7888 §5", "LITERAL-", (false, false, false, Literals::Short)),
+            ("RFC 7888 §5: both", "LITERAL+ LITERAL-", (false, false, false, Literals::Any)),
+            ("RFC 9051 §7.2.2: a longer word", "STARTTLSX", (false, false, false, Literals::Asked)),
+        ];
+        for (name, words, wanted) in rows {
+            assert_eq!(known(words), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn sasl_is_tried_with_a_mechanism_that_both_know() {
+        let mechanisms = |names: &[&[u8]]| {
+            let mut all = Mechanisms::NONE;
+            names.iter().for_each(|name| all.offer(name));
+            all
+        };
+        let mut server = Capabilities::default();
+        [&b"AUTH=PLAIN"[..], b"auth=LOGIN", b"AUTHX"].iter().for_each(|word| server.take(word));
+        let (plain, ntlm) = (mechanisms(&[b"PLAIN"]), mechanisms(&[b"NTLM"]));
+        let rows = [
+            ("RFC 9051 §6.2.2: AUTH=PLAIN", Kind::Any, plain, true),
+            ("RFC 9051 §6.2.2: in any case", Kind::Sasl, mechanisms(&[b"LOGIN"]), true),
+            ("RFC 9051 §6.2.2: nothing in common", Kind::Any, ntlm, false),
+            ("CURLOPT_LOGIN_OPTIONS(3): AUTH=+LOGIN", Kind::Own, plain, false),
+        ];
+        for (name, kind, wanted_mechanisms, wanted) in rows {
+            assert_eq!(server.tries_sasl(kind, wanted_mechanisms), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn greetings_may_recognise_the_client() {
+        let rows = [
+            ("RFC 9051 §7.1.1: OK", Status::Ok, Some(false)),
+            ("RFC 9051 §7.1.4: PREAUTH", Status::PreAuth, Some(true)),
+            ("RFC 9051 §7.1.5: anything else", Status::Not, None),
+        ];
+        for (name, status, wanted) in rows {
+            assert_eq!(is_recognised(status), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_recognised_client_cannot_begin_tls() {
+        let with = Capabilities { starttls: true, ..Capabilities::default() };
+        let without = Capabilities::default();
+        let rows = [
+            ("RFC 9051 §6.2.1: offered", true, &with, false, true),
+            ("RFC 9051 §6.2.1: not offered", true, &without, false, false),
+            ("RFC 9051 §7.1.4: PREAUTH (CVE-2021-22946's like)", true, &with, true, false),
+            ("RFC 9051 §6.1.1: CAPABILITY has failed", false, &with, false, false),
+        ];
+        for (name, understood, known, recognised, wanted) in rows {
+            assert_eq!(offers_starttls(understood, known, recognised), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn uploads_are_appended() {
+        let rows = [
+            ("CURLOPT_UPLOAD(3)", true, Method::Get, true),
+            ("CURLOPT_UPLOAD(3): by its method", false, Method::Put, true),
+            ("CURLOPT_MIMEPOST(3)", false, Method::PostMime, true),
+            ("RFC 5092 §6: a fetch", false, Method::Get, false),
+            ("CURLOPT_POSTFIELDS(3): no message", false, Method::Post, false),
+        ];
+        for (name, upload, method, wanted) in rows {
+            assert_eq!(appends(upload, method), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn mailboxes_are_selected_for_what_is_in_them() {
+        let rows: [(_, Option<&str>, _, Option<&str>, Option<&[u8]>); 5] = [
+            ("RFC 5092 §6: a list of mailboxes", None, "/box", None, None),
+            ("RFC 5092 §6.2: a message", None, "/box/;UID=4", None, Some(b"box")),
+            ("RFC 5092 §6.1: a query", None, "/box", Some("NEW"), Some(b"box")),
+            ("CURLOPT_CUSTOMREQUEST(3)", Some("STORE 1 +Flags x"), "/box", None, Some(b"box")),
+            ("CURLOPT_CUSTOMREQUEST(3): without a mailbox", Some("NOOP"), "/", None, None),
+        ];
+        for (name, own, path, query, wanted) in rows {
+            let place = Place::parse(path.as_bytes()).unwrap();
+            assert_eq!(mailbox_of(&asked(own, path, query).unwrap(), &place), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn append_announces_its_literal() {
+        let text = |unasked| String::from_utf8(append_command(b"box", b" (\\Seen)", 7, unasked)).unwrap();
+        assert_eq!(text(false), "APPEND box (\\Seen) {7}", "RFC 9051 §6.3.12");
+        assert_eq!(text(true), "APPEND box (\\Seen) {7+}", "RFC 7888 §3: not asked for");
+        let quoted = append_command(b"a b", b"", 0, false);
+        assert_eq!(quoted, b"APPEND \"a b\" {0}", "RFC 9051 §9: a name with a blank");
+    }
+
+    #[test]
+    fn a_literal_leaves_the_lines_behind_it() {
+        let rows = [
+            ("RFC 9051 §4.3: from the socket", 0, 10, 100, 100),
+            ("RFC 9051 §4.3: all that is held belongs to it", 10, 10, 100, 100),
+            ("RFC 9051 §4.3: more is held", 11, 10, 100, 10),
+            ("RFC 9051 §4.3: and the buffer is small", 11, 10, 4, 4),
+        ];
+        for (name, held, left, buffer, wanted) in rows {
+            assert_eq!(literal_room(held, left, buffer), wanted, "{name}");
+        }
+    }
 
     #[test]
     fn literals() {

@@ -4,8 +4,9 @@ use std::task::{Context, Poll, ready};
 
 use net::exchange::BodyStep;
 use tables::{Code, EasyOption as O};
-use wire::imap::{Place, Untagged, argument, flags};
+use wire::imap::{Place, Untagged, flags};
 
+use super::decide;
 use super::session::{Event, Session, unexpected};
 use crate::error::{Error, Result};
 use crate::settings::Method;
@@ -69,8 +70,7 @@ pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> R
     let size = reader.size.ok_or_else(unknown)?;
     let flags = flags(t.long(O::UploadFlags));
     let unasked = session.takes_unasked(size);
-    let size_text = if unasked { format!(" {{{size}+}}") } else { format!(" {{{size}}}") };
-    session.command(t, &[b"APPEND ", &argument(mailbox)[..], &flags, size_text.as_bytes()].concat()).await?;
+    session.command(t, &decide::append_command(mailbox, &flags, size, unasked)).await?;
     if unasked {
         session.dialogue.answered(); // there is no continuation request
     } else if !matches!(session.next(t, |_| false).await?, Event::Continue(_)) {
@@ -101,8 +101,7 @@ impl BodySource for Literal<'_> {
         }
         // Bytes after the literal stay where they are; only the socket may return more than the literal has.
         let held = self.dialogue.held();
-        let room = usize::try_from(self.left).unwrap_or(usize::MAX);
-        let room = if held > room { room.min(buf.len()) } else { buf.len() };
+        let room = decide::literal_room(held, self.left, buf.len());
         match ready!(self.dialogue.poll_receive(cx, &mut buf[..room]))? {
             BodyStep::End => Poll::Ready(Err(truncated(Some(self.left)))),
             BodyStep::Bytes(n) => {

@@ -11,7 +11,6 @@ use tables::{Code, EasyOption as O};
 use wire::imap::{Place, Status, Untagged, argument};
 
 use crate::error::{Error, Result};
-use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
@@ -49,13 +48,13 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     t.flow.writer.begin();
     let place = Place::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;
-    if t.on(O::Upload) || matches!(t.method, Method::Put | Method::PostMime) {
+    if decide::appends(t.on(O::Upload), t.method) {
         return message::append(t, session, &place).await;
     }
     let request = decide::request(t.text(O::Customrequest).as_deref(), &place, t.url.query())?;
     t.flow.writer.refuse_body(t.on(O::Nobody));
     session.dialogue.has_enough = t.on(O::Nobody);
-    if let (Some(mailbox), false) = (&place.mailbox, matches!(request, Request::List(_)))
+    if let Some(mailbox) = decide::mailbox_of(&request, &place)
         && !session.has_selected(mailbox, place.uid_validity)
     {
         select(t, session, mailbox, place.uid_validity).await?;

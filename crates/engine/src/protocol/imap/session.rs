@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use net::{Memory, Whole};
 use tables::{Code, EasyOption as O};
-use wire::auth::sasl::{Kind, Mechanisms, Preference};
+use wire::auth::sasl::Preference;
 use wire::imap::{Line, Status, Untagged, argument, classify, literal_at_end, tag};
 
-use super::decide::{self, Literals, Way};
+use super::decide::{self, Capabilities, Literals, Way};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::credentials;
@@ -62,16 +62,6 @@ pub enum Event {
     Continue(Vec<u8>),
     /// The reply has ended.
     End(Status),
-}
-
-/// The server's capabilities.
-#[derive(Default)]
-struct Capabilities {
-    starttls: bool,
-    login_disabled: bool,
-    initial_response: bool,
-    literals: Literals,
-    mechanisms: Mechanisms,
 }
 
 /// A continuation request without a command that needs it.
@@ -209,8 +199,7 @@ impl Session {
         let recognised = self.greeting(t).await?;
         let (understood, mut known) = self.capabilities(t).await?;
         let wanted = t.long(O::UseSsl);
-        // A pre-authenticated connection cannot start TLS (RFC 9051 section 7.1.4).
-        let offered = understood && known.starttls && !recognised;
+        let offered = decide::offers_starttls(understood, &known, recognised);
         match starttls::start(wanted, plan.tls.is_some(), offered) {
             Start::Skip => {}
             Start::Ask => {
@@ -226,15 +215,17 @@ impl Session {
     /// Whether the server knows already who we are (PREAUTH).
     async fn greeting(&mut self, t: &mut Transfer) -> Result<bool> {
         self.dialogue.outstanding = 1;
-        match self.next(t, |_| false).await? {
-            Event::End(Status::Ok) => Ok(false),
-            Event::End(Status::PreAuth) => {
-                t.easy.note(|| "PREAUTH connection, already authenticated".to_owned());
-                Ok(true)
-            }
-            Event::Continue(_) => Err(unexpected()),
-            _ => Err(Error::new(Code::WeirdServerReply, "Got unexpected imap-server response")),
+        let recognised = match self.next(t, |_| false).await? {
+            Event::Continue(_) => return Err(unexpected()),
+            Event::End(status) => decide::is_recognised(status),
+            Event::Data(_) | Event::Rest(_) => None,
+        };
+        let weird = || Error::new(Code::WeirdServerReply, "Got unexpected imap-server response");
+        let recognised = recognised.ok_or_else(weird)?;
+        if recognised {
+            t.easy.note(|| "PREAUTH connection, already authenticated".to_owned());
         }
+        Ok(recognised)
     }
 
     /// CAPABILITY (RFC 9051 section 6.1.1), and whether it was understood.
@@ -259,14 +250,12 @@ impl Session {
         self.command(t, b"STARTTLS").await?;
         let Event::End(status) = self.next(t, |_| false).await? else { return Err(unexpected()) };
         self.dialogue.before_upgrade()?;
-        if status == Status::Ok {
+        let denied = || "STARTTLS denied".to_owned();
+        let follows = starttls::follows(wanted, status == Status::Ok, denied)?;
+        if follows {
             self.dialogue.upgrade(t, plan).await?;
-            return Ok(true);
         }
-        match starttls::is_demanded(wanted) {
-            true => Err(Error::new(Code::UseSslFailed, "STARTTLS denied")),
-            false => Ok(false),
-        }
+        Ok(follows)
     }
 
     /// Logs in with the best method that both sides support; without a user there is no login.
@@ -277,7 +266,7 @@ impl Session {
             return Ok(());
         }
         let mut outcome = Outcome::Exhausted;
-        if kind != Kind::Own && !offered.both(mechanisms).is_empty() {
+        if known.tries_sasl(kind, mechanisms) {
             let mut talk = Talk { session: self, sends_first: known.initial_response };
             outcome = sasl::log_in(t, &mut talk, offered, mechanisms).await?;
         }
@@ -309,23 +298,6 @@ impl Session {
                 Event::Continue(_) => return Err(unexpected()),
                 Event::Data(_) | Event::Rest(_) => {}
             }
-        }
-    }
-}
-
-impl Capabilities {
-    fn take(&mut self, word: &[u8]) {
-        let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
-        self.starttls |= is("STARTTLS");
-        self.login_disabled |= is("LOGINDISABLED");
-        self.initial_response |= is("SASL-IR");
-        for (name, literals) in [("LITERAL-", Literals::Short), ("LITERAL+", Literals::Any)] {
-            self.literals = self.literals.max(if is(name) { literals } else { Literals::Asked });
-        }
-        if let Some((prefix, mechanism)) = word.split_at_checked(5)
-            && prefix.eq_ignore_ascii_case(b"AUTH=")
-        {
-            self.mechanisms.offer(mechanism);
         }
     }
 }

@@ -1,6 +1,11 @@
 //! Decisions of POP3 (RFC 1939): pure functions from facts to a verdict.
 
-use wire::auth::sasl::Kind;
+use tables::Code;
+use wire::auth::sasl::{Kind, Mechanisms};
+use wire::escape::{self, Reject};
+use wire::pop3::{Status, status, timestamp};
+
+use crate::error::{Error, Result};
 
 /// A server that has no SASL mechanism in common with us, or has cancelled one.
 #[derive(Clone, Copy, Debug)]
@@ -46,9 +51,117 @@ pub fn command(own: Option<Vec<u8>>, message: &[u8], list: bool) -> Vec<u8> {
     if message.is_empty() { verb } else { [&verb[..], b" ", message].concat() }
 }
 
+/// Returns the message that the path of a URL names; empty for all of them.
+pub fn message(path: &[u8]) -> Result<Vec<u8>> {
+    decode(path.strip_prefix(b"/").unwrap_or(path))
+}
+
+/// Returns the application's own command (CURLOPT_CUSTOMREQUEST(3)). An empty one is none.
+pub fn own_command(given: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+    Ok(given.map(decode).transpose()?.filter(|own| !own.is_empty()))
+}
+
+fn decode(text: &[u8]) -> Result<Vec<u8>> {
+    escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat))
+}
+
+/// Returns the timestamp of a greeting, if the line is one. Fails if the server refuses us.
+pub fn greeting(line: &[u8]) -> Result<Option<Option<Vec<u8>>>> {
+    match status(line) {
+        Some(Status::Ok(text)) => Ok(Some(timestamp(text).map(<[u8]>::to_vec))),
+        Some(Status::Err(_) | Status::Continue(_)) => {
+            Err(Error::new(Code::WeirdServerReply, "Got unexpected pop3-server response"))
+        }
+        None => Ok(None),
+    }
+}
+
+/// A line of the reply to CAPA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapaLine {
+    /// A capability.
+    Capability,
+    /// The end of the list.
+    End,
+    /// The server does not know the command: it speaks USER and PASS (RFC 2449 §5).
+    Refused,
+}
+
+/// Returns the meaning of a line that comes after CAPA.
+pub fn capa_line(line: &[u8]) -> CapaLine {
+    match line {
+        _ if line.starts_with(b"-ERR") => CapaLine::Refused,
+        b".\r\n" | b".\n" => CapaLine::End,
+        _ => CapaLine::Capability,
+    }
+}
+
+/// Returns whether a login by SASL is tried: both sides may, and the server offers a mechanism.
+pub fn tries_sasl(kind: Kind, offered: Mechanisms) -> bool {
+    kind != Kind::Own && !offered.is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_and_own_commands_are_decoded() {
+        let bad = Err(Code::UrlMalformat);
+        let found = |path: &[u8]| message(path).map_err(|e| e.code());
+        assert_eq!(found(b"/7"), Ok(b"7".to_vec()), "RFC 2384 §3");
+        assert_eq!(found(b"/"), Ok(Vec::new()), "RFC 2384 §3: all");
+        assert_eq!(found(b"/7%0d%0aDELE%208"), bad, "RFC 1939 §3: a line break");
+        let own = |text: &[u8]| own_command(Some(text)).map_err(|e| e.code());
+        assert_eq!(own(b"TOP%207"), Ok(Some(b"TOP 7".to_vec())), "CURLOPT_CUSTOMREQUEST(3)");
+        assert_eq!(own(b""), Ok(None), "CURLOPT_CUSTOMREQUEST(3): empty");
+        assert_eq!(own(b"NOOP%0a"), Err(Code::UrlMalformat), "RFC 1939 §3: a line break");
+    }
+
+    #[test]
+    fn greetings_may_have_a_timestamp() {
+        let rows: [(_, &[u8], Result<Option<Option<&[u8]>>, Code>); 5] = [
+            ("RFC 1939 §7: with one", b"+OK ready <1.2@x>\r\n", Ok(Some(Some(b"<1.2@x>")))),
+            ("RFC 1939 §4: without", b"+OK ready\r\n", Ok(Some(None))),
+            ("RFC 1939 §3: refused", b"-ERR busy\r\n", Err(Code::WeirdServerReply)),
+            ("RFC 5034 §4: a challenge", b"+ go on\r\n", Err(Code::WeirdServerReply)),
+            ("RFC 1939 §3: a line that is no reply", b"welcome\r\n", Ok(None)),
+        ];
+        for (name, line, wanted) in rows {
+            let found = greeting(line).map_err(|e| e.code());
+            assert_eq!(found, wanted.map(|line| line.map(|stamp| stamp.map(<[u8]>::to_vec))), "{name}");
+        }
+    }
+
+    #[test]
+    fn capa_ends_by_a_dot_or_a_refusal() {
+        let rows: [(_, &[u8], _); 6] = [
+            ("RFC 2449 §5: the first line", b"+OK list follows\r\n", CapaLine::Capability),
+            ("RFC 2449 §6: a capability", b"STLS\r\n", CapaLine::Capability),
+            ("RFC 1939 §3: the end", b".\r\n", CapaLine::End),
+            ("RFC 1939 §3: with a line feed alone", b".\n", CapaLine::End),
+            ("RFC 1939 §3: a dot before something", b"..x\r\n", CapaLine::Capability),
+            ("RFC 2449 §5: not known", b"-ERR what?\r\n", CapaLine::Refused),
+        ];
+        for (name, line, wanted) in rows {
+            assert_eq!(capa_line(line), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn sasl_is_tried_where_a_mechanism_is_told() {
+        let mut plain = Mechanisms::NONE;
+        plain.offer(b"PLAIN");
+        let rows = [
+            ("RFC 5034 §4: a mechanism", Kind::Any, plain, true),
+            ("RFC 5034 §4: none", Kind::Any, Mechanisms::NONE, false),
+            ("CURLOPT_LOGIN_OPTIONS(3): AUTH=PLAIN", Kind::Sasl, plain, true),
+            ("CURLOPT_LOGIN_OPTIONS(3): AUTH=+APOP", Kind::Own, plain, false),
+        ];
+        for (name, kind, offered, wanted) in rows {
+            assert_eq!(tries_sasl(kind, offered), wanted, "{name}");
+        }
+    }
 
     #[test]
     fn ways() {

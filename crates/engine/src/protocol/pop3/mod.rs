@@ -8,7 +8,6 @@ use std::task::{Context, Poll, ready};
 
 use net::exchange::BodyStep;
 use tables::{Code, EasyOption as O};
-use wire::escape::{self, Reject};
 use wire::pop3::{Unstuffer, has_body};
 
 use crate::error::{Error, Result};
@@ -41,11 +40,8 @@ pub async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
 
 /// Returns the command: the application's own, a list, or the message of the URL.
 fn command(t: &Transfer) -> Result<Vec<u8>> {
-    let decode =
-        |text: &[u8]| escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat));
-    let path = t.url.path();
-    let message = decode(path.strip_prefix(b"/").unwrap_or(path))?;
-    let own = t.text(O::Customrequest).map(|own| decode(&own)).transpose()?.filter(|own| !own.is_empty());
+    let message = decide::message(t.url.path())?;
+    let own = decide::own_command(t.text(O::Customrequest).as_deref())?;
     Ok(decide::command(own, &message, t.on(O::Dirlistonly)))
 }
 

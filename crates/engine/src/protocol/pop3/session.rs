@@ -2,10 +2,10 @@
 
 use net::{Memory, Whole};
 use tables::{Code, EasyOption as O};
-use wire::auth::sasl::{Kind, Mechanisms, Preference};
-use wire::pop3::{Capabilities, Status, apop, status, timestamp};
+use wire::auth::sasl::{Mechanisms, Preference};
+use wire::pop3::{Capabilities, Status, apop, status};
 
-use super::decide::{self, Way};
+use super::decide::{self, CapaLine, Way};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::credentials;
@@ -104,16 +104,10 @@ impl Login<'_> {
         let deadline = self.dialogue.deadline(t);
         loop {
             let line = self.dialogue.line(t, deadline).await?;
-            match status(&line) {
-                Some(Status::Ok(text)) => {
-                    self.timestamp = timestamp(text).map(<[u8]>::to_vec);
-                    self.dialogue.answered();
-                    return Ok(());
-                }
-                Some(Status::Err(_) | Status::Continue(_)) => {
-                    return Err(Error::new(Code::WeirdServerReply, "Got unexpected pop3-server response"));
-                }
-                None => {}
+            if let Some(timestamp) = decide::greeting(&line)? {
+                self.timestamp = timestamp;
+                self.dialogue.answered();
+                return Ok(());
             }
         }
     }
@@ -125,13 +119,15 @@ impl Login<'_> {
         let deadline = self.dialogue.deadline(t);
         loop {
             let line = self.dialogue.line(t, deadline).await?;
-            let refused = line.starts_with(b"-ERR");
-            if refused || matches!(&line[..], b".\r\n" | b".\n") {
-                self.dialogue.answered();
-                self.known.user |= refused;
-                return Ok(!refused);
+            let found = decide::capa_line(&line);
+            if found == CapaLine::Capability {
+                self.known.take(&line);
+                continue;
             }
-            self.known.take(&line);
+            let refused = found == CapaLine::Refused;
+            self.dialogue.answered();
+            self.known.user |= refused;
+            return Ok(!refused);
         }
     }
 
@@ -140,12 +136,10 @@ impl Login<'_> {
         self.dialogue.send(t, b"STLS").await?;
         let agreed = reply(t, self.dialogue).await?;
         self.dialogue.before_upgrade()?;
-        if agreed {
+        if starttls::follows(wanted, agreed, || "STARTTLS denied".to_owned())? {
             self.dialogue.upgrade(t, self.plan).await?;
             self.protected = true;
             self.capabilities(t).await?;
-        } else if starttls::is_demanded(wanted) {
-            return Err(Error::new(Code::UseSslFailed, "STARTTLS denied"));
         }
         Ok(())
     }
@@ -157,8 +151,7 @@ impl Login<'_> {
         if !sasl::can_log_in(t, offered, mechanisms)? {
             return Ok(());
         }
-        let speaks_sasl = kind != Kind::Own && !offered.is_empty();
-        let outcome = match speaks_sasl {
+        let outcome = match decide::tries_sasl(kind, offered) {
             true => self.by_sasl(t, mechanisms).await?,
             false => Outcome::Exhausted,
         };

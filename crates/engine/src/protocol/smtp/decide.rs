@@ -1,6 +1,11 @@
 //! Decisions of SMTP (RFC 5321): pure functions from facts to a verdict.
 
+use tables::Code;
+use wire::escape::{self, Reject};
 use wire::smtp::{Extensions, Mailbox};
+
+use crate::error::{Error, Result};
+use crate::settings::Method;
 
 /// A mail up to this length may be one chunk, which is held in memory.
 const CHUNK_LIMIT: u64 = 64 * 1024;
@@ -85,9 +90,195 @@ pub fn is_refusal(heard: &[u8]) -> bool {
     matches!(heard, [b'4' | b'5', ..]) && heard.contains(&b'\n')
 }
 
+/// The step after a reply to EHLO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hello {
+    /// The server has named its extensions.
+    Extended,
+    /// HELO.
+    Plain,
+    /// The server takes no mail from us.
+    Denied,
+}
+
+/// Decides how to go on after EHLO. `may_be_old` says that HELO is enough.
+pub fn after_ehlo(code: u16, may_be_old: bool) -> Hello {
+    match succeeded(code) {
+        true => Hello::Extended,
+        false if may_be_old => Hello::Plain,
+        false => Hello::Denied,
+    }
+}
+
+/// A reply to AUTH, or to what follows it (RFC 4954 §6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuthReply {
+    /// Logged in.
+    Success,
+    /// A challenge.
+    Continue,
+    /// Refused.
+    Failure,
+}
+
+/// Returns the meaning of a reply to AUTH.
+pub fn auth_reply(code: u16) -> AuthReply {
+    match code {
+        235 => AuthReply::Success,
+        334 => AuthReply::Continue,
+        _ => AuthReply::Failure,
+    }
+}
+
+/// Returns whether a mail is sent, rather than a command: there is a body, and somebody to get it.
+pub fn sends_mail(upload: bool, method: Method, has_recipients: bool) -> bool {
+    (upload || matches!(method, Method::Put | Method::PostMime)) && has_recipients
+}
+
+/// Returns the name by which this client introduces itself: the path of the URL, or else the host's name.
+pub fn client_name(path: &[u8], host: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>> {
+    match path.strip_prefix(b"/").unwrap_or(path) {
+        b"" => Ok(host()),
+        path => decode(path),
+    }
+}
+
+/// Returns the application's own command (CURLOPT_CUSTOMREQUEST(3)). An empty one is none.
+pub fn own_command(given: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+    Ok(given.map(decode).transpose()?.filter(|own| !own.is_empty()))
+}
+
+fn decode(text: &[u8]) -> Result<Vec<u8>> {
+    escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat))
+}
+
+/// Returns the size that MAIL declares: CURLOPT_INFILESIZE, before line endings are converted, or the length
+/// of a form.
+pub fn declared_size(option: i64, is_form: bool, known: Option<u64>) -> Option<u64> {
+    u64::try_from(option).ok().filter(|_| !is_form).or(known)
+}
+
+/// Fails if the server does not accept a mail.
+pub fn check_accepted(code: u16) -> Result<()> {
+    if code == 250 { Ok(()) } else { Err(Error::new(Code::WeirdServerReply, "")) }
+}
+
+/// Fails if an address breaks its line.
+pub fn check_addresses<'a>(addresses: impl IntoIterator<Item = &'a [u8]>) -> Result<()> {
+    match addresses.into_iter().any(breaks_line) {
+        true => {
+            let text = "Refusing to send email address with a CR or LF";
+            Err(Error::new(Code::BadFunctionArgument, text))
+        }
+        false => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refused_ehlo_falls_back_on_helo_where_tls_may_be_missing() {
+        let rows = [
+            ("RFC 5321 §4.1.1.1: 250", 250, false, Hello::Extended),
+            ("RFC 5321 §3.2: 502, and no TLS is needed", 502, true, Hello::Plain),
+            ("RFC 5321 §4.1.4: 504", 504, true, Hello::Plain),
+            ("RFC 3207 §4: HELO knows no STARTTLS", 502, false, Hello::Denied),
+            ("RFC 5321 §4.2.1: 354 is no success", 354, true, Hello::Plain),
+        ];
+        for (name, code, may_be_old, wanted) in rows {
+            assert_eq!(after_ehlo(code, may_be_old), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn logins_end_by_235() {
+        let rows = [
+            ("RFC 4954 §4: 235", 235, AuthReply::Success),
+            ("RFC 4954 §4: 334", 334, AuthReply::Continue),
+            ("RFC 4954 §6: 250 is no login", 250, AuthReply::Failure),
+            ("RFC 4954 §6: 535", 535, AuthReply::Failure),
+            ("RFC 4954 §6: 454", 454, AuthReply::Failure),
+        ];
+        for (name, code, wanted) in rows {
+            assert_eq!(auth_reply(code), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn mails_have_a_body_and_recipients() {
+        let rows = [
+            ("CURLOPT_UPLOAD(3)", true, Method::Get, true, true),
+            ("CURLOPT_MIMEPOST(3)", false, Method::PostMime, true, true),
+            ("CURLOPT_UPLOAD(3): by its method", false, Method::Put, true, true),
+            ("CURLOPT_MAIL_RCPT(3): nobody gets it", true, Method::Put, false, false),
+            ("CURLOPT_MAIL_RCPT(3): VRFY", false, Method::Get, true, false),
+            ("CURLOPT_POSTFIELDS(3): no mail", false, Method::Post, true, false),
+        ];
+        for (name, upload, method, has_recipients, wanted) in rows {
+            assert_eq!(sends_mail(upload, method, has_recipients), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_path_names_the_client() {
+        let bad = Err(Code::UrlMalformat);
+        let rows: [(_, &[u8], Result<&[u8], Code>); 5] = [
+            ("CURLOPT_URL(3): a name", b"/mail.example", Ok(b"mail.example")),
+            ("CURLOPT_URL(3): encoded", b"/a%2db", Ok(b"a-b")),
+            ("RFC 5321 §4.1.1.1: the host's own", b"/", Ok(b"host")),
+            ("RFC 5321 §4.1.1.1: no path at all", b"", Ok(b"host")),
+            ("RFC 5321 §2.3.8: a line break", b"/a%0d%0aQUIT", bad),
+        ];
+        for (name, path, wanted) in rows {
+            let found = client_name(path, || b"host".to_vec()).map_err(|e| e.code());
+            assert_eq!(found, wanted.map(<[u8]>::to_vec), "{name}");
+        }
+    }
+
+    #[test]
+    fn own_commands_are_decoded() {
+        let own = |text: &[u8]| own_command(Some(text)).map_err(|e| e.code());
+        assert_eq!(own(b"EXPN%20x"), Ok(Some(b"EXPN x".to_vec())), "CURLOPT_CUSTOMREQUEST(3)");
+        assert_eq!(own(b""), Ok(None), "CURLOPT_CUSTOMREQUEST(3): empty");
+        assert_eq!(own(b"NOOP%0a"), Err(Code::UrlMalformat), "RFC 5321 §2.3.8: a line break");
+        assert_eq!(own_command(None).map_err(|e| e.code()), Ok(None), "CURLOPT_CUSTOMREQUEST(3): not set");
+    }
+
+    #[test]
+    fn the_declared_size_is_the_applications() {
+        let rows = [
+            ("CURLOPT_INFILESIZE(3)", 9, false, Some(12), Some(9)),
+            ("CURLOPT_INFILESIZE(3): of a form it says nothing", 9, true, Some(12), Some(12)),
+            ("CURLOPT_INFILESIZE(3): not set", -1, false, Some(12), Some(12)),
+            ("RFC 1870 §4: not known", -1, false, None, None),
+        ];
+        for (name, option, is_form, known, wanted) in rows {
+            assert_eq!(declared_size(option, is_form, known), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_mail_is_accepted_by_250_alone() {
+        let rows = [
+            ("RFC 5321 §4.1.1.4: 250", 250, true),
+            ("RFC 5321 §4.2.1: another success", 251, false),
+            ("RFC 5321 §4.2.2: 552", 552, false),
+            ("RFC 5321 §4.2.2: 451", 451, false),
+        ];
+        for (name, code, wanted) in rows {
+            assert_eq!(check_accepted(code).is_ok(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn one_bad_address_refuses_the_mail() {
+        let good: [&[u8]; 2] = [b"a@x.example", b"b@x.example"];
+        assert!(check_addresses(good).is_ok() && check_addresses([]).is_ok(), "RFC 5321 §4.1.2");
+        let failed = check_addresses([good[0], b"b@x.example\r\nRCPT TO:<c>"]).err().map(|e| e.code());
+        assert_eq!(failed, Some(Code::BadFunctionArgument), "RFC 5321 §2.3.8");
+    }
 
     #[test]
     fn codes() {

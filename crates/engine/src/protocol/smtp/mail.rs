@@ -2,13 +2,13 @@
 
 use std::future::poll_fn;
 
-use tables::{Code, EasyOption as O};
+use tables::EasyOption as O;
 use wire::smtp::{Mailbox, Stuffer, is_lines};
 
-use super::decide::{self, Sender, breaks_line, is_refusal};
+use super::decide::{self, Sender, is_refusal};
 use super::envelope::{Envelope, data_accepted};
 use super::session::Session;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::settings::{Method, SmtpPipelining, Text};
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
@@ -29,15 +29,11 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
         reader.send_as_text();
     }
     let recipients = recipients(t);
-    if t.text(O::MailFrom).iter().any(|from| breaks_line(from)) || recipients.iter().any(|to| breaks_line(to))
-    {
-        let text = "Refusing to send email address with a CR or LF";
-        return Err(Error::new(Code::BadFunctionArgument, text));
-    }
+    let from = t.text(O::MailFrom);
+    decide::check_addresses(from.iter().chain(&recipients).map(|address| &**address))?;
     let recipients: Vec<Mailbox> = recipients.iter().map(|r| Mailbox::parse(r)).collect();
-    // As announced by the application, before line endings are converted.
-    let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| t.method != Method::PostMime);
-    let sender = sender(t, session, told.or(reader.size), &recipients);
+    let size = decide::declared_size(t.long(O::InfilesizeLarge), t.method == Method::PostMime, reader.size);
+    let sender = sender(t, session, size, &recipients);
     let envelope = Envelope::new(sender, &recipients, t.on(O::MailRcptAllowfails));
     let pipelining = t.easy.smtp_pipelining.get().unwrap_or_else(SmtpPipelining::of_process);
     let together = session.pipelines() && pipelining == SmtpPipelining::Together;
@@ -132,5 +128,5 @@ async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut Clie
 /// Handles the reply to a mail, which is the first one that is not the reply to a command.
 fn accepted(t: &Transfer, code: u16) -> Result<()> {
     t.note_first_byte();
-    if code == 250 { Ok(()) } else { Err(Error::new(Code::WeirdServerReply, "")) }
+    decide::check_accepted(code)
 }

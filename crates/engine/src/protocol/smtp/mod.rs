@@ -7,10 +7,8 @@ mod mail;
 mod session;
 
 use tables::{Code, EasyOption as O};
-use wire::escape::{self, Reject};
 
 use crate::error::{Error, Result};
-use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
@@ -44,26 +42,16 @@ pub async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
 fn check(t: &Transfer) -> Result<Vec<u8>> {
     check_login(t, None)?;
     own_command(t)?;
-    let path = t.url.path();
-    match path.strip_prefix(b"/").unwrap_or(path) {
-        b"" => Ok(runtime::host_name()),
-        path => decode(path),
-    }
+    decide::client_name(t.url.path(), runtime::host_name)
 }
 
-fn decode(text: &[u8]) -> Result<Vec<u8>> {
-    escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat))
-}
-
-/// CURLOPT_CUSTOMREQUEST(3).
+/// Returns CURLOPT_CUSTOMREQUEST(3).
 fn own_command(t: &Transfer) -> Result<Option<Vec<u8>>> {
-    let own = t.text(O::Customrequest).map(|own| decode(&own)).transpose()?;
-    Ok(own.filter(|own| !own.is_empty()))
+    decide::own_command(t.text(O::Customrequest).as_deref())
 }
 
 fn sends_mail(t: &Transfer) -> bool {
-    let has_body = t.on(O::Upload) || matches!(t.method, Method::Put | Method::PostMime);
-    has_body && !recipients(t).is_empty()
+    decide::sends_mail(t.on(O::Upload), t.method, !recipients(t).is_empty())
 }
 
 /// VRFY for each recipient, the application's own command, or HELP.

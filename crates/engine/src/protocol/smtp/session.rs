@@ -4,7 +4,7 @@ use net::Whole;
 use tables::{Code, EasyOption as O};
 use wire::smtp::Extensions;
 
-use super::decide::{self, SERVICE_ENDS};
+use super::decide::{self, AuthReply, Hello, SERVICE_ENDS};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
@@ -130,13 +130,15 @@ impl Session {
             wire::smtp::line(line).into_iter().for_each(|line| extensions.take(line.text));
         };
         let code = read(t, &mut self.dialogue, take).await?;
-        if decide::succeeded(code) {
-            self.memory.extensions = extensions;
-            return Ok(true);
-        }
-        self.memory.extensions = Extensions::default();
-        if !may_be_old {
-            return Err(denied(code));
+        let hello = decide::after_ehlo(code, may_be_old);
+        self.memory.extensions = match hello {
+            Hello::Extended => extensions,
+            Hello::Plain | Hello::Denied => Extensions::default(),
+        };
+        match hello {
+            Hello::Extended => return Ok(true),
+            Hello::Denied => return Err(denied(code)),
+            Hello::Plain => {}
         }
         let code = self.command(t, &[b"HELO ", name].concat()).await?;
         if decide::succeeded(code) { Ok(false) } else { Err(denied(code)) }
@@ -146,14 +148,12 @@ impl Session {
     async fn start_tls(&mut self, t: &mut Transfer, plan: &Plan) -> Result<bool> {
         let code = self.command(t, b"STARTTLS").await?;
         self.dialogue.before_upgrade()?;
-        if code == 220 {
+        let text = || format!("STARTTLS denied, code {code}");
+        let follows = starttls::follows(t.long(O::UseSsl), code == 220, text)?;
+        if follows {
             self.dialogue.upgrade(t, plan).await?;
-            return Ok(true);
         }
-        if starttls::is_demanded(t.long(O::UseSsl)) {
-            return Err(Error::new(Code::UseSslFailed, format!("STARTTLS denied, code {code}")));
-        }
-        Ok(false)
+        Ok(follows)
     }
 
     /// Sends AUTH, if the server offers it and there is a user.
@@ -219,10 +219,10 @@ impl Speaker for Talk<'_> {
         let last = |line: &[u8]| {
             wire::smtp::line(line).into_iter().for_each(|line| challenge = line.text.trim_ascii().to_vec());
         };
-        Ok(match read(t, self.0, last).await? {
-            235 => Said::Success,
-            334 => Said::Continue(challenge),
-            _ => Said::Failure,
+        Ok(match decide::auth_reply(read(t, self.0, last).await?) {
+            AuthReply::Success => Said::Success,
+            AuthReply::Continue => Said::Continue(challenge),
+            AuthReply::Failure => Said::Failure,
         })
     }
 }
