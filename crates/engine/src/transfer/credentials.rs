@@ -152,3 +152,144 @@ fn read(file: &std::path::Path) -> std::io::Result<Vec<u8>> {
     std::fs::File::open(file)?.take(wire::netrc::FILE_LIMIT as u64 + 1).read_to_end(&mut text)?;
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::transfer;
+    use tables::constant::CURL_NETRC_OPTIONAL;
+
+    /// The login for the server of the URL, as "user:password".
+    fn login(url: &str, texts: &[(O, &str)], numbers: &[(O, i64)]) -> Option<String> {
+        shown(&transfer(url, texts, numbers))
+    }
+
+    fn shown(t: &Route) -> Option<String> {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        given(t).unwrap().map(|login| format!("{}:{}", text(&login.user), text(&login.password)))
+    }
+
+    #[test]
+    fn options_go_before_the_url() {
+        let (user, password) = ((O::Username, "o"), (O::Password, "q"));
+        let rows: [(_, _, &[(O, &str)], _); 9] = [
+            ("CURLOPT_USERNAME(3): nobody", "http://h/", &[], None),
+            ("CURLOPT_USERNAME(3)", "http://h/", &[user, password], Some("o:q")),
+            ("CURLOPT_USERNAME(3): without a password", "http://h/", &[user], Some("o:")),
+            ("CURLOPT_USERNAME(3): goes before the URL's", "http://u:p@h/", &[user, password], Some("o:q")),
+            ("RFC 3986 §3.2.1: the URL's", "http://u:p@h/", &[], Some("u:p")),
+            ("RFC 3986 §2.1: encoded", "http://a%40b:c%3ad@h/", &[], Some("a@b:c:d")),
+            ("CURLOPT_PASSWORD(3): alone", "http://h/", &[password], Some(":q")),
+            ("CURLOPT_PASSWORD(3): alone with FTP", "ftp://h/", &[password], Some("anonymous:q")),
+            (
+                "CURLOPT_USERNAME(3): an empty one gives way",
+                "http://u:p@h/",
+                &[(O::Username, "")],
+                Some("u:p"),
+            ),
+        ];
+        for (name, url, texts, wanted) in rows {
+            assert_eq!(login(url, texts, &[]).as_deref(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn logins_do_not_follow_to_another_server() {
+        let after = |url: &str, texts: &[(O, &str)], unrestricted: i64, to: &str| {
+            let mut t = transfer(url, texts, &[(O::UnrestrictedAuth, unrestricted)]);
+            t.follow(Url::parse(to.as_bytes(), 0).unwrap());
+            shown(&t)
+        };
+        let own = [(O::Username, "o"), (O::Password, "q")];
+        let rows: [(_, _, &[(O, &str)], _, _, _); 7] = [
+            ("CURLOPT_FOLLOWLOCATION(3): the same server", "http://h/", &own, 0, "http://h/x", Some("o:q")),
+            ("CVE-2022-27774: another host", "http://h/", &own, 0, "http://i/", None),
+            ("CVE-2022-27774: another port", "http://h/", &own, 0, "http://h:81/", None),
+            ("CVE-2022-27774: another scheme", "http://h/", &own, 0, "https://h/", None),
+            ("CURLOPT_UNRESTRICTED_AUTH(3)", "http://h/", &own, 1, "http://i/", Some("o:q")),
+            ("RFC 3986 §3.2.1: the first URL's", "http://u:p@h/", &[], 0, "http://h/x", Some("u:p")),
+            ("RFC 3986 §3.2.1: not elsewhere", "http://u:p@h/", &[], 0, "http://i/", None),
+        ];
+        for (name, url, texts, unrestricted, to, wanted) in rows {
+            assert_eq!(after(url, texts, unrestricted, to).as_deref(), wanted, "{name}");
+        }
+    }
+
+    /// A .netrc file that goes with the value.
+    struct File(std::path::PathBuf);
+
+    impl File {
+        fn new(name: &str, text: &str) -> File {
+            let path = std::env::temp_dir().join(format!("warmwire-unit-{name}-{}", std::process::id()));
+            std::fs::write(&path, text).unwrap();
+            File(path)
+        }
+    }
+
+    impl Drop for File {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_netrc_file_fills_in_what_is_missing() {
+        let file = File::new("netrc", "machine h login n password m\nmachine h login u password k\n");
+        let path = file.0.to_str().unwrap();
+        let of = |url: &str, level: i64, texts: &[(O, &str)]| {
+            login(url, &[&[(O::NetrcFile, path)], texts].concat(), &[(O::Netrc, level)])
+        };
+        let (optional, required) = (CURL_NETRC_OPTIONAL, CURL_NETRC_REQUIRED);
+        let user = [(O::Username, "o")];
+        let rows: [(_, _, _, &[(O, &str)], _); 9] = [
+            ("CURLOPT_NETRC(3): ignored", "http://h/", CURL_NETRC_IGNORED, &[], None),
+            ("CURLOPT_NETRC(3): optional", "http://h/", optional, &[], Some("n:m")),
+            ("CURLOPT_NETRC(3): a user in the URL", "http://u@h/", optional, &[], Some("u:k")),
+            ("CURLOPT_NETRC(3): a login in the URL", "http://u:p@h/", optional, &[], Some("u:p")),
+            ("CURLOPT_NETRC(3): required goes before it", "http://u:p@h/", required, &[], Some("u:k")),
+            ("CURLOPT_NETRC(3): required, another user", "http://x:p@h/", required, &[], Some("n:m")),
+            ("CURLOPT_NETRC(3): another host", "http://i/", optional, &[], None),
+            ("CURLOPT_USERNAME(3): goes before the file", "http://h/", optional, &user, Some("o:")),
+            ("CURLOPT_NETRC(3): a user that it does not know", "http://x@h/", optional, &[], Some("x:")),
+        ];
+        for (name, url, level, texts, wanted) in rows {
+            assert_eq!(of(url, level, texts).as_deref(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_netrc_file_fails_only_where_it_is_required() {
+        let broken = File::new("broken", "machine h login \"u");
+        let control = File::new("control", "machine h login \"a\\nb\" password m\n");
+        let of = |url: &str, file: &str, level| {
+            let t = transfer(url, &[(O::NetrcFile, file)], &[(O::Netrc, level)]);
+            given(&t).err().map(|e| e.code())
+        };
+        let read = Some(Code::ReadError);
+        let missing = "/nonexistent/netrc";
+        let broken = broken.0.to_str().unwrap();
+        let control = control.0.to_str().unwrap();
+        let rows = [
+            ("CURLOPT_NETRC(3): required and not there", "http://h/", missing, CURL_NETRC_REQUIRED, read),
+            ("CURLOPT_NETRC(3): optional and not there", "http://h/", missing, CURL_NETRC_OPTIONAL, None),
+            ("CURLOPT_NETRC(3): required and broken", "http://h/", broken, CURL_NETRC_REQUIRED, read),
+            ("CURLOPT_NETRC(3): optional and broken", "http://h/", broken, CURL_NETRC_OPTIONAL, None),
+            ("RFC 959 §5.3: a line break for FTP", "ftp://h/", control, CURL_NETRC_OPTIONAL, read),
+            ("RFC 7617 §2: HTTP encodes it", "http://h/", control, CURL_NETRC_OPTIONAL, None),
+        ];
+        for (name, url, file, level, wanted) in rows {
+            assert_eq!(of(url, file, level), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn login_options_are_the_options_then_the_urls() {
+        let of = |url: &str, texts: &[(O, &str)]| options(&transfer(url, texts, &[])).unwrap();
+        let own = [(O::LoginOptions, "AUTH=PLAIN")];
+        assert_eq!(of("imap://u;AUTH=NTLM@h/", &[]), b"AUTH=NTLM", "RFC 5092 §3");
+        assert_eq!(of("imap://u;AUTH=NTLM@h/", &own), b"AUTH=PLAIN", "CURLOPT_LOGIN_OPTIONS(3)");
+        assert_eq!(of("imap://u@h/", &[]), b"", "RFC 5092 §3: none");
+        let bad = options(&transfer("imap://u;AUTH=%0a@h/", &[], &[])).err().map(|e| e.code());
+        assert_eq!(bad, Some(Code::UrlMalformat), "RFC 5092 §3: a line break");
+    }
+}

@@ -99,7 +99,7 @@ impl Environment {
 
 /// Reads the variables that count for this scheme.
 pub fn environment(settings: &Settings, scheme: &Scheme) -> Environment {
-    let proxy = if settings.is_set(O::Proxy) { None } else { proxy_variable(scheme) };
+    let proxy = if settings.is_set(O::Proxy) { None } else { proxy_variable(scheme, variable) };
     let any = proxy.is_some() || settings.is_set(O::Proxy) || settings.is_set(O::PreProxy);
     let listed = any && !settings.is_set(O::Noproxy);
     let no_proxy = || variable("no_proxy").or_else(|| variable("NO_PROXY"));
@@ -111,7 +111,8 @@ fn variable(name: &str) -> Option<Vec<u8>> {
     std::env::var_os(name).map(std::ffi::OsString::into_encoded_bytes)
 }
 
-fn proxy_variable(scheme: &Scheme) -> Option<Vec<u8>> {
+/// Returns the proxy that the environment names for a scheme. An empty variable names none.
+fn proxy_variable(scheme: &Scheme, variable: impl Fn(&str) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
     let get = |name: &str| variable(name).filter(|value| !value.is_empty());
     // HTTP_PROXY in capitals may come from a request's own "Proxy:" field in CGI programs.
     let own = match scheme {
@@ -275,4 +276,279 @@ fn by_type(number: i64) -> Result<ProxyKind> {
 pub fn own_lines(settings: &Settings) -> O {
     let separate = settings.long(O::Headeropt) & tables::constant::CURLHEADER_SEPARATE != 0;
     if separate { O::Proxyheader } else { O::Httpheader }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::easy;
+    use tables::constant::CURLHEADER_UNIFIED;
+
+    /// The proxies for `http://host.test` with these options: pre-proxy and proxy.
+    fn chosen(
+        scheme: Scheme,
+        texts: &[(O, &str)],
+        numbers: &[(O, i64)],
+    ) -> Result<(Option<Proxy>, Option<Proxy>), Code> {
+        let easy = easy(texts, numbers);
+        let settings = easy.0.settings.borrow();
+        choose(&settings, &scheme, "host.test", &Environment::default()).map_err(|e| e.code())
+    }
+
+    fn proxy(scheme: Scheme, text: &str, numbers: &[(O, i64)]) -> Result<Proxy, Code> {
+        chosen(scheme, &[(O::Proxy, text)], numbers).map(|(_, proxy)| proxy.unwrap())
+    }
+
+    #[test]
+    fn variables_are_looked_at_in_order() {
+        let rows: [(_, _, &[&str], _); 10] = [
+            ("CURLOPT_PROXY(3): http_proxy", Scheme::Http, &["http_proxy", "all_proxy"], Some("http_proxy")),
+            ("CVE-2016-5385: HTTP_PROXY may be a field's", Scheme::Http, &["HTTP_PROXY"], None),
+            (
+                "CURLOPT_PROXY(3): https_proxy",
+                Scheme::Https,
+                &["HTTPS_PROXY", "https_proxy"],
+                Some("https_proxy"),
+            ),
+            ("CURLOPT_PROXY(3): HTTPS_PROXY", Scheme::Https, &["HTTPS_PROXY"], Some("HTTPS_PROXY")),
+            ("CURLOPT_PROXY(3): ws falls back on http", Scheme::Ws, &["http_proxy"], Some("http_proxy")),
+            ("CURLOPT_PROXY(3): wss falls back on https", Scheme::Wss, &["https_proxy"], Some("https_proxy")),
+            (
+                "CURLOPT_PROXY(3): WSS_PROXY goes first",
+                Scheme::Wss,
+                &["https_proxy", "WSS_PROXY"],
+                Some("WSS_PROXY"),
+            ),
+            ("CURLOPT_PROXY(3): ftp_proxy", Scheme::Ftp, &["ftp_proxy", "ALL_PROXY"], Some("ftp_proxy")),
+            ("CURLOPT_PROXY(3): FTP_PROXY", Scheme::Ftp, &["FTP_PROXY"], Some("FTP_PROXY")),
+            (
+                "CURLOPT_PROXY(3): all_proxy goes before ALL_PROXY",
+                Scheme::Imap,
+                &["ALL_PROXY", "all_proxy"],
+                Some("all_proxy"),
+            ),
+        ];
+        for (name, scheme, set, wanted) in rows {
+            let get = |name: &str| set.contains(&name).then(|| name.as_bytes().to_vec());
+            let found = proxy_variable(&scheme, get);
+            assert_eq!(found.as_deref(), wanted.map(str::as_bytes), "{name}");
+        }
+        let empty = proxy_variable(&Scheme::Http, |name| {
+            Some(if name == "http_proxy" { Vec::new() } else { b"x".to_vec() })
+        });
+        assert_eq!(empty.as_deref(), Some(&b"x"[..]), "CURLOPT_PROXY(3): an empty variable names none");
+    }
+
+    #[test]
+    fn the_scheme_of_a_proxy_names_its_kind() {
+        let rows = [
+            ("CURLOPT_PROXY(3): none", "p.test", ProxyKind::Http, 1080),
+            ("CURLOPT_PROXY(3): http", "http://p.test", ProxyKind::Http, 1080),
+            ("CURLOPT_PROXY(3): https", "https://p.test", ProxyKind::Https, 443),
+            ("CURLOPT_PROXY(3): socks4", "socks4://p.test", ProxyKind::Socks4, 1080),
+            ("CURLOPT_PROXY(3): socks4a", "socks4a://p.test", ProxyKind::Socks4a, 1080),
+            ("CURLOPT_PROXY(3): socks5", "socks5://p.test", ProxyKind::Socks5, 1080),
+            ("CURLOPT_PROXY(3): socks5h", "socks5h://p.test", ProxyKind::Socks5h, 1080),
+            ("CURLOPT_PROXY(3): a port", "socks5h://p.test:9", ProxyKind::Socks5h, 9),
+        ];
+        for (name, text, kind, port) in rows {
+            let found = proxy(Scheme::Http, text, &[]).unwrap();
+            assert_eq!((found.kind, &found.host[..], found.port), (kind, "p.test", port), "{name}");
+            assert_eq!(found.tls.is_some(), kind == ProxyKind::Https, "{name}");
+        }
+        let failed = proxy(Scheme::Http, "ldap://p.test", &[]).err();
+        assert_eq!(failed, Some(Code::CouldntConnect), "CURLOPT_PROXY(3): a scheme that no proxy has");
+    }
+
+    #[test]
+    fn the_type_counts_for_a_proxy_without_a_scheme() {
+        let rows = [
+            ("CURLOPT_PROXYTYPE(3): HTTP", "p.test", CURLPROXY_HTTP, ProxyKind::Http),
+            ("CURLOPT_PROXYTYPE(3): HTTP/1.0", "p.test", CURLPROXY_HTTP_1_0, ProxyKind::Http10),
+            ("CURLOPT_PROXYTYPE(3): HTTPS2", "p.test", CURLPROXY_HTTPS2, ProxyKind::Https2),
+            ("CURLOPT_PROXYTYPE(3): SOCKS5", "p.test", CURLPROXY_SOCKS5, ProxyKind::Socks5),
+            ("CURLOPT_PROXYTYPE(3): SOCKS5 by name", "p.test", CURLPROXY_SOCKS5_HOSTNAME, ProxyKind::Socks5h),
+            (
+                "CURLOPT_PROXYTYPE(3): a scheme is stronger",
+                "socks4://p.test",
+                CURLPROXY_HTTP,
+                ProxyKind::Socks4,
+            ),
+            (
+                "CURLOPT_PROXYTYPE(3): of https it chooses the version",
+                "https://p.test",
+                CURLPROXY_HTTPS2,
+                ProxyKind::Https2,
+            ),
+            ("CURLOPT_PROXYTYPE(3): of http, too", "http://p.test", CURLPROXY_HTTP_1_0, ProxyKind::Http10),
+        ];
+        for (name, text, number, wanted) in rows {
+            let found = proxy(Scheme::Http, text, &[(O::Proxytype, number)]).unwrap();
+            assert_eq!(found.kind, wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_port_of_a_proxy_is_the_urls_then_the_options() {
+        let rows = [
+            ("CURLOPT_PROXYPORT(3): not set", "p.test", 0, 1080),
+            ("CURLOPT_PROXYPORT(3)", "p.test", 8080, 8080),
+            ("CURLOPT_PROXYPORT(3): the URL's goes first", "p.test:3128", 8080, 3128),
+            ("CURLOPT_PROXY(3): https has 443", "https://p.test", 0, 443),
+        ];
+        for (name, text, option, wanted) in rows {
+            let numbers: Vec<_> = (option > 0).then_some((O::Proxyport, option)).into_iter().collect();
+            assert_eq!(proxy(Scheme::Http, text, &numbers).unwrap().port, wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn tunnels_carry_what_a_proxy_cannot_be_asked_for() {
+        let through = [(O::Httpproxytunnel, 1)];
+        let rows: [(_, _, _, &[(O, i64)], _); 9] = [
+            ("RFC 9110 §7.7: http is forwarded", Scheme::Http, "p.test", &[], false),
+            ("RFC 9110 §9.3.6: https is tunnelled", Scheme::Https, "p.test", &[], true),
+            ("CURLOPT_HTTPPROXYTUNNEL(3)", Scheme::Http, "p.test", &through, true),
+            ("CURLOPT_PROXY(3): ftp is forwarded", Scheme::Ftp, "p.test", &[], false),
+            ("CURLOPT_HTTPPROXYTUNNEL(3): ftp", Scheme::Ftp, "p.test", &through, true),
+            ("RFC 9110 §9.3.6: mail is tunnelled", Scheme::Imap, "p.test", &[], true),
+            ("RFC 6455 §4.1: a WebSocket is tunnelled", Scheme::Ws, "p.test", &[], true),
+            ("RFC 1928 §3: SOCKS needs none", Scheme::Https, "socks5://p.test", &[], false),
+            (
+                "RFC 9114 §4.4: HTTP/3 is a tunnel always",
+                Scheme::Http,
+                "https://p.test",
+                &[(O::Proxytype, CURLPROXY_HTTPS3)],
+                true,
+            ),
+        ];
+        for (name, scheme, text, numbers, wanted) in rows {
+            let found = proxy(scheme, text, numbers).unwrap();
+            assert_eq!(found.tunnel, wanted, "{name}");
+            assert_eq!(found.forwards(), !wanted && !found.kind.is_socks(), "{name}");
+        }
+    }
+
+    #[test]
+    fn hosts_on_the_list_are_reached_without_the_proxy() {
+        let rows = [
+            ("CURLOPT_NOPROXY(3): the host", "host.test", false),
+            ("CURLOPT_NOPROXY(3): its domain", ".test", false),
+            ("CURLOPT_NOPROXY(3): all", "*", false),
+            ("CURLOPT_NOPROXY(3): others", "a.test,b.test", true),
+            ("CURLOPT_NOPROXY(3): a name that ends alike", "ost.test", true),
+            ("CURLOPT_NOPROXY(3): none", "", true),
+        ];
+        for (name, list, wanted) in rows {
+            let found = chosen(Scheme::Http, &[(O::Proxy, "p.test"), (O::Noproxy, list)], &[]).unwrap();
+            assert_eq!(found.1.is_some(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn options_silence_the_environment() {
+        let of = |texts: &[(O, &str)], proxy: Option<&str>, no_proxy: Option<&str>| {
+            let easy = easy(texts, &[]);
+            let bytes = |text: &str| text.as_bytes().to_vec();
+            let environment = Environment { proxy: proxy.map(bytes), no_proxy: no_proxy.map(bytes) };
+            assert_eq!(environment.names_proxy(), proxy.is_some());
+            let settings = easy.0.settings.borrow();
+            let found = choose(&settings, &Scheme::Http, "host.test", &environment).unwrap().1;
+            found.map(|proxy| proxy.host)
+        };
+        let p = |text: &str| Some(text.to_owned());
+        assert_eq!(of(&[], Some("e.test"), None), p("e.test"), "CURLOPT_PROXY(3): the environment");
+        assert_eq!(of(&[(O::Proxy, "")], Some("e.test"), None), None, "CURLOPT_PROXY(3): an empty text");
+        assert_eq!(of(&[(O::Proxy, "o.test")], Some("e.test"), None), p("o.test"), "CURLOPT_PROXY(3)");
+        assert_eq!(of(&[], Some("e.test"), Some("host.test")), None, "CURLOPT_NOPROXY(3): no_proxy");
+        let own = of(&[(O::Noproxy, "")], Some("e.test"), Some("host.test"));
+        assert_eq!(own, p("e.test"), "CURLOPT_NOPROXY(3): an empty text overrides no_proxy");
+    }
+
+    #[test]
+    fn a_pre_proxy_speaks_socks() {
+        let kinds = |pre: &str, proxy: &str| {
+            let texts = [(O::PreProxy, pre), (O::Proxy, proxy)];
+            chosen(Scheme::Http, &texts, &[]).map(|(pre, proxy)| (pre.map(|p| p.kind), proxy.map(|p| p.kind)))
+        };
+        use ProxyKind::{Http, Socks4, Socks5};
+        let rows = [
+            ("CURLOPT_PRE_PROXY(3)", "socks5://a", "http://b", Ok((Some(Socks5), Some(Http)))),
+            ("CURLOPT_PRE_PROXY(3): SOCKS4 unless named", "a", "http://b", Ok((Some(Socks4), Some(Http)))),
+            ("CURLOPT_PRE_PROXY(3): alone it is the proxy", "socks5://a", "", Ok((None, Some(Socks5)))),
+            ("CURLOPT_PRE_PROXY(3): two of SOCKS", "socks5://a", "socks4://b", Ok((None, Some(Socks4)))),
+            ("CURLOPT_PRE_PROXY(3): HTTP", "http://a", "http://b", Err(Code::CouldntResolveProxy)),
+        ];
+        for (name, pre, proxy, wanted) in rows {
+            assert_eq!(kinds(pre, proxy), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_login_in_the_url_stands_for_itself() {
+        let of = |text: &str| {
+            let texts = [(O::Proxy, text), (O::Proxyusername, "o"), (O::Proxypassword, "q")];
+            let found = chosen(Scheme::Http, &texts, &[]).unwrap().1.unwrap();
+            let part = |part: Option<Vec<u8>>| part.map(|part| String::from_utf8(part).unwrap());
+            (part(found.user), part(found.password))
+        };
+        let some = |text: &str| Some(text.to_owned());
+        let rows = [
+            ("CURLOPT_PROXYUSERNAME(3)", "p.test", (some("o"), some("q"))),
+            ("CURLOPT_PROXY(3): a login", "u:p@p.test", (some("u"), some("p"))),
+            ("CURLOPT_PROXY(3): encoded", "u%40x:p%3a@p.test", (some("u@x"), some("p:"))),
+            ("CURLOPT_PROXY(3): a user alone has no password", "u@p.test", (some("u"), None)),
+            ("CURLOPT_PROXY(3): an empty one is nobody", "@p.test", (None, None)),
+        ];
+        for (name, text, wanted) in rows {
+            assert_eq!(of(text), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn proxies_are_named_with_their_port() {
+        let rows = [
+            ("RFC 9110 §7.2", "p.test:8080", "p.test:8080"),
+            ("RFC 3986 §3.2.2: brackets", "[::1]:8080", "[::1]:8080"),
+            ("CURLOPT_PROXY(3): the default port, too", "p.test", "p.test:1080"),
+        ];
+        for (name, text, wanted) in rows {
+            assert_eq!(proxy(Scheme::Http, text, &[]).unwrap().authority(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn datagrams_need_a_proxy_that_knows_upgrades() {
+        let rows = [
+            ("RFC 9298 §3: HTTP/1.1", "http://p.test", CURLPROXY_HTTP, true),
+            ("RFC 9298 §3: HTTP/1.0 knows no upgrade", "http://p.test", CURLPROXY_HTTP_1_0, false),
+            ("RFC 9298 §3: SOCKS", "socks5://p.test", CURLPROXY_HTTP, false),
+            ("RFC 9298 §3: HTTP/3", "https://p.test", CURLPROXY_HTTPS3, true),
+        ];
+        for (name, text, number, wanted) in rows {
+            let found = proxy(Scheme::Https, text, &[(O::Proxytype, number)]).unwrap();
+            assert_eq!(found.may_take_datagrams(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn header_lines_for_a_proxy_are_its_own_when_separate() {
+        let lines = |number| own_lines(&easy(&[], &[(O::Headeropt, number)]).0.settings.borrow());
+        assert_eq!(lines(CURLHEADER_UNIFIED), O::Httpheader, "CURLOPT_HEADEROPT(3): unified");
+        let separate = tables::constant::CURLHEADER_SEPARATE;
+        assert_eq!(lines(separate), O::Proxyheader, "CURLOPT_HEADEROPT(3): separate");
+    }
+
+    #[test]
+    fn a_unix_socket_is_a_socks_proxy_on_localhost() {
+        let rows = [
+            ("CURLOPT_PROXY(3): a path", "socks5h://localhost/run/s", true),
+            ("CURLOPT_PROXY(3): no path", "socks5h://localhost", false),
+            ("CURLOPT_PROXY(3): another host", "socks5h://p.test/run/s", false),
+            ("CURLOPT_PROXY(3): HTTP", "http://localhost/run/s", false),
+        ];
+        for (name, text, wanted) in rows {
+            assert_eq!(proxy(Scheme::Http, text, &[]).unwrap().unix.is_some(), wanted, "{name}");
+        }
+    }
 }

@@ -63,6 +63,38 @@ mod tests {
     use super::*;
 
     #[test]
+    fn pieces_are_a_sixteenth_of_a_second() {
+        let rows = [
+            ("CURLOPT_MAX_RECV_SPEED_LARGE(3): no limit", 0, 4096, 4096),
+            ("CURLOPT_MAX_RECV_SPEED_LARGE(3): 1,600 a second", 1600, 4096, 100),
+            ("CURLOPT_MAX_RECV_SPEED_LARGE(3): the buffer is smaller", 1 << 30, 4096, 4096),
+            ("CURLOPT_MAX_RECV_SPEED_LARGE(3): at least one byte", 1, 4096, 1),
+            ("CURLOPT_MAX_RECV_SPEED_LARGE(3): a number that is none", -5, 4096, 4096),
+        ];
+        for (name, limit, room, wanted) in rows {
+            assert_eq!(RateLimit::new(limit).piece(room), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_burst_after_silence_is_granted() {
+        let t0 = Instant::now();
+        let mut limit = RateLimit::new(100);
+        assert_eq!(limit.moved(100, t0), Some(t0 + Duration::from_secs(1)), "the clock begins");
+        let later = t0 + Duration::from_secs(5);
+        assert_eq!(limit.moved(300, later), None, "what was granted meanwhile");
+        assert_eq!(limit.moved(200, later), Some(t0 + Duration::from_secs(6)), "and no more");
+    }
+
+    #[test]
+    fn a_huge_amount_makes_no_endless_wait() {
+        let t0 = Instant::now();
+        let mut limit = RateLimit::new(1);
+        let due = limit.moved(usize::MAX, t0).unwrap();
+        assert_eq!(due - t0, Duration::from_secs(u64::from(u32::MAX)), "136 years at most");
+    }
+
+    #[test]
     fn waits_for_the_average() {
         let t0 = Instant::now();
         let mut r = RateLimit::new(1000);

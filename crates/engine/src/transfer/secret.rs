@@ -111,6 +111,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn proxies_of_one_place_differ_by_kind() {
+        let at = |kind, host: &str, port| Peer::proxy(kind, host, port);
+        let secret = Secret::of(at(ProxyKind::Http, "p.test", 80), 1);
+        let rows = [
+            ("CURLOPT_PROXYUSERPWD(3): the proxy", at(ProxyKind::Http, "P.TEST", 80), true),
+            ("CURLOPT_PROXYTYPE(3): in clear instead of TLS", at(ProxyKind::Https, "p.test", 80), false),
+            ("CURLOPT_PROXYPORT(3): another port", at(ProxyKind::Http, "p.test", 81), false),
+            ("CURLOPT_PROXY(3): another host", at(ProxyKind::Http, "q.test", 80), false),
+            (
+                "CURLOPT_USERPWD(3): the server there",
+                Peer::server(&Url::parse(b"http://p.test/", 0).unwrap()),
+                false,
+            ),
+        ];
+        for (name, peer, wanted) in rows {
+            assert_eq!(secret.for_peer(&peer).is_some(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_changed_by_naming_its_peer() {
+        let peer = Peer::proxy(ProxyKind::Http, "p.test", 80);
+        let mut secret = Secret::of(peer.clone(), 1);
+        let other = Peer::proxy(ProxyKind::Http, "q.test", 80);
+        assert!(secret.for_peer_mut(&other).is_none(), "RFC 7616 §3.3: a nonce of another's");
+        *secret.for_peer_mut(&peer).unwrap() = 2;
+        assert_eq!(secret.for_peer(&peer), Some(&2), "RFC 7616 §3.3: a nonce that has been used");
+        assert_eq!((peer.host(), peer.origin().port), ("p.test", 80), "the place that is shown");
+    }
+
+    #[test]
     fn only_the_peer_itself_learns_it() {
         let peer = |url: &str| Peer::server(&Url::parse(url.as_bytes(), 0).unwrap());
         let secret = Secret::of(peer("http://a.example/x"), 1);

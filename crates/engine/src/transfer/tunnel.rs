@@ -127,7 +127,7 @@ async fn connect_tunnel(
         note_request(t, &head);
         tunnel.send(head.text()).await.map_err(|e| send_failed(&e))?;
         let mut reply = reply(t, &mut tunnel, goal).await?;
-        if reply.cut_off && (!proves || reply.challenges.is_empty()) {
+        if reply.is_aborted(proves) {
             return Err(aborted());
         }
         status = reply.status;
@@ -141,7 +141,7 @@ async fn connect_tunnel(
         if !another_round(t, proxy, &reply, &mut steps).await? {
             break;
         }
-        if !reply.keep_alive || !ended {
+        if !reply.serves_again(ended) {
             t.easy.note(|| "Connect me again please".to_owned());
             return Ok(None);
         }
@@ -457,6 +457,17 @@ async fn reply(t: &Connector, tunnel: &mut TunnelFilter, goal: For) -> Result<Re
 }
 
 impl Reply {
+    /// Returns whether the proxy closed within its head, and said nothing that another round could answer.
+    fn is_aborted(&self, proves: bool) -> bool {
+        self.cut_off && (!proves || self.challenges.is_empty())
+    }
+
+    /// Returns whether another request can be sent on this connection. `ended` says that the body was read to
+    /// its end.
+    fn serves_again(&self, ended: bool) -> bool {
+        self.keep_alive && ended
+    }
+
     fn field(&mut self, t: &Handles, goal: For, field: &HeaderLine<'_>) -> Result<()> {
         let status = self.status;
         let bodiless = status / 100 == 2 && goal == For::Bytes || status == 101;
@@ -571,4 +582,103 @@ pub async fn send_haproxy(
     t.easy.trace("haproxy", || "the first line goes out".to_owned());
     t.easy.note(|| format!("added HAProxy header: {}", String::from_utf8_lossy(&line).trim_end()));
     filter.write_all(&line).await.map_err(|e| send_failed(&e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::{Unstarted, transfer};
+
+    /// The reply with this status after these fields.
+    fn reply(t: &Unstarted, goal: For, status: u16, fields: &[&str]) -> Result<Reply, Code> {
+        let mut reply = Reply { status, keep_alive: true, ..Reply::default() };
+        for field in fields {
+            let line = HeaderLine::parse(field.as_bytes()).unwrap();
+            reply.field(t, goal, &line).map_err(|e| e.code())?;
+        }
+        Ok(reply)
+    }
+
+    #[test]
+    fn bytes_flow_after_a_success_and_datagrams_after_an_upgrade() {
+        let t = transfer("https://h/", &[], &[]);
+        let upgrade: &[&str] = &["Upgrade: connect-udp\r\n"];
+        let rows: [(_, _, _, &[&str], _); 7] = [
+            ("RFC 9110 §9.3.6: 200", For::Bytes, 200, &[], true),
+            ("RFC 9110 §9.3.6: any 2xx", For::Bytes, 204, &[], true),
+            ("RFC 9110 §9.3.6: 407", For::Bytes, 407, &[], false),
+            ("RFC 9110 §15.2: an interim reply refuses, as in curl", For::Bytes, 100, &[], false),
+            ("RFC 9298 §3.3: 101", For::Datagrams, 101, upgrade, true),
+            ("RFC 9298 §3.3: to something else", For::Datagrams, 101, &["Upgrade: h2c\r\n"], false),
+            ("RFC 9298 §3.3: a success is none in HTTP/1.1", For::Datagrams, 200, upgrade, false),
+        ];
+        for (name, goal, status, fields, wanted) in rows {
+            assert_eq!(goal.stands(&reply(&t, goal, status, fields).unwrap()), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_tunnel_has_no_body() {
+        let t = transfer("https://h/", &[], &[]);
+        let of = |status, fields: &[&str]| {
+            reply(&t, For::Bytes, status, fields).map(|reply| (reply.length, reply.chunked))
+        };
+        let (length, chunked) = ("Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n");
+        let rows: [(_, _, &[&str], _); 6] = [
+            ("RFC 9110 §9.3.6: a length with 200", 200, &[length], Ok((None, false))),
+            ("RFC 9110 §9.3.6: chunks with 200", 200, &[chunked], Ok((None, false))),
+            ("RFC 9110 §15.5.8: a length with 407", 407, &[length], Ok((Some(9), false))),
+            ("RFC 9110 §15.5.8: chunks with 407", 407, &[chunked], Ok((None, true))),
+            (
+                "RFC 9110 §8.6: what follows the digits",
+                407,
+                &["Content-Length: 9x\r\n"],
+                Ok((Some(9), false)),
+            ),
+            ("RFC 9110 §8.6: no number", 407, &["Content-Length: x\r\n"], Err(Code::WeirdServerReply)),
+        ];
+        for (name, status, fields, wanted) in rows {
+            assert_eq!(of(status, fields), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn another_round_needs_a_connection_that_stays() {
+        let rows = [
+            ("RFC 9112 §9.3: it stays", true, true, true),
+            ("RFC 9112 §9.6: the proxy closes", false, true, false),
+            ("RFC 9112 §6.3: the body has no end", true, false, false),
+        ];
+        for (name, keep_alive, ended, wanted) in rows {
+            let reply = Reply { status: 407, keep_alive, ..Reply::default() };
+            assert_eq!(reply.serves_again(ended), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_breaks_off_may_still_be_a_challenge() {
+        let challenges = vec![b"NTLM TlRM".to_vec()];
+        let rows = [
+            ("RFC 9112 §8: whole", false, true, Vec::new(), false),
+            ("[MS-NTHT] §3.1.5.1: a challenge within a login", true, true, challenges.clone(), false),
+            ("RFC 9112 §8: nothing of use", true, true, Vec::new(), true),
+            ("RFC 9112 §8: nobody has asked", true, false, challenges, true),
+        ];
+        for (name, cut_off, proves, challenges, wanted) in rows {
+            let reply = Reply { status: 407, cut_off, challenges, ..Reply::default() };
+            assert_eq!(reply.is_aborted(proves), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn datagrams_are_asked_for_by_a_path() {
+        let rows = [
+            ("RFC 9298 §2: a name", "h.test", "/.well-known/masque/udp/h.test/443/"),
+            ("RFC 9298 §2: an address", "::1", "/.well-known/masque/udp/%3A%3A1/443/"),
+            ("RFC 9298 §2: a zone", "fe80::1%1", "/.well-known/masque/udp/fe80%3A%3A1%251/443/"),
+        ];
+        for (name, host, wanted) in rows {
+            assert_eq!(udp_path(host, 443), wanted, "{name}");
+        }
+    }
 }

@@ -183,3 +183,53 @@ impl Custom {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::{lines, transfer};
+
+    fn custom(own: &[&str], for_proxy: &[&str]) -> Custom {
+        let t = transfer("http://h/", &[], &[]);
+        Custom::told(&t, lines(own), lines(for_proxy))
+    }
+
+    #[test]
+    fn lines_replace_remove_or_blank_a_field() {
+        // Whether the field is named, its value, and whether it is sent without one.
+        let rows: [(_, &str, (bool, Option<&[u8]>, bool)); 6] = [
+            ("CURLOPT_HTTPHEADER(3): a value", "Accept: x", (true, Some(b"x"), false)),
+            ("CURLOPT_HTTPHEADER(3): in any case", "aCCEPT: x", (true, Some(b"x"), false)),
+            ("CURLOPT_HTTPHEADER(3): removed", "Accept:", (true, None, false)),
+            ("CURLOPT_HTTPHEADER(3): blank", "Accept;", (true, None, true)),
+            ("CURLOPT_HTTPHEADER(3): another field", "Accept-Language: x", (false, None, false)),
+            ("CURLOPT_HTTPHEADER(3): no field", "Accept", (false, None, false)),
+        ];
+        for (name, line, wanted) in rows {
+            let custom = custom(&[line], &[]);
+            let found = (custom.names("Accept"), custom.value("Accept"), custom.blanks("Accept"));
+            assert_eq!(found, wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_with_a_value_counts() {
+        let custom = custom(&["Host:", "Host: a", "Host: b"], &[]);
+        assert_eq!(custom.value("Host"), Some(&b"a"[..]), "CURLOPT_HTTPHEADER(3)");
+        assert_eq!(custom.behind_colon("Host"), Some(&b" a"[..]), "CURLOPT_AWS_SIGV4(3): as it stands there");
+        assert_eq!(custom.pairs(), [(&b"Host"[..], &b"a"[..]), (b"Host", b"b")], "what adds something");
+    }
+
+    #[test]
+    fn lines_for_a_proxy_stand_for_fields_of_the_proxy_alone() {
+        let custom = custom(&["X: 1"], &["User-Agent: p", "Proxy-Connection: close"]);
+        let rows = [
+            ("CURLOPT_PROXYHEADER(3): a field of the proxy", "Proxy-Connection", true),
+            ("CURLOPT_PROXYHEADER(3): one of the request", "User-Agent", false),
+            ("CURLOPT_HTTPHEADER(3)", "X", true),
+        ];
+        for (name, field, wanted) in rows {
+            assert_eq!(custom.names(field), wanted, "{name}");
+        }
+    }
+}

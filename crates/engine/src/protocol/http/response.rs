@@ -625,11 +625,106 @@ fn content_length(t: &Transfer, body: Body) -> Result<()> {
 }
 
 fn append_list(list: &mut Vec<u8>, more: &[u8]) {
-    if more.is_empty() {
-        return;
-    }
-    if !list.is_empty() {
+    if !list.is_empty() && !more.is_empty() {
         list.extend_from_slice(b", ");
     }
     list.extend_from_slice(more);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::transfer;
+
+    #[test]
+    fn codings_of_several_fields_are_one_list() {
+        let rows: [(_, &[&[u8]], &[u8]); 4] = [
+            ("RFC 9110 §8.4: one field", &[b"gzip"], b"gzip"),
+            ("RFC 9110 §5.3: two fields", &[b"br", b"gzip"], b"br, gzip"),
+            ("RFC 9110 §5.6.1: an empty one", &[b"", b"gzip", b""], b"gzip"),
+            ("RFC 9110 §8.4: none", &[], b""),
+        ];
+        for (name, values, wanted) in rows {
+            let mut list = Vec::new();
+            values.iter().for_each(|value| append_list(&mut list, value));
+            assert_eq!(list, wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_reply_leads_to_one_place() {
+        let with = |interim: Option<&[u8]>, values: &[&[u8]]| {
+            let mut response = Response::default();
+            response.rare.interim_location = interim.map(<[u8]>::to_vec);
+            let read = values.iter().try_for_each(|value| response.location(value));
+            read.map(|()| response.rare.location.clone()).map_err(|e| e.code())
+        };
+        let weird = Err(Code::WeirdServerReply);
+        let rows: [(_, Option<&[u8]>, &[&[u8]], _); 5] = [
+            ("RFC 9110 §10.2.2: one", None, &[b"/a"], Ok(Some(b"/a".to_vec()))),
+            ("RFC 9110 §10.2.2: said twice", None, &[b"/a", b"/a"], Ok(Some(b"/a".to_vec()))),
+            ("RFC 9110 §10.2.2: two places", None, &[b"/a", b"/b"], weird.clone()),
+            ("RFC 9110 §15.2: an interim reply named it", Some(b"/a"), &[b"/a"], Ok(Some(b"/a".to_vec()))),
+            ("RFC 9110 §15.2: an interim reply named another", Some(b"/b"), &[b"/a"], weird),
+        ];
+        for (name, interim, values, wanted) in rows {
+            assert_eq!(with(interim, values), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn heads_are_bounded_together() {
+        let of = |before: i64, total, part| {
+            let t = transfer("http://h/", &[], &[]);
+            t.easy.0.info.borrow_mut().header_size = before;
+            check_size(&t, total, part).map_err(|e| e.code())
+        };
+        let bad = Err(Code::RecvError);
+        let rows = [
+            ("CVE-2023-38039: just within", 0, MAX_HEADS, 1, Ok(())),
+            ("CVE-2023-38039: heads of one request", 0, MAX_HEADS + 1, 1, bad),
+            ("CVE-2023-38039: of all redirects, just within", MAX_ALL_HEADS as i64 - 1, 1, 1, Ok(())),
+            ("CVE-2023-38039: of all redirects", MAX_ALL_HEADS as i64, 1, 1, bad),
+        ];
+        for (name, before, total, part, wanted) in rows {
+            assert_eq!(of(before, total, part), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_length_that_overflows_fails_only_against_a_limit() {
+        let of = |limit, body| {
+            let t = transfer("http://h/", &[], &[(O::MaxfilesizeLarge, limit)]);
+            let checked = content_length(&t, body).map_err(|e| e.code());
+            let announced = t.easy.0.info.borrow().announced;
+            (checked, announced)
+        };
+        let overflow = Body { overflow: true, ..Body::default() };
+        let nine = Body { length: Some(9), ..Body::default() };
+        assert_eq!(of(0, nine), (Ok(()), 9), "RFC 9110 §8.6: a length");
+        assert_eq!(of(0, overflow), (Ok(()), -1), "RFC 9110 §8.6: more than fits is not known");
+        assert_eq!(of(5, overflow).0, Err(Code::FilesizeExceeded), "CURLOPT_MAXFILESIZE(3)");
+    }
+
+    #[test]
+    fn faults_of_a_head_have_codes() {
+        let rows = [
+            (
+                "RFC 9112 §4: HTTP/2 in the wrong place",
+                Fault::Status(BadStatus::Major(2)),
+                Code::WeirdServerReply,
+            ),
+            (
+                "RFC 9112 §2.3: a version that nobody has",
+                Fault::Status(BadStatus::Major(7)),
+                Code::UnsupportedProtocol,
+            ),
+            ("RFC 9112 §5: no colon", Fault::NoColon, Code::WeirdServerReply),
+            ("RFC 9110 §8.6: a length that is none", Fault::Length, Code::WeirdServerReply),
+            ("RFC 2326 §7.1: no status line of RTSP", Fault::NotRtsp, Code::WeirdServerReply),
+        ];
+        for (name, fault, wanted) in rows {
+            assert_eq!(bad(fault).code(), wanted, "{name}");
+        }
+    }
 }

@@ -354,3 +354,213 @@ fn scheme_of(challenge: &Challenge) -> Option<Scheme> {
     ];
     SCHEMES.into_iter().find(|(name, _)| challenge.is(name)).map(|(_, scheme)| scheme)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tables::constant::{CURLAUTH_ANY, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_NEGOTIATE};
+    use wire::url::Url;
+
+    const NONCE: &[u8] = b"Digest realm=\"r\", nonce=\"n\", qop=\"auth\"";
+    const STALE: &[u8] = b"Digest realm=\"r\", nonce=\"m\", qop=\"auth\", stale=true";
+
+    fn peer(url: &str) -> Peer {
+        Peer::server(&Url::parse(url.as_bytes(), 0).unwrap())
+    }
+
+    /// A conversation with `http://h/`, as user "u" with password "p".
+    struct Talk {
+        side: Side,
+        steps: Steps,
+        peer: Peer,
+        login: Secret<Login>,
+        bearer: Secret<Text>,
+    }
+
+    impl Talk {
+        fn new(wanted: u64) -> Talk {
+            let mut side = Side::default();
+            side.begin(wanted);
+            let peer = peer("http://h/");
+            let login = Login { user: b"u".to_vec(), password: b"p".to_vec() };
+            let login = Secret::of(peer.clone(), login);
+            let bearer = Secret::of(peer.clone(), Text::from(&b"token"[..]));
+            Talk { side, steps: Steps::default(), peer, login, bearer }
+        }
+
+        /// The value of the field for a request to this peer, up to its first blank and equals sign.
+        fn says_to(&mut self, peer: &Peer, custom: bool) -> Option<String> {
+            let ask = Ask {
+                peer,
+                login: Some(&self.login),
+                bearer: Some(&self.bearer),
+                method: b"GET",
+                uri: b"/x?y",
+                custom,
+            };
+            let value = self.side.answer(&ask, &mut self.steps).unwrap().value?;
+            Some(String::from_utf8(value).unwrap())
+        }
+
+        fn says(&mut self) -> Option<String> {
+            let peer = self.peer.clone();
+            self.says_to(&peer, false)
+        }
+
+        fn hears(&mut self, challenges: &[&[u8]]) -> Heard {
+            let values: Vec<Vec<u8>> = challenges.iter().map(|value| value.to_vec()).collect();
+            let peer = self.peer.clone();
+            self.side.challenged(&values, &peer, &mut self.steps)
+        }
+    }
+
+    #[test]
+    fn one_scheme_alone_proves_unasked() {
+        let rows = [
+            ("RFC 7617 §2: Basic", CURLAUTH_BASIC, Some("Basic dTpw")),
+            ("RFC 6750 §2.1: Bearer", CURLAUTH_BEARER, Some("Bearer token")),
+            ("RFC 7616 §3.3: Digest needs a nonce", CURLAUTH_DIGEST, None),
+            ("CURLOPT_HTTPAUTH(3): of several none is chosen yet", CURLAUTH_ANY, None),
+            ("CURLOPT_HTTPAUTH(3): none", 0, None),
+        ];
+        for (name, wanted, value) in rows {
+            let mut talk = Talk::new(wanted);
+            assert_eq!(talk.says().as_deref(), value, "{name}");
+            assert_eq!(talk.side.asks(), wanted == CURLAUTH_DIGEST, "{name}: sent to be challenged");
+        }
+    }
+
+    #[test]
+    fn the_most_secure_scheme_of_both_sides_is_picked() {
+        let basic: &[u8] = b"Basic realm=\"r\"";
+        let rows: [(_, _, &[&[u8]], _); 5] = [
+            ("RFC 9110 §11.3: Digest before Basic", CURLAUTH_ANY, &[basic, NONCE], Some(Scheme::Digest)),
+            (
+                "RFC 9110 §11.3: one field, two challenges",
+                CURLAUTH_ANY,
+                &[b"Basic realm=r, NTLM"],
+                Some(Scheme::Ntlm),
+            ),
+            ("CURLOPT_HTTPAUTH(3): what is wanted", CURLAUTH_BASIC, &[basic, NONCE], Some(Scheme::Basic)),
+            ("RFC 9110 §11.3: nothing in common", CURLAUTH_BASIC, &[NONCE], None),
+            ("RFC 9110 §11.3: an unknown scheme", CURLAUTH_ANY, &[b"Hawk x"], None),
+        ];
+        for (name, wanted, challenges, scheme) in rows {
+            let mut talk = Talk::new(wanted);
+            let heard = talk.hears(challenges);
+            assert_eq!(talk.side.pick(heard.usable), scheme.is_some(), "{name}");
+            assert_eq!(talk.side.scheme(), scheme, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_second_nonce_helps_only_if_the_first_was_stale() {
+        let mut talk = Talk::new(CURLAUTH_DIGEST);
+        let first = talk.hears(&[NONCE]);
+        assert!(!first.problem && talk.side.pick(first.usable), "RFC 7616 §3.3");
+        assert!(talk.says().unwrap().starts_with("Digest username=\"u\""), "RFC 7616 §3.4");
+        assert!(talk.hears(&[NONCE]).problem, "RFC 7616 §3.3: refused");
+        assert!(!talk.hears(&[STALE]).problem || talk.side.unpicked != 0, "RFC 7616 §3.3: stale");
+        let mut stale = Talk::new(CURLAUTH_DIGEST);
+        let first = stale.hears(&[NONCE]);
+        stale.side.pick(first.usable);
+        stale.says();
+        assert!(!stale.hears(&[STALE]).problem, "RFC 7616 §3.3: stale");
+    }
+
+    #[test]
+    fn what_was_sent_unasked_and_refused_is_a_problem() {
+        let mut talk = Talk::new(CURLAUTH_BASIC);
+        talk.says();
+        let heard = talk.hears(&[b"Basic realm=\"r\""]);
+        assert_eq!((heard.problem, heard.usable, heard.offered), (true, 0, CURLAUTH_BASIC), "RFC 7617 §2");
+        let mut unsaid = Talk::new(CURLAUTH_BASIC);
+        assert!(!unsaid.hears(&[b"Basic realm=\"r\""]).problem, "RFC 9110 §11.3: nothing was said yet");
+    }
+
+    #[test]
+    fn another_peer_gets_no_proof() {
+        let other = peer("http://other/");
+        let rows = [("RFC 7617 §2", CURLAUTH_BASIC), ("RFC 6750 §5.3", CURLAUTH_BEARER)];
+        for (name, wanted) in rows {
+            assert_eq!(Talk::new(wanted).says_to(&other, false), None, "{name}: CVE-2018-1000007's like");
+        }
+        let mut talk = Talk::new(CURLAUTH_DIGEST);
+        let heard = talk.hears(&[NONCE]);
+        talk.side.pick(heard.usable);
+        assert_eq!(talk.says_to(&other, false), None, "RFC 7616 §3.3: a nonce is its server's");
+    }
+
+    #[test]
+    fn a_field_of_the_application_stands_instead() {
+        let own = peer("http://h/");
+        assert_eq!(Talk::new(CURLAUTH_BASIC).says_to(&own, true), None, "CURLOPT_HTTPHEADER(3): Basic");
+        assert_eq!(Talk::new(CURLAUTH_BEARER).says_to(&own, true), None, "CURLOPT_HTTPHEADER(3): Bearer");
+        let mut talk = Talk::new(CURLAUTH_DIGEST);
+        let heard = talk.hears(&[NONCE]);
+        talk.side.pick(heard.usable);
+        assert!(talk.says_to(&own, true).is_some(), "RFC 7616 §3.4: Digest goes beside it, as in curl");
+    }
+
+    #[test]
+    fn connections_belong_to_users_of_schemes_that_bind() {
+        let rows = [
+            ("RFC 7617 §2: Basic", CURLAUTH_BASIC, Binding::Nobody),
+            ("[MS-NTHT] §3.1.5.1: NTLM", CURLAUTH_NTLM, Binding::User(Scheme::Ntlm)),
+            ("RFC 4559 §4: Negotiate", CURLAUTH_NEGOTIATE, Binding::User(Scheme::Negotiate)),
+            ("CURLOPT_HTTPAUTH(3): NTLM among others", CURLAUTH_ANY, Binding::Perhaps(Scheme::Ntlm)),
+            ("CURLOPT_HTTPAUTH(3): none", 0, Binding::Nobody),
+        ];
+        for (name, wanted, binding) in rows {
+            assert_eq!(Talk::new(wanted).side.binding(), binding, "{name}");
+        }
+        let mut settled = Talk::new(CURLAUTH_ANY);
+        settled.side.pick(CURLAUTH_DIGEST);
+        assert_eq!(settled.side.binding(), Binding::Nobody, "RFC 7616 §3.3: Digest was picked");
+    }
+
+    #[test]
+    fn a_barred_or_lost_scheme_is_not_used() {
+        let mut barred = Talk::new(CURLAUTH_BASIC);
+        barred.side.permit(Scheme::Basic, false);
+        assert_eq!(barred.side.scheme(), None, "CURLOPT_HTTPAUTH(3): not for this peer");
+        barred.side.permit(Scheme::Basic, true);
+        assert_eq!(barred.side.scheme(), Some(Scheme::Basic), "CURLOPT_HTTPAUTH(3): again");
+        let mut lost = Talk::new(CURLAUTH_NEGOTIATE | CURLAUTH_BASIC);
+        lost.side.lose(Scheme::Negotiate);
+        assert!(!lost.side.wants(Scheme::Negotiate) && lost.says().is_none(), "RFC 4559 §4: no ticket");
+        let heard = lost.hears(&[b"Negotiate", b"Basic realm=\"r\""]);
+        assert!(lost.side.pick(heard.usable) && lost.side.uses(Scheme::Basic), "RFC 9110 §11.3: the other");
+    }
+
+    #[test]
+    fn digest_of_internet_explorer_leaves_out_the_query() {
+        let uri = |bits| {
+            let mut talk = Talk::new(bits);
+            let heard = talk.hears(&[NONCE]);
+            talk.side.pick(heard.usable);
+            let value = talk.says().unwrap();
+            value.split("uri=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+        };
+        assert_eq!(uri(CURLAUTH_DIGEST), "/x?y", "RFC 7616 §3.4.3");
+        assert_eq!(uri(CURLAUTH_DIGEST_IE), "/x", "CURLOPT_HTTPAUTH(3): CURLAUTH_DIGEST_IE");
+    }
+
+    #[test]
+    fn challenges_are_told_apart_by_name() {
+        let values = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
+        let rows: [(_, &[&str], _); 4] = [
+            ("RFC 9110 §11.3: two fields", &["Basic realm=r", "NTLM"], CURLAUTH_BASIC | CURLAUTH_NTLM),
+            ("RFC 9110 §11.1: in any case", &["bAsIc realm=r"], CURLAUTH_BASIC),
+            ("RFC 9110 §11.3: unknown", &["Hawk x=y"], 0),
+            ("RFC 9110 §11.3: none", &[], 0),
+        ];
+        for (name, texts, wanted) in rows {
+            assert_eq!(schemes_offered(&values(texts)), wanted, "{name}");
+        }
+        let token = |texts: &[&str]| negotiate_token(&values(texts));
+        assert_eq!(token(&["NTLM", "Negotiate YWJj"]), Some(b"YWJj".to_vec()), "RFC 4559 §4.1: a token");
+        assert_eq!(token(&["Negotiate"]), Some(Vec::new()), "RFC 4559 §4.1: the first round");
+        assert_eq!(token(&["Basic realm=r"]), None, "RFC 4559 §4.1: not offered");
+    }
+}

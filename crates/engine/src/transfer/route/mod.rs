@@ -98,3 +98,61 @@ impl Route {
         lines.iter().filter_map(permitted).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::{lines, transfer};
+
+    const OWN: [&str; 4] = ["Authorization: x", "COOKIE: a=b", "X-Auth: y", "Authorization-Info: z"];
+
+    fn permitted(to: Option<&str>, unrestricted: bool) -> usize {
+        let mut t = transfer("https://a.test/", &[], &[(O::UnrestrictedAuth, unrestricted.into())]);
+        if let Some(to) = to {
+            t.follow(Url::parse(to.as_bytes(), 0).unwrap());
+        }
+        t.permitted_lines(&lines(&OWN)).len()
+    }
+
+    #[test]
+    fn secret_lines_go_to_the_first_server_alone() {
+        let rows = [
+            ("CURLOPT_HTTPHEADER(3): the first server", None, false, 4),
+            ("CURLOPT_HTTPHEADER(3): another path of it", Some("https://a.test/x"), false, 4),
+            ("CVE-2018-1000007: another host", Some("https://b.test/"), false, 2),
+            ("CVE-2022-27774: another port", Some("https://a.test:444/"), false, 2),
+            ("CVE-2022-27774: another scheme", Some("http://a.test/"), false, 2),
+            ("CURLOPT_UNRESTRICTED_AUTH(3)", Some("https://b.test/"), true, 4),
+        ];
+        for (name, to, unrestricted, wanted) in rows {
+            assert_eq!(permitted(to, unrestricted), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn another_origin_is_known_by_scheme_host_and_port() {
+        let rows = [
+            ("RFC 6454 §4: the same", "https://a.test/y", false),
+            ("RFC 6454 §4: the port said", "https://a.test:443/y", false),
+            ("RFC 6454 §4: in other letters", "https://A.TEST/", false),
+            ("RFC 6454 §4: another host", "https://b.test/", true),
+            ("RFC 6454 §4: another port", "https://a.test:444/", true),
+            ("RFC 6454 §4: another scheme", "http://a.test/", true),
+        ];
+        for (name, to, wanted) in rows {
+            let mut t = transfer("https://a.test/x", &[], &[]);
+            t.follow(Url::parse(to.as_bytes(), 0).unwrap());
+            assert_eq!(t.other_origin, wanted, "{name}");
+            assert_eq!(t.easy.0.info.borrow().redirect_count, 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn infos_name_the_url_of_the_request() {
+        let t = transfer("ftps://h/x", &[], &[]);
+        t.note_url();
+        let info = t.easy.0.info.borrow();
+        assert_eq!((info.scheme, info.protocol), ("ftps", Scheme::Ftps.bit() as i64), "CURLINFO_SCHEME(3)");
+        assert_eq!(info.effective_url.as_deref(), Some(&b"ftps://h/x"[..]), "CURLINFO_EFFECTIVE_URL(3)");
+    }
+}

@@ -204,3 +204,116 @@ pub enum Quic {
     Second,
     Only,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::transfer;
+    use tables::EasyOption as O;
+    use tables::constant::{
+        CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
+        CURL_HTTP_VERSION_2TLS, CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY,
+    };
+
+    fn plan(url: &str, version: i64) -> Plan {
+        Plan::clone(&transfer(url, &[], &[(O::HttpVersion, version)]).plan().unwrap())
+    }
+
+    fn offer(plan: &Plan) -> String {
+        plan.tls.as_ref().map_or_else(String::new, |tls| tls.alpn.join(" "))
+    }
+
+    #[test]
+    fn quic_is_tried_where_http3_is_offered() {
+        let rows = [
+            ("CURL_HTTP_VERSION_1_1", "https://h/", CURL_HTTP_VERSION_1_1, Quic::No),
+            ("CURL_HTTP_VERSION_3", "https://h/", CURL_HTTP_VERSION_3, Quic::First),
+            ("CURL_HTTP_VERSION_3ONLY", "https://h/", CURL_HTTP_VERSION_3ONLY, Quic::Only),
+            ("RFC 9114 §3.1: http", "http://h/", CURL_HTTP_VERSION_3, Quic::No),
+        ];
+        for (name, url, version, wanted) in rows {
+            assert_eq!(plan(url, version).quic(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_https_record_places_http3() {
+        let heeding = |version, named: &[&str]| {
+            let named: Vec<Vec<u8>> = named.iter().map(|name| name.as_bytes().to_vec()).collect();
+            plan("https://h/", version).heeding(&named).map(|plan| offer(&plan))
+        };
+        let both = CURL_HTTP_VERSION_2TLS;
+        let some = |text: &str| Some(text.to_owned());
+        let rows: [(_, _, &[&str], _); 5] = [
+            ("RFC 9460 §7.1: HTTP/3 first", both, &["h3", "h2"], some("h3 h2 http/1.1")),
+            ("RFC 9460 §7.1: HTTP/3 last", both, &["h2", "h3"], some("h2 http/1.1 h3")),
+            ("RFC 9460 §7.1: not named, and not asked for", both, &["h2"], None),
+            ("RFC 9460 §7.1: not named, but asked for", CURL_HTTP_VERSION_3, &["h2"], some("h2 http/1.1 h3")),
+            ("RFC 9460 §7.1: a record without ALPN", both, &[], None),
+        ];
+        for (name, version, named, wanted) in rows {
+            assert_eq!(heeding(version, named), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn tcp_and_quic_have_offers_of_their_own() {
+        let plan = plan("https://h/", CURL_HTTP_VERSION_3);
+        let by = |transport| plan.tls_by(transport).unwrap().alpn.join(" ");
+        assert_eq!(by(Transport::Tcp), "h2 http/1.1", "RFC 9114 §3.1: h3 is not for TCP");
+        assert_eq!(by(Transport::Udp), "h3", "RFC 9001 §8.1: nor others for QUIC");
+    }
+
+    #[test]
+    fn without_http2_nothing_of_it_is_left() {
+        let rows = [
+            ("RFC 9113 §3.2: ALPN", "https://h/", CURL_HTTP_VERSION_2TLS),
+            ("RFC 9114 §3.1: HTTP/3", "https://h/", CURL_HTTP_VERSION_3ONLY),
+            ("RFC 9113 §3.3: prior knowledge", "http://h/", CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE),
+            ("RFC 7540 §3.2: an upgrade", "http://h/", CURL_HTTP_VERSION_2_0),
+        ];
+        for (name, url, version) in rows {
+            let before = plan(url, version);
+            assert!(before.may_have_streams(), "{name}");
+            let after = before.without_http2();
+            assert!(!after.may_have_streams() && after.quic() == Quic::No, "{name}");
+            assert_ne!(after.identity, before.identity, "{name}: another connection");
+            assert_eq!(offer(&after), if url.starts_with("https") { "http/1.1" } else { "" }, "{name}");
+        }
+    }
+
+    #[test]
+    fn hosts_stand_as_they_were_written() {
+        let rows: [(_, Option<&[u8]>, _, _); 4] = [
+            ("RFC 3986 §3.2.2: letters", Some(b"Host.Test"), "host.test", "Host.Test"),
+            ("RFC 3986 §3.2.2: brackets", Some(b"[::1]"), "::1", "::1"),
+            (
+                "RFC 5890 §2.3: an international name",
+                Some("b\u{fc}cher.test".as_bytes()),
+                "xn--bcher-kva.test",
+                "xn--bcher-kva.test",
+            ),
+            ("RFC 3986 §3.2.2: none", None, "host.test", "host.test"),
+        ];
+        for (name, host, ascii, wanted) in rows {
+            assert_eq!(written(host, ascii), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn kept_replies_know_no_alternative_service() {
+        let plan = plan("https://h/", CURL_HTTP_VERSION_2TLS);
+        let mut identity = Identity::clone(&plan.identity);
+        identity.connect_to = Some(net::identity::Origin::new("b.test", 444));
+        let led = Plan { identity: identity.into(), ..plan.clone() };
+        let versions = (wire::altsvc::Alpn::H2, wire::altsvc::Alpn::H2);
+        let to = Alternative { host: "b.test".into(), port: 444, versions, elsewhere: true };
+        let alternative = Plan { alternative: Some(to), ..led.clone() };
+        assert_eq!(alternative.of_replies(), plan.of_replies(), "RFC 7838 §2: it answers for its origin");
+        assert_ne!(
+            led.of_replies(),
+            plan.of_replies(),
+            "CURLOPT_CONNECT_TO(3): another place is another server"
+        );
+    }
+}

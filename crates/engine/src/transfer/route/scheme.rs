@@ -42,3 +42,94 @@ pub fn check_scheme(t: &Route) -> Result<()> {
         _ => check_url(t),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::transfer;
+    use wire::url::{Url, flag};
+
+    /// The code and the text for a URL, and for a redirect to another.
+    fn checked(url: &str, to: Option<&str>, texts: &[(O, &str)]) -> Result<(), (Code, String)> {
+        let mut t = transfer(url, texts, &[]);
+        if let Some(to) = to {
+            t.follow(Url::parse(to.as_bytes(), flag::NON_SUPPORT_SCHEME).unwrap());
+        }
+        check_scheme(&t).map_err(|e| (e.code(), e.message().to_owned()))
+    }
+
+    #[test]
+    fn schemes_have_to_be_known_and_built() {
+        let refused = |text: &str| Err((Code::UnsupportedProtocol, text.to_owned()));
+        let rows = [
+            ("CURLOPT_URL(3): http", "http://h/", Ok(())),
+            ("CURLOPT_URL(3): in capitals", "HTTP://h/", Ok(())),
+            ("CURLOPT_URL(3): unknown", "nonesuch://h/", refused("Protocol \"nonesuch\" not supported")),
+            (
+                "CURLOPT_PROXY(3): a proxy's",
+                "socks5://h/",
+                refused("Protocol \"socks5\" is not for transfers"),
+            ),
+            ("CURLOPT_URL(3): not built", "rtmp://h/", refused("Protocol \"rtmp\" not supported")),
+        ];
+        for (name, url, wanted) in rows {
+            assert_eq!(checked(url, None, &[]), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn allowed_schemes_differ_after_a_redirect() {
+        let disabled = |name: &str, after: &str| {
+            Err((Code::UnsupportedProtocol, format!("Protocol \"{name}\" is disabled{after}")))
+        };
+        let https = [(O::ProtocolsStr, "https")];
+        let wider = [(O::RedirProtocolsStr, "http,file")];
+        let rows: [(_, _, _, &[(O, &str)], _); 8] = [
+            ("CURLOPT_PROTOCOLS_STR(3)", "http://h/", None, &https, disabled("http", "")),
+            ("CURLOPT_PROTOCOLS_STR(3): allowed", "https://h/", None, &https, Ok(())),
+            (
+                "CURLOPT_PROTOCOLS_STR(3): after a redirect, too",
+                "https://h/",
+                Some("http://h/"),
+                &https,
+                disabled("http", " (in redirect)"),
+            ),
+            ("CURLOPT_REDIR_PROTOCOLS_STR(3): ftp by default", "http://h/", Some("ftp://h/"), &[], Ok(())),
+            (
+                "CURLOPT_REDIR_PROTOCOLS_STR(3): file never by default",
+                "http://h/",
+                Some("file:///x"),
+                &[],
+                disabled("file", " (in redirect)"),
+            ),
+            (
+                "CURLOPT_REDIR_PROTOCOLS_STR(3): sftp neither",
+                "http://h/",
+                Some("sftp://h/"),
+                &[],
+                disabled("sftp", " (in redirect)"),
+            ),
+            (
+                "CURLOPT_REDIR_PROTOCOLS_STR(3): file if asked for",
+                "http://h/",
+                Some("file:///x"),
+                &wider,
+                Ok(()),
+            ),
+            ("CURLOPT_REDIR_PROTOCOLS_STR(3): says nothing of the first", "https://h/", None, &wider, Ok(())),
+        ];
+        for (name, url, to, texts, wanted) in rows {
+            assert_eq!(checked(url, to, texts), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn logins_with_control_octets_are_refused_where_they_stand_in_lines() {
+        let bad = |url| checked(url, None, &[]).err().map(|(code, _)| code);
+        assert_eq!(bad("http://u%0a:p@h/"), None, "RFC 7617 §2: HTTP encodes a login");
+        assert_eq!(bad("ws://u%0a:p@h/"), None, "RFC 6455 §4.1: so does a WebSocket");
+        assert_eq!(bad("ftp://u%0a:p@h/"), Some(Code::UrlMalformat), "RFC 959 §5.3: a line break");
+        assert_eq!(bad("imap://u:p%0d@h/"), Some(Code::UrlMalformat), "RFC 9051 §9: in a password");
+        assert_eq!(bad("dict://u%09:p@h/"), Some(Code::UrlMalformat), "RFC 2229 §2.2: any control octet");
+    }
+}

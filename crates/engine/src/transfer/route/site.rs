@@ -126,3 +126,103 @@ impl Route {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::{lines, transfer};
+
+    #[test]
+    fn a_host_field_of_the_application_names_the_site_of_cookies() {
+        let name = |field: &str, to: Option<&str>| {
+            let mut t = transfer("http://a.test/", &[], &[]);
+            t.easy.0.settings.borrow_mut().set_list(O::Httpheader, Some(lines(&[field]))).unwrap();
+            if let Some(to) = to {
+                t.follow(Url::parse(to.as_bytes(), 0).unwrap());
+            }
+            String::from_utf8(t.site_name()).unwrap()
+        };
+        let rows = [
+            ("RFC 6265 §5.1.3: the URL's", "X: y", None, "a.test"),
+            ("CURLOPT_HTTPHEADER(3): Host", "Host: b.test", None, "b.test"),
+            ("CURLOPT_HTTPHEADER(3): with a port", "Host: b.test:80", None, "b.test"),
+            ("CURLOPT_HTTPHEADER(3): an address", "Host: [::1]:80", None, "::1"),
+            ("CURLOPT_HTTPHEADER(3): removed", "Host:", None, "a.test"),
+            (
+                "CURLOPT_HTTPHEADER(3): not for another origin",
+                "Host: b.test",
+                Some("http://c.test/"),
+                "c.test",
+            ),
+        ];
+        for (row, field, to, wanted) in rows {
+            assert_eq!(name(field, to), wanted, "{row}");
+        }
+    }
+
+    #[test]
+    fn cookies_go_back_to_the_site_that_set_them() {
+        let mut t = transfer("https://a.test/dir/x", &[(O::Cookiefile, "")], &[]);
+        crate::stores::begin(t.easy.0.keeper()).unwrap();
+        t.cookie_received(b"plain=1");
+        t.cookie_received(b"safe=2; Secure; Path=/");
+        t.cookie_received(b"foreign=3; Domain=b.test");
+        let sent = |t: &Route| t.cookies_to_send(None).map(|field| String::from_utf8(field).unwrap());
+        assert_eq!(sent(&t).as_deref(), Some("plain=1; safe=2"), "RFC 6265 §5.4: longer paths first");
+        let rows = [
+            ("RFC 6265 §5.1.4: another path", "https://a.test/", Some("safe=2")),
+            ("RFC 6265 §5.4: not without TLS", "http://a.test/dir/x", Some("plain=1")),
+            ("RFC 6265 §5.1.3: a subdomain was not meant", "https://x.a.test/dir/", None),
+            ("RFC 6265 §5.3: nobody sets another's", "https://b.test/dir/", None),
+        ];
+        for (name, to, wanted) in rows {
+            t.follow(Url::parse(to.as_bytes(), 0).unwrap());
+            assert_eq!(sent(&t).as_deref(), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn without_an_engine_only_the_applications_cookies_go() {
+        let t = transfer("http://a.test/", &[], &[]);
+        t.cookie_received(b"a=1");
+        assert_eq!(t.cookies_to_send(None), None, "CURLOPT_COOKIEFILE(3): not asked for");
+        assert_eq!(t.cookies_to_send(Some(b"b=2")), Some(b"b=2".to_vec()), "CURLOPT_COOKIE(3)");
+    }
+
+    #[test]
+    fn strict_hosts_are_believed_over_tls_alone() {
+        let upgraded = |heard_at: &str, on: i64| {
+            let mut t = transfer(heard_at, &[], &[(O::HstsCtrl, on)]);
+            t.strictness_received(b"max-age=1000; includeSubDomains");
+            t.follow(Url::parse(b"http://x.a.test:8080/y", 0).unwrap());
+            t.upgrade().unwrap();
+            String::from_utf8(url_text(&t.url)).unwrap()
+        };
+        let plain = "http://x.a.test:8080/y";
+        assert_eq!(
+            upgraded("https://a.test/", 1),
+            "https://x.a.test:8080/y",
+            "RFC 6797 §8.3: the port stays"
+        );
+        assert_eq!(upgraded("http://a.test/", 1), plain, "RFC 6797 §8.1: not without TLS");
+        assert_eq!(upgraded("https://a.test/", 0), plain, "CURLOPT_HSTS_CTRL(3): off");
+        assert_eq!(upgraded("https://b.test/", 1), plain, "RFC 6797 §8.2: another host");
+    }
+
+    #[test]
+    fn alternative_services_are_believed_over_tls_alone() {
+        let named = |url: &str, ctrl: i64, ask: (&str, u16)| {
+            let t = transfer(url, &[], &[(O::AltsvcCtrl, ctrl)]);
+            t.alternative_received(11, b"h2=\"alt.test:444\"");
+            let offer = ["h2".to_owned(), "http/1.1".to_owned()];
+            t.alternative(ask.0, ask.1, &offer, false).map(|to| (to.host, to.port, to.elsewhere))
+        };
+        let h2 = tables::constant::CURLALTSVC_H2;
+        let found = Some(("alt.test".to_owned(), 444, true));
+        assert_eq!(named("https://a.test/", h2, ("a.test", 443)), found, "RFC 7838 §3");
+        assert_eq!(named("http://a.test/", h2, ("a.test", 80)), None, "RFC 7838 §2.1: without TLS");
+        assert_eq!(named("https://a.test/", h2, ("b.test", 443)), None, "RFC 7838 §2: another origin");
+        let h1 = tables::constant::CURLALTSVC_H1;
+        assert_eq!(named("https://a.test/", h1, ("a.test", 443)), None, "CURLOPT_ALTSVC_CTRL(3)");
+    }
+}

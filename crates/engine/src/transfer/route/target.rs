@@ -135,3 +135,51 @@ pub fn follow(easy: &EasyState, other: &EasyState) {
     let known = other.memories.of::<Last>().borrow().clone();
     *easy.memories.of::<Last>().borrow_mut() = known;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::{easy, transfer};
+
+    #[test]
+    fn the_host_field_leaves_out_the_usual_port() {
+        let rows: [(_, _, &[u8]); 7] = [
+            ("RFC 9110 §7.2: the default port", "http://h:80/", b"h"),
+            ("RFC 9110 §7.2: another", "http://h:8080/", b"h:8080"),
+            ("RFC 9110 §7.2: https", "https://h:443/", b"h"),
+            ("RFC 9110 §7.2: the other scheme's", "https://h:80/", b"h:80"),
+            ("RFC 9110 §7.2: in the letters that were given", "http://Host.Test/", b"Host.Test"),
+            ("RFC 9110 §7.2: an address", "http://[::1]:81/", b"[::1]:81"),
+            ("RFC 9110 §7.2: a forwarded FTP URL", "ftp://h/", b"h:21"),
+        ];
+        for (name, url, wanted) in rows {
+            assert_eq!(transfer(url, &[], &[]).url.host_field().unwrap(), wanted, "{name}");
+        }
+        let international = transfer("http://b\u{fc}cher.test/", &[], &[]);
+        assert_eq!(international.url.host_field().unwrap(), b"xn--bcher-kva.test", "RFC 5891 §4.4");
+    }
+
+    #[test]
+    fn the_text_of_a_url_is_kept_where_it_says_the_same() {
+        let rows: [(_, &str, &str); 3] = [
+            ("CURLINFO_EFFECTIVE_URL(3): as given", "http://h/x", "http://h/x"),
+            ("CURLINFO_EFFECTIVE_URL(3): a path is added", "http://h", "http://h/"),
+            ("CURLINFO_EFFECTIVE_URL(3): a scheme is added", "h/x", "http://h/x"),
+        ];
+        for (name, url, wanted) in rows {
+            assert_eq!(&*transfer(url, &[], &[]).url.text, wanted.as_bytes(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_handle_parses_its_url_once() {
+        let easy = easy(&[(O::Url, "http://h/a")], &[]);
+        let one = first(&easy.0).unwrap();
+        assert!(Rc::ptr_eq(&one, &first(&easy.0).unwrap()), "nothing has changed");
+        easy.set_text(O::Url, Some(b"http://h/b")).unwrap();
+        let beside = first(&easy.0).unwrap();
+        assert!(Rc::ptr_eq(&one.peer, &beside.peer), "another path: the server is known");
+        easy.set_text(O::Url, Some(b"http://i/b")).unwrap();
+        assert!(!Rc::ptr_eq(&one.peer, &first(&easy.0).unwrap().peer), "another host");
+    }
+}
