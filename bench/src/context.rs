@@ -1,5 +1,5 @@
-//! What every row needs: the compared libraries and tools, the built programs, a certificate authority, a
-//! directory.
+//! The environment of every row: the compared libraries and tools, the built programs, a certificate
+//! authority, a directory.
 
 use std::io;
 use std::path::{Path, PathBuf};

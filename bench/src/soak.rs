@@ -23,7 +23,7 @@ const WARM_UP: f64 = 0.4;
 /// counts of connections wander.
 const MORE: f64 = 1.1;
 
-/// What is recorded, next to the time.
+/// A recorded figure, next to the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Column {
     name: &'static str,

@@ -1,7 +1,5 @@
-//! What programs in Perl and PHP gain. The same script runs on each libcurl, in turn, next to the language's
-//! own clients.
-//!
-//! Figures are per request, without the start of the interpreter; perl and php count their own CPU time.
+//! Programs in Perl and PHP. The same script runs on each libcurl, in turn, next to the language's own
+//! clients.
 
 use std::io;
 use std::process::Command;

@@ -32,7 +32,7 @@ use crate::report;
 pub struct Row {
     /// By which it is chosen.
     pub name: &'static str,
-    /// What a user does.
+    /// The user's task.
     pub about: &'static str,
     /// The limit for comparison: what would be as fast as possible.
     pub limit: &'static str,

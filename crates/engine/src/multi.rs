@@ -124,7 +124,7 @@ pub struct MultiState {
     pub sessions: SessionStore,
     pub(crate) limits: Cell<Limits>,
     pub(crate) streams: Streams,
-    /// What protocols remember about servers.
+    /// The protocols' records about servers.
     pub(crate) memories: Memories,
     pub(crate) for_easy: bool,
     /// Storage for heads, from one exchange to the next.

@@ -131,7 +131,7 @@ impl Drop for Running {
     }
 }
 
-/// What follows a head: body, then the end.
+/// The parts after a head: body, then the end.
 pub(super) enum Piece {
     Body(Vec<u8>),
     End(Metrics, Vec<u8>),

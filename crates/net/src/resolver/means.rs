@@ -35,7 +35,7 @@ pub enum Source {
 #[derive(Clone)]
 pub struct Services {
     pub servers: Rc<dyn NameServers>,
-    /// Their answer is waited for, however long it takes.
+    /// Whether the look-up waits for their reply, however long it takes.
     pub required: bool,
     /// A record of whether these servers answer, if it is kept.
     pub silence: Option<Arc<Silence>>,
@@ -76,26 +76,26 @@ impl Means {
         }
     }
 
-    /// The same, asking these.
+    /// Returns a copy that asks these servers for addresses.
     pub fn with_servers(self, servers: Rc<dyn NameServers>) -> Means {
         Means { addresses: Source::Servers(servers), ..self }
     }
 
-    /// Who was asked for HTTPS records has answered.
+    /// Records that the servers have replied to the query for HTTPS records.
     pub(super) fn heard_of_services(&self) {
         if let Some(silence) = self.services.as_ref().and_then(|services| services.silence.as_ref()) {
             silence.answered();
         }
     }
 
-    /// Who was asked for HTTPS records has not, for as long as anybody waited.
+    /// Records that the servers have not replied to it in time.
     pub(super) fn missed_services(&self, now: Instant) {
         if let Some(silence) = self.services.as_ref().and_then(|services| services.silence.as_ref()) {
             silence.unanswered(now);
         }
     }
 
-    /// Uses the cache as whoever shares it demands.
+    /// Uses the cache inside the sharer's wrapper.
     pub(super) fn cached<R>(&self, work: impl FnOnce(&ResolveCache) -> R) -> R {
         let Some(around) = &self.around else { return work(&self.cache) };
         let (mut work, mut result) = (Some(work), None);

@@ -1,9 +1,9 @@
-//! Commands on a control connection before they are needed, when the user allows it (`FtpPipelining::Ahead`):
-//! the next passive port (EPSV) at the end of a file, whose own 226 nobody waits for either. Both replies are
-//! read by the next transfer on that connection, or when another one to the same server looks at those that
-//! are idle; the data connection to the port is opened then, and waits.
+//! Commands that are sent before they are needed, if the user allows it (`FtpPipelining::Ahead`): at the end
+//! of a file EPSV asks for the next passive port, and the transfer ends without waiting for its own 226. The
+//! next transfer on that connection reads both replies, or another one to the same server when it checks the
+//! idle connections; the data connection to the port is then opened and kept.
 //!
-//! EPSV is never sent while a file is on its way: there are servers that end the transfer for it (pyftpdlib).
+//! EPSV is never sent during a transfer: some servers abort the transfer (pyftpdlib).
 
 use std::collections::VecDeque;
 
@@ -12,10 +12,10 @@ use runtime::Socket;
 use wire::ftp::reply::Reply;
 use wire::http1::LineBuffer;
 
-/// A reply that is still to come.
+/// A reply that has not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owed {
-    /// 226 for a file that came whole, by its announced size.
+    /// 226 for a file that is complete by its announced size.
     Confirmation,
     /// 229
     Passive,
@@ -24,31 +24,31 @@ pub enum Owed {
 /// Commands sent ahead on a control connection, and their replies.
 #[derive(Default)]
 pub struct Ahead {
-    /// Replies that are still to come, in their order.
+    /// Replies that have not arrived, in order.
     pub owed: VecDeque<Owed>,
-    /// Bytes of them that have come.
+    /// Received bytes of the replies.
     pub received: LineBuffer,
-    /// The data connection that they lead to.
+    /// The data connection from the replies.
     pub early: Option<Early>,
-    /// The server did not like to be asked.
+    /// Whether the server refused the command.
     pub refused: bool,
 }
 
 /// A data connection before it is needed.
 pub enum Early {
-    /// The server waits there.
+    /// The server listens on this port.
     Port(u16),
-    /// On its way, without a reactor.
+    /// A socket that connects, without a reactor.
     Opening(Socket),
 }
 
 impl Ahead {
-    /// A reply that nobody waits for now.
+    /// Records a reply that the next transfer will read.
     pub fn owe(&mut self, reply: Owed) {
         self.owed.push_back(reply);
     }
 
-    /// Takes a reply that has come.
+    /// Processes a received reply.
     pub fn take(&mut self, owed: Owed, reply: &Reply) {
         if owed == Owed::Passive {
             let port = (reply.code == 229).then(|| reply.extended_passive()).flatten().and_then(Result::ok);
@@ -57,7 +57,7 @@ impl Ahead {
         }
     }
 
-    /// Returns how far the connection is, for the pool.
+    /// Returns the connection's state for the pool.
     pub fn rank(&self) -> net::Ahead {
         match &self.early {
             _ if !self.owed.is_empty() => net::Ahead::Asked,

@@ -1,4 +1,5 @@
-//! Control connections with commands sent ahead: how a transfer goes on with one, and leaves one.
+//! Use of control connections with commands sent ahead: how a transfer continues on one, and how it leaves
+//! one.
 
 use tables::{Code, EasyOption as O};
 
@@ -11,13 +12,14 @@ use crate::error::{Result, Retry};
 use crate::transfer::Transfer;
 
 impl Control {
-    /// Goes on where the last transfer on this connection left.
+    /// Restores the state that the last transfer left on this connection.
     pub fn resume(&mut self) {
         let ahead = &mut self.session.ahead;
         self.dialogue.go_on(std::mem::take(&mut ahead.received), ahead.owed.len());
     }
 
-    /// Whether the next transfer can go on: every reply is in, but for those that it will read itself.
+    /// Returns whether the next transfer can continue: all replies were read, except those that it will read
+    /// itself.
     pub fn can_be_kept(&self) -> bool {
         match self.session.ahead.owed.len() {
             0 => self.dialogue.in_step(),
@@ -25,13 +27,13 @@ impl Control {
         }
     }
 
-    /// Leaves what is needed to go on.
+    /// Stores the state for the next transfer.
     pub fn suspend(&mut self) {
         self.session.ahead.received = self.dialogue.take_received();
         self.dialogue.whole.connection().ahead = self.session.ahead.rank();
     }
 
-    /// Reads the replies to what was asked ahead. A connection on which they do not come is given up for
+    /// Reads the replies to the commands sent ahead. If they do not arrive, the connection is replaced by
     /// another.
     pub async fn settle(&mut self, t: &mut Transfer) -> Result<()> {
         while let Some(owed) = self.session.ahead.owed.pop_front() {
@@ -46,7 +48,7 @@ impl Control {
         Ok(())
     }
 
-    /// The early data connection, if there is one and it is of use.
+    /// Returns the early data connection, if there is a usable one.
     pub async fn take_early(&mut self, t: &mut Transfer) -> Result<Option<Early>> {
         self.settle(t).await?;
         let early = self.session.ahead.early.take();
@@ -56,7 +58,7 @@ impl Control {
         }))
     }
 
-    /// Asks for the next passive port. To be called at the end of a file.
+    /// Asks for the next passive port at the end of a file.
     pub async fn ask_ahead(&mut self, t: &mut Transfer) {
         let ahead = &self.session.ahead;
         let v6 = self.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6());

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::receive_failed;
 
-/// CURLOPT_NOBODY: what the server says about the file, as header lines.
+/// CURLOPT_NOBODY: outputs the server's data about the file as header lines.
 pub async fn describe(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     if place.location.file.is_some() {
         describe_file(t, control, place).await?;
@@ -44,7 +44,7 @@ async fn describe_file(t: &mut Transfer, control: &mut Control, place: &Place) -
     Ok(())
 }
 
-/// A header line that curl makes up; it is output as a body is. The application may pause at any.
+/// Writes a header line in curl's format, as part of the body. The application may pause at any.
 async fn line(t: &mut Transfer, text: &str) -> Result<()> {
     t.note_first_byte();
     t.flow.writer.header(text.as_bytes(), true)?;
@@ -58,7 +58,7 @@ async fn size(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<
 /// Fetches a file.
 pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     let data = data::open(t, control, b"RETR", place.file()).await?;
-    // curl ends here, and well (case 1449).
+    // Here curl ends successfully (case 1449).
     let Ok(span) = Span::of(t) else { return Ok(()) };
     let fetched = fetch(t, control, place, &span, data).await;
     give_up(t, control, &span, &fetched).await;
@@ -102,7 +102,7 @@ async fn fetch(
     receive(t, control, data, Wanted { size, most: span.most, text, late: false }).await
 }
 
-/// After a transfer that wanted part of a file and came to no data, the server is told all the same to stop.
+/// Stops the server also after a partial transfer that received no data.
 async fn give_up(t: &mut Transfer, control: &mut Control, span: &Span, fetched: &Result<()>) {
     let ended = Ended {
         limited: span.most.is_some(),
@@ -116,8 +116,8 @@ async fn give_up(t: &mut Transfer, control: &mut Control, span: &Span, fetched: 
     }
 }
 
-/// The server, which goes on sending, is told to stop. How it answers, once or twice, differs: only a new connection is in
-/// step again.
+/// Stops a server that goes on sending. It replies once or twice, so that the connection cannot be used
+/// again.
 async fn stop(t: &mut Transfer, control: &mut Control, data: Option<Box<dyn Filter>>) -> Result<()> {
     control.dialogue.send(t, b"ABOR").await?;
     data.into_iter().for_each(|mut data| data.retire());
@@ -131,7 +131,7 @@ fn sizes_mean_nothing(t: &Transfer, place: &Place) -> bool {
     decide::sizes_mean_nothing(place.data_type, t.on(O::IgnoreContentLength))
 }
 
-/// The size that the reply to RETR tells.
+/// Returns the size in the reply to RETR.
 pub fn announced(t: &Transfer, place: &Place, reply: &Reply) -> Option<u64> {
     (!sizes_mean_nothing(t, place)).then(|| reply.announced_size()).flatten()
 }
@@ -139,7 +139,7 @@ pub fn announced(t: &Transfer, place: &Place, reply: &Reply) -> Option<u64> {
 /// Fetches a listing.
 pub async fn list(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     let verb = list_verb(t.text(O::Customrequest).as_deref(), place.names_only);
-    // A server that wants to be told beforehand is told of a named file even where its folder is listed, as by curl.
+    // Like curl, sends PRET for a named file even if its directory is listed.
     let data = match place.file() {
         b"" => data::open(t, control, &verb, b"").await?,
         file => data::open(t, control, b"RETR", file).await?,
@@ -171,7 +171,7 @@ async fn fetch_list(
     receive(t, control, data, Wanted { size: None, most: span.most, text: true, late: false }).await
 }
 
-/// A listing for ourselves, given to `take` as it comes.
+/// Lists a directory for internal use and passes the data to `take`.
 pub async fn list_for_us(
     t: &mut Transfer,
     control: &mut Control,
@@ -209,7 +209,7 @@ fn list_argument(place: &Place, t: &Transfer) -> Option<Vec<u8>> {
     directory::list_argument(place.method, place.pattern.is_some(), &path)
 }
 
-/// Moves the data to the application, then reads what the server thinks of it.
+/// Moves the data to the application, then reads the server's confirmation.
 pub async fn receive(
     t: &mut Transfer,
     control: &mut Control,
@@ -239,14 +239,14 @@ pub async fn receive(
     decide::confirmed(&control.last_reply(t).await?)
 }
 
-/// What is to come over a data connection.
+/// The expected data of a data connection.
 pub struct Wanted {
-    /// How much; until the end when unknown.
+    /// Its size; `None` if it ends with the connection.
     pub size: Option<u64>,
-    /// No more than that, of which the server knows nothing.
+    /// Most of it that is read; the server does not know this limit.
     pub most: Option<u64>,
-    /// Line ends become this system's.
+    /// Whether line ends are converted to this system's.
     pub text: bool,
-    /// When it came whole, the server's confirmation is left to the next transfer.
+    /// Whether the next transfer reads the confirmation of complete data.
     pub late: bool,
 }

@@ -1,6 +1,7 @@
-//! FTP (RFC 959, with RFC 2228, 2389, 2428, 3659 and 4217): fetches or stores one URL, in the order of
-//! its commands. `control` is the control connection with login and directory, `data` opens data connections,
-//! `body` fetches files and listings, `upload` stores files, `wildcard` has the files that match a pattern.
+//! FTP (RFC 959, with RFC 2228, 2389, 2428, 3659 and 4217): fetches or stores one URL, in the order of its
+//! commands. `control` is the control connection with login and directory, `data` opens data connections,
+//! `body` fetches files and listings, `upload` stores files, `wildcard` fetches the files that match a
+//! pattern.
 
 mod ahead;
 mod ask_ahead;
@@ -30,13 +31,13 @@ use place::{Place, uploads};
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
-    // That commands which did not wait were to blame shows when waiting helps.
+    // Pipelined commands were the cause if a retry without them succeeds.
     let mut suspicion = None;
     with_retries(t, 1, async |t, fresh| {
         let mut control = Control::open(t, fresh).await?;
         let outcome = exchange(t, &mut control).await;
         match &outcome {
-            // The server closed a kept connection while it was idle, or did not like what was sent.
+            // The server closed an idle kept connection, or did not accept the commands.
             Err(e) if e.retry().is_allowed() && !fresh => {
                 suspicion = (control.session.moved > 0).then_some(control.dialogue.lines > 0);
                 return outcome;
@@ -53,14 +54,14 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     .await
 }
 
-/// A new control connection, logged in and left in the pool.
+/// Opens a control connection, logs in and leaves it in the pool.
 pub async fn log_in(t: &mut Transfer) -> Result<()> {
     let control = Control::open(t, true).await?;
     control.end(t, None);
     Ok(())
 }
 
-/// A control connection, logged in, for the application itself.
+/// Opens a control connection, logged in, for the application's use.
 pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
     let mut control = Control::open(t, false).await?;
     control.dialogue.whole.connection().farewell.clear();
@@ -78,7 +79,7 @@ async fn exchange(t: &mut Transfer, control: &mut Control) -> Result<()> {
     one(t, control, place).await
 }
 
-/// One file or folder, where the control connection stands already.
+/// Transfers one file or directory from the current directory.
 async fn one(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     if control.document_wanted(t, place).await? {
         if t.on(O::Nobody) {

@@ -1,4 +1,4 @@
-//! Place: the folder and file that an FTP URL names, and what is to be done there.
+//! Place: the directory and file that an FTP URL names, and the action there.
 
 use tables::constant::{CURLFTPMETHOD_NOCWD, CURLFTPMETHOD_SINGLECWD};
 use tables::{Code, EasyOption as O};
@@ -10,35 +10,35 @@ use crate::error::{Error, Result};
 use crate::settings::Method as Request;
 use crate::transfer::Transfer;
 
-/// Where the URL leads, and what is to be done there.
+/// The target of the URL, and the action there.
 pub struct Place {
-    /// Folders and file name.
+    /// Directories and file name.
     pub location: Location,
-    /// How folders are reached.
+    /// How directories are reached.
     pub method: Method,
-    /// Where the file is, up to the last slash. None: the commands tell it, and no folder is changed into.
+    /// The file's directory, up to the last slash. `None`: it is part of the commands, and there is no CWD.
     pub folder: Option<Vec<u8>>,
     /// 'A' or 'I'.
     pub data_type: u8,
-    /// A folder's content rather than a file.
+    /// Whether the directory is listed instead of a file.
     pub list: bool,
     /// Names only.
     pub names_only: bool,
-    /// CURLOPT_WILDCARDMATCH: which files of the folder.
+    /// CURLOPT_WILDCARDMATCH: the pattern of the files.
     pub pattern: Option<Vec<u8>>,
     /// From a listing.
     pub known_size: Option<u64>,
-    /// One of the files that match a pattern.
+    /// Whether it is one of the files that match a pattern.
     pub listed: bool,
 }
 
-/// Whether a file is stored.
+/// Returns whether a file is stored.
 pub fn uploads(t: &Transfer) -> bool {
     t.on(O::Upload) || t.method == Request::Put
 }
 
 impl Place {
-    /// Reads URL and settings.
+    /// Reads the URL and the settings.
     pub fn of(t: &Transfer) -> Result<Place> {
         let method = match t.long(O::FtpFilemethod) {
             CURLFTPMETHOD_NOCWD => Method::NoCwd,
@@ -74,7 +74,7 @@ impl Place {
         })
     }
 
-    /// Returns the name of the file; empty for a folder.
+    /// Returns the name of the file; empty for a directory.
     pub fn file(&self) -> &[u8] {
         self.location.file.as_deref().unwrap_or_default()
     }

@@ -19,10 +19,10 @@ use super::decide::data as decide;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 
-/// Listens, and tells the server where.
+/// Listens, and sends the address to the server.
 pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
     let failed = |text: String| Error::new(Code::FtpPortFailed, text);
-    // The system may not have said when the connection was new.
+    // The address may have been unknown when the connection was new.
     let now = |socket: &Socket| Endpoints::of(socket).local;
     let local = control.dialogue.about().endpoints.local;
     let local = local.or_else(|| now(control.dialogue.whole.connection().carrier.socket()));
@@ -32,11 +32,11 @@ pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
     let told = address(t, host, local.ip()).await?;
     let owner = t.easy.owner_number();
     let reactor = t.multi.runtime.reactor();
-    // An address that is not ours is told to the server, and ours is listened on.
+    // A foreign address is sent to the server while the socket listens on our own.
     let bound = net::listen::listen(reactor, told, local.ip(), ports, owner, t.easy.callbacks.sockets());
     let (socket, port) = bound.map_err(|e| failed(format!("bind() failed: {}", e.message)))?;
 
-    // IPv6 has no other way.
+    // IPv6 addresses need EPRT.
     if decide::uses_eprt(told, t.on(O::FtpUseEprt), control.session.no_eprt) {
         if decide::takes_address(control.command(t, decide::eprt(told, port).as_bytes()).await?.code) {
             return Ok(socket);
@@ -81,17 +81,17 @@ async fn address(t: &Transfer, host: &str, local: IpAddr) -> Result<IpAddr> {
     found.inspect_err(|_| t.easy.note(|| format!("failed to resolve the address provided to PORT: {host}")))
 }
 
-/// What comes first when the server is to connect.
+/// The first event while the server should connect.
 enum First {
     Connected(Socket),
     Failed(Error),
-    /// It says that it will not, or nothing more.
+    /// A reply that it will not connect, or the end of the connection.
     Spoke,
     Late,
 }
 
-/// Accepts the server's connection if it is there with the reply to PORT. The application then sees it before
-/// SIZE and RETR are sent, as with curl 8.22. A failure is left to [`accept`], which waits.
+/// Accepts a connection that arrived with the reply to PORT. As in curl 8.22, the application then sees it
+/// before SIZE and RETR are sent. A failure is left to [`accept`], which waits.
 pub fn accept_early(t: &Transfer, socket: &Socket) -> Result<Option<Box<dyn Filter>>> {
     let Ok(accepted) = socket.try_accept() else { return Ok(None) };
     let mut data = net::listen::accepted(accepted, t.easy.callbacks.sockets())?;
@@ -99,7 +99,7 @@ pub fn accept_early(t: &Transfer, socket: &Socket) -> Result<Option<Box<dyn Filt
     Ok(Some(Box::new(SocketFilter::new(data))))
 }
 
-/// Waits for the server to connect, and listens to what it says meanwhile.
+/// Waits for the server to connect, and reads its replies meanwhile.
 pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket) -> Result<Box<dyn Filter>> {
     let timeout = Duration::from_millis(t.long(O::AccepttimeoutMs).max(1) as u64);
     let reactor = t.multi.runtime.reactor().clone();
@@ -124,7 +124,7 @@ pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket)
                 && let Poll::Ready(said) = reply.as_mut().poll(cx)
             {
                 match said {
-                    // It is done already, or about to begin: the connection is on its way.
+                    // The connection is made or on its way.
                     Ok(reply) if decide::will_connect(reply.code) => early = Some(reply),
                     _ => return Poll::Ready(First::Spoke),
                 }

@@ -1,4 +1,4 @@
-//! Which bytes of a file are asked for: CURLOPT_RANGE(3), CURLOPT_RESUME_FROM_LARGE(3).
+//! The requested bytes of a file: CURLOPT_RANGE(3), CURLOPT_RESUME_FROM_LARGE(3).
 
 use tables::{Code, EasyOption as O};
 
@@ -13,14 +13,14 @@ pub struct BadRange;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Span {
     first: u64,
-    /// So many from the end rather than from `first`.
+    /// Number of bytes from the end, instead of from `first`.
     tail: Option<u64>,
-    /// No more than so many: the server, which knows only where to begin, goes on sending and is told to stop.
+    /// Limit of the bytes that are read: the server knows only the start, and is stopped at the end.
     pub most: Option<u64>,
 }
 
 impl Span {
-    /// What the settings ask for.
+    /// Reads the settings.
     pub fn of(t: &Transfer) -> Result<Span, BadRange> {
         match (t.long(O::ResumeFromLarge), t.text(O::Range)) {
             (0, Some(range)) => Span::parse(&range),
@@ -33,7 +33,7 @@ impl Span {
         Span { first: 0, tail: Some(n), most: Some(n) }
     }
 
-    /// `FIRST-LAST`, `FIRST-` or `-LENGTH`. Of several, the first.
+    /// Parses `FIRST-LAST`, `FIRST-` or `-LENGTH`; the first one of several.
     pub fn parse(text: &[u8]) -> Result<Span, BadRange> {
         let (first, rest) = number(text)?;
         let (last, _) = number(rest.strip_prefix(b"-").ok_or(BadRange)?)?;
@@ -47,8 +47,8 @@ impl Span {
         }
     }
 
-    /// Where to begin: the argument of REST, none for the whole file. An end of a file of unknown size is asked for by a
-    /// negative number, as curl does: a server that understands none refuses.
+    /// Returns the argument of REST; `None` for the whole file. As in curl, it is negative for the end of a
+    /// file of unknown size, which most servers refuse.
     pub fn start(&self, size: Option<u64>) -> Result<Option<i64>> {
         let beyond = |from: &str, wanted: u64, size: u64| {
             let text = format!("Offset ({from}{wanted}) was beyond file size ({size})");
@@ -63,13 +63,13 @@ impl Span {
         }
     }
 
-    /// How much of a file of this size is left from there on.
+    /// Returns how much of a file of this size is left from the start on.
     pub fn rest(&self, size: u64) -> u64 {
         self.tail.unwrap_or_else(|| size.saturating_sub(self.first))
     }
 }
 
-/// The digits that come first, as a number that fits curl_off_t.
+/// Parses the leading digits as a number that fits curl_off_t.
 fn number(text: &[u8]) -> Result<(Option<u64>, &[u8]), BadRange> {
     let end = text.iter().position(|octet| !octet.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);

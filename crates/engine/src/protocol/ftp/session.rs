@@ -6,32 +6,32 @@ use std::time::Duration;
 use super::ahead::Ahead;
 use super::servers::Stream;
 
-/// State that outlives a transfer on a kept control connection.
+/// State of a kept control connection that outlives a transfer.
 #[derive(Default)]
 pub struct Session {
-    /// First folder, from PWD.
+    /// First directory, from PWD.
     pub entry_path: Option<Vec<u8>>,
-    /// The folder that the last URL led to, up to its last slash and decoded; unknown after a failure.
+    /// The directory of the last URL, up to its last slash and decoded; unknown after a failure.
     pub directory: Option<Vec<u8>>,
     /// TYPE last sent.
     pub data_type: Option<u8>,
-    /// EPSV was refused.
+    /// Whether EPSV was refused.
     pub no_epsv: bool,
-    /// EPRT was refused.
+    /// Whether EPRT was refused.
     pub no_eprt: bool,
-    /// Data connections are protected (PROT P).
+    /// Whether data connections are protected (PROT P).
     pub private_data: bool,
-    /// So many files and listings went over it.
+    /// Number of files and listings moved over it.
     pub moved: u32,
-    /// How the server takes commands that do not wait for one another.
+    /// How the server handles commands that do not wait for each other.
     pub stream: Stream,
-    /// How long the server takes to answer.
+    /// The server's usual time for a reply.
     pub pace: Duration,
-    /// Replies that are owed to no command of a transfer.
+    /// Commands sent ahead, whose replies the next transfer reads.
     pub ahead: Ahead,
-    /// TLS as begun by AUTH: data connections of later transfers need it too.
+    /// TLS settings of AUTH: data connections of later transfers need them too.
     pub tls: Option<Arc<net::tls::TlsConfig>>,
-    /// The TLS sessions of a control connection that speaks in clear again.
+    /// The TLS sessions of a control connection that has returned to plain text.
     pub sessions: Option<net::SessionStore>,
 }
 

@@ -1,4 +1,4 @@
-//! The receiving end of a data connection: how much of what comes is taken, and line ends of texts.
+//! The receiving end of a data connection: limits the bytes that are read, and converts line ends of texts.
 
 use std::task::{Context, Poll, ready};
 
@@ -12,20 +12,20 @@ use crate::transfer::body::{BodySource, closed_early, receive_failed, truncated}
 pub struct DataSource {
     /// The connection.
     pub filter: Box<dyn Filter>,
-    /// How many must still come.
+    /// Number of bytes that must still arrive.
     left: Option<u64>,
-    /// Whether less than all of it may be wanted.
+    /// Whether less than everything may be wanted.
     limited: bool,
-    /// How many may still be taken.
+    /// Number of bytes that may still be read.
     room: Option<u64>,
-    /// How many have come, before any conversion.
+    /// Number of received bytes, before any conversion.
     pub got: u64,
     /// Converts the lines of a text.
     lines: Option<Lines>,
 }
 
 impl DataSource {
-    /// So much is to come, where that is known, and so much of it is wanted, where that is limited.
+    /// `size` is the expected number of bytes, if known, and `most` the wanted number, if limited.
     pub fn new(filter: Box<dyn Filter>, size: Option<u64>, most: Option<u64>, text: bool) -> DataSource {
         let room = [size, most].into_iter().flatten().min();
         let lines = text.then(Lines::default);
@@ -33,14 +33,14 @@ impl DataSource {
     }
 }
 
-/// CR LF and a lone CR become LF, across the borders of what is read at a time.
+/// Converts CR LF and a lone CR to LF, also across reads.
 #[derive(Default)]
 struct Lines {
     after_cr: bool,
 }
 
 impl Lines {
-    /// Converts in place; how much is left.
+    /// Converts in place; returns the remaining length.
     fn convert(&mut self, buf: &mut [u8]) -> usize {
         let mut kept = 0;
         for at in 0..buf.len() {
@@ -63,7 +63,7 @@ impl BodySource for DataSource {
         }
         let n = match ready!(self.filter.poll_read(cx, buf)) {
             Ok(n) => n,
-            // Without close_notify the end may be an attacker's; the size or the reply tells.
+            // Without close_notify an attacker may have ended the data; the size or the reply decides.
             Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof && self.left.is_some_and(|l| l == 0) => 0,
             Err(e) => return Poll::Ready(Err(receive_failed(&e))),
         };
@@ -79,7 +79,7 @@ impl BodySource for DataSource {
         (self.left, self.room) = (self.left.map(less), self.room.map(less));
         self.got += taken as u64;
         match self.lines.as_mut().map_or(taken, |lines| lines.convert(&mut buf[..taken])) {
-            // Nothing but the second half of a line end.
+            // Only the second half of a line end.
             0 => self.poll_body(cx, buf),
             n => Poll::Ready(Ok(BodyStep::Bytes(n))),
         }

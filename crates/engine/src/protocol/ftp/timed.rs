@@ -1,4 +1,4 @@
-//! Work with a timer of its own.
+//! Work with its own timer.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -8,7 +8,7 @@ use runtime::Sleep;
 
 use crate::error::Result;
 
-/// Does the work before the timer ends, or not at all. Unlike `Handles::within` it serves work that needs the
+/// Does the work before the timer ends, or aborts it. Unlike `Handles::within` it serves work that needs the
 /// whole transfer.
 pub async fn before<T>(
     mut timer: Sleep,

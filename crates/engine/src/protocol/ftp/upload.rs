@@ -38,7 +38,7 @@ pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Re
     send_all(t, control, data, &mut reader).await
 }
 
-/// How much of the file the server has (CURLOPT_RESUME_FROM_LARGE(3), which may leave that to be asked).
+/// Returns how much of the file the server has (CURLOPT_RESUME_FROM_LARGE(3), which may ask the server).
 async fn already_there(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<u64> {
     let from = t.long(O::ResumeFromLarge);
     if let Ok(given) = u64::try_from(from) {
@@ -56,7 +56,8 @@ async fn send_all(
     let mut filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let sent = send_body(t, filter.as_mut(), reader, None, None).await;
-    // Not closed before the server has it all: what it sent that nobody read (TLS session tickets) would reset the connection.
+    // Closed only after the server has received everything: unread data from it (TLS session tickets) would
+    // reset the connection.
     filter.say_goodbye();
     let _ = poll_fn(|cx| filter.poll_end(cx)).await; // the server tells what has arrived
     if sent.is_err() {

@@ -1,5 +1,6 @@
-//! CURLOPT_WILDCARDMATCH: the folder is listed, and what matches the last part of the path is fetched file by file
-//! on the same control connection. The application is told before and after each (CURLOPT_CHUNK_BGN_FUNCTION(3)).
+//! CURLOPT_WILDCARDMATCH: lists the directory, and fetches each file that matches the last part of the path
+//! on the same control connection. The application is notified before and after each
+//! (CURLOPT_CHUNK_BGN_FUNCTION(3)).
 
 use tables::{Code, EasyOption as O};
 use wire::ftp::list::{FileInfo as Listed, FileType, ListReader};
@@ -11,7 +12,7 @@ use crate::callbacks::{ChunkAnswer, FileInfo, MatchAnswer};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 
-/// A folder with more matching files is refused.
+/// A directory with more matching files is refused.
 const MOST: usize = 1 << 20;
 
 /// CURLFINFOFLAG_KNOWN_*.
@@ -43,7 +44,7 @@ pub async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place, patte
     Ok(())
 }
 
-/// Each file is a transfer of its own, with the commands that the application adds.
+/// Fetches one file as a separate transfer, with the commands that the application adds.
 async fn fetch_one(t: &mut Transfer, control: &mut Control, place: &Place, index: usize) -> Result<()> {
     if index > 0 {
         control.quote(t, O::Quote).await?;
@@ -55,7 +56,7 @@ fn refused() -> Error {
     Error::from(Code::ChunkFailed)
 }
 
-/// Lists the folder.
+/// Lists the directory and returns the matching entries.
 async fn matching(
     t: &mut Transfer,
     control: &mut Control,
@@ -74,7 +75,7 @@ async fn matching(
                 Some(answer) => answer == MatchAnswer::Match,
                 None => wire::fnmatch::matches(pattern, &file.name),
             };
-            // Where such a link leads can't be told.
+            // The target of such a link is ambiguous.
             let unclear = file.target.as_ref().is_some_and(|to| to.windows(4).any(|w| w == b" -> "));
             if matches && !unclear {
                 found.push(file);
@@ -96,7 +97,7 @@ impl Place {
     }
 }
 
-/// The entry as the application sees it.
+/// Returns the entry as the application receives it.
 fn told(file: &Listed) -> FileInfo {
     let known = |is_known: bool, flag: u32| if is_known { flag } else { 0 };
     let text = |text: &Option<Vec<u8>>| text.clone().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Sends a request's body beside the reading of the reply: waits for a go-ahead when one was asked
-//! for (RFC 9110 §10.1.1), and stops when a final reply has overtaken it.
+//! Sends a request's body while the reply is read: waits for 100 Continue if the head asked for it (RFC 9110
+//! §10.1.1), and stops when a final reply arrives first.
 
 use std::future::Future;
 use std::hint::cold_path;
@@ -23,7 +23,7 @@ use crate::transfer::body::send_failed;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::rate_limit::RateLimit;
 
-/// Pieces of body sent before others have their turn.
+/// Pieces of body that are sent before the poll ends.
 const PIECES_PER_TURN: usize = 4;
 
 /// The sending of one request.
@@ -32,11 +32,11 @@ pub struct Upload {
     reactor: Arc<Reactor>,
     step: Step,
     failure: Option<Error>,
-    /// Most requests have none, and their replies are long waited for.
+    /// `None` for most requests, which then wait longer for the reply.
     body: Option<Box<Body>>,
 }
 
-/// What follows a head.
+/// The body after a head.
 struct Body {
     reader: ClientReader,
     what: RequestBody,
@@ -50,20 +50,20 @@ struct Body {
 }
 
 enum Step {
-    /// Only the head goes out until the server (or the clock) says go.
+    /// Only the head is sent until the server replies 100 or the timer ends.
     AwaitGoAhead(Box<Sleep>),
-    /// The body goes out.
+    /// The body is being sent.
     Sending,
-    /// All is queued.
+    /// Everything is queued.
     Flushing,
-    /// All is sent.
+    /// Everything is sent.
     Done,
-    /// Given up: the reply came first.
+    /// Sending was given up because the reply arrived first.
     Stopped,
 }
 
 impl Upload {
-    /// A body to be sent; `expects` when the head asked for a go-ahead.
+    /// Creates the upload of a request; `expects` says whether the head asked for 100 Continue.
     #[inline]
     pub fn new(
         t: &Transfer,
@@ -98,19 +98,19 @@ impl Upload {
         Upload { easy: t.easy.clone(), reactor, step, failure: None, body }
     }
 
-    /// Whether the head asked for a go-ahead.
+    /// Returns whether the head asked for 100 Continue.
     pub fn expected_go_ahead(&self) -> bool {
         self.body.as_ref().is_some_and(|body| body.expected)
     }
 
-    /// The server said 100, or there is nothing left that it could say.
+    /// Sends the body: the server replied 100, or will not reply any more.
     pub fn go_ahead(&mut self) {
         if matches!(self.step, Step::AwaitGoAhead(_)) {
             self.step = Step::Sending;
         }
     }
 
-    /// Takes notice of a final reply. `queued` are the bytes that wait to be written.
+    /// Processes a final reply. `queued` is the number of bytes that wait to be written.
     pub fn final_reply(&mut self, status: u16, keep_sending: bool, queued: usize) {
         let overtaken = Overtaken {
             status,
@@ -132,7 +132,7 @@ impl Upload {
         }
     }
 
-    /// Nothing more of the body is sent.
+    /// Stops the body.
     pub fn stop(&mut self, queued: usize) {
         let sent = self.counted().saturating_sub_unsigned(queued as u64);
         self.easy.note(|| match sent {
@@ -142,17 +142,17 @@ impl Upload {
         self.step = Step::Stopped;
     }
 
-    /// Whether everything was sent, so that the connection can carry another request.
+    /// Returns whether everything was sent, so that the connection can carry another request.
     pub fn complete(&self) -> bool {
         matches!(self.step, Step::Done) && self.failure.is_none()
     }
 
-    /// Whether nothing more will be sent, as after each GET's head.
+    /// Returns whether nothing more will be sent, as after the head of a GET.
     pub fn has_ended(&self) -> bool {
         matches!(self.step, Step::Done | Step::Stopped)
     }
 
-    /// The reason for which sending failed, if it did.
+    /// Takes the error of sending, if it failed.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
     }
@@ -169,8 +169,8 @@ impl Upload {
         self.body.as_ref().map_or(0, |body| body.counted)
     }
 
-    /// Sends what can be sent now, but no more than some pieces: a reply, the clock and the progress function want their
-    /// turn, too, while a peer takes everything at once.
+    /// Sends what can be sent now, but only some pieces per poll: the reply, the timer and the progress
+    /// function must also run while a peer accepts everything at once.
     pub fn poll(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> Result<()> {
         let mut pieces = 0;
         loop {
@@ -186,8 +186,8 @@ impl Upload {
                     return Ok(());
                 }
                 Step::Sending => {
-                    // The head waits for the first piece of body and travels with it; later pieces go
-                    // out one by one, because the application may take its time for the next.
+                    // The head is sent together with the first piece of body; later pieces are sent one by
+                    // one, because the application may be slow with the next.
                     let begun = self.body.as_ref().is_some_and(|body| body.begun);
                     if begun && exchange.queued() > 0 && !self.flush(cx, exchange)? {
                         return Ok(());
@@ -228,8 +228,9 @@ impl Upload {
         }
     }
 
-    /// Sends what is queued; whether all of it went. Where the peer is gone the upload ends, and the failure is kept: it may
-    /// have said why before. Whoever is still there would wait with us, for the rest of the request.
+    /// Sends what is queued; returns whether everything was sent. If the peer is gone the upload ends and the
+    /// failure is kept: the peer may have sent the reason before. A peer that is still there could also wait
+    /// for the rest of the request.
     fn flush(&mut self, cx: &mut Context<'_>, exchange: &mut dyn Exchange) -> Result<bool> {
         match exchange.poll_flush(cx) {
             Poll::Ready(Ok(())) => Ok(true),
@@ -256,7 +257,7 @@ impl Body {
         waits
     }
 
-    /// Queues the next piece of body. `false` when there is none to be had now.
+    /// Queues the next piece of body. Returns `false` if there is none now.
     fn fill(
         &mut self,
         cx: &mut Context<'_>,
@@ -292,7 +293,7 @@ impl Body {
             let trailers = self.trailers(easy)?;
             exchange.end_body(&trailers.iter().map(|line| &**line).collect::<Vec<&[u8]>>());
         }
-        // What counts is what goes over the wire: chunked coding and trailers are part of it, as with curl.
+        // Like curl, counts the bytes on the wire: chunked coding and trailers are part of them.
         let queued = exchange.queued() - before;
         self.counted += queued as i64;
         let mut info = easy.info.borrow_mut();
@@ -305,7 +306,7 @@ impl Body {
         Ok(true)
     }
 
-    /// CURLOPT_TRAILERFUNCTION's lines.
+    /// Returns the lines of CURLOPT_TRAILERFUNCTION.
     fn trailers(&self, easy: &EasyState) -> Result<Vec<Rc<[u8]>>> {
         if !self.wants_trailers {
             return Ok(Vec::new());
@@ -320,7 +321,7 @@ impl Body {
             }
             well
         });
-        // Only chunks are text; elsewhere each trailer is a field.
+        // Only chunked trailers are text; otherwise each trailer is a field.
         if self.what != RequestBody::Chunked && !lines.iter().all(|line| is_sendable_line(line)) {
             return Err(BadHead::Field.into());
         }
@@ -340,7 +341,8 @@ fn show(easy: &EasyState, piece: &[u8]) {
     }
 }
 
-/// Whether the system could not send (no memory, no way there), which says nothing of the connection.
+/// Returns whether the local system could not send (no memory, no route), which is no evidence about the
+/// connection.
 fn is_of_this_side(e: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
     let ended = matches!(e.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected);

@@ -8,7 +8,7 @@ use wire::ftp::reply::{NoPort, Reply};
 use super::succeeded;
 use crate::error::{Error, Result};
 
-/// Returns the command that tells a distributed server what will be asked for (CURLOPT_FTP_USE_PRET).
+/// Returns the command that announces the next command to a distributed server (CURLOPT_FTP_USE_PRET).
 pub fn pret(verb: &[u8], file: &[u8]) -> Vec<u8> {
     match file.is_empty() {
         true => [b"PRET ", verb].concat(),
@@ -30,7 +30,7 @@ pub fn uses_epsv(enabled: bool, v6: bool, refused: bool) -> bool {
     (enabled || v6) && !refused
 }
 
-/// Returns the port in a reply to EPSV; `None` if PASV is to be tried, which is no way to an IPv6 address.
+/// Returns the port in a reply to EPSV; `None` if PASV is tried next, which does not support IPv6.
 pub fn extended(reply: &Reply, v6: bool) -> Result<Option<u16>> {
     let weird = |text| Err(Error::new(Code::FtpWeirdPasvReply, text));
     match reply.code {
@@ -44,7 +44,7 @@ pub fn extended(reply: &Reply, v6: bool) -> Result<Option<u16>> {
     }
 }
 
-/// Returns address and port in a reply to PASV.
+/// Returns the address and port in a reply to PASV.
 pub fn passive(reply: &Reply) -> Result<(Ipv4Addr, u16)> {
     if reply.code != 227 {
         let text = format!("Bad PASV/EPSV response: {:03}", reply.code);
@@ -55,8 +55,8 @@ pub fn passive(reply: &Reply) -> Result<(Ipv4Addr, u16)> {
     Ok((Ipv4Addr::from(ip), port))
 }
 
-/// Returns the host of a data connection that leads to where the control connection does: through a proxy
-/// that is the name, otherwise the address.
+/// Returns the host for a data connection to the control connection's server: the name through a proxy,
+/// otherwise the address.
 pub fn control_host(has_proxy: bool, remote: Option<SocketAddr>, host: &str) -> String {
     match remote {
         Some(address) if !has_proxy => address.ip().to_string(),
@@ -75,7 +75,7 @@ pub fn eprt(address: IpAddr, port: u16) -> String {
     format!("EPRT |{family}|{address}|{port}|")
 }
 
-/// Returns the PORT command, which IPv6 addresses do not fit.
+/// Returns the PORT command; `None` for IPv6 addresses.
 pub fn port(address: IpAddr, port: u16) -> Option<String> {
     let IpAddr::V4(v4) = address else { return None };
     let [a, b, c, d] = v4.octets();

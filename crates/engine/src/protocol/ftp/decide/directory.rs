@@ -6,8 +6,8 @@ use wire::ftp::path::{self, Location, Method};
 
 use crate::error::{Error, Result};
 
-/// Returns whether the control connection is in this folder already. A new connection is where the login
-/// leads; on a kept one `known` is the folder of the last URL.
+/// Returns whether the control connection is in this directory already. A new connection is in the login's
+/// directory; on a kept one `known` is the directory of the last URL.
 pub fn is_in_folder(reused: bool, known: Option<&[u8]>, folder: &[u8]) -> bool {
     let current = if reused { known } else { Some(&b""[..]) };
     current == Some(folder)
@@ -20,7 +20,7 @@ pub fn starts_at_entry(reused: bool, folders: &[Vec<u8>]) -> bool {
 }
 
 /// Returns whether CWD is tried again after MKD. `option` is CURLOPT_FTP_CREATE_MISSING_DIRS: another client
-/// may have made the folder in between.
+/// may have created the directory in between.
 pub fn enters_after_mkd(made: bool, option: i64) -> bool {
     made || option == CURLFTP_CREATE_DIR_RETRY
 }
@@ -45,16 +45,16 @@ pub fn is_unmet(condition: i64, modified: i64, limit: i64) -> bool {
     }
 }
 
-/// A URL and the settings that say how it is meant.
+/// A URL and the settings for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// Path of the URL, decoded, without its type.
     pub path: &'a [u8],
-    /// The type behind `;type=`.
+    /// The type after `;type=`.
     pub kind: Option<u8>,
     /// CURLOPT_FTP_FILEMETHOD.
     pub method: Method,
-    /// A file is stored.
+    /// Whether a file is stored.
     pub uploads: bool,
     /// CURLOPT_NOBODY.
     pub described: bool,
@@ -64,22 +64,22 @@ pub struct Request<'a> {
     pub names_only: bool,
     /// CURLOPT_TRANSFERTEXT.
     pub text: bool,
-    /// There are commands of CURLOPT_PREQUOTE.
+    /// Whether there are commands of CURLOPT_PREQUOTE.
     pub prequote: bool,
 }
 
 /// The meaning of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meaning {
-    /// Folders and file name.
+    /// Directories and file name.
     pub location: Location,
-    /// How folders are reached.
+    /// How directories are reached.
     pub method: Method,
-    /// The folder, up to the last slash. None: it goes with the commands, and no folder is changed into.
+    /// The directory, up to the last slash. `None`: it is part of the commands, and there is no CWD.
     pub folder: Option<Vec<u8>>,
     /// 'A' or 'I'.
     pub data_type: u8,
-    /// A folder's content is listed.
+    /// Whether a directory is listed.
     pub list: bool,
     /// Names only.
     pub names_only: bool,
@@ -87,12 +87,12 @@ pub struct Meaning {
     pub pattern: Option<Vec<u8>>,
 }
 
-/// Decides which folder and file a URL means.
+/// Decides which directory and file a URL means.
 pub fn meaning(f: &Request<'_>) -> Result<Meaning> {
     let malformed = |text: &str| Error::new(Code::UrlMalformat, text);
     let decoded = f.path.strip_prefix(b"/").unwrap_or(f.path);
     let wild = f.wildcard && !f.uploads && !f.described;
-    // A file name that goes with its path can be no pattern: the folder is changed into all the same.
+    // A file name with its path cannot be a pattern: CWD is used instead.
     let method = if wild && f.method == Method::NoCwd { Method::MultiCwd } else { f.method };
     let mut location = path::split(decoded, method).map_err(|_| malformed("too many path components"))?;
     if f.uploads && location.file.is_none() && !f.described {
@@ -102,15 +102,15 @@ pub fn meaning(f: &Request<'_>) -> Result<Meaning> {
     let pattern = if wild { location.file.take() } else { None };
     let names_only = f.names_only || f.kind == Some(b'D');
     let ascii = (f.text || f.kind == Some(b'A')) && f.kind != Some(b'I');
-    // With commands to be sent before it, a named file is fetched even where names are wanted, as in curl.
+    // As in curl, with commands before it a named file is fetched even if only names are wanted.
     let names = names_only && !f.prequote;
     let list = !f.uploads && pattern.is_none() && (location.file.is_none() || names);
     let data_type = if ascii || (list && !f.described) { b'A' } else { b'I' };
     Ok(Meaning { location, method, folder, data_type, list, names_only, pattern })
 }
 
-/// Returns the argument of a listing command: without CWD (CURLFTPMETHOD_NOCWD) the folder goes with the
-/// command. The path ends before its last slash, unless that is the root.
+/// Returns the argument of a listing command: without CWD (CURLFTPMETHOD_NOCWD) it is the directory. The path
+/// ends before its last slash, unless that is the root.
 pub fn list_argument(method: Method, has_pattern: bool, path: &[u8]) -> Option<Vec<u8>> {
     if has_pattern || method != Method::NoCwd {
         return None;
@@ -120,7 +120,7 @@ pub fn list_argument(method: Method, has_pattern: bool, path: &[u8]) -> Option<V
     Some(path[..slash.max(1)].to_vec())
 }
 
-/// Returns the command that lists a folder. `own` is CURLOPT_CUSTOMREQUEST.
+/// Returns the command that lists a directory. `own` is CURLOPT_CUSTOMREQUEST.
 pub fn list_verb(own: Option<&[u8]>, names_only: bool) -> Vec<u8> {
     match own {
         Some(own) => own.to_vec(),

@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 /// The step after the greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Greeting {
-    /// TLS where it is wanted, then USER and PASS.
+    /// TLS if it is wanted, then USER and PASS.
     LogIn,
     /// The server has logged us in without a command.
     LoggedIn,
-    /// The server takes no login.
+    /// The server accepts no login.
     Fail,
 }
 

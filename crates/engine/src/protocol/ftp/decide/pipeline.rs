@@ -1,5 +1,5 @@
-//! Commands that do not wait for one another: which leave together, when one is sent ahead, and what a loss
-//! means.
+//! Commands that do not wait for each other: which are sent together, when one is sent ahead, and the meaning
+//! of a lost reply.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -10,51 +10,51 @@ use tables::Code;
 use super::super::servers::Stream;
 use crate::settings::FtpPipelining;
 
-/// A server that nothing is known of is tried after so many files.
+/// An unknown server is tried after this many files.
 const WORTH_AN_ATTEMPT: u32 = 8;
 
-/// A reply that is later than the one before it, and than this many times the server's pace, is not on its
-/// way.
+/// A reply counts as lost if it is later than the one before it and than this many times the server's usual
+/// delay.
 const PACES: u32 = 8;
 
-/// Bounds of the patience with a reply.
+/// Limits of the time for a reply.
 const PATIENCE: RangeInclusive<Duration> = Duration::from_millis(300)..=Duration::from_secs(3);
 
-/// So many control connections to a server take turns (`FtpPipelining::InTurn`): one round trip each for the
-/// end of a file, the next port, the data connection, and the file.
+/// Number of control connections to a server that take turns (`FtpPipelining::InTurn`): one round trip each
+/// for the end of a file, the next port, the data connection, and the file.
 pub const IN_TURN: usize = 4;
 
-/// A file, and the connection that it may be fetched on.
+/// A file, and the connection for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// How far commands may go together.
+    /// How many commands may be sent together.
     pub level: FtpPipelining,
-    /// The connection has served a transfer before.
+    /// Whether the connection has served a transfer before.
     pub reused: bool,
-    /// How the server takes commands that come together.
+    /// How the server handles commands that arrive together.
     pub stream: Stream,
-    /// So many files have moved over the connection.
+    /// Number of files moved over the connection.
     pub moved: u32,
-    /// TYPE need not be sent.
+    /// Whether TYPE is not needed.
     pub type_is_set: bool,
-    /// The server is known to want one command at a time.
+    /// Whether the server is known to need one command at a time.
     pub objected: bool,
-    /// The file is one of several that match a pattern.
+    /// Whether the file is one of several that match a pattern.
     pub listed: bool,
-    /// Part of the file is wanted.
+    /// Whether a part of the file is wanted.
     pub partial: bool,
-    /// The server connects to us.
+    /// Whether the server connects to us.
     pub active: bool,
-    /// The file's size has a limit.
+    /// Whether the file's size has a limit.
     pub limited: bool,
     /// CURLOPT_FTP_USE_PRET.
     pub pret: bool,
-    /// There are commands of CURLOPT_PREQUOTE.
+    /// Whether there are commands of CURLOPT_PREQUOTE.
     pub prequote: bool,
 }
 
-/// Returns whether a file is fetched by commands that leave together: none of them depends on a reply, and a
-/// fresh connection can make good whatever goes wrong.
+/// Returns whether the commands for a file are sent together: none of them depends on a reply, and a fresh
+/// connection can repair any failure.
 pub fn leaves_together(f: &Candidate) -> bool {
     let waits = f.objected || f.listed || f.partial || f.active || f.limited || f.pret || f.prequote;
     f.level >= FtpPipelining::Together && f.reused && !waits && is_worth_it(f)
@@ -68,7 +68,7 @@ fn is_worth_it(f: &Candidate) -> bool {
     }
 }
 
-/// Returns whether SIZE is among the commands.
+/// Returns whether SIZE is one of the commands.
 pub fn asks_for_size(level: FtpPipelining, text: bool, ignored: bool) -> bool {
     level < FtpPipelining::Ahead && !text && !ignored
 }
@@ -83,17 +83,17 @@ pub fn commands(data_type: Option<u8>, asks_for_size: bool, file: &[u8]) -> Vec<
     all.into_iter().flatten().collect()
 }
 
-/// Returns how long a reply is waited for before its command counts as lost.
+/// Returns the time after which a command without a reply counts as lost.
 pub fn patience(pace: Duration) -> Duration {
     (pace * PACES).clamp(*PATIENCE.start(), *PATIENCE.end())
 }
 
-/// Returns whether replies show that the server did not understand what came together.
+/// Returns whether the replies show that the server did not understand commands that arrived together.
 pub fn is_misunderstood(codes: impl IntoIterator<Item = u16>) -> bool {
     codes.into_iter().any(|code| matches!(code, 500..=503))
 }
 
-/// Returns whether a failure may come from commands that came together.
+/// Returns whether a failure may be caused by commands that arrived together.
 pub fn may_be_objection(code: Code) -> bool {
     matches!(
         code,
@@ -111,19 +111,19 @@ pub fn may_be_objection(code: Code) -> bool {
 /// A control connection at the end of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaving {
-    /// How far commands may go together.
+    /// How many commands may be sent together.
     pub level: FtpPipelining,
-    /// EPSV has been sent already, or its port is known.
+    /// Whether EPSV is sent already, or its port is known.
     pub asked: bool,
-    /// EPSV can be used.
+    /// Whether EPSV can be used.
     pub epsv: bool,
-    /// The server connects to us.
+    /// Whether the server connects to us.
     pub active: bool,
     /// CURLOPT_FTP_USE_PRET.
     pub pret: bool,
-    /// A file has moved over the connection.
+    /// Whether a file has moved over the connection.
     pub moved: bool,
-    /// The server has not answered such a question before, or wants one command at a time.
+    /// Whether the server has not replied to EPSV sent ahead before, or needs one command at a time.
     pub refused: bool,
     /// CURLOPT_FORBID_REUSE.
     pub forbidden: bool,
@@ -138,15 +138,15 @@ pub fn asks_ahead(f: &Leaving) -> bool {
 /// The idle connections to a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
-    /// How far commands may go together.
+    /// How many commands may be sent together.
     pub level: FtpPipelining,
-    /// So many wait for the end of their last file.
+    /// Number of those that wait for the end of their last file.
     pub asked: usize,
-    /// So many can begin at once.
+    /// Number of those that can begin at once.
     pub ready: usize,
-    /// The pool has room for one more.
+    /// Whether the pool has room for one more.
     pub room: bool,
-    /// Commands go in clear: under TLS each connection costs two round trips and a handshake of its own.
+    /// Whether commands are not encrypted: under TLS each connection costs two round trips and a handshake.
     pub clear: bool,
 }
 
@@ -161,8 +161,8 @@ pub fn has_room(per_host: usize, total: usize, kept: usize) -> bool {
     per_host == 0 && total == 0 && (kept == 0 || kept >= IN_TURN)
 }
 
-/// Returns whether a socket may be opened to a port ahead of its transfer: nothing but the address decides
-/// where it leads.
+/// Returns whether a socket may be opened to a port before its transfer: only the address decides where it
+/// leads.
 pub fn is_plain(direct: bool, private: bool, local: &LocalBinding) -> bool {
     direct && !private && local.device.is_none() && local.interface.is_none() && local.host.is_none()
 }
