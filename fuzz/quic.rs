@@ -19,7 +19,7 @@ use net::quic::{Established, Purpose, QuicRequest, shake_hands};
 use net::resolver::Candidates;
 use net::session::Buffer;
 use net::tls::{SessionStore, TlsConfig};
-use net::{Connection, Identity, Key};
+use net::{Connection, ConnectionKey, HashedKey};
 use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{
     ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event, ServerConfig, StreamId, VarInt,
@@ -133,8 +133,8 @@ async fn ask(runtime: Rc<Runtime>, to: SocketAddr, client: Rc<RefCell<Client>>) 
     let won = connect(reactor, &connecting, &mut candidates, &stage).await;
     let Ok(Established { mut quic, endpoints, .. }) = won else { panic!("no connection") };
     let parked = Parked::new(&mut quic.machine);
-    let identity = Key::from(Identity::default());
-    let connection = Connection::new(identity, quic, endpoints, reactor.now());
+    let key = HashedKey::from(ConnectionKey::default());
+    let connection = Connection::new(key, quic, endpoints, reactor.now());
     let (http3, driver) = Http3::resume(Box::new(connection), Some(parked), reactor, Buffer::default());
     runtime.spawn(Box::pin(async move { drop(driver.await) }));
     let fields: [(&[u8], &[u8]); 4] =

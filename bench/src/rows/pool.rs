@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Instant;
 
-use net::{Acquired, Key, Limits, Pool};
+use net::{Acquired, HashedKey, Limits, Pool};
 use netkit::{mute, of_host, wish};
 use runtime::{Clock, Runtime};
 
@@ -29,11 +29,11 @@ fn take_and_give_back(idle: usize) -> f64 {
     let runtime = Runtime::new(Clock::system());
     let pool = Pool::new(runtime.reactor());
     pool.set_limits(Limits { kept: 0, ..Limits::default() });
-    let keys: Vec<Key> = (0..idle).map(|n| of_host(&format!("host{n}.test"), 443)).collect();
+    let keys: Vec<HashedKey> = (0..idle).map(|n| of_host(&format!("host{n}.test"), 443)).collect();
     let made: Vec<_> = keys.iter().map(|key| acquire(&pool, key)).collect();
     made.into_iter().zip(&keys).for_each(|(acquired, key)| give_back(acquired, &runtime, key));
     // The same ten in turn, so that only the pool's size differs, not the contents of the caches.
-    let asked: Vec<&Key> = keys.iter().step_by(idle / 10).collect();
+    let asked: Vec<&HashedKey> = keys.iter().step_by(idle / 10).collect();
     let started = Instant::now();
     for round in 0..ROUNDS {
         let key = asked[round % asked.len()];
@@ -42,11 +42,11 @@ fn take_and_give_back(idle: usize) -> f64 {
     started.elapsed().as_secs_f64() * 1e9 / ROUNDS as f64
 }
 
-fn acquire(pool: &Pool, identity: &Key) -> Acquired {
-    pool.try_acquire(wish(identity)).expect("there is no limit")
+fn acquire(pool: &Pool, key: &HashedKey) -> Acquired {
+    pool.try_acquire(wish(key)).expect("there is no limit")
 }
 
-fn give_back(acquired: Acquired, runtime: &Runtime, key: &Key) {
+fn give_back(acquired: Acquired, runtime: &Runtime, key: &HashedKey) {
     match acquired {
         Acquired::Reused(lease) => lease.release(),
         Acquired::Vacant(slot) => slot.fill(mute(runtime, key)).release(),

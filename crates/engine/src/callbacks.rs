@@ -135,8 +135,8 @@ pub struct Asked<'a> {
     pub url: &'a [u8],
     /// Fields with values, except for credentials and fields of the connection.
     pub fields: &'a [(Vec<u8>, Vec<u8>)],
-    /// Canonical bytes of [`net::Identity::of_replies`]: the server, the proxies, and how each is verified.
-    /// They contain files by path and content, and secrets in clear.
+    /// Canonical bytes of [`net::ConnectionKey::of_replies`]: the server, the proxies, and how each is
+    /// verified. They contain files by path and content, and secrets in clear.
     pub peer: &'a [u8],
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use runtime::cell::RefCell;
 
-use net::identity::HostKeyJudge;
+use net::connection_key::HostKeyJudge;
 use net::tls::openssl;
 use net::tls::openssl_sessions::{Exported, NotImported};
 use net::{Presence, SessionStore};
@@ -460,7 +460,7 @@ impl EasyState {
         self.tag.get() as u64
     }
 
-    /// Returns the identity of the functions that judge the keys of SSH servers.
+    /// Returns the key of the functions that judge the keys of SSH servers.
     pub(crate) fn host_key_judge(&self) -> Option<HostKeyJudge> {
         Some(match self.callbacks.host_key_judge()? {
             HostKeyFunctions::At(addresses) => HostKeyJudge::Functions(addresses),

@@ -1,4 +1,4 @@
-//! A connection: its carrier, its identity, and the memory of its protocol. Plain `Send` data.
+//! A connection: its carrier, its key, and the memory of its protocol. Plain `Send` data.
 
 use std::any::Any;
 use std::io;
@@ -11,8 +11,8 @@ use runtime::{Direction, Idle, Reactor, fork_generation};
 use crate::Filter;
 use crate::carrier::Carried;
 use crate::connect::Endpoints;
+use crate::connection_key::{HashedKey, Origin};
 use crate::http3::ALPN;
-use crate::identity::{Key, Origin};
 use crate::pool::{Ahead, PoolKey, Pooled};
 use crate::tls::TlsInfo;
 
@@ -21,7 +21,7 @@ use crate::tls::TlsInfo;
 pub struct About {
     /// Its number in the pool that opened it (CURLINFO_CONN_ID).
     pub id: u64,
-    pub identity: Key,
+    pub key: HashedKey,
     pub endpoints: Endpoints,
     /// The number of its socket's descriptor.
     pub socket: i64,
@@ -119,13 +119,18 @@ pub struct Connection {
 
 impl Connection {
     /// Creates an unused connection; the pool assigns its number.
-    pub fn new(identity: Key, carrier: impl Into<Carried>, endpoints: Endpoints, now: Instant) -> Connection {
+    pub fn new(
+        key: HashedKey,
+        carrier: impl Into<Carried>,
+        endpoints: Endpoints,
+        now: Instant,
+    ) -> Connection {
         let carrier = carrier.into();
         let (socket, tls) = (carrier.socket().raw_fd() as i64, carrier.tls().cloned());
         let present = Arc::new(());
         let presence = Presence(Arc::downgrade(&present));
         Connection {
-            about: About { id: 0, identity, endpoints, socket, tls, answers_http10: false, presence },
+            about: About { id: 0, key, endpoints, socket, tls, answers_http10: false, presence },
             carrier,
             created: now,
             last_used: now,
@@ -199,8 +204,8 @@ impl Connection {
 
     /// Whether other handles may have it.
     pub fn is_shareable(&self) -> bool {
-        let identity = &self.about.identity;
-        !self.private && identity.owner.is_none() && !identity.is_judged()
+        let key = &self.about.key;
+        !self.private && key.owner.is_none() && !key.is_judged()
     }
 
     /// Whether an idle one can be used.
@@ -221,7 +226,7 @@ impl Connection {
     }
 }
 
-impl PoolKey for Key {
+impl PoolKey for HashedKey {
     type Origin = Origin;
 
     fn origin(&self) -> &Origin {
@@ -231,11 +236,11 @@ impl PoolKey for Key {
 
 /// Boxed, because a connection changes owners a dozen times per request.
 impl Pooled for Box<Connection> {
-    type Key = Key;
+    type Key = HashedKey;
     type Listed = Listed;
 
-    fn key(&self) -> &Key {
-        &self.about.identity
+    fn key(&self) -> &HashedKey {
+        &self.about.key
     }
 
     fn number(&self) -> u64 {
@@ -279,7 +284,7 @@ impl Pooled for Box<Connection> {
     }
 
     fn is_for_one_use(&self) -> bool {
-        self.about.identity.by_ticket
+        self.about.key.by_ticket
     }
 
     fn is_alive(&mut self) -> bool {
@@ -314,9 +319,9 @@ impl Pooled for Box<Connection> {
     fn listed(&self, now: Instant) -> Listed {
         Listed {
             id: self.about.id,
-            scheme: self.about.identity.protocol.name().to_owned(),
+            scheme: self.about.key.protocol.name().to_owned(),
             tls: self.about.tls.is_some(),
-            origin: self.about.identity.origin.clone(),
+            origin: self.about.key.origin.clone(),
             age: now.saturating_duration_since(self.created),
             idle: now.saturating_duration_since(self.last_used),
             uses: self.uses,

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use crate::connection::{About, Connection};
+use crate::connection_key::HashedKey;
 use crate::exchange::{Exchange, Spares, http1::Http1};
 use crate::http2;
-use crate::identity::Key;
 use crate::pool;
 use crate::session::{Lease, Place, Pool, Session, Whole};
 use crate::ssh::Seat;
@@ -42,7 +42,7 @@ impl Lease {
         match self {
             Lease::Whole(whole) => Box::new(Http1::new(whole.take(), spares)),
             Lease::Stream(pool::Share { place: Place::Stream(stream), .. }) => stream.begin(spares),
-            Lease::Stream(_) => unreachable!("HTTP asks for no connection of SSH's: their identities differ"),
+            Lease::Stream(_) => unreachable!("HTTP asks for no connection of SSH's: their keys differ"),
         }
     }
 
@@ -80,9 +80,9 @@ impl Whole {
         &self.held().about
     }
 
-    /// Binds the connection to a login: only the same identity finds it from now on.
-    pub fn bind(&mut self, identity: Key) {
-        self.connection().about.identity = identity;
+    /// Binds the connection to a login: only the same key finds it from now on.
+    pub fn bind(&mut self, key: HashedKey) {
+        self.connection().about.key = key;
     }
 
     /// Takes the connection away from the pool (CONNECT_ONLY, an upgraded protocol). The slot ends with the

@@ -3,13 +3,13 @@
 mod carrier;
 pub mod connect;
 mod connection;
+pub mod connection_key;
 mod error;
 pub mod exchange;
 mod file_cache;
 pub mod filter;
 pub mod http2;
 pub mod http3;
-pub mod identity;
 mod lease;
 pub mod listen;
 pub mod named_file;
@@ -27,10 +27,10 @@ pub mod tls;
 
 pub use carrier::{Carried, Carrier};
 pub use connection::{About, Connection, Listed, Memory, Presence};
+pub use connection_key::{ConnectionKey, HashedKey};
 pub use error::{Fault, NetError, NetErrorKind};
 pub use filter::Filter;
 pub use filter::datagram::Datagrams;
-pub use identity::{Identity, Key};
 pub use lease::Adopter;
 pub use named_file::NamedFile;
 pub use pool::{Ages, Ahead, Counters, Limits};

@@ -2,7 +2,7 @@
 //! pool, and of SSH with its channels.
 //!
 //! A session owns its connection as a whole lease ([`Whole`]) and is in the pool's table beside the idle
-//! connections of the same identity. As long as it has a stream it belongs to its multi handle, whose
+//! connections of the same key. As long as it has a stream it belongs to its multi handle, whose
 //! executor runs its driver. When the last stream has ended it parks: its state is stored in the connection
 //! ([`Memory`](crate::connection::Memory)), the connection becomes idle like any other, may move to a share
 //! or to the process's pool, and nothing drives it. The next user runs a session on it again.
@@ -15,9 +15,9 @@ use std::task::{Context, Poll};
 use runtime::cell::RefCell;
 
 use crate::connection::{About, Connection, Memory};
+use crate::connection_key::HashedKey;
 use crate::exchange::{Exchange, Spares};
 use crate::http2;
-use crate::identity::Key;
 use crate::pool;
 use crate::ssh::Seat;
 
@@ -43,7 +43,7 @@ pub type Lease = pool::Lease<dyn Session>;
 /// A connection that has one user.
 pub type Whole = pool::Whole<dyn Session>;
 /// A transfer's request for a connection or a stream.
-pub type AcquireRequest<'a> = pool::AcquireRequest<'a, Key>;
+pub type AcquireRequest<'a> = pool::AcquireRequest<'a, HashedKey>;
 
 /// One transfer's part of a session.
 pub enum Place {

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{block_on, identity, listener, open, runtime, wish};
+use common::{block_on, key_of, listener, open, runtime, wish};
 use warmwire_net::{Acquired, Pool, SharedPool, process};
 
 #[test]
@@ -16,11 +16,11 @@ fn a_child_says_nothing_on_its_parents_connections() {
     let (own, shared) = (Pool::new(rt.reactor()), Arc::new(SharedPool::new(9, Duration::from_secs(9))));
     let reactor = rt.reactor().clone();
     let connect = |port| {
-        let mut connection = block_on(&rt, open(reactor.clone(), identity(port), to));
+        let mut connection = block_on(&rt, open(reactor.clone(), key_of(port), to));
         connection.farewell = b"QUIT\r\n".to_vec();
         connection
     };
-    let Some(Acquired::Vacant(slot)) = own.try_acquire(wish(&identity(1))) else { panic!() };
+    let Some(Acquired::Vacant(slot)) = own.try_acquire(wish(&key_of(1))) else { panic!() };
     slot.fill(connect(1)).release();
     shared.put(Box::new(connect(2)), rt.reactor().now());
     shared.put(Box::new(connect(3)), rt.reactor().now());
@@ -29,8 +29,8 @@ fn a_child_says_nothing_on_its_parents_connections() {
     runtime::after_fork_in_child();
     assert!(!std::ptr::eq(parent, process()));
     assert!(std::ptr::eq(process(), process()));
-    assert!(matches!(own.try_acquire(wish(&identity(1))), Some(Acquired::Vacant(_))));
-    assert!(shared.take(wish(&identity(2)), rt.reactor().now()).is_none());
+    assert!(matches!(own.try_acquire(wish(&key_of(1))), Some(Acquired::Vacant(_))));
+    assert!(shared.take(wish(&key_of(2)), rt.reactor().now()).is_none());
     own.close_all();
     shared.close_all();
     for _ in 0..3 {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use common::{block_on, identity, open, runtime};
+use common::{block_on, key_of, open, runtime};
 use h2::server::SendResponse;
 use http::{HeaderMap, Request, Response};
 use runtime::Runtime;
@@ -95,7 +95,7 @@ async fn answer(request: Request<h2::RecvStream>, mut respond: SendResponse<Byte
 }
 
 async fn connect(rt: &Runtime, to: SocketAddr) -> Box<Connection> {
-    Box::new(open(rt.reactor().clone(), identity(to.port()), to).await)
+    Box::new(open(rt.reactor().clone(), key_of(to.port()), to).await)
 }
 
 /// Starts a session whose driver is a task; what it leaves is put into `rested`.
@@ -361,7 +361,7 @@ async fn exchange(lease: &mut Lease, path: &str) -> (u16, usize) {
 #[test]
 fn a_pool_has_sessions_that_park_and_go_on() {
     test(|rt, to| async move {
-        let (pool, key) = (Pool::new(rt.reactor()), identity(to.port()));
+        let (pool, key) = (Pool::new(rt.reactor()), key_of(to.port()));
         let wish = AcquireRequest { streams: true, ..common::wish(&key) };
         let terms = || Terms {
             config: Config::default(),

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use common::{block_on, identity, listener, of_host, open, runtime, wish};
+use common::{block_on, key_of, listener, of_host, open, runtime, wish};
 use netkit::mute;
 use runtime::{Clock, Runtime};
-use warmwire_net::identity::Zone;
+use warmwire_net::connection_key::Zone;
 use warmwire_net::{
-    AcquireRequest, Acquired, Ages, Connection, Identity, Key, Lease, Limits, Pool, SharedPool,
+    AcquireRequest, Acquired, Ages, Connection, ConnectionKey, HashedKey, Lease, Limits, Pool, SharedPool,
 };
 
 /// One leased connection, made or found.
@@ -29,10 +29,10 @@ fn whole(lease: &mut Lease) -> &mut Connection {
 }
 
 async fn acquire(pool: &Pool, reactor: Arc<runtime::Reactor>, to: SocketAddr, port: u16) -> Lease {
-    let identity = identity(port);
-    match pool.acquire(wish(&identity)).await {
+    let key = key_of(port);
+    match pool.acquire(wish(&key)).await {
         Acquired::Reused(lease) => lease,
-        Acquired::Vacant(slot) => slot.fill(open(reactor, identity.clone(), to).await),
+        Acquired::Vacant(slot) => slot.fill(open(reactor, key.clone(), to).await),
     }
 }
 
@@ -106,11 +106,11 @@ fn idle_age_and_lifetime_end_a_connection() {
     assert!(!lease(&rt, &pool, to, 1).is_reused());
 
     lease(&rt, &pool, to, 2).release();
-    let identity = identity(2);
+    let key = key_of(2);
     let ages = Ages { lifetime: Duration::from_secs(100), ..Ages::default() };
     for (after, alive) in [(60, true), (60, false)] {
         hand.advance(Duration::from_secs(after));
-        let found = pool.try_acquire(AcquireRequest { ages, ..wish(&identity) });
+        let found = pool.try_acquire(AcquireRequest { ages, ..wish(&key) });
         assert_eq!(matches!(found, Some(Acquired::Reused(_))), alive);
         if let Some(Acquired::Reused(lease)) = found {
             lease.release();
@@ -126,12 +126,12 @@ fn ages_are_the_handles_own() {
     let pool = Pool::new(rt.reactor());
     let patient = Ages { idle: Duration::from_secs(1000), ..Ages::default() };
     let strict = Ages { idle: Duration::from_secs(1), lifetime: Duration::from_secs(1) };
-    let (first, second) = (identity(1), identity(2));
-    for (ages, identity) in [(patient, &first), (strict, &second)] {
-        let Some(Acquired::Vacant(slot)) = pool.try_acquire(AcquireRequest { ages, ..wish(identity) }) else {
+    let (first, second) = (key_of(1), key_of(2));
+    for (ages, key) in [(patient, &first), (strict, &second)] {
+        let Some(Acquired::Vacant(slot)) = pool.try_acquire(AcquireRequest { ages, ..wish(key) }) else {
             panic!()
         };
-        slot.fill(block_on(&rt, open(rt.reactor().clone(), identity.clone(), to))).release();
+        slot.fill(block_on(&rt, open(rt.reactor().clone(), key.clone(), to))).release();
     }
     hand.advance(Duration::from_secs(500));
     let found = pool.try_acquire(AcquireRequest { ages: strict, ..wish(&second) });
@@ -281,15 +281,15 @@ fn a_shared_pool_keeps_what_it_may_and_no_longer() {
     let connections: Vec<Connection> = (1..=3)
         .map(|port| {
             let reactor = rt.reactor().clone();
-            block_on(&rt, open(reactor, identity(port), to))
+            block_on(&rt, open(reactor, key_of(port), to))
         })
         .collect();
     connections.into_iter().for_each(|c| shared.put(Box::new(c), rt.reactor().now()));
     assert_eq!(shared.list(rt.reactor().now()).len(), 2);
-    assert!(shared.take(wish(&identity(1)), rt.reactor().now()).is_none());
-    assert!(shared.take(wish(&identity(2)), rt.reactor().now()).is_some());
+    assert!(shared.take(wish(&key_of(1)), rt.reactor().now()).is_none());
+    assert!(shared.take(wish(&key_of(2)), rt.reactor().now()).is_some());
     hand.advance(Duration::from_secs(11));
-    assert!(shared.take(wish(&identity(3)), rt.reactor().now()).is_none());
+    assert!(shared.take(wish(&key_of(3)), rt.reactor().now()).is_none());
 }
 
 /// Answers one byte with one byte, and counts connections.
@@ -343,20 +343,20 @@ fn sixteen_threads_on_one_shared_pool() {
     assert!(accepted.load(SeqCst) <= 16, "{} connections", accepted.load(SeqCst));
 }
 
-/// Two for each of so many identities, half of them at one origin.
-fn filled(rt: &Runtime, idle: usize) -> (Pool, Vec<Key>) {
+/// Two for each of so many keys, half of them at one origin.
+fn filled(rt: &Runtime, idle: usize) -> (Pool, Vec<HashedKey>) {
     let pool = Pool::new(rt.reactor());
     pool.set_limits(Limits { kept: 0, ..Limits::default() });
     let host = |i: usize| if i.is_multiple_of(2) { "one.test".to_owned() } else { format!("host{i}.test") };
-    let key = |i| Identity { zone: Zone::Scope(i as i64), ..(*of_host(&host(i), 80)).clone() };
-    let keys: Vec<Key> = (0..idle / 2).map(|i| Key::from(key(i))).collect();
+    let key = |i| ConnectionKey { zone: Zone::Scope(i as i64), ..(*of_host(&host(i), 80)).clone() };
+    let keys: Vec<HashedKey> = (0..idle / 2).map(|i| HashedKey::from(key(i))).collect();
     let leases: Vec<Lease> = keys.iter().chain(&keys).map(|key| fresh(rt, &pool, key)).collect();
     leases.into_iter().for_each(Lease::release);
     assert_eq!(pool.idle(), idle);
     (pool, keys)
 }
 
-fn fresh(rt: &Runtime, pool: &Pool, key: &Key) -> Lease {
+fn fresh(rt: &Runtime, pool: &Pool, key: &HashedKey) -> Lease {
     match pool.try_acquire(AcquireRequest { fresh: true, ..wish(key) }) {
         Some(Acquired::Vacant(slot)) => slot.fill(mute(rt, key)),
         _ => panic!("there is no limit"),
@@ -364,7 +364,7 @@ fn fresh(rt: &Runtime, pool: &Pool, key: &Key) -> Lease {
 }
 
 /// Returns how many idle connections are examined while one is taken and returned, once for each of some
-/// identities.
+/// keys.
 fn looks_of_taking(idle: usize) -> u64 {
     let rt = runtime();
     let (pool, keys) = filled(&rt, idle);
@@ -406,7 +406,7 @@ fn a_shared_pool_costs_the_same_with_ten_thousand() {
     let looks = |idle: usize| {
         let rt = runtime();
         let shared = SharedPool::new(idle, Duration::from_secs(118));
-        let keys: Vec<Key> = (0..idle).map(|i| of_host(&format!("host{i}.test"), 80)).collect();
+        let keys: Vec<HashedKey> = (0..idle).map(|i| of_host(&format!("host{i}.test"), 80)).collect();
         let now = rt.reactor().now();
         keys.iter().for_each(|key| shared.put(Box::new(mute(&rt, key)), now));
         let before = shared.looks();
@@ -426,7 +426,7 @@ fn eight_thousand_wait_and_each_is_woken_once() {
         let rt = runtime();
         let pool = Pool::new(rt.reactor());
         pool.set_limits(limits);
-        let key = identity(1);
+        let key = key_of(1);
         let held: Vec<Lease> = (0..3).map(|_| fresh(&rt, &pool, &key)).collect();
         let served = Rc::new(RefCell::new(Vec::new()));
         for i in 0..8000u32 {

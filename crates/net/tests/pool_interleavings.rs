@@ -1,6 +1,6 @@
 //! The pool that threads share (a share's, the process's), in thousands of orders of their steps:
 //! src/pool/shared.rs and its table compiled once more, with shuttle's lock and fake connections. Every
-//! connection taken matches the request, is alive, fresh enough and belongs to the right identity; none is
+//! connection taken matches the request, is alive, fresh enough and belongs to the right key; none is
 //! lost or closed without its goodbye, the limits hold, and no code is called under the lock (which would be
 //! a deadlock here).
 //!
@@ -27,7 +27,7 @@ mod sync {
     pub use std::sync::PoisonError;
 }
 
-mod identity {
+mod connection_key {
     use std::hash::{Hash, Hasher};
 
     use super::pooled::PoolKey;
@@ -35,20 +35,20 @@ mod identity {
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub struct Origin(pub u64);
 
-    /// Two identities may be of one origin.
+    /// Two keys may be of one origin.
     #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Key {
+    pub struct HashedKey {
         pub number: u64,
         pub origin: Origin,
     }
 
-    impl Key {
-        pub fn of(number: u64) -> Key {
-            Key { number, origin: Origin(number / 2) }
+    impl HashedKey {
+        pub fn of(number: u64) -> HashedKey {
+            HashedKey { number, origin: Origin(number / 2) }
         }
     }
 
-    impl PoolKey for Key {
+    impl PoolKey for HashedKey {
         type Origin = Origin;
 
         fn origin(&self) -> &Origin {
@@ -56,7 +56,7 @@ mod identity {
         }
     }
 
-    impl Hash for Key {
+    impl Hash for HashedKey {
         fn hash<H: Hasher>(&self, state: &mut H) {
             state.write_u64(self.number);
         }
@@ -66,13 +66,13 @@ mod identity {
 mod connection {
     use std::time::{Duration, Instant};
 
-    use super::identity::Key;
+    use super::connection_key::HashedKey;
     use super::pooled::{Ahead, Pooled};
     use super::sync::Arc;
     use super::{Fate, Ledger};
 
     pub struct About {
-        pub identity: Key,
+        pub key: HashedKey,
     }
 
     pub struct Carrier {
@@ -98,7 +98,7 @@ mod connection {
         pub fn new(ledger: &Arc<Ledger>, number: u64) -> Connection {
             ledger.note(|fates| fates.opened += 1);
             Connection {
-                about: About { identity: Key::of(number) },
+                about: About { key: HashedKey::of(number) },
                 carrier: Carrier { is_attached: true },
                 ahead: if number % 2 == 1 { Ahead::Ready } else { Ahead::Nothing },
                 last_used: ledger.now(),
@@ -114,15 +114,15 @@ mod connection {
     }
 
     impl Pooled for Box<Connection> {
-        type Key = Key;
+        type Key = HashedKey;
         type Listed = u64;
 
-        fn key(&self) -> &Key {
-            &self.about.identity
+        fn key(&self) -> &HashedKey {
+            &self.about.key
         }
 
         fn number(&self) -> u64 {
-            self.about.identity.number
+            self.about.key.number
         }
 
         fn set_number(&mut self, _: u64) {}
@@ -192,7 +192,7 @@ mod connection {
         }
 
         fn listed(&self, _: Instant) -> u64 {
-            self.about.identity.number
+            self.about.key.number
         }
     }
 
@@ -208,7 +208,7 @@ mod connection {
 use std::time::{Duration, Instant};
 
 use connection::Connection;
-use identity::{Key, Origin};
+use connection_key::{HashedKey, Origin};
 use pooled::Pooled;
 use request::{AcquireRequest, Ages};
 use shared::SharedPool;
@@ -218,8 +218,8 @@ use sync::Arc;
 /// Maximum number and age of kept connections.
 const KEPT: usize = 3;
 const IDLE_AGE: Duration = Duration::from_secs(10);
-/// All that is opened here has one of so many identities.
-const IDENTITIES: u64 = 4;
+/// All that is opened here has one of so many keys.
+const KEYS: u64 = 4;
 
 /// The history of a connection.
 pub struct Fate {
@@ -267,9 +267,9 @@ impl Ledger {
 }
 
 /// A request that demands no more than the age.
-fn wish(identity: &Key) -> AcquireRequest<'_, Key> {
+fn wish(key: &HashedKey) -> AcquireRequest<'_, HashedKey> {
     let ages = Ages { idle: IDLE_AGE, lifetime: Duration::ZERO };
-    AcquireRequest { identity, fresh: false, streams: false, by_tcp: false, patience: 0, ages, owner: 0 }
+    AcquireRequest { key, fresh: false, streams: false, by_tcp: false, patience: 0, ages, owner: 0 }
 }
 
 struct World {
@@ -290,12 +290,12 @@ impl World {
         Arc::new(World { pool, ledger })
     }
 
-    /// Takes a connection of that identity, as a transfer does.
+    /// Takes a connection of that key, as a transfer does.
     fn take(&self, number: u64) -> Option<Box<Connection>> {
-        let identity = Key::of(number);
+        let key = HashedKey::of(number);
         let now = self.ledger.now();
-        let found = self.pool.take(wish(&identity), now)?;
-        assert_eq!((found.memory, found.about.identity.number), (number, number), "somebody else's");
+        let found = self.pool.take(wish(&key), now)?;
+        assert_eq!((found.memory, found.about.key.number), (number, number), "somebody else's");
         assert!(found.lives && !found.is_inherited, "a dead one");
         assert!(now.saturating_duration_since(found.last_used) <= IDLE_AGE, "an old one");
         assert!(!found.carrier.is_attached, "another loop still hears of it");
@@ -331,7 +331,7 @@ impl World {
             assert_eq!(rude, 0, "ended without a word");
         }
         // Each is found by who wants it, until there is none.
-        let whose = all.into_iter().chain(0..IDENTITIES);
+        let whose = all.into_iter().chain(0..KEYS);
         for found in whose.filter_map(|number| self.take(number)) {
             found.retire();
         }
@@ -371,8 +371,8 @@ fn looks_after(world: &World) {
 fn what_is_taken_is_what_was_wished_for() {
     explore(|| {
         together(&[
-            |world| (0..IDENTITIES).for_each(|number| world.transfer(number)),
-            |world| (0..IDENTITIES).rev().for_each(|number| world.transfer(number)),
+            |world| (0..KEYS).for_each(|number| world.transfer(number)),
+            |world| (0..KEYS).rev().for_each(|number| world.transfer(number)),
             |world| (0..2).for_each(|_| world.transfer(0)),
         ]);
     });
@@ -408,7 +408,7 @@ fn what_ends_ends_once_and_politely() {
     });
 }
 
-/// Some are dead, some too old, some of other identities.
+/// Some are dead, some too old, some of other keys.
 #[test]
 fn the_dead_the_old_and_the_private_are_for_nobody() {
     explore(|| {

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use common::{block_on, identity, listener, open, runtime, wish};
+use common::{block_on, key_of, listener, open, runtime, wish};
 use runtime::Runtime;
 use warmwire_net::exchange::{Exchange, Spares};
 use warmwire_net::session::{Place as SessionPlace, Session, Stream};
 use warmwire_net::{
-    About, AcquireRequest, Acquired, Carried, Connection, Idle, Key, Lease, Memory, Pool, SharedPool, Whole,
-    pool,
+    About, AcquireRequest, Acquired, Carried, Connection, HashedKey, Idle, Lease, Memory, Pool, SharedPool,
+    Whole, pool,
 };
 
 /// Ends when its last stream does, like a session whose driver parks.
@@ -99,15 +99,15 @@ fn run(most: usize) -> impl FnOnce(Whole) -> Rc<dyn Session> {
     }
 }
 
-fn wanted(key: &Key) -> AcquireRequest<'_> {
+fn wanted(key: &HashedKey) -> AcquireRequest<'_> {
     AcquireRequest { streams: true, patience: usize::MAX, ..wish(key) }
 }
 
-fn connection(rt: &Runtime, key: &Key, to: std::net::SocketAddr) -> Connection {
+fn connection(rt: &Runtime, key: &HashedKey, to: std::net::SocketAddr) -> Connection {
     block_on(rt, open(rt.reactor().clone(), key.clone(), to))
 }
 
-fn reused(pool: &Pool, key: &Key) -> Option<Lease> {
+fn reused(pool: &Pool, key: &HashedKey) -> Option<Lease> {
     match pool.try_acquire(wanted(key)) {
         Some(Acquired::Reused(lease)) => Some(lease),
         _ => None,
@@ -132,13 +132,13 @@ impl Woken {
 #[test]
 fn transfers_share_a_session_up_to_its_limit() {
     let (rt, (_listener, to)) = (runtime(), listener());
-    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
     let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
     let first = slot.host(connection(&rt, &key, to), run(2));
     let second = reused(&pool, &key).expect("there is room for one more");
     assert_eq!((first.is_reused(), second.is_reused(), second.about().id), (false, true, 0));
     assert_eq!((pool.in_use(), pool.idle()), (1, 0), "one connection, however many streams");
-    assert!(pool.try_reuse(wanted(&key)).is_none() && pool.try_reuse(wanted(&identity(2))).is_none());
+    assert!(pool.try_reuse(wanted(&key)).is_none() && pool.try_reuse(wanted(&key_of(2))).is_none());
     drop(second);
     let second = pool.try_reuse(wanted(&key)).expect("a stream counts as a connection that is open");
     assert!(pool.try_reuse(wish(&key)).is_none(), "to who wants one");
@@ -156,7 +156,7 @@ fn transfers_share_a_session_up_to_its_limit() {
 fn a_parked_session_is_an_idle_connection_that_threads_share() {
     use std::io::Write;
     let (rt, (listener, to)) = (runtime(), listener());
-    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
     let shared = Arc::new(SharedPool::new(9, Duration::from_secs(9)));
     pool.set_in_front(Some(shared.clone()));
     let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
@@ -183,7 +183,7 @@ fn a_parked_session_is_an_idle_connection_that_threads_share() {
 #[test]
 fn the_patient_wait_for_a_session_being_opened() {
     let (rt, (_listener, to)) = (runtime(), listener());
-    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
     let opening = || match pool.try_acquire(wanted(&key)) {
         Some(Acquired::Vacant(slot)) => slot,
         _ => panic!("nothing is being opened"),
@@ -223,7 +223,7 @@ fn the_patient_wait_for_a_session_being_opened() {
 #[test]
 fn no_more_wait_than_there_will_be_room_for() {
     let (rt, (_listener, to)) = (runtime(), listener());
-    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
     let wish = AcquireRequest { patience: 2, ..wanted(&key) };
     let woken = [(); 20].map(|()| Arc::<Woken>::default());
     let (mut waiting, mut slots) = (Vec::new(), Vec::new());
@@ -257,7 +257,7 @@ fn no_more_wait_than_there_will_be_room_for() {
 #[test]
 fn nobody_waits_for_a_session_that_will_not_be() {
     let (rt, (_listener, to)) = (runtime(), listener());
-    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
     let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
     let woken = Arc::<Woken>::default();
     let mut waiting = pin!(pool.acquire(wanted(&key)));
@@ -279,7 +279,7 @@ fn nobody_waits_for_a_session_that_will_not_be() {
 #[test]
 fn a_pool_that_is_given_up_forgets_its_sessions() {
     let (rt, (_listener, to)) = (runtime(), listener());
-    let (pool, key) = (Pool::new(rt.reactor()), identity(1));
+    let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
     let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
     let kept: Rc<RefCell<Weak<dyn Session>>> = Rc::new(RefCell::new(Weak::<Counting>::new()));
     let keep = kept.clone();

@@ -1,7 +1,7 @@
 //! Easy options: one row per `CURLOPT_` option, with its number, argument type, first version and scope.
 //!
 //! Follows curl_easy_setopt(3) and curl_easy_option_next(3) of the version in `version::CURL`. A row also
-//! says whether the option is part of a connection's identity, whether this build honours it, the rule by
+//! says whether the option is part of a connection key, whether this build honours it, the rule by
 //! which its value is checked and stored ([`Rule`]), its default, and the corresponding option for an HTTPS
 //! proxy. The engine implements the effect.
 //!
@@ -279,7 +279,7 @@ impl EasyOption {
     }
 
     /// Whether a changed value forbids using a connection made with the old one.
-    pub const fn identity(self) -> bool {
+    pub const fn binds_connection(self) -> bool {
         matches!(self.row().bound, Bound::Connection)
     }
 
@@ -389,7 +389,7 @@ const fn less(a: &str, b: &str) -> bool {
 // `bound`: may a connection made with another value serve this transfer? Socket callbacks and their data
 // count, since the application's pointers may dangle. Options that decide how names are resolved count, since
 // they decide who the peer is. Rules about when to reuse (FRESH_CONNECT, MAXAGE_CONN) are not part of the
-// identity. The origin (URL, CURLU, DEFAULT_PROTOCOL) always is, through the transfer's URL.
+// connection key. The origin (URL, CURLU, DEFAULT_PROTOCOL) always is, through the transfer's URL.
 easy_options! {
     WriteData, "WRITEDATA", 10001, CbPtr, "7.9.7", Transfer, Built, Plain;
     Url, "URL", 10002, String, "7.1", Route, Built, Url, reply_neutral: true;

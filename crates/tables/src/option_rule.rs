@@ -35,7 +35,7 @@ pub enum Bound {
     Route,
     /// The connection: one made with another value must not be used.
     Connection,
-    /// The login: part of the identity where scheme or authentication method tie credentials to the
+    /// The login: part of the key where scheme or authentication method tie credentials to the
     /// connection.
     Login,
 }

@@ -1,4 +1,4 @@
-//! Connections without a network, for tests and measurements of a pool: identities, requests, and a
+//! Connections without a network, for tests and measurements of a pool: keys, requests, and a
 //! connection that is alive and silent.
 
 use std::io;
@@ -7,19 +7,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use net::connect::Endpoints;
-use net::identity::Origin;
-use net::{AcquireRequest, Ages, Carrier, Connection, Filter, Identity, Idle, Key};
+use net::connection_key::Origin;
+use net::{AcquireRequest, Ages, Carrier, Connection, ConnectionKey, Filter, HashedKey, Idle};
 use runtime::{Reactor, Runtime, Socket};
 
-/// Returns the identity of connections in clear to that host.
-pub fn of_host(host: &str, port: u16) -> Key {
-    Key::from(Identity { origin: Origin::new(host, port), ..Identity::default() })
+/// Returns the key of connections in clear to that host.
+pub fn of_host(host: &str, port: u16) -> HashedKey {
+    HashedKey::from(ConnectionKey { origin: Origin::new(host, port), ..ConnectionKey::default() })
 }
 
 /// Returns a request as a usual handle makes it.
-pub fn wish(identity: &Key) -> AcquireRequest<'_> {
+pub fn wish(key: &HashedKey) -> AcquireRequest<'_> {
     AcquireRequest {
-        identity,
+        key,
         fresh: false,
         streams: false,
         by_tcp: false,
@@ -30,9 +30,9 @@ pub fn wish(identity: &Key) -> AcquireRequest<'_> {
 }
 
 /// Returns a connection that is alive and silent. All share one socket, so that ten thousand are possible.
-pub fn mute(runtime: &Runtime, identity: &Key) -> Connection {
+pub fn mute(runtime: &Runtime, key: &HashedKey) -> Connection {
     let filter: Box<dyn Filter> = Box::new(Mute);
-    Connection::new(identity.clone(), filter, Endpoints::default(), runtime.reactor().now())
+    Connection::new(key.clone(), filter, Endpoints::default(), runtime.reactor().now())
 }
 
 struct Mute;

@@ -129,11 +129,11 @@ impl Session {
             return Err(nonsense(Malformed));
         }
         let plan = t.plan()?;
-        let config = match &plan.identity.tls {
+        let config = match &plan.key.tls {
             Some(config) => config.clone(),
             None => Arc::new(tls_config(&t.easy.settings.borrow(), TlsPeer::Origin, Vec::new())?),
         };
-        let origin = &plan.identity.origin;
+        let origin = &plan.key.origin;
         let mut connection = self.whole.take();
         let below = connection.carrier.into_filter();
         connection.carrier = t.tls(below, &config, &origin.host, origin.port).await?.into();

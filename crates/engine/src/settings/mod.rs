@@ -575,7 +575,7 @@ mod tests {
         s.set_list(O::Httpheader, Some(vec![Text::from(&b"A: b"[..])])).unwrap();
         assert_eq!(s.generation(), with_fields);
         s.set_text(O::Userpwd, Some(b"me:secret")).unwrap();
-        assert_ne!(s.route(), route, "a login may be part of a connection's identity");
+        assert_ne!(s.route(), route, "a login may be part of a connection's key");
         let (route, way) = (s.route(), s.way());
         s.set_text(O::Url, Some(b"http://other/")).unwrap();
         assert_ne!(s.route(), route);

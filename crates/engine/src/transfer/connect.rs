@@ -1,4 +1,4 @@
-//! Gets a transfer its connection: an idle one whose identity matches, or a new one. A new one is
+//! Gets a transfer its connection: an idle one whose key matches, or a new one. A new one is
 //! made layer by layer: name look-up, connect, proxy, TLS.
 
 use std::cell::Cell;
@@ -16,7 +16,7 @@ use net::quic::Purpose;
 use net::resolver::{Candidates, ResolveOptions};
 use net::tls::TlsInfo;
 use net::{
-    About, AcquireRequest, Acquired, Ages, Connection, Filter, Identity, Key, Lease, Limits, Pool,
+    About, AcquireRequest, Acquired, Ages, Connection, ConnectionKey, Filter, HashedKey, Lease, Limits, Pool,
     ResolveCache, Whole,
 };
 use runtime::boxed;
@@ -84,7 +84,7 @@ impl Connector {
     pub async fn connect_bound(&mut self, mut plan: Rc<Plan>, bound: Bound, fresh: bool) -> Result<Link> {
         if let Some(user) = bound.to {
             cold_path();
-            plan = Rc::new(Plan { identity: belonging(&plan.identity, *user), ..(*plan).clone() });
+            plan = Rc::new(Plan { key: belonging(&plan.key, *user), ..(*plan).clone() });
         }
         self.easy.info.borrow_mut().used_proxy = plan.proxy.is_some();
         self.pin_names()?;
@@ -97,10 +97,10 @@ impl Connector {
         let fresh = fresh || self.on(O::FreshConnect);
         let pool = self.locked(LockData::Connect, || self.pool());
         let owner = self.easy.owner_number();
-        let unsettled = !fresh && plan.identity.login.is_none();
+        let unsettled = !fresh && plan.key.login.is_none();
         let perhaps = bound.perhaps.filter(|_| unsettled).map(|user| match plan.may_have_streams() {
-            true => belonging(&plan.without_http2().identity, *user),
-            false => belonging(&plan.identity, *user),
+            true => belonging(&plan.without_http2().key, *user),
+            false => belonging(&plan.key, *user),
         });
         let better = perhaps.or(if fresh { None } else { self.protected(&plan)? });
         let opened = plan.opened.as_ref().filter(|_| !fresh);
@@ -113,10 +113,10 @@ impl Connector {
             _ => 0,
         };
         let by_tcp = !plan.heeds_records && plan.quic() == Quic::No;
-        let wish = AcquireRequest { identity: &plan.identity, fresh, streams, by_tcp, patience, ages, owner };
+        let wish = AcquireRequest { key: &plan.key, fresh, streams, by_tcp, patience, ages, owner };
         let at_once = || {
-            let open = |identity: &Key| pool.try_reuse(AcquireRequest { identity, ..wish });
-            let as_well = |identity: &Key| open(&plan.identity).or_else(|| open(identity));
+            let open = |key: &HashedKey| pool.try_reuse(AcquireRequest { key, ..wish });
+            let as_well = |key: &HashedKey| open(&plan.key).or_else(|| open(key));
             let kept = better.as_ref().and_then(open).or_else(|| opened.and_then(as_well));
             kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
         };
@@ -190,23 +190,24 @@ impl Connector {
         Error::new(Code::OperationTimedout, format!("{what} timed out after {ms} milliseconds"))
     }
 
-    /// The identity of a connection that does more than is asked for: ftps: to the same host and port serves for ftp:, too.
-    fn protected(&self, plan: &Plan) -> Result<Option<Key>> {
-        let in_clear = plan.identity.tls.is_none() && plan.forwarder().is_none();
+    /// The key of a connection that does more than is asked for: ftps: to the same host and port serves for
+    /// ftp:, too.
+    fn protected(&self, plan: &Plan) -> Result<Option<HashedKey>> {
+        let in_clear = plan.key.tls.is_none() && plan.forwarder().is_none();
         if self.scheme().family() != Family::Ftp || !in_clear {
             return Ok(None);
         }
         let settings = self.easy.settings.borrow();
         let tls = Some(Arc::new(tls_config(&settings, TlsPeer::Origin, Vec::new())?));
-        Ok(Some(Key::from(Identity { tls, ..(*plan.identity).clone() })))
+        Ok(Some(HashedKey::from(ConnectionKey { tls, ..(*plan.key).clone() })))
     }
 
-    /// The identity of a connection that was opened just now. Where a proxy was shown a Kerberos ticket, it serves no other
-    /// transfer.
-    pub(super) fn identity_of_opened(&self, plan: &Plan) -> Key {
+    /// The key of a connection that was opened just now. Where a proxy was shown a Kerberos ticket, it serves
+    /// no other transfer.
+    pub(super) fn key_of_opened(&self, plan: &Plan) -> HashedKey {
         match self.ticket_used.get() {
-            true => Key::from(Identity { by_ticket: true, ..Identity::clone(&plan.identity) }),
-            false => plan.identity.clone(),
+            true => HashedKey::from(ConnectionKey { by_ticket: true, ..ConnectionKey::clone(&plan.key) }),
+            false => plan.key.clone(),
         }
     }
 
@@ -247,9 +248,9 @@ impl Connector {
             _ => self.reach_by_layers(plan, opening).await?,
         };
         let now = self.now();
-        let mut connection = Connection::new(self.identity_of_opened(plan), filter, endpoints, now);
+        let mut connection = Connection::new(self.key_of_opened(plan), filter, endpoints, now);
         // Where it leads is another handle's word: it is for those who heard it.
-        let unasked = plan.identity.pins.is_empty() && self.is_pinned(plan);
+        let unasked = plan.key.pins.is_empty() && self.is_pinned(plan);
         connection.private = private || unasked;
         if let Some(log_in) = self.log_in {
             log_in(self, plan, &mut connection).await?;
@@ -260,7 +261,7 @@ impl Connector {
     /// The way to the host of the plan and TLS to it, one after the other.
     async fn reach_by_layers(&self, plan: &Plan, opening: &Opening) -> Result<Way> {
         let (mut filter, endpoints, private) = self.reach(plan, opening).await?;
-        if plan.identity.haproxy.is_some() {
+        if plan.key.haproxy.is_some() {
             super::tunnel::send_haproxy(self, filter.as_mut(), plan, &endpoints).await?;
         }
         if let Some(tls) = &plan.tls_by(Transport::Tcp) {
@@ -371,9 +372,8 @@ impl Connector {
             Some(proxy) => (proxy.host.as_str(), proxy.port),
             None => (plan.host.as_str(), plan.port),
         };
-        let unix =
-            plan.identity.unix.as_ref().or(first.and_then(|p| p.unix.as_ref())).map(UnixSocket::address);
-        let local_hosts = match plan.identity.socket.local.host_name() {
+        let unix = plan.key.unix.as_ref().or(first.and_then(|p| p.unix.as_ref())).map(UnixSocket::address);
+        let local_hosts = match plan.key.socket.local.host_name() {
             Some(name) if unix.is_none() => boxed(|| self.local_hosts(name, plan)).await,
             _ => Vec::new(),
         };
@@ -385,7 +385,7 @@ impl Connector {
             needs_record: self.asks_for_record(plan) == Some(true),
             local_hosts: &local_hosts,
             transport,
-            options: &plan.identity.socket,
+            options: &plan.key.socket,
             callbacks: self.easy.callbacks.sockets(),
             attempt_delay: Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64),
             favourite: self.favourite(plan, host, port),
@@ -592,7 +592,7 @@ impl fmt::Display for Place<'_> {
             }
         }
         let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
-        match (first, &plan.identity.unix) {
+        match (first, &plan.key.unix) {
             (Some(proxy), _) => match &proxy.unix {
                 Some(path) => write!(f, " over proxy {}", path),
                 None => write!(f, " over proxy {}", proxy.host),

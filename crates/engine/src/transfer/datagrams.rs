@@ -26,7 +26,7 @@ impl Connector {
         }
         let found = self.look_up(&plan.host, plan.port, &plan.resolve).await?;
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
-        let local_hosts = match plan.identity.socket.local.host_name() {
+        let local_hosts = match plan.key.socket.local.host_name() {
             Some(name) => boxed(|| self.local_hosts(name, &plan)).await,
             None => Vec::new(),
         };
@@ -35,7 +35,7 @@ impl Connector {
         let (callbacks, owner) = (self.easy.callbacks.sockets(), self.easy.owner_number());
         self.count_connection();
         self.easy.note(|| format!("  Trying {first}..."));
-        let opened = Datagrams::open(reactor, first, &plan.identity.socket, &local_hosts, callbacks, owner)?;
+        let opened = Datagrams::open(reactor, first, &plan.key.socket, &local_hosts, callbacks, owner)?;
         self.mark_queued(started, self.now());
         self.begins_to_move();
         let mut info = self.easy.info.borrow_mut();

@@ -42,7 +42,7 @@ pub struct Dialogue {
     /// Those of them that only say that the server ends the connection.
     pub last_words: usize,
     /// A Kerberos ticket logged in, whose principal is not compared with the user's name: the connection serves no other
-    /// transfer ([`net::Identity::by_ticket`]).
+    /// transfer ([`net::ConnectionKey::by_ticket`]).
     pub by_ticket: bool,
     /// A server may say much that nobody asked for.
     idling: Idling,
@@ -182,11 +182,11 @@ impl Dialogue {
     /// TLS from here on, on the connection as it is. What was read before is dropped: it was not protected.
     pub async fn upgrade(&mut self, t: &Transfer, plan: &Plan) -> Result<Arc<TlsConfig>> {
         self.received = LineBuffer::default();
-        let config = match (&plan.identity.tls, t.scheme().tls()) {
+        let config = match (&plan.key.tls, t.scheme().tls()) {
             (Some(config), false) => config.clone(),
             _ => Arc::new(tls_config(&t.easy.settings.borrow(), TlsPeer::Origin, Vec::new())?),
         };
-        let origin = &plan.identity.origin;
+        let origin = &plan.key.origin;
         let mut connection = self.whole.take();
         let below = connection.carrier.into_filter();
         connection.carrier = t.tls(below, &config, &origin.host, origin.port).await?.into();

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use net::identity::{DohTerms, ResolverTerms};
+use net::connection_key::{DohTerms, ResolverTerms};
 use net::resolver::{
     Addresses, Answered, Around, Candidates, LocalEnds, Means, ResolveOptions, Servers, Services, Source,
     is_for_dns, is_new, resolve,
@@ -103,7 +103,7 @@ impl Connector {
     /// over TLS, or by way of Encrypted Client Hello, whose name DNS knows. A proxy has none, nor has a place to which the user
     /// or an alternative service leads.
     pub(super) fn asks_for_record(&self, plan: &Plan) -> Option<bool> {
-        let tls = plan.tls.as_ref().filter(|_| plan.is_direct() && plan.identity.connect_to.is_none())?;
+        let tls = plan.tls.as_ref().filter(|_| plan.is_direct() && plan.key.connect_to.is_none())?;
         let published = match &tls.ech {
             Some(Ech::Published { required, .. }) => Some(*required),
             _ => None,

@@ -6,7 +6,7 @@
 //! brings a new one; after several rounds the connection itself counts as authenticated. `Persistent-Auth` overrules both.
 
 use gss::{Context, Delegation, Mechanism, Step};
-use net::identity::TicketTerms;
+use net::connection_key::TicketTerms;
 use tables::EasyOption as O;
 use tables::constant::{CURLGSSAPI_DELEGATION_FLAG, CURLGSSAPI_DELEGATION_POLICY_FLAG};
 
@@ -268,7 +268,7 @@ pub fn delegation(t: &Handles) -> Delegation {
     }
 }
 
-/// Returns what decides which ticket is used, as part of a connection's identity.
+/// Returns what decides which ticket is used, as part of a connection key.
 pub fn ticket_terms(t: &Handles, role: Role) -> TicketTerms {
     ticket_terms_for(t, service(t, role))
 }

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use net::NamedFile;
+pub use net::connection_key::ProxyKind;
 use net::filter::open::UnixSocket;
 use net::http3;
-pub use net::identity::ProxyKind;
 use net::tls::{Backend, TlsConfig};
 use tables::constant::{
     CURLPROXY_HTTP, CURLPROXY_HTTP_1_0, CURLPROXY_HTTPS, CURLPROXY_HTTPS2, CURLPROXY_HTTPS3,

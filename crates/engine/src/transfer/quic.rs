@@ -80,10 +80,10 @@ impl Connector {
             self.note_tls(tls);
         }
         let parked = http3::Parked::new(&mut quic.machine);
-        let mut connection = Connection::new(self.identity_of_opened(plan), quic, endpoints, self.now());
+        let mut connection = Connection::new(self.key_of_opened(plan), quic, endpoints, self.now());
         connection.state = Some(Box::new(parked));
         // Where it leads is another handle's word: it is for those who heard it.
-        let unasked = plan.identity.pins.is_empty() && self.is_pinned(plan);
+        let unasked = plan.key.pins.is_empty() && self.is_pinned(plan);
         connection.private = private || unasked;
         Ok(connection)
     }
@@ -97,7 +97,7 @@ impl Connector {
     ) -> Result<(Quic, Endpoints, bool)> {
         // To who is known to be there: nothing tells whether datagrams arrive, and what is sent early may not leave to two.
         let known = self.favourite(plan, &plan.host, plan.port).filter(|_| self.will_send_early(plan, tls));
-        let origin = (&*plan.identity.origin.host, plan.identity.origin.port);
+        let origin = (&*plan.key.origin.host, plan.key.origin.port);
         let stage = |connected: Connected| -> Through<'_, Established> {
             let early = known.is_some() && connected.endpoints.remote == known;
             boxed(|| self.quic_established(tls, origin, connected, (early, Purpose::Streams)))
@@ -115,7 +115,7 @@ impl Connector {
         tls: &Arc<TlsConfig>,
         opening: &Opening,
     ) -> Result<(Quic, Endpoints, bool)> {
-        let origin = (&*plan.identity.origin.host, plan.identity.origin.port);
+        let origin = (&*plan.key.origin.host, plan.key.origin.port);
         for _ in 0..MAX_PROXY_ROUNDS {
             let (first, ends, private) = self.reach_first(plan, Purpose::Datagrams, opening).await?;
             let Some(tunnel) = tunnel::datagrams(self, first, proxy, plan).await? else { continue };

@@ -1,10 +1,10 @@
-//! The tables hold the engine to their word: whatever a row calls a matter of the connection makes another identity, on one
-//! way to a host at least, and so a fresh connection.
+//! The tables hold the engine to their word: whatever a row calls a matter of the connection makes another
+//! key, on one way to a host at least, and so a fresh connection.
 
 use std::rc::Rc;
 use std::time::Duration;
 
-use net::{AcquireRequest, Ages, Key};
+use net::{AcquireRequest, Ages, HashedKey};
 use tables::easy_option::ArgKind;
 use tables::{Code, EasyOption as O, Support};
 
@@ -56,12 +56,12 @@ const WAYS: &[Way] = &[
 const TEXTS: &[&str] =
     &["x", "DER", "127.0.0.1", "::1", "u:q", "host.test", "http://other.test:2", "::other.test:3", "grease"];
 
-/// The identity that a way has with one option set as told; `None` when that can't be.
-fn identity(way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<Key> {
-    identity_of(Easy::new(Rc::new(Nobody)), way, change)
+/// The key that a way has with one option set as told; `None` when that can't be.
+fn key_of(way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<HashedKey> {
+    key_of_easy(Easy::new(Rc::new(Nobody)), way, change)
 }
 
-fn identity_of(easy: Easy, way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<Key> {
+fn key_of_easy(easy: Easy, way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<HashedKey> {
     let multi = Multi::default();
     for (option, text) in way.0 {
         easy.set_text(*option, Some(text.as_bytes())).unwrap();
@@ -72,14 +72,14 @@ fn identity_of(easy: Easy, way: &Way, change: impl FnOnce(&Easy) -> Result<(), C
     change(&easy).ok()?;
     let url = target::first(&easy.0).ok()?;
     let transfer = Transfer::new(multi.0.clone(), easy.0.clone(), url);
-    transfer.plan().ok().map(|plan| plan.identity.clone())
+    transfer.plan().ok().map(|plan| plan.key.clone())
 }
 
 /// Whether some value of the option makes another connection necessary on that way.
 fn tells_apart(way: &Way, option: O) -> bool {
-    let usual = identity(way, |_| Ok(())).unwrap();
+    let usual = key_of(way, |_| Ok(())).unwrap();
     let with =
-        |change: &dyn Fn(&Easy) -> Result<(), Code>| identity(way, change).is_some_and(|key| key != usual);
+        |change: &dyn Fn(&Easy) -> Result<(), Code>| key_of(way, change).is_some_and(|key| key != usual);
     let text = |text: &[u8]| Text::from(text);
     match option.kind() {
         ArgKind::Long | ArgKind::Values | ArgKind::OffT => {
@@ -95,8 +95,8 @@ fn tells_apart(way: &Way, option: O) -> bool {
     }
 }
 
-/// The application's functions are in no settings: [`net::identity::Owner`] tells connections apart that were made with them, and
-/// [`net::identity::HostKeyJudge`] those whose server they judged.
+/// The application's functions are in no settings: [`net::connection_key::Owner`] tells connections apart
+/// that were made with them, and [`net::connection_key::HostKeyJudge`] those whose server they judged.
 fn is_function(option: O) -> bool {
     matches!(option, O::SockoptFunction | O::OpensocketFunction | O::ClosesocketFunction)
         || matches!(option, O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData)
@@ -107,22 +107,22 @@ fn is_function(option: O) -> bool {
 fn functions_that_judge_a_host_key_make_another_connection() {
     let way = WAYS.last().unwrap();
     let of =
-        |functions: HostKeyFunctions| identity_of(Easy::new(Rc::new(Judging(functions))), way, |_| Ok(()));
+        |functions: HostKeyFunctions| key_of_easy(Easy::new(Rc::new(Judging(functions))), way, |_| Ok(()));
     let addresses: Vec<[usize; 4]> = (0..4).map(|i| std::array::from_fn(|at| usize::from(i == at))).collect();
     for (i, a) in addresses.iter().enumerate() {
         for (j, b) in addresses.iter().enumerate() {
             assert_eq!(of(HostKeyFunctions::At(*a)) == of(HostKeyFunctions::At(*b)), i == j, "{a:?} {b:?}");
         }
-        assert!(of(HostKeyFunctions::At(*a)) != identity(way, |_| Ok(())));
+        assert!(of(HostKeyFunctions::At(*a)) != key_of(way, |_| Ok(())));
     }
     let judged = of(HostKeyFunctions::OfHandle).unwrap();
     assert!(judged.is_judged() && !judged.is_portable());
 }
 
 #[test]
-fn what_a_row_binds_to_a_connection_is_in_its_identity() {
+fn what_a_row_binds_to_a_connection_is_in_its_key() {
     let built = |o: &O| matches!(o.support(), Support::Built | Support::UnixSockets);
-    let bound = O::ALL.iter().copied().filter(|o| o.identity() && built(o) && !is_function(*o));
+    let bound = O::ALL.iter().copied().filter(|o| o.binds_connection() && built(o) && !is_function(*o));
     let bound: Vec<O> = bound.collect();
     assert!(bound.len() > 70, "{}", bound.len());
     let missing: Vec<O> =
@@ -131,7 +131,7 @@ fn what_a_row_binds_to_a_connection_is_in_its_identity() {
 }
 
 /// Every option that names a file: the same file under a relative and an absolute name is one, a replaced file another one, and
-/// a name in another folder another one. No relative name is in an identity.
+/// a name in another folder another one. No relative name is in a key.
 #[test]
 fn files_are_known_by_path_and_content() {
     let dir = testkit::temp::TempDir::new("files").unwrap();
@@ -154,7 +154,7 @@ fn files_are_known_by_path_and_content() {
     let all = all.chain(of_ssh.iter().map(|o| (WAYS.last().unwrap(), *o)));
     let all = all.chain(of_doh.iter().map(|o| (&http, *o))).chain([(&WAYS[0], O::UnixSocketPath)]);
     for (count, (way, option)) in all.enumerate() {
-        let with = |name: &str| identity(way, |easy| easy.set_text(option, Some(name.as_bytes()))).unwrap();
+        let with = |name: &str| key_of(way, |easy| easy.set_text(option, Some(name.as_bytes()))).unwrap();
         let first = with(&name);
         assert!(first == with(&name), "{option:?}");
         assert!(first.files().iter().all(|file| file.path().is_absolute()), "{option:?}");
@@ -185,7 +185,7 @@ fn a_shared_key_names_files_as_the_handle_does() {
     };
     let relative = plan("here.sock");
     let wish = AcquireRequest {
-        identity: &relative.identity,
+        key: &relative.key,
         fresh: true,
         streams: false,
         by_tcp: true,
@@ -194,10 +194,10 @@ fn a_shared_key_names_files_as_the_handle_does() {
         owner: 0,
     };
     let _opening = multi.0.pool.try_acquire(wish).unwrap();
-    assert!(std::ptr::eq(&*relative.identity, &*plan("here.sock").identity), "the pool knows it");
+    assert!(std::ptr::eq(&*relative.key, &*plan("here.sock").key), "the pool knows it");
     let other = plan(absolute.to_str().unwrap());
-    assert!(other.identity == relative.identity && !std::ptr::eq(&*other.identity, &*relative.identity));
-    assert_eq!(other.identity.unix.as_ref().unwrap().file().unwrap().given(), absolute);
+    assert!(other.key == relative.key && !std::ptr::eq(&*other.key, &*relative.key));
+    assert_eq!(other.key.unix.as_ref().unwrap().file().unwrap().given(), absolute);
 }
 
 /// The issue's own two: what one handle tells a proxy, or says of a name, serves no other.
@@ -205,13 +205,12 @@ fn a_shared_key_names_files_as_the_handle_does() {
 fn lines_for_the_proxy_and_pinned_names_are_told_apart() {
     let pin = |host: &str| {
         let line = Text::from(format!("{host}:443:127.0.0.9").as_bytes());
-        identity(&WAYS[0], |easy| easy.0.settings.borrow_mut().set_list(O::Resolve, Some(vec![line])))
-            .unwrap()
+        key_of(&WAYS[0], |easy| easy.0.settings.borrow_mut().set_list(O::Resolve, Some(vec![line]))).unwrap()
     };
     assert!(pin("host.test") != pin("another.test"), "a name that is asked for");
-    assert!(pin("another.test") == identity(&WAYS[0], |_| Ok(())).unwrap(), "a name that isn't");
+    assert!(pin("another.test") == key_of(&WAYS[0], |_| Ok(())).unwrap(), "a name that isn't");
     let unified = |line: &str| {
-        identity(&WAYS[2], |easy| {
+        key_of(&WAYS[2], |easy| {
             let mut settings = easy.0.settings.borrow_mut();
             settings.set_long(O::Headeropt, 0)?;
             settings.set_list(O::Httpheader, Some(vec![Text::from(line.as_bytes())]))

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use net::identity::{Origin, ProxyKind};
+use net::connection_key::{Origin, ProxyKind};
 use wire::url::Url;
 
 /// As what somebody is spoken to.

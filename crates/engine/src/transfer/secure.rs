@@ -56,7 +56,7 @@ impl Connector {
         tls: &Arc<TlsConfig>,
         opening: &Opening,
     ) -> Result<Way> {
-        let origin = &plan.identity.origin;
+        let origin = &plan.key.origin;
         let peer = (&*origin.host, origin.port);
         let (counted, unspoken) = (Cell::new(false), Cell::new(false));
         let stage = |connected: Connected| -> Through<'_, Raced> {
@@ -210,7 +210,7 @@ impl Connector {
         let wanted = self.long(O::SslOptions) & CURLSSLOPT_EARLYDATA != 0;
         wanted
             && matches!(self.scheme().family(), Family::Http | Family::Ws)
-            && plan.identity.login.is_none()
+            && plan.key.login.is_none()
             && plan.tls.as_ref().is_some_and(|tls| tls.ech.is_none() && tls.backend == Backend::Rustls)
             && !self.on(O::ConnectOnly)
             && !self.easy.ahead.get()
@@ -219,7 +219,7 @@ impl Connector {
     /// Whether it will: then the race between addresses ends when one is connected, since nothing that is sent early may
     /// leave to two.
     pub(super) fn will_send_early(&self, plan: &Plan, tls: &Arc<TlsConfig>) -> bool {
-        let origin = &plan.identity.origin;
+        let origin = &plan.key.origin;
         let has_early = || self.sessions().has_early(tls, &origin.host, origin.port);
         self.may_send_early(plan) && self.locked(LockData::SslSession, has_early)
     }
@@ -231,7 +231,7 @@ impl Connector {
         plan: &Plan,
         config: &Arc<TlsConfig>,
     ) -> Result<Box<dyn Filter>> {
-        let peer = (&*plan.identity.origin.host, plan.identity.origin.port);
+        let peer = (&*plan.key.origin.host, plan.key.origin.port);
         if self.will_send_early(plan, config) {
             let sessions = self.take_sessions(config, peer, &self.sessions())?;
             if let Some(early) = sessions.early(&config.alpn) {

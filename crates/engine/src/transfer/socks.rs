@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use gss::{Context, Mechanism, Target};
 use net::Filter;
+use net::connection_key::TunnelMethod;
 use net::filter::socks::{SocksRequest, Version, establish};
 use net::filter::socks_gssapi::{Gssapi, MakeSecurity};
-use net::identity::TunnelMethod;
 use net::resolver::{IpVersion, ResolveOptions};
 use tables::constant::{CURLAUTH_BASIC, CURLAUTH_GSSAPI};
 use tables::{Code, EasyOption as O, ProxyCode};
@@ -94,7 +94,7 @@ fn service(t: &Handles) -> String {
     t.easy.settings.borrow().string(O::ProxyServiceName).unwrap_or_else(|| "rcmd".to_owned())
 }
 
-/// How somebody logs in to a SOCKS5 proxy, as part of a connection's identity.
+/// How somebody logs in to a SOCKS5 proxy, as part of a connection key.
 pub fn method(t: &Handles) -> TunnelMethod {
     TunnelMethod::Socks5 {
         auth: t.long(O::Socks5Auth),

@@ -7,13 +7,13 @@ use std::io::{self, ErrorKind};
 
 use net::Filter;
 use net::connect::Endpoints;
+use net::connection_key::HaproxyAddress;
 use net::exchange::{RequestBody, RequestHead};
 use net::filter::http_proxy::TunnelFilter;
 use net::filter::http2_proxy::Http2TunnelFilter;
 use net::filter::tunnels::Asked;
 use net::filter::udp_tunnel::{Through, UdpTunnel};
 use net::http3::tunnel::Http3Tunnel;
-use net::identity::HaproxyAddress;
 use runtime::boxed;
 use tables::{Code, EasyOption as O};
 use wire::h2::Fields;
@@ -574,7 +574,7 @@ pub async fn send_haproxy(
     plan: &Plan,
     ends: &Endpoints,
 ) -> Result<()> {
-    let own = match &plan.identity.haproxy {
+    let own = match &plan.key.haproxy {
         Some(HaproxyAddress::Client(address)) => Some(address.as_str()),
         Some(HaproxyAddress::Own) | None => None,
     };

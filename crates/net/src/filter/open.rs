@@ -85,7 +85,7 @@ impl std::fmt::Display for UnixSocket {
     }
 }
 
-/// How sockets are configured. Part of a connection's identity where it says where bytes leave.
+/// How sockets are configured. Part of a connection key where it says where bytes leave.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SocketOptions {
     pub nodelay: bool,

@@ -1,6 +1,6 @@
 //! The pool of one handle, with curl's limits, and the queue for free slots.
 //!
-//! A table by the key of an identity (`table`): taking a connection, returning it and waking a waiter take
+//! A table by connection key (`table`): taking a connection, returning it and waking a waiter take
 //! constant time, however many are idle and however many wait (`queue`). Idle connections stay registered
 //! with the handle's reactor but nobody waits on them, so the application hears nothing of them. On a miss
 //! the shared pool behind it is searched; a shared pool in front (a share handle) gets every connection back
@@ -45,7 +45,7 @@ impl<S: Session + ?Sized> Clone for Pool<S> {
 
 /// The result of [`Pool::acquire`].
 pub enum Acquired<S: Session + ?Sized> {
-    /// An idle connection of that identity, known to be alive, or a stream of a session.
+    /// An idle connection of that key, known to be alive, or a stream of a session.
     Reused(Lease<S>),
     /// None: one may be opened.
     Vacant(Slot<S>),
@@ -177,19 +177,19 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.state.borrow().table.all().map(|c| c.listed(now)).collect()
     }
 
-    /// Shows each idle connection of that identity, and closes those for which `stays` returns false.
-    pub fn visit_idle(&self, identity: &KeyOf<S>, stays: impl FnMut(&mut S::Connection) -> bool) {
+    /// Shows each idle connection of that key, and closes those for which `stays` returns false.
+    pub fn visit_idle(&self, key: &KeyOf<S>, stays: impl FnMut(&mut S::Connection) -> bool) {
         let places = {
             let state = self.0.state.borrow();
-            state.table.find(identity).map(|bundle| state.table.places_of(bundle))
+            state.table.find(key).map(|bundle| state.table.places_of(bundle))
         };
         self.0.visit(places.unwrap_or_default(), stays);
     }
 
-    /// The key by which the pool knows this identity: ten thousand transfers to one host have one between
+    /// The pool's own copy of an equal key: ten thousand transfers to one host have one between
     /// them.
-    pub fn known(&self, identity: KeyOf<S>) -> KeyOf<S> {
-        self.0.state.borrow().table.known(&identity).unwrap_or(identity)
+    pub fn known(&self, key: KeyOf<S>) -> KeyOf<S> {
+        self.0.state.borrow().table.known(&key).unwrap_or(key)
     }
 
     /// Returns its counters.

@@ -105,7 +105,7 @@ impl<S: Session + ?Sized> State<S> {
         if !wish.streams || wish.fresh {
             return false;
         }
-        let bundle = self.table.find(wish.identity).and_then(|at| self.table.bundle(at));
+        let bundle = self.table.find(wish.key).and_then(|at| self.table.bundle(at));
         bundle.is_some_and(|bundle| {
             let before = bundle.live.patient().take_while(|(other, _)| ticket.is_none_or(|own| *other < own));
             bundle.live.expects(before.count(), wish.patience)
@@ -117,7 +117,7 @@ impl<S: Session + ?Sized> State<S> {
         if !wish.streams {
             return None;
         }
-        let at = self.table.find(wish.identity)?;
+        let at = self.table.find(wish.key)?;
         let sessions = &self.table.bundle(at)?.live.sessions;
         let fits = |session: &Rc<S>| session.vacancies() > 0 && wish.admits(session.is_by_quic());
         sessions.iter().find(|(_, session)| fits(session)).map(|(_, session)| session.clone())
@@ -243,7 +243,7 @@ impl<'a, S: Session + ?Sized> QueuePlace<'a, S> {
         let mut state = self.pool.state.borrow_mut();
         let (ticket, bundle) = *self.stands.get_or_insert_with(|| {
             state.queue.tickets += 1;
-            (state.queue.tickets, state.table.hold(self.wish.identity))
+            (state.queue.tickets, state.table.hold(self.wish.key))
         });
         let for_slot = !state.expects_session(self.wish, Some(ticket));
         let patience = self.wish.patience;

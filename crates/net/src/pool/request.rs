@@ -27,12 +27,12 @@ pub struct Ages {
 
 /// A transfer's request for a connection or a stream.
 pub struct AcquireRequest<'a, K> {
-    pub identity: &'a K,
+    pub key: &'a K,
     /// Skips idle connections and sessions (CURLOPT_FRESH_CONNECT).
     pub fresh: bool,
     /// Accepts a stream of a session.
     pub streams: bool,
-    /// Refuses HTTP/3, which an origin may have announced to other transfers with the same identity.
+    /// Refuses HTTP/3, which an origin may have announced to other transfers with the same key.
     pub by_tcp: bool,
     /// How many requests wait for each connection that is being opened, because it may become a session
     /// (CURLOPT_PIPEWAIT).

@@ -39,7 +39,7 @@ impl<C: Pooled> SharedPool<C> {
         loop {
             let mut connection = {
                 let mut table = self.table();
-                let bundle = table.find(wish.identity)?;
+                let bundle = table.find(wish.key)?;
                 let best = table.best(bundle, wish)?;
                 table.take(best)?
             };

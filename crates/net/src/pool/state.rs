@@ -142,10 +142,10 @@ impl<S: Session + ?Sized> Inner<S> {
         self.wake_next();
     }
 
-    /// An idle connection of the wanted identity, and its bundle, which is held.
+    /// An idle connection of the wanted key, and its bundle, which is held.
     pub(super) fn take_idle(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<(usize, S::Connection)> {
         let mut state = self.state.borrow_mut();
-        let best = state.table.find(wish.identity).and_then(|bundle| state.table.best(bundle, wish))?;
+        let best = state.table.find(wish.key).and_then(|bundle| state.table.best(bundle, wish))?;
         let bundle = state.hold(wish);
         let connection = state.table.take(best);
         state.relist(bundle);
@@ -250,7 +250,7 @@ impl<S: Session + ?Sized> State<S> {
     /// The bundle in which a wish is to be met.
     pub(super) fn hold(&mut self, wish: AcquireRequest<'_, KeyOf<S>>) -> usize {
         self.longest_idle = self.longest_idle.max(wish.ages.idle);
-        self.table.hold(wish.identity)
+        self.table.hold(wish.key)
     }
 
     pub(super) fn forget_used(&mut self) {

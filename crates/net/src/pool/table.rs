@@ -1,4 +1,4 @@
-//! The table of a pool: bundles by the key of an identity, and the idle connections of each.
+//! The table of a pool: bundles by connection key, and the idle connections of each.
 //!
 //! An idle connection is in three lists, by age: of all, of its origin, of its bundle. So the most recently
 //! used one, the one to close for lack of room, and the one to close for its host's limit are each found in
@@ -53,7 +53,7 @@ pub(super) struct Loan {
     number: u64,
 }
 
-/// The data of one identity.
+/// The data of one key.
 pub(super) struct Bundle<K, B> {
     key: K,
     pub origin: usize,
@@ -104,17 +104,17 @@ impl<C: Pooled, B, O> Default for Table<C, B, O> {
 }
 
 impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
-    /// The bundle of an identity, if there is one.
+    /// The bundle of a key, if there is one.
     pub fn find(&self, key: &C::Key) -> Option<usize> {
         self.by_key.get(key).copied()
     }
 
-    /// Its own copy of an identity's key.
+    /// The table's own copy of a key.
     pub fn known(&self, key: &C::Key) -> Option<C::Key> {
         self.find(key).map(|at| self.bundles[at].key.clone())
     }
 
-    /// Returns the bundle of an identity with a new reference; it lives until all references are released.
+    /// Returns the bundle of a key with a new reference; it lives until all references are released.
     pub fn hold(&mut self, key: &C::Key) -> usize {
         let at = self.enter(key);
         self.bundles[at].holds += 1;

@@ -17,7 +17,7 @@ use warmwire_net::connect::{ConnectRequest, Connected, at_once, connect};
 use warmwire_net::filter::SocketFilter;
 use warmwire_net::filter::open::{SocketOptions, Transport};
 use warmwire_net::resolver::Candidates;
-use warmwire_net::{Connection, Key, NetError};
+use warmwire_net::{Connection, HashedKey, NetError};
 
 pub fn runtime() -> Runtime {
     Runtime::new(Clock::system())
@@ -68,16 +68,16 @@ pub async fn dial(
     connect(&reactor, &request, &mut candidates, &at_once).await
 }
 
-pub fn identity(port: u16) -> Key {
+pub fn key_of(port: u16) -> HashedKey {
     of_host("host.test", port)
 }
 
-/// A fresh connection to that address, for that identity.
-pub async fn open(reactor: Arc<Reactor>, identity: Key, to: SocketAddr) -> Connection {
+/// A fresh connection to that address, for that key.
+pub async fn open(reactor: Arc<Reactor>, key: HashedKey, to: SocketAddr) -> Connection {
     let made = dial(reactor.clone(), vec![to], None).await.unwrap();
     let endpoints = made.endpoints;
     let filter: Box<dyn warmwire_net::Filter> = Box::new(SocketFilter::new(made.socket));
-    Connection::new(identity, filter, endpoints, reactor.now())
+    Connection::new(key, filter, endpoints, reactor.now())
 }
 
 pub fn listener() -> (TcpListener, SocketAddr) {

@@ -56,13 +56,13 @@ impl Control {
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Box<Control>> {
         check_login(t)?;
         let plan = own_plan(t)?;
-        let crowded = || t.multi.memories.of::<Servers>().borrow().is_crowded(&plan.identity.origin);
-        if !fresh && one_more(t, &plan.identity) && !crowded() {
+        let crowded = || t.multi.memories.of::<Servers>().borrow().is_crowded(&plan.key.origin);
+        if !fresh && one_more(t, &plan.key) && !crowded() {
             let timer = t.multi.runtime.reactor().sleep(ONE_MORE_PATIENCE);
             let late = || Err(Error::from(Code::OperationTimedout));
             match before(timer, late, boxed(|| Control::on_connection(t, plan.clone(), true))).await {
                 Err(e) if e.code() != Code::AbortedByCallback => {
-                    t.multi.memories.of::<Servers>().borrow_mut().note_crowded(&plan.identity.origin);
+                    t.multi.memories.of::<Servers>().borrow_mut().note_crowded(&plan.key.origin);
                 }
                 opened => return opened,
             }

@@ -122,7 +122,7 @@ pub async fn ready(t: &mut Transfer, control: &mut Control, data: Data) -> Resul
         return Ok(filter);
     };
     // The control connection's host and port, too: sessions are known by these.
-    let origin = &control.plan.identity.origin;
+    let origin = &control.plan.key.origin;
     let sessions = control.sessions().unwrap_or_default();
     t.tls_among(filter, tls, (&origin.host, origin.port), sessions).await
 }

@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use net::{Connection, Key};
+use net::{Connection, HashedKey};
 use tables::EasyOption as O;
 use wire::ftp::reply::{REPLY_LIMIT, ReplyReader};
 
@@ -15,13 +15,13 @@ use crate::transfer::Transfer;
 
 /// Looks at the idle connections to this server, so that they make progress while they are not used. Whether
 /// one more is to be opened: all are still busy with the end of their last file.
-pub fn one_more(t: &Transfer, identity: &Key) -> bool {
+pub fn one_more(t: &Transfer, key: &HashedKey) -> bool {
     let level = level(t);
     if level < FtpPipelining::Ahead {
         return false;
     }
     let (pool, mut asked, mut ready) = (t.pool(), 0, 0);
-    pool.visit_idle(identity, |connection| {
+    pool.visit_idle(key, |connection| {
         let stays = look(connection);
         match connection.ahead {
             net::Ahead::Asked if stays => asked += 1,
@@ -36,7 +36,7 @@ pub fn one_more(t: &Transfer, identity: &Key) -> bool {
         asked,
         ready,
         room: decide::has_room(limits.per_host, limits.total, limits.kept),
-        clear: identity.tls.is_none() && t.long(O::UseSsl) == 0,
+        clear: key.tls.is_none() && t.long(O::UseSsl) == 0,
     })
 }
 
@@ -85,15 +85,15 @@ fn look(connection: &mut Connection) -> bool {
 
 /// Begins to connect to the port that the server named, where that needs nothing but a socket of ours.
 fn open_early(connection: &mut Connection) {
-    let identity = &connection.about.identity;
-    let direct = identity.proxies.is_empty() && identity.unix.is_none() && identity.haproxy.is_none();
-    let direct = decide::is_plain(direct, connection.private, &identity.socket.local);
+    let key = &connection.about.key;
+    let direct = key.proxies.is_empty() && key.unix.is_none() && key.haproxy.is_none();
+    let direct = decide::is_plain(direct, connection.private, &key.socket.local);
     let Some(session) = connection.state.as_mut().and_then(|s| s.see::<Session>()) else { return };
     if let (Some(Early::Port(port)), Some(mut address), true) =
         (&session.ahead.early, connection.about.endpoints.remote, direct)
     {
         address.set_port(*port);
-        session.ahead.early = net::connect::begin(address, &identity.socket).ok().map(Early::Opening);
+        session.ahead.early = net::connect::begin(address, &key.socket).ok().map(Early::Opening);
     }
     connection.ahead = session.ahead.rank();
 }

@@ -38,7 +38,7 @@ impl Control {
     /// Whether this server is known not to like it.
     pub fn is_objected(&self, t: &Transfer) -> bool {
         self.session.stream == Stream::Objected
-            || t.multi.memories.of::<Servers>().borrow().objects(&self.plan.identity.origin)
+            || t.multi.memories.of::<Servers>().borrow().objects(&self.plan.key.origin)
     }
 
     /// Whether the login is to show how the server takes commands that come together. curl's first commands are others.
@@ -95,7 +95,7 @@ impl Control {
     fn object(&mut self, t: &Transfer) {
         t.easy.note(|| "the server wants one command at a time".to_owned());
         self.session.stream = Stream::Objected;
-        t.multi.memories.of::<Servers>().borrow_mut().note_objection(&self.plan.identity.origin, true);
+        t.multi.memories.of::<Servers>().borrow_mut().note_objection(&self.plan.key.origin, true);
     }
 
     /// After a command was taken for lost: its reply may come after all. PWD's is like no other; a server that does not
@@ -120,7 +120,7 @@ impl Control {
     pub fn judge(&mut self, t: &Transfer, suspicion: Option<bool>) {
         let servers = t.multi.memories.of::<Servers>();
         let mut servers = servers.borrow_mut();
-        let origin = &self.plan.identity.origin;
+        let origin = &self.plan.key.origin;
         match suspicion {
             Some(certain) => servers.note_objection(origin, certain),
             None if self.dialogue.whole.is_reused() => servers.note_success(origin),

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use net::identity::Origin;
+use net::connection_key::Origin;
 
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;

@@ -2,7 +2,7 @@
 
 use std::hint::cold_path;
 
-use net::identity::{ConnectionAuth, Login as Bindable, RequestLogin, ServerLogin, UserPassword};
+use net::connection_key::{ConnectionAuth, Login as Bindable, RequestLogin, ServerLogin, UserPassword};
 
 use super::auth::asking;
 use crate::error::Result;

@@ -3,7 +3,7 @@
 use std::hint::cold_path;
 use std::rc::Rc;
 
-use net::identity::Login;
+use net::connection_key::Login;
 use net::{Lease, Memory};
 use runtime::{Boxed, boxed};
 use tables::scheme::Family;
@@ -119,14 +119,14 @@ fn take_steps(link: &mut Link) -> Option<Box<ConnectionSteps>> {
 #[inline]
 pub fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
     let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
-    if begun && link.lease.about().identity.login.is_none() {
+    if begun && link.lease.about().key.login.is_none() {
         cold_path();
         let login = connection_auth::binding_of(t, link.forwarder())?.to;
         // Where nobody can be named, the connection is nobody's.
         let login = login.map_or_else(|| Login::Requests(Box::default()), |login| *login);
-        let identity = belonging(&link.lease.about().identity, login);
+        let key = belonging(&link.lease.about().key, login);
         if let Some(whole) = link.lease.whole() {
-            whole.bind(identity);
+            whole.bind(key);
         }
     }
     Ok(())

@@ -38,7 +38,7 @@ impl Judge {
                 (file, KnownHosts::parse(&bytes))
             },
         );
-        let origin = &plan.identity.origin;
+        let origin = &plan.key.origin;
         Ok(Judge {
             host: origin.host.to_string(),
             port: origin.port,

@@ -1,11 +1,11 @@
-//! Plan: how the origin of a URL is reached, and the identity of a connection that follows it.
+//! Plan: how the origin of a URL is reached, and the key of a connection that follows it.
 
 use std::sync::Arc;
 
 use net::Pool;
+use net::connection_key::{ConnectionKey, HashedKey, HttpStart, Login as BoundLogin, Protocol};
 use net::filter::open::Transport;
 use net::http3;
-use net::identity::{HttpStart, Identity, Key, Login as BoundLogin, Protocol};
 use net::resolver::ResolveOptions;
 use net::tls::TlsConfig;
 
@@ -15,11 +15,11 @@ use crate::transfer::proxy::Proxy;
 /// How to reach the origin of a transfer's URL.
 #[derive(Clone)]
 pub struct Plan {
-    /// The identity that an idle connection must have to serve.
-    pub identity: Key,
-    /// Another identity that serves, if such a connection is open already: the origin has named a better way
+    /// The key that an idle connection must have to serve.
+    pub key: HashedKey,
+    /// Another key that serves, if such a connection is open already: the origin has named a better way
     /// for new ones.
-    pub opened: Option<Key>,
+    pub opened: Option<HashedKey>,
     /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO), in the letters it was written with.
     pub host: String,
     /// Its port.
@@ -48,40 +48,40 @@ pub struct Bound {
     pub perhaps: Option<Box<BoundLogin>>,
 }
 
-/// Returns the identity of a connection that is bound to a login.
-pub fn belonging(identity: &Identity, login: BoundLogin) -> Key {
-    let by_ticket = identity.by_ticket || login.is_by_ticket();
-    Key::from(Identity { login: Some(login), by_ticket, ..identity.clone() })
+/// Returns the key of a connection that is bound to a login.
+pub fn belonging(key: &ConnectionKey, login: BoundLogin) -> HashedKey {
+    let by_ticket = key.by_ticket || login.is_by_ticket();
+    HashedKey::from(ConnectionKey { login: Some(login), by_ticket, ..key.clone() })
 }
 
 impl Plan {
     /// Returns the terms on which a kept reply depends besides its URL. An alternative service answers for
     /// its origin (RFC 7838).
-    pub fn of_replies(&self) -> Identity {
-        let identity = self.identity.of_replies();
+    pub fn of_replies(&self) -> ConnectionKey {
+        let key = self.key.of_replies();
         match self.alternative {
-            Some(_) => Identity { connect_to: None, ..identity },
-            None => identity,
+            Some(_) => ConnectionKey { connect_to: None, ..key },
+            None => key,
         }
     }
 
-    /// Shares equal values with the pool: ten thousand transfers to one host have one identity between them,
+    /// Shares equal values with the pool: ten thousand transfers to one host have one key between them,
     /// and one configuration of TLS.
     pub fn share(&mut self, pool: &Pool) {
-        let known = pool.known(self.identity.clone());
-        if !known.may_replace(&self.identity) {
+        let known = pool.known(self.key.clone());
+        if !known.may_replace(&self.key) {
             return;
         }
-        self.identity = known;
-        if self.tls == self.identity.tls {
-            self.tls.clone_from(&self.identity.tls);
+        self.key = known;
+        if self.tls == self.key.tls {
+            self.tls.clone_from(&self.key.tls);
         }
     }
 
     /// Nothing stands between the socket and the origin.
     pub fn is_direct(&self) -> bool {
-        let through = self.proxy.is_some() || self.pre_proxy.is_some() || self.identity.unix.is_some();
-        !through && self.identity.haproxy.is_none()
+        let through = self.proxy.is_some() || self.pre_proxy.is_some() || self.key.unix.is_some();
+        !through && self.key.haproxy.is_none()
     }
 
     /// Whether a stream may serve a transfer along it.
@@ -102,7 +102,7 @@ impl Plan {
 
     /// Whether QUIC is tried, and TCP beside it.
     pub fn quic(&self) -> Quic {
-        match (self.offers(http3::ALPN), self.identity.transport) {
+        match (self.offers(http3::ALPN), self.key.transport) {
             (false, _) => Quic::No,
             (true, Transport::Udp) => Quic::Only,
             (true, Transport::Tcp) if self.tls.as_ref().is_some_and(|tls| tls.alpn[0] == http3::ALPN) => {
@@ -146,28 +146,28 @@ impl Plan {
 
     /// Whether SSH is spoken, whose channels are its streams.
     pub fn is_ssh(&self) -> bool {
-        matches!(self.identity.protocol, Protocol::Ssh(_))
+        matches!(self.key.protocol, Protocol::Ssh(_))
     }
 
     /// Whether HTTP/2 is spoken without asking.
     pub fn knows_http2(&self) -> bool {
-        matches!(self.identity.protocol, Protocol::Http(HttpStart::PriorKnowledge))
+        matches!(self.key.protocol, Protocol::Http(HttpStart::PriorKnowledge))
     }
 
     /// Whether requests of HTTP/1 ask the server for HTTP/2 (RFC 7540 §3.2).
     pub fn asks_for_upgrade(&self) -> bool {
-        matches!(self.identity.protocol, Protocol::Http(HttpStart::Upgrade))
+        matches!(self.key.protocol, Protocol::Http(HttpStart::Upgrade))
     }
 
     /// Returns the way for HTTP/1 alone: a server or the way of authentication demands HTTP/1.
     pub fn without_http2(&self) -> Plan {
-        let mut identity = Identity::clone(&self.identity);
-        identity.transport = Transport::Tcp;
+        let mut key = ConnectionKey::clone(&self.key);
+        key.transport = Transport::Tcp;
         let offer = vec!["http/1.1".to_owned()];
         let tls = self.tls.as_ref().map(|tls| Arc::new(TlsConfig { alpn: offer, ..(**tls).clone() }));
-        identity.tls = tls.clone().or(identity.tls);
+        key.tls = tls.clone().or(key.tls);
         if self.knows_http2() || self.asks_for_upgrade() {
-            identity.protocol = Protocol::default();
+            key.protocol = Protocol::default();
         }
         let mut proxy = self.proxy.clone();
         if self.forwarder_offers_http2() {
@@ -175,9 +175,9 @@ impl Plan {
             let tls = proxy.as_ref().and_then(|proxy| proxy.tls.clone());
             let tls = tls.map(|tls| Arc::new(TlsConfig { alpn: offer, ..(*tls).clone() }));
             proxy.iter_mut().for_each(|proxy| proxy.tls.clone_from(&tls));
-            identity.proxies.iter_mut().next_back().into_iter().for_each(|proxy| proxy.tls.clone_from(&tls));
+            key.proxies.iter_mut().next_back().into_iter().for_each(|proxy| proxy.tls.clone_from(&tls));
         }
-        Plan { identity: identity.into(), opened: None, tls, proxy, heeds_records: false, ..self.clone() }
+        Plan { key: key.into(), opened: None, tls, proxy, heeds_records: false, ..self.clone() }
     }
 
     /// The HTTP proxy that requests are handed to, unless it is a tunnel.
@@ -277,7 +277,7 @@ mod tests {
             assert!(before.may_have_streams(), "{name}");
             let after = before.without_http2();
             assert!(!after.may_have_streams() && after.quic() == Quic::No, "{name}");
-            assert_ne!(after.identity, before.identity, "{name}: another connection");
+            assert_ne!(after.key, before.key, "{name}: another connection");
             assert_eq!(offer(&after), if url.starts_with("https") { "http/1.1" } else { "" }, "{name}");
         }
     }
@@ -303,9 +303,9 @@ mod tests {
     #[test]
     fn kept_replies_know_no_alternative_service() {
         let plan = plan("https://h/", CURL_HTTP_VERSION_2TLS);
-        let mut identity = Identity::clone(&plan.identity);
-        identity.connect_to = Some(net::identity::Origin::new("b.test", 444));
-        let led = Plan { identity: identity.into(), ..plan.clone() };
+        let mut key = ConnectionKey::clone(&plan.key);
+        key.connect_to = Some(net::connection_key::Origin::new("b.test", 444));
+        let led = Plan { key: key.into(), ..plan.clone() };
         let versions = (wire::altsvc::Alpn::H2, wire::altsvc::Alpn::H2);
         let to = Alternative { host: "b.test".into(), port: 444, versions, elsewhere: true };
         let alternative = Plan { alternative: Some(to), ..led.clone() };

@@ -1,17 +1,17 @@
 //! Planning: makes the plan for a URL from the settings. Anything that could make a difference to the peer is
-//! part of the identity.
+//! part of the connection key.
 
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use net::connection_key::{
+    ConnectionKey, FtpTerms, HaproxyAddress, HashedKey, HttpStart, Login as BoundLogin, Origin, Owner,
+    Protocol, ProxyTerms, SessionLogin, SshTerms, StartTls, TunnelMethod, TunnelTerms, UserPassword, Zone,
+};
 use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixSocket};
 use net::http3;
-use net::identity::{
-    FtpTerms, HaproxyAddress, HttpStart, Identity, Key, Login as BoundLogin, Origin, Owner, Protocol,
-    ProxyIdentity, SessionLogin, SshTerms, StartTls, TunnelMethod, TunnelTerms, UserPassword, Zone,
-};
 use net::resolver::{IpVersion, ResolveOptions, speaks_of};
 use net::tls::TlsConfig;
 use net::{NamedFile, SecretBytes};
@@ -59,7 +59,7 @@ impl Route {
             && lasting
             && known.way == settings.way()
             && known.environment == environment
-            && known.plan.identity.is_current()
+            && known.plan.key.is_current()
         {
             return Ok(known.plan.clone());
         }
@@ -175,13 +175,13 @@ impl Plan {
         let (to_host, to_port) = to.unwrap_or_else(|| (written(t.url.host(), &host), port));
         let resolve = resolve_options(&settings, proxy.is_some(), &t.url);
         let ends = Ends { origin, host: to_host, port: to_port, unix, ip_version: resolve.ip_version };
-        let identity = identity(t, &settings, &ends, &offer, [&pre_proxy, &proxy], login)?;
+        let key = connection_key(t, &settings, &ends, &offer, [&pre_proxy, &proxy], login)?;
         let opened = offer.tls.as_ref().filter(|_| offer.upgraded).map(|tls| {
             let tls = Some(Arc::new(TlsConfig { alpn: offer.asked, ..(**tls).clone() }));
-            Key::from(Identity { tls, ..identity.clone() })
+            HashedKey::from(ConnectionKey { tls, ..key.clone() })
         });
         Ok(Plan {
-            identity: Key::from(identity),
+            key: HashedKey::from(key),
             opened,
             host: ends.host,
             port: ends.port,
@@ -195,15 +195,15 @@ impl Plan {
     }
 }
 
-/// Returns the identity of the connection: everything that could make a difference to the peer.
-fn identity(
+/// Returns the key of the connection: everything that could make a difference to the peer.
+fn connection_key(
     t: &Route,
     settings: &Settings,
     ends: &Ends,
     offer: &Offer,
     [pre_proxy, proxy]: [&Option<Proxy>; 2],
     login: Option<crate::transfer::login::Login>,
-) -> Result<Identity> {
+) -> Result<ConnectionKey> {
     let scheme = t.scheme();
     let mut socket = socket_options(settings)?;
     if settings.long(O::Localport) > 0 {
@@ -214,7 +214,7 @@ fn identity(
     let origin = &ends.origin;
     let elsewhere = !ends.host.eq_ignore_ascii_case(&origin.host) || ends.port != origin.port;
     let proxies = pre_proxy.iter().chain(proxy);
-    Ok(Identity {
+    Ok(ConnectionKey {
         protocol: protocol(t, settings, &scheme, forwarding.is_some()),
         connect_only: settings.on(O::ConnectOnly).then(|| settings.long(O::ConnectOnly)),
         // A proxy that is asked by URL serves every origin on one connection.
@@ -227,7 +227,7 @@ fn identity(
             Some(tls) => Some(tls.clone()),
             None => starttls(settings, &scheme)?,
         },
-        proxies: proxies.clone().map(|proxy| proxy.identity(t, settings, origin)).collect(),
+        proxies: proxies.clone().map(|proxy| proxy.terms(t, settings, origin)).collect(),
         connect_to: (forwarding.is_none() && elsewhere).then(|| Origin::new(&ends.host, ends.port)),
         ip_version: ends.ip_version,
         pins: pins(settings, (&ends.host, ends.port), proxies),
@@ -528,13 +528,13 @@ fn speaks_http2(settings: &Settings, scheme: &Scheme, forwards: bool) -> bool {
 }
 
 impl Proxy {
-    /// The proxy as part of the identity of a connection to `to`.
-    fn identity(&self, t: &Handles, settings: &Settings, to: &Origin) -> ProxyIdentity {
+    /// The proxy as part of the key of a connection to `to`.
+    fn terms(&self, t: &Handles, settings: &Settings, to: &Origin) -> ProxyTerms {
         let user = self.user.as_ref().or(self.password.as_ref()).map(|_| {
             let or_empty = |part: &Option<Vec<u8>>| part.clone().unwrap_or_default();
             UserPassword::new(or_empty(&self.user), or_empty(&self.password))
         });
-        ProxyIdentity {
+        ProxyTerms {
             kind: self.kind,
             origin: Origin::new(&self.host, self.port),
             tls: self.tls.clone(),

@@ -8,7 +8,7 @@ use tables::{Code, EasyOption as O};
 use super::Route;
 use crate::error::{Error, Result};
 use crate::transfer::credentials::check_url;
-use net::identity::ProxyKind;
+use net::connection_key::ProxyKind;
 
 /// Refuses a scheme that this build or the application does not allow.
 pub fn check_scheme(t: &Route) -> Result<()> {

@@ -26,7 +26,7 @@ use crate::quic::{Established, Purpose, QuicRequest, shake_hands};
 use crate::resolver::Candidates;
 use crate::session::Buffer;
 use crate::tls::{SessionStore, TlsConfig};
-use crate::{Carrier, Connection, Identity, Key, NetError, NetErrorKind};
+use crate::{Carrier, Connection, ConnectionKey, HashedKey, NetError, NetErrorKind};
 
 /// On Wine, IPV6_V6ONLY cannot be queried on a socket for IPv4, as quinn-udp does.
 const LOOPBACK: &str = if cfg!(windows) { "[::1]:0" } else { "127.0.0.1:0" };
@@ -120,8 +120,8 @@ async fn open_again(rt: &Runtime, peer: &Peer, store: &SessionStore) -> Box<Conn
         panic!("no connection")
     };
     let parked = Parked::new(&mut quic.machine);
-    let identity = Key::from(Identity::default());
-    let mut connection = Connection::new(identity, quic, endpoints, rt.reactor().now());
+    let key = HashedKey::from(ConnectionKey::default());
+    let mut connection = Connection::new(key, quic, endpoints, rt.reactor().now());
     connection.state = Some(Box::new(parked));
     Box::new(connection)
 }
@@ -245,8 +245,8 @@ fn a_handshake_that_fails_behind_what_went_ahead_says_why() {
         };
         let late = won.quic.tls().unwrap().late.clone().unwrap();
         let parked = Parked::new(&mut won.quic.machine);
-        let mut connection =
-            Connection::new(Key::from(Identity::default()), won.quic, won.endpoints, rt.reactor().now());
+        let key = HashedKey::from(ConnectionKey::default());
+        let mut connection = Connection::new(key, won.quic, won.endpoints, rt.reactor().now());
         connection.state = Some(Box::new(parked));
         let (http3, _rested) = session(&rt, Box::new(connection));
         let failed = get(&http3).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! The terms of a connection: every field tells identities apart, and the encoding is injective over
+//! The terms of a connection: every field tells keys apart, and the encoding is injective over
 //! generated values.
 
 use super::*;
@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Every field, changed; a new field must be added here, or the test does not compile.
-fn variants() -> Vec<Identity> {
-    let base = Identity::default;
-    let Identity {
+fn variants() -> Vec<ConnectionKey> {
+    let base = ConnectionKey::default;
+    let ConnectionKey {
         protocol: _,
         connect_only: _,
         origin: _,
@@ -32,7 +32,7 @@ fn variants() -> Vec<Identity> {
     } = base();
     let unverified = TlsConfig { verify_peer: false, ..TlsConfig::default() };
     let path = UnixSocket::Path("/a".into());
-    let proxy = |password: &str| ProxyIdentity {
+    let proxy = |password: &str| ProxyTerms {
         kind: ProxyKind::Http,
         origin: Origin::new("p", 1),
         unix: None,
@@ -49,52 +49,52 @@ fn variants() -> Vec<Identity> {
     };
     let resolver = ResolverTerms { servers: Some(b"1".to_vec()), ..ResolverTerms::default() };
     vec![
-        Identity { protocol: Protocol::Http(HttpStart::PriorKnowledge), ..base() },
-        Identity { protocol: Protocol::Ftp(FtpTerms::default()), ..base() },
-        Identity { protocol: Protocol::Imap(StartTls(1)), ..base() },
-        Identity { protocol: Protocol::Imap(StartTls(2)), ..base() },
-        Identity { protocol: Protocol::Pop3(StartTls(2)), ..base() },
-        Identity { connect_only: Some(1), ..base() },
-        Identity { origin: Origin::new("a", 1), ..base() },
-        Identity { origin: Origin::new("a", 2), ..base() },
-        Identity { transport: Transport::Udp, ..base() },
-        Identity { tls: Some(Arc::default()), ..base() },
-        Identity { tls: Some(Arc::new(unverified)), ..base() },
-        Identity { proxies: vec![proxy("a")], ..base() },
-        Identity { proxies: vec![ProxyIdentity { tls: Some(Arc::default()), ..proxy("a") }], ..base() },
-        Identity { proxies: vec![proxy("b")], ..base() },
-        Identity { proxies: vec![proxy("a"), proxy("a")], ..base() },
-        Identity { proxies: vec![ProxyIdentity { unix: Some(path.clone()), ..proxy("a") }], ..base() },
-        Identity { proxies: vec![ProxyIdentity { kind: ProxyKind::Https, ..proxy("a") }], ..base() },
-        Identity { connect_to: Some(Origin::new("a", 1)), ..base() },
-        Identity { ip_version: IpVersion::V6, ..base() },
-        Identity { pins: vec![b"h:1:127.0.0.1".to_vec()], ..base() },
-        Identity { zone: Zone::Name(b"1".to_vec()), ..base() },
-        Identity { zone: Zone::Scope(1), ..base() },
-        Identity { resolver, ..base() },
-        Identity { socket: SocketOptions { nodelay: false, ..SocketOptions::default() }, ..base() },
-        Identity { unix: Some(path), ..base() },
-        Identity { unix: Some(UnixSocket::Abstract(b"/a".to_vec())), ..base() },
-        Identity { haproxy: Some(HaproxyAddress::Own), ..base() },
-        Identity { haproxy: Some(HaproxyAddress::Client("1.1.1.1".into())), ..base() },
-        Identity { login: Some(Login::Session(Box::default())), ..base() },
-        Identity { login: Some(Login::Requests(Box::default())), ..base() },
-        Identity { login: named("u"), ..base() },
-        Identity { login: named(""), ..base() },
-        Identity { by_ticket: true, ..base() },
-        Identity { owner: Some(Owner::Handle(1)), ..base() },
-        Identity { owner: Some(Owner::Handle(2)), ..base() },
-        Identity { owner: Some(Owner::Kin([1, 2])), ..base() },
-        Identity { owner: Some(Owner::Kin([1, 3])), ..base() },
+        ConnectionKey { protocol: Protocol::Http(HttpStart::PriorKnowledge), ..base() },
+        ConnectionKey { protocol: Protocol::Ftp(FtpTerms::default()), ..base() },
+        ConnectionKey { protocol: Protocol::Imap(StartTls(1)), ..base() },
+        ConnectionKey { protocol: Protocol::Imap(StartTls(2)), ..base() },
+        ConnectionKey { protocol: Protocol::Pop3(StartTls(2)), ..base() },
+        ConnectionKey { connect_only: Some(1), ..base() },
+        ConnectionKey { origin: Origin::new("a", 1), ..base() },
+        ConnectionKey { origin: Origin::new("a", 2), ..base() },
+        ConnectionKey { transport: Transport::Udp, ..base() },
+        ConnectionKey { tls: Some(Arc::default()), ..base() },
+        ConnectionKey { tls: Some(Arc::new(unverified)), ..base() },
+        ConnectionKey { proxies: vec![proxy("a")], ..base() },
+        ConnectionKey { proxies: vec![ProxyTerms { tls: Some(Arc::default()), ..proxy("a") }], ..base() },
+        ConnectionKey { proxies: vec![proxy("b")], ..base() },
+        ConnectionKey { proxies: vec![proxy("a"), proxy("a")], ..base() },
+        ConnectionKey { proxies: vec![ProxyTerms { unix: Some(path.clone()), ..proxy("a") }], ..base() },
+        ConnectionKey { proxies: vec![ProxyTerms { kind: ProxyKind::Https, ..proxy("a") }], ..base() },
+        ConnectionKey { connect_to: Some(Origin::new("a", 1)), ..base() },
+        ConnectionKey { ip_version: IpVersion::V6, ..base() },
+        ConnectionKey { pins: vec![b"h:1:127.0.0.1".to_vec()], ..base() },
+        ConnectionKey { zone: Zone::Name(b"1".to_vec()), ..base() },
+        ConnectionKey { zone: Zone::Scope(1), ..base() },
+        ConnectionKey { resolver, ..base() },
+        ConnectionKey { socket: SocketOptions { nodelay: false, ..SocketOptions::default() }, ..base() },
+        ConnectionKey { unix: Some(path), ..base() },
+        ConnectionKey { unix: Some(UnixSocket::Abstract(b"/a".to_vec())), ..base() },
+        ConnectionKey { haproxy: Some(HaproxyAddress::Own), ..base() },
+        ConnectionKey { haproxy: Some(HaproxyAddress::Client("1.1.1.1".into())), ..base() },
+        ConnectionKey { login: Some(Login::Session(Box::default())), ..base() },
+        ConnectionKey { login: Some(Login::Requests(Box::default())), ..base() },
+        ConnectionKey { login: named("u"), ..base() },
+        ConnectionKey { login: named(""), ..base() },
+        ConnectionKey { by_ticket: true, ..base() },
+        ConnectionKey { owner: Some(Owner::Handle(1)), ..base() },
+        ConnectionKey { owner: Some(Owner::Handle(2)), ..base() },
+        ConnectionKey { owner: Some(Owner::Kin([1, 2])), ..base() },
+        ConnectionKey { owner: Some(Owner::Kin([1, 3])), ..base() },
         base(),
     ]
 }
 
-/// Identities that differ in one term have different hashes. A pool's table would search one bundle after
+/// Keys that differ in one term have different hashes. A pool's table would search one bundle after
 /// another otherwise.
 #[test]
 fn every_term_counts_in_the_hash() {
-    let hash = |identity: Identity| Key::from(identity).0.hash;
+    let hash = |key: ConnectionKey| HashedKey::from(key).0.hash;
     let all: std::collections::HashSet<u64> = variants().into_iter().map(hash).collect();
     assert_eq!(all.len(), variants().len());
     for (a, b) in variants().into_iter().zip(variants()) {
@@ -117,7 +117,7 @@ fn differing_in_anything_is_being_different() {
 fn keys_are_compared_by_value() {
     for (i, a) in variants().into_iter().enumerate() {
         for (j, b) in variants().into_iter().enumerate() {
-            assert_eq!(Key::from(a.clone()) == Key::from(b), i == j);
+            assert_eq!(HashedKey::from(a.clone()) == HashedKey::from(b), i == j);
         }
     }
 }
@@ -304,8 +304,8 @@ impl Seed {
         }
     }
 
-    fn proxy(&mut self) -> ProxyIdentity {
-        ProxyIdentity {
+    fn proxy(&mut self) -> ProxyTerms {
+        ProxyTerms {
             kind: self.one(&[ProxyKind::Http, ProxyKind::Https3, ProxyKind::Socks4, ProxyKind::Socks5h]),
             origin: self.origin(),
             unix: self.option(Seed::unix),
@@ -353,26 +353,26 @@ impl Seed {
     }
 
     /// One field drawn anew, so that most pairs differ in little.
-    fn change(&mut self, mut identity: Identity) -> Identity {
+    fn change(&mut self, mut key: ConnectionKey) -> ConnectionKey {
         match self.below(17) {
-            0 => identity.protocol = self.protocol(),
-            1 => identity.connect_only = self.option(Seed::number),
-            2 => identity.origin = self.origin(),
-            3 => identity.transport = self.one(&[Transport::Tcp, Transport::Udp]),
-            4 => identity.tls = self.option(|s| s.tls().into()),
-            5 => identity.proxies = self.list(Seed::proxy),
-            6 => identity.connect_to = self.option(Seed::origin),
-            7 => identity.ip_version = self.one(&[IpVersion::Any, IpVersion::V4, IpVersion::V6]),
-            8 => identity.pins = self.list(Seed::bytes),
+            0 => key.protocol = self.protocol(),
+            1 => key.connect_only = self.option(Seed::number),
+            2 => key.origin = self.origin(),
+            3 => key.transport = self.one(&[Transport::Tcp, Transport::Udp]),
+            4 => key.tls = self.option(|s| s.tls().into()),
+            5 => key.proxies = self.list(Seed::proxy),
+            6 => key.connect_to = self.option(Seed::origin),
+            7 => key.ip_version = self.one(&[IpVersion::Any, IpVersion::V4, IpVersion::V6]),
+            8 => key.pins = self.list(Seed::bytes),
             9 => {
-                identity.zone = match self.below(3) {
+                key.zone = match self.below(3) {
                     0 => Zone::None,
                     1 => Zone::Name(self.bytes()),
                     _ => Zone::Scope(self.number()),
                 }
             }
             10 => {
-                identity.resolver = ResolverTerms {
+                key.resolver = ResolverTerms {
                     servers: self.option(Seed::bytes),
                     interface: self.option(Seed::bytes),
                     local_ip4: self.option(Seed::bytes),
@@ -382,7 +382,7 @@ impl Seed {
             }
             11 => {
                 let second = |s: &mut Seed| Duration::from_secs(s.below(2));
-                identity.socket = SocketOptions {
+                key.socket = SocketOptions {
                     nodelay: self.flag(),
                     keepalive: self.option(|s| KeepAlive {
                         idle: second(s),
@@ -400,43 +400,43 @@ impl Seed {
                     send_buffer: self.option(|s| s.below(2) as usize),
                 }
             }
-            12 => identity.unix = self.option(Seed::unix),
+            12 => key.unix = self.option(Seed::unix),
             13 => {
-                identity.haproxy = self.option(|s| match s.flag() {
+                key.haproxy = self.option(|s| match s.flag() {
                     true => HaproxyAddress::Own,
                     false => HaproxyAddress::Client(s.text()),
                 })
             }
-            14 => identity.login = self.option(Seed::login),
-            15 => identity.by_ticket = self.flag(),
+            14 => key.login = self.option(Seed::login),
+            15 => key.by_ticket = self.flag(),
             _ => {
-                identity.owner = self.option(|s| match s.flag() {
+                key.owner = self.option(|s| match s.flag() {
                     true => Owner::Handle(s.below(3)),
                     false => Owner::Kin([s.below(3) as usize, s.below(3) as usize]),
                 })
             }
         }
-        identity
+        key
     }
 }
 
-/// Equal terms have equal bytes, and different ones never: over identities that differ in a field or two, and
+/// Equal terms have equal bytes, and different ones never: over keys that differ in a field or two, and
 /// over those with many.
 #[test]
 fn the_encoding_is_canonical_and_injective() {
     let mut seed = Seed(0x9e37_79b9_7f4a_7c15);
     let (mut by_bytes, mut by_value) = (HashMap::new(), HashMap::new());
-    let mut identity = Identity::default();
+    let mut key = ConnectionKey::default();
     let mut equal = 0;
     for round in 0..30_000 {
-        let from = if round % 3 == 0 { Identity::default() } else { identity };
-        identity = seed.change(from);
-        let bytes = identity.canonical_bytes().to_vec();
-        if let Some(known) = by_bytes.insert(bytes.clone(), identity.clone()) {
-            assert_eq!(known, identity, "one encoding of two values");
+        let from = if round % 3 == 0 { ConnectionKey::default() } else { key };
+        key = seed.change(from);
+        let bytes = key.canonical_bytes().to_vec();
+        if let Some(known) = by_bytes.insert(bytes.clone(), key.clone()) {
+            assert_eq!(known, key, "one encoding of two values");
             equal += 1;
         }
-        if let Some(known) = by_value.insert(identity.clone(), bytes.clone()) {
+        if let Some(known) = by_value.insert(key.clone(), bytes.clone()) {
             assert_eq!(known, bytes, "two encodings of one value");
         }
     }
@@ -447,11 +447,11 @@ fn the_encoding_is_canonical_and_injective() {
 #[test]
 fn an_encoding_ends_where_its_value_does() {
     let mut seed = Seed(7);
-    let mut identity = Identity::default();
+    let mut key = ConnectionKey::default();
     let mut all: Vec<Vec<u8>> = Vec::new();
     for _ in 0..2_000 {
-        identity = seed.change(identity);
-        all.push(identity.canonical_bytes().to_vec());
+        key = seed.change(key);
+        all.push(key.canonical_bytes().to_vec());
     }
     all.sort();
     all.dedup();
@@ -461,9 +461,9 @@ fn an_encoding_ends_where_its_value_does() {
 /// How bytes travel and where the URL leads part no replies; everything else does.
 #[test]
 fn replies_depend_on_who_is_reached_and_how_that_is_verified() {
-    let left_out = |one: &Identity| {
+    let left_out = |one: &ConnectionKey| {
         let local = LocalBinding { port: 0, port_range: 0, ..one.socket.local.clone() };
-        Identity {
+        ConnectionKey {
             protocol: if let Protocol::Http(_) = one.protocol {
                 Protocol::default()
             } else {
@@ -478,16 +478,16 @@ fn replies_depend_on_who_is_reached_and_how_that_is_verified() {
             ..one.clone()
         }
     };
-    let base = Identity::default().of_replies();
+    let base = ConnectionKey::default().of_replies();
     for one in variants() {
-        let differs = left_out(&one) != Identity::default();
+        let differs = left_out(&one) != ConnectionKey::default();
         assert_eq!(one.of_replies() != base, differs, "{one:?}");
         assert_eq!(one.of_replies().canonical_bytes() != base.canonical_bytes(), differs, "{one:?}");
     }
     let by = |change: fn(&mut TlsConfig)| {
         let mut config = TlsConfig::default();
         change(&mut config);
-        Identity { tls: Some(Arc::new(config)), ..Identity::default() }.of_replies()
+        ConnectionKey { tls: Some(Arc::new(config)), ..ConnectionKey::default() }.of_replies()
     };
     let usual = by(|_| {});
     assert_eq!(by(|tls| tls.alpn = vec!["h2".to_owned()]), usual);
@@ -502,12 +502,12 @@ fn only_what_others_can_understand_is_portable() {
     let hooked =
         TlsConfig { backend: Backend::OpenSsl { hook: Some([1, 2]), module: None }, ..TlsConfig::default() };
     let judged = SshTerms { judge: Some(HostKeyJudge::Functions([1, 2, 3, 4])), ..SshTerms::default() };
-    assert!(Identity { tls: Some(Arc::default()), ..Identity::default() }.is_portable());
+    assert!(ConnectionKey { tls: Some(Arc::default()), ..ConnectionKey::default() }.is_portable());
     for bound in [
-        Identity { owner: Some(Owner::Handle(1)), ..Identity::default() },
-        Identity { by_ticket: true, ..Identity::default() },
-        Identity { tls: Some(Arc::new(hooked)), ..Identity::default() },
-        Identity { protocol: Protocol::Ssh(Box::new(judged)), ..Identity::default() },
+        ConnectionKey { owner: Some(Owner::Handle(1)), ..ConnectionKey::default() },
+        ConnectionKey { by_ticket: true, ..ConnectionKey::default() },
+        ConnectionKey { tls: Some(Arc::new(hooked)), ..ConnectionKey::default() },
+        ConnectionKey { protocol: Protocol::Ssh(Box::new(judged)), ..ConnectionKey::default() },
     ] {
         assert!(!bound.is_portable(), "{bound:?}");
     }

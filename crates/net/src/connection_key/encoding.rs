@@ -1,5 +1,5 @@
-//! The canonical encoding of an [`Identity`]: bytes that are equal when the values are, and different when
-//! they are not.
+//! The canonical encoding of a [`ConnectionKey`]: bytes that are equal when the values are, and different
+//! when they are not.
 //!
 //! Every value delimits itself. Numbers have their full width in network order; texts, lists and secrets
 //! stand behind their length in eight bytes; an option and the variant of an enum begin with one byte. Blocks
@@ -17,8 +17,8 @@ use tables::scheme::Family;
 use zeroize::Zeroizing;
 
 use super::{
-    ConnectionAuth, DohTerms, FtpTerms, HaproxyAddress, HostKeyJudge, HttpStart, Identity, Login, Origin,
-    Owner, Protocol, ProxyIdentity, ProxyKind, RequestLogin, ResolverTerms, ServerLogin, SessionLogin,
+    ConnectionAuth, ConnectionKey, DohTerms, FtpTerms, HaproxyAddress, HostKeyJudge, HttpStart, Login,
+    Origin, Owner, Protocol, ProxyKind, ProxyTerms, RequestLogin, ResolverTerms, ServerLogin, SessionLogin,
     SshTerms, StartTls, TicketTerms, TunnelMethod, TunnelTerms, UserPassword, Zone,
 };
 use crate::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixSocket};
@@ -40,7 +40,7 @@ pub trait Canonical {
     fn encode(&self, out: &mut dyn Sink);
 }
 
-impl Identity {
+impl ConnectionKey {
     /// Returns the canonical encoding, which holds the secrets in clear and is wiped.
     pub fn canonical_bytes(&self) -> Zeroizing<Vec<u8>> {
         canonical_bytes(FORM, self)
@@ -243,7 +243,7 @@ macro_rules! variants {
 }
 
 fields! {
-    Identity {
+    ConnectionKey {
         protocol, connect_only, origin, transport, tls, proxies, connect_to, ip_version, pins, zone, resolver, socket,
         unix, haproxy, login, by_ticket, owner,
     }
@@ -255,7 +255,7 @@ fields! {
     Origin { host, port }
     ResolverTerms { servers, interface, local_ip4, local_ip6, over_https }
     DohTerms { url, tls }
-    ProxyIdentity { kind, origin, unix, tls, tunnel }
+    ProxyTerms { kind, origin, unix, tls, tunnel }
     TunnelTerms { to, user, method }
     TicketTerms { service, delegation, cache, user }
     UserPassword { user, password }

@@ -24,7 +24,7 @@ use crate::{NamedFile, SecretBytes};
 
 /// The terms on which a connection was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
+pub struct ConnectionKey {
     pub protocol: Protocol,
     /// CURLOPT_CONNECT_ONLY: the application speaks on it itself.
     pub connect_only: Option<i64>,
@@ -33,7 +33,7 @@ pub struct Identity {
     /// How TLS to the origin is configured; STARTTLS counts too.
     pub tls: Option<Arc<TlsConfig>>,
     /// From the client to the origin, in the order in which they are passed.
-    pub proxies: Vec<ProxyIdentity>,
+    pub proxies: Vec<ProxyTerms>,
     /// CURLOPT_CONNECT_TO and Alt-Svc: where it really leads.
     pub connect_to: Option<Origin>,
     pub ip_version: IpVersion,
@@ -214,7 +214,7 @@ pub enum ProxyKind {
 
 /// One proxy on the way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ProxyIdentity {
+pub struct ProxyTerms {
     pub kind: ProxyKind,
     pub origin: Origin,
     /// Where it listens, when that is no port.
@@ -331,71 +331,71 @@ pub enum ConnectionAuth {
     Negotiate(TicketTerms),
 }
 
-/// An identity and its hash, which is computed once: the key of the tables of pools. Cheap to clone. A hash
-/// only says where to look: two keys are equal when the values are.
+/// A [`ConnectionKey`] and its hash, which is computed once: the key of the tables of pools. Cheap to clone.
+/// A hash only says where to look: two keys are equal when the values are.
 #[derive(Clone, Debug)]
-pub struct Key(Arc<Keyed>);
+pub struct HashedKey(Arc<Keyed>);
 
 #[derive(Debug)]
 struct Keyed {
     hash: u64,
-    identity: Identity,
-    /// The files of the identity, kept once for all transfers that have this key.
+    key: ConnectionKey,
+    /// The files that the key names, kept once for all transfers that share it.
     files: Box<[NamedFile]>,
 }
 
-impl From<Identity> for Key {
-    fn from(identity: Identity) -> Key {
+impl From<ConnectionKey> for HashedKey {
+    fn from(key: ConnectionKey) -> HashedKey {
         // One for the process, because pools are shared by threads; random, because hosts are chosen by
         // others.
         static SEED: PerFork<RandomState> = PerFork::new();
-        let hash = SEED.get_or_init(RandomState::new).hash_one(&identity);
-        let files = identity.files().into();
-        Key(Arc::new(Keyed { hash, identity, files }))
+        let hash = SEED.get_or_init(RandomState::new).hash_one(&key);
+        let files = key.files().into();
+        HashedKey(Arc::new(Keyed { hash, key, files }))
     }
 }
 
-impl Key {
-    /// Returns whether the files of the identity are as they were. If one is not, another identity counts.
+impl HashedKey {
+    /// Returns whether the files of the key are as they were. If one is not, the key is of no more use.
     pub fn is_current(&self) -> bool {
         self.0.files.iter().all(NamedFile::is_current)
     }
 
     /// Returns whether this key may stand for an equal one: their files are named in the same words. A
     /// relative name leads to another file once the working folder is another; an absolute one does not.
-    pub fn may_replace(&self, equal: &Key) -> bool {
+    pub fn may_replace(&self, equal: &HashedKey) -> bool {
         self.0.files.iter().map(NamedFile::given).eq(equal.0.files.iter().map(NamedFile::given))
     }
 }
 
-impl Deref for Key {
-    type Target = Identity;
+impl Deref for HashedKey {
+    type Target = ConnectionKey;
 
-    fn deref(&self) -> &Identity {
-        &self.0.identity
+    fn deref(&self) -> &ConnectionKey {
+        &self.0.key
     }
 }
 
-impl PartialEq for Key {
+impl PartialEq for HashedKey {
     /// Compares pointers first: a handle that asks again with the key of its last connection needs no more.
-    fn eq(&self, other: &Key) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.hash == other.0.hash && self.0.identity == other.0.identity
+    fn eq(&self, other: &HashedKey) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.hash == other.0.hash && self.0.key == other.0.key
     }
 }
 
-impl Eq for Key {}
+impl Eq for HashedKey {}
 
-impl Hash for Key {
+impl Hash for HashedKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.0.hash);
     }
 }
 
-impl Hash for Identity {
+impl Hash for ConnectionKey {
     /// Hashes protocol and origin, and of the other terms those that differ from the default: each value
     /// takes SipHash some 60 instructions, and most connections have three terms of the seventeen.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Identity {
+        let ConnectionKey {
             protocol,
             connect_only,
             origin,
@@ -442,9 +442,9 @@ fn hash_unusual<T: Default + Hash + PartialEq, H: Hasher>(number: u8, term: &T, 
     }
 }
 
-impl Identity {
+impl ConnectionKey {
     /// Returns the files that decide who the peer is and who is logged in. One that is not as it was makes
-    /// another identity.
+    /// another key.
     pub fn files(&self) -> Vec<NamedFile> {
         let doh = self.resolver.over_https.as_ref().map(|doh| &doh.tls);
         let of_proxies = self.proxies.iter().filter_map(|proxy| proxy.tls.as_ref());
@@ -463,8 +463,8 @@ impl Identity {
     /// Returns the terms on which a reply depends besides its URL: who is reached, by way of whom, how each
     /// is verified, and who is logged in. Left out are the origin, which the URL names, how bytes travel, and
     /// what holds in this process alone.
-    pub fn of_replies(&self) -> Identity {
-        let Identity {
+    pub fn of_replies(&self) -> ConnectionKey {
+        let ConnectionKey {
             protocol,
             connect_only,
             origin: _,
@@ -484,12 +484,12 @@ impl Identity {
             owner: _,
         } = self.clone();
         let of_replies = |tls: Option<Arc<TlsConfig>>| tls.map(|tls| Arc::new(tls.of_replies()));
-        let proxies = proxies.into_iter().map(|proxy| ProxyIdentity {
+        let proxies = proxies.into_iter().map(|proxy| ProxyTerms {
             tls: of_replies(proxy.tls),
             tunnel: proxy.tunnel.map(|tunnel| TunnelTerms { to: Origin::default(), ..tunnel }),
             ..proxy
         });
-        Identity {
+        ConnectionKey {
             protocol: match protocol {
                 Protocol::Http(_) => Protocol::default(),
                 other => other,
@@ -508,7 +508,7 @@ impl Identity {
             unix,
             haproxy,
             login,
-            ..Identity::default()
+            ..ConnectionKey::default()
         }
     }
 
