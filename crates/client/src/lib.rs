@@ -141,6 +141,9 @@ pub use wire::cache as http_cache;
 /// Hexadecimal digits, for the command line tool.
 #[doc(hidden)]
 pub use wire::hex;
+/// A writer of JSON, for the command line tool.
+#[doc(hidden)]
+pub use wire::json;
 
 /// The version of curl that this crate behaves like.
 pub const CURL_VERSION: &str = tables::version::CURL;

@@ -1,4 +1,4 @@
-//! Small conversions of text: URL escapes, JSON strings, and text that is safe for a terminal.
+//! Small conversions of text: URL escapes, and text that is safe for a terminal.
 
 /// Percent-encodes everything but letters, digits and `-._~`.
 pub fn url_escape(text: &[u8]) -> Vec<u8> {
@@ -8,26 +8,6 @@ pub fn url_escape(text: &[u8]) -> Vec<u8> {
             out.push(byte);
         } else {
             out.extend(format!("%{byte:02X}").bytes());
-        }
-    }
-    out
-}
-
-/// The inside of a JSON string, perhaps in lower case.
-pub fn json_escape(text: &[u8], lower: bool) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + 2);
-    for &byte in text {
-        match byte {
-            b'\\' => out.extend(b"\\\\"),
-            b'"' => out.extend(b"\\\""),
-            0x08 => out.extend(b"\\b"),
-            0x0c => out.extend(b"\\f"),
-            b'\n' => out.extend(b"\\n"),
-            b'\r' => out.extend(b"\\r"),
-            b'\t' => out.extend(b"\\t"),
-            0..=0x1f => out.extend(format!("\\u{byte:04x}").bytes()),
-            _ if lower => out.push(byte.to_ascii_lowercase()),
-            _ => out.push(byte),
         }
     }
     out
@@ -59,6 +39,5 @@ mod tests {
     #[test]
     fn escapes() {
         assert_eq!(url_escape(b"a b/\xff~"), b"a%20b%2F%FF~");
-        assert_eq!(json_escape(b"A\"\x01", true), b"a\\\"\\u0001");
     }
 }

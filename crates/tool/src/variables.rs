@@ -4,8 +4,8 @@ use crate::bytes::Bytes;
 use crate::message::{Messages, os_text, shown};
 use crate::numbers;
 use crate::parse::Wrong;
-use crate::raw::base64;
-use crate::text::{json_escape, url_escape};
+use crate::raw::{base64, json};
+use crate::text::url_escape;
 use crate::world::World;
 
 const LONGEST_NAME: usize = 127;
@@ -175,7 +175,7 @@ fn byte_range(text: &[u8]) -> Result<(Range, &[u8]), Wrong> {
 fn apply(function: &[u8], value: &[u8]) -> Option<Bytes> {
     Some(match function {
         b"trim" => value.trim_ascii().to_vec(),
-        b"json" => json_escape(value, false),
+        b"json" => json::escape(value),
         b"url" => url_escape(value),
         b"b64" => base64::encode(value).into_bytes(),
         b"64dec" if value.is_empty() => Bytes::new(),

@@ -22,6 +22,7 @@ pub mod hsts;
 pub mod http1;
 pub mod imap;
 pub mod inflater;
+pub mod json;
 pub mod ldap;
 pub mod mime;
 pub mod mqtt;

@@ -161,6 +161,7 @@ pub fn run() -> Report {
     for path in files::below("") {
         let text = files::text(&path);
         machine_paths(&path, &text, &mut findings);
+        json_by_hand(&path, &text, &mut findings);
         if path.ends_with(".rs") {
             opens_with_its_purpose(&path, &text, &mut findings);
             length(&path, &text, &mut findings);
@@ -321,6 +322,18 @@ fn floor(file: &str) -> Option<usize> {
     rows.filter(|(_, name)| begins(name)).max_by_key(|(_, name)| name.len()).map(|(at, _)| at)
 }
 
+/// Finds JSON that is put together by `format!`: `wire::json` has the quoting and the commas.
+fn json_by_hand(path: &str, text: &str, findings: &mut Findings) {
+    if !path.starts_with("crates/") || !path.contains("/src/") || path.ends_with("/tests.rs") {
+        return;
+    }
+    for (number, line) in code_lines(text) {
+        if let Some(found) = [r#"{{\""#, r#"\":{"#].iter().find(|piece| line.contains(**piece)) {
+            findings.add("json", path, number, &format!("`{found}` is JSON by hand; wire::json writes it"));
+        }
+    }
+}
+
 /// A path of one machine works only there.
 fn machine_paths(path: &str, text: &str, findings: &mut Findings) {
     // Put together here, so that this file does not find itself.
@@ -438,6 +451,18 @@ mod tests {
         assert_eq!(found("process_pool.rs", "use crate::easy::Easy;\n"), 1);
         assert_eq!(found("process_pool/open.rs", "use crate::easy::Easy;\n"), 0);
         assert_eq!(found("elsewhere.rs", ""), 1);
+    }
+
+    #[test]
+    fn json_by_hand_is_found() {
+        let found = |path: &str| {
+            let mut f = findings();
+            let text = r#"let a = "{{\"a\":1}}"; let b = format!("\"b\":{}", 1);"#;
+            json_by_hand(path, &text.replace("; ", ";\n"), &mut f);
+            f.found.len()
+        };
+        assert_eq!(found("crates/net/src/a.rs"), 2);
+        assert_eq!(found("crates/net/tests/a.rs") + found("crates/net/src/a/tests.rs"), 0);
     }
 
     #[test]

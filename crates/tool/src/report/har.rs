@@ -3,36 +3,44 @@
 
 use super::{Exchange, Record};
 use crate::bytes::Bytes;
+use crate::raw::json::Writer;
 use crate::raw::parse_date;
 use crate::redact::{self, REDACTED};
-use crate::text::json_escape;
 use crate::writeout::Moment;
 use std::borrow::Cow;
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 /// The end of the year 9999, the last that the format can write.
 const LATEST_S: i64 = 253_402_300_799;
 
-/// The archive.
+/// Returns the archive.
 pub fn har(records: &[Record], version: &str) -> String {
-    let entries: Vec<String> = records.iter().flat_map(entries).collect();
-    let version = quoted(version.as_bytes());
-    let entries = entries.join(",\n");
-    format!(
-        "{{\"log\":{{\"version\":\"1.2\",\"creator\":{{\"name\":\"Warmwire\",\"version\":{version}}},\
-         \"entries\":[\n{entries}\n]}}}}\n"
-    )
+    let mut json = Writer::default();
+    json.object(|json| {
+        json.key("log").object(|json| {
+            json.key("version").text("1.2");
+            json.key("creator").object(|json| {
+                json.key("name").text("Warmwire");
+                json.key("version").text(version);
+            });
+            json.key("entries").array(|json| {
+                records.iter().for_each(|record| entries(json, record));
+                json.line();
+            });
+        });
+    });
+    json.into_string() + "\n"
 }
 
-/// Returns the entries of a transfer: earlier ones are redirects or logins.
-fn entries(record: &Record) -> Vec<String> {
+/// Writes the entries of a transfer: earlier ones are redirects or logins.
+fn entries(json: &mut Writer, record: &Record) {
     let Some((last, before)) = record.exchanges.split_last() else {
-        let nothing = Pair::default();
-        return vec![entry(record, &nothing, &record.url, record.date, &times(record))];
+        return entry(json, record, &Pair::default(), &record.url, record.date, &times(record));
     };
     let start = record.exchanges[0].sent;
     let mut url = record.url.clone();
-    let mut written = vec![one(record, last, &url, record.date, &times(record))];
+    let mut earlier = Vec::new();
     for (at, exchange) in before.iter().enumerate().rev() {
         let next = record.exchanges[at + 1].sent;
         let answered = exchange.answered.unwrap_or(next);
@@ -43,13 +51,15 @@ fn entries(record: &Record) -> Vec<String> {
         };
         let date = record.date + (exchange.sent - start);
         url = absolute(exchange, &url);
-        written.push(one(record, exchange, &url, date, &times));
+        earlier.push((exchange, url.clone(), date, times));
     }
-    written.reverse();
-    written
+    for (exchange, url, date, times) in earlier.iter().rev() {
+        one(json, record, exchange, url, *date, times);
+    }
+    one(json, record, last, &record.url, record.date, &times(record));
 }
 
-fn one(record: &Record, exchange: &Exchange, url: &str, date: SystemTime, times: &Times) -> String {
+fn one(json: &mut Writer, record: &Record, exchange: &Exchange, url: &str, date: SystemTime, times: &Times) {
     let (asked, answered) = (Head::of(&exchange.request), Head::of(&exchange.reply));
     let pair = Pair {
         asked,
@@ -59,7 +69,7 @@ fn one(record: &Record, exchange: &Exchange, url: &str, date: SystemTime, times:
         stream: exchange.stream,
         cache: exchange.cache,
     };
-    entry(record, &pair, url, date, times)
+    entry(json, record, &pair, url, date, times);
 }
 
 /// The URL of an earlier request: its own target, at its own host.
@@ -146,10 +156,9 @@ impl Head {
         named.map(|(_, value)| value.as_str())
     }
 
-    /// Formats the fields, each with the displayable part of its value.
-    fn pairs(&self, shown: fn(&str, &str) -> String) -> String {
-        let fields: Vec<_> = self.fields.iter().map(|(name, value)| (name, shown(name, value))).collect();
-        pairs(fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    /// Writes the fields, each with what `shown` leaves of its value.
+    fn write(&self, json: &mut Writer, shown: fn(&str, &str) -> String) {
+        pairs(json, self.fields.iter().map(|(name, value)| (name.as_str(), shown(name, value))));
     }
 }
 
@@ -164,140 +173,145 @@ struct Pair {
     cache: Option<&'static str>,
 }
 
-/// Formats an entry. Facts about the transfer belong to its last request.
-fn entry(record: &Record, pair: &Pair, url: &str, date: SystemTime, times: &Times) -> String {
+/// Writes an entry. Facts about the transfer belong to its last request.
+fn entry(json: &mut Writer, record: &Record, pair: &Pair, url: &str, date: SystemTime, times: &Times) {
     let last = url == record.url;
-    let mut fields = vec![
-        ("startedDateTime", quoted(iso(date).as_bytes())),
-        ("time", millis(times.total())),
-        ("request", request(&record.method, pair, url)),
-        ("response", response(record, &pair.answered, last)),
-        ("cache", "{}".to_string()),
-        ("timings", timings(times)),
-    ];
-    if record.connection >= 0 {
-        fields.push(("serverIPAddress", quoted(record.address.as_bytes())));
-        fields.push(("connection", format!("\"{}\"", record.connection)));
-    }
-    fields.extend(pair.cache.map(|cache| ("_cache", quoted(cache.as_bytes()))));
-    fields.extend(pair.stream.map(|stream| ("_stream", stream.to_string())));
-    fields.push(("_exitCode", record.code.to_string()));
-    fields.push(("_error", quoted(record.error.as_bytes())));
-    object(&fields)
+    json.line();
+    json.object(|json| {
+        json.key("startedDateTime").text(iso(date));
+        json.key("time").number(Millis(times.total()));
+        json.key("request").object(|json| request(json, &record.method, pair, url));
+        json.key("response").object(|json| response(json, record, &pair.answered, last));
+        json.key("cache").object(|_| {});
+        json.key("timings").object(|json| timings(json, times));
+        if record.connection >= 0 {
+            json.key("serverIPAddress").text(&record.address);
+            json.key("connection").text(record.connection.to_string());
+        }
+        if let Some(cache) = pair.cache {
+            json.key("_cache").text(cache);
+        }
+        if let Some(stream) = pair.stream {
+            json.key("_stream").number(stream);
+        }
+        json.key("_exitCode").number(record.code);
+        json.key("_error").text(&record.error);
+    });
 }
 
-/// Formats a request, with the requested method if none was sent.
-fn request(method: &str, pair: &Pair, url: &str) -> String {
+/// Writes the request, with the requested method if none was sent.
+fn request(json: &mut Writer, method: &str, pair: &Pair, url: &str) {
     let head = &pair.asked;
     let method = if head.words.is_empty() { method } else { head.word(0) };
     let url = &redact::url(url);
     let cookies = head.all("cookie").flat_map(|line| line.split("; "));
     let cookies = cookies.filter_map(|pair| Some((pair.split_once('=')?.0, REDACTED)));
-    let mut fields = vec![
-        ("method", quoted(method.as_bytes())),
-        ("url", quoted(url.as_bytes())),
-        ("httpVersion", quoted(head.word(2).as_bytes())),
-        ("cookies", pairs(cookies)),
-        ("headers", head.pairs(redact::sent)),
-        ("queryString", query(url)),
-        ("headersSize", head.size().to_string()),
-        ("bodySize", if head.length == 0 { -1 } else { pair.body_length as i64 }.to_string()),
-    ];
+    json.key("method").text(method);
+    json.key("url").text(url);
+    json.key("httpVersion").text(head.word(2));
+    pairs(json.key("cookies"), cookies);
+    head.write(json.key("headers"), redact::sent);
+    query(json.key("queryString"), url);
+    json.key("headersSize").number(head.size());
+    json.key("bodySize").number(if head.length == 0 { -1 } else { pair.body_length as i64 });
     if pair.body_length > 0 {
-        fields.push(("postData", posted(head, &pair.body)));
+        json.key("postData").object(|json| posted(json, head, &pair.body));
     }
-    object(&fields)
 }
 
-/// Formats a posted body. The format has only text: for binary or truncated bodies, the size is given.
-fn posted(head: &Head, body: &[u8]) -> String {
+/// Writes a posted body. The format has only text: for binary or truncated bodies, the size is given.
+fn posted(json: &mut Writer, head: &Head, body: &[u8]) {
     let kind = head.field("content-type").unwrap_or_default();
     let mut text = Cow::Borrowed(std::str::from_utf8(body).unwrap_or_default());
     if kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
         text = redact::form(&text).into();
     }
-    object(&[("mimeType", quoted(kind.as_bytes())), ("text", quoted(text.as_bytes()))])
+    json.key("mimeType").text(kind);
+    json.key("text").text(text.as_bytes());
 }
 
-fn response(record: &Record, head: &Head, last: bool) -> String {
+fn response(json: &mut Writer, record: &Record, head: &Head, last: bool) {
     let status: i64 = head.word(1).parse().unwrap_or(if last { record.status } else { 0 });
     let mime_type = head.field("content-type").unwrap_or(if last { &record.mime_type } else { "" });
     let (download, delivered) = if last { (record.download, record.delivered) } else { (0, 0) };
-    let mut content = vec![("size", delivered.to_string()), ("mimeType", quoted(mime_type.as_bytes()))];
-    if delivered > download {
-        content.push(("compression", (delivered - download).to_string()));
-    }
-    object(&[
-        ("status", status.to_string()),
-        ("statusText", quoted(head.word(2).as_bytes())),
-        ("httpVersion", quoted(head.word(0).as_bytes())),
-        ("cookies", format!("[{}]", head.all("set-cookie").filter_map(cookie).collect::<Vec<_>>().join(","))),
-        ("headers", head.pairs(redact::received)),
-        ("content", object(&content)),
-        ("redirectURL", quoted(redact::url(head.field("location").unwrap_or_default()).as_bytes())),
-        ("headersSize", head.size().to_string()),
-        ("bodySize", if status == 0 { -1 } else { download }.to_string()),
-    ])
+    json.key("status").number(status);
+    json.key("statusText").text(head.word(2));
+    json.key("httpVersion").text(head.word(0));
+    json.key("cookies").array(|json| head.all("set-cookie").for_each(|line| cookie(json, line)));
+    head.write(json.key("headers"), redact::received);
+    json.key("content").object(|json| {
+        json.key("size").number(delivered);
+        json.key("mimeType").text(mime_type);
+        if delivered > download {
+            json.key("compression").number(delivered - download);
+        }
+    });
+    json.key("redirectURL").text(redact::url(head.field("location").unwrap_or_default()));
+    json.key("headersSize").number(head.size());
+    json.key("bodySize").number(if status == 0 { -1 } else { download });
 }
 
-/// A Set-Cookie field with the attributes that the format knows.
-fn cookie(line: &str) -> Option<String> {
+/// Writes a Set-Cookie field with the attributes that the format knows; nothing if it names no cookie.
+fn cookie(json: &mut Writer, line: &str) {
     let mut parts = line.split(';').map(str::trim);
-    let (name, _) = parts.next()?.split_once('=')?;
-    let mut fields = vec![("name", quoted(name.as_bytes())), ("value", quoted(REDACTED.as_bytes()))];
-    for part in parts {
-        let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        match name.to_ascii_lowercase().as_str() {
-            "path" => fields.push(("path", quoted(value.as_bytes()))),
-            "domain" => fields.push(("domain", quoted(value.as_bytes()))),
-            "httponly" => fields.push(("httpOnly", "true".to_string())),
-            "secure" => fields.push(("secure", "true".to_string())),
-            "expires" => fields.extend(parse_date(value.as_bytes()).map(|at| ("expires", expiry(at)))),
-            _ => {}
+    let Some((name, _)) = parts.next().and_then(|first| first.split_once('=')) else { return };
+    json.object(|json| {
+        json.key("name").text(name);
+        json.key("value").text(REDACTED);
+        for part in parts {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            match name.to_ascii_lowercase().as_str() {
+                "path" => json.key("path").text(value),
+                "domain" => json.key("domain").text(value),
+                "httponly" => json.key("httpOnly").boolean(true),
+                "secure" => json.key("secure").boolean(true),
+                "expires" => {
+                    if let Some(at) = parse_date(value.as_bytes()) {
+                        json.key("expires").text(expiry(at));
+                    }
+                }
+                _ => {}
+            }
         }
-    }
-    Some(object(&fields))
+    });
 }
 
 fn expiry(seconds: i64) -> String {
     let length = Duration::from_secs(seconds.clamp(0, LATEST_S) as u64);
-    quoted(iso(SystemTime::UNIX_EPOCH + length).as_bytes())
+    iso(SystemTime::UNIX_EPOCH + length)
 }
 
-/// Formats times; -1 means that the step did not happen.
-fn timings(times: &Times) -> String {
-    let maybe = |length: Option<Duration>| length.map_or("-1".to_string(), millis);
-    object(&[
-        ("blocked", maybe(times.blocked)),
-        ("dns", maybe(times.dns)),
-        ("connect", maybe(times.connect)),
-        ("ssl", maybe(times.ssl)),
-        ("send", "0".to_string()),
-        ("wait", millis(times.wait)),
-        ("receive", millis(times.receive)),
-    ])
+/// Writes times; -1 means that the step did not happen.
+fn timings(json: &mut Writer, times: &Times) {
+    let phases =
+        [("blocked", times.blocked), ("dns", times.dns), ("connect", times.connect), ("ssl", times.ssl)];
+    for (name, length) in phases {
+        match length {
+            Some(length) => json.key(name).number(Millis(length)),
+            None => json.key(name).number(-1),
+        }
+    }
+    json.key("send").number(0);
+    json.key("wait").number(Millis(times.wait));
+    json.key("receive").number(Millis(times.receive));
 }
 
-fn object(fields: &[(&str, String)]) -> String {
-    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
-    format!("{{{}}}", fields.join(","))
-}
-
-fn quoted(text: &[u8]) -> String {
-    format!("\"{}\"", String::from_utf8_lossy(&json_escape(text, false)))
-}
-
-fn pairs<'p>(pairs: impl Iterator<Item = (&'p str, &'p str)>) -> String {
-    let rows = pairs.map(|(name, value)| {
-        object(&[("name", quoted(name.as_bytes())), ("value", quoted(value.as_bytes()))])
+/// Writes an array of objects of a name and a value each.
+fn pairs<'p>(json: &mut Writer, pairs: impl Iterator<Item = (&'p str, impl AsRef<[u8]>)>) {
+    json.array(|json| {
+        for (name, value) in pairs {
+            json.object(|json| {
+                json.key("name").text(name);
+                json.key("value").text(value);
+            });
+        }
     });
-    format!("[{}]", rows.collect::<Vec<_>>().join(","))
 }
 
-fn query(url: &str) -> String {
+fn query(json: &mut Writer, url: &str) {
     let text = url.split_once('?').map_or("", |(_, query)| query.split('#').next().unwrap_or_default());
     let words = text.split('&').filter(|word| !word.is_empty());
-    pairs(words.map(|word| word.split_once('=').unwrap_or((word, ""))))
+    pairs(json, words.map(|word| word.split_once('=').unwrap_or((word, ""))));
 }
 
 fn iso(time: SystemTime) -> String {
@@ -307,8 +321,13 @@ fn iso(time: SystemTime) -> String {
     format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
-fn millis(time: Duration) -> String {
-    format!("{:.3}", time.as_secs_f64() * 1000.0)
+/// A length of time in milliseconds.
+struct Millis(Duration);
+
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3}", self.0.as_secs_f64() * 1000.0)
+    }
 }
 
 #[cfg(test)]
@@ -360,9 +379,14 @@ mod tests {
             "a=b=c; Path=/x; Domain=d; HttpOnly; Secure; Expires=Sun, 06 Nov 1994 08:49:37 GMT; SameSite=Lax";
         let expected = "{\"name\":\"a\",\"value\":\"(redacted)\",\"path\":\"/x\",\"domain\":\"d\",\"httpOnly\":true,\
                         \"secure\":true,\"expires\":\"1994-11-06T08:49:37.000Z\"}";
-        assert_eq!(cookie(line).as_deref(), Some(expected));
-        let endless = cookie("a=b; expires=Fri, 31 Dec 99999 23:59:59 GMT").unwrap_or_default();
+        let written = |line: &str| {
+            let mut json = Writer::default();
+            cookie(&mut json, line);
+            json.into_string()
+        };
+        assert_eq!(written(line), expected);
+        let endless = written("a=b; expires=Fri, 31 Dec 99999 23:59:59 GMT");
         assert!(endless.starts_with("{\"name\":\"a\""), "{endless}");
-        assert_eq!(cookie("nothing"), None);
+        assert_eq!(written("nothing"), "");
     }
 }

@@ -3,8 +3,8 @@
 
 use super::units::{counted, size, time};
 use crate::raw::Code;
+use crate::raw::json::Writer;
 use crate::request::SummaryFormat;
-use crate::text::json_escape;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -141,33 +141,26 @@ impl Summary {
     }
 
     fn json(&self, took: Duration) -> String {
-        let slowest: Vec<String> = self.slowest.iter().map(slow_json).collect();
-        let statuses: Vec<String> =
-            self.statuses.iter().map(|(status, count)| format!("\"{status}\":{count}")).collect();
-        let errors = self.errors.iter().map(|(code, errors)| {
-            let (text, url) = (quoted(Code::text_of(*code)), quoted(&errors.first_url));
-            format!(
-                "{{\"exitcode\":{code},\"errormsg\":{text},\"count\":{},\"first_url\":{url}}}",
-                errors.count
-            )
+        let mut json = Writer::default();
+        json.object(|json| {
+            json.key("transfers").number(self.transfers);
+            json.key("failed").number(self.failed);
+            json.key("skipped").number(self.skipped);
+            json.key("retries").number(self.retries);
+            json.key("connections").number(self.connections);
+            json.key("bytes_download").number(self.download);
+            json.key("bytes_upload").number(self.upload);
+            json.key("seconds").number(format_args!("{:.6}", took.as_secs_f64()));
+            json.key("bytes_per_second").number(self.rate(took));
+            json.key("statuses").object(|json| {
+                self.statuses.iter().for_each(|(status, count)| json.key(status.to_string()).number(count));
+            });
+            json.key("slowest").array(|json| self.slowest.iter().for_each(|slow| slow_json(json, slow)));
+            json.key("errors").array(|json| {
+                self.errors.iter().for_each(|(code, errors)| errors_json(json, *code, errors));
+            });
         });
-        let errors: Vec<String> = errors.collect();
-        format!(
-            "{{\"transfers\":{},\"failed\":{},\"skipped\":{},\"retries\":{},\"connections\":{},\"bytes_download\":{},\
-             \"bytes_upload\":{},\"seconds\":{:.6},\"bytes_per_second\":{},\"statuses\":{{{}}},\"slowest\":[{}],\"errors\":[{}]}}\n",
-            self.transfers,
-            self.failed,
-            self.skipped,
-            self.retries,
-            self.connections,
-            self.download,
-            self.upload,
-            took.as_secs_f64(),
-            self.rate(took),
-            statuses.join(","),
-            slowest.join(","),
-            errors.join(",")
-        )
+        json.into_string() + "\n"
     }
 }
 
@@ -175,19 +168,23 @@ fn row(name: &str, text: &str) -> String {
     format!("{name:<12} {text}\n")
 }
 
-fn slow_json(slow: &Told) -> String {
-    format!(
-        "{{\"url\":{},\"seconds\":{:.6},\"bytes\":{},\"status\":{},\"exitcode\":{}}}",
-        quoted(&slow.url),
-        slow.time.as_secs_f64(),
-        slow.bytes,
-        slow.status,
-        slow.code
-    )
+fn slow_json(json: &mut Writer, slow: &Told) {
+    json.object(|json| {
+        json.key("url").text(&slow.url);
+        json.key("seconds").number(format_args!("{:.6}", slow.time.as_secs_f64()));
+        json.key("bytes").number(slow.bytes);
+        json.key("status").number(slow.status);
+        json.key("exitcode").number(slow.code);
+    });
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", String::from_utf8_lossy(&json_escape(text.as_bytes(), false)))
+fn errors_json(json: &mut Writer, code: i32, errors: &Errors) {
+    json.object(|json| {
+        json.key("exitcode").number(code);
+        json.key("errormsg").text(Code::text_of(code));
+        json.key("count").number(errors.count);
+        json.key("first_url").text(&errors.first_url);
+    });
 }
 
 #[cfg(test)]

@@ -3,24 +3,22 @@
 use super::outcome::Outcome;
 use super::variables;
 use crate::bytes::Bytes;
-use crate::text::json_escape;
+use crate::raw::json::Writer;
 
-/// Every variable in one object.
+/// Returns an object of every variable.
 pub fn all(outcome: &dyn Outcome) -> Bytes {
-    let mut out = b"{".to_vec();
     let extra = variables::EXTRA.iter().filter(|variable| variable.text(outcome).is_some());
-    for variable in variables::ALL.iter().chain(extra) {
-        out.extend(format!("\"{}\":", variable.name).bytes());
-        out.extend(variable.json(outcome));
-        out.push(b',');
-    }
-    out.extend(b"\"curl_version\":\"");
-    out.extend(json_escape(&outcome.version(), false));
-    out.extend(b"\"}");
-    out
+    let mut json = Writer::default();
+    json.object(|json| {
+        for variable in variables::ALL.iter().chain(extra) {
+            variable.write_json(outcome, json.key(variable.name));
+        }
+        json.key("curl_version").text(outcome.version());
+    });
+    json.finish()
 }
 
-/// The headers of the last answer: each name once, with all its values.
+/// Returns an object of the headers of the last reply: each name once, with all its values.
 pub fn headers(outcome: &dyn Outcome) -> Bytes {
     let headers = outcome.headers();
     let last = headers.iter().map(|(.., request)| *request).max().unwrap_or(0);
@@ -32,20 +30,13 @@ pub fn headers(outcome: &dyn Outcome) -> Bytes {
             None => merged.push((name, vec![value])),
         }
     }
-    let mut out = b"{".to_vec();
-    for (at, (name, values)) in merged.iter().enumerate() {
-        let start = if at == 0 { "" } else { ",\n" };
-        out.extend(start.bytes());
-        out.push(b'"');
-        out.extend(json_escape(name, false));
-        out.extend(b"\":[");
-        let quoted: Vec<Bytes> = values
-            .iter()
-            .map(|value| [b"\"", json_escape(value, false).as_slice(), b"\""].concat())
-            .collect();
-        out.extend(quoted.join(b",".as_slice()));
-        out.push(b']');
-    }
-    out.extend(b"\n}");
-    out
+    let mut json = Writer::default();
+    json.object(|json| {
+        for (name, values) in &merged {
+            json.key(name).array(|json| values.iter().for_each(|value| json.text(value)));
+            json.line();
+        }
+        json.line();
+    });
+    json.finish()
 }

@@ -2,8 +2,7 @@
 
 use super::outcome::Outcome;
 use crate::bytes::Bytes;
-use crate::raw::Info;
-use crate::text::json_escape;
+use crate::raw::{Info, json};
 
 pub struct Variable {
     pub name: &'static str,
@@ -114,7 +113,7 @@ impl Variable {
     pub fn plain(&self, outcome: &dyn Outcome) -> Bytes {
         match self.kind {
             Kind::Code(info) => outcome.number(info).map(|code| format!("{code:03}").into_bytes()),
-            Kind::Time(info) => outcome.number(info).map(seconds),
+            Kind::Time(info) => outcome.number(info).map(|micros| seconds(micros).into_bytes()),
             Kind::Number(info) => outcome.number(info).map(decimal),
             Kind::OwnNumber(read) => Some(decimal(read(outcome))),
             _ => self.text(outcome),
@@ -122,18 +121,23 @@ impl Variable {
         .unwrap_or_default()
     }
 
-    /// Returns the value for `%{json}`.
-    pub fn json(&self, outcome: &dyn Outcome) -> Bytes {
+    /// Writes the value that `%{json}` shows; `null` where there is none.
+    pub fn write_json(&self, outcome: &dyn Outcome, json: &mut json::Writer) {
         let number = match self.kind {
-            Kind::Code(info) | Kind::Number(info) => outcome.number(info).map(decimal),
+            Kind::Code(info) | Kind::Number(info) => outcome.number(info).map(|number| number.to_string()),
             Kind::Time(info) => outcome.number(info).map(seconds),
-            Kind::OwnNumber(read) => Some(decimal(read(outcome))),
+            Kind::OwnNumber(read) => Some(read(outcome).to_string()),
             _ => {
-                let quoted = |text: Bytes| [b"\"", json_escape(&text, false).as_slice(), b"\""].concat();
-                self.text(outcome).map(quoted)
+                return match self.text(outcome) {
+                    Some(text) => json.text(text),
+                    None => json.null(),
+                };
             }
         };
-        number.unwrap_or_else(|| b"null".to_vec())
+        match number {
+            Some(number) => json.number(number),
+            None => json.null(),
+        }
     }
 
     pub fn text(&self, outcome: &dyn Outcome) -> Option<Bytes> {
@@ -151,8 +155,8 @@ fn decimal(number: i64) -> Bytes {
     number.to_string().into_bytes()
 }
 
-fn seconds(micros: i64) -> Bytes {
-    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000).into_bytes()
+fn seconds(micros: i64) -> String {
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }
 
 /// CURL_HTTP_VERSION_ numbers.
