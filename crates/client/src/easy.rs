@@ -7,7 +7,7 @@ use engine::info::get;
 use engine::stores::headers::Headers;
 use tables::{Code, EasyOption, Info};
 
-use crate::{Share, TransferInfo, Value};
+use crate::{Share, TransferInfo, Value, value};
 
 /// A handle for successive transfers, driven by [`perform`](Self::perform) or in a [`Multi`](crate::Multi).
 /// Clones are the same handle.
@@ -39,13 +39,13 @@ impl Easy {
     /// Returns [`Code::BadFunctionArgument`] for a value of the wrong kind or out of range, and
     /// [`Code::NotBuiltIn`] or [`Code::UnknownOption`] for an option of a feature that is not built.
     pub fn set(&self, option: EasyOption, value: impl Into<Value>) -> Result<(), Code> {
-        value.into().apply(option, &self.0)
+        value::apply(value.into(), option, &self.0)
     }
 
     /// Returns the value of an option: its default where none was set. Forms, functions and objects are
     /// [`Value::Default`].
     pub fn get(&self, option: EasyOption) -> Value {
-        Value::of(option, &self.0.state().settings.borrow())
+        value::read(option, &self.0.state().settings.borrow())
     }
 
     /// Copies all options.

@@ -18,7 +18,7 @@ use slab::Slab;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption, MultiCode};
 
-use crate::{Failure, TransferInfo, Value};
+use crate::{Failure, TransferInfo, Value, value};
 
 /// Number of handles kept for later transfers.
 const SPARE: usize = 64;
@@ -262,7 +262,7 @@ impl Active {
                 }
                 _ => {}
             }
-            if let Err(code) = value.clone().apply(*option, &self.easy) {
+            if let Err(code) = value::apply(value.clone(), *option, &self.easy) {
                 return Err(Failure { code, message: format!("{}: {}", option.name(), code.text()) });
             }
         }

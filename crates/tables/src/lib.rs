@@ -15,6 +15,7 @@ pub mod option_rule;
 pub mod reentry;
 pub mod scheme;
 pub mod share;
+pub mod value;
 pub mod version;
 
 pub use code::{Code, HeaderCode, MultiCode, ProxyCode, ShareCode, UrlCode};
@@ -25,4 +26,5 @@ pub use multi_option::MultiOption;
 pub use reentry::{Entry, Where, allowed};
 pub use scheme::Scheme;
 pub use share::{LockAccess, LockData, ShareOption};
+pub use value::Value;
 pub use version::{line as version_line, version};

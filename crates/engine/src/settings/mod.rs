@@ -24,8 +24,7 @@ use tables::{Code, EasyOption as O, Scheme};
 
 pub use pipelining::{FtpPipelining, SmtpPipelining};
 pub use support::{HTTP2_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, answer};
-pub use values::Value;
-use values::Values;
+use values::{Value, Values};
 pub use websocket::WebSocketOptions;
 
 use crate::Error;
@@ -195,16 +194,17 @@ impl Settings {
     /// Whether a value was given at all.
     #[inline]
     pub fn is_set(&self, option: O) -> bool {
-        !matches!(self.value(option), Value::Unset)
+        !matches!(self.value(option), Value::Default)
     }
 
     /// A copy that shares nothing (`own_text`). Forms and URL handles are the owner's to set anew.
     pub fn own_copy(&self) -> Settings {
         let own = |value: &Value| match value {
-            Value::Unset => Value::Unset,
+            Value::Default => Value::Default,
             Value::Long(number) => Value::Long(*number),
             Value::Text(value) => Value::Text(own_text(value)),
             Value::List(list) => Value::List(list.iter().map(own_text).collect()),
+            Value::Form(never) => match *never {},
         };
         let generation = next_generation();
         Settings {
@@ -317,7 +317,7 @@ impl Settings {
             _ => false,
         };
         if !same {
-            self.put(option, value.map_or(Value::Unset, |v| Value::Text(v.into())));
+            self.put(option, value.map_or(Value::Default, |v| Value::Text(v.into())));
         }
     }
 
@@ -429,7 +429,7 @@ impl Settings {
     /// Stores the allowed protocols as bits. Of a list with a mistake, the names before it are allowed and
     /// nothing else.
     fn set_protocols(&mut self, bits: O, list: Option<&[u8]>) -> Result<(), Code> {
-        let (value, read) = list.map_or((Value::Unset, Ok(())), |list| {
+        let (value, read) = list.map_or((Value::Default, Ok(())), |list| {
             let (bits, read) = texts::protocols(list);
             (Value::Long(bits as i64), read)
         });
@@ -451,7 +451,7 @@ impl Settings {
         if option.rule() != Rule::List {
             return Err(Code::BadFunctionArgument);
         }
-        self.put(option, value.map_or(Value::Unset, |v| Value::List(v.into())));
+        self.put(option, value.map_or(Value::Default, |v| Value::List(v.into())));
         Ok(())
     }
 
@@ -473,10 +473,10 @@ impl Settings {
     /// "user:password" in one string: both halves are set, a missing password is not.
     fn set_pair(&mut self, user: O, password: O, value: Option<&[u8]>) -> Result<(), Code> {
         let (name, secret) = match value {
-            None => (Value::Unset, Value::Unset),
+            None => (Value::Default, Value::Default),
             Some(v) => match v.iter().position(|b| *b == b':') {
                 Some(at) => (Value::Text(v[..at].into()), Value::Text(v[at + 1..].into())),
-                None => (Value::Text(v.into()), Value::Unset),
+                None => (Value::Text(v.into()), Value::Default),
             },
         };
         self.put(user, name);

@@ -1,5 +1,6 @@
 //! The values of the options that were set.
 
+use std::convert::Infallible;
 use std::rc::Rc;
 
 use tables::easy_option::SECRET;
@@ -8,28 +9,15 @@ use zeroize::Zeroize;
 use super::given::Given;
 use super::{O, Text};
 
-/// One stored option.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Value {
-    /// Not set: the default applies.
-    #[default]
-    Unset,
-    /// A number.
-    Long(i64),
-    /// A string or a blob.
-    Text(Text),
-    /// A string list.
-    List(Rc<[Text]>),
-}
+/// A stored value: texts are shared with their readers, and forms are stored elsewhere.
+pub type Value = tables::Value<Text, Rc<[Text]>, Infallible>;
 
-impl Value {
-    /// Overwrites a text without other owners.
-    fn wipe(&mut self) {
-        if let Value::Text(text) = self
-            && let Some(bytes) = Rc::get_mut(text)
-        {
-            bytes.zeroize();
-        }
+/// Overwrites a text without other owners.
+fn wipe(value: &mut Value) {
+    if let Value::Text(text) = value
+        && let Some(bytes) = Rc::get_mut(text)
+    {
+        bytes.zeroize();
     }
 }
 
@@ -41,7 +29,7 @@ impl Values {
     /// The option's value.
     #[inline]
     pub fn get(&self, option: O) -> &Value {
-        self.0.get(option).unwrap_or(&Value::Unset)
+        self.0.get(option).unwrap_or(&Value::Default)
     }
 
     /// Changes its value.
@@ -50,7 +38,7 @@ impl Values {
             self.wipe(option);
         }
         match value {
-            Value::Unset => self.0.remove(option),
+            Value::Default => self.0.remove(option),
             value => self.0.put(option, value),
         }
     }
@@ -62,7 +50,7 @@ impl Values {
 
     fn wipe(&mut self, option: O) {
         if let Some(value) = self.0.get_mut(option) {
-            value.wipe();
+            wipe(value);
         }
     }
 }
