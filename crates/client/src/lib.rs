@@ -91,8 +91,6 @@ pub use engine::callbacks::Callbacks;
 pub use engine::easy::number_transfers_anew;
 pub use engine::info::Fact;
 pub use engine::multi::Limits;
-#[doc(hidden)]
-pub use engine::process_pool;
 pub use engine::share::Locks;
 pub use engine::stores::headers::{Field, Headers, Origin};
 #[doc(hidden)]
@@ -127,6 +125,17 @@ pub mod mime {
 /// URLs as curl reads them.
 pub mod url {
     pub use wire::url::{Part, Url, UrlError, flag};
+}
+
+/// The pool that the process keeps for all its handles, for the command line tool's agent.
+#[doc(hidden)]
+pub mod process_pool {
+    pub use engine::process_pool::enable;
+
+    /// Returns the number of connections that the pool keeps.
+    pub fn connections() -> usize {
+        engine::process_pool::list().len()
+    }
 }
 
 /// The progress meter of the command line tool.

@@ -289,11 +289,6 @@ impl EasyOption {
         !matches!(self.row().bound, Bound::Transfer)
     }
 
-    /// The option of exactly this name, without `CURLOPT_`; no alias.
-    pub fn named(name: &str) -> Option<EasyOption> {
-        EasyOption::ALL.iter().copied().find(|option| option.name() == name)
-    }
-
     /// Finds an option by its name without `CURLOPT_`, ignoring case; true says that the name is an old
     /// alias.
     pub fn from_name(name: &str) -> Option<(Self, bool)> {

@@ -80,6 +80,20 @@ const BANS: &[Ban] = &[
         why: "the tool reaches no lower than the client crate",
     },
     Ban {
+        rule: "option-names",
+        within: "crates/tool/src/",
+        except: &[],
+        words: &["EasyOption::from_name", "O::from_name"],
+        why: "the tool's options have the keys EasyOption and ToolOption, which the compiler checks",
+    },
+    Ban {
+        rule: "client-values",
+        within: "crates/client/src/",
+        except: &[],
+        words: &["EasyState", "pub use engine::settings", "pub use engine::Settings", "pub use engine;"],
+        why: "the client has typed get and set of its own",
+    },
+    Ban {
         rule: "os",
         within: "crates/",
         except: &[

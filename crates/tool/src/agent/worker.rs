@@ -243,7 +243,7 @@ impl Agent {
 
     fn state(&self) -> String {
         let process = getpid().as_raw_nonzero();
-        let kept = process_pool::list().len();
+        let kept = process_pool::connections();
         let (calls, idle, stays) = (self.calls, self.since.elapsed().as_secs(), self.idle_s);
         format!("agent {process}: calls {calls}, connections {kept}, idle {idle} s of {stays}")
     }
