@@ -1,5 +1,5 @@
 //! Flags about agents. The agent options of a command line have been read before it is parsed
-//! (`crate::agent::Wish`).
+//! (`crate::agent::AgentOptions`).
 
 use crate::agent::BUILT;
 use crate::flags::Flag;

@@ -3,7 +3,7 @@
 
 use super::folder::{Folder, Lock};
 use super::link::{Call, Frame, Link};
-use super::{IDLE_VARIABLE, VARIABLE, Wish, odd_values, standing, worker};
+use super::{AgentOptions, IDLE_VARIABLE, VARIABLE, odd_values, standing, worker};
 use crate::bytes::Bytes;
 use crate::{outside, system};
 use nix::sys::signal::{SigSet, Signal, raise};
@@ -42,7 +42,7 @@ pub fn call(words: &[Bytes]) -> Option<i32> {
     for odd in odd_values(variable.as_deref(), idle.as_deref()) {
         eprintln!("warmwire: {odd}");
     }
-    let wish = Wish::of(words, variable.as_deref(), idle.as_deref());
+    let wish = AgentOptions::of(words, variable.as_deref(), idle.as_deref());
     if !wish.wanted || standing::own_business(words).is_some() {
         return None;
     }

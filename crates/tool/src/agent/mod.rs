@@ -36,17 +36,18 @@ const LONGEST_IDLE_S: u32 = 7 * 24 * 3600;
 
 /// The agent options of a command line.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct AgentOptions {
     /// Whether to use one.
     pub wanted: bool,
     pub idle_s: u32,
 }
 
-impl Wish {
+impl AgentOptions {
     /// Parses only these options, by the rules of the parser. An invalid command line wants no agent.
-    pub fn of(words: &[Bytes], variable: Option<&str>, idle: Option<&str>) -> Wish {
-        let mut wish = Wish { wanted: variable == Some("auto"), idle_s: seconds(idle).unwrap_or(IDLE_S) };
-        let nobody = Wish { wanted: false, idle_s: IDLE_S };
+    pub fn of(words: &[Bytes], variable: Option<&str>, idle: Option<&str>) -> AgentOptions {
+        let mut wish =
+            AgentOptions { wanted: variable == Some("auto"), idle_s: seconds(idle).unwrap_or(IDLE_S) };
+        let nobody = AgentOptions { wanted: false, idle_s: IDLE_S };
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
@@ -116,7 +117,7 @@ mod tests {
 
     fn wish(line: &str, variable: Option<&str>) -> (bool, u32) {
         let words: Vec<Bytes> = line.split(' ').map(|word| word.as_bytes().to_vec()).collect();
-        let wish = Wish::of(&words, variable, None);
+        let wish = AgentOptions::of(&words, variable, None);
         (wish.wanted, wish.idle_s)
     }
 
