@@ -58,20 +58,20 @@ pub fn call(words: &[Bytes]) -> Option<i32> {
     // The agent examines this process before it does anything. Examining oneself as well takes as long as the
     // rest of this function, and is useful only if there is more than one world.
     match made(&folder, &standing::name(""), &call, &here).ok()? {
-        Made::Code(code) => Some(code),
-        Made::Nowhere => None,
-        Made::ElsewhereOnly => {
+        CallOutcome::Code(code) => Some(code),
+        CallOutcome::Nowhere => None,
+        CallOutcome::ElsewhereOnly => {
             let world = standing::name(&standing::of("self").ok()?);
             match made(&folder, &world, &call, &here).ok()? {
-                Made::Code(code) => Some(code),
-                Made::ElsewhereOnly | Made::Nowhere => None,
+                CallOutcome::Code(code) => Some(code),
+                CallOutcome::ElsewhereOnly | CallOutcome::Nowhere => None,
             }
         }
     }
 }
 
 /// The result of a call passed to an agent.
-enum Made {
+enum CallOutcome {
     Code(i32),
     /// The agent of that name belongs to another world.
     ElsewhereOnly,
@@ -79,18 +79,18 @@ enum Made {
 }
 
 /// Passes the call to an agent of that name; concurrent commands have several.
-fn made(folder: &Folder, world: &str, call: &Frame, here: &OwnedFd) -> io::Result<Made> {
+fn made(folder: &Folder, world: &str, call: &Frame, here: &OwnedFd) -> io::Result<CallOutcome> {
     for number in 0..SIDE_BY_SIDE {
         let name = format!("{world}.{number}");
         let Some(lock) = folder.try_lock(&name)? else { continue };
         let signals = Signals::held()?;
         return Ok(match handed_over(folder, &name, &lock, call, here) {
-            Handed::Over(link, process) => Made::Code(attended(&link, process, &signals)),
-            Handed::Refused => Made::ElsewhereOnly,
-            Handed::ToNobody => Made::Nowhere,
+            Handed::Over(link, process) => CallOutcome::Code(attended(&link, process, &signals)),
+            Handed::Refused => CallOutcome::ElsewhereOnly,
+            Handed::ToNobody => CallOutcome::Nowhere,
         });
     }
-    Ok(Made::Nowhere)
+    Ok(CallOutcome::Nowhere)
 }
 
 /// The outcome of passing a command to the agent.
