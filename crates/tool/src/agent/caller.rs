@@ -85,16 +85,16 @@ fn made(folder: &Folder, world: &str, call: &Frame, here: &OwnedFd) -> io::Resul
         let Some(lock) = folder.try_lock(&name)? else { continue };
         let signals = Signals::held()?;
         return Ok(match handed_over(folder, &name, &lock, call, here) {
-            Handed::Over(link, process) => CallOutcome::Code(attended(&link, process, &signals)),
-            Handed::Refused => CallOutcome::ElsewhereOnly,
-            Handed::ToNobody => CallOutcome::Nowhere,
+            HandOver::Over(link, process) => CallOutcome::Code(attended(&link, process, &signals)),
+            HandOver::Refused => CallOutcome::ElsewhereOnly,
+            HandOver::ToNobody => CallOutcome::Nowhere,
         });
     }
     Ok(CallOutcome::Nowhere)
 }
 
 /// The outcome of passing a command to the agent.
-enum Handed {
+enum HandOver {
     /// The agent has begun.
     Over(Link, Pid),
     Refused,
@@ -108,8 +108,8 @@ fn own_umask() -> u32 {
 }
 
 /// Reaches the agent of a place, or starts one, and passes the call.
-fn handed_over(folder: &Folder, name: &str, lock: &Lock, call: &Frame, here: &OwnedFd) -> Handed {
-    try_to_hand_over(folder, name, lock, call, here).unwrap_or(Handed::ToNobody)
+fn handed_over(folder: &Folder, name: &str, lock: &Lock, call: &Frame, here: &OwnedFd) -> HandOver {
+    try_to_hand_over(folder, name, lock, call, here).unwrap_or(HandOver::ToNobody)
 }
 
 fn try_to_hand_over(
@@ -118,7 +118,7 @@ fn try_to_hand_over(
     _lock: &Lock,
     call: &Frame,
     here: &OwnedFd,
-) -> Option<Handed> {
+) -> Option<HandOver> {
     let mut is_new = false;
     for _ in 0..ATTEMPTS {
         let link = match reached(folder, name) {
@@ -137,9 +137,9 @@ fn try_to_hand_over(
         match told {
             Ok(Some(Frame::Taken(process))) => {
                 link.wait_at_most(None).ok()?;
-                return Some(Handed::Over(link, Pid::from_raw(process.cast_signed())?));
+                return Some(HandOver::Over(link, Pid::from_raw(process.cast_signed())?));
             }
-            Ok(Some(Frame::Refused { goes: false })) => return Some(Handed::Refused),
+            Ok(Some(Frame::Refused { goes: false })) => return Some(HandOver::Refused),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
             Ok(_) | Err(_) => {}
         }
