@@ -15,7 +15,7 @@ use crate::request::Fail;
 use crate::retry::{Attempt, Retries, Verdict, deadline};
 use crate::sink::{remove, set_time};
 use crate::system::{self, Interrupt, path};
-use crate::transfer::{Came, Resuming, Transfer, flush_stdout};
+use crate::transfer::{FailedAttempt, Resuming, Transfer, flush_stdout};
 use crate::url::without_login;
 use crate::writeout::{Outcome, write_out};
 use std::cell::RefCell;
@@ -178,12 +178,12 @@ impl Run {
         job.transfer.retries.set(job.retries.done);
         self.count_moved(&job.easy);
         match job.transfer.again() {
-            Ok(Came::Kept(0) | Came::Thrown(0)) => Ok(()),
-            Ok(Came::Kept(bytes)) => {
+            Ok(FailedAttempt::Kept(0) | FailedAttempt::Thrown(0)) => Ok(()),
+            Ok(FailedAttempt::Kept(bytes)) => {
                 self.env.note(&format!("Keeping {bytes} bytes"));
                 Ok(())
             }
-            Ok(Came::Thrown(bytes)) => {
+            Ok(FailedAttempt::Thrown(bytes)) => {
                 self.env.note(&format!("Throwing away {bytes} bytes"));
                 Ok(())
             }

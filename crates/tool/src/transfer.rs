@@ -121,7 +121,7 @@ enum Answers {
 }
 
 /// What happens to the data of a failed attempt.
-pub enum Came {
+pub enum FailedAttempt {
     /// It is kept, and another attempt continues after that many bytes.
     Kept(u64),
     /// So many were thrown away.
@@ -356,7 +356,7 @@ impl Transfer {
     }
 
     /// Prepares another attempt; returns what happens to the received bytes.
-    pub fn again(&self) -> io::Result<Came> {
+    pub fn again(&self) -> io::Result<FailedAttempt> {
         self.header_count.set(0);
         self.head_ended.set(false);
         self.waiting.borrow_mut().clear();
@@ -368,13 +368,13 @@ impl Transfer {
         }
         self.upload.borrow_mut().seek(0)?;
         if self.asks_for_the_rest()? {
-            return Ok(Came::Kept(0));
+            return Ok(FailedAttempt::Kept(0));
         }
         let mut out = self.out.borrow_mut();
         if !out.is_file() {
             drop(out);
             self.restart_check()?;
-            return Ok(Came::Thrown(0));
+            return Ok(FailedAttempt::Thrown(0));
         }
         let resumes =
             self.request.resume == Some(Resume::Current) && self.request.method == Method::Unspecified;
@@ -382,7 +382,7 @@ impl Transfer {
             let thrown = out.rewind()?;
             drop(out);
             self.restart_check()?;
-            return Ok(Came::Thrown(thrown));
+            return Ok(FailedAttempt::Thrown(thrown));
         }
         // Received data is kept, and the next attempt continues after it.
         let kept = out.bytes;
@@ -393,7 +393,7 @@ impl Transfer {
         if let Some(easy) = self.easy.borrow().as_ref() {
             let _ = easy.set(EasyOption::ResumeFromLarge, offset);
         }
-        Ok(Came::Kept(kept))
+        Ok(FailedAttempt::Kept(kept))
     }
 }
 
