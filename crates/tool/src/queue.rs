@@ -26,12 +26,12 @@ pub struct Queue {
     requests: Vec<Rc<Request>>,
     request: usize,
     target: usize,
-    place: Option<Place>,
+    place: Option<GlobPositions>,
     first: bool,
 }
 
 /// The current positions of a target's globs.
-struct Place {
+struct GlobPositions {
     upload: Option<Glob>,
     upload_name: Option<Bytes>,
     url: Option<Glob>,
@@ -106,7 +106,7 @@ impl Queue {
         let globs = !request.globoff && !target.no_glob;
         if self.place.is_none() {
             // A file of URLs does not name uploads for them.
-            self.place = Some(Place::begin(env, target, !request.globoff)?);
+            self.place = Some(GlobPositions::begin(env, target, !request.globoff)?);
         }
         let place = self.place.as_mut().expect("just set");
         let Some(text) = place.next_url(env, url, globs)? else { return Ok(None) };
@@ -125,9 +125,9 @@ impl Queue {
     }
 }
 
-impl Place {
-    fn begin(env: &Env, target: &Target, globs: bool) -> Result<Place, i32> {
-        let mut place = Place { upload: None, upload_name: None, url: None, plain_given: false };
+impl GlobPositions {
+    fn begin(env: &Env, target: &Target, globs: bool) -> Result<GlobPositions, i32> {
+        let mut place = GlobPositions { upload: None, upload_name: None, url: None, plain_given: false };
         match &target.upload {
             Some(file) if globs => {
                 let mut glob = parse(env, file)?;
