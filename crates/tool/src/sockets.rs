@@ -10,17 +10,17 @@ use std::rc::Rc;
 
 /// The requested options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Wanted {
+struct RequestedOptions {
     type_of_service: Option<u8>,
     /// Priority of VLAN frames; the kernel stores it as the socket's SO_PRIORITY.
     priority: Option<u8>,
     multipath: bool,
 }
 
-impl Wanted {
-    fn of(request: &Request) -> Wanted {
+impl RequestedOptions {
+    fn of(request: &Request) -> RequestedOptions {
         let octet = |name| request.options.long(name).filter(|value| *value > 0).map(|value| value as u8);
-        Wanted {
+        RequestedOptions {
             type_of_service: octet(ToolOption::IpTos),
             priority: octet(ToolOption::VlanPriority),
             multipath: request.mptcp,
@@ -50,15 +50,15 @@ fn refused(what: &str, error: &io::Error) -> String {
 
 /// The sockets of a transfer with such options.
 pub struct Sockets {
-    wanted: Wanted,
+    wanted: RequestedOptions,
     env: Rc<Env>,
 }
 
 impl Sockets {
     /// Returns `None` if only the library handles sockets.
     pub fn of(request: &Request, env: &Rc<Env>) -> Option<Sockets> {
-        let wanted = Wanted::of(request);
-        (wanted != Wanted::default()).then(|| Sockets { wanted, env: env.clone() })
+        let wanted = RequestedOptions::of(request);
+        (wanted != RequestedOptions::default()).then(|| Sockets { wanted, env: env.clone() })
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use std::cell::RefCell;
     use std::os::fd::AsFd;
 
-    fn configured(wanted: Wanted, fd: BorrowedFd<'_>) -> Vec<String> {
+    fn configured(wanted: RequestedOptions, fd: BorrowedFd<'_>) -> Vec<String> {
         let said: RefCell<Vec<String>> = RefCell::default();
         wanted.configure(fd, |text| said.borrow_mut().push(text));
         said.into_inner()
@@ -101,18 +101,22 @@ mod tests {
     #[test]
     fn only_what_was_asked_for() {
         let mut request = Request::new();
-        assert_eq!(Wanted::of(&request), Wanted::default());
+        assert_eq!(RequestedOptions::of(&request), RequestedOptions::default());
         request.options.set_long(ToolOption::IpTos, 0);
-        assert_eq!(Wanted::of(&request), Wanted::default());
+        assert_eq!(RequestedOptions::of(&request), RequestedOptions::default());
         request.options.set_long(ToolOption::IpTos, 0x28);
-        assert_eq!(Wanted::of(&request).type_of_service, Some(0x28));
+        assert_eq!(RequestedOptions::of(&request).type_of_service, Some(0x28));
     }
 
     #[test]
     fn the_type_of_service_and_the_priority_are_set() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(socket) = std::net::UdpSocket::bind(address) else { continue };
-            let wanted = Wanted { type_of_service: Some(0x28), priority: Some(3), ..Wanted::default() };
+            let wanted = RequestedOptions {
+                type_of_service: Some(0x28),
+                priority: Some(3),
+                ..RequestedOptions::default()
+            };
             assert!(configured(wanted, socket.as_fd()).is_empty());
             let set = sockopt::ip_tos(&socket).map(u32::from).or(sockopt::ipv6_tclass(&socket));
             assert_eq!(set, Ok(0x28), "{address}");
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn what_the_system_refuses_is_said() {
         let file = std::fs::File::open("/dev/null").unwrap();
-        let wanted = Wanted { type_of_service: Some(8), priority: Some(6), multipath: false };
+        let wanted = RequestedOptions { type_of_service: Some(8), priority: Some(6), multipath: false };
         let expected = [
             "Setting type of service to 8 failed with errno 88: Socket operation on non-socket",
             "VLAN priority 6 failed with errno 88: Socket operation on non-socket",
