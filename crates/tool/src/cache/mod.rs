@@ -28,7 +28,7 @@ pub const USUAL_SIZE: u64 = 1 << 30;
 const MOST_VARIANTS: usize = 100;
 
 /// A request as far as a cache is concerned.
-pub struct Wanted<'a> {
+pub struct CacheRequest<'a> {
     /// Without login and fragment.
     pub url: &'a [u8],
     pub partition: &'a str,
@@ -86,7 +86,7 @@ impl Cache {
     }
 
     /// Returns the stored reply for such a request; of several the latest (RFC 9111 §4).
-    pub fn find(&self, wanted: &Wanted) -> Option<Found> {
+    pub fn find(&self, wanted: &CacheRequest) -> Option<Found> {
         let mut all = self.folder.entries(&key(wanted.url));
         all.retain(|(name, entry)| {
             // One that does not have the name of its content was not put there by this program.
@@ -189,7 +189,7 @@ fn sums_of(names: &[Bytes], request: &[Field]) -> Vec<(Bytes, Option<Bytes>)> {
     rules::selected(names, request).into_iter().map(|(name, value)| (name, value.map(sum))).collect()
 }
 
-fn fits(entry: &Entry, wanted: &Wanted) -> bool {
+fn fits(entry: &Entry, wanted: &CacheRequest) -> bool {
     let names: Vec<Bytes> = entry.selected.iter().map(|(name, _)| name.clone()).collect();
     let redirects = wanted.follows && (300..400).contains(&entry.status);
     entry.url == wanted.url

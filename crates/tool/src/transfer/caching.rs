@@ -4,7 +4,7 @@
 use super::Transfer;
 use crate::bytes::Bytes;
 use crate::cache::partition;
-use crate::cache::{Cache, Draft, Entry, Found, Wanted, now, selected};
+use crate::cache::{Cache, CacheRequest, Draft, Entry, Found, now, selected};
 use crate::raw::rules::{self, Control, Field, Verdict};
 use crate::raw::{Asked, Instead, Prior, Stored, UrlPart};
 use crate::url::parse_url;
@@ -274,7 +274,7 @@ impl Transfer {
         let options = format!("{}{login:?} {who}", caching.partition);
         hop.partition = cache.sums.of(&[options.as_bytes(), asked.peer].concat());
         hop.fields = asked.fields.to_vec();
-        let wanted = Wanted {
+        let wanted = CacheRequest {
             url: &hop.url,
             partition: &hop.partition,
             fields: &hop.fields,
