@@ -39,7 +39,7 @@ pub struct CacheRequest<'a> {
 }
 
 /// An entry that answers a request.
-pub struct Found {
+pub struct CacheHit {
     pub stem: String,
     pub entry: Entry,
     pub body: Option<File>,
@@ -86,7 +86,7 @@ impl Cache {
     }
 
     /// Returns the stored reply for such a request; of several the latest (RFC 9111 §4).
-    pub fn find(&self, wanted: &CacheRequest) -> Option<Found> {
+    pub fn find(&self, wanted: &CacheRequest) -> Option<CacheHit> {
         let mut all = self.folder.entries(&key(wanted.url));
         all.retain(|(name, entry)| {
             // One that does not have the name of its content was not put there by this program.
@@ -101,9 +101,9 @@ impl Cache {
         all.drain(..too_many).for_each(|(stem, _)| self.folder.remove(&stem));
         all.retain(|(_, entry)| fits(entry, wanted));
         while let Some((stem, entry)) = all.pop() {
-            let Some(body) = &entry.body else { return Some(Found { stem, entry, body: None }) };
+            let Some(body) = &entry.body else { return Some(CacheHit { stem, entry, body: None }) };
             if let Some(body) = self.folder.body(&stem, body) {
-                return Some(Found { stem, entry, body: Some(body) });
+                return Some(CacheHit { stem, entry, body: Some(body) });
             }
         }
         None
@@ -111,7 +111,7 @@ impl Cache {
 
     /// Updates an entry and keeps its body. An entry that now varies by other fields would need another name
     /// than its body.
-    pub fn update(&self, found: &Found, entry: Entry) -> Result<(), String> {
+    pub fn update(&self, found: &CacheHit, entry: Entry) -> Result<(), String> {
         if stem(&entry) != found.stem {
             self.remove(found);
             return Ok(());
@@ -119,11 +119,11 @@ impl Cache {
         self.keep(entry, None, None)
     }
 
-    pub fn touch(&self, found: &Found) {
+    pub fn touch(&self, found: &CacheHit) {
         self.folder.touch(&found.stem);
     }
 
-    pub fn remove(&self, found: &Found) {
+    pub fn remove(&self, found: &CacheHit) {
         self.folder.remove(&found.stem);
     }
 
@@ -142,7 +142,7 @@ impl Cache {
     }
 
     /// Stores an entry, replacing an older one. An error is reported once.
-    pub fn keep(&self, entry: Entry, body: Option<Draft>, old: Option<&Found>) -> Result<(), String> {
+    pub fn keep(&self, entry: Entry, body: Option<Draft>, old: Option<&CacheHit>) -> Result<(), String> {
         let stem = stem(&entry);
         if let Some(old) = old.filter(|old| old.stem != stem) {
             self.remove(old);

@@ -4,7 +4,7 @@
 use super::Transfer;
 use crate::bytes::Bytes;
 use crate::cache::partition;
-use crate::cache::{Cache, CacheRequest, Draft, Entry, Found, now, selected};
+use crate::cache::{Cache, CacheHit, CacheRequest, Draft, Entry, now, selected};
 use crate::raw::rules::{self, Control, Field, Verdict};
 use crate::raw::{Asked, Instead, Prior, Stored, UrlPart};
 use crate::url::parse_url;
@@ -62,7 +62,7 @@ struct Hop {
     /// Whether this request does not use the cache.
     bypassed: bool,
     /// The entry that is revalidated.
-    found: Option<Found>,
+    found: Option<CacheHit>,
     /// Whether the request has conditions.
     conditional: bool,
     /// Whether the reply came from the cache.
@@ -90,7 +90,7 @@ struct Recording {
     /// None for a reply without a body.
     draft: Option<Draft>,
     /// The entry that it replaces.
-    old: Option<Found>,
+    old: Option<CacheHit>,
 }
 
 impl Caching {
@@ -148,7 +148,7 @@ impl Hop {
     }
 
     fn stands_in(&self) -> bool {
-        let kept = |found: &Found| rules::stands_in(&self.fields, found.entry.kept(), now()).is_some();
+        let kept = |found: &CacheHit| rules::stands_in(&self.fields, found.entry.kept(), now()).is_some();
         self.found.as_ref().is_some_and(kept)
     }
 
