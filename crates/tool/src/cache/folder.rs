@@ -206,7 +206,7 @@ impl Folder {
     /// bytes; returns the rest.
     pub fn sweep(&self, limit: u64) -> u64 {
         self.drafts.names().iter().for_each(|draft| remove_if_unlocked(&self.drafts, draft));
-        let mut all: Vec<Found> = Vec::new();
+        let mut all: Vec<SweptEntry> = Vec::new();
         for shard in self.root.names().iter().filter(|shard| *shard != DRAFTS && *shard != KEY) {
             if let Ok(shard) = self.root.existing(shard) {
                 all.extend(look_through(&Rc::new(shard)));
@@ -228,14 +228,14 @@ impl Folder {
     }
 }
 
-fn look_through(shard: &Rc<Dir>) -> Vec<Found> {
-    let mut heads: HashMap<String, Found> = HashMap::new();
+fn look_through(shard: &Rc<Dir>) -> Vec<SweptEntry> {
+    let mut heads: HashMap<String, SweptEntry> = HashMap::new();
     let mut bodies: HashMap<String, Vec<(String, u64)>> = HashMap::new();
     for name in shard.names() {
         let Ok(about) = shard.about(&name) else { continue };
         if let Some(stem) = name.strip_suffix(".head") {
             let (shard, size) = (shard.clone(), about.length);
-            let found = Found { shard, stem: stem.to_owned(), used: about.modified, size };
+            let found = SweptEntry { shard, stem: stem.to_owned(), used: about.modified, size };
             heads.insert(stem.to_owned(), found);
         } else if let Some((stem, _)) = name.split_once('.') {
             bodies.entry(stem.to_owned()).or_default().push((name.clone(), about.length));
@@ -260,7 +260,7 @@ fn look_through(shard: &Rc<Dir>) -> Vec<Found> {
 }
 
 /// An entry as a sweep sees it.
-struct Found {
+struct SweptEntry {
     shard: Rc<Dir>,
     stem: String,
     used: SystemTime,
