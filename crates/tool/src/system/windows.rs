@@ -256,7 +256,7 @@ pub fn stderr() -> Output<io::Stderr> {
 }
 
 /// Standard input as it is read ahead by a thread: there is no way to ask any kind of it whether a read would wait.
-struct Ahead {
+struct StdinReader {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -270,15 +270,15 @@ struct State {
     waker: Option<Box<dyn Fn() + Send>>,
 }
 
-static AHEAD_READER: OnceLock<Ahead> = OnceLock::new();
+static AHEAD_READER: OnceLock<StdinReader> = OnceLock::new();
 
-impl Ahead {
+impl StdinReader {
     /// Starts the reading thread on first use.
-    fn begun() -> &'static Ahead {
+    fn begun() -> &'static StdinReader {
         let mut first = false;
         let ahead = AHEAD_READER.get_or_init(|| {
             first = true;
-            Ahead { state: Mutex::default(), changed: Condvar::new() }
+            StdinReader { state: Mutex::default(), changed: Condvar::new() }
         });
         if first && std::thread::Builder::new().spawn(|| ahead.run()).is_err() {
             ahead.end(Some(io::ErrorKind::OutOfMemory.into()));
@@ -350,7 +350,7 @@ fn read_now(buf: &mut [u8]) -> io::Result<usize> {
 }
 
 pub fn input_is_ready() -> bool {
-    Ahead::begun().is_ready()
+    StdinReader::begun().is_ready()
 }
 
 pub fn read_input(buf: &mut [u8]) -> io::Result<usize> {
@@ -371,7 +371,7 @@ pub fn seek_input(_: u64) -> io::Result<()> {
 }
 
 pub fn wait_with_input(multi: &Multi, pause: Duration) -> io::Result<bool> {
-    let ahead = Ahead::begun();
+    let ahead = StdinReader::begun();
     ahead.state().waker = Some(Box::new(multi.waker()));
     if !ahead.is_ready() {
         multi.wait(&mut [], pause, true)?;
