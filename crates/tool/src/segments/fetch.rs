@@ -4,7 +4,7 @@ use super::foreign::{may_be_named, stripped};
 use super::journal::Journal;
 use super::part::Part;
 use super::plan::{Growth, PROBE, Plan};
-use super::worker::{Fault, Source, Stage, Whole, Worker, disk};
+use super::worker::{Fault, SharedDownload, Source, Stage, Worker, disk};
 use super::{conflict, sources, wanted};
 use crate::bytes::Bytes;
 use crate::checksum::Check;
@@ -58,7 +58,7 @@ struct Fetch<'r> {
     run: &'r Run,
     item: Item,
     segments: Segments,
-    whole: Rc<Whole>,
+    whole: Rc<SharedDownload>,
     /// The transfer with the display and the name of the output; it sends no request itself.
     main: Rc<Transfer>,
     /// For places that the user has not chosen: without his cookies.
@@ -125,7 +125,7 @@ impl<'r> Fetch<'r> {
         let source = |url: &Bytes| Source { url: url.clone(), ..Source::default() };
         let share_without_cookies = Share::default();
         share_without_cookies.set_kind(LockData::Hsts, item.request.options.text(O::Hsts).is_some());
-        let whole = Whole {
+        let whole = SharedDownload {
             url: item.url.clone(),
             part,
             plan: Default::default(),

@@ -36,7 +36,7 @@ pub struct Source {
 }
 
 /// The file that all workers assemble.
-pub struct Whole {
+pub struct SharedDownload {
     pub url: Bytes,
     pub part: Part,
     /// Whether the part of an earlier run has been discarded.
@@ -86,11 +86,11 @@ pub struct Worker {
     /// Whether the request only queries the file, in protocols other than HTTP.
     pub describes: Cell<bool>,
     pub fault: RefCell<Option<Fault>>,
-    pub whole: Rc<Whole>,
+    pub whole: Rc<SharedDownload>,
 }
 
 impl Worker {
-    pub fn new(number: usize, whole: Rc<Whole>) -> Worker {
+    pub fn new(number: usize, whole: Rc<SharedDownload>) -> Worker {
         let stage = Cell::new(Stage::AskedForAll);
         let moved_at = Cell::new(Instant::now());
         Worker {
@@ -247,7 +247,7 @@ impl Worker {
     }
 }
 
-impl Whole {
+impl SharedDownload {
     /// Starts again: first the journal identifies the part file, then that is created.
     fn begin(&self, size: u64, marks: Marks) -> Result<(), Fault> {
         self.begun.set(true);
