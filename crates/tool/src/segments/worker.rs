@@ -53,7 +53,7 @@ pub struct SharedDownload {
 
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum FetchError {
     /// The source is no good.
     Source(i32, String),
     /// The whole download fails.
@@ -85,7 +85,7 @@ pub struct Worker {
     pub moved_at: Cell<Instant>,
     /// Whether the request only queries the file, in protocols other than HTTP.
     pub describes: Cell<bool>,
-    pub fault: RefCell<Option<Fault>>,
+    pub fault: RefCell<Option<FetchError>>,
     pub whole: Rc<SharedDownload>,
 }
 
@@ -105,15 +105,15 @@ impl Worker {
     }
 
     /// Judges the reply; before its first byte, or at its end if there is none.
-    pub fn judge(&self, transfer: &Transfer) -> Result<(), Fault> {
+    pub fn judge(&self, transfer: &Transfer) -> Result<(), FetchError> {
         let answer = transfer.answer_so_far();
         if let Some(status) = answer.status.filter(|status| !matches!(status, 200 | 206)) {
             let code = (HTTP_ERROR, format!("The requested URL returned error: {status}"));
             // A piece of an empty file was requested.
             if status == 416 && self.stage.get() == (Stage::Asked { from: 0, probe: true }) {
-                return Err(Fault::InOnePiece);
+                return Err(FetchError::InOnePiece);
             }
-            return Err(Fault::Source(code.0, code.1));
+            return Err(FetchError::Source(code.0, code.1));
         }
         match self.stage.get() {
             Stage::AskedForAll => {
@@ -125,8 +125,14 @@ impl Worker {
         }
     }
 
-    fn judge_piece(&self, transfer: &Transfer, answer: &Answer, from: u64, probe: bool) -> Result<(), Fault> {
-        let lies = |why: &str| Err(Fault::Source(RANGE_ERROR, why.to_owned()));
+    fn judge_piece(
+        &self,
+        transfer: &Transfer,
+        answer: &Answer,
+        from: u64,
+        probe: bool,
+    ) -> Result<(), FetchError> {
+        let lies = |why: &str| Err(FetchError::Source(RANGE_ERROR, why.to_owned()));
         match answer.status {
             Some(200) if probe => {
                 self.stage.set(Stage::All(0));
@@ -153,7 +159,7 @@ impl Worker {
     }
 
     /// Learns the file's properties from the first reply.
-    fn learn(&self, transfer: &Transfer, answer: &Answer) -> Result<(), Fault> {
+    fn learn(&self, transfer: &Transfer, answer: &Answer) -> Result<(), FetchError> {
         if let Some(easy) = transfer.easy.borrow().as_ref() {
             easy.headers(|headers| {
                 for (_, line) in headers.of(Origin::Header as u32, None) {
@@ -167,7 +173,7 @@ impl Worker {
             });
         }
         let binds = answer.marks.bind() || !self.whole.sums.borrow().is_empty();
-        let Some(size) = answer.marks.size.filter(|_| binds) else { return Err(Fault::InOnePiece) };
+        let Some(size) = answer.marks.size.filter(|_| binds) else { return Err(FetchError::InOnePiece) };
         self.whole.begin(size, answer.marks.clone())?;
         let mut plan = Plan::new(size, Default::default());
         if !self.describes.get() {
@@ -180,14 +186,14 @@ impl Worker {
 
     /// Checks that the reply belongs to the file. A source's pieces must have the same marks; those of
     /// another source belong to the same file if a sum will prove that, or if their ETags are equal.
-    fn compare(&self, answer: &Answer, is_first: bool) -> Result<(), Fault> {
+    fn compare(&self, answer: &Answer, is_first: bool) -> Result<(), FetchError> {
         let mut sources = self.whole.sources.borrow_mut();
         let source = &mut sources[self.source.get()];
         let size = self.whole.plan.borrow().as_ref().map(|plan| plan.size());
         if answer.marks.size.is_some() && answer.marks.size != size {
             return match source.marks {
                 Some(_) => Err(self.changed()),
-                None => Err(Fault::Source(RANGE_ERROR, "Its file is of another size".into())),
+                None => Err(FetchError::Source(RANGE_ERROR, "Its file is of another size".into())),
             };
         }
         match &source.marks {
@@ -199,7 +205,7 @@ impl Worker {
                 let equal = first.validator.is_some() && first.validator == answer.marks.validator;
                 if !equal && !is_first && self.whole.sums.borrow().is_empty() {
                     let why = "Nothing tells that its file is the same: no equal ETag, no checksum";
-                    return Err(Fault::Source(RANGE_ERROR, why.into()));
+                    return Err(FetchError::Source(RANGE_ERROR, why.into()));
                 }
                 source.marks = Some(answer.marks.clone());
             }
@@ -207,15 +213,15 @@ impl Worker {
         Ok(())
     }
 
-    fn changed(&self) -> Fault {
+    fn changed(&self) -> FetchError {
         let part = self.whole.part.name();
-        Fault::Fatal(
+        FetchError::Fatal(
             RANGE_ERROR,
             format!("The file has changed since {part} was begun; remove that to begin anew"),
         )
     }
 
-    fn take(&self, transfer: &Transfer, data: &[u8]) -> Result<(), Fault> {
+    fn take(&self, transfer: &Transfer, data: &[u8]) -> Result<(), FetchError> {
         if self.describes.get() {
             return Ok(()); // lines of a simulated head
         }
@@ -243,27 +249,27 @@ impl Worker {
         let source = &mut sources[self.source.get()];
         source.recent += count as u64;
         source.failures = 0;
-        if count < data.len() { Err(Fault::GivenAway) } else { Ok(()) }
+        if count < data.len() { Err(FetchError::GivenAway) } else { Ok(()) }
     }
 }
 
 impl SharedDownload {
     /// Starts again: first the journal identifies the part file, then that is created.
-    fn begin(&self, size: u64, marks: Marks) -> Result<(), Fault> {
+    fn begin(&self, size: u64, marks: Marks) -> Result<(), FetchError> {
         self.begun.set(true);
         let journal = Journal::new(&self.url, size, marks, Default::default());
-        self.part.tell(&journal).map_err(|why| Fault::Fatal(WRITE_ERROR, why))?;
+        self.part.tell(&journal).map_err(|why| FetchError::Fatal(WRITE_ERROR, why))?;
         self.part.begin(size).map_err(|error| disk(&error))
     }
 
     /// Starts a download in one piece, which cannot be resumed.
-    pub fn begin_in_one_piece(&self) -> Result<(), Fault> {
+    pub fn begin_in_one_piece(&self) -> Result<(), FetchError> {
         self.begin(0, Marks::default())
     }
 }
 
-pub fn disk(error: &std::io::Error) -> Fault {
-    Fault::Fatal(WRITE_ERROR, format!("Failed writing the part file: {}", os_text(error)))
+pub fn disk(error: &std::io::Error) -> FetchError {
+    FetchError::Fatal(WRITE_ERROR, format!("Failed writing the part file: {}", os_text(error)))
 }
 
 impl Divert for Worker {
