@@ -4,7 +4,7 @@ use super::foreign::{may_be_named, stripped};
 use super::journal::Journal;
 use super::part::Part;
 use super::plan::{Growth, PROBE, Plan};
-use super::worker::{FetchError, SharedDownload, Source, Stage, Worker, disk};
+use super::worker::{FetchError, FetchStage, SharedDownload, Source, Worker, disk};
 use super::{conflict, sources, wanted};
 use crate::bytes::Bytes;
 use crate::checksum::Check;
@@ -332,8 +332,8 @@ impl<'r> Fetch<'r> {
         connection.worker.moved_at.set(Instant::now());
         let from = span.map(|span| span.0);
         connection.worker.stage.set(match from {
-            Some(from) => Stage::Asked { from, probe },
-            None => Stage::AskedForAll,
+            Some(from) => FetchStage::Asked { from, probe },
+            None => FetchStage::AskedForAll,
         });
         let range = span.map(|(start, end)| format!("{start}-{}", end - 1));
         let validator =
@@ -382,7 +382,7 @@ impl<'r> Fetch<'r> {
         let connection = &self.connections[at];
         let (worker, transfer) = (connection.worker.clone(), connection.transfer.clone());
         let mut fault = worker.fault.take();
-        let unanswered = matches!(worker.stage.get(), Stage::Asked { .. } | Stage::AskedForAll);
+        let unanswered = matches!(worker.stage.get(), FetchStage::Asked { .. } | FetchStage::AskedForAll);
         if code == 0 && fault.is_none() && unanswered {
             fault = worker.judge(&transfer).err();
         }
@@ -392,7 +392,7 @@ impl<'r> Fetch<'r> {
         if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
             let left = plan.room(worker.number).len();
             plan.release(worker.number);
-            if fault.is_none() && code == 0 && left > 0 && matches!(worker.stage.get(), Stage::Pieces) {
+            if fault.is_none() && code == 0 && left > 0 && matches!(worker.stage.get(), FetchStage::Pieces) {
                 fault =
                     Some(FetchError::Source(RANGE_ERROR, "The server sends less than was asked for".into()));
             }
@@ -412,14 +412,14 @@ impl<'r> Fetch<'r> {
                 self.failed(&worker, fault_code, why, !passing)
             }
             None if code == 0 => {
-                if let Stage::All(_) = worker.stage.get() {
+                if let FetchStage::All(_) = worker.stage.get() {
                     self.in_one_piece = true;
                     self.last = (0, String::new());
                 }
                 Ok(())
             }
             // Such a download cannot be resumed.
-            None if matches!(worker.stage.get(), Stage::All(_)) => Err((code, text)),
+            None if matches!(worker.stage.get(), FetchStage::All(_)) => Err((code, text)),
             None => self.failed(&worker, code, text, code == HTTP_ERROR && status != 503),
         }
     }

@@ -65,7 +65,7 @@ pub enum FetchError {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum FetchStage {
     /// A request for the file's properties, or for a piece.
     Asked {
         from: u64,
@@ -81,7 +81,7 @@ pub enum Stage {
 pub struct Worker {
     pub number: usize,
     pub source: Cell<usize>,
-    pub stage: Cell<Stage>,
+    pub stage: Cell<FetchStage>,
     pub moved_at: Cell<Instant>,
     /// Whether the request only queries the file, in protocols other than HTTP.
     pub describes: Cell<bool>,
@@ -91,7 +91,7 @@ pub struct Worker {
 
 impl Worker {
     pub fn new(number: usize, whole: Rc<SharedDownload>) -> Worker {
-        let stage = Cell::new(Stage::AskedForAll);
+        let stage = Cell::new(FetchStage::AskedForAll);
         let moved_at = Cell::new(Instant::now());
         Worker {
             number,
@@ -110,18 +110,18 @@ impl Worker {
         if let Some(status) = answer.status.filter(|status| !matches!(status, 200 | 206)) {
             let code = (HTTP_ERROR, format!("The requested URL returned error: {status}"));
             // A piece of an empty file was requested.
-            if status == 416 && self.stage.get() == (Stage::Asked { from: 0, probe: true }) {
+            if status == 416 && self.stage.get() == (FetchStage::Asked { from: 0, probe: true }) {
                 return Err(FetchError::InOnePiece);
             }
             return Err(FetchError::Source(code.0, code.1));
         }
         match self.stage.get() {
-            Stage::AskedForAll => {
-                self.stage.set(Stage::All(0));
+            FetchStage::AskedForAll => {
+                self.stage.set(FetchStage::All(0));
                 self.whole.begin_in_one_piece()
             }
-            Stage::Asked { from, probe } => self.judge_piece(transfer, &answer, from, probe),
-            Stage::Pieces | Stage::All(_) => Ok(()),
+            FetchStage::Asked { from, probe } => self.judge_piece(transfer, &answer, from, probe),
+            FetchStage::Pieces | FetchStage::All(_) => Ok(()),
         }
     }
 
@@ -135,7 +135,7 @@ impl Worker {
         let lies = |why: &str| Err(FetchError::Source(RANGE_ERROR, why.to_owned()));
         match answer.status {
             Some(200) if probe => {
-                self.stage.set(Stage::All(0));
+                self.stage.set(FetchStage::All(0));
                 return self.whole.begin_in_one_piece();
             }
             Some(200) => {
@@ -154,7 +154,7 @@ impl Worker {
             self.learn(transfer, answer)?;
         }
         self.compare(answer, probe)?;
-        self.stage.set(Stage::Pieces);
+        self.stage.set(FetchStage::Pieces);
         Ok(())
     }
 
@@ -225,14 +225,14 @@ impl Worker {
         if self.describes.get() {
             return Ok(()); // lines of a simulated head
         }
-        if matches!(self.stage.get(), Stage::Asked { .. } | Stage::AskedForAll) {
+        if matches!(self.stage.get(), FetchStage::Asked { .. } | FetchStage::AskedForAll) {
             self.judge(transfer)?;
         }
         self.moved_at.set(Instant::now());
         let count = match self.stage.get() {
-            Stage::All(before) => {
+            FetchStage::All(before) => {
                 self.whole.part.write_at(data, before).map_err(|error| disk(&error))?;
-                self.stage.set(Stage::All(before + data.len() as u64));
+                self.stage.set(FetchStage::All(before + data.len() as u64));
                 data.len()
             }
             _ => {
