@@ -10,7 +10,7 @@ use common::{agree, to_client, to_server};
 use ssh::auth::{AgentKey, Login, Outcome, Way};
 use ssh::keys::{self, PrivateKey};
 use ssh::known_hosts::{KnownHosts, Verdict};
-use ssh::sftp::{Ahead, Answer, Client, Reads, Reply, Request, Writes};
+use ssh::sftp::{Answer, Client, EarlyRead, Reads, Reply, Request, Writes};
 use ssh::{Config, Session, State, Transport, agent, public, scp};
 use testkit::ssh::{CURVE25519, Peer};
 
@@ -156,7 +156,7 @@ pub fn sftp_replies(input: &[u8]) {
     let stat = client.ask(&Request::Stat { path: b"f" });
     let mut reads = Reads::new(b"r", 5, Some(3 << 20));
     client.expect_handle(b"r");
-    if let Some(ahead) = Ahead::ask(&mut client, 5) {
+    if let Some(ahead) = EarlyRead::ask(&mut client, 5) {
         reads.take(&mut client, ahead);
     }
     let mut writes = Writes::new(b"w", 0);

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::queue::Queue;
 
 pub use attrs::Attrs;
-pub use reads::{Ahead, Answer, Reads};
+pub use reads::{Answer, EarlyRead, Reads};
 pub use reply::{Name, Reply, Status, Statvfs};
 pub use request::{APPEND, CREATE, READ, Request, TRUNCATE, WRITE};
 pub use writes::Writes;

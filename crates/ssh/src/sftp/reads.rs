@@ -37,22 +37,22 @@ struct Asked {
 }
 
 /// A piece of a file that is being opened, requested with the handle that it will probably get.
-pub struct Ahead {
+pub struct EarlyRead {
     pub(super) id: u32,
     handle: Vec<u8>,
     offset: u64,
     length: u32,
 }
 
-impl Ahead {
+impl EarlyRead {
     /// Sends it right after the request to open a file, if the next handle can be predicted
     /// ([`Client::expect_handle`]). If the handle was right, the data belongs to the file ([`Reads::take`]),
     /// because a server keeps the order of requests for one handle.
-    pub fn ask(client: &mut Client, offset: u64) -> Option<Ahead> {
+    pub fn ask(client: &mut Client, offset: u64) -> Option<EarlyRead> {
         let handle = client.expected_handle()?.to_vec();
         let length = client.read_piece();
         let id = client.ask(&Request::Read { handle: &handle, offset, length });
-        Some(Ahead { id, handle, offset, length })
+        Some(EarlyRead { id, handle, offset, length })
     }
 
     /// Ignores its reply.
@@ -95,12 +95,12 @@ impl Reads {
     }
 
     /// Makes a piece the first one that is read, if it is this file's and was not answered before its turn.
-    pub fn take(&mut self, client: &mut Client, ahead: Ahead) {
+    pub fn take(&mut self, client: &mut Client, ahead: EarlyRead) {
         let fits = ahead.handle == self.handle && ahead.offset == self.next && self.asked.is_empty();
         if !fits || self.finished || client.kept(ahead.id, |_| ()).is_some() {
             return ahead.leave(client);
         }
-        let Ahead { id, offset, length, .. } = ahead;
+        let EarlyRead { id, offset, length, .. } = ahead;
         self.asked.push_back(Asked { id, offset, length, came: None, end: false, ahead: true });
         self.next += u64::from(length);
         self.under_way += u64::from(length);

@@ -191,7 +191,7 @@ fn data_that_nobody_asked_for_is_a_fault() {
 /// Returns a client whose server has returned the handle "h" twice.
 fn foreseeing() -> Client {
     let mut client = greeted();
-    assert!(Ahead::ask(&mut client, 0).is_none(), "nothing is known of the server's handles");
+    assert!(EarlyRead::ask(&mut client, 0).is_none(), "nothing is known of the server's handles");
     for (handle, likely) in [("x", false), ("h", false), ("h", true)] {
         let asked = client.ask(&Request::Open { path: b"f", flags: READ, attrs: Attrs::default() });
         let given = packet(102, asked, &[b"\0\0\0\x01", handle.as_bytes()].concat());
@@ -205,7 +205,7 @@ fn foreseeing() -> Client {
 #[test]
 fn the_first_piece_is_asked_for_before_there_is_a_handle() {
     let mut client = foreseeing();
-    let ahead = Ahead::ask(&mut client, 5).unwrap();
+    let ahead = EarlyRead::ask(&mut client, 5).unwrap();
     let asked = requests(client.output());
     assert_eq!(asked, [(ahead.id, 5, PIECE)]);
     client.sent(usize::MAX);
@@ -217,7 +217,7 @@ fn the_first_piece_is_asked_for_before_there_is_a_handle() {
     assert_eq!(reads.data(&mut client, asked[0].0, &[7; PIECE as usize]), Ok(Answer::Next));
     // A file that is shorter than the piece has come with it.
     let mut client = foreseeing();
-    let ahead = Ahead::ask(&mut client, 0).unwrap();
+    let ahead = EarlyRead::ask(&mut client, 0).unwrap();
     let id = ahead.id;
     client.sent(usize::MAX);
     let mut reads = Reads::new(b"h", 0, Some(10));
@@ -230,7 +230,7 @@ fn the_first_piece_is_asked_for_before_there_is_a_handle() {
 #[test]
 fn what_was_read_by_another_handle_is_thrown_away() {
     let mut client = foreseeing();
-    let ahead = Ahead::ask(&mut client, 0).unwrap();
+    let ahead = EarlyRead::ask(&mut client, 0).unwrap();
     let id = ahead.id;
     client.sent(usize::MAX);
     let mut reads = Reads::new(b"other", 0, Some(10));
@@ -246,7 +246,7 @@ fn what_was_read_by_another_handle_is_thrown_away() {
 fn a_piece_that_came_too_early_is_asked_for_again() {
     let mut client = foreseeing();
     for status in [Status::FAILURE, Status::EOF] {
-        let ahead = Ahead::ask(&mut client, 0).unwrap();
+        let ahead = EarlyRead::ask(&mut client, 0).unwrap();
         let id = ahead.id;
         client.sent(usize::MAX);
         let mut reads = Reads::new(b"h", 0, Some(10));
@@ -260,7 +260,7 @@ fn a_piece_that_came_too_early_is_asked_for_again() {
         );
         client.sent(usize::MAX);
     }
-    let ahead = Ahead::ask(&mut client, 0).unwrap();
+    let ahead = EarlyRead::ask(&mut client, 0).unwrap();
     client.keep(ahead.id, &packet(101, ahead.id, &[0, 0, 0, 4])).unwrap();
     client.sent(usize::MAX);
     let mut reads = Reads::new(b"h", 0, Some(10));

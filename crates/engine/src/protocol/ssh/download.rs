@@ -4,7 +4,7 @@
 use std::task::{Context, Poll};
 
 use net::exchange::BodyStep;
-use ssh::sftp::{Ahead, Answer, Attrs, READ, Reads, Reply, Request};
+use ssh::sftp::{Answer, Attrs, EarlyRead, READ, Reads, Reply, Request};
 use tables::{Code, EasyOption as O};
 
 use super::channel::{Sftp, attrs, handle};
@@ -18,7 +18,7 @@ pub async fn fetch(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
     // Handle, size and, where that can be, the first bytes: one round trip for all.
     let opening = sftp.client.ask(&Request::Open { path, flags: READ, attrs: Attrs::default() });
     let asking = sftp.client.ask(&Request::Stat { path });
-    let mut ahead = beginning(t).and_then(|offset| Ahead::ask(&mut sftp.client, offset));
+    let mut ahead = beginning(t).and_then(|offset| EarlyRead::ask(&mut sftp.client, offset));
     let outcome = opened(t, sftp, [opening, asking], &mut ahead).await;
     if let Some(ahead) = ahead {
         ahead.leave(&mut sftp.client);
@@ -36,7 +36,7 @@ async fn opened(
     t: &mut Transfer,
     sftp: &mut Sftp,
     [opening, asking]: [u32; 2],
-    ahead: &mut Option<Ahead>,
+    ahead: &mut Option<EarlyRead>,
 ) -> Result<()> {
     let opened = sftp.reply(opening, handle).await?;
     let known = sftp.reply(asking, attrs).await?;
@@ -56,7 +56,7 @@ async fn body(
     sftp: &mut Sftp,
     file: &[u8],
     size: Option<u64>,
-    ahead: &mut Option<Ahead>,
+    ahead: &mut Option<EarlyRead>,
 ) -> Result<()> {
     let span = span(t, size)?;
     let length = span.1.map(|end| end - span.0);
