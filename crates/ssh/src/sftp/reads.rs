@@ -19,13 +19,13 @@ pub struct Reads {
     next: u64,
     end: Option<u64>,
     window: u64,
-    asked: VecDeque<Asked>,
+    asked: VecDeque<PendingRead>,
     /// Bytes under way.
     under_way: u64,
     finished: bool,
 }
 
-struct Asked {
+struct PendingRead {
     id: u32,
     offset: u64,
     length: u32,
@@ -63,7 +63,7 @@ impl EarlyRead {
     }
 }
 
-impl Asked {
+impl PendingRead {
     fn is_awaited(&self) -> bool {
         self.came.is_none() && !self.end
     }
@@ -101,7 +101,7 @@ impl Reads {
             return ahead.leave(client);
         }
         let EarlyRead { id, offset, length, .. } = ahead;
-        self.asked.push_back(Asked { id, offset, length, came: None, end: false, ahead: true });
+        self.asked.push_back(PendingRead { id, offset, length, came: None, end: false, ahead: true });
         self.next += u64::from(length);
         self.under_way += u64::from(length);
     }
@@ -122,7 +122,7 @@ impl Reads {
 
     fn ask_for(&mut self, client: &mut Client, offset: u64, length: u32, at: usize) {
         let id = client.ask(&Request::Read { handle: &self.handle, offset, length });
-        self.asked.insert(at, Asked { id, offset, length, came: None, end: false, ahead: false });
+        self.asked.insert(at, PendingRead { id, offset, length, came: None, end: false, ahead: false });
         self.under_way += u64::from(length);
     }
 
@@ -159,7 +159,7 @@ impl Reads {
         let at = self.position(id).ok_or(Error::Protocol("SFTP status that nobody has asked for"))?;
         if self.asked[at].ahead {
             // The predicted request may have been processed before the file was open.
-            let Asked { offset, length, .. } = self.asked[at];
+            let PendingRead { offset, length, .. } = self.asked[at];
             self.asked.remove(at);
             self.under_way -= u64::from(length);
             let left = self.end.map_or(u64::MAX, |end| end.saturating_sub(offset));
@@ -207,6 +207,6 @@ impl Reads {
 
     /// Ignores all outstanding replies.
     pub fn leave(&mut self, client: &mut Client) {
-        self.asked.drain(..).filter(Asked::is_awaited).for_each(|a| client.forget(a.id));
+        self.asked.drain(..).filter(PendingRead::is_awaited).for_each(|a| client.forget(a.id));
     }
 }
