@@ -202,19 +202,19 @@ impl Client {
 
     /// Parses the reply at the front of `bytes`: its length, the number of its request, and its contents. An
     /// ignored reply has only a length.
-    pub fn reply<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<Taken<'a>>, Error> {
+    pub fn reply<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<ReceivedReply<'a>>, Error> {
         let Some(packet) = whole(bytes)? else { return Ok(None) };
         let length = packet.len();
         if !self.greeted {
             self.greet(&packet[4..])?;
-            return Ok(Some(Taken { length, wanted: None }));
+            return Ok(Some(ReceivedReply { length, wanted: None }));
         }
         let (id, reply) = reply::parse(&packet[4..])?;
         if let Reply::Handle(handle) = reply {
             self.given(handle);
         }
         let wanted = (!self.asked_itself(id, &reply)? && !self.ignored.remove(&id)).then_some((id, reply));
-        Ok(Some(Taken { length, wanted }))
+        Ok(Some(ReceivedReply { length, wanted }))
     }
 
     /// Whether this answers a question of the client's own.
@@ -256,7 +256,7 @@ impl Client {
 
 /// A reply that was taken.
 #[derive(Debug)]
-pub struct Taken<'a> {
+pub struct ReceivedReply<'a> {
     pub length: usize,
     pub wanted: Option<(u32, Reply<'a>)>,
 }
