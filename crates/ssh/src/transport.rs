@@ -8,7 +8,7 @@ use crate::bytes::{Put, Reader};
 use crate::cipher::{MAX_PACKET, Open, Seal};
 use crate::compress::{Deflate, Inflate};
 use crate::error::{Error, printable};
-use crate::kex::{Chosen, Material, Offer, Ours, Packing};
+use crate::kex::{Chosen, ClientExchange, Material, Offer, Packing};
 use crate::numbers::*;
 use crate::public::{self, CERT_SUFFIX, Certificate, PublicKey};
 use crate::queue::Queue;
@@ -103,7 +103,7 @@ struct Exchange {
     our_init: Vec<u8>,
     their_init: Vec<u8>,
     chosen: Option<Chosen>,
-    ours: Option<Ours>,
+    ours: Option<ClientExchange>,
     public: Vec<u8>,
     skip: bool,
     /// The result of the exchange after the server's proof.
@@ -431,7 +431,7 @@ impl Transport {
         }
         self.rekey()?;
         let their_init = self.message().to_vec();
-        let (ours, public) = Ours::begin(chosen.method)?;
+        let (ours, public) = ClientExchange::begin(chosen.method)?;
         let mut message = vec![KEX_INIT];
         match chosen.method.has_numbers() {
             true => message.put_mpint(&public),

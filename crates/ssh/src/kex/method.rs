@@ -53,34 +53,34 @@ impl Method {
 }
 
 /// Our half of an exchange.
-pub enum Ours {
+pub enum ClientExchange {
     Hybrid(Kem, Agreement, Hash),
     Ecdh(Agreement),
     P521(p521::Agreement),
     Dh(dh::Agreement),
 }
 
-impl Ours {
+impl ClientExchange {
     /// New private values, and the public one that is sent.
-    pub fn begin(method: Method) -> Result<(Ours, Vec<u8>), Error> {
+    pub fn begin(method: Method) -> Result<(ClientExchange, Vec<u8>), Error> {
         Ok(match method {
             Method::Hybrid(scheme, hash) => {
                 let (kem, mut public) = Kem::begin(scheme)?;
                 let (agreement, point) = Agreement::begin(Curve::X25519)?;
                 public.extend_from_slice(&point);
-                (Ours::Hybrid(kem, agreement, hash), public)
+                (ClientExchange::Hybrid(kem, agreement, hash), public)
             }
             Method::Ecdh(curve, _) => {
                 let (agreement, public) = Agreement::begin(curve)?;
-                (Ours::Ecdh(agreement), public)
+                (ClientExchange::Ecdh(agreement), public)
             }
             Method::P521 => {
                 let (agreement, public) = p521::Agreement::begin()?;
-                (Ours::P521(agreement), public)
+                (ClientExchange::P521(agreement), public)
             }
             Method::Dh(group, _) => {
                 let (agreement, public) = dh::Agreement::begin(group)?;
-                (Ours::Dh(agreement), public)
+                (ClientExchange::Dh(agreement), public)
             }
         })
     }
@@ -93,10 +93,10 @@ impl Ours {
             out
         };
         Ok(match self {
-            Ours::Ecdh(agreement) => number(agreement.finish(theirs)?),
-            Ours::P521(agreement) => number(agreement.finish(theirs)?),
-            Ours::Dh(agreement) => number(agreement.finish(theirs)?),
-            Ours::Hybrid(kem, agreement, hash) => {
+            ClientExchange::Ecdh(agreement) => number(agreement.finish(theirs)?),
+            ClientExchange::P521(agreement) => number(agreement.finish(theirs)?),
+            ClientExchange::Dh(agreement) => number(agreement.finish(theirs)?),
+            ClientExchange::Hybrid(kem, agreement, hash) => {
                 let bad = Error::Exchange("a public value of a wrong length");
                 let (ciphertext, point) = theirs.split_at_checked(kem.ciphertext()).ok_or(bad)?;
                 let (first, second) = (kem.finish(ciphertext)?, agreement.finish(point)?);

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::numbers::KEXINIT;
 use zeroize::Zeroizing;
 
-pub use method::{METHODS, Method, Ours};
+pub use method::{ClientExchange, METHODS, Method};
 
 /// The server's announcement of strict key exchange: it resets the packet counters with each key and allows
 /// no other messages during the first exchange, so that nothing can be removed from its beginning (OpenSSH's
