@@ -8,7 +8,7 @@ use crate::bytes::{Put, Reader};
 use crate::cipher::{MAX_PACKET, Open, Seal};
 use crate::compress::{Deflate, Inflate};
 use crate::error::{Error, printable};
-use crate::kex::{Chosen, ClientExchange, Material, Offer, Packing};
+use crate::kex::{Algorithms, ClientExchange, Material, Offer, Packing};
 use crate::numbers::*;
 use crate::public::{self, CERT_SUFFIX, Certificate, PublicKey};
 use crate::queue::Queue;
@@ -102,7 +102,7 @@ enum Message {
 struct Exchange {
     our_init: Vec<u8>,
     their_init: Vec<u8>,
-    chosen: Option<Chosen>,
+    chosen: Option<Algorithms>,
     ours: Option<ClientExchange>,
     public: Vec<u8>,
     skip: bool,
@@ -477,7 +477,7 @@ impl Transport {
     }
 
     /// RFC 4253 §8: both identifications, both offers, the host key, both public values, the secret.
-    fn exchange_hash(&self, chosen: &Chosen, parts: [&[u8]; 4]) -> Result<Vec<u8>, Error> {
+    fn exchange_hash(&self, chosen: &Algorithms, parts: [&[u8]; 4]) -> Result<Vec<u8>, Error> {
         let kex = self.kex.as_ref().ok_or(Error::Malformed)?;
         let [host_key, ours, theirs, secret] = parts;
         let mut bytes = Vec::new();

@@ -67,7 +67,7 @@ pub struct Direction {
 
 /// The negotiated algorithms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct Algorithms {
     pub method: Method,
     pub host_key: String,
     pub out: Direction,
@@ -113,7 +113,7 @@ impl Offer {
     }
 
     /// Negotiates with the server's offer: of each kind, our first algorithm that the server has.
-    pub fn choose(&self, message: &[u8]) -> Result<Chosen, Error> {
+    pub fn choose(&self, message: &[u8]) -> Result<Algorithms, Error> {
         let mut reader = Reader::new(message);
         reader.take(17)?;
         let mut lists = Vec::with_capacity(10);
@@ -127,7 +127,7 @@ impl Offer {
         let skip = guessed && (lists[0].first() != Some(&method) || lists[1].first() != Some(&host_key));
         let (out, cipher) = self.direction(&lists, 0)?;
         let (inward, _) = self.direction(&lists, 1)?;
-        Ok(Chosen {
+        Ok(Algorithms {
             method: named(METHODS, method),
             host_key: host_key.to_owned(),
             out,
