@@ -7,7 +7,7 @@ mod common;
 use std::rc::Rc;
 
 use common::{agree, to_client, to_server};
-use ssh::auth::{AgentKey, Login, Outcome, Way};
+use ssh::auth::{AgentKey, AuthMethod, Login, Outcome};
 use ssh::keys::{self, PrivateKey};
 use ssh::known_hosts::{KnownHosts, Verdict};
 use ssh::sftp::{Answer, Client, EarlyRead, Reads, Reply, Request, Writes};
@@ -68,7 +68,7 @@ pub fn session(input: &[u8]) {
     handshake(&mut transport, &mut peer);
     let mut messages = Messages(input);
     let secret = Rc::new(b"secret".to_vec().into());
-    let ways = [Way::Password(Rc::clone(&secret)), Way::Agent, Way::Keyboard(secret)];
+    let ways = [AuthMethod::Password(Rc::clone(&secret)), AuthMethod::Agent, AuthMethod::Keyboard(secret)];
     let mut login = Login::new(b"user", ways);
     login.begin(&mut transport, None).expect("it is the first");
     loop {

@@ -19,7 +19,7 @@ const MAX_AGENT_KEYS: usize = 64;
 
 /// An authentication method with its credentials.
 #[derive(Clone)]
-pub enum Way {
+pub enum AuthMethod {
     Key(Rc<PrivateKey>),
     Password(Rc<Secret>),
     /// The keys of an agent; it is asked for them when it is their turn.
@@ -79,7 +79,7 @@ enum State {
 /// One log-in.
 pub struct Login {
     user: Vec<u8>,
-    ways: VecDeque<Way>,
+    ways: VecDeque<AuthMethod>,
     state: State,
     methods: Vec<String>,
     agent: VecDeque<AgentKey>,
@@ -93,7 +93,7 @@ pub struct Login {
 }
 
 impl Login {
-    pub fn new(user: &[u8], ways: impl IntoIterator<Item = Way>) -> Login {
+    pub fn new(user: &[u8], ways: impl IntoIterator<Item = AuthMethod>) -> Login {
         Login {
             user: user.to_vec(),
             ways: ways.into_iter().collect(),
@@ -115,7 +115,7 @@ impl Login {
     }
 
     /// Sets the methods to try. They may depend on what the server accepts.
-    pub fn set_ways(&mut self, ways: impl IntoIterator<Item = Way>) {
+    pub fn set_ways(&mut self, ways: impl IntoIterator<Item = AuthMethod>) {
         self.ways = ways.into_iter().collect();
     }
 
@@ -201,11 +201,11 @@ impl Login {
         if std::mem::take(&mut self.ahead) {
             return Ok(None);
         }
-        let takes = |methods: &[String], way: &Way| {
+        let takes = |methods: &[String], way: &AuthMethod| {
             let name = match way {
-                Way::Key(_) | Way::Agent => "publickey",
-                Way::Password(_) => "password",
-                Way::Keyboard(_) => "keyboard-interactive",
+                AuthMethod::Key(_) | AuthMethod::Agent => "publickey",
+                AuthMethod::Password(_) => "password",
+                AuthMethod::Keyboard(_) => "keyboard-interactive",
             };
             methods.iter().any(|method| method == name)
         };
@@ -213,15 +213,15 @@ impl Login {
             return Ok(Some(Outcome::Denied));
         };
         match self.ways.remove(at) {
-            Some(Way::Key(key)) => self.prove(transport, &key).map(|()| None),
-            Some(Way::Password(password)) => {
+            Some(AuthMethod::Key(key)) => self.prove(transport, &key).map(|()| None),
+            Some(AuthMethod::Password(password)) => {
                 let mut message = zeroize::Zeroizing::new(self.request("password"));
                 message.put_flag(false);
                 message.put_string(password.as_slice());
                 self.state = State::Password;
                 transport.send(&[&message]).map(|()| None)
             }
-            Some(Way::Keyboard(password)) => {
+            Some(AuthMethod::Keyboard(password)) => {
                 let mut message = self.request("keyboard-interactive");
                 message.put_string("");
                 message.put_string("");
@@ -229,7 +229,7 @@ impl Login {
                 self.state = State::Keyboard(0);
                 transport.send(&[&message]).map(|()| None)
             }
-            Some(Way::Agent) => {
+            Some(AuthMethod::Agent) => {
                 self.state = State::AgentList;
                 Ok(Some(Outcome::AskAgent))
             }

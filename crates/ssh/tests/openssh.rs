@@ -7,7 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ssh::auth::{Login, Outcome, Way};
+use ssh::auth::{AuthMethod, Login, Outcome};
 use ssh::keys::{self, PrivateKey};
 use ssh::sftp::{self, Answer, Client, Reads, Reply, Request, Status};
 use ssh::{Config, Error, Session, State, Step, Transport};
@@ -47,7 +47,7 @@ impl Wire {
         self.transport().accept_host()
     }
 
-    fn log_in(&mut self, ways: Vec<Way>) -> Result<Outcome, Error> {
+    fn log_in(&mut self, ways: Vec<AuthMethod>) -> Result<Outcome, Error> {
         let mut login = Login::new(SSH_USER.as_bytes(), ways);
         login.begin(self.transport(), None)?;
         loop {
@@ -97,8 +97,8 @@ fn load(path: &Path, passphrase: &str) -> Result<PrivateKey, keys::KeyError> {
     }
 }
 
-fn user_key(server: &Sshd) -> Way {
-    Way::Key(Rc::new(load(&server.path("user_ed25519"), "").unwrap()))
+fn user_key(server: &Sshd) -> AuthMethod {
+    AuthMethod::Key(Rc::new(load(&server.path("user_ed25519"), "").unwrap()))
 }
 
 fn logged_in(server: &Sshd, config: Config) -> (TcpStream, Session) {
@@ -211,7 +211,7 @@ fn every_kind_of_key_and_of_file() {
         key.show(&std::fs::read(folder.join(format!("{name}.pub"))).unwrap()).unwrap();
         let mut wire = Wire::connect(&server, Config::default());
         wire.handshake().unwrap();
-        let outcome = wire.log_in(vec![Way::Key(Rc::new(key))]).unwrap();
+        let outcome = wire.log_in(vec![AuthMethod::Key(Rc::new(key))]).unwrap();
         assert_eq!(outcome, Outcome::LoggedIn("publickey"), "{name}: {}", server.log());
     }
     let wrong = load(&folder.join("ed_pass"), "another").unwrap_err();
@@ -225,10 +225,13 @@ fn passwords_questions_and_both_together() {
     let right = || Rc::new(Zeroizing::new(SSH_PASSWORD.as_bytes().to_vec()));
     let wrong = || Rc::new(Zeroizing::new(b"wrong".to_vec()));
     for (ways, expected) in [
-        (vec![Way::Password(right())], Outcome::LoggedIn("password")),
-        (vec![Way::Keyboard(right())], Outcome::LoggedIn("keyboard-interactive")),
-        (vec![Way::Password(wrong()), Way::Keyboard(right())], Outcome::LoggedIn("keyboard-interactive")),
-        (vec![Way::Password(wrong())], Outcome::Denied),
+        (vec![AuthMethod::Password(right())], Outcome::LoggedIn("password")),
+        (vec![AuthMethod::Keyboard(right())], Outcome::LoggedIn("keyboard-interactive")),
+        (
+            vec![AuthMethod::Password(wrong()), AuthMethod::Keyboard(right())],
+            Outcome::LoggedIn("keyboard-interactive"),
+        ),
+        (vec![AuthMethod::Password(wrong())], Outcome::Denied),
         (vec![], Outcome::Denied),
     ] {
         let mut wire = Wire::connect(&server, Config::default());
@@ -240,7 +243,7 @@ fn passwords_questions_and_both_together() {
     let mut wire = Wire::connect(&server, Config::default());
     wire.handshake().unwrap();
     let key = user_key(&server);
-    let outcome = wire.log_in(vec![key, Way::Password(right())]).unwrap();
+    let outcome = wire.log_in(vec![key, AuthMethod::Password(right())]).unwrap();
     assert_eq!(outcome, Outcome::LoggedIn("password"), "{}", server.log());
 }
 

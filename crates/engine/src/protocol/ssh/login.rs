@@ -5,7 +5,7 @@ use std::rc::Rc;
 use net::Connection;
 use net::ssh::{Lost, ask_agent, last_words, park, step};
 use ssh::agent;
-use ssh::auth::{AgentKey, Login, Outcome, SignRequest, Way};
+use ssh::auth::{AgentKey, AuthMethod, Login, Outcome, SignRequest};
 use ssh::keys::PrivateKey;
 use ssh::{Config, Offer, Session, Step, Transport};
 use tables::constant::{
@@ -143,25 +143,25 @@ fn ways(
     methods: &str,
     password: &Rc<ssh::Secret>,
     named: Option<&Rc<PrivateKey>>,
-) -> Vec<Way> {
+) -> Vec<AuthMethod> {
     let mut ways = Vec::new();
     match named {
         // It is tried already.
         Some(key) if key.has_one_algorithm() => {}
-        Some(key) => ways.push(Way::Key(key.clone())),
+        Some(key) => ways.push(AuthMethod::Key(key.clone())),
         None if wanted(t, CURLSSH_AUTH_PUBLICKEY) && methods.split(',').any(|m| m == "publickey") => {
-            ways.extend(keys::usual(t).into_iter().map(|key| Way::Key(Rc::new(key))));
+            ways.extend(keys::usual(t).into_iter().map(|key| AuthMethod::Key(Rc::new(key))));
         }
         None => {}
     }
     if wanted(t, CURLSSH_AUTH_PASSWORD) {
-        ways.push(Way::Password(password.clone()));
+        ways.push(AuthMethod::Password(password.clone()));
     }
     if wanted(t, CURLSSH_AUTH_AGENT) {
-        ways.push(Way::Agent);
+        ways.push(AuthMethod::Agent);
     }
     if wanted(t, CURLSSH_AUTH_KEYBOARD) {
-        ways.push(Way::Keyboard(password.clone()));
+        ways.push(AuthMethod::Keyboard(password.clone()));
     }
     ways
 }
