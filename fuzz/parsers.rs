@@ -467,7 +467,7 @@ pub fn socks_replies(input: &[u8]) {
         let _ = socks::reply5(reply, "host", 80);
     }
     if let Some(reply) = input.first_chunk::<2>() {
-        let ways = socks::Ways { gssapi: true, password: true, named: true };
+        let ways = socks::AuthMethods { gssapi: true, password: true, named: true };
         let _ = (socks::choice5(*reply, ways), socks::login_reply5(*reply));
         let _ = socks_gssapi::answer(socks_gssapi::Kind::Protection, *reply);
         let _ = socks_gssapi::level(&input[..1]);

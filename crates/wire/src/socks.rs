@@ -21,7 +21,7 @@ pub enum Destination<'a> {
 
 /// How version 5's client may log in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ways {
+pub struct AuthMethods {
     /// With a ticket (RFC 1961).
     pub gssapi: bool,
     /// With name and password (RFC 1929).
@@ -103,7 +103,7 @@ pub fn reply4(reply: &[u8; 8]) -> Result<(), SocksError> {
 }
 
 /// Returns version 5's first message: the offered methods.
-pub fn greeting5(ways: Ways) -> Vec<u8> {
+pub fn greeting5(ways: AuthMethods) -> Vec<u8> {
     let methods = [(0, true), (1, ways.gssapi), (2, ways.password && ways.named)];
     let offered: Vec<u8> =
         methods.iter().filter(|(_, offered)| *offered).map(|(method, _)| *method).collect();
@@ -111,7 +111,7 @@ pub fn greeting5(ways: Ways) -> Vec<u8> {
 }
 
 /// Parses the method chosen by a version 5 server.
-pub fn choice5(reply: [u8; 2], ways: Ways) -> Result<Method, SocksError> {
+pub fn choice5(reply: [u8; 2], ways: AuthMethods) -> Result<Method, SocksError> {
     match reply {
         [5, 0] => Ok(Method::None),
         [5, 1] if ways.gssapi => Ok(Method::Gssapi),
@@ -253,13 +253,14 @@ mod tests {
 
     #[test]
     fn version_5_choices() {
-        let none = Ways::default();
-        let all = Ways { gssapi: true, password: true, named: true };
+        let none = AuthMethods::default();
+        let all = AuthMethods { gssapi: true, password: true, named: true };
         assert_eq!(greeting5(none), [5, 1, 0]);
         assert_eq!(greeting5(all), [5, 3, 0, 1, 2]);
-        assert_eq!(greeting5(Ways { named: false, ..all }), [5, 2, 0, 1]);
-        assert_eq!(greeting5(Ways { password: true, named: true, ..none }), [5, 2, 0, 2]);
-        let methods = [0, 1, 2].map(|method| choice5([5, method], Ways { named: false, ..all }).unwrap());
+        assert_eq!(greeting5(AuthMethods { named: false, ..all }), [5, 2, 0, 1]);
+        assert_eq!(greeting5(AuthMethods { password: true, named: true, ..none }), [5, 2, 0, 2]);
+        let methods =
+            [0, 1, 2].map(|method| choice5([5, method], AuthMethods { named: false, ..all }).unwrap());
         assert_eq!(methods, [Method::None, Method::Gssapi, Method::Password]);
         let codes =
             [[5, 2], [5, 1], [5, 255], [5, 3], [4, 0]].map(|reply| choice5(reply, none).unwrap_err().code);

@@ -7,7 +7,7 @@
 use std::io;
 
 use tables::ProxyCode;
-use wire::socks::{self, Destination, Method, SocksError, Ways};
+use wire::socks::{self, AuthMethods, Destination, Method, SocksError};
 
 use super::Filter;
 use super::socks_gssapi::{self, Gssapi};
@@ -80,7 +80,7 @@ async fn version5(
 
 /// Offers the allowed methods; the proxy chooses.
 async fn greet(below: &mut dyn Filter, request: &SocksRequest<'_>) -> Result<Method, NetError> {
-    let ways = Ways {
+    let ways = AuthMethods {
         gssapi: request.gssapi.is_some(),
         password: request.by_password,
         named: request.user.is_some(),
