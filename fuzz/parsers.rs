@@ -241,7 +241,7 @@ pub fn cache_rules(input: &[u8]) {
     let (asked, told) = input.split_at(input.iter().position(|byte| *byte == 0).unwrap_or(0));
     let (asked, told) = (fields(asked), fields(told));
     for status in [200, 302, 404] {
-        let kept = cache::Kept { status, fields: &told, asked: NOW, received: NOW + 3 };
+        let kept = cache::StoredResponse { status, fields: &told, asked: NOW, received: NOW + 3 };
         assert!(cache::lifetime(kept) >= 0);
         let _ = cache::is_storable(&asked, kept);
         for now in [NOW, NOW + 3, NOW + 100] {

@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::raw::hex;
-use crate::raw::rules::{Field, Kept};
+use crate::raw::rules::{Field, StoredResponse};
 use crate::seal::{seal, unseal};
 
 const FIRST_LINE: &str = "warmwire cached reply 1";
@@ -38,8 +38,13 @@ pub struct Body {
 }
 
 impl Entry {
-    pub fn kept(&self) -> Kept<'_> {
-        Kept { status: self.status, fields: &self.fields, asked: self.asked, received: self.received }
+    pub fn kept(&self) -> StoredResponse<'_> {
+        StoredResponse {
+            status: self.status,
+            fields: &self.fields,
+            asked: self.asked,
+            received: self.received,
+        }
     }
 
     pub fn text(&self) -> String {

@@ -50,7 +50,7 @@ const CONDITIONS: [&str; 7] = [
 
 /// A stored response.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept<'a> {
+pub struct StoredResponse<'a> {
     pub status: u16,
     pub fields: &'a [Field],
     /// When it was requested, and when its head was received.
@@ -90,7 +90,7 @@ pub fn is_conditional(request: &[Field]) -> bool {
 
 /// Returns whether a response to GET or HEAD may be stored (§3) and can be useful later: it is fresh for a
 /// while, or can be revalidated.
-pub fn is_storable(request: &[Field], kept: Kept) -> bool {
+pub fn is_storable(request: &[Field], kept: StoredResponse) -> bool {
     let (asked, told) = (Control::of(request), Control::of(kept.fields));
     let explicit = told.max_age.is_some() || first(kept.fields, "Expires").is_some();
     let allowed = told.public || told.private || explicit || BY_DEFAULT.contains(&kept.status);
@@ -103,7 +103,7 @@ pub fn is_storable(request: &[Field], kept: Kept) -> bool {
 }
 
 /// How long a reply is fresh (§4.2.1), in seconds from when the server made it.
-pub fn lifetime(kept: Kept) -> i64 {
+pub fn lifetime(kept: StoredResponse) -> i64 {
     let told = Control::of(kept.fields);
     if let Some(seconds) = told.max_age {
         return seconds;
@@ -123,13 +123,13 @@ pub fn lifetime(kept: Kept) -> i64 {
 }
 
 /// Returns when the server generated the response: its Date, or else when it was received (RFC 9110 §5.6.1).
-fn made(kept: Kept) -> i64 {
+fn made(kept: StoredResponse) -> i64 {
     first(kept.fields, "Date").and_then(date::parse).unwrap_or(kept.received)
 }
 
 /// Returns the current age (§4.2.3). If the clock went back, the age is unknown, and the response counts as
 /// old.
-pub fn age(kept: Kept, now: i64) -> Option<i64> {
+pub fn age(kept: StoredResponse, now: i64) -> Option<i64> {
     let apparent = (kept.received - made(kept)).max(0);
     let told = first(kept.fields, "Age").map_or(0, |value| {
         let end = value.iter().position(|byte| *byte == b',').unwrap_or(value.len());
@@ -141,7 +141,7 @@ pub fn age(kept: Kept, now: i64) -> Option<i64> {
 }
 
 /// Whether a reply serves this request as it is (§4.2, §5.2.1).
-pub fn verdict(request: &[Field], kept: Kept, now: i64) -> Verdict {
+pub fn verdict(request: &[Field], kept: StoredResponse, now: i64) -> Verdict {
     let (asked, told) = (Control::of(request), Control::of(kept.fields));
     let Some(age) = age(kept, now).filter(|_| !asked.no_cache && !told.no_cache) else {
         return Verdict::Validate;
@@ -161,7 +161,7 @@ pub fn verdict(request: &[Field], kept: Kept, now: i64) -> Verdict {
 }
 
 /// Returns the age if the response may be used stale because of an error (RFC 5861 §4).
-pub fn stands_in(request: &[Field], kept: Kept, now: i64) -> Option<i64> {
+pub fn stands_in(request: &[Field], kept: StoredResponse, now: i64) -> Option<i64> {
     let (asked, told) = (Control::of(request), Control::of(kept.fields));
     let most = asked.stale_if_error.or(told.stale_if_error)?;
     let age = age(kept, now).filter(|_| !told.must_revalidate && !told.no_cache && !asked.no_cache)?;

@@ -13,8 +13,8 @@ fn fields(lines: &str) -> Vec<Field> {
     lines.split('|').filter(|line| !line.trim().is_empty()).map(field).collect()
 }
 
-fn kept(status: u16, fields: &[Field]) -> Kept<'_> {
-    Kept { status, fields, asked: T, received: T }
+fn kept(status: u16, fields: &[Field]) -> StoredResponse<'_> {
+    StoredResponse { status, fields, asked: T, received: T }
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn how_long_it_is_fresh() {
 fn how_old_it_is() {
     let of = |lines: &str, asked, received, now| {
         let fields = fields(lines);
-        age(Kept { status: 200, fields: &fields, asked, received }, now)
+        age(StoredResponse { status: 200, fields: &fields, asked, received }, now)
     };
     let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT";
     assert_eq!(of(date, T, T, T), Some(0));
