@@ -10,7 +10,7 @@ const MONTHS: [&str; 12] =
 /// Seconds since 1970 of a date in any form that curl understands, as `curl_getdate` returns them: since -1
 /// is its error, the second before 1970 becomes 0.
 pub fn parse(input: &[u8]) -> Option<i64> {
-    let mut found = Found::default();
+    let mut found = ParsedFields::default();
     let mut at = 0;
     for _ in 0..PART_LIMIT {
         at += input[at..].iter().position(u8::is_ascii_alphanumeric).unwrap_or(input.len() - at);
@@ -174,7 +174,7 @@ const FIRST_YEAR: i64 = 1583;
 
 /// The fields parsed so far.
 #[derive(Default)]
-struct Found {
+struct ParsedFields {
     weekday: bool,
     /// 1 to 12, unless digits said otherwise.
     month: Option<u32>,
@@ -187,7 +187,7 @@ struct Found {
     expects_year: bool,
 }
 
-impl Found {
+impl ParsedFields {
     /// A weekday, a month or a zone, the first that is still missing.
     fn read_word(&mut self, input: &[u8]) -> Option<usize> {
         let length = input.iter().position(|octet| !octet.is_ascii_alphabetic()).unwrap_or(input.len());
