@@ -16,7 +16,7 @@ pub(super) enum Reset {
 }
 
 #[derive(Debug)]
-struct Gone {
+struct ClosedStream {
     number: u32,
     reset: Reset,
     /// Bytes that its peer may still send: what was in transit is limited by the stream's window.
@@ -43,7 +43,7 @@ pub(super) struct Streams {
     free: Vec<u32>,
     /// Number and slot of each live one, by number.
     live: Vec<(u32, u32)>,
-    gone: VecDeque<Gone>,
+    gone: VecDeque<ClosedStream>,
     /// Streams that are no longer recorded have at most this number.
     forgotten: u32,
     /// The largest numbers in use, of our streams and of the peer's.
@@ -103,7 +103,7 @@ impl Streams {
         {
             self.forgotten = self.forgotten.max(oldest.number);
         }
-        self.gone.push_back(Gone { number, reset, left });
+        self.gone.push_back(ClosedStream { number, reset, left });
     }
 
     pub fn place(&self, number: u32) -> Place {
@@ -114,7 +114,7 @@ impl Streams {
             return Place::Idle;
         }
         match self.gone.iter().rev().find(|gone| gone.number == number) {
-            Some(Gone { reset: Reset::Here, .. }) => Place::ResetHere,
+            Some(ClosedStream { reset: Reset::Here, .. }) => Place::ResetHere,
             Some(_) => Place::ResetThere,
             None if number <= self.forgotten => Place::ResetThere,
             None => Place::Closed,
