@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use quinn_proto::{Dir, Event, StreamEvent, StreamId, VarInt};
 use runtime::Idle;
-use wire::h3::{Control, ErrorCode, Failure, Incoming, PeerSettings, Said, control_stream, go_away};
+use wire::h3::{Control, ErrorCode, Failure, Incoming, PeerSettings, StreamStatus, control_stream, go_away};
 
 use super::Fault;
 use crate::quic::{Machine, Quic, Readable};
@@ -162,7 +162,7 @@ impl Parked {
         let Some(stream) = incoming.get_mut(&id) else { return Ok(()) };
         let done = loop {
             match machine.read(id, PIECE) {
-                Readable::Bytes(bytes) if stream.take(&bytes, control)? == Said::Unwanted => {
+                Readable::Bytes(bytes) if stream.take(&bytes, control)? == StreamStatus::Unwanted => {
                     machine.stop(id, ErrorCode::STREAM_CREATION_ERROR.0);
                     break true;
                 }

@@ -21,7 +21,7 @@ use crate::varint;
 pub use error::{ErrorCode, Failure, Scope};
 pub use reply::{Event, Reply, Step};
 pub use settings::PeerSettings;
-pub use unidirectional::{Control, Incoming, Said};
+pub use unidirectional::{Control, Incoming, StreamStatus};
 pub use write::{control_stream, data_header, go_away, headers};
 
 /// Types of frames (RFC 9114 §7.2).

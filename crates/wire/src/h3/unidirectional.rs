@@ -36,7 +36,7 @@ pub struct Incoming {
 
 /// The state of a stream after processing input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum StreamStatus {
     /// It continues.
     More,
     /// It is not read any further, and the peer is informed.
@@ -54,9 +54,9 @@ struct Frame {
 
 impl Incoming {
     /// Processes input of the stream.
-    pub fn take(&mut self, mut input: &[u8], control: &mut Control) -> Result<Said, Failure> {
+    pub fn take(&mut self, mut input: &[u8], control: &mut Control) -> Result<StreamStatus, Failure> {
         while self.kind.is_none() {
-            let Some((first, rest)) = input.split_first() else { return Ok(Said::More) };
+            let Some((first, rest)) = input.split_first() else { return Ok(StreamStatus::More) };
             input = rest;
             if let Some(kind) = self.number.push(*first) {
                 self.kind = Some(kind);
@@ -67,9 +67,9 @@ impl Incoming {
             Some(stream_kind::CONTROL) => control.frames(input)?,
             Some(stream_kind::QPACK_ENCODER) => qpack::encoder_instructions(input)?,
             Some(stream_kind::QPACK_DECODER) => control.decoder.take(input)?,
-            _ => return Ok(Said::Unwanted),
+            _ => return Ok(StreamStatus::Unwanted),
         }
-        Ok(Said::More)
+        Ok(StreamStatus::More)
     }
 
     /// The stream has ended, or was reset.
@@ -214,7 +214,7 @@ mod tests {
         let mut control = Control::default();
         let mut stream = Incoming::default();
         for input in bytes.chunks(piece) {
-            assert_eq!(stream.take(input, &mut control)?, Said::More);
+            assert_eq!(stream.take(input, &mut control)?, StreamStatus::More);
         }
         Ok(control)
     }
@@ -257,14 +257,14 @@ mod tests {
         for kind in [0, 2, 3] {
             let mut stream = Incoming::default();
             assert!(stream.end().is_ok(), "nobody knows yet what it is");
-            assert_eq!(stream.take(&[kind], &mut control), Ok(Said::More));
+            assert_eq!(stream.take(&[kind], &mut control), Ok(StreamStatus::More));
             let again = Incoming::default().take(&[kind], &mut control).map_err(|e| e.code);
             assert_eq!(again, Err(ErrorCode::STREAM_CREATION_ERROR));
             assert_eq!(stream.end().map_err(|e| e.code), Err(ErrorCode::CLOSED_CRITICAL_STREAM));
         }
         let mut other = Incoming::default();
-        assert_eq!(other.take(&[0x40], &mut control), Ok(Said::More));
-        assert_eq!(other.take(&[0x99, 1, 2], &mut control), Ok(Said::Unwanted));
+        assert_eq!(other.take(&[0x40], &mut control), Ok(StreamStatus::More));
+        assert_eq!(other.take(&[0x99, 1, 2], &mut control), Ok(StreamStatus::Unwanted));
         assert!(other.end().is_ok());
     }
 }
