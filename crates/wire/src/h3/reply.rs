@@ -29,7 +29,7 @@ pub struct Step<'a> {
 /// Reads one reply.
 #[derive(Debug)]
 pub struct Reply {
-    stage: Stage,
+    stage: ReplyPhase,
     place: Place,
     number: varint::Partial,
     /// A section that comes in pieces.
@@ -47,7 +47,7 @@ pub struct Reply {
 const MOST_IDLE: u32 = 10_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ReplyPhase {
     Head,
     Body,
     /// Trailers have come.
@@ -69,7 +69,7 @@ impl Reply {
     /// Creates the state for a request. HEAD has a response without a body, whatever length it announces.
     pub fn new(head_only: bool) -> Reply {
         Reply {
-            stage: Stage::Head,
+            stage: ReplyPhase::Head,
             place: Place::Kind,
             number: varint::Partial::default(),
             section: Vec::new(),
@@ -126,7 +126,7 @@ impl Reply {
         if self.place != Place::Kind || !self.number.is_new() {
             return Err(Failure::frame("a stream ends within a frame"));
         }
-        if self.stage == Stage::Head {
+        if self.stage == ReplyPhase::Head {
             return Err(Failure::message("a stream ends without a reply"));
         }
         match self.expected {
@@ -137,7 +137,7 @@ impl Reply {
 
     /// Whether the reply's head has come.
     pub fn has_head(&self) -> bool {
-        self.stage != Stage::Head
+        self.stage != ReplyPhase::Head
     }
 
     /// A number of a frame's header is whole.
@@ -171,8 +171,10 @@ impl Reply {
     /// Checks that a frame of this type is allowed here.
     fn expect(&self, frame: u64) -> Result<(), Failure> {
         match frame {
-            kind::DATA if self.stage != Stage::Body => Err(Failure::unexpected("DATA outside a body")),
-            kind::HEADERS if self.stage == Stage::Done => Err(Failure::unexpected("HEADERS behind trailers")),
+            kind::DATA if self.stage != ReplyPhase::Body => Err(Failure::unexpected("DATA outside a body")),
+            kind::HEADERS if self.stage == ReplyPhase::Done => {
+                Err(Failure::unexpected("HEADERS behind trailers"))
+            }
             kind::PUSH_PROMISE => {
                 Err(Failure::connection(ErrorCode::ID_ERROR, "PUSH_PROMISE that was not allowed"))
             }
@@ -203,9 +205,9 @@ impl Reply {
     }
 
     fn message(&mut self) -> Result<Event<'_>, Failure> {
-        if self.stage == Stage::Body {
+        if self.stage == ReplyPhase::Body {
             head::trailers(&mut self.fields).map_err(Failure::message)?;
-            self.stage = Stage::Done;
+            self.stage = ReplyPhase::Done;
             return Ok(Event::Trailers(&self.fields));
         }
         let reply = head::reply(&mut self.fields).map_err(Failure::message)?;
@@ -215,7 +217,7 @@ impl Reply {
             101 => Err(Failure::message("status 101")),
             ..200 => Ok(Event::Informational { status, fields }),
             _ => {
-                self.stage = Stage::Body;
+                self.stage = ReplyPhase::Body;
                 let bodiless = self.head_only || matches!(status, 204 | 304);
                 self.expected = if bodiless { None } else { reply.length };
                 Ok(Event::Head { status, fields })
