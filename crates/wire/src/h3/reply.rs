@@ -30,7 +30,7 @@ pub struct Step<'a> {
 #[derive(Debug)]
 pub struct Reply {
     stage: ReplyPhase,
-    place: Place,
+    place: FramePosition,
     number: varint::Partial,
     /// A section that comes in pieces.
     section: Vec<u8>,
@@ -56,7 +56,7 @@ enum ReplyPhase {
 
 /// Where in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FramePosition {
     Kind,
     Length(u64),
     Section(usize),
@@ -70,7 +70,7 @@ impl Reply {
     pub fn new(head_only: bool) -> Reply {
         Reply {
             stage: ReplyPhase::Head,
-            place: Place::Kind,
+            place: FramePosition::Kind,
             number: varint::Partial::default(),
             section: Vec::new(),
             fields: Fields::default(),
@@ -87,33 +87,33 @@ impl Reply {
         while used < input.len() {
             let rest = &input[used..];
             match self.place {
-                Place::Kind | Place::Length(_) => {
+                FramePosition::Kind | FramePosition::Length(_) => {
                     used += 1;
                     if let Some(value) = self.number.push(rest[0]) {
                         self.header(value)?;
-                        if self.place == Place::Section(0) {
+                        if self.place == FramePosition::Section(0) {
                             return self.whole_section(None, used);
                         }
                     }
                 }
-                Place::Section(left) => {
+                FramePosition::Section(left) => {
                     let n = left.min(rest.len());
                     used += n;
                     if n == left {
                         return self.whole_section(Some(&rest[..n]), used);
                     }
                     self.section.extend_from_slice(&rest[..n]);
-                    self.place = Place::Section(left - n);
+                    self.place = FramePosition::Section(left - n);
                 }
-                Place::Data(left) => {
+                FramePosition::Data(left) => {
                     let n = usize::try_from(left).map_or(rest.len(), |left| left.min(rest.len()));
-                    self.place = behind(Place::Data, left, n);
+                    self.place = behind(FramePosition::Data, left, n);
                     self.count(n as u64)?;
                     return Ok(Step { used: used + n, event: Some(Event::Data(&rest[..n])) });
                 }
-                Place::Skipped(left) => {
+                FramePosition::Skipped(left) => {
                     let n = usize::try_from(left).map_or(rest.len(), |left| left.min(rest.len()));
-                    self.place = behind(Place::Skipped, left, n);
+                    self.place = behind(FramePosition::Skipped, left, n);
                     used += n;
                 }
             }
@@ -123,7 +123,7 @@ impl Reply {
 
     /// The stream has ended.
     pub fn end(&mut self) -> Result<(), Failure> {
-        if self.place != Place::Kind || !self.number.is_new() {
+        if self.place != FramePosition::Kind || !self.number.is_new() {
             return Err(Failure::frame("a stream ends within a frame"));
         }
         if self.stage == ReplyPhase::Head {
@@ -142,8 +142,8 @@ impl Reply {
 
     /// A number of a frame's header is whole.
     fn header(&mut self, value: u64) -> Result<(), Failure> {
-        let Place::Length(frame) = self.place else {
-            self.place = Place::Length(value);
+        let FramePosition::Length(frame) = self.place else {
+            self.place = FramePosition::Length(value);
             return self.expect(value);
         };
         self.note_progress(matches!(frame, kind::HEADERS) || matches!(frame, kind::DATA if value > 0))?;
@@ -151,10 +151,10 @@ impl Reply {
             kind::HEADERS if value > MAX_FIELD_LIST as u64 => {
                 return Err(Failure::connection(ErrorCode::EXCESSIVE_LOAD, "too large a section of fields"));
             }
-            kind::HEADERS => Place::Section(value as usize),
-            kind::DATA if value > 0 => Place::Data(value),
-            _ if value > 0 => Place::Skipped(value),
-            _ => Place::Kind,
+            kind::HEADERS => FramePosition::Section(value as usize),
+            kind::DATA if value > 0 => FramePosition::Data(value),
+            _ if value > 0 => FramePosition::Skipped(value),
+            _ => FramePosition::Kind,
         };
         Ok(())
     }
@@ -188,7 +188,7 @@ impl Reply {
 
     /// Handles a complete section: the stored part of it and `last`.
     fn whole_section<'a>(&'a mut self, last: Option<&[u8]>, used: usize) -> Result<Step<'a>, Failure> {
-        self.place = Place::Kind;
+        self.place = FramePosition::Kind;
         let last = last.unwrap_or_default();
         let fit = if self.section.is_empty() {
             qpack::decode(last, &mut self.fields, MAX_FIELD_LIST)?
@@ -233,9 +233,9 @@ impl Reply {
     }
 }
 
-fn behind(place: fn(u64) -> Place, left: u64, n: usize) -> Place {
+fn behind(place: fn(u64) -> FramePosition, left: u64, n: usize) -> FramePosition {
     match left - n as u64 {
-        0 => Place::Kind,
+        0 => FramePosition::Kind,
         left => place(left),
     }
 }
