@@ -85,7 +85,7 @@ pub fn has_body(command: &[u8]) -> bool {
 
 /// Where in a line the unstuffer is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum LinePosition {
     /// At the beginning of a line.
     #[default]
     Start,
@@ -102,7 +102,7 @@ enum Place {
 /// Removes the dots that were stuffed before lines that begin with one, and finds the line with only a dot
 /// (RFC 1939 section 3). Only CR LF ends a line.
 #[derive(Debug, Default)]
-pub struct Unstuffer(Place);
+pub struct Unstuffer(LinePosition);
 
 /// The result of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,36 +122,36 @@ impl Unstuffer {
         let (mut read, mut written) = (Self::ROOM, 0);
         while let Some(&octet) = buffer.get(read) {
             match (self.0, octet) {
-                (Place::Start, b'.') => {
-                    self.0 = Place::Dot;
+                (LinePosition::Start, b'.') => {
+                    self.0 = LinePosition::Dot;
                     read += 1;
                     continue;
                 }
-                (Place::Dot, b'\r') => {
-                    self.0 = Place::DotCr;
+                (LinePosition::Dot, b'\r') => {
+                    self.0 = LinePosition::DotCr;
                     read += 1;
                     continue;
                 }
-                (Place::DotCr, b'\n') => return Unstuffed { written, end: Some(read + 1) },
-                (Place::DotCr, _) => {
+                (LinePosition::DotCr, b'\n') => return Unstuffed { written, end: Some(read + 1) },
+                (LinePosition::DotCr, _) => {
                     buffer[written] = b'\r';
                     written += 1;
-                    self.0 = Place::Cr;
+                    self.0 = LinePosition::Cr;
                 }
-                (Place::Cr, b'\n') => self.0 = Place::Start,
-                (_, b'\r') => self.0 = Place::Cr,
+                (LinePosition::Cr, b'\n') => self.0 = LinePosition::Start,
+                (_, b'\r') => self.0 = LinePosition::Cr,
                 _ => {
                     // Nothing before the next CR needs a check.
                     let run = memchr(b'\r', &buffer[read..]).unwrap_or(buffer.len() - read);
                     buffer.copy_within(read..read + run, written);
                     (read, written) = (read + run, written + run);
-                    self.0 = Place::Inside;
+                    self.0 = LinePosition::Inside;
                     continue;
                 }
             }
-            if self.0 == Place::Cr && octet != b'\r' {
+            if self.0 == LinePosition::Cr && octet != b'\r' {
                 // Behind the CR that was held back.
-                self.0 = Place::Inside;
+                self.0 = LinePosition::Inside;
             }
             buffer[written] = octet;
             (read, written) = (read + 1, written + 1);
