@@ -6,12 +6,12 @@ use super::{Error, NOTHING, Progress};
 
 pub(super) struct Brotli {
     state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
-    place: Place,
+    place: StreamPosition,
     total_out: usize,
 }
 
 #[derive(PartialEq, Eq)]
-enum Place {
+enum StreamPosition {
     Start,
     Inside,
     End,
@@ -24,19 +24,19 @@ impl Brotli {
         // Large windows are not part of the content coding, and would let a peer request a gigabyte of
         // memory.
         state.large_window = false;
-        Brotli { state, place: Place::Start, total_out: 0 }
+        Brotli { state, place: StreamPosition::Start, total_out: 0 }
     }
 
     pub fn may_end(&self) -> bool {
-        self.place != Place::Inside
+        self.place != StreamPosition::Inside
     }
 
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
         match self.place {
-            Place::End if !input.is_empty() => return Err(Error::TrailingData),
-            Place::End => return Ok(NOTHING),
-            Place::Start if input.is_empty() => return Ok(NOTHING),
-            Place::Start | Place::Inside => self.place = Place::Inside,
+            StreamPosition::End if !input.is_empty() => return Err(Error::TrailingData),
+            StreamPosition::End => return Ok(NOTHING),
+            StreamPosition::Start if input.is_empty() => return Ok(NOTHING),
+            StreamPosition::Start | StreamPosition::Inside => self.place = StreamPosition::Inside,
         }
         let (mut available_in, mut used) = (input.len(), 0);
         let (mut available_out, mut made) = (output.len(), 0);
@@ -51,7 +51,7 @@ impl Brotli {
             &mut self.state,
         );
         match result {
-            BrotliResult::ResultSuccess => self.place = Place::End,
+            BrotliResult::ResultSuccess => self.place = StreamPosition::End,
             BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
             // Output before the fault is returned; the next step finds the fault again.
             BrotliResult::ResultFailure if made > 0 => {}
