@@ -14,7 +14,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use runtime::{Reactor, boxed};
-use wire::dns::{Answer, Fault, Kind, Name, Question, Reply, Verdict};
+use wire::dns::{Answer, Kind, MessageError, Name, Question, Reply, Verdict};
 use wire::resolv_conf::ResolvConf;
 
 use super::family::{Family, NoAnswer};
@@ -123,7 +123,7 @@ impl Servers {
         }
     }
 
-    async fn ask_one(&self, server: SocketAddr, question: &Question) -> Result<Answer, Fault> {
+    async fn ask_one(&self, server: SocketAddr, question: &Question) -> Result<Answer, MessageError> {
         let mut room = Some(ROOM);
         loop {
             let said = match self.conf.stream {
@@ -133,9 +133,9 @@ impl Servers {
                     said => said,
                 },
             };
-            match said.map_err(|_| Fault::NoReply)?.ok_or(Fault::NoReply)? {
+            match said.map_err(|_| MessageError::NoReply)?.ok_or(MessageError::NoReply)? {
                 // Servers older than RFC 6891 do not understand the size.
-                Err(Fault::Refused(1 | 4)) if room.is_some() => room = None,
+                Err(MessageError::Refused(1 | 4)) if room.is_some() => room = None,
                 answer => return answer,
             }
         }
@@ -148,7 +148,7 @@ impl Servers {
         server: SocketAddr,
         question: &Question,
         room: Option<u16>,
-    ) -> io::Result<Option<Result<Answer, Fault>>> {
+    ) -> io::Result<Option<Result<Answer, MessageError>>> {
         let mut noise = [0; 34];
         random(&mut noise)?;
         let (number, noise) = (u16::from_be_bytes([noise[0], noise[1]]), &noise[2..]);

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::name::Name;
-use super::{Fault, short};
+use super::{MessageError, short};
 
 /// Most hints and protocols kept of one record.
 const MOST: usize = 32;
@@ -43,10 +43,10 @@ impl Binding {
 
     /// Parses the data of a record. Returns `None` if it requires an unknown parameter (section 8), or offers
     /// nothing. A fault invalidates all records of the answer (section 2.2).
-    pub(super) fn read(data: &[u8]) -> Result<Option<Binding>, Fault> {
-        let priority = short(data, 0).ok_or(Fault::Short)?;
+    pub(super) fn read(data: &[u8]) -> Result<Option<Binding>, MessageError> {
+        let priority = short(data, 0).ok_or(MessageError::Short)?;
         // Not compressed: within the data no pointer can lead before its beginning.
-        let (target, mut at) = Name::read(data.get(2..).ok_or(Fault::Short)?, 0)?;
+        let (target, mut at) = Name::read(data.get(2..).ok_or(MessageError::Short)?, 0)?;
         at += 2;
         let target = (!target.is_root()).then_some(target);
         let mut binding = Binding { priority, target, ..Binding::default() };
@@ -55,11 +55,11 @@ impl Binding {
         }
         let (mut seen, mut demanded) = (Vec::new(), Vec::new());
         while at < data.len() {
-            let key = short(data, at).ok_or(Fault::Short)?;
-            let length = usize::from(short(data, at + 2).ok_or(Fault::Short)?);
-            let value = data.get(at + 4..at + 4 + length).ok_or(Fault::Short)?;
+            let key = short(data, at).ok_or(MessageError::Short)?;
+            let length = usize::from(short(data, at + 2).ok_or(MessageError::Short)?);
+            let value = data.get(at + 4..at + 4 + length).ok_or(MessageError::Short)?;
             if seen.last().is_some_and(|last| *last >= key) {
-                return Err(Fault::Record);
+                return Err(MessageError::Record);
             }
             seen.push(key);
             match key {
@@ -69,14 +69,14 @@ impl Binding {
             at += 4 + length;
         }
         if demanded.iter().any(|key| !seen.contains(key)) {
-            return Err(Fault::Record);
+            return Err(MessageError::Record);
         }
         let known = demanded.iter().all(|key| (ALPN..=V6_HINT).contains(key));
         let speaks = !binding.no_default_alpn || !binding.alpn.is_empty();
         Ok((known && speaks).then_some(binding))
     }
 
-    fn take(&mut self, key: u16, value: &[u8]) -> Result<(), Fault> {
+    fn take(&mut self, key: u16, value: &[u8]) -> Result<(), MessageError> {
         match key {
             ALPN => self.alpn = protocols(value)?,
             NO_DEFAULT_ALPN if value.is_empty() => self.no_default_alpn = true,
@@ -84,7 +84,7 @@ impl Binding {
             V4_HINT => self.v4_hints = hints::<4, _>(value)?,
             V6_HINT => self.v6_hints = hints::<16, _>(value)?,
             ECH if !value.is_empty() => self.ech = Some(value.to_vec()),
-            NO_DEFAULT_ALPN | PORT | ECH => return Err(Fault::Record),
+            NO_DEFAULT_ALPN | PORT | ECH => return Err(MessageError::Record),
             _ => {}
         }
         Ok(())
@@ -92,31 +92,31 @@ impl Binding {
 }
 
 /// The keys that who uses the record must know, in ascending order (section 8).
-fn keys(value: &[u8]) -> Result<Vec<u16>, Fault> {
+fn keys(value: &[u8]) -> Result<Vec<u16>, MessageError> {
     let pairs = value.chunks(2).map(|pair| short(pair, 0));
-    let keys: Vec<u16> = pairs.collect::<Option<_>>().ok_or(Fault::Record)?;
+    let keys: Vec<u16> = pairs.collect::<Option<_>>().ok_or(MessageError::Record)?;
     let fits = !keys.is_empty() && keys[0] != MANDATORY && keys.is_sorted_by(|a, b| a < b);
-    if fits { Ok(keys) } else { Err(Fault::Record) }
+    if fits { Ok(keys) } else { Err(MessageError::Record) }
 }
 
-fn protocols(mut value: &[u8]) -> Result<Vec<Vec<u8>>, Fault> {
+fn protocols(mut value: &[u8]) -> Result<Vec<Vec<u8>>, MessageError> {
     let mut list = Vec::new();
     while let Some((length, rest)) = value.split_first() {
-        let (name, rest) = rest.split_at_checked(usize::from(*length)).ok_or(Fault::Record)?;
+        let (name, rest) = rest.split_at_checked(usize::from(*length)).ok_or(MessageError::Record)?;
         if name.is_empty() {
-            return Err(Fault::Record);
+            return Err(MessageError::Record);
         }
         list.push(name.to_vec());
         value = rest;
     }
     list.truncate(MOST);
-    if list.is_empty() { Err(Fault::Record) } else { Ok(list) }
+    if list.is_empty() { Err(MessageError::Record) } else { Ok(list) }
 }
 
-fn hints<const SIZE: usize, T: From<[u8; SIZE]>>(value: &[u8]) -> Result<Vec<T>, Fault> {
+fn hints<const SIZE: usize, T: From<[u8; SIZE]>>(value: &[u8]) -> Result<Vec<T>, MessageError> {
     let (list, rest) = value.as_chunks::<SIZE>();
     if list.is_empty() || !rest.is_empty() {
-        return Err(Fault::Record);
+        return Err(MessageError::Record);
     }
     Ok(list.iter().take(MOST).map(|octets| T::from(*octets)).collect())
 }
@@ -197,8 +197,12 @@ mod tests {
             &[(MANDATORY, b"\0\x03\0\x01"), (ALPN, b"\x02h2"), (PORT, b"\0\x50")],
         ];
         for parameters in bad {
-            assert_eq!(Binding::read(&data(1, b"\0", parameters)), Err(Fault::Record), "{parameters:?}");
+            assert_eq!(
+                Binding::read(&data(1, b"\0", parameters)),
+                Err(MessageError::Record),
+                "{parameters:?}"
+            );
         }
-        assert_eq!(Binding::read(&data(1, b"\xc0\0", &[])), Err(Fault::Name), "no pointers here");
+        assert_eq!(Binding::read(&data(1, b"\xc0\0", &[])), Err(MessageError::Name), "no pointers here");
     }
 }

@@ -10,7 +10,7 @@ mod reply;
 
 pub use https::Binding;
 pub use name::Name;
-pub use reply::{Answer, Fault, Reply, Verdict};
+pub use reply::{Answer, MessageError, Reply, Verdict};
 
 /// The class of all queries (IN).
 const INTERNET: u16 = 1;
@@ -47,7 +47,7 @@ pub struct Question {
 impl Question {
     /// Returns the query for the HTTPS records of a host and port (RFC 9460 section 9.1). For port 443 they
     /// are at the host's own name.
-    pub fn https(host: &str, port: u16) -> Result<Question, Fault> {
+    pub fn https(host: &str, port: u16) -> Result<Question, MessageError> {
         let name = match port {
             443 => Name::parse(host)?,
             port => Name::parse(&format!("_{port}._https.{host}"))?,

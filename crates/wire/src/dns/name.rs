@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::Fault;
+use super::MessageError;
 
 /// With all its lengths (RFC 1035 section 2.3.4).
 const LONGEST: usize = 255;
@@ -21,49 +21,49 @@ impl PartialEq for Name {
 
 impl Name {
     /// Parses `a.example`, with or without a final dot. Escapes are not supported.
-    pub fn parse(text: &str) -> Result<Name, Fault> {
+    pub fn parse(text: &str) -> Result<Name, MessageError> {
         let text = text.strip_suffix('.').unwrap_or(text);
         let mut octets = Vec::with_capacity(text.len() + 2);
         for label in text.split('.') {
             if label.is_empty() || label.len() > LONGEST_LABEL {
-                return Err(Fault::Name);
+                return Err(MessageError::Name);
             }
             octets.push(label.len() as u8);
             octets.extend(label.as_bytes());
         }
         octets.push(0);
-        if octets.len() > LONGEST { Err(Fault::Name) } else { Ok(Name(octets)) }
+        if octets.len() > LONGEST { Err(MessageError::Name) } else { Ok(Name(octets)) }
     }
 
     /// Reads the name at a position of a message; returns it and the position after it. A pointer must point
     /// before everything read of the name so far, so there are no loops.
-    pub(super) fn read(message: &[u8], start: usize) -> Result<(Name, usize), Fault> {
+    pub(super) fn read(message: &[u8], start: usize) -> Result<(Name, usize), MessageError> {
         let mut octets = Vec::new();
         let (mut at, mut lowest, mut end) = (start, start, None);
         loop {
-            let length = *message.get(at).ok_or(Fault::Short)?;
+            let length = *message.get(at).ok_or(MessageError::Short)?;
             match length >> 6 {
                 0 => {
-                    let label = message.get(at..=at + usize::from(length)).ok_or(Fault::Short)?;
+                    let label = message.get(at..=at + usize::from(length)).ok_or(MessageError::Short)?;
                     octets.extend(label);
                     at += label.len();
                     if octets.len() > LONGEST {
-                        return Err(Fault::Name);
+                        return Err(MessageError::Name);
                     }
                     if length == 0 {
                         return Ok((Name(octets), end.unwrap_or(at)));
                     }
                 }
                 3 => {
-                    let low = *message.get(at + 1).ok_or(Fault::Short)?;
+                    let low = *message.get(at + 1).ok_or(MessageError::Short)?;
                     let to = usize::from(length & 0x3f) << 8 | usize::from(low);
                     if to >= lowest {
-                        return Err(Fault::Name);
+                        return Err(MessageError::Name);
                     }
                     end.get_or_insert(at + 2);
                     (at, lowest) = (to, to);
                 }
-                _ => return Err(Fault::Name),
+                _ => return Err(MessageError::Name),
             }
         }
     }
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(Name::parse("a b").unwrap().host(), None);
         let long = "a".repeat(64);
         for bad in ["", ".", "a..b", ".a", long.as_str()] {
-            assert_eq!(Name::parse(bad), Err(Fault::Name), "{bad}");
+            assert_eq!(Name::parse(bad), Err(MessageError::Name), "{bad}");
         }
         let fits = "abc.".repeat(63);
         assert!(Name::parse(&fits).is_ok() && Name::parse(&format!("{fits}ab")).is_err());
@@ -160,10 +160,10 @@ mod tests {
         for (bad, at) in
             [(&b"\xc0\x00"[..], 0), (b"\x01a\xc0\x00", 0), (b"\xc0\x02\xc0\x00", 0), (b"\x80", 0)]
         {
-            assert_eq!(Name::read(bad, at), Err(Fault::Name), "{bad:?}");
+            assert_eq!(Name::read(bad, at), Err(MessageError::Name), "{bad:?}");
         }
         for cut in 0..4 {
-            assert_eq!(Name::read(&message[..cut], 0), Err(Fault::Short));
+            assert_eq!(Name::read(&message[..cut], 0), Err(MessageError::Short));
         }
     }
 
@@ -174,7 +174,7 @@ mod tests {
             let before = message.len() - if message.len() == 1 { 1 } else { 4 };
             message.extend([1, b'a', 0xc0 | (before >> 8) as u8, before as u8]);
         }
-        assert_eq!(Name::read(&message, message.len() - 4), Err(Fault::Name));
+        assert_eq!(Name::read(&message, message.len() - 4), Err(MessageError::Name));
         assert!(Name::read(&message, 4 * 100 + 1).is_ok());
     }
 

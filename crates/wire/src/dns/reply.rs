@@ -18,7 +18,7 @@ const NO_SUCH_NAME: u8 = 3;
 
 /// Why a message is of no use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum MessageError {
     /// It ends too early.
     Short,
     /// A name that cannot be.
@@ -33,15 +33,15 @@ pub enum Fault {
     Refused(u8),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Short => f.write_str("the message ends too early"),
-            Fault::Name => f.write_str("bad name"),
-            Fault::Record => f.write_str("bad record"),
-            Fault::TooMuch => f.write_str("too many records"),
-            Fault::NoReply => f.write_str("no reply"),
-            Fault::Refused(code) => write!(f, "the server answered with code {code}"),
+            MessageError::Short => f.write_str("the message ends too early"),
+            MessageError::Name => f.write_str("bad name"),
+            MessageError::Record => f.write_str("bad record"),
+            MessageError::TooMuch => f.write_str("too many records"),
+            MessageError::NoReply => f.write_str("no reply"),
+            MessageError::Refused(code) => write!(f, "the server answered with code {code}"),
         }
     }
 }
@@ -86,13 +86,13 @@ struct Record<'a> {
 
 impl<'a> Reply<'a> {
     /// A message with a whole header that is marked as a reply.
-    pub fn parse(message: &'a [u8]) -> Result<Reply<'a>, Fault> {
+    pub fn parse(message: &'a [u8]) -> Result<Reply<'a>, MessageError> {
         let reply = Reply { message };
         if message.len() < HEADER {
-            return Err(Fault::Short);
+            return Err(MessageError::Short);
         }
         let is_reply = message[2] & 0x80 != 0;
-        if is_reply { Ok(reply) } else { Err(Fault::NoReply) }
+        if is_reply { Ok(reply) } else { Err(MessageError::NoReply) }
     }
 
     /// The number by which it is matched to its question.
@@ -120,9 +120,9 @@ impl<'a> Reply<'a> {
     }
 
     /// Returns the answer to the query.
-    pub fn answer(&self, question: &Question) -> Result<Answer, Fault> {
+    pub fn answer(&self, question: &Question) -> Result<Answer, MessageError> {
         if !matches!(self.code(), 0 | NO_SUCH_NAME) {
-            return Err(Fault::Refused(self.code()));
+            return Err(MessageError::Refused(self.code()));
         }
         let mut at = HEADER;
         for _ in 0..self.number(4).min(MOST_RECORDS as u16) {
@@ -152,27 +152,28 @@ impl<'a> Reply<'a> {
 
     /// Returns the validity of a negative answer (RFC 2308 section 5): from the zone's SOA in the authority
     /// section.
-    fn negative_ttl(&self, at: usize) -> Result<Option<u32>, Fault> {
+    fn negative_ttl(&self, at: usize) -> Result<Option<u32>, MessageError> {
         let (records, _) = self.records(at, self.number(8))?;
         let Some(soa) = records.iter().find(|r| r.kind == SOA) else { return Ok(None) };
-        let minimum = soa.data.len().checked_sub(4).and_then(|at| long(soa.data, at)).ok_or(Fault::Record)?;
+        let minimum =
+            soa.data.len().checked_sub(4).and_then(|at| long(soa.data, at)).ok_or(MessageError::Record)?;
         Ok(Some(soa.ttl.min(sane(minimum))))
     }
 
     /// Returns the records of a section, and the position of the next section.
-    fn records(&self, mut at: usize, count: u16) -> Result<(Vec<Record<'a>>, usize), Fault> {
+    fn records(&self, mut at: usize, count: u16) -> Result<(Vec<Record<'a>>, usize), MessageError> {
         if usize::from(count) > MOST_RECORDS {
-            return Err(Fault::TooMuch);
+            return Err(MessageError::TooMuch);
         }
         let mut records = Vec::new();
         for _ in 0..count {
             let (name, end) = Name::read(self.message, at)?;
-            let kind = short(self.message, end).ok_or(Fault::Short)?;
-            let class = short(self.message, end + 2).ok_or(Fault::Short)?;
-            let ttl = long(self.message, end + 4).ok_or(Fault::Short)?;
-            let length = usize::from(short(self.message, end + 8).ok_or(Fault::Short)?);
+            let kind = short(self.message, end).ok_or(MessageError::Short)?;
+            let class = short(self.message, end + 2).ok_or(MessageError::Short)?;
+            let ttl = long(self.message, end + 4).ok_or(MessageError::Short)?;
+            let length = usize::from(short(self.message, end + 8).ok_or(MessageError::Short)?);
             let start = end + 10;
-            let data = self.message.get(start..start + length).ok_or(Fault::Short)?;
+            let data = self.message.get(start..start + length).ok_or(MessageError::Short)?;
             if class == INTERNET {
                 records.push(Record { name, kind, ttl: sane(ttl), data, at: start });
             }
@@ -187,14 +188,14 @@ impl<'a> Reply<'a> {
 }
 
 impl Answer {
-    fn take(&mut self, kind: Kind, record: &Record<'_>) -> Result<(), Fault> {
+    fn take(&mut self, kind: Kind, record: &Record<'_>) -> Result<(), MessageError> {
         match kind {
             Kind::A => {
-                let octets: [u8; 4] = record.data.try_into().map_err(|_| Fault::Record)?;
+                let octets: [u8; 4] = record.data.try_into().map_err(|_| MessageError::Record)?;
                 self.addresses.push(Ipv4Addr::from(octets).into());
             }
             Kind::Aaaa => {
-                let octets: [u8; 16] = record.data.try_into().map_err(|_| Fault::Record)?;
+                let octets: [u8; 16] = record.data.try_into().map_err(|_| MessageError::Record)?;
                 self.addresses.push(Ipv6Addr::from(octets).into());
             }
             Kind::Https => self.bindings.extend(Binding::read(record.data)?),
@@ -204,7 +205,11 @@ impl Answer {
 }
 
 /// Returns the name at the end of the alias chain of the queried name, and the validity of the chain.
-fn end_of_chain(message: &[u8], records: &[Record<'_>], question: &Question) -> Result<(Name, u32), Fault> {
+fn end_of_chain(
+    message: &[u8],
+    records: &[Record<'_>],
+    question: &Question,
+) -> Result<(Name, u32), MessageError> {
     let (mut name, mut ttl) = (question.name.clone(), u32::MAX);
     for _ in 0..MOST_ALIASES {
         let Some(alias) = records.iter().find(|r| r.kind == CNAME && r.name == name) else {
@@ -212,11 +217,11 @@ fn end_of_chain(message: &[u8], records: &[Record<'_>], question: &Question) -> 
         };
         let (target, end) = Name::read(message, alias.at)?;
         if end != alias.at + alias.data.len() {
-            return Err(Fault::Record);
+            return Err(MessageError::Record);
         }
         (name, ttl) = (target, ttl.min(alias.ttl));
     }
-    Err(Fault::TooMuch)
+    Err(MessageError::TooMuch)
 }
 
 /// One with the highest bit is none (RFC 2181 section 8).
@@ -253,7 +258,7 @@ mod tests {
 
     const ASKED: &[u8] = b"\xc0\x0c";
 
-    fn answer(kind: Kind, message: &[u8]) -> Result<Answer, Fault> {
+    fn answer(kind: Kind, message: &[u8]) -> Result<Answer, MessageError> {
         Reply::parse(message)?.answer(&question(kind))
     }
 
@@ -281,7 +286,7 @@ mod tests {
         let said = answer(Kind::A, &reply(Kind::A, 0, &[&last, &second, &first], &[])).unwrap();
         assert_eq!((said.name.to_string(), said.ttl, said.addresses.len()), ("c".to_owned(), Some(20), 1));
         let circle = record(b"\x01b\0", CNAME, 20, ASKED);
-        assert_eq!(answer(Kind::A, &reply(Kind::A, 0, &[&first, &circle], &[])), Err(Fault::TooMuch));
+        assert_eq!(answer(Kind::A, &reply(Kind::A, 0, &[&first, &circle], &[])), Err(MessageError::TooMuch));
         let said = answer(Kind::A, &reply(Kind::A, 0, &[&first], &[])).unwrap();
         assert_eq!((said.verdict, said.name.to_string()), (Verdict::NoData, "b".to_owned()));
     }
@@ -295,7 +300,7 @@ mod tests {
         assert_eq!((said.verdict, said.ttl), (Verdict::NoSuchName, Some(300)));
         let said = answer(Kind::A, &reply(Kind::A, 0, &[], &[])).unwrap();
         assert_eq!((said.verdict, said.ttl), (Verdict::NoData, None));
-        assert_eq!(answer(Kind::A, &reply(Kind::A, 2, &[], &[])), Err(Fault::Refused(2)));
+        assert_eq!(answer(Kind::A, &reply(Kind::A, 2, &[], &[])), Err(MessageError::Refused(2)));
     }
 
     #[test]
@@ -305,7 +310,10 @@ mod tests {
         let said = answer(Kind::Https, &reply(Kind::Https, 0, &[&second, &first], &[])).unwrap();
         assert_eq!(said.bindings.iter().map(|b| b.priority).collect::<Vec<_>>(), [1, 2]);
         let bad = record(ASKED, 65, 60, b"\0\x01\0\0\x03\0\x01x");
-        assert_eq!(answer(Kind::Https, &reply(Kind::Https, 0, &[&first, &bad], &[])), Err(Fault::Record));
+        assert_eq!(
+            answer(Kind::Https, &reply(Kind::Https, 0, &[&first, &bad], &[])),
+            Err(MessageError::Record)
+        );
     }
 
     #[test]
@@ -316,6 +324,6 @@ mod tests {
         assert!(!said.is_to(&question(Kind::Aaaa), false));
         let upper = Question { name: Name::parse("A.example").unwrap(), kind: Kind::A };
         assert!(said.is_to(&upper, false) && !said.is_to(&upper, true));
-        assert_eq!(Reply::parse(&question(Kind::A).message(7, None)).err(), Some(Fault::NoReply));
+        assert_eq!(Reply::parse(&question(Kind::A).message(7, None)).err(), Some(MessageError::NoReply));
     }
 }
