@@ -76,7 +76,7 @@ impl Kind {
 
 /// Why bytes of a peer are no frames. Its text is curl's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum FrameError {
     /// Reserved bits in this first byte, which only an extension may use.
     Reserved(u8),
     /// An undefined opcode in this first byte.
@@ -97,20 +97,20 @@ pub enum Fault {
     EmptyFragments,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for FrameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Reserved(first) => write!(f, "invalid reserved bits: {first:02x}"),
-            Fault::Opcode(first) => write!(f, "invalid opcode: {first:02x}"),
-            Fault::NothingToResume => write!(f, "no ongoing fragmented message to resume"),
-            Fault::Interrupted(kind) => {
+            FrameError::Reserved(first) => write!(f, "invalid reserved bits: {first:02x}"),
+            FrameError::Opcode(first) => write!(f, "invalid opcode: {first:02x}"),
+            FrameError::NothingToResume => write!(f, "no ongoing fragmented message to resume"),
+            FrameError::Interrupted(kind) => {
                 write!(f, "fragmented message interrupted by new {} msg", kind.name())
             }
-            Fault::Fragmented(kind) => write!(f, "invalid fragmented {} frame", kind.name()),
-            Fault::Masked => write!(f, "masked input frame"),
-            Fault::TooBig(kind) => write!(f, "received {} frame is too big", kind.name()),
-            Fault::TooLong => write!(f, "frame length longer than 63 bits not supported"),
-            Fault::EmptyFragments => write!(f, "too many empty fragments"),
+            FrameError::Fragmented(kind) => write!(f, "invalid fragmented {} frame", kind.name()),
+            FrameError::Masked => write!(f, "masked input frame"),
+            FrameError::TooBig(kind) => write!(f, "received {} frame is too big", kind.name()),
+            FrameError::TooLong => write!(f, "frame length longer than 63 bits not supported"),
+            FrameError::EmptyFragments => write!(f, "too many empty fragments"),
         }
     }
 }

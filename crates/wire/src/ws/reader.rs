@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    COMPRESSED, CONTINUATION, FIN, Fault, Kind, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL, OPCODE, RESERVED,
+    COMPRESSED, CONTINUATION, FIN, FrameError, Kind, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL, OPCODE,
+    RESERVED,
 };
 
 /// Parses the frames of a server.
@@ -80,7 +81,7 @@ impl Reader {
 
     /// Parses input up to the end of one piece. At most `room` bytes of payload are consumed, of a compressed
     /// message all available. Without room a frame's head is still reported, and its payload stays.
-    pub fn next(&mut self, input: &[u8], room: usize) -> Result<Step, Fault> {
+    pub fn next(&mut self, input: &[u8], room: usize) -> Result<Step, FrameError> {
         let mut used = 0;
         let frame = loop {
             if let Some(frame) = &mut self.frame {
@@ -111,29 +112,29 @@ impl Reader {
     }
 
     /// Takes one byte of a head; the frame, once it is whole.
-    fn head_byte(&mut self, byte: u8) -> Result<Option<Frame>, Fault> {
+    fn head_byte(&mut self, byte: u8) -> Result<Option<Frame>, FrameError> {
         let opening = match self.opening {
             Some(opening) => opening,
             None => *self.opening.insert(open(&mut self.message, byte, self.may_compress)?),
         };
         let kind = opening.kind;
         if self.have == 1 && byte & MASKED != 0 {
-            return Err(Fault::Masked);
+            return Err(FrameError::Masked);
         }
         if self.have == 1 && kind.is_control() && u64::from(byte) > MAX_CONTROL {
-            return Err(Fault::TooBig(kind));
+            return Err(FrameError::TooBig(kind));
         }
         self.head[self.have] = byte;
         self.have += 1;
         let Some(length) = length(&self.head[..self.have]) else { return Ok(None) };
         if length > i64::MAX as u64 {
-            return Err(Fault::TooLong);
+            return Err(FrameError::TooLong);
         }
         if !kind.is_control() {
             self.empty = if length == 0 && !opening.last { self.empty + 1 } else { 0 };
         }
         if self.empty > MOST_EMPTY {
-            return Err(Fault::EmptyFragments);
+            return Err(FrameError::EmptyFragments);
         }
         (self.have, self.opening) = (0, None);
         Ok(Some(Frame { opening, length, offset: 0 }))
@@ -141,23 +142,23 @@ impl Reader {
 }
 
 /// Takes a frame's first byte apart.
-fn open(message: &mut Option<(Kind, bool)>, first: u8, may_compress: bool) -> Result<Opening, Fault> {
+fn open(message: &mut Option<(Kind, bool)>, first: u8, may_compress: bool) -> Result<Opening, FrameError> {
     let last = first & FIN != 0;
     // Only the first frame of a message says that it is compressed.
     let begins_data = matches!(first & OPCODE, 1 | 2) && message.is_none();
     let compressed = first & RESERVED == COMPRESSED && may_compress && begins_data;
     if first & RESERVED != 0 && !compressed {
-        return Err(Fault::Reserved(first));
+        return Err(FrameError::Reserved(first));
     }
     let (kind, compressed) = match (first & OPCODE, *message) {
         (CONTINUATION, Some(message)) => message,
-        (CONTINUATION, None) => return Err(Fault::NothingToResume),
-        (opcode, message) => match (Kind::from_opcode(opcode).ok_or(Fault::Opcode(first))?, message) {
+        (CONTINUATION, None) => return Err(FrameError::NothingToResume),
+        (opcode, message) => match (Kind::from_opcode(opcode).ok_or(FrameError::Opcode(first))?, message) {
             (kind, _) if kind.is_control() => {
                 let whole = Opening { kind, last: true, compressed: false };
-                return if last { Ok(whole) } else { Err(Fault::Fragmented(kind)) };
+                return if last { Ok(whole) } else { Err(FrameError::Fragmented(kind)) };
             }
-            (kind, Some(_)) => return Err(Fault::Interrupted(kind)),
+            (kind, Some(_)) => return Err(FrameError::Interrupted(kind)),
             (kind, None) => (kind, compressed),
         },
     };

@@ -6,7 +6,7 @@ use super::writer::apply;
 use super::*;
 
 /// Kind, end of message, and payload of each frame in these bytes, fed in steps of so many.
-fn frames(bytes: &[u8], step: usize) -> Result<Vec<(Kind, bool, Vec<u8>)>, Fault> {
+fn frames(bytes: &[u8], step: usize) -> Result<Vec<(Kind, bool, Vec<u8>)>, FrameError> {
     let (mut reader, mut frames, mut payload) = (Reader::default(), Vec::new(), Vec::new());
     for mut input in bytes.chunks(step) {
         while !input.is_empty() {
@@ -41,19 +41,23 @@ fn examples_of_the_rfc() {
 #[test]
 fn what_is_refused() {
     let refused = [
-        (&b"\xc1\x00"[..], Fault::Reserved(0xc1), "invalid reserved bits: c1"),
-        (b"\x83\x00", Fault::Opcode(0x83), "invalid opcode: 83"),
-        (b"\x80\x00", Fault::NothingToResume, "no ongoing fragmented message to resume"),
+        (&b"\xc1\x00"[..], FrameError::Reserved(0xc1), "invalid reserved bits: c1"),
+        (b"\x83\x00", FrameError::Opcode(0x83), "invalid opcode: 83"),
+        (b"\x80\x00", FrameError::NothingToResume, "no ongoing fragmented message to resume"),
         (
             b"\x01\x00\x82\x00",
-            Fault::Interrupted(Kind::Binary),
+            FrameError::Interrupted(Kind::Binary),
             "fragmented message interrupted by new BINARY msg",
         ),
-        (b"\x01\x00\x80\x00\x80\x00", Fault::NothingToResume, "no ongoing fragmented message to resume"),
-        (b"\x09\x00", Fault::Fragmented(Kind::Ping), "invalid fragmented PING frame"),
-        (b"\x81\x80", Fault::Masked, "masked input frame"),
-        (b"\x88\x7e", Fault::TooBig(Kind::Close), "received CLOSE frame is too big"),
-        (b"\x82\x7f\x80\0\0\0\0\0\0\0", Fault::TooLong, "frame length longer than 63 bits not supported"),
+        (b"\x01\x00\x80\x00\x80\x00", FrameError::NothingToResume, "no ongoing fragmented message to resume"),
+        (b"\x09\x00", FrameError::Fragmented(Kind::Ping), "invalid fragmented PING frame"),
+        (b"\x81\x80", FrameError::Masked, "masked input frame"),
+        (b"\x88\x7e", FrameError::TooBig(Kind::Close), "received CLOSE frame is too big"),
+        (
+            b"\x82\x7f\x80\0\0\0\0\0\0\0",
+            FrameError::TooLong,
+            "frame length longer than 63 bits not supported",
+        ),
     ];
     for (bytes, fault, text) in refused {
         assert_eq!(frames(bytes, 100), Err(fault));
@@ -65,7 +69,7 @@ fn what_is_refused() {
 #[test]
 fn empty_fragments_are_bounded() {
     let fragments = |count: usize| [b"\x01\x00".to_vec(), b"\x00\x00".repeat(count)].concat();
-    assert_eq!(frames(&fragments(20_000), 4096).err(), Some(Fault::EmptyFragments));
+    assert_eq!(frames(&fragments(20_000), 4096).err(), Some(FrameError::EmptyFragments));
     let moving = [&fragments(9_000)[..], b"\x00\x01a", &b"\x00\x00".repeat(9_000), b"\x80\x00"].concat();
     assert!(frames(&moving, 4096).is_ok());
     assert!(frames(&b"\x89\x00\x81\x00".repeat(20_000), 4096).is_ok());
@@ -316,7 +320,7 @@ fn who_says_that_a_message_is_compressed() {
                 Err(found) => fault = Some(found),
             }
         }
-        assert_eq!(fault, Some(Fault::Reserved(wrong[wrong.len() - 2])));
+        assert_eq!(fault, Some(FrameError::Reserved(wrong[wrong.len() - 2])));
     }
     let (mut writer, mut out) = (Writer::of_compressed(), Vec::new());
     for (kind, last) in [(Kind::Text, false), (Kind::Ping, true), (Kind::Text, true), (Kind::Binary, true)] {
