@@ -199,7 +199,7 @@ pub fn scp_lines(input: &[u8]) {
     let mut rest = input;
     while let Ok(Some((length, told))) = scp::head_line(rest) {
         rest = &rest[length..];
-        if let scp::Told::File(head) = told {
+        if let scp::ControlMessage::File(head) = told {
             assert!(i64::try_from(head.size).is_ok());
             assert_eq!(head.line(rest).iter().filter(|octet| **octet == b'\n').count(), 1);
         }
@@ -209,7 +209,7 @@ pub fn scp_lines(input: &[u8]) {
         rest = &rest[length..];
     }
     for fault in [scp::head_line(rest).err(), scp::answer(rest).err()].into_iter().flatten() {
-        if let scp::Fault::Told(text) = fault {
+        if let scp::ScpError::Server(text) = fault {
             assert!(!text.chars().any(char::is_control));
         }
     }

@@ -49,7 +49,7 @@ impl Head {
 
 /// A server's description of a file to download.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum ControlMessage {
     /// When the file that comes next was last changed, in seconds since the epoch.
     Times(u64),
     File(Head),
@@ -57,60 +57,60 @@ pub enum Told {
 
 /// Parses the line at the front of `bytes`; returns its length and contents. A complaint is an error with the
 /// server's text.
-pub fn head_line(bytes: &[u8]) -> Result<Option<(usize, Told)>, Fault> {
+pub fn head_line(bytes: &[u8]) -> Result<Option<(usize, ControlMessage)>, ScpError> {
     let Some(end) = line_end(bytes)? else { return Ok(None) };
     let line = &bytes[..end];
-    let (kind, rest) = line.split_first().ok_or(Fault::Protocol(BAD))?;
+    let (kind, rest) = line.split_first().ok_or(ScpError::Protocol(BAD))?;
     let text = std::str::from_utf8(rest).ok();
     let told = match kind {
         b'T' => {
             let modified = text.and_then(|text| text.split(' ').next()).and_then(|n| n.parse().ok());
-            Told::Times(modified.ok_or(Fault::Protocol(BAD))?)
+            ControlMessage::Times(modified.ok_or(ScpError::Protocol(BAD))?)
         }
-        b'C' => Told::File(file(rest).ok_or(Fault::Protocol(BAD))?),
-        1 | 2 => return Err(Fault::Told(printable(rest))),
-        b'D' => return Err(Fault::Protocol("the server sends a folder")),
-        _ => return Err(Fault::Protocol(BAD)),
+        b'C' => ControlMessage::File(file(rest).ok_or(ScpError::Protocol(BAD))?),
+        1 | 2 => return Err(ScpError::Server(printable(rest))),
+        b'D' => return Err(ScpError::Protocol("the server sends a folder")),
+        _ => return Err(ScpError::Protocol(BAD)),
     };
     Ok(Some((end + 1, told)))
 }
 
 /// Parses the reply to what was sent; returns its length.
-pub fn answer(bytes: &[u8]) -> Result<Option<usize>, Fault> {
+pub fn answer(bytes: &[u8]) -> Result<Option<usize>, ScpError> {
     match bytes.first() {
         None => Ok(None),
         Some(0) => Ok(Some(1)),
         Some(_) => match line_end(bytes)? {
             None => Ok(None),
-            Some(end) => Err(Fault::Told(printable(&bytes[1.min(end)..end]))),
+            Some(end) => Err(ScpError::Server(printable(&bytes[1.min(end)..end]))),
         },
     }
 }
 
 /// Why a file cannot be downloaded or uploaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ScpError {
     /// The server's words.
-    Told(String),
+    Server(String),
     /// The server violates the protocol.
     Protocol(&'static str),
 }
 
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Error {
+impl From<ScpError> for Error {
+    fn from(fault: ScpError) -> Error {
         match fault {
-            Fault::Told(text) => Error::Disconnected(0, text),
-            Fault::Protocol(what) => Error::Protocol(what),
+            ScpError::Server(text) => Error::Disconnected(0, text),
+            ScpError::Protocol(what) => Error::Protocol(what),
         }
     }
 }
 
 const BAD: &str = "an SCP line that is none";
 
-fn line_end(bytes: &[u8]) -> Result<Option<usize>, Fault> {
+fn line_end(bytes: &[u8]) -> Result<Option<usize>, ScpError> {
     match bytes.iter().position(|b| *b == b'\n') {
         Some(end) => Ok(Some(end)),
-        None if bytes.len() > MAX_LINE => Err(Fault::Protocol("an SCP line without end")),
+        None if bytes.len() > MAX_LINE => Err(ScpError::Protocol("an SCP line without end")),
         None => Ok(None),
     }
 }
@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn heads() {
         let head = Head { mode: 0o644, size: 12 };
-        assert_eq!(head_line(b"C0644 12 a b\n"), Ok(Some((13, Told::File(head.clone())))));
-        assert_eq!(head_line(b"T17 0 18 0\nC"), Ok(Some((11, Told::Times(17)))));
+        assert_eq!(head_line(b"C0644 12 a b\n"), Ok(Some((13, ControlMessage::File(head.clone())))));
+        assert_eq!(head_line(b"T17 0 18 0\nC"), Ok(Some((11, ControlMessage::Times(17)))));
         assert_eq!(head_line(b"C0644 12 a"), Ok(None));
         assert_eq!(head.line(b"n\nm"), b"C0644 12 n_m\n");
         for bad in [
@@ -155,9 +155,9 @@ mod tests {
             "X\n",
             "\n",
         ] {
-            assert!(matches!(head_line(bad.as_bytes()), Err(Fault::Protocol(_))), "{bad:?}");
+            assert!(matches!(head_line(bad.as_bytes()), Err(ScpError::Protocol(_))), "{bad:?}");
         }
-        assert_eq!(head_line(b"\x01scp: no\n"), Err(Fault::Told("scp: no".into())));
+        assert_eq!(head_line(b"\x01scp: no\n"), Err(ScpError::Server("scp: no".into())));
         assert!(head_line(&[b'C'; 9000]).is_err());
     }
 
@@ -166,6 +166,6 @@ mod tests {
         assert_eq!(answer(b""), Ok(None));
         assert_eq!(answer(b"\0"), Ok(Some(1)));
         assert_eq!(answer(b"\x01no"), Ok(None));
-        assert_eq!(answer(b"\x02no\n"), Err(Fault::Told("no".into())));
+        assert_eq!(answer(b"\x02no\n"), Err(ScpError::Server("no".into())));
     }
 }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use net::exchange::BodyStep;
 use net::ssh::{Lost, Seat};
-use ssh::scp::{self, Fault, Head, Told};
+use ssh::scp::{self, ControlMessage, Head, ScpError};
 use tables::{Code, EasyOption as O};
 
 use super::fault::lost;
@@ -37,7 +37,7 @@ struct Command {
 /// The result of polling the channel.
 enum Seen<T> {
     Found(T),
-    Fault(Fault),
+    Fault(ScpError),
     Ended,
 }
 
@@ -46,18 +46,18 @@ impl Command {
     fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,
-        look: impl FnOnce(&[u8]) -> Result<Option<(usize, T)>, Fault>,
+        look: impl FnOnce(&[u8]) -> Result<Option<(usize, T)>, ScpError>,
     ) -> Poll<Result<T>> {
         let polled = self.seat.poll(cx, |session, id| {
             let Some(channel) = session.channel(id) else { return Ok(Some(Seen::Ended)) };
             if channel.answer() == Some(false) {
-                return Ok(Some(Seen::Fault(Fault::Told("the server runs no commands".into()))));
+                return Ok(Some(Seen::Fault(ScpError::Server("the server runs no commands".into()))));
             }
             match look(channel.data()) {
                 Ok(Some((used, found))) => session.consume(id, used).map(|()| Some(Seen::Found(found))),
                 Ok(None) if channel.has_ended() => {
                     let text = channel.stderr();
-                    Ok(Some(if text.is_empty() { Seen::Ended } else { Seen::Fault(Fault::Told(text)) }))
+                    Ok(Some(if text.is_empty() { Seen::Ended } else { Seen::Fault(ScpError::Server(text)) }))
                 }
                 Ok(None) => Ok(None),
                 Err(fault) => Ok(Some(Seen::Fault(fault))),
@@ -65,8 +65,8 @@ impl Command {
         });
         polled.map(|polled| match polled {
             Ok(Seen::Found(found)) => Ok(found),
-            Ok(Seen::Fault(Fault::Told(text))) => Err(Error::new(self.fault, text)),
-            Ok(Seen::Fault(Fault::Protocol(text))) => Err(Error::new(self.fault, text)),
+            Ok(Seen::Fault(ScpError::Server(text))) => Err(Error::new(self.fault, text)),
+            Ok(Seen::Fault(ScpError::Protocol(text))) => Err(Error::new(self.fault, text)),
             Ok(Seen::Ended) => Err(Error::new(self.fault, "the server has ended SCP")),
             Err(e) => Err(lost(&e)),
         })
@@ -117,13 +117,13 @@ async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
     let mut modified = None;
     let head = loop {
         match poll_fn(|cx| command.poll(cx, scp::head_line)).await? {
-            Told::Times(at) => {
+            ControlMessage::Times(at) => {
                 modified = Some(at);
                 if !ahead {
                     command.send(&[0]).await?;
                 }
             }
-            Told::File(head) => break head,
+            ControlMessage::File(head) => break head,
         }
     };
     if let (true, Some(at)) = (times, modified) {
