@@ -13,13 +13,13 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 
 /// A transfer and how it ended.
-pub struct FinishedTransfer<'t> {
+pub struct Completion<'t> {
     pub transfer: &'t Transfer,
     pub easy: &'t Easy,
     pub code: i32,
 }
 
-impl FinishedTransfer<'_> {
+impl Completion<'_> {
     fn info<R>(&self, read: impl FnOnce(&TransferInfo<'_>) -> R) -> R {
         self.easy.info(read)
     }
@@ -30,7 +30,7 @@ impl FinishedTransfer<'_> {
     }
 }
 
-impl Outcome for FinishedTransfer<'_> {
+impl Outcome for Completion<'_> {
     fn text(&self, info: Info) -> Option<Bytes> {
         let mut text = self.info(|facts| facts.get(info).text().map(<[u8]>::to_vec))?;
         if info == Info::Scheme {

@@ -10,7 +10,7 @@ use crate::ipfs;
 use crate::message::{os_text, shown};
 use crate::names;
 use crate::options::{ToolOption, Value};
-use crate::outcome::{FinishedTransfer, Output};
+use crate::outcome::{Completion, Output};
 use crate::progress::{Bar, Meter};
 use crate::queue::Item;
 use crate::raw::{
@@ -219,11 +219,7 @@ impl Prepare<'_> {
             let set = self.apply(&easy, &[Setting::new(O::Url, self.job.url.clone())]);
             debug_assert!(set.is_ok(), "any text is a URL until it is used");
         }
-        write_out(
-            format,
-            &FinishedTransfer { transfer: &transfer, easy: &easy, code },
-            &mut Output::new(self.env),
-        );
+        write_out(format, &Completion { transfer: &transfer, easy: &easy, code }, &mut Output::new(self.env));
     }
 
     /// Which kind of request it is; two kinds at once are refused.

@@ -6,7 +6,7 @@ use crate::env::Env;
 use crate::libcurl::Program;
 use crate::message::{Messages, os_text, shown};
 use crate::options::ToolOption;
-use crate::outcome::{FinishedTransfer, Output, message};
+use crate::outcome::{Completion, Output, message};
 use crate::prepare::{Pattern, Prepared, Stop, prepare};
 use crate::queue::Item;
 use crate::raw::{Easy, EasyOption as O, Info, Limits, Multi, Origin, Share};
@@ -306,7 +306,7 @@ impl Run {
     /// A request that is a part of something is a row in the reports.
     pub fn report(&self, transfer: &Transfer, easy: &Easy, code: i32) {
         if let Some(reports) = &self.reports {
-            reports.borrow_mut().add(&FinishedTransfer { transfer, easy, code });
+            reports.borrow_mut().add(&Completion { transfer, easy, code });
         }
         self.count_moved(easy);
     }
@@ -329,7 +329,7 @@ impl Run {
     /// Counts a transfer that has ended, of which so many bytes have come if more than one request has fetched them.
     pub fn count_ended(&self, transfer: &Transfer, easy: &Easy, code: i32, bytes: Option<i64>) {
         let Some(summary) = &self.summary else { return };
-        let ended = FinishedTransfer { transfer, easy, code };
+        let ended = Completion { transfer, easy, code };
         let number = |info: Info| ended.number(info).unwrap_or(0);
         let moved = || number(Info::SizeDownloadT).max(number(Info::SizeUploadT));
         summary.borrow_mut().ended(Told {
@@ -349,7 +349,7 @@ impl Run {
             code = self.close(transfer, easy, code);
         }
         if let Some(format) = transfer.request.options.text(ToolOption::WriteOut) {
-            write_out(format, &FinishedTransfer { transfer, easy, code }, &mut Output::new(&self.env));
+            write_out(format, &Completion { transfer, easy, code }, &mut Output::new(&self.env));
         }
         if !skipped {
             self.report(transfer, easy, code);

@@ -14,7 +14,7 @@ pub use summary::{Summary, Told};
 pub use timeline::timeline;
 
 use crate::message::shown;
-use crate::outcome::FinishedTransfer;
+use crate::outcome::Completion;
 use crate::raw::Info;
 use crate::writeout::Outcome;
 use std::time::{Duration, Instant, SystemTime};
@@ -50,7 +50,7 @@ pub struct Record {
 }
 
 impl Record {
-    fn of(ended: &FinishedTransfer, began: Duration, date: SystemTime, before: Duration) -> Record {
+    fn of(ended: &Completion, began: Duration, date: SystemTime, before: Duration) -> Record {
         let number = |info: Info| ended.number(info).unwrap_or(0);
         let text = |info: Info| ended.text(info).map(|text| shown(&text)).unwrap_or_default();
         Record {
@@ -120,7 +120,7 @@ impl Reports {
         Reports { records: Vec::new(), began: Instant::now() }
     }
 
-    pub fn add(&mut self, ended: &FinishedTransfer) {
+    pub fn add(&mut self, ended: &Completion) {
         let transfer = ended.transfer;
         // The origin of the library's times; a late inspection of the end shifts nothing.
         let counted = ended.easy.info(|info| info.started());

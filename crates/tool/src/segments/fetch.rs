@@ -4,7 +4,7 @@ use super::foreign::{may_be_named, stripped};
 use super::journal::Journal;
 use super::part::Part;
 use super::plan::{Growth, PROBE, Plan};
-use super::worker::{FetchError, FetchStage, SharedDownload, Source, Worker, disk};
+use super::worker::{Failure, FetchStage, SharedDownload, Source, Worker, disk};
 use super::{conflict, sources, wanted};
 use crate::bytes::Bytes;
 use crate::checksum::Check;
@@ -393,21 +393,20 @@ impl<'r> Fetch<'r> {
             let left = plan.room(worker.number).len();
             plan.release(worker.number);
             if fault.is_none() && code == 0 && left > 0 && matches!(worker.stage.get(), FetchStage::Pieces) {
-                fault =
-                    Some(FetchError::Source(RANGE_ERROR, "The server sends less than was asked for".into()));
+                fault = Some(Failure::Source(RANGE_ERROR, "The server sends less than was asked for".into()));
             }
         }
         if self.whole.plan.borrow().is_some() {
             self.hear_of_sources();
         }
         match fault {
-            Some(FetchError::Fatal(code, why)) => Err((code, why)),
-            Some(FetchError::GivenAway) => Ok(()),
-            Some(FetchError::InOnePiece) => {
+            Some(Failure::Fatal(code, why)) => Err((code, why)),
+            Some(Failure::GivenAway) => Ok(()),
+            Some(Failure::InOnePiece) => {
                 self.in_one_piece = true;
                 self.whole.begin_in_one_piece().map_err(fatal)
             }
-            Some(FetchError::Source(fault_code, why)) => {
+            Some(Failure::Source(fault_code, why)) => {
                 let passing = fault_code == HTTP_ERROR && matches!(status, 408 | 429 | 500 | 502 | 503 | 504);
                 self.failed(&worker, fault_code, why, !passing)
             }
@@ -620,9 +619,9 @@ impl<'r> Fetch<'r> {
     }
 }
 
-fn fatal(fault: FetchError) -> (i32, String) {
+fn fatal(fault: Failure) -> (i32, String) {
     match fault {
-        FetchError::Fatal(code, why) | FetchError::Source(code, why) => (code, why),
-        FetchError::GivenAway | FetchError::InOnePiece => (RECV_ERROR, String::new()),
+        Failure::Fatal(code, why) | Failure::Source(code, why) => (code, why),
+        Failure::GivenAway | Failure::InOnePiece => (RECV_ERROR, String::new()),
     }
 }

@@ -53,7 +53,7 @@ pub struct SharedDownload {
 
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FetchError {
+pub enum Failure {
     /// The source is no good.
     Source(i32, String),
     /// The whole download fails.
@@ -85,7 +85,7 @@ pub struct Worker {
     pub moved_at: Cell<Instant>,
     /// Whether the request only queries the file, in protocols other than HTTP.
     pub describes: Cell<bool>,
-    pub fault: RefCell<Option<FetchError>>,
+    pub fault: RefCell<Option<Failure>>,
     pub whole: Rc<SharedDownload>,
 }
 
@@ -105,15 +105,15 @@ impl Worker {
     }
 
     /// Judges the reply; before its first byte, or at its end if there is none.
-    pub fn judge(&self, transfer: &Transfer) -> Result<(), FetchError> {
+    pub fn judge(&self, transfer: &Transfer) -> Result<(), Failure> {
         let answer = transfer.answer_so_far();
         if let Some(status) = answer.status.filter(|status| !matches!(status, 200 | 206)) {
             let code = (HTTP_ERROR, format!("The requested URL returned error: {status}"));
             // A piece of an empty file was requested.
             if status == 416 && self.stage.get() == (FetchStage::Asked { from: 0, probe: true }) {
-                return Err(FetchError::InOnePiece);
+                return Err(Failure::InOnePiece);
             }
-            return Err(FetchError::Source(code.0, code.1));
+            return Err(Failure::Source(code.0, code.1));
         }
         match self.stage.get() {
             FetchStage::AskedForAll => {
@@ -131,8 +131,8 @@ impl Worker {
         answer: &Answer,
         from: u64,
         probe: bool,
-    ) -> Result<(), FetchError> {
-        let lies = |why: &str| Err(FetchError::Source(RANGE_ERROR, why.to_owned()));
+    ) -> Result<(), Failure> {
+        let lies = |why: &str| Err(Failure::Source(RANGE_ERROR, why.to_owned()));
         match answer.status {
             Some(200) if probe => {
                 self.stage.set(FetchStage::All(0));
@@ -159,7 +159,7 @@ impl Worker {
     }
 
     /// Learns the file's properties from the first reply.
-    fn learn(&self, transfer: &Transfer, answer: &Answer) -> Result<(), FetchError> {
+    fn learn(&self, transfer: &Transfer, answer: &Answer) -> Result<(), Failure> {
         if let Some(easy) = transfer.easy.borrow().as_ref() {
             easy.headers(|headers| {
                 for (_, line) in headers.of(Origin::Header as u32, None) {
@@ -173,7 +173,7 @@ impl Worker {
             });
         }
         let binds = answer.marks.bind() || !self.whole.sums.borrow().is_empty();
-        let Some(size) = answer.marks.size.filter(|_| binds) else { return Err(FetchError::InOnePiece) };
+        let Some(size) = answer.marks.size.filter(|_| binds) else { return Err(Failure::InOnePiece) };
         self.whole.begin(size, answer.marks.clone())?;
         let mut plan = Plan::new(size, Default::default());
         if !self.describes.get() {
@@ -186,14 +186,14 @@ impl Worker {
 
     /// Checks that the reply belongs to the file. A source's pieces must have the same marks; those of
     /// another source belong to the same file if a sum will prove that, or if their ETags are equal.
-    fn compare(&self, answer: &Answer, is_first: bool) -> Result<(), FetchError> {
+    fn compare(&self, answer: &Answer, is_first: bool) -> Result<(), Failure> {
         let mut sources = self.whole.sources.borrow_mut();
         let source = &mut sources[self.source.get()];
         let size = self.whole.plan.borrow().as_ref().map(|plan| plan.size());
         if answer.marks.size.is_some() && answer.marks.size != size {
             return match source.marks {
                 Some(_) => Err(self.changed()),
-                None => Err(FetchError::Source(RANGE_ERROR, "Its file is of another size".into())),
+                None => Err(Failure::Source(RANGE_ERROR, "Its file is of another size".into())),
             };
         }
         match &source.marks {
@@ -205,7 +205,7 @@ impl Worker {
                 let equal = first.validator.is_some() && first.validator == answer.marks.validator;
                 if !equal && !is_first && self.whole.sums.borrow().is_empty() {
                     let why = "Nothing tells that its file is the same: no equal ETag, no checksum";
-                    return Err(FetchError::Source(RANGE_ERROR, why.into()));
+                    return Err(Failure::Source(RANGE_ERROR, why.into()));
                 }
                 source.marks = Some(answer.marks.clone());
             }
@@ -213,15 +213,15 @@ impl Worker {
         Ok(())
     }
 
-    fn changed(&self) -> FetchError {
+    fn changed(&self) -> Failure {
         let part = self.whole.part.name();
-        FetchError::Fatal(
+        Failure::Fatal(
             RANGE_ERROR,
             format!("The file has changed since {part} was begun; remove that to begin anew"),
         )
     }
 
-    fn take(&self, transfer: &Transfer, data: &[u8]) -> Result<(), FetchError> {
+    fn take(&self, transfer: &Transfer, data: &[u8]) -> Result<(), Failure> {
         if self.describes.get() {
             return Ok(()); // lines of a simulated head
         }
@@ -249,27 +249,27 @@ impl Worker {
         let source = &mut sources[self.source.get()];
         source.recent += count as u64;
         source.failures = 0;
-        if count < data.len() { Err(FetchError::GivenAway) } else { Ok(()) }
+        if count < data.len() { Err(Failure::GivenAway) } else { Ok(()) }
     }
 }
 
 impl SharedDownload {
     /// Starts again: first the journal identifies the part file, then that is created.
-    fn begin(&self, size: u64, marks: Marks) -> Result<(), FetchError> {
+    fn begin(&self, size: u64, marks: Marks) -> Result<(), Failure> {
         self.begun.set(true);
         let journal = Journal::new(&self.url, size, marks, Default::default());
-        self.part.tell(&journal).map_err(|why| FetchError::Fatal(WRITE_ERROR, why))?;
+        self.part.tell(&journal).map_err(|why| Failure::Fatal(WRITE_ERROR, why))?;
         self.part.begin(size).map_err(|error| disk(&error))
     }
 
     /// Starts a download in one piece, which cannot be resumed.
-    pub fn begin_in_one_piece(&self) -> Result<(), FetchError> {
+    pub fn begin_in_one_piece(&self) -> Result<(), Failure> {
         self.begin(0, Marks::default())
     }
 }
 
-pub fn disk(error: &std::io::Error) -> FetchError {
-    FetchError::Fatal(WRITE_ERROR, format!("Failed writing the part file: {}", os_text(error)))
+pub fn disk(error: &std::io::Error) -> Failure {
+    Failure::Fatal(WRITE_ERROR, format!("Failed writing the part file: {}", os_text(error)))
 }
 
 impl Divert for Worker {
