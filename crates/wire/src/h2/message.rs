@@ -43,6 +43,10 @@ impl Session {
         if fragment.len() < 4 {
             return Err(Failure::size("PUSH_PROMISE without a stream"));
         }
+        // Only on a stream that this side has opened (RFC 9113 §6.6).
+        if header.stream.is_multiple_of(2) {
+            return Err(Failure::protocol("PUSH_PROMISE on a stream that was promised"));
+        }
         let promised = number(fragment, 0);
         if promised == 0 || promised % 2 == 1 || promised <= self.streams.highest[1] {
             return Err(Failure::protocol("invalid stream in PUSH_PROMISE"));

@@ -459,6 +459,33 @@ fn promises_are_offered_only_when_asked_for() {
     assert_eq!(pair.feed(&again).unwrap_err().code, ErrorCode::PROTOCOL_ERROR);
 }
 
+/// CVE-2024-2398: nothing is kept of a promise whose fields exceed the limit, however many come; nor of one within a
+/// stream that was promised itself, which RFC 9113 §6.6 forbids.
+#[test]
+fn nothing_is_kept_of_promises_that_are_refused() {
+    let config = Config { push: true, max_field_list: 1000, ..Config::default() };
+    let mut pair = Pair::greeted(config);
+    pair.get();
+    pair.sent();
+    let long = "x".repeat(900);
+    let fields = [&GET[..], &[("x", &long)]].concat();
+    for stream in (2u32..).step_by(2).take(3000) {
+        let block = pair.block(&fields);
+        let promise = bytes(5, 4, 1, &[&stream.to_be_bytes()[..], &block].concat());
+        assert_eq!(pair.feed(&promise).unwrap(), [""; 0]);
+        assert_eq!(pair.sent(), [format!("RST {stream} PROTOCOL_ERROR")]);
+        assert_eq!(pair.session.streams.count(false), 0);
+    }
+    assert!(pair.session.fields.iter().count() <= GET.len() + 1);
+    let mut within = |parent: u32, stream: u32| {
+        let block = pair.block(&GET);
+        let promise = bytes(5, 4, parent, &[&stream.to_be_bytes()[..], &block].concat());
+        pair.feed(&promise)
+    };
+    assert_eq!(within(1, 10_000).unwrap(), ["1 promise 10000"]);
+    assert_eq!(within(10_000, 10_002).unwrap_err().code, ErrorCode::PROTOCOL_ERROR);
+}
+
 /// Floods end the connection, and their frames do not accumulate.
 #[test]
 fn floods_end_in_enhance_your_calm() {
