@@ -165,8 +165,8 @@ fn login_options_ask_for_sasl() {
     );
 }
 
-/// CVE-2026-13608: a success that comes before the server has proved that it knows the password is none. A peer in the
-/// middle could end the login so, and read what is asked next.
+/// CVE-2026-13608: a success that comes before the server has proved that it knows the password is none. A
+/// peer in the middle could end the login so, and read what is asked next.
 #[test]
 fn a_bind_that_ends_early_is_no_login() {
     const MECHANISM: &str = "SCRAM-SHA-256";

@@ -62,7 +62,8 @@ pub fn length(bytes: &[u8]) -> c_int {
 /// Returns one permanent copy of each name: there are few groups.
 pub fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    // In a forked child the thread that held the lock may not exist: a caller that does not get it makes a copy.
+    // In a forked child the thread that held the lock may not exist: a caller that does not get it makes a
+    // copy.
     let mut names = NAMES.try_lock().ok();
     if let Some(known) = names.as_ref().and_then(|names| names.get(name)) {
         return known;

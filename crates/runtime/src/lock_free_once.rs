@@ -4,9 +4,9 @@ use std::fmt;
 
 use once_cell::race::OnceBox;
 
-/// A value made on first use. Threads that come first together each make one, and the first to be stored stays.
-/// No thread waits, so a forked child never waits for a thread that only its parent has, however many forks lie
-/// between the two. A child keeps what its parent had stored before the fork.
+/// A value made on first use. Threads that come first together each make one, and the first to be stored
+/// stays. No thread waits, so a forked child never waits for a thread that only its parent has, however many
+/// forks lie between the two. A child keeps what its parent had stored before the fork.
 pub struct LockFreeOnce<T>(OnceBox<T>);
 
 impl<T> LockFreeOnce<T> {
@@ -41,7 +41,8 @@ mod tests {
 
     use super::*;
 
-    /// A thread that never ends making its value, as one that a forked child does not have, holds up no other.
+    /// A thread that never ends making its value, as one that a forked child does not have, holds up no
+    /// other.
     #[test]
     fn no_thread_waits_for_another() {
         static VALUE: LockFreeOnce<u8> = LockFreeOnce::new();

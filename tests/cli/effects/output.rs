@@ -51,6 +51,20 @@ fn what_a_redirect_makes_of_a_post() {
     }
 }
 
+/// CVE-2020-8177: a name that the server chose overwrites nothing where the head is shown, too.
+// covers: --remote-header-name, --include
+#[test]
+fn a_name_from_a_head_that_is_shown_overwrites_nothing() {
+    let named = |_: &_| Some(Response::ok("new").with("Content-Disposition", "attachment; filename=f"));
+    let server = HttpServer::with(named);
+    for flags in ["-OJ", "-OJi"] {
+        let ran = curl_in(folder_with("f", "old"), &[flags, &server.url("/x")]);
+        assert_eq!((ran.code, ran.file("f").as_str()), (23, "old"), "{flags}: {}", ran.stderr);
+        let ran = curl_in(empty_folder(), &[flags, &server.url("/x")]);
+        assert!(ran.code == 0 && ran.file("f").ends_with("new"), "{flags}: {}", ran.stderr);
+    }
+}
+
 // covers: --create-file-mode
 #[test]
 fn the_mode_of_files_that_an_upload_makes() {

@@ -22,8 +22,8 @@ impl ServerProof {
     }
 }
 
-/// The answer to a challenge, and the proof that the server owes for it, unless the challenge lacks a nonce or wants
-/// more than authentication by MD5.
+/// The answer to a challenge, and the proof that the server owes for it, unless the challenge lacks a nonce
+/// or wants more than authentication by MD5.
 pub fn respond(challenge: &[u8], who: &Login, cnonce: &[u8]) -> Option<(Vec<u8>, ServerProof)> {
     if challenge.len() > CHALLENGE_LIMIT {
         return None;
