@@ -72,7 +72,7 @@ pub struct Transfer {
     pub method: Method,
     /// Whether a redirect has dropped CURLOPT_CUSTOMREQUEST.
     pub custom_dropped: bool,
-    /// What the HTTP handler remembers between the requests of one transfer.
+    /// The HTTP handler's state between the requests of one transfer.
     pub http: http::Memory,
 }
 

@@ -49,7 +49,7 @@ struct Conversation {
     upload: Option<&'static str>,
     /// An upload has succeeded when the server has received these bytes, and has sent those.
     taken: Option<(&'static [u8], &'static [u8])>,
-    /// What the server itself received on its last connection, if the relay sees only TLS.
+    /// The data that the server itself received on its last connection, if the relay sees only TLS.
     heard: Option<Box<dyn Fn() -> Vec<u8>>>,
     /// Codes of a dialogue that was cut before the server had sent this; the last ones apply to the rest.
     codes: Vec<(&'static [u8], Vec<i32>)>,
