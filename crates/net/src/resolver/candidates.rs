@@ -44,11 +44,11 @@ pub struct Candidates {
 /// A question that is out.
 struct Pending {
     part: Part,
-    way: Way,
+    way: PendingQuery,
     since: Instant,
 }
 
-enum Way {
+enum PendingQuery {
     Thread(Ticket, Waiting),
     Servers(Asked),
     Services(Pin<Box<dyn Future<Output = Result<Lasting<Binding>, NoAnswer>>>>),
@@ -146,7 +146,7 @@ impl Candidates {
             None => match Question::https(&subject.name, subject.port) {
                 Ok(question) => {
                     let asking = look_for(services.servers.clone(), question, subject.options.ip_version);
-                    let (part, way) = (Part::Services, Way::Services(Box::pin(asking)));
+                    let (part, way) = (Part::Services, PendingQuery::Services(Box::pin(asking)));
                     self.pending.push(Pending { part, way, since: now });
                 }
                 Err(_) => self.bindings(Arc::default(), subject, now),
@@ -313,19 +313,19 @@ impl Drop for Candidates {
 
 impl Subject {
     /// Asks for the addresses of a family.
-    fn question(&self, family: Family) -> Result<Way, NoAnswer> {
+    fn question(&self, family: Family) -> Result<PendingQuery, NoAnswer> {
         match &self.means.addresses {
             Source::System(resolver) => {
                 let ticket = resolver.ask(&self.name, family)?;
                 let (patience, awake) =
                     (self.means.reactor.sleep(PATIENCE), self.means.reactor.wake_interest());
                 let waiting = Waiting { resolver: resolver.clone(), patience, _awake: awake };
-                Ok(Way::Thread(ticket, waiting))
+                Ok(PendingQuery::Thread(ticket, waiting))
             }
             Source::Servers(servers) => {
                 let name = Name::parse(&self.name).map_err(|_| NoAnswer)?;
                 let question = Question { name, kind: family.kind() };
-                Ok(Way::Servers(servers.ask(question, !self.name.ends_with('.'))))
+                Ok(PendingQuery::Servers(servers.ask(question, !self.name.ends_with('.'))))
             }
         }
     }
@@ -342,12 +342,14 @@ impl Subject {
     }
 }
 
-impl Way {
+impl PendingQuery {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Came, NoAnswer>> {
         match self {
-            Way::Servers(asked) => asked.as_mut().poll(cx).map_ok(Came::of),
-            Way::Services(asked) => asked.as_mut().poll(cx).map_ok(|(list, ttl)| Came::Services(list, ttl)),
-            Way::Thread(ticket, waiting) => {
+            PendingQuery::Servers(asked) => asked.as_mut().poll(cx).map_ok(Came::of),
+            PendingQuery::Services(asked) => {
+                asked.as_mut().poll(cx).map_ok(|(list, ttl)| Came::Services(list, ttl))
+            }
+            PendingQuery::Thread(ticket, waiting) => {
                 if Pin::new(&mut waiting.patience).poll(cx).is_ready() {
                     waiting.resolver.hurry();
                     waiting.patience.reset_after(PATIENCE);
