@@ -71,7 +71,7 @@ struct Subject {
 }
 
 /// The answer to a query, from any source, and its validity.
-enum Came {
+enum QueryAnswer {
     Addresses(Arc<Vec<Found>>, Option<Duration>),
     Services(Vec<Binding>, Option<Duration>),
 }
@@ -261,17 +261,17 @@ impl Candidates {
     }
 
     /// Stores an answer and returns it. A failed query is only returned.
-    fn take(&mut self, pending: Pending, came: Result<Came, NoAnswer>, subject: &Subject) {
+    fn take(&mut self, pending: Pending, came: Result<QueryAnswer, NoAnswer>, subject: &Subject) {
         let (means, options, now) = (&subject.means, &subject.options, subject.means.reactor.now());
         let at = (subject.name.as_str(), subject.port);
         match (pending.part, came) {
-            (Part::Addresses(family), Ok(Came::Addresses(found, ttl))) => {
+            (Part::Addresses(family), Ok(QueryAnswer::Addresses(found, ttl))) => {
                 let list = with_port(&found, family, subject.port, options.scope_id);
                 let list = means.cached(|cache| cache.remember(at, family, (list, ttl), options, now));
                 self.addresses(family, &list, now);
             }
             (Part::Addresses(family), _) => self.addresses(family, &[], now),
-            (Part::Services, Ok(Came::Services(list, ttl))) => {
+            (Part::Services, Ok(QueryAnswer::Services(list, ttl))) => {
                 means.heard_of_services();
                 let list = means.cached(|cache| cache.remember_services(at, (list, ttl), options, now));
                 self.bindings(list, subject, now);
@@ -343,11 +343,11 @@ impl Subject {
 }
 
 impl PendingQuery {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Came, NoAnswer>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<QueryAnswer, NoAnswer>> {
         match self {
-            PendingQuery::Servers(asked) => asked.as_mut().poll(cx).map_ok(Came::of),
+            PendingQuery::Servers(asked) => asked.as_mut().poll(cx).map_ok(QueryAnswer::of),
             PendingQuery::Services(asked) => {
-                asked.as_mut().poll(cx).map_ok(|(list, ttl)| Came::Services(list, ttl))
+                asked.as_mut().poll(cx).map_ok(|(list, ttl)| QueryAnswer::Services(list, ttl))
             }
             PendingQuery::Thread(ticket, waiting) => {
                 if Pin::new(&mut waiting.patience).poll(cx).is_ready() {
@@ -355,16 +355,16 @@ impl PendingQuery {
                     waiting.patience.reset_after(PATIENCE);
                     let _ = Pin::new(&mut waiting.patience).poll(cx);
                 }
-                ticket.poll(cx).map_ok(|found| Came::Addresses(found, None))
+                ticket.poll(cx).map_ok(|found| QueryAnswer::Addresses(found, None))
             }
         }
     }
 }
 
-impl Came {
-    fn of(answer: Answer) -> Came {
+impl QueryAnswer {
+    fn of(answer: Answer) -> QueryAnswer {
         let ttl = answer.ttl.map(|seconds| Duration::from_secs(seconds.into()));
-        Came::Addresses(Arc::new(answer.addresses.iter().map(|ip| (*ip, 0)).collect()), ttl)
+        QueryAnswer::Addresses(Arc::new(answer.addresses.iter().map(|ip| (*ip, 0)).collect()), ttl)
     }
 }
 
