@@ -43,12 +43,12 @@ enum Entry {
 /// The answers for each family, and for services.
 #[derive(Clone, Default)]
 pub(super) struct Parts {
-    addresses: [Option<Known<SocketAddr>>; 2],
-    pub services: Option<Known<Binding>>,
+    addresses: [Option<CachedAnswer<SocketAddr>>; 2],
+    pub services: Option<CachedAnswer<Binding>>,
 }
 
 /// The answer to one query.
-pub(super) struct Known<T> {
+pub(super) struct CachedAnswer<T> {
     /// Empty: a negative answer. `None`: the query was sent, and nobody waited for the answer.
     pub list: Option<Arc<[T]>>,
     /// The time of the answer.
@@ -57,9 +57,9 @@ pub(super) struct Known<T> {
     ttl: Option<Duration>,
 }
 
-impl<T> Clone for Known<T> {
-    fn clone(&self) -> Known<T> {
-        Known { list: self.list.clone(), ..*self }
+impl<T> Clone for CachedAnswer<T> {
+    fn clone(&self) -> CachedAnswer<T> {
+        CachedAnswer { list: self.list.clone(), ..*self }
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) enum Kept {
 }
 
 impl Parts {
-    pub(super) fn of(&self, family: Family) -> Option<&Known<SocketAddr>> {
+    pub(super) fn of(&self, family: Family) -> Option<&CachedAnswer<SocketAddr>> {
         self.addresses[family as usize].as_ref()
     }
 }
@@ -140,7 +140,7 @@ impl ResolveCache {
             shuffle(&mut list);
         }
         let list: Arc<[SocketAddr]> = list.into();
-        let known = Known { list: Some(list.clone()), at: now, ttl };
+        let known = CachedAnswer { list: Some(list.clone()), at: now, ttl };
         self.keep(at, options, now, |parts| parts.addresses[family as usize] = Some(known));
         list
     }
@@ -154,7 +154,7 @@ impl ResolveCache {
         now: Instant,
     ) -> Arc<[Binding]> {
         let list: Arc<[Binding]> = list.into();
-        let known = Known { list: Some(list.clone()), at: now, ttl };
+        let known = CachedAnswer { list: Some(list.clone()), at: now, ttl };
         self.keep(at, options, now, |parts| parts.services = Some(known));
         list
     }
@@ -163,10 +163,14 @@ impl ResolveCache {
     pub(super) fn note_asked(&self, at: (&str, u16), part: Part, options: &ResolveOptions, now: Instant) {
         self.keep(at, options, now, |parts| match part {
             Part::Addresses(family) => {
-                parts.addresses[family as usize].get_or_insert(Known { list: None, at: now, ttl: None });
+                parts.addresses[family as usize].get_or_insert(CachedAnswer {
+                    list: None,
+                    at: now,
+                    ttl: None,
+                });
             }
             Part::Services => {
-                parts.services.get_or_insert(Known { list: None, at: now, ttl: None });
+                parts.services.get_or_insert(CachedAnswer { list: None, at: now, ttl: None });
             }
         });
     }
@@ -284,7 +288,7 @@ impl Parts {
     }
 }
 
-impl<T> Known<T> {
+impl<T> CachedAnswer<T> {
     /// Returns whether the entry is stale. Negative answers age twice as fast, as in curl. A shorter TTL of
     /// the name server counts; an unlimited cache time overrides it.
     fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {
