@@ -67,7 +67,7 @@ impl<T> Clone for CachedAnswer<T> {
 pub(super) type Lasting<T> = (Vec<T>, Option<Duration>);
 
 /// The cached state of a name.
-pub(super) enum Kept {
+pub(super) enum CachedName {
     Pinned(Arc<Addresses>),
     Parts(Parts),
 }
@@ -108,22 +108,26 @@ impl ResolveCache {
     }
 
     /// Returns the cached answers for a name that are not stale.
-    pub(super) fn find(&self, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> Kept {
+    pub(super) fn find(&self, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> CachedName {
         let mut table = self.table();
         match table.get(name, port, options.wildcards) {
             Some(Entry::Pinned(addresses, made)) if !is_old(made, options.ttl, now) => {
                 let admitted = admitted(addresses, options.ip_version);
-                Kept::Pinned(if options.shuffle && made.is_none() { shuffled(&admitted) } else { admitted })
+                CachedName::Pinned(if options.shuffle && made.is_none() {
+                    shuffled(&admitted)
+                } else {
+                    admitted
+                })
             }
             Some(Entry::Parts(mut parts)) => {
                 parts.forget_stale(options.ttl, now);
-                Kept::Parts(parts)
+                CachedName::Parts(parts)
             }
             Some(Entry::Pinned(..)) => {
                 table.remove(name, port);
-                Kept::Parts(Parts::default())
+                CachedName::Parts(Parts::default())
             }
-            None => Kept::Parts(Parts::default()),
+            None => CachedName::Parts(Parts::default()),
         }
     }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use runtime::{Sleep, WakeGuard};
 use wire::dns::{Answer, Binding, Name, Question};
 
-use super::cache::{Kept, Lasting, Parts};
+use super::cache::{CachedName, Lasting, Parts};
 use super::candidate::{Answered, Part};
 use super::family::{Family, Found, NoAnswer};
 use super::lookup::{PATIENCE, Resolver, Ticket};
@@ -108,11 +108,11 @@ impl Candidates {
         let (name, now) = (written.to_ascii_lowercase(), means.reactor.now());
         let numbers = at_once(&name, port, options);
         let parts = match means.cached(|cache| cache.find(&name, port, options, now)) {
-            Kept::Pinned(addresses) if addresses.list.is_empty() && numbers.is_none() => {
+            CachedName::Pinned(addresses) if addresses.list.is_empty() && numbers.is_none() => {
                 return Err(unresolved(written, options));
             }
-            Kept::Pinned(addresses) => return Ok(Candidates::known(&addresses.list, now)),
-            Kept::Parts(parts) => parts,
+            CachedName::Pinned(addresses) => return Ok(Candidates::known(&addresses.list, now)),
+            CachedName::Parts(parts) => parts,
         };
         let subject = Subject { means: means.clone(), name, port, options: options.clone() };
         if let Some(list) = numbers {
