@@ -39,7 +39,7 @@ pub struct Fault {
 
 /// The bytes forwarded on a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Talk {
+pub struct Recording {
     pub client: Vec<u8>,
     pub server: Vec<u8>,
 }
@@ -55,7 +55,7 @@ struct Shared {
     target: SocketAddr,
     plan: Mutex<Plan>,
     /// Of the first connection under the present plan.
-    talk: Mutex<Option<Talk>>,
+    talk: Mutex<Option<Recording>>,
     /// The relays of FTP's data connections under the present plan.
     data: Mutex<Vec<Cutter>>,
 }
@@ -113,12 +113,12 @@ impl Cutter {
     }
 
     /// Returns the bytes of the first connection since [`Cutter::set`].
-    pub fn talk(&self) -> Talk {
+    pub fn talk(&self) -> Recording {
         self.shared.talk.lock().expect("never poisoned").clone().unwrap_or_default()
     }
 
     /// Returns the bytes of the first data connection.
-    pub fn data_talk(&self) -> Talk {
+    pub fn data_talk(&self) -> Recording {
         self.shared.data.lock().expect("never poisoned").first().map(Cutter::talk).unwrap_or_default()
     }
 

@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
 use testkit::body::{fnv1a, pattern};
-use testkit::cutter::{Cut, Cutter, Fault, Plan, Side, Talk};
+use testkit::cutter::{Cut, Cutter, Fault, Plan, Recording, Side};
 use testkit::frames::{FramePeer, Talk as Talking};
 use testkit::ftp::{Config, FtpServer};
 use testkit::launch::{Http2Kind, Http2Server, SSH_USER, Sshd};
@@ -197,7 +197,7 @@ struct Trial<'a> {
     cutter: Cutter,
     client: Client,
     /// The bytes of an uncut run.
-    whole: [Talk; 2],
+    whole: [Recording; 2],
     faults: Vec<String>,
     /// Code by code, for who wants to see them (`CUTS_SHOW`).
     told: Vec<(String, i32, usize, usize)>,
@@ -276,7 +276,7 @@ impl Trial<'_> {
         connection: Connection,
         fault: Fault,
         answer: &Answer,
-        passed: &[Talk; 2],
+        passed: &[Recording; 2],
     ) -> Result<(), &'static str> {
         let begun = self.conversation.body.get(..answer.bytes).ok_or("more came than there is")?;
         if answer.sum != format!("{:016x}", fnv1a(begun)) {
@@ -315,7 +315,7 @@ impl Trial<'_> {
         }
     }
 
-    fn is_whole(&self, answer: &Answer, passed: &[Talk; 2]) -> bool {
+    fn is_whole(&self, answer: &Answer, passed: &[Recording; 2]) -> bool {
         let taken = self.conversation.taken.is_none_or(|(had, said)| {
             let heard = match &self.conversation.heard {
                 Some(heard) => holds(&heard(), had),
