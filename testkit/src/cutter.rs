@@ -31,7 +31,7 @@ pub enum Cut {
 
 /// After how many bytes a conversation is cut, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct CutPoint {
     pub side: Side,
     pub after: usize,
     pub cut: Cut,
@@ -63,9 +63,9 @@ struct Shared {
 /// The treatment of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    pub cut: Option<Fault>,
+    pub cut: Option<CutPoint>,
     /// The connections that the server names in replies to EPSV: each gets a relay, which does this.
-    pub data: Option<Option<Fault>>,
+    pub data: Option<Option<CutPoint>>,
 }
 
 impl Cutter {
@@ -100,7 +100,7 @@ impl Cutter {
     /// Forwards `length` bytes of the server on each connection; then both sides see the end.
     pub fn start(target: SocketAddr, length: usize) -> Cutter {
         let cutter = Cutter::open(target);
-        let fault = Fault { side: Side::Server, after: length, cut: Cut::Finish };
+        let fault = CutPoint { side: Side::Server, after: length, cut: Cut::Finish };
         cutter.set(Plan { cut: Some(fault), data: None });
         cutter
     }

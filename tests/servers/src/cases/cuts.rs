@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
 use testkit::body::{fnv1a, pattern};
-use testkit::cutter::{Cut, Cutter, Fault, Plan, Recording, Side};
+use testkit::cutter::{Cut, CutPoint, Cutter, Plan, Recording, Side};
 use testkit::frames::{FramePeer, Talk as Talking};
 use testkit::ftp::{Config, FtpServer};
 use testkit::launch::{Http2Kind, Http2Server, SSH_USER, Sshd};
@@ -227,7 +227,7 @@ fn cut_everywhere(run: &Context, conversation: &Conversation, all: bool) {
                     }
                     let ways = if all { WAYS.len() } else { 1 };
                     for _ in 0..ways {
-                        trial.once(connection, Fault { side, after, cut }, WAYS[turn % WAYS.len()]);
+                        trial.once(connection, CutPoint { side, after, cut }, WAYS[turn % WAYS.len()]);
                         turn += 1;
                     }
                     turn += usize::from(all);
@@ -246,7 +246,7 @@ fn cut_everywhere(run: &Context, conversation: &Conversation, all: bool) {
 }
 
 impl Trial<'_> {
-    fn once(&mut self, connection: Connection, fault: Fault, way: &str) {
+    fn once(&mut self, connection: Connection, fault: CutPoint, way: &str) {
         let data = self.conversation.has_data.then_some(None);
         self.cutter.set(match connection {
             Connection::Control => Plan { cut: Some(fault), data },
@@ -274,7 +274,7 @@ impl Trial<'_> {
     fn judge(
         &self,
         connection: Connection,
-        fault: Fault,
+        fault: CutPoint,
         answer: &Answer,
         passed: &[Recording; 2],
     ) -> Result<(), &'static str> {
