@@ -29,14 +29,21 @@ use crate::prepro::Variables;
 use stage::{Door, Hall};
 use wire::Conn;
 
-pub use stage::Stage;
+pub use stage::CaseContext;
 
 /// One server's behaviour on a connection. Returning closes it.
 pub trait Peer: Send + Sync {
-    fn serve(&self, conn: &mut Conn, stage: &Stage);
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext);
 
     /// One datagram, for servers that are reached over UDP.
-    fn datagram(&self, _socket: &UdpSocket, _packet: &[u8], _from: std::net::SocketAddr, _stage: &Stage) {}
+    fn datagram(
+        &self,
+        _socket: &UdpSocket,
+        _packet: &[u8],
+        _from: std::net::SocketAddr,
+        _stage: &CaseContext,
+    ) {
+    }
 }
 
 #[derive(PartialEq, Eq)]
