@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::features::Features;
 use crate::format::{Part, Script};
-use crate::peers::stage::{Hall, Open};
+use crate::peers::case_context::{Hall, Open};
 use crate::peers::{self, CaseContext, ssh, tls};
 use crate::prepro::{self, Variables};
 use crate::{known, verify};

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use super::Peer;
-use super::stage::CaseContext;
+use super::case_context::CaseContext;
 use super::wire::Conn;
 
 /// Types that have a name here, with their numbers.

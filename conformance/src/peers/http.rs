@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::stage::Sink;
+use super::case_context::Sink;
 use super::wire::{Conn, Got};
 use super::{CaseContext, Peer, tunnel};
 use crate::prepro::find;

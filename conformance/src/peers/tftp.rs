@@ -7,7 +7,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::stage::CaseContext;
+use super::case_context::CaseContext;
 use super::wire::{Conn, is_timeout};
 use super::{Peer, dialogue};
 use crate::newlines;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::stage::CaseContext;
+use super::case_context::CaseContext;
 
 const SLICE: Duration = Duration::from_millis(50);
 
