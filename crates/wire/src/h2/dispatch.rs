@@ -5,7 +5,7 @@ use super::frame::{self, Header, Priority, flag, kind, number, whole_number};
 use super::receive::Told;
 use super::session::Session;
 use super::stream::StreamId;
-use super::streams::{Place, Reset};
+use super::streams::{Reset, StreamState};
 
 /// How many answers may wait for a peer that does not read them.
 const ANSWERS: u32 = 1000;
@@ -60,7 +60,7 @@ impl Session {
         };
         if let Some((code, why)) = wrong {
             match self.streams.place(header.stream) {
-                Place::Live(id) => self.stream_error(id, code, why),
+                StreamState::Live(id) => self.stream_error(id, code, why),
                 _ => return Err(Failure::new(code, why)),
             }
         }
@@ -76,8 +76,8 @@ impl Session {
         }
         self.bear()?;
         match self.streams.place(header.stream) {
-            Place::Live(id) => Ok(Some(self.reset_there(id, ErrorCode(whole_number(payload, 0))))),
-            Place::Idle => Err(Failure::protocol("RST_STREAM on an idle stream")),
+            StreamState::Live(id) => Ok(Some(self.reset_there(id, ErrorCode(whole_number(payload, 0))))),
+            StreamState::Idle => Err(Failure::protocol("RST_STREAM on an idle stream")),
             _ => Ok(None),
         }
     }
@@ -187,8 +187,8 @@ impl Session {
             return self.connection_window(increment).map(|()| None);
         }
         match self.streams.place(header.stream) {
-            Place::Live(id) => self.stream_window(id, increment)?,
-            Place::Idle => return Err(Failure::protocol("WINDOW_UPDATE on an idle stream")),
+            StreamState::Live(id) => self.stream_window(id, increment)?,
+            StreamState::Idle => return Err(Failure::protocol("WINDOW_UPDATE on an idle stream")),
             _ => self.bear()?,
         }
         Ok(None)

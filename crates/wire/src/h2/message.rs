@@ -8,7 +8,7 @@ use super::hpack::Fit;
 use super::receive::{Block, Told};
 use super::session::Session;
 use super::stream::{Fate, Remote, Stream, StreamId, Upload};
-use super::streams::{Place, Reset};
+use super::streams::{Reset, StreamState};
 use super::window::{ReceiveWindow, SendWindow};
 
 /// Most frames of a block: HEADERS and eight CONTINUATIONs. More are an attack (CVE-2024-28182); nghttp2 has
@@ -101,11 +101,11 @@ impl Session {
             return self.promised(header.stream, promised, fit);
         }
         match self.streams.place(header.stream) {
-            Place::Live(id) => self.message(id, header.has(flag::END_STREAM), fit),
-            Place::ResetHere => self.bear().map(|()| None),
-            Place::ResetThere => self.late(header.stream),
-            Place::Closed => Err(Failure::new(ErrorCode::STREAM_CLOSED, "HEADERS on a closed stream")),
-            Place::Idle => Err(Failure::protocol("HEADERS on an idle stream")),
+            StreamState::Live(id) => self.message(id, header.has(flag::END_STREAM), fit),
+            StreamState::ResetHere => self.bear().map(|()| None),
+            StreamState::ResetThere => self.late(header.stream),
+            StreamState::Closed => Err(Failure::new(ErrorCode::STREAM_CLOSED, "HEADERS on a closed stream")),
+            StreamState::Idle => Err(Failure::protocol("HEADERS on an idle stream")),
         }
     }
 
@@ -168,8 +168,8 @@ impl Session {
     fn promised(&mut self, parent: u32, promised: u32, fit: Fit) -> Result<Option<Told>, Failure> {
         self.bear()?;
         let parent = match self.streams.place(parent) {
-            Place::Live(parent) => Some(parent),
-            Place::ResetHere => None,
+            StreamState::Live(parent) => Some(parent),
+            StreamState::ResetHere => None,
             _ => return Err(Failure::protocol("PUSH_PROMISE on a stream that is not open")),
         };
         if parent.and_then(|id| self.streams.peek(id)).is_some_and(|stream| stream.remote == Remote::Ended) {

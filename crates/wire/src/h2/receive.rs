@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::frame::{HEADER, Header, USUAL_PAYLOAD, flag, kind};
 use super::session::Session;
 use super::stream::{Fate, Remote, StreamId};
-use super::streams::{Place, Reset};
+use super::streams::{Reset, StreamState};
 
 /// An event in the peer's bytes.
 #[derive(Debug)]
@@ -238,11 +238,13 @@ impl Session {
             self.bear()?;
         }
         let id = match place {
-            Place::Live(id) => self.admit_data(id, header.length),
-            Place::ResetHere if self.streams.count_late(header.stream, header.length) => None,
-            Place::ResetHere | Place::ResetThere => self.late(header.stream)?,
-            Place::Closed => return Err(Failure::new(ErrorCode::STREAM_CLOSED, "DATA on a closed stream")),
-            Place::Idle => return Err(Failure::protocol("DATA on an idle stream")),
+            StreamState::Live(id) => self.admit_data(id, header.length),
+            StreamState::ResetHere if self.streams.count_late(header.stream, header.length) => None,
+            StreamState::ResetHere | StreamState::ResetThere => self.late(header.stream)?,
+            StreamState::Closed => {
+                return Err(Failure::new(ErrorCode::STREAM_CLOSED, "DATA on a closed stream"));
+            }
+            StreamState::Idle => return Err(Failure::protocol("DATA on an idle stream")),
         };
         let padding = if header.has(flag::PADDED) { Padding::Untold } else { Padding::Told(0) };
         self.reading = Reading::Data { id, left: header.length, padding, end };
