@@ -384,8 +384,7 @@ impl Multi {
         self.0.streams.apart.set(!on);
     }
 
-    /// Sets the function that decides about server pushes; without one, pushes are disabled
-    /// (CURLMOPT_PUSHFUNCTION).
+    /// Sets the function for server pushes; without one they are disabled (CURLMOPT_PUSHFUNCTION).
     pub fn set_push(&self, function: Option<PushFunction>) {
         let before = self.0.streams.push.replace(function);
         drop(before);
