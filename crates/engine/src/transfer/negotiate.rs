@@ -1,10 +1,9 @@
-//! Negotiate (RFC 4559): the conversation on one connection with a server or proxy. [`Negotiate`] decides the
-//! next step and holds the security context; `speak` makes the next token on a helper thread, because it may
-//! ask a key distribution centre. `transfer::auth` decides which requests carry a token.
+//! Negotiate (RFC 4559): the conversation of one connection with one side, server or proxy. [`Negotiate`] says what
+//! comes next and holds the security context, `speak` has it make its next token on a helper thread, for it may ask a key
+//! distribution centre. Which requests carry a token is `transfer::auth`'s matter.
 //!
-//! As in curl, a context from a single round authenticates one request, and the next one on the same
-//! connection needs a new context; after several rounds the connection itself is authenticated.
-//! `Persistent-Auth` overrides both.
+//! As in curl: a context that came about in a single round proves one request, and the next one on the same connection
+//! brings a new one; after several rounds the connection itself counts as authenticated. `Persistent-Auth` overrules both.
 
 use gss::{Context, Delegation, Mechanism, Step};
 use net::connection_key::TicketTerms;
@@ -16,15 +15,15 @@ use super::proxy::Proxy;
 use super::secret::Role;
 use super::{Connector, Handles};
 
-/// The progress of the conversation.
+/// How far the conversation has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// Nothing was sent yet.
+    /// Nothing was said yet.
     #[default]
     Idle,
-    /// The next request has a token.
+    /// The next request has something to say.
     Ready,
-    /// The token was sent; the reply decides.
+    /// It was said; the reply will tell.
     Answered,
     /// A reply did not ask again.
     Established,
@@ -34,13 +33,13 @@ enum Stage {
 pub struct Negotiate<C = Context> {
     stage: Stage,
     context: Option<C>,
-    /// Whether our part of the context is done.
+    /// Our part of the context is done.
     complete: bool,
     token: Vec<u8>,
-    /// Whether the last reply had a token for us.
+    /// The reply before had a token for us.
     heard: bool,
     several_rounds: bool,
-    /// The value of `Persistent-Auth`.
+    /// `Persistent-Auth`.
     persists: Option<bool>,
 }
 
@@ -58,22 +57,22 @@ impl<C> Default for Negotiate<C> {
     }
 }
 
-/// The consequence of a challenge.
+/// What a challenge leads to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Challenged<C> {
-    /// A refusal that ends the conversation.
+    /// A refusal: there is nothing more to say.
     Refused,
-    /// A step of this context, or of a new one, with the received token.
+    /// A step of this context, or of a new one, with the token that has come.
     Step(Option<C>, Option<Vec<u8>>),
 }
 
 impl<C> Negotiate<C> {
-    /// Returns whether anything was sent on this connection.
+    /// Whether anything has been said on this connection.
     pub fn begun(&self) -> bool {
         self.stage != Stage::Idle
     }
 
-    /// Returns whether the next request must begin a context.
+    /// Whether the next request has to begin a context.
     pub fn must_begin(&mut self) -> bool {
         self.several_rounds |= self.stage == Stage::Ready && self.heard;
         self.heard = false;
@@ -83,7 +82,7 @@ impl<C> Negotiate<C> {
         self.stage == Stage::Idle
     }
 
-    /// Processes the challenge of a 401 or 407; its token is empty if the server only names the scheme.
+    /// What follows from the challenge of a 401 or 407; its token is empty when the server only names the scheme.
     pub fn challenged(&mut self, token: &[u8]) -> Challenged<C> {
         let stage = self.stage;
         if token.is_empty() {
@@ -95,19 +94,19 @@ impl<C> Negotiate<C> {
         }
         let decoded = wire::base64::decode(token).filter(|token| !token.is_empty());
         let (Some(decoded), false) = (decoded, self.complete) else {
-            // A token after the end of the conversation is a refusal.
+            // What is done and is asked again has been refused.
             *self = Negotiate::default();
             return Challenged::Refused;
         };
         self.heard = true;
         match self.context.take() {
             Some(context) => Challenged::Step(Some(context), Some(decoded)),
-            // No conversation was begun that this would continue.
+            // Nobody has begun what this would continue.
             None => Challenged::Step(None, None),
         }
     }
 
-    /// Records a step of the context. Returns false for one without a token, which is useless.
+    /// The context has made a step. False when it has nothing to say, which is of no use.
     pub fn stepped(&mut self, context: C, step: Step) -> bool {
         if step.token().is_empty() {
             *self = Negotiate::default();
@@ -119,12 +118,12 @@ impl<C> Negotiate<C> {
         true
     }
 
-    /// Returns whether the next request has a token.
+    /// Whether a request can answer.
     pub fn is_ready(&self) -> bool {
         self.stage == Stage::Ready
     }
 
-    /// Returns the token for this request, in base64.
+    /// What this request says, in base64.
     pub fn answer(&mut self) -> Option<String> {
         if self.stage != Stage::Ready {
             return None;
@@ -133,31 +132,31 @@ impl<C> Negotiate<C> {
         Some(wire::base64::encode(&std::mem::take(&mut self.token)))
     }
 
-    /// Records a final reply that is not a refusal.
+    /// A final reply has come that did not refuse.
     pub fn accepted(&mut self) {
         if self.stage == Stage::Answered {
             self.stage = Stage::Established;
         }
     }
 
-    /// Records the value of `Persistent-Auth` in a reply.
+    /// A reply said `Persistent-Auth`.
     pub fn told_to_persist(&mut self, persists: bool) {
         self.persists = Some(persists);
     }
 }
 
-/// The peer of a security context.
+/// Whom a context is made with.
 pub struct Whom {
-    /// The peer's role.
+    /// As whom we are spoken to.
     pub role: Role,
-    /// Its host name.
+    /// Its name.
     pub host: String,
-    /// The binding to the TLS channel (RFC 5929), if there is one.
+    /// What tells the TLS channel from others (RFC 5929), when there is one.
     pub channel: Option<Vec<u8>>,
 }
 
-/// Makes the next token of the context, or the first one of a new context. Returns false if there is none,
-/// with the reason in the log.
+/// Lets the context make its next token, or the first one of a new context. False when there is none; the reason has
+/// been told.
 pub async fn speak(
     t: &Connector,
     whom: Whom,
@@ -205,7 +204,7 @@ pub async fn speak(
     }
 }
 
-/// Processes a reply, with its challenges if it is a refusal, and replies to them with the context.
+/// A reply has come: its challenges when it refuses. What they say to the context is answered.
 pub async fn listen(
     t: &Connector,
     whom: Whom,
@@ -226,7 +225,7 @@ pub async fn listen(
 }
 
 impl Proxy {
-    /// Makes the Negotiate token for the next request to this proxy.
+    /// Before a request to this proxy: Negotiate makes the token that it will carry.
     pub async fn prepare(&self, t: &Connector, negotiate: &mut Negotiate) {
         let memory = || t.auth.borrow_mut();
         if !memory().proxy.wants(Scheme::Negotiate) {
@@ -242,7 +241,7 @@ impl Proxy {
         }
     }
 
-    /// The proxy as the peer of a security context.
+    /// The proxy, as whom a security context is made with.
     pub fn whom(&self) -> Whom {
         Whom { role: Role::Proxy, host: self.host.clone(), channel: None }
     }
@@ -257,7 +256,7 @@ pub fn service(t: &Handles, role: Role) -> String {
     t.easy.settings.borrow().string(option).unwrap_or_else(|| "HTTP".to_owned())
 }
 
-/// Whether the peer may act in the user's name.
+/// Whether who we speak to may act in our name.
 pub fn delegation(t: &Handles) -> Delegation {
     let wanted = t.long(O::GssapiDelegation);
     if wanted & CURLGSSAPI_DELEGATION_FLAG != 0 {
@@ -269,14 +268,14 @@ pub fn delegation(t: &Handles) -> Delegation {
     }
 }
 
-/// Returns the terms that select the ticket, as part of a connection key.
+/// Returns what decides which ticket is used, as part of a connection key.
 pub fn ticket_terms(t: &Handles, role: Role) -> TicketTerms {
     ticket_terms_for(t, service(t, role))
 }
 
-/// Returns the name of the user of this process's Kerberos tickets. A transfer looks it up once.
+/// Returns the name of the user whom the Kerberos tickets of this process belong to. A transfer looks once.
 ///
-/// A helper thread asks the library, which may query a key distribution centre (a client's keytab).
+/// A helper thread asks the library, which may speak to a key distribution centre (a client's keytab).
 pub async fn find_ticket_user(t: &Connector) -> Option<String> {
     let known = t.ticket_user.borrow().clone();
     if let Some(user) = known {
@@ -288,7 +287,7 @@ pub async fn find_ticket_user(t: &Connector) -> Option<String> {
     user
 }
 
-/// Returns the terms of the ticket for the server, with the user that it belongs to.
+/// Returns the terms of the ticket that the server is shown, with the user whom it belongs to.
 pub fn server_ticket(t: &Connector) -> TicketTerms {
     TicketTerms { user: t.ticket_user.borrow().clone().flatten(), ..ticket_terms(t, Role::Server) }
 }
@@ -341,7 +340,7 @@ mod tests {
         negotiate.accepted();
         assert!(!negotiate.must_begin());
         assert_eq!(negotiate.answer(), None, "nothing more is said");
-        // Until the server sends a new challenge.
+        // Until the server wants to know it again.
         assert_eq!(negotiate.challenged(b""), Challenged::Step(None, None));
         assert!(!negotiate.begun());
     }
