@@ -513,6 +513,4 @@ mod later_tests;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
-mod stapling_tests;
-#[cfg(test)]
 mod tests;

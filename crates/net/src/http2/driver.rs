@@ -31,7 +31,7 @@ pub struct Driver {
     unheard: Option<Lost>,
 }
 
-/// The state after the last stream.
+/// What remains when no stream is left.
 pub type Rested = session::Rested<Parked>;
 
 impl Driver {

@@ -27,7 +27,7 @@ pub struct Driver {
     buffer: Buffer,
 }
 
-/// The state after the last stream.
+/// What remains when no stream is left.
 pub type Rested = session::Rested<Parked>;
 
 impl Http3 {

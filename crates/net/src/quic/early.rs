@@ -9,14 +9,14 @@ const MOST: usize = 64 * 1024;
 
 /// The early data of all streams.
 pub struct Early {
-    streams: Vec<EarlyStream>,
+    streams: Vec<Said>,
     /// Still to be said, at most.
     room: usize,
     refused: bool,
 }
 
 /// On one stream.
-struct EarlyStream {
+struct Said {
     stream: StreamId,
     bytes: Vec<u8>,
     /// Up to here it has been said again.
@@ -26,7 +26,7 @@ struct EarlyStream {
     stopped: Option<VarInt>,
 }
 
-impl EarlyStream {
+impl Said {
     /// Continues to send the data again, as far as there is room.
     fn go_on(&mut self, connection: &mut Connection) {
         let mut stream = connection.send_stream(self.stream);
@@ -49,14 +49,13 @@ impl Early {
     }
 
     pub fn opened(&mut self, stream: StreamId) {
-        let said =
-            EarlyStream { stream, bytes: Vec::new(), again: 0, finished: false, reset: None, stopped: None };
+        let said = Said { stream, bytes: Vec::new(), again: 0, finished: false, reset: None, stopped: None };
         if !self.refused {
             self.streams.push(said);
         }
     }
 
-    fn of(&mut self, stream: StreamId) -> Option<&mut EarlyStream> {
+    fn of(&mut self, stream: StreamId) -> Option<&mut Said> {
         self.streams.iter_mut().find(|said| said.stream == stream)
     }
 

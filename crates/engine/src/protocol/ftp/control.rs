@@ -1,5 +1,5 @@
-//! The control connection: greeting, TLS, login, working directory, and the commands that an application
-//! adds. The state of a kept connection spares the next transfer those commands.
+//! The control connection: greeting, TLS, login, working directory, and the commands that an
+//! application adds. What a kept connection remembers spares the next transfer those commands.
 
 use std::time::{Duration, Instant};
 
@@ -23,25 +23,25 @@ use crate::transfer::login::ANONYMOUS;
 use crate::transfer::route::plan::Plan;
 use crate::transfer::starttls;
 
-/// Time limit for the end of TLS.
+/// How long the end of TLS may take.
 const CCC_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time limit for the login on one more connection if another one could be used.
+/// How long the login on one more connection may take where there is another that could do.
 const ONE_MORE_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The control connection of one transfer.
 pub struct Control {
-    /// The dialogue on it.
+    /// Its lines.
     pub dialogue: Dialogue,
-    /// Its state for the next transfer.
+    /// What it remembers.
     pub session: Session,
-    /// The plan, for data connections to the server.
+    /// The way to the server, for data connections.
     pub plan: Box<Plan>,
-    /// A reply that arrived while the server was to connect.
+    /// A reply that came while the server was to connect.
     pub early: Option<Reply>,
-    /// Whether commands would not be understood any more: not even QUIT is sent.
+    /// No command would be understood any more: not even QUIT is said.
     pub lost: bool,
-    /// Whether the data is complete, and the server has had time for its reply.
+    /// The data is through, and the server has had its word.
     ended: bool,
 }
 
@@ -52,7 +52,7 @@ fn own_plan(t: &Transfer) -> Result<Box<Plan>> {
 }
 
 impl Control {
-    /// Returns a logged-in control connection: a kept one, or a new one.
+    /// A logged-in control connection: a kept one, or a new one.
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Box<Control>> {
         check_login(t)?;
         let plan = own_plan(t)?;
@@ -68,13 +68,13 @@ impl Control {
             }
         }
         match boxed(|| Control::on_connection(t, plan.clone(), fresh)).await {
-            // It was closed after the pair of commands that tests pipelining.
+            // It closed on the pair that was to prove how it reads.
             Err(e) if e.retry().is_allowed() => boxed(|| Control::on_connection(t, plan, true)).await,
             opened => opened,
         }
     }
 
-    /// Allocates it on the heap, outside the frames of the futures that hold it.
+    /// Returns it on the heap, apart from the frames of the futures that hold it.
     #[inline(never)]
     fn new(dialogue: Dialogue, session: Session, plan: Box<Plan>) -> Box<Control> {
         Box::new(Control { dialogue, session, plan, early: None, lost: false, ended: false })
@@ -98,7 +98,7 @@ impl Control {
         Ok(control)
     }
 
-    /// Returns the connection to the pool if it is in step, and closes it otherwise.
+    /// Back to the pool when it is in step, closed otherwise.
     pub fn end(mut self, t: &Transfer, failure: Option<Code>) {
         let harmless = !self.lost && (self.ended || failure.is_none_or(decide::body::is_harmless));
         let keep = harmless && self.can_be_kept() && !self.has_used_its_tickets() && !t.on(O::ForbidReuse);
@@ -114,16 +114,14 @@ impl Control {
         }
     }
 
-    /// Returns the TLS sessions that data connections resume: some servers require a session of the control
-    /// connection.
+    /// The TLS sessions that data connections resume: some servers insist that it is one of the control connection's.
     pub fn sessions(&self) -> Option<net::SessionStore> {
         let of_filter = || self.dialogue.about().tls.as_ref().and_then(|info| info.sessions.clone());
         self.session.sessions.clone().or_else(of_filter)
     }
 
-    /// Returns whether the next data connection could not be resumed; a server that requires it would refuse
-    /// it. After an upload proftpd sends no new ticket: OpenSSL delays it until the first write, which never
-    /// happens. As everywhere, a ticket is used once.
+    /// The next data connection could not be resumed, and a server that insists would refuse it. With an upload proftpd gives
+    /// no new ticket: OpenSSL holds it back for a first write, which never comes. As everywhere, a ticket is used once.
     fn has_used_its_tickets(&self) -> bool {
         self.session.private_data && self.sessions().is_some_and(|sessions| sessions.is_used_up())
     }
@@ -134,7 +132,7 @@ impl Control {
         self.reply(t).await
     }
 
-    /// Reads the reply to the first command without one, after the replies to commands sent ahead.
+    /// Reads the reply to the command sent first, after those to what was asked ahead.
     pub async fn reply(&mut self, t: &mut Transfer) -> Result<Reply> {
         if let Some(early) = self.early.take() {
             return Ok(early);
@@ -143,7 +141,7 @@ impl Control {
         self.next_reply(t).await
     }
 
-    /// Reads the reply after a file or listing; its time limit has already begun.
+    /// Reads what the server says after a file or listing: it has had its time for that.
     pub async fn last_reply(&mut self, t: &mut Transfer) -> Result<Reply> {
         if let Some(early) = self.early.take() {
             return Ok(early);
@@ -187,7 +185,7 @@ impl Control {
         }
     }
 
-    /// Greeting, TLS, user and password, first directory.
+    /// Greeting, TLS, user and password, first folder.
     async fn log_in(&mut self, t: &mut Transfer) -> Result<()> {
         self.dialogue.outstanding = 1;
         let greeting = self.reply(t).await?;
@@ -209,7 +207,7 @@ impl Control {
         self.read_entry_path(t).await
     }
 
-    /// AUTH TLS (RFC 4217 §4), before anything confidential.
+    /// AUTH TLS (RFC 4217 §4), before anything that deserves protection.
     async fn start_tls(&mut self, t: &mut Transfer) -> Result<()> {
         let wanted = t.long(O::UseSsl);
         if wanted == 0 || self.plan.tls.is_some() {
@@ -231,8 +229,8 @@ impl Control {
         Ok(())
     }
 
-    /// USER, PASS, ACCT (RFC 959 §5.4). CURLOPT_FTP_ALTERNATIVE_TO_USER(3) is sent if either of the first two
-    /// is refused.
+    /// USER, PASS, ACCT (RFC 959 §5.4). CURLOPT_FTP_ALTERNATIVE_TO_USER(3) has its turn when either of the first two is
+    /// refused.
     async fn authenticate(&mut self, t: &mut Transfer) -> Result<()> {
         let (user, password) = credentials(t)?;
         let mut other = t.text(O::FtpAlternativeToUser);
@@ -263,7 +261,7 @@ impl Control {
         login::check_account(self.command(t, &[b"ACCT ", &account[..]].concat()).await?.code)
     }
 
-    /// PBSZ and PROT (RFC 4217 §9), and back to plain text commands if wanted.
+    /// PBSZ and PROT (RFC 4217 §9), and back to clear commands if asked for.
     async fn protect_data(&mut self, t: &mut Transfer) -> Result<()> {
         if self.plan.tls.is_none() {
             return Ok(());
@@ -276,7 +274,7 @@ impl Control {
         self.clear_commands(t).await
     }
 
-    /// CCC (RFC 2228): plain text commands again, so that a firewall can read them. The login was protected.
+    /// CCC (RFC 2228): commands in clear again, so that a firewall can read them. The login was protected.
     async fn clear_commands(&mut self, t: &mut Transfer) -> Result<()> {
         let mode = t.long(O::FtpSslCcc);
         if mode == CURLFTPSSL_CCC_NONE || !login::clears_commands(self.command(t, b"CCC").await?.code) {
@@ -304,7 +302,7 @@ impl Control {
         Ok(())
     }
 
-    /// PWD returns the directory that relative paths start from.
+    /// PWD tells where relative folders begin.
     async fn read_entry_path(&mut self, t: &mut Transfer) -> Result<()> {
         let asked = t.now();
         let reply = match self.proves_at_login(t) {
@@ -328,7 +326,7 @@ impl Control {
         Ok(())
     }
 
-    /// OS/400 needs a command for the usual syntax of directory names.
+    /// OS/400 names its folders otherwise until it is told not to.
     async fn ask_system(&mut self, t: &mut Transfer) -> Result<()> {
         let reply = self.command(t, b"SYST").await?;
         if login::is_os400(&reply) && self.command(t, b"SITE NAMEFMT 1").await?.code == 250 {
@@ -353,8 +351,8 @@ impl Control {
         Ok(())
     }
 
-    /// CWD into the URL's directories, unless a kept connection is there already. A whole path in every
-    /// command (CURLFTPMETHOD_NOCWD) needs none and does not change the directory.
+    /// CWD into the URL's folders, unless a kept connection is there already. A whole path in every command
+    /// (CURLFTPMETHOD_NOCWD) needs none and leaves the folder as it is.
     pub async fn change_directory(&mut self, t: &mut Transfer, place: &Place) -> Result<()> {
         let Some(folder) = &place.folder else { return Ok(()) };
         let known = self.session.directory.take();
@@ -398,7 +396,7 @@ impl Control {
         Err(Error::new(Code::RemoteAccessDenied, "Server denied you to change to the given directory"))
     }
 
-    /// Sends MDTM if a time is requested or compared; returns whether the document is to be transferred.
+    /// MDTM, when a time is asked for or compared; whether the document is to be transferred.
     pub async fn document_wanted(&mut self, t: &mut Transfer, place: &Place) -> Result<bool> {
         let condition = t.long(O::Timecondition);
         if !directory::asks_for_time(t.on(O::Filetime), condition, place.location.file.is_some()) {
@@ -418,7 +416,7 @@ impl Control {
         Ok(!unmet)
     }
 
-    /// Sends TYPE, unless the server has this type already.
+    /// TYPE, unless the server is in it already.
     pub async fn set_type(&mut self, t: &mut Transfer, data_type: u8) -> Result<()> {
         if !directory::needs_type(self.session.data_type, data_type) {
             return Ok(());
@@ -432,12 +430,12 @@ impl Control {
     }
 }
 
-/// Returns the deadline of the reply after a file.
+/// When the reply after a file is late.
 fn last_deadline(t: &Transfer) -> Instant {
     t.now() + Duration::from_millis(decide::body::last_reply_ms(t.long(O::ServerResponseTimeoutMs)))
 }
 
-/// User and password must each fit on a line; this is checked before connecting.
+/// User and password must fit on a line each; they are refused before anything is connected.
 fn check_login(t: &Transfer) -> Result<()> {
     for given in [O::Username, O::Password].into_iter().filter_map(|option| t.text(option)) {
         check_one_line(&given, "control code detected in credentials")?;
@@ -445,8 +443,7 @@ fn check_login(t: &Transfer) -> Result<()> {
     crate::transfer::credentials::check_url(t)
 }
 
-/// Returns the user of the login; anonymous if none was given. A given name is sent as it is, even an empty
-/// one.
+/// Who logs in; nobody in particular where nobody was named. A name that was given goes out as it is, an empty one, too.
 fn credentials(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
     Ok(match crate::transfer::credentials::given(t)? {
         Some(login) => (login.user, login.password),

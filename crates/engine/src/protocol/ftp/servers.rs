@@ -1,4 +1,5 @@
-//! Servers: how each handles commands that do not wait for each other, by its greeting and its behaviour.
+//! Servers: how each takes commands that do not wait for one another, as its greeting says and as it has
+//! shown.
 
 use std::collections::VecDeque;
 
@@ -7,7 +8,7 @@ use net::connection_key::Origin;
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
-/// The beginnings of greetings of servers that read a stream of commands.
+/// How the greetings of servers begin that read a stream.
 const READERS: [&str; 6] = [
     "(vsFTPd",
     "ProFTPD",
@@ -17,10 +18,10 @@ const READERS: [&str; 6] = [
     "---------- Welcome to Pure-FTPd",
 ];
 
-/// Number of servers whose objections a multi handle stores.
+/// So many servers' objections are remembered by a multi handle.
 const MOST_SERVERS: usize = 64;
 
-/// Returns how far commands of this transfer may be pipelined.
+/// Returns how far commands of this transfer may go together.
 pub fn level(t: &Transfer) -> FtpPipelining {
     t.easy.ftp_pipelining.get().unwrap_or_else(FtpPipelining::of_process)
 }
@@ -31,9 +32,9 @@ pub struct Servers(VecDeque<(Origin, Experience)>);
 
 #[derive(Clone, Copy, Default)]
 struct Experience {
-    /// How often it failed with pipelining but not without.
+    /// Times it failed where waiting did not.
     objections: u8,
-    /// Whether it refuses more connections.
+    /// It wants no more connections.
     crowded: bool,
 }
 
@@ -52,46 +53,46 @@ impl Servers {
         }
     }
 
-    /// Returns whether one more connection may be tried.
+    /// Whether one more connection may be tried.
     pub fn is_crowded(&self, origin: &Origin) -> bool {
         self.of(origin).crowded
     }
 
-    /// Records that it refused one more connection.
+    /// It refused one more connection.
     pub fn note_crowded(&mut self, origin: &Origin) {
         self.change(origin, |e| e.crowded = true);
     }
 
-    /// Records a failure that a retry without pipelining repaired. Certain if it had answered some of the
-    /// commands; otherwise it may only have closed an idle connection, and the second time counts.
+    /// It failed, and waiting for each reply helped. Certain when it had answered some of what it was sent;
+    /// otherwise it may only have closed an idle connection, and the second time counts.
     pub fn note_objection(&mut self, origin: &Origin, certain: bool) {
         self.change(origin, |e| e.objections = e.objections.saturating_add(if certain { 2 } else { 1 }));
     }
 
-    /// Records a success with several commands at once.
+    /// A transfer of several commands at once has succeeded.
     pub fn note_success(&mut self, origin: &Origin) {
-        // Most servers have no record.
+        // Most servers are not worth a word.
         if self.of(origin).objections == 1 {
             self.change(origin, |e| e.objections = 0);
         }
     }
 
-    /// Returns whether the server needs one command at a time.
+    /// Whether the server wants one command at a time.
     pub fn objects(&self, origin: &Origin) -> bool {
         self.of(origin).objections > 1
     }
 }
 
-/// How a server handles commands that arrive together, according to one of its connections.
+/// How a server takes commands that come together, as far as one of its connections has shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stream {
     #[default]
     Unknown,
-    /// According to its greeting.
+    /// By its greeting.
     Believed,
     /// It has answered all of them.
     Proven,
-    /// It lost some, or refused them.
+    /// It lost some, or did not like them.
     Objected,
 }
 
