@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::wire::Conn;
-use super::{CaseContext, Peer};
+use super::{Peer, Stage};
 
 pub fn server() -> Arc<dyn Peer> {
     Arc::new(Dict)
@@ -13,7 +13,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Dict;
 
 impl Peer for Dict {
-    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
+    fn serve(&self, conn: &mut Conn, stage: &Stage) {
         if conn.write(b"220 dictserver <xnooptions> <msgid@msgid>\n", stage).is_ok() {
             conn.read(&mut [0; 1024], stage);
             let _ = conn.write(b"552 No matches\n", stage);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::dialogue::{self, Dialogue, Speaker, sasl_line, short_command};
 use super::wire::Conn;
-use super::{CaseContext, Peer};
+use super::{Peer, Stage};
 
 pub fn server() -> Arc<dyn Peer> {
     Arc::new(Pop3)
@@ -14,7 +14,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Pop3;
 
 impl Peer for Pop3 {
-    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
+    fn serve(&self, conn: &mut Conn, stage: &Stage) {
         dialogue::hold(&mut Session, conn, stage);
     }
 }

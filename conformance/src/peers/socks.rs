@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use super::wire::{Conn, Got};
-use super::{CaseContext, Peer, tunnel};
+use super::{Peer, Stage, tunnel};
 
 pub fn server() -> Arc<dyn Peer> {
     Arc::new(Socks)
@@ -16,7 +16,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Socks;
 
 impl Peer for Socks {
-    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
+    fn serve(&self, conn: &mut Conn, stage: &Stage) {
         let mut session = Session { conn, stage, pending: vec![], orders: Orders::of(stage) };
         if let Ok(Some(server)) = session.greet() {
             let _ = tunnel::carry(conn, server, stage);
@@ -38,7 +38,7 @@ struct Orders {
 }
 
 impl Orders {
-    fn of(stage: &CaseContext) -> Orders {
+    fn of(stage: &Stage) -> Orders {
         let mut orders = Orders {
             version: 5,
             fewest_methods: 1,
@@ -70,7 +70,7 @@ impl Orders {
 
 struct Session<'a> {
     conn: &'a mut Conn,
-    stage: &'a CaseContext,
+    stage: &'a Stage,
     pending: Vec<u8>,
     orders: Orders,
 }

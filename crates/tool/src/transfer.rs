@@ -120,7 +120,7 @@ enum Answers {
     Otherwise,
 }
 
-/// The treatment of a failed attempt's data.
+/// What happens to the data of a failed attempt.
 pub enum FailedAttempt {
     /// It is kept, and another attempt continues after that many bytes.
     Kept(u64),
