@@ -1,4 +1,4 @@
-//! What SSH reads of servers and of files, as one function of bytes each, with the properties that hold for
+//! SSH data of servers and files, as one function of bytes each, with the properties that hold for
 //! any input. The fuzz targets run them under libFuzzer, crates/ssh/tests/mutations.rs on mutated seeds.
 
 #[path = "../crates/ssh/tests/common/mod.rs"]

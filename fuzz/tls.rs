@@ -1,5 +1,5 @@
-//! What TLS reads of a peer or of a user's files outside rustls, as one function of bytes each, with the
-//! properties that hold for any input. The fuzz targets run them under libFuzzer,
+//! TLS data of peers and of a user's files that rustls does not parse, as one function of bytes each, with
+//! the properties that hold for any input. The fuzz targets run them under libFuzzer,
 //! crates/net/tests/tls_mutations.rs on mutated seeds.
 //!
 //! The private keys of the seeds' authority are deleted: what it did not sign then is a forgery.

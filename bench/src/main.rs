@@ -1,6 +1,6 @@
 //! `make bench`: compares the same programs on each libcurl, against the same servers, in turn.
 //!
-//! What can be measured is a [row](rows::ROWS), selected by words that its name contains. Each row names its
+//! Each measurement is a [row](rows::ROWS), selected by words that its name contains. Each row names its
 //! limit. Every run of a row measures every subject, and the order changes: a slow phase of the machine then
 //! slows all of them. Writes bench/RESULTS.md, results.json and a picture for each quantity: medians, spread,
 //! and the ratio to the system's libcurl in the same runs. The ratios are more reliable than the figures.

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::features::Features;
 use crate::format::{Part, Script};
-use crate::peers::stage::{Hall, Open};
-use crate::peers::{self, Stage, ssh, tls};
+use crate::peers::case_context::{Hall, Open};
+use crate::peers::{self, CaseContext, ssh, tls};
 use crate::prepro::{self, Variables};
 use crate::{known, verify};
 
@@ -164,7 +164,7 @@ struct Case {
     folder: PathBuf,
     home: PathBuf,
     script: Script,
-    stage: Arc<Stage>,
+    stage: Arc<CaseContext>,
     hall: std::cell::Cell<Option<Open>>,
     command_line: std::cell::RefCell<String>,
 }
@@ -189,7 +189,7 @@ impl Case {
         let processed = preprocessed(text, variables, &folder, settings)?;
         fs::write(folder.join(LOG).join(format!("test{number}")), &processed).map_err(io)?;
         let script = Script::parse(&processed).map_err(fail)?;
-        let stage = Stage::new(number, folder.join(LOG), settings.cases.clone(), settings.verbose);
+        let stage = CaseContext::new(number, folder.join(LOG), settings.cases.clone(), settings.verbose);
         stage.set_script(script.clone());
         let stage = Arc::new(stage);
         let hall = std::cell::Cell::new(Some(hall.open(stage.clone())));

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use crate::format::{Part, Script};
-use crate::peers::Stage;
+use crate::peers::CaseContext;
 use crate::run::LOG;
 use crate::strip::{self, Kind};
 use crate::{diff, prepro};
 
 /// Returns all differences; none if the case passes.
-pub fn check(script: &Script, folder: &Path, stage: &Stage, exit: i32) -> Vec<String> {
+pub fn check(script: &Script, folder: &Path, stage: &CaseContext, exit: i32) -> Vec<String> {
     let judge = Judge { script, folder, stage };
     let mut complaints = vec![];
     let checks = [
@@ -34,7 +34,7 @@ pub fn check(script: &Script, folder: &Path, stage: &Stage, exit: i32) -> Vec<St
 struct Judge<'a> {
     script: &'a Script,
     folder: &'a Path,
-    stage: &'a Stage,
+    stage: &'a CaseContext,
 }
 
 type Check = Result<(), String>;
@@ -182,7 +182,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("warmwire-verify-{}", std::process::id()));
         fs::create_dir_all(folder.join(LOG)).unwrap();
         fs::write(folder.join("made"), "line 17\n").unwrap();
-        let stage = Stage::new(5, folder.join(LOG), folder.clone(), false);
+        let stage = CaseContext::new(5, folder.join(LOG), folder.clone(), false);
         stage.server_input.append(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
         let script = Script::parse(format!("<verify>\n{verify}</verify>\n").as_bytes()).unwrap();
         check(&script, &folder, &stage, exit)

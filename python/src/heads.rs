@@ -6,7 +6,7 @@ use pyo3::types::PyBytes;
 /// A head: version ("HTTP/1.1"), status, reason, fields in the order of arrival.
 type Head<'py> = (String, u16, String, Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>);
 
-/// The same before the conversion to Python objects.
+/// A head before the conversion to Python objects.
 pub type Parsed = (String, u16, String, Vec<(Vec<u8>, Vec<u8>)>);
 
 /// [`parse`] for Python.

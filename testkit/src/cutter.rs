@@ -31,7 +31,7 @@ pub enum Cut {
 
 /// After how many bytes a conversation is cut, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct CutPoint {
     pub side: Side,
     pub after: usize,
     pub cut: Cut,
@@ -39,7 +39,7 @@ pub struct Fault {
 
 /// The bytes forwarded on a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Talk {
+pub struct Recording {
     pub client: Vec<u8>,
     pub server: Vec<u8>,
 }
@@ -55,7 +55,7 @@ struct Shared {
     target: SocketAddr,
     plan: Mutex<Plan>,
     /// Of the first connection under the present plan.
-    talk: Mutex<Option<Talk>>,
+    talk: Mutex<Option<Recording>>,
     /// The relays of FTP's data connections under the present plan.
     data: Mutex<Vec<Cutter>>,
 }
@@ -63,9 +63,9 @@ struct Shared {
 /// The treatment of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    pub cut: Option<Fault>,
+    pub cut: Option<CutPoint>,
     /// The connections that the server names in replies to EPSV: each gets a relay, which does this.
-    pub data: Option<Option<Fault>>,
+    pub data: Option<Option<CutPoint>>,
 }
 
 impl Cutter {
@@ -100,7 +100,7 @@ impl Cutter {
     /// Forwards `length` bytes of the server on each connection; then both sides see the end.
     pub fn start(target: SocketAddr, length: usize) -> Cutter {
         let cutter = Cutter::open(target);
-        let fault = Fault { side: Side::Server, after: length, cut: Cut::Finish };
+        let fault = CutPoint { side: Side::Server, after: length, cut: Cut::Finish };
         cutter.set(Plan { cut: Some(fault), data: None });
         cutter
     }
@@ -113,12 +113,12 @@ impl Cutter {
     }
 
     /// Returns the bytes of the first connection since [`Cutter::set`].
-    pub fn talk(&self) -> Talk {
+    pub fn talk(&self) -> Recording {
         self.shared.talk.lock().expect("never poisoned").clone().unwrap_or_default()
     }
 
     /// Returns the bytes of the first data connection.
-    pub fn data_talk(&self) -> Talk {
+    pub fn data_talk(&self) -> Recording {
         self.shared.data.lock().expect("never poisoned").first().map(Cutter::talk).unwrap_or_default()
     }
 

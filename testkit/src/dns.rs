@@ -16,7 +16,7 @@ pub const HTTPS: u16 = 65;
 
 /// A received query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ReceivedQuery {
     /// The name in the case of letters that was received.
     pub name: String,
     pub kind: u16,
@@ -47,12 +47,12 @@ pub enum Says {
 }
 
 /// Answers a question.
-pub type Handler = Arc<dyn Fn(&Asked) -> Says + Send + Sync>;
+pub type Handler = Arc<dyn Fn(&ReceivedQuery) -> Says + Send + Sync>;
 
 /// A running name server; dropping it ends it.
 pub struct NameServer {
     address: SocketAddr,
-    record: Arc<Mutex<Vec<Asked>>>,
+    record: Arc<Mutex<Vec<ReceivedQuery>>>,
     _stop: Stop,
 }
 
@@ -66,7 +66,7 @@ pub fn address(kind: u16, ip: &str) -> Says {
 }
 
 impl NameServer {
-    pub fn start(handler: impl Fn(&Asked) -> Says + Send + Sync + 'static) -> NameServer {
+    pub fn start(handler: impl Fn(&ReceivedQuery) -> Says + Send + Sync + 'static) -> NameServer {
         let (datagrams, streams) = pair().expect("loopback has a free port");
         let address = datagrams.local_addr().expect("it is bound");
         let (stop, record) = (Stop::new().expect("pipes can be had"), Arc::default());
@@ -83,7 +83,7 @@ impl NameServer {
     }
 
     /// Returns all queries so far.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<ReceivedQuery> {
         self.record.lock().expect("no thread panics with it").clone()
     }
 }
@@ -104,7 +104,7 @@ fn pair() -> io::Result<(UdpSocket, TcpListener)> {
 #[derive(Clone)]
 struct Answering {
     handler: Handler,
-    record: Arc<Mutex<Vec<Asked>>>,
+    record: Arc<Mutex<Vec<ReceivedQuery>>>,
 }
 
 impl Answering {
@@ -152,7 +152,7 @@ impl Answering {
         let Some((name, end)) = name(message) else { return Default::default() };
         let kind = u16::from_be_bytes([message[end], message[end + 1]]);
         let extended = message[11] == 1;
-        let asked = Asked { name, kind, by_stream, extended, from, message: message.to_vec() };
+        let asked = ReceivedQuery { name, kind, by_stream, extended, from, message: message.to_vec() };
         let (late, says) = match (self.handler)(&asked) {
             Says::Late(by, says) => (by, *says),
             says => (Duration::ZERO, says),

@@ -147,10 +147,25 @@ static int first_uses(void)
   return bad;
 }
 
+/* A process with so many forks between it and the first one, which has never used the library either. */
+static int far_down(int forks)
+{
+  int status = 0;
+  pid_t process;
+  if(!forks)
+    return first_uses();
+  process = fork();
+  if(!process)
+    _exit(far_down(forks - 1) ? 1 : 0);
+  waitpid(process, &status, 0);
+  return status;
+}
+
 int main(void)
 {
   /* Before this process has used anything. */
   SAME(first_uses(), 0);
+  SAME(far_down(20), 0);
   curl_global_init(CURL_GLOBAL_ALL);
   SAME(fresh(), 0);
   curl_global_cleanup();

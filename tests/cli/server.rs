@@ -22,7 +22,7 @@ pub fn start() -> SocketAddr {
     address
 }
 
-struct Asked {
+struct ReceivedRequest {
     method: String,
     path: String,
     query: String,
@@ -30,7 +30,7 @@ struct Asked {
     body: Vec<u8>,
 }
 
-impl Asked {
+impl ReceivedRequest {
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
@@ -56,7 +56,7 @@ fn answer(mut stream: &TcpStream, counts: &Counts) -> Option<()> {
     (!cut).then_some(())
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
@@ -70,8 +70,13 @@ fn read(stream: &TcpStream) -> Option<Asked> {
         headers.push((name.to_string(), value.trim().to_string()));
     }
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    let mut asked =
-        Asked { method, path: path.to_string(), query: query.to_string(), headers, body: Vec::new() };
+    let mut asked = ReceivedRequest {
+        method,
+        path: path.to_string(),
+        query: query.to_string(),
+        headers,
+        body: Vec::new(),
+    };
     if asked.header("expect").is_some() {
         let mut out = stream;
         out.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").ok()?;
@@ -101,7 +106,7 @@ fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
 
 type Reply = (String, Vec<(&'static str, String)>, Vec<u8>);
 
-fn reply(asked: &Asked, counts: &Counts) -> Reply {
+fn reply(asked: &ReceivedRequest, counts: &Counts) -> Reply {
     let ok = |headers, body: &str| ("200 OK".to_string(), headers, body.as_bytes().to_vec());
     let parts: Vec<&str> = asked.path.trim_start_matches('/').splitn(2, '/').collect();
     match (parts[0], parts.get(1).copied().unwrap_or("")) {
@@ -133,7 +138,7 @@ fn reply(asked: &Asked, counts: &Counts) -> Reply {
 }
 
 /// Returns how often this path has been requested.
-fn count(asked: &Asked, counts: &Counts) -> usize {
+fn count(asked: &ReceivedRequest, counts: &Counts) -> usize {
     let mut counts = counts.lock().unwrap();
     let count = counts.entry(asked.path.clone()).or_default();
     *count += 1;
@@ -159,7 +164,7 @@ fn unescaped(text: &str) -> String {
 }
 
 /// Returns the request as text, without parts that differ between versions of curl.
-fn echo(asked: &Asked) -> String {
+fn echo(asked: &ReceivedRequest) -> String {
     let mut out = format!("{} {} {}\n", asked.method, asked.path, asked.query);
     for (name, value) in &asked.headers {
         let shown = match name.to_ascii_lowercase().as_str() {
@@ -184,7 +189,7 @@ fn echo(asked: &Asked) -> String {
     out
 }
 
-fn private(asked: &Asked) -> Reply {
+fn private(asked: &ReceivedRequest) -> Reply {
     // me:secret
     if asked.header("authorization") == Some("Basic bWU6c2VjcmV0") {
         return ("200 OK".into(), Vec::new(), b"inside\n".to_vec());
@@ -193,7 +198,7 @@ fn private(asked: &Asked) -> Reply {
     ("401 Unauthorized".into(), ask, b"who are you\n".to_vec())
 }
 
-fn range(asked: &Asked) -> Reply {
+fn range(asked: &ReceivedRequest) -> Reply {
     let whole = b"0123456789abcdefghij";
     let Some((from, to)) =
         asked.header("range").and_then(|text| text.strip_prefix("bytes=")?.split_once('-'))

@@ -2,7 +2,7 @@
 //! none can. These tests check the file: the tests exist and name their CVE, what is listed as missing is
 //! missing, and no CVE is absent.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,12 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// CVE and the rest of its line.
-fn rows() -> Vec<(String, String)> {
+/// CVE, its tests, and when and how they were last read beside the fault.
+fn rows() -> Vec<[String; 3]> {
     let text = fs::read_to_string(top().join("tests/security.tsv")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
-    lines.map(|line| line.split_once('\t').expect("two columns")).map(|(a, b)| (a.into(), b.into())).collect()
+    let columns = |line: &str| line.split('\t').map(str::to_owned).collect::<Vec<_>>();
+    lines.map(|line| columns(line).try_into().expect("three columns")).collect()
 }
 
 /// The comment right above a function, and the function itself.
@@ -34,15 +35,29 @@ fn function(text: &str, name: &str) -> Option<String> {
 #[test]
 fn every_row_is_true() {
     let mut wrong = Vec::new();
-    for (cve, place) in rows() {
+    for [cve, place, reading] in rows() {
         let fault = match place.split_once(": ") {
             Some(("lacks", what)) => what.split(", ").find_map(is_built),
             Some(("none", reason)) => reason.is_empty().then(|| "no reason".to_owned()),
             _ => place.split(", ").find_map(|test| untested(&cve, test)),
         };
         wrong.extend(fault.map(|fault| format!("{cve}: {fault}")));
+        if !is_reading(&reading) {
+            wrong.push(format!("{cve}: `{reading}` is no date with `mutation: ...` or `read: ...`"));
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `2026-11-26 mutation: what was changed in the product` or `2026-11-26 read: why that is enough`.
+fn is_reading(text: &str) -> bool {
+    let Some((date, how)) = text.split_once(' ') else { return false };
+    let digits =
+        date.split('-').map(str::len).eq([4, 2, 2]) && date.bytes().all(|b| b == b'-' || b.is_ascii_digit());
+    digits
+        && how
+            .split_once(": ")
+            .is_some_and(|(kind, what)| ["mutation", "read"].contains(&kind) && !what.is_empty())
 }
 
 /// A scheme or feature that a row calls missing.
@@ -98,14 +113,65 @@ fn every_promise_has_its_test() {
 
 #[test]
 fn no_fault_was_left_out() {
-    let known: BTreeMap<String, String> = rows().into_iter().collect();
+    let known: BTreeSet<String> = rows().into_iter().map(|[cve, ..]| cve).collect();
     assert_eq!(known.len(), rows().len(), "each once");
     let shared = std::env::var_os("WARMWIRE_SHARED").map_or(top().join("../shared"), PathBuf::from);
     // The list of scenarios is not everywhere.
     let Ok(list) = fs::read_to_string(shared.join("security/cve_scenarios.tsv")) else { return };
     let asked: BTreeSet<&str> = list.lines().skip(1).filter_map(|line| line.split('\t').next()).collect();
-    let missing: Vec<_> = asked.iter().filter(|cve| !known.contains_key(**cve)).collect();
+    let missing: Vec<_> = asked.iter().filter(|cve| !known.contains(**cve)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// All Rust files of a folder, without those of tests.
+fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = entry.file_stem().unwrap().to_string_lossy().into_owned();
+        if entry.is_dir() && name != "tests" {
+            sources(&entry, all);
+        } else if entry.extension().is_some_and(|end| end == "rs") && !name.ends_with("tests") {
+            all.push(entry);
+        }
+    }
+}
+
+/// Names of statics in this text that a forked child could wait for: the thread that holds the lock, or makes
+/// the value on first use, may exist in its parent alone.
+fn awaited_statics(text: &str) -> Vec<&str> {
+    let product = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let statics =
+        product.lines().filter_map(|line| line.trim_start().split_once("static ")?.1.split_once(": "));
+    let waits = |(name, kind): &(&str, &str)| {
+        let kind = kind.split(" = ").next().unwrap_or_default();
+        let is = |names: &[&str]| names.iter().any(|name| kind.contains(name));
+        let locks =
+            ["lock", "read", "write"].iter().any(|call| product.contains(&format!("{name}.{call}()")));
+        is(&["OnceLock<", "LazyLock<"]) || kind == "Once" || is(&["Mutex<", "RwLock<"]) && locks
+    };
+    statics.filter(waits).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn no_forked_child_waits_for_a_thread_of_its_parent() {
+    // EPOCH is for manual clocks, which tests have. BOUNDS is set when the library is loaded, and only looked
+    // at later.
+    const HARMLESS: [&str; 2] = ["EPOCH", "BOUNDS"];
+    let mut files = Vec::new();
+    for name in ["capi", "client", "engine", "gss", "net", "openssl", "runtime", "ssh", "tables", "wire"] {
+        sources(&top().join("crates").join(name).join("src"), &mut files);
+    }
+    let mut wrong = Vec::new();
+    for file in &files {
+        let text = fs::read_to_string(file).unwrap();
+        let names = awaited_statics(&text);
+        let names = names.into_iter().filter(|name| !HARMLESS.contains(name));
+        wrong.extend(names.map(|name| format!("{}: {name}", file.display())));
+    }
+    assert!(files.len() > 300 && wrong.is_empty(), "{}: {wrong:#?}", files.len());
+    let text = "static A: OnceLock<u8> = x;\nstatic B: Mutex<u8> = x;\nstatic C: std::sync::Mutex<u8> = x;\n\
+                fn f() {\n    B.try_lock();\n    C.lock();\n}\n\n\
+                #[cfg(test)]\nmod tests {\n    static D: Once = x;\n}\n";
+    assert_eq!(awaited_statics(text), ["A", "C"]);
 }
 
 #[test]

@@ -18,11 +18,11 @@ pub struct Case {
     pub arguments: Vec<String>,
     keep_open: bool,
     replies: Vec<Vec<u8>>,
-    wanted: Seen,
+    wanted: RunResult,
 }
 
 /// The results of a run.
-struct Seen {
+struct RunResult {
     exit: i32,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
@@ -52,7 +52,7 @@ impl Case {
             files.iter().map(|(name, text)| Ok::<_, String>((name.clone(), base64(text)?))).collect();
         let requests: Result<_, _> = json.member("requests")?.list()?.iter().map(request).collect();
         let Json::Number(exit) = *json.member("exit")? else { return Err("exit is no number".into()) };
-        let wanted = Seen {
+        let wanted = RunResult {
             exit: exit as i32,
             stdout: bytes("stdout")?,
             stderr: bytes("stderr")?,
@@ -74,7 +74,7 @@ impl Case {
         }
     }
 
-    fn run(&self, curl: &Path, folder: &Path) -> std::io::Result<(Seen, u16)> {
+    fn run(&self, curl: &Path, folder: &Path) -> std::io::Result<(RunResult, u16)> {
         let own = folder.join("own");
         fs::create_dir_all(&own)?;
         let out = folder.join("out");
@@ -96,7 +96,7 @@ impl Case {
         let output = command.current_dir(&own).stdin(Stdio::null()).output();
         let requests = server.stop();
         let output = output?;
-        let seen = Seen {
+        let seen = RunResult {
             exit: output.status.code().unwrap_or(-1),
             stdout: output.stdout,
             stderr: output.stderr,
@@ -107,7 +107,7 @@ impl Case {
         Ok((seen, port))
     }
 
-    fn compare(&self, seen: &Seen, port: u16, folder: &Path) -> Difference {
+    fn compare(&self, seen: &RunResult, port: u16, folder: &Path) -> Difference {
         let wanted = &self.wanted;
         let plain = |text: &[u8]| timeless(&with_folder(&with_port(text, port), folder));
         let mut acts = String::new();

@@ -15,11 +15,11 @@ pub type Request = (Vec<u8>, Vec<u8>);
 
 pub struct Server {
     pub port: u16,
-    told: Arc<Told>,
+    told: Arc<ServerState>,
     thread: JoinHandle<()>,
 }
 
-struct Told {
+struct ServerState {
     replies: Vec<Vec<u8>>,
     keep_open: bool,
     over: AtomicBool,
@@ -33,7 +33,8 @@ impl Server {
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
         let replies = replies.iter().map(|r| super::case::with_port(r, port)).collect();
-        let told = Arc::new(Told { replies, keep_open, over: false.into(), requests: Mutex::default() });
+        let told =
+            Arc::new(ServerState { replies, keep_open, over: false.into(), requests: Mutex::default() });
         let shared = Arc::clone(&told);
         let thread = std::thread::spawn(move || accept(&listener, &shared));
         Ok(Server { port, told, thread })
@@ -47,7 +48,7 @@ impl Server {
     }
 }
 
-fn accept(listener: &TcpListener, told: &Arc<Told>) {
+fn accept(listener: &TcpListener, told: &Arc<ServerState>) {
     let mut threads = vec![];
     while !told.over.load(Ordering::Relaxed) {
         match listener.accept() {
@@ -61,7 +62,7 @@ fn accept(listener: &TcpListener, told: &Arc<Told>) {
     threads.into_iter().for_each(|thread| drop(thread.join()));
 }
 
-fn converse(mut stream: TcpStream, told: &Told) -> std::io::Result<()> {
+fn converse(mut stream: TcpStream, told: &ServerState) -> std::io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(SLICE))?;
@@ -81,7 +82,11 @@ fn converse(mut stream: TcpStream, told: &Told) -> std::io::Result<()> {
 
 /// The next request; `None` when the client has closed or the case is over. The body of one that expects a
 /// go-ahead is not waited for.
-fn request(stream: &mut TcpStream, received: &mut Vec<u8>, told: &Told) -> std::io::Result<Option<Request>> {
+fn request(
+    stream: &mut TcpStream,
+    received: &mut Vec<u8>,
+    told: &ServerState,
+) -> std::io::Result<Option<Request>> {
     let mut head_len = None;
     loop {
         head_len = head_len.or_else(|| find(received, b"\r\n\r\n"));

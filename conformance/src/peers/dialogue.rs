@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use super::Stage;
+use super::CaseContext;
 use super::wire::{Conn, Got};
 use crate::prepro::find;
 
@@ -67,7 +67,7 @@ pub struct Orders {
 }
 
 impl Orders {
-    pub fn of(stage: &Stage) -> Orders {
+    pub fn of(stage: &CaseContext) -> Orders {
         let mut orders = Orders::default();
         let script = stage.script_of(stage.number).unwrap_or_default();
         let lines = script.part("reply", "servercmd").map(|p| p.raw_lines().to_vec()).unwrap_or_default();
@@ -149,7 +149,7 @@ impl Orders {
 /// A conversation in lines.
 pub struct Dialogue<'a> {
     pub conn: &'a mut Conn,
-    pub stage: &'a Stage,
+    pub stage: &'a CaseContext,
     pub orders: Orders,
     /// Received and not yet consumed.
     pending: Vec<u8>,
@@ -162,7 +162,7 @@ const LONGEST_LINE: usize = 1_000_000;
 const SLOW: Duration = Duration::from_millis(10);
 
 /// Plays a speaker on a connection until it ends.
-pub fn hold(speaker: &mut dyn Speaker, conn: &mut Conn, stage: &Stage) {
+pub fn hold(speaker: &mut dyn Speaker, conn: &mut Conn, stage: &CaseContext) {
     let mut talk = Dialogue { conn, stage, orders: Orders::of(stage), pending: vec![] };
     let _ = talk.hold(speaker);
 }
@@ -262,7 +262,7 @@ impl Dialogue<'_> {
 }
 
 /// Returns the reply data of the case whose number, optionally with a part, is in the text.
-pub fn case_data(stage: &Stage, name: &str) -> Vec<u8> {
+pub fn case_data(stage: &CaseContext, name: &str) -> Vec<u8> {
     let digits = &name[name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len())..];
     let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
     let number = digits.parse().unwrap_or(0);
@@ -275,7 +275,7 @@ pub fn case_data(stage: &Stage, name: &str) -> Vec<u8> {
 }
 
 /// Stores an upload where the case looks for it, or only its size.
-pub fn store(stage: &Stage, name: &str, data: &[u8], only_size: bool) {
+pub fn store(stage: &CaseContext, name: &str, data: &[u8], only_size: bool) {
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).collect();
     let path = stage.log.join(format!("upload.{name}"));
     let size = format!("{} bytes would've been stored here\n", data.len());
@@ -345,7 +345,7 @@ mod tests {
     use crate::format::Script;
 
     fn orders(commands: &str) -> Orders {
-        let stage = Stage::new(7, "/nonexistent".into(), "/nonexistent".into(), false);
+        let stage = CaseContext::new(7, "/nonexistent".into(), "/nonexistent".into(), false);
         let text = format!("<reply>\n<servercmd>\n{commands}</servercmd>\n</reply>\n");
         stage.set_script(Script::parse(text.as_bytes()).unwrap());
         Orders::of(&stage)

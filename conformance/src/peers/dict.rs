@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::wire::Conn;
-use super::{Peer, Stage};
+use super::{CaseContext, Peer};
 
 pub fn server() -> Arc<dyn Peer> {
     Arc::new(Dict)
@@ -13,7 +13,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Dict;
 
 impl Peer for Dict {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         if conn.write(b"220 dictserver <xnooptions> <msgid@msgid>\n", stage).is_ok() {
             conn.read(&mut [0; 1024], stage);
             let _ = conn.write(b"552 No matches\n", stage);

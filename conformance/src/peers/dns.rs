@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use super::Peer;
-use super::stage::Stage;
+use super::case_context::CaseContext;
 use super::wire::Conn;
 
 /// Types that have a name here, with their numbers.
@@ -17,9 +17,9 @@ pub fn server() -> Arc<dyn Peer> {
 struct Dns;
 
 impl Peer for Dns {
-    fn serve(&self, _conn: &mut Conn, _stage: &Stage) {}
+    fn serve(&self, _conn: &mut Conn, _stage: &CaseContext) {}
 
-    fn datagram(&self, socket: &UdpSocket, packet: &[u8], from: SocketAddr, stage: &Stage) {
+    fn datagram(&self, socket: &UdpSocket, packet: &[u8], from: SocketAddr, stage: &CaseContext) {
         stage.note("dns", "<", packet);
         let Some((name, end)) = question(packet) else { return };
         let number = u16::from_be_bytes([packet[end - 4], packet[end - 3]]);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::dialogue::{self, Dialogue, NoData, Speaker, short_command};
 use super::wire::Conn;
-use super::{Peer, Stage};
+use super::{CaseContext, Peer};
 
 pub fn server() -> Arc<dyn Peer> {
     Arc::new(Ftp)
@@ -18,7 +18,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Ftp;
 
 impl Peer for Ftp {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         let v6 = conn.tcp().and_then(|s| s.local_addr().ok()).is_some_and(|a| a.is_ipv6());
         let mut session = Session { v6, data: Channel::None, folder: String::new(), listed: None };
         dialogue::hold(&mut session, conn, stage);
@@ -263,7 +263,7 @@ impl Session {
     }
 }
 
-fn accept(listener: &TcpListener, stage: &Stage) -> Option<TcpStream> {
+fn accept(listener: &TcpListener, stage: &CaseContext) -> Option<TcpStream> {
     listener.set_nonblocking(true).ok()?;
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until && !stage.stopped() {

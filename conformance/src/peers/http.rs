@@ -6,9 +6,9 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::stage::Sink;
+use super::case_context::Sink;
 use super::wire::{Conn, Got};
-use super::{Peer, Stage, tunnel};
+use super::{CaseContext, Peer, tunnel};
 use crate::prepro::find;
 
 pub fn origin() -> Arc<dyn Peer> {
@@ -87,7 +87,7 @@ struct Request {
 }
 
 impl Peer for Http {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         let delay = Orders::of(&stage.commands()).delay;
         if !delay.is_zero() {
             stage.sleep(delay);
@@ -108,12 +108,12 @@ impl Http {
         self.memory.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    fn sink<'a>(&self, stage: &'a Stage) -> &'a Sink {
+    fn sink<'a>(&self, stage: &'a CaseContext) -> &'a Sink {
         if self.role == Role::Proxy { &stage.proxy_input } else { &stage.server_input }
     }
 
     /// One request and its answer; false ends the connection.
-    fn exchange(&self, conn: &mut Conn, stage: &Stage) -> bool {
+    fn exchange(&self, conn: &mut Conn, stage: &CaseContext) -> bool {
         let mut received = vec![];
         let Some(mut request) = self.request(conn, stage, &mut received) else {
             self.sink(stage).append(&received);
@@ -140,7 +140,7 @@ impl Http {
         keep
     }
 
-    fn request(&self, conn: &mut Conn, stage: &Stage, received: &mut Vec<u8>) -> Option<Request> {
+    fn request(&self, conn: &mut Conn, stage: &CaseContext, received: &mut Vec<u8>) -> Option<Request> {
         let mut buffer = vec![0; 150_000];
         let mut most = buffer.len();
         loop {
@@ -158,7 +158,7 @@ impl Http {
     }
 
     /// Examines the received bytes.
-    fn examine(&self, received: &[u8], stage: &Stage) -> Progress {
+    fn examine(&self, received: &[u8], stage: &CaseContext) -> Progress {
         let end_mark: &[u8] = if self.role == Role::Gopher { b"\r\n" } else { b"\r\n\r\n" };
         let Some(head) = find(received, end_mark).map(|at| at + end_mark.len()) else {
             return Progress::More(usize::MAX);
@@ -220,7 +220,7 @@ impl Http {
     }
 
     /// Sends the reply; returns whether the connection stays open.
-    fn answer(&self, conn: &mut Conn, stage: &Stage, request: &Request) -> io::Result<bool> {
+    fn answer(&self, conn: &mut Conn, stage: &CaseContext, request: &Request) -> io::Result<bool> {
         let orders = &request.orders;
         if orders.idle {
             return Ok(true);
@@ -250,7 +250,7 @@ impl Http {
     }
 
     /// After an accepted `Upgrade:` the rest of the connection is another protocol: answered once and logged.
-    fn upgraded(&self, conn: &mut Conn, stage: &Stage, request: &Request, received: &[u8]) -> bool {
+    fn upgraded(&self, conn: &mut Conn, stage: &CaseContext, request: &Request, received: &[u8]) -> bool {
         let open = self.answer(conn, stage, request).unwrap_or(false);
         self.sink(stage).append(received);
         if !open {
@@ -267,7 +267,7 @@ impl Http {
 }
 
 impl Request {
-    fn read(received: &[u8], stage: &Stage, role: Role) -> Request {
+    fn read(received: &[u8], stage: &CaseContext, role: Role) -> Request {
         let mut request =
             Request { number: None, part: 0, connect: None, upgraded: false, orders: Orders::default() };
         if role == Role::Gopher {
@@ -345,7 +345,7 @@ impl Orders {
     }
 }
 
-fn send(conn: &mut Conn, stage: &Stage, data: &[u8], pause: Duration) -> io::Result<()> {
+fn send(conn: &mut Conn, stage: &CaseContext, data: &[u8], pause: Duration) -> io::Result<()> {
     let mut sent = 0;
     while sent < data.len() {
         let most = if sent < SHORT_UNTIL || !pause.is_zero() { SHORT_WRITE } else { LONG_WRITE };
@@ -395,8 +395,8 @@ const NOT_FOUND: &[u8] = b"HTTP/1.1 404 Not Found\r\nServer: conformance\r\nConn
 mod tests {
     use super::*;
 
-    fn stage(case: &str) -> Stage {
-        let stage = Stage::new(42, "/nonexistent".into(), "/nonexistent".into(), false);
+    fn stage(case: &str) -> CaseContext {
+        let stage = CaseContext::new(42, "/nonexistent".into(), "/nonexistent".into(), false);
         stage.set_script(crate::format::Script::parse(case.as_bytes()).unwrap());
         stage
     }

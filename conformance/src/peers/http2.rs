@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::stage::Hall;
+use super::case_context::Hall;
 use super::tls;
 use crate::prepro::Variables;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::dialogue::{self, Dialogue, Speaker, sasl_line};
 use super::wire::Conn;
-use super::{Peer, Stage};
+use super::{CaseContext, Peer};
 
 pub fn server() -> Arc<dyn Peer> {
     Arc::new(Imap)
@@ -14,7 +14,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Imap;
 
 impl Peer for Imap {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         dialogue::hold(&mut Session::default(), conn, stage);
     }
 }

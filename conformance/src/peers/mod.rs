@@ -1,6 +1,7 @@
 //! The servers that a case asks for, one file each. A row of `ROWS` says how a server is reached and who
 //! plays it; a new protocol is a new file and its rows.
 
+pub mod case_context;
 mod dialogue;
 pub mod dict;
 pub mod dns;
@@ -13,7 +14,6 @@ pub mod pop3;
 pub mod smtp;
 pub mod socks;
 pub mod ssh;
-pub mod stage;
 pub mod telnet;
 pub mod tftp;
 pub mod tls;
@@ -26,17 +26,24 @@ use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 
 use crate::prepro::Variables;
-use stage::{Door, Hall};
+use case_context::{Door, Hall};
 use wire::Conn;
 
-pub use stage::Stage;
+pub use case_context::CaseContext;
 
 /// One server's behaviour on a connection. Returning closes it.
 pub trait Peer: Send + Sync {
-    fn serve(&self, conn: &mut Conn, stage: &Stage);
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext);
 
     /// One datagram, for servers that are reached over UDP.
-    fn datagram(&self, _socket: &UdpSocket, _packet: &[u8], _from: std::net::SocketAddr, _stage: &Stage) {}
+    fn datagram(
+        &self,
+        _socket: &UdpSocket,
+        _packet: &[u8],
+        _from: std::net::SocketAddr,
+        _stage: &CaseContext,
+    ) {
+    }
 }
 
 #[derive(PartialEq, Eq)]

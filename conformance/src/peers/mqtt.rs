@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::wire::{Conn, Got};
-use super::{Peer, Stage};
+use super::{CaseContext, Peer};
 
 const CONNECT: u8 = 0x10;
 const CONNACK: u8 = 0x20;
@@ -23,7 +23,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Mqtt;
 
 impl Peer for Mqtt {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         let mut session = Session { conn, stage, pending: vec![], orders: Orders::of(stage) };
         while let Ok(true) = session.packet() {}
     }
@@ -42,7 +42,7 @@ struct Orders {
 }
 
 impl Orders {
-    fn of(stage: &Stage) -> Orders {
+    fn of(stage: &CaseContext) -> Orders {
         let mut orders = Orders::default();
         for command in stage.commands() {
             let (key, value) = command.split_once(' ').unwrap_or((&command, ""));
@@ -63,7 +63,7 @@ impl Orders {
 
 struct Session<'a> {
     conn: &'a mut Conn,
-    stage: &'a Stage,
+    stage: &'a CaseContext,
     pending: Vec<u8>,
     orders: Orders,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::dialogue::{self, Dialogue, Speaker, sasl_line, short_command};
 use super::wire::Conn;
-use super::{Peer, Stage};
+use super::{CaseContext, Peer};
 
 pub fn server() -> Arc<dyn Peer> {
     Arc::new(Pop3)
@@ -14,7 +14,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Pop3;
 
 impl Peer for Pop3 {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         dialogue::hold(&mut Session, conn, stage);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::dialogue::{self, Dialogue, Speaker, sasl_line, short_command};
 use super::wire::Conn;
-use super::{Peer, Stage};
+use super::{CaseContext, Peer};
 use crate::prepro::find;
 
 pub fn server() -> Arc<dyn Peer> {
@@ -15,7 +15,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Smtp;
 
 impl Peer for Smtp {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         dialogue::hold(&mut Session { kind: "SMTP", client: String::new() }, conn, stage);
     }
 }

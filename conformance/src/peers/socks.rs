@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use super::wire::{Conn, Got};
-use super::{Peer, Stage, tunnel};
+use super::{CaseContext, Peer, tunnel};
 
 pub fn server() -> Arc<dyn Peer> {
     Arc::new(Socks)
@@ -16,7 +16,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Socks;
 
 impl Peer for Socks {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         let mut session = Session { conn, stage, pending: vec![], orders: Orders::of(stage) };
         if let Ok(Some(server)) = session.greet() {
             let _ = tunnel::carry(conn, server, stage);
@@ -38,7 +38,7 @@ struct Orders {
 }
 
 impl Orders {
-    fn of(stage: &Stage) -> Orders {
+    fn of(stage: &CaseContext) -> Orders {
         let mut orders = Orders {
             version: 5,
             fewest_methods: 1,
@@ -70,7 +70,7 @@ impl Orders {
 
 struct Session<'a> {
     conn: &'a mut Conn,
-    stage: &'a Stage,
+    stage: &'a CaseContext,
     pending: Vec<u8>,
     orders: Orders,
 }

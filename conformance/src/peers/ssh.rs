@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::wire::Conn;
-use super::{Peer, Stage};
+use super::{CaseContext, Peer};
 use crate::prepro::Variables;
 
 const SSHD: &str = "/usr/sbin/sshd";
@@ -31,7 +31,7 @@ pub fn is_there() -> bool {
 struct Ssh;
 
 impl Peer for Ssh {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         if let Err(e) = talk(conn, stage) {
             stage.note("ssh", "*", e.to_string().as_bytes());
         }
@@ -104,7 +104,7 @@ fn config(folder: &Path) -> String {
     )
 }
 
-fn talk(conn: &mut Conn, stage: &Stage) -> std::io::Result<()> {
+fn talk(conn: &mut Conn, stage: &CaseContext) -> std::io::Result<()> {
     let Some(socket) = conn.tcp() else { return Ok(()) };
     socket.set_read_timeout(None)?;
     socket.set_write_timeout(None)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::wire::{Conn, Got};
-use super::{Peer, Stage};
+use super::{CaseContext, Peer};
 
 const IAC: u8 = 255;
 const DONT: u8 = 254;
@@ -22,7 +22,7 @@ pub fn server() -> Arc<dyn Peer> {
 struct Telnet;
 
 impl Peer for Telnet {
-    fn serve(&self, conn: &mut Conn, stage: &Stage) {
+    fn serve(&self, conn: &mut Conn, stage: &CaseContext) {
         let offers = [IAC, DO, NEW_ENVIRON, IAC, WILL, NEW_ENVIRON, IAC, DONT, NAWS, IAC, WONT, NAWS];
         if conn.write(&offers, stage).is_err() {
             return;

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::stage::Stage;
+use super::case_context::CaseContext;
 use super::wire::{Conn, is_timeout};
 use super::{Peer, dialogue};
 use crate::newlines;
@@ -29,9 +29,9 @@ pub fn server() -> Arc<dyn Peer> {
 struct Tftp;
 
 impl Peer for Tftp {
-    fn serve(&self, _conn: &mut Conn, _stage: &Stage) {}
+    fn serve(&self, _conn: &mut Conn, _stage: &CaseContext) {}
 
-    fn datagram(&self, socket: &UdpSocket, packet: &[u8], from: SocketAddr, stage: &Stage) {
+    fn datagram(&self, socket: &UdpSocket, packet: &[u8], from: SocketAddr, stage: &CaseContext) {
         stage.note("tftp", "<", packet);
         let Some(request) = Request::read(packet) else { return };
         stage.server_input.append(request.log().as_bytes());
@@ -77,7 +77,7 @@ impl Request {
 
 struct Transfer<'a> {
     socket: UdpSocket,
-    stage: &'a Stage,
+    stage: &'a CaseContext,
 }
 
 impl Transfer<'_> {

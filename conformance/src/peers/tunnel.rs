@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::os::fd::AsFd;
 
-use super::Stage;
+use super::CaseContext;
 use super::wire::{Conn, is_timeout};
 
 /// Idle time after which a tunnel is closed.
@@ -22,7 +22,7 @@ pub fn connect(port: u16) -> io::Result<TcpStream> {
 }
 
 /// Forwards bytes until both sides have ended or the tunnel is idle.
-pub fn carry(client: &mut Conn, mut server: TcpStream, stage: &Stage) -> io::Result<()> {
+pub fn carry(client: &mut Conn, mut server: TcpStream, stage: &CaseContext) -> io::Result<()> {
     server.set_nodelay(true)?;
     let mut buffer = vec![0; 16_384];
     let (mut client_open, mut server_open) = (true, true);

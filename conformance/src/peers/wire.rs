@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::stage::Stage;
+use super::case_context::CaseContext;
 
 const SLICE: Duration = Duration::from_millis(50);
 
@@ -56,7 +56,7 @@ impl Conn {
         name: &'static str,
         tcp: TcpStream,
         config: Arc<ServerConfig>,
-        stage: &Stage,
+        stage: &CaseContext,
     ) -> io::Result<Conn> {
         tcp.set_read_timeout(Some(SLICE))?;
         let session = ServerConnection::new(config).map_err(io::Error::other)?;
@@ -72,7 +72,7 @@ impl Conn {
     }
 
     /// Waits for bytes until the peer closes or the case is over.
-    pub fn read(&mut self, buffer: &mut [u8], stage: &Stage) -> Got {
+    pub fn read(&mut self, buffer: &mut [u8], stage: &CaseContext) -> Got {
         loop {
             match self.read_once(buffer) {
                 Ok(0) => return Got::Closed,
@@ -88,7 +88,7 @@ impl Conn {
     }
 
     /// Like `read`, but fails after this time without a byte.
-    pub fn read_within(&mut self, buffer: &mut [u8], stage: &Stage, limit: Duration) -> Option<Got> {
+    pub fn read_within(&mut self, buffer: &mut [u8], stage: &CaseContext, limit: Duration) -> Option<Got> {
         let slices = limit.as_millis() / SLICE.as_millis();
         for _ in 0..=slices {
             match self.read_once(buffer) {
@@ -117,7 +117,7 @@ impl Conn {
         }
     }
 
-    pub fn write(&mut self, bytes: &[u8], stage: &Stage) -> io::Result<()> {
+    pub fn write(&mut self, bytes: &[u8], stage: &CaseContext) -> io::Result<()> {
         stage.note(self.name, ">", bytes);
         match &mut self.stream {
             Stream::Tcp(s) => s.write_all(bytes),

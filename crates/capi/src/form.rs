@@ -67,10 +67,10 @@ struct Forms {
 struct Section {
     /// The first file or field, and further files of the same name.
     items: Vec<Item>,
-    name: Option<Named>,
+    name: Option<FieldName>,
 }
 
-struct Named {
+struct FieldName {
     text: *const c_char,
     length: i64,
     borrowed: bool,
@@ -227,14 +227,14 @@ impl Section {
                         return Err(CURL_FORMADD_NULL);
                     }
                     let length = self.name.as_ref().map_or(0, |name| name.length);
-                    self.name = Some(Named { text, length, borrowed: option == CURLFORM_PTRNAME });
+                    self.name = Some(FieldName { text, length, borrowed: option == CURLFORM_PTRNAME });
                 }
                 CURLFORM_NAMELENGTH => {
                     let length = options.number(Width::Long);
                     match &mut self.name {
                         Some(name) if name.length != 0 => return Err(CURL_FORMADD_OPTION_TWICE),
                         Some(name) => name.length = length,
-                        None => self.name = Some(Named { text: ptr::null(), length, borrowed: false }),
+                        None => self.name = Some(FieldName { text: ptr::null(), length, borrowed: false }),
                     }
                 }
                 CURLFORM_COPYCONTENTS | CURLFORM_PTRCONTENTS => {
@@ -345,7 +345,7 @@ impl Section {
     }
 }
 
-impl Named {
+impl FieldName {
     /// Whether memory was enough for it.
     fn give_to(&self, post: &mut HttpPost) -> bool {
         // SAFETY: a C string, or as many bytes as the application said.

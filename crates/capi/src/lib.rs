@@ -31,7 +31,6 @@ pub mod slist;
 mod sockets;
 mod stack;
 pub mod strerror;
-mod strings;
 mod sys;
 pub mod text;
 mod unwind;

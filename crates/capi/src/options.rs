@@ -3,10 +3,10 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 use std::ptr;
 
+use runtime::LockFreeOnce;
 use tables::easy_option::BY_NAME;
 
 use crate::guard::entry;
-use crate::strings::Lasting;
 
 /// `struct curl_easyoption`.
 #[repr(C)]
@@ -37,7 +37,7 @@ impl Drop for Options {
 }
 
 fn options() -> &'static [EasyOptionInfo] {
-    static OPTIONS: Lasting<Options> = Lasting::new();
+    static OPTIONS: LockFreeOnce<Options> = LockFreeOnce::new();
     let row = |&(name, option, alias): &(&'static str, tables::EasyOption, bool)| EasyOptionInfo {
         name: CString::new(name).unwrap_or_default().into_raw(),
         id: option.id(),

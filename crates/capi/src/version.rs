@@ -7,11 +7,11 @@ use std::ffi::{CString, c_char, c_int, c_long, c_uint};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use runtime::LockFreeOnce;
 use tables::version::{BROTLI, ZLIB, ZSTD};
 use tables::{Scheme, feature, version, version_line};
 
 use crate::guard::entry;
-use crate::strings::Lasting;
 
 /// `curl_version_info_data`, of the age CURLVERSION_NOW.
 #[repr(C)]
@@ -73,7 +73,7 @@ unsafe impl Sync for Facts {}
 
 /// Returns the facts, created once; if two threads are first together, the texts of one are leaked.
 fn facts() -> &'static Facts {
-    static FACTS: Lasting<Facts> = Lasting::new();
+    static FACTS: LockFreeOnce<Facts> = LockFreeOnce::new();
     FACTS.get(|| Facts { info: info(), line: text(&version_line(tls())) })
 }
 

@@ -200,7 +200,8 @@ impl Multi {
         self.0.running.set(self.0.running.get() + 1);
     }
 
-    /// curl_multi_remove_handle: drops a running transfer with its connection, even if the timer callback fails.
+    /// curl_multi_remove_handle: drops a running transfer with its connection, even if the timer callback
+    /// fails.
     pub fn remove(&self, easy: &Easy) -> MultiCode {
         if !easy.multi().is_some_and(|m| Rc::ptr_eq(&m.0, &self.0)) {
             return if easy.multi().is_some() { MultiCode::BadEasyHandle } else { MultiCode::Ok };
@@ -383,8 +384,7 @@ impl Multi {
         self.0.streams.apart.set(!on);
     }
 
-    /// Sets the function that decides about server pushes; without one, servers are told not to push
-    /// (CURLMOPT_PUSHFUNCTION).
+    /// Sets the function for server pushes; without one they are disabled (CURLMOPT_PUSHFUNCTION).
     pub fn set_push(&self, function: Option<PushFunction>) {
         let before = self.0.streams.push.replace(function);
         drop(before);

@@ -73,7 +73,7 @@ fn the_last_nonce_serves_the_next_user() {
     assert_eq!(nonces(&server), ["none", "n1", "n2", "n2"]);
 }
 
-/// The same after another scheme has failed, and for one that CURLAUTH_ANY has chosen.
+/// A nonce is also learnt after another scheme has failed, and if CURLAUTH_ANY has chosen the scheme.
 #[test]
 fn a_nonce_is_learnt_beside_another_scheme() {
     let server = digest_server();

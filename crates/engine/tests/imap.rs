@@ -365,7 +365,10 @@ fn tls_that_does_not_come_keeps_the_password() {
         (0, &[("CAPABILITY", "* CAPABILITY LOGINDISABLED\r\nTAG OK\r\n")], Code::LoginDenied, 1),
     ];
     for (level, special, wanted, lines) in rows {
-        let (code, _, log) = fetch("/", special, |easy, _| long(easy, O::UseSsl, level));
+        let (code, _, log) = fetch("/", special, |easy, _| {
+            long(easy, O::UseSsl, level);
+            long(easy, O::TimeoutMs, 5000);
+        });
         assert_eq!(code, wanted, "{level} {special:?}");
         assert_eq!(log.lines().len(), lines, "{:?}", log.lines());
     }

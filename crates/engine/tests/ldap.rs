@@ -165,6 +165,40 @@ fn login_options_ask_for_sasl() {
     );
 }
 
+/// CVE-2026-13608: a success that comes before the server has proved that it knows the password is none. A
+/// peer in the middle could end the login so, and read what is asked next.
+#[test]
+fn a_bind_that_ends_early_is_no_login() {
+    const MECHANISM: &str = "SCRAM-SHA-256";
+    let login = |answers: &[(u32, &str)]| {
+        let names = element(4, MECHANISM.as_bytes());
+        let attribute =
+            element(0x30, &[element(4, b"supportedSASLMechanisms"), element(0x31, &names)].concat());
+        let offer = message(1, 0x64, &[element(4, b""), element(0x30, &attribute)].concat());
+        let mut script = vec![
+            Step::Expect(b"supportedSASLMechanisms".to_vec()),
+            Step::Send([offer, outcome(1, 0x65, 0, "")].concat()),
+        ];
+        for (id, (code, challenge)) in (2..).zip(answers) {
+            let mut last = vec![integer(10, *code), element(4, b""), element(4, b"")];
+            if !challenge.is_empty() {
+                last.push(element(0x87, challenge.as_bytes()));
+            }
+            script.extend([Step::Expect(MECHANISM.into()), Step::Send(message(id, 0x61, &last.concat()))]);
+        }
+        script.extend([Step::Expect(b"objectClass\x30\0".to_vec()), Step::Hold]);
+        let (code, _, said) = run(script, "dc=x", |easy| {
+            text(easy, O::Username, "me");
+            text(easy, O::Password, "secret");
+            text(easy, O::LoginOptions, &format!("AUTH={MECHANISM}"));
+        });
+        (code, said.windows(4).any(|bytes| bytes == b"dc=x"))
+    };
+    let refused = (Code::LoginDenied, false);
+    assert_eq!(login(&[(0, "")]), refused, "at once");
+    assert_eq!(login(&[(0, "v=AAAA")]), refused, "at once, with a proof of nothing");
+}
+
 #[test]
 fn servers_that_break_off_or_talk_nonsense() {
     let entry = entry("dc=x", b"A");

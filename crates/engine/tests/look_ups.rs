@@ -16,9 +16,9 @@ struct Listener {
     refuses: Cell<bool>,
 }
 
-struct Told(Rc<Listener>);
+struct ResolverListener(Rc<Listener>);
 
-impl Callbacks for Told {
+impl Callbacks for ResolverListener {
     fn resolver_start(&self) -> bool {
         self.0.calls.set(self.0.calls.get() + 1);
         !self.0.refuses.get()
@@ -27,7 +27,7 @@ impl Callbacks for Told {
 
 fn handle() -> (Easy, Rc<Listener>) {
     let listener = Rc::new(Listener::default());
-    (Easy::new(Rc::new(Told(listener.clone()))), listener)
+    (Easy::new(Rc::new(ResolverListener(listener.clone()))), listener)
 }
 
 /// Runs one transfer; returns its code, and how often the application was called.

@@ -119,7 +119,7 @@ fn length(script: &Script) -> usize {
     script.iter().map(|step| if let Step::Send(bytes) = step { bytes.len() } else { 0 }).sum()
 }
 
-/// The same script up to this byte of the server.
+/// Returns the script up to this byte of the server.
 fn up_to(script: &Script, mut left: usize, end: Step) -> Script {
     let mut cut = Script::new();
     for step in script {

@@ -110,7 +110,7 @@ fn published_configurations_are_asked_for() {
         assert_eq!(easy.perform(), Code::CouldntConnect, "{}", easy.state().message());
         let questions = &dns.asked()[before..];
         let name = format!("_{port}._https.a.example");
-        let https = |q: &&testkit::dns::Asked| q.name.eq_ignore_ascii_case(&name);
+        let https = |q: &&testkit::dns::ReceivedQuery| q.name.eq_ignore_ascii_case(&name);
         assert_eq!((questions.iter().any(|q| https(&q)), questions.len()), (true, 3), "{wish}");
     }
 }

@@ -14,6 +14,7 @@ use tables::constant::{
     CURLAUTH_ANY, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM, CURLHTTPSIG_HMAC_SHA256,
 };
 use tables::{Code, EasyOption as O};
+use testkit::ftp::FtpServer;
 use testkit::http::{HttpServer, Request, Response};
 use testkit::temp::TempDir;
 use warmwire_engine::{Easy, Multi};
@@ -146,36 +147,48 @@ fn unless_the_application_says_so() {
     assert_eq!(authorization(&b), ["Basic bWU6c2VjcmV0"]);
 }
 
-/// CVE-2026-11856: Digest state of one host is of no use for another.
+/// CVE-2026-11856: Digest state of one host is of no use for another, whether the first accepted the answer
+/// or not.
 #[test]
 fn digest_state_stays_with_its_host() {
-    let challenge = |_: &Request| Some(Response::status(401).with("WWW-Authenticate", NONCE));
-    let a = HttpServer::with(challenge);
-    let b = HttpServer::plain();
-    let (easy, _app) = handle(&a.url("/x"));
-    text(&easy, O::Userpwd, "me:secret");
-    long(&easy, O::Httpauth, CURLAUTH_DIGEST as i64);
-    perform(&easy);
-    assert_eq!(authorization(&a).len(), 1, "the answer to the challenge");
-    text(&easy, O::Url, &b.url("/bytes/1"));
-    perform(&easy);
-    assert_eq!(authorization(&b), Vec::<String>::new());
+    for accepts in [false, true] {
+        let a = HttpServer::with(move |request| {
+            let accepted = accepts && request.field("Authorization").is_some();
+            let refused = || Response::status(401).with("WWW-Authenticate", NONCE);
+            Some(if accepted { Response::ok("a") } else { refused() })
+        });
+        let b = HttpServer::plain();
+        let (easy, _app) = handle(&a.url("/x"));
+        text(&easy, O::Userpwd, "me:secret");
+        long(&easy, O::Httpauth, CURLAUTH_DIGEST as i64);
+        perform(&easy);
+        assert_eq!(authorization(&a).len(), 1, "the answer to the challenge");
+        text(&easy, O::Url, &b.url("/bytes/1"));
+        perform(&easy);
+        assert_eq!(authorization(&b), Vec::<String>::new(), "{accepts}");
+    }
 }
 
 /// CVE-2026-7168: nor does a second proxy receive the first one's nonce.
 #[test]
 fn proxy_digest_state_stays_with_its_proxy() {
-    let a = HttpServer::with(|_| Some(Response::status(407).with("Proxy-Authenticate", NONCE)));
-    let b = HttpServer::with(|_| Some(Response::ok("b")));
-    let (easy, _app) = handle("http://origin.example/");
-    text(&easy, O::Proxy, &a.url(""));
-    text(&easy, O::Proxyuserpwd, "me:secret");
-    long(&easy, O::Proxyauth, CURLAUTH_DIGEST as i64);
-    perform(&easy);
-    assert!(a.last_request().unwrap().field("Proxy-Authorization").unwrap().contains("from-a"));
-    text(&easy, O::Proxy, &b.url(""));
-    perform(&easy);
-    assert_eq!(b.last_request().unwrap().field("Proxy-Authorization"), None);
+    for accepts in [false, true] {
+        let a = HttpServer::with(move |request| {
+            let accepted = accepts && request.field("Proxy-Authorization").is_some();
+            let refused = || Response::status(407).with("Proxy-Authenticate", NONCE);
+            Some(if accepted { Response::ok("a") } else { refused() })
+        });
+        let b = HttpServer::with(|_| Some(Response::ok("b")));
+        let (easy, _app) = handle("http://origin.example/");
+        text(&easy, O::Proxy, &a.url(""));
+        text(&easy, O::Proxyuserpwd, "me:secret");
+        long(&easy, O::Proxyauth, CURLAUTH_DIGEST as i64);
+        perform(&easy);
+        assert!(a.last_request().unwrap().field("Proxy-Authorization").unwrap().contains("from-a"));
+        text(&easy, O::Proxy, &b.url(""));
+        perform(&easy);
+        assert_eq!(b.last_request().unwrap().field("Proxy-Authorization"), None, "{accepts}");
+    }
 }
 
 /// CVE-2026-9079, CVE-2026-9546: NULL forgets a proxy's password and a referer.
@@ -296,6 +309,18 @@ fn a_tunnel_belongs_to_its_user() {
     let connects = requests.iter().filter(|r| r.method == "CONNECT");
     assert_eq!(connects.count(), 3, "CVE-2016-8616: users are told apart with their case");
     assert!(requests.iter().filter(|r| r.method == "GET").all(|r| r.field("Proxy-Authorization").is_none()));
+}
+
+/// CVE-2016-8616: names and passwords of sessions differ in case, too.
+#[test]
+fn a_session_belongs_to_its_login() {
+    let server = FtpServer::with_file("/file", "x");
+    let (easy, _app) = handle(&server.url("/file"));
+    for (login, accepts) in [("me:secret", 1), ("me:secret", 1), ("Me:secret", 2), ("Me:Secret", 3)] {
+        text(&easy, O::Userpwd, login);
+        perform(&easy);
+        assert_eq!(server.accepts(), accepts, "{login}");
+    }
 }
 
 /// CVE-2015-3143, CVE-2014-0015: a connection authenticated by NTLM serves only its user.

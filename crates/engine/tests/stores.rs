@@ -1,4 +1,4 @@
-//! What handles learn from replies and keep: alternative services and hosts that want TLS, with their files,
+//! Data that handles store from replies: alternative services and hosts that want TLS, with their files,
 //! their callbacks and their share.
 //!
 //! covers: CURLOPT_ALTSVC, CURLOPT_ALTSVC_CTRL, CURLOPT_HSTS, CURLOPT_HSTS_CTRL, CURLOPT_HSTSREADFUNCTION,

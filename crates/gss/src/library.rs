@@ -9,10 +9,10 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
-use std::sync::OnceLock;
 
 #[cfg(unix)]
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use once_cell::race::OnceBox;
 
 use crate::oid::{HOST_BASED_SERVICE, NTLM};
 use crate::{Delegation, Error, Mechanism, Protection, Step, Target};
@@ -142,10 +142,9 @@ functions! {
 
 /// Returns the library's functions, loading them on first use.
 fn functions() -> Result<&'static Functions, Error> {
-    static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
-    // Loaded outside of the lock: a child forked meanwhile would find it taken.
-    let loaded = LIBRARY.get().is_none().then(|| Functions::load(SONAME));
-    let library = LIBRARY.get_or_init(|| loaded.unwrap_or_else(|| Functions::load(SONAME)));
+    // Without a lock, which a child forked meanwhile would find taken.
+    static LIBRARY: OnceBox<Result<Functions, String>> = OnceBox::new();
+    let library = LIBRARY.get_or_init(|| Box::new(Functions::load(SONAME)));
     library.as_ref().map_err(|text| Error::Absent(text.clone()))
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::resolver::{Resolver, Silence};
 use crate::session::SharedPool;
-use crate::sync::{Arc, OnceLock, fork_generation};
+use crate::sync::{Arc, LockFreeOnce, fork_generation};
 
 /// Connections the process pool keeps, and for how long: as long as curl would in a handle.
 const POOL_KEPT: usize = 256;
@@ -24,21 +24,17 @@ pub struct Process {
     pub silence: Arc<Silence>,
     generation: u64,
     /// What the child of a fork made for itself.
-    child: OnceLock<Box<Process>>,
+    child: LockFreeOnce<Process>,
 }
-
-/// Forks in a row after which children ask their parents' slot for what follows it.
-const GENERATIONS: usize = 16;
 
 /// Those of the present process.
 pub fn process() -> &'static Process {
-    static SLOTS: [OnceLock<Process>; GENERATIONS] = [const { OnceLock::new() }; GENERATIONS];
+    static FIRST: LockFreeOnce<Process> = LockFreeOnce::new();
     let generation = fork_generation();
-    // Not the parent's slot: a thread that does not exist in a child may have been filling it.
-    let slot = usize::try_from(generation).map_or(GENERATIONS - 1, |number| number.min(GENERATIONS - 1));
-    let mut process = SLOTS[slot].get_or_init(|| Process::new(generation));
+    let mut process = FIRST.get(|| Process::new(generation));
+    // Each process that has asked holds the one of the child of a later fork.
     while process.generation != generation {
-        process = process.child.get_or_init(|| Box::new(Process::new(generation)));
+        process = process.child.get(|| Process::new(generation));
     }
     process
 }
@@ -47,6 +43,6 @@ impl Process {
     fn new(generation: u64) -> Process {
         let pool = Arc::new(SharedPool::new(POOL_KEPT, POOL_IDLE_AGE));
         let resolver = Arc::new(Resolver::system());
-        Process { resolver, pool, silence: Arc::default(), generation, child: OnceLock::new() }
+        Process { resolver, pool, silence: Arc::default(), generation, child: LockFreeOnce::new() }
     }
 }

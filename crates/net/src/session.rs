@@ -75,7 +75,7 @@ pub(crate) const READ: usize = 64 << 10;
 pub struct Buffer(Rc<Cell<Vec<u8>>>);
 
 impl Buffer {
-    /// So many bytes of it.
+    /// Number of bytes in it.
     pub(crate) fn lend<R>(&self, size: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
         let mut bytes = self.0.take();
         if bytes.len() < size {
@@ -87,7 +87,7 @@ impl Buffer {
     }
 }
 
-/// What remains when no stream is left.
+/// The state after the last stream.
 pub struct Rested<M> {
     pub connection: Box<Connection>,
     /// The session, with which others may go on on this connection; none when it is lost or about to be.

@@ -1,5 +1,5 @@
 //! Process-wide state in thousands of orders of its threads' steps and through two forks: src/process.rs
-//! compiled once more. All threads of one process have the same value, created once; a child has none of its
+//! compiled once more. All threads of one process have the same value; a child has none of its
 //! parent's, and its own child none of either's, whichever of them used it first. (Tests with real forks
 //! check that a child neither hangs nor writes to connections.)
 //!
@@ -30,24 +30,27 @@ mod sync {
         GENERATION.get()
     }
 
-    /// Like std's, for shuttle, where statics are reset for each execution.
-    pub struct OnceLock<T: 'static> {
-        once: shuttle::sync::Once,
+    /// Like the runtime's, for shuttle, where statics are reset for each execution.
+    pub struct LockFreeOnce<T: 'static> {
+        stored: shuttle::sync::Once,
         value: Mutex<Option<&'static T>>,
     }
 
-    impl<T> OnceLock<T> {
-        pub const fn new() -> OnceLock<T> {
-            OnceLock { once: shuttle::sync::Once::new(), value: Mutex::new(None) }
+    impl<T> LockFreeOnce<T> {
+        pub const fn new() -> LockFreeOnce<T> {
+            LockFreeOnce { stored: shuttle::sync::Once::new(), value: Mutex::new(None) }
         }
 
-        pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
-            self.once.call_once(|| {
+        pub fn get(&self, make: impl FnOnce() -> T) -> &T {
+            if !self.stored.is_completed() {
                 shuttle::thread::yield_now();
                 let made = Box::leak(Box::new(make()));
-                *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(made);
-            });
-            self.value.lock().unwrap_or_else(PoisonError::into_inner).expect("it was made just now")
+                shuttle::thread::yield_now();
+                self.stored.call_once(|| {
+                    *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(made);
+                });
+            }
+            self.value.lock().unwrap_or_else(PoisonError::into_inner).expect("it was stored just now")
         }
     }
 }
@@ -101,7 +104,9 @@ fn family(askers: [usize; 3]) {
         assert!(own.is_none_or(|own| !seen.contains(&own)), "a child goes on with its parent's");
         seen.extend(own);
     }
-    assert_eq!(sync::MADE.get(), seen.len() as u64, "made more than once");
+    // Threads that come together may each make one, of which one stays.
+    let most = askers.iter().sum::<usize>() as u64;
+    assert!((seen.len() as u64..=most).contains(&sync::MADE.get()), "{} were made", sync::MADE.get());
 }
 
 /// Runs one test at a time, because statics are shared by all tests.

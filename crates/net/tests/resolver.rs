@@ -321,7 +321,7 @@ fn failures_name_the_host_and_are_remembered_half_as_long() {
     let expected = (NetErrorKind::CouldntResolveProxy, "Could not resolve proxy: no.test".to_owned());
     assert_eq!(ask(true).unwrap_err(), expected);
     assert_eq!(all.calls(), 2);
-    // In the spelling of the caller, whoever asked first.
+    // In the caller's spelling, even if another caller asked first.
     let shown = all.ask(&rt, "No.Test", ResolveOptions::default()).unwrap_err();
     assert_eq!(shown, (NetErrorKind::CouldntResolveHost, "Could not resolve host: No.Test".to_owned()));
     assert_eq!(all.calls(), 2);

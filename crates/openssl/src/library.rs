@@ -14,10 +14,11 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::ptr::{null, null_mut};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(unix)]
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use once_cell::race::OnceBox;
 
 use crate::numbers::*;
 use crate::{Encoding, Failure, Protocol, Session};
@@ -183,7 +184,8 @@ functions! {
 
 /// Returns the library's functions; the first call loads it.
 fn functions() -> Result<&'static Functions, &'static str> {
-    static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
+    // Without a lock, which a child forked meanwhile would find taken.
+    static LIBRARY: OnceBox<Result<Functions, String>> = OnceBox::new();
     let load = || {
         let mut functions = Functions::load()?;
         // SAFETY: an index for each kind of object, without functions that copy or free its values.
@@ -196,9 +198,7 @@ fn functions() -> Result<&'static Functions, &'static str> {
         let has_room = functions.connection_data >= 0 && functions.context_data >= 0;
         has_room.then_some(functions).ok_or_else(|| "it has no room for our data".to_owned())
     };
-    // Loaded outside of the lock: a child forked meanwhile would find it taken.
-    let loaded = LIBRARY.get().is_none().then(load);
-    LIBRARY.get_or_init(|| loaded.unwrap_or_else(load)).as_ref().map_err(String::as_str)
+    LIBRARY.get_or_init(|| Box::new(load())).as_ref().map_err(String::as_str)
 }
 
 /// Whether the system has the library; it is loaded to find out.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, c_int, c_long, c_uint, c_ulong};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 pub const SSL_ERROR_WANT_READ: c_int = 2;
 pub const SSL_ERROR_ZERO_RETURN: c_int = 6;
@@ -62,11 +62,15 @@ pub fn length(bytes: &[u8]) -> c_int {
 /// Returns one permanent copy of each name: there are few groups.
 pub fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = names.get(name) {
+    // In a forked child the thread that held the lock may not exist: a caller that does not get it makes a
+    // copy.
+    let mut names = NAMES.try_lock().ok();
+    if let Some(known) = names.as_ref().and_then(|names| names.get(name)) {
         return known;
     }
     let name: &'static str = Box::leak(name.into());
-    names.insert(name);
+    if let Some(names) = &mut names {
+        names.insert(name);
+    }
     name
 }

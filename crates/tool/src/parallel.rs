@@ -173,7 +173,7 @@ impl Parallel<'_> {
         }
     }
 
-    /// Handles a fatal failure: running transfers are told to stop.
+    /// Handles a fatal failure: stops running transfers.
     fn end_early(&mut self) {
         self.ending = true;
         self.later.clear();

@@ -58,7 +58,7 @@ pub struct Job {
     pub number: u64,
 }
 
-/// What follows an attempt.
+/// The step after an attempt.
 pub enum After {
     Again(Duration),
     Over(i32),
@@ -326,7 +326,8 @@ impl Run {
         }
     }
 
-    /// Counts a transfer that has ended, of which so many bytes have come if more than one request has fetched them.
+    /// Counts a transfer that has ended, of which so many bytes have come if more than one request has
+    /// fetched them.
     pub fn count_ended(&self, transfer: &Transfer, easy: &Easy, code: i32, bytes: Option<i64>) {
         let Some(summary) = &self.summary else { return };
         let ended = Completion { transfer, easy, code };

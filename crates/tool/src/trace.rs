@@ -27,10 +27,9 @@ pub enum Kind {
 }
 
 /// The layers that tell more: name, and the group that stands for it in `--trace-config`.
-const LAYERS: [(&str, &str); 17] = [
+const LAYERS: [(&str, &str); 15] = [
     ("dns", "network"),
     ("ftp", "protocol"),
-    ("happy-eyeballs", "network"),
     ("haproxy", "proxy"),
     ("http-proxy", "proxy"),
     ("http/1", "protocol"),
@@ -43,13 +42,12 @@ const LAYERS: [(&str, &str); 17] = [
     ("socks", "proxy"),
     ("ssl", "network"),
     ("tcp", "network"),
-    ("timer", "network"),
     ("write", ""),
 ];
 
 /// Which layers were asked to tell more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Layers(u32);
+pub struct Layers(u16);
 
 impl Layers {
     /// A layer, a group or `all`; other names are nobody's.

@@ -120,7 +120,7 @@ enum Answers {
     Otherwise,
 }
 
-/// What happens to the data of a failed attempt.
+/// The treatment of a failed attempt's data.
 pub enum FailedAttempt {
     /// It is kept, and another attempt continues after that many bytes.
     Kept(u64),

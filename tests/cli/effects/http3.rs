@@ -215,6 +215,15 @@ fn what_was_kept_of_a_server_is_no_trust_in_another() {
         let url = to.server.https("");
         format!("localhost:443:localhost:{}", url.rsplit(':').next().unwrap_or_default())
     };
+    // The session that the impostor itself gave, while nobody asked who it was.
+    let to = way(&impostor);
+    let first = ["-k", "--http3-only", "--connect-to", &to, "https://localhost/bytes-10", "-o", "out"];
+    let second = ["--next", "-s", "--http3-only", "--cacert", "ca.pem", "--tls-earlydata"];
+    let secret = ["--connect-to", &to, "-d", "secret", "https://localhost/"];
+    let ran = site.run(&[&first[..], &second, &secret].concat());
+    assert_eq!(ran.code, 60, "{}", ran.stderr);
+    assert_eq!(impostor.server.origin.requests().len(), 0, "the impostor was trusted");
+    // The session that the server gave.
     let ran = site.run(&[
         "--http3-only",
         "--connect-to",

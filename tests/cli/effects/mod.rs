@@ -5,7 +5,6 @@ mod agent;
 mod alike;
 mod bars;
 mod cache;
-mod cache_files;
 mod checksum;
 mod connection;
 mod ech;

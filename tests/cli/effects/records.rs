@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Ran, curl_in, ran, tool, write};
 use crate::empty_folder;
 use testkit::certs::Authority;
-use testkit::dns::{A, Asked, HTTPS, NameServer, Says, address, wire_name};
+use testkit::dns::{A, HTTPS, NameServer, ReceivedQuery, Says, address, wire_name};
 use testkit::launch::{Http2Kind, Http2Server};
 
 const NAME: &str = "site.example";
@@ -20,7 +20,7 @@ struct Site {
 }
 
 impl Site {
-    fn saying(says: impl Fn(&Asked, u16) -> Says + Send + Sync + 'static) -> Site {
+    fn saying(says: impl Fn(&ReceivedQuery, u16) -> Says + Send + Sync + 'static) -> Site {
         let authority = Authority::new();
         let leaf = authority.for_names(&[NAME, "localhost", "127.0.0.1"]);
         let server = Http2Server::start(Http2Kind::CaddyQuic, &leaf, &[10]).unwrap();
@@ -141,7 +141,7 @@ fn alt_svc_goes_before_a_record() {
 /// A port, an address hint, another name with its own addresses, and an alias with and without records.
 #[test]
 fn records_lead_elsewhere() {
-    type Answers = fn(&Asked, u16) -> Says;
+    type Answers = fn(&ReceivedQuery, u16) -> Says;
     let rows: [(&str, Answers); 5] = [
         ("port", |asked, port| match asked.kind {
             A => address(A, "127.0.0.1"),

@@ -54,6 +54,7 @@ fn only_the_file_that_is_named_counts() {
     assert_eq!((out.status.code(), &out.stdout[..]), (Some(60), &b""[..]), "{out:?}");
 }
 
+/// CVE-2026-12064: they count where the URL has no scheme, too.
 // covers: --hostpubmd5, --hostpubsha256
 #[test]
 fn fingerprints() {
@@ -75,6 +76,9 @@ fn fingerprints() {
         let refused = with(flag, print);
         assert_eq!(refused.code, 60, "{}", refused.stderr);
         assert!(refused.stderr.contains("Denied establishing ssh session: mismatch"), "{}", refused.stderr);
+        let bare = url.strip_prefix("sftp://").unwrap();
+        let refused = curl(&["--proto-default", "sftp", "--key", &login, flag, print, bare]);
+        assert_eq!(refused.code, 60, "{}", refused.stderr);
     }
 }
 

@@ -24,7 +24,7 @@ fn refused() -> String {
     format!("http://me:secret@{}/", listener.local_addr().unwrap())
 }
 
-/// The same for serial and for parallel transfers.
+/// The summary does not depend on `--parallel`.
 #[test]
 fn counts_bytes_the_slowest_and_errors_by_kind() {
     let server = HttpServer::plain();

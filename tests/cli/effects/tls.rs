@@ -55,7 +55,7 @@ impl Judge {
         curl_in(self.folder.clone(), &[words, &[&url]].concat())
     }
 
-    /// The same as an HTTPS proxy: each flag in its `--proxy-` form.
+    /// The server as an HTTPS proxy: each flag in its `--proxy-` form.
     fn ask_as_proxy(&self, words: &[&str]) -> Ran {
         let words: Vec<String> = words.iter().map(|word| word.replacen("--", "--proxy-", 1)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, MultiOption, export, flag};
 
-/// What can be asked.
+/// A build that can be asked.
 pub enum Subject {
     Library(PathBuf),
     Tool(PathBuf),

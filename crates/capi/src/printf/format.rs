@@ -124,7 +124,7 @@ struct Parser<'a> {
 
 /// A width or a precision in the format.
 #[derive(Clone, Copy)]
-enum Given {
+enum FieldSize {
     Number(usize),
     /// A negative precision, which is none.
     Negative,
@@ -136,8 +136,8 @@ enum Given {
 #[derive(Default)]
 struct Prefix {
     flags: Flags,
-    width: Option<Given>,
-    precision: Option<Given>,
+    width: Option<FieldSize>,
+    precision: Option<FieldSize>,
     size: Option<Width>,
     long_double: bool,
 }
@@ -193,14 +193,14 @@ impl Parser<'_> {
                 let number = self.number()?;
                 prefix.width = Some(match prefix.width {
                     // curl takes digits behind a star for the argument's place, counted from zero.
-                    Some(Given::Star(_)) => Given::Star(Some(number)),
-                    _ => Given::Number(number),
+                    Some(FieldSize::Star(_)) => FieldSize::Star(Some(number)),
+                    _ => FieldSize::Number(number),
                 });
                 return Some(true);
             }
             b'*' => {
                 self.at += 1;
-                prefix.width = Some(Given::Star(self.star()?));
+                prefix.width = Some(FieldSize::Star(self.star()?));
                 return Some(true);
             }
             b'.' => {
@@ -216,18 +216,18 @@ impl Parser<'_> {
 
     /// Behind a point: digits, which may be negative, or a star. Both in one conversion are refused, in
     /// either order.
-    fn precision(&mut self, before: Option<Given>) -> Option<Given> {
+    fn precision(&mut self, before: Option<FieldSize>) -> Option<FieldSize> {
         if self.take(b'*') {
-            let star = Given::Star(self.star()?);
-            return (!matches!(before, Some(Given::Number(_) | Given::Negative))).then_some(star);
+            let star = FieldSize::Star(self.star()?);
+            return (!matches!(before, Some(FieldSize::Number(_) | FieldSize::Negative))).then_some(star);
         }
         let negative = self.take(b'-');
         if !self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let number = self.number()?;
-        let given = if negative && number > 0 { Given::Negative } else { Given::Number(number) };
-        (!matches!(before, Some(Given::Star(_)))).then_some(given)
+        let given = if negative && number > 0 { FieldSize::Negative } else { FieldSize::Number(number) };
+        (!matches!(before, Some(FieldSize::Star(_)))).then_some(given)
     }
 
     /// Behind a star: which argument it means, in a format that numbers them.
@@ -249,11 +249,11 @@ impl Parser<'_> {
     }
 
     /// Resolves a width or precision and its argument, which must be unused before.
-    fn amount(&mut self, given: Option<Given>) -> Option<Option<Amount>> {
+    fn amount(&mut self, given: Option<FieldSize>) -> Option<Option<Amount>> {
         let number = match given {
-            None | Some(Given::Negative) => return Some(None),
-            Some(Given::Number(number)) => return Some(Some(Amount::Fixed(number))),
-            Some(Given::Star(number)) => number,
+            None | Some(FieldSize::Negative) => return Some(None),
+            Some(FieldSize::Number(number)) => return Some(Some(Amount::Fixed(number))),
+            Some(FieldSize::Star(number)) => number,
         };
         let index = self.place(number)?;
         let place = &mut self.arguments[index];

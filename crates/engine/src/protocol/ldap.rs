@@ -1,5 +1,5 @@
-//! ldap:// and ldaps:// (RFC 4511, RFC 4516): a bind, the search that the URL asks for, and its entries as they come. A
-//! connection serves the next search of the same user without another bind; `login` is the bind.
+//! ldap:// and ldaps:// (RFC 4511, RFC 4516): a bind, the URL's search, and its entries as they arrive. A
+//! connection serves the next search of the same user without another bind; `login` does the bind.
 
 mod login;
 
@@ -23,18 +23,18 @@ use crate::transfer::tls_options::{TlsPeer, tls_config};
 
 /// CURLUSESSL_TRY.
 const TRY_TLS: i64 = 1;
-/// So much is received at once.
+/// Size of a read.
 const PIECE: usize = 32 * 1024;
 const SIZE_LIMIT_EXCEEDED: u32 = 4;
 
-/// What a kept connection remembers: it is bound, and messages have numbers up to this one.
+/// The state of a kept connection: it is bound, and message numbers up to this one are used.
 struct Bound {
     last_id: u32,
 }
 
 impl Memory for Bound {}
 
-/// Runs one search. A kept connection may turn out to have been closed; then it goes to a fresh one.
+/// Runs one search. If a kept connection turns out to be closed, it uses a fresh one.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let search = Search::from_url(&t.url.path_and_query()).map_err(bad_url)?;
     with_retries(t, 1, async |t, fresh| ask(t, &search, fresh).await).await
@@ -59,17 +59,17 @@ async fn ask(t: &mut Transfer, search: &Search, fresh: bool) -> Result<()> {
 struct Session {
     whole: Whole,
     received: Vec<u8>,
-    /// So much of it has been looked at, and goes when more comes.
+    /// Number of processed bytes, which are removed when more arrive.
     taken: usize,
     last_id: u32,
     easy: Rc<EasyState>,
     idling: Idling,
-    /// Nothing has come yet on a connection that had served before.
+    /// Whether nothing has arrived yet on a connection that had served before.
     unsure: bool,
 }
 
 impl Session {
-    /// A kept connection, or a new one that binds.
+    /// Returns a kept connection, or a new one after its bind.
     async fn open(t: &mut Transfer, fresh: bool) -> Result<Session> {
         let mut whole = t.connect(fresh).await?.into_whole()?;
         let known = whole.connection().state.take().and_then(|state| state.take::<Bound>());
@@ -84,7 +84,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Back to the pool; one on which the server says more than it was asked is closed.
+    /// Returns the connection to the pool, or closes it if the server sent unexpected data.
     fn leave(mut self, t: &mut Transfer) {
         let id = self.next_id();
         let connection = self.whole.connection();
@@ -93,7 +93,7 @@ impl Session {
         if self.taken == self.received.len() { t.release(self.whole) } else { t.retire(self.whole) }
     }
 
-    /// Whatever fails before a kept connection has said a word means that it was closed.
+    /// Any failure before the first byte on a kept connection means that it was closed.
     fn stale_or(&self, e: Error) -> Error {
         if self.unsure && matches!(e.code(), Code::RecvError | Code::SendError) {
             e.with_retry(Retry::NewConnection)
@@ -111,8 +111,8 @@ impl Session {
         self.whole.connection().write_all(message).await.map_err(|e| send_failed(&e))
     }
 
-    /// TLS by CURLOPT_USE_SSL(3), before anything that deserves protection. Nothing may come behind the word that allows it:
-    /// it would not be protected.
+    /// Starts TLS by CURLOPT_USE_SSL(3), before anything confidential. Nothing may follow the reply that
+    /// allows it: it would not be protected.
     async fn protect(&mut self, t: &Transfer) -> Result<()> {
         let wanted = t.long(O::UseSsl);
         if wanted == 0 || t.scheme().tls() {
@@ -142,7 +142,7 @@ impl Session {
         Ok(())
     }
 
-    /// What the server answers to a request that has one answer.
+    /// Reads the response to a request that has one response.
     async fn outcome(&mut self, wanted: u32) -> Result<Outcome> {
         loop {
             match ldap::answer(&self.received[self.taken..]).map_err(nonsense)? {
@@ -162,7 +162,7 @@ impl Session {
         }
     }
 
-    /// LDAP's result code is what CURLINFO_RESPONSE_CODE(3) tells.
+    /// CURLINFO_RESPONSE_CODE(3) is LDAP's result code.
     fn note(&self, outcome: &Outcome) {
         self.easy.info.borrow_mut().response_code = i64::from(outcome.code);
     }
@@ -190,12 +190,12 @@ impl Session {
 struct Entries<'a> {
     session: &'a mut Session,
     id: u32,
-    /// Printed, and not yet handed out.
+    /// Printed text that was not delivered yet.
     text: Vec<u8>,
 }
 
 impl Entries<'_> {
-    /// Some bytes at the front of the buffer; none at the end.
+    /// Returns bytes at the front of the buffer; none at the end.
     fn poll_text(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<usize>> {
         loop {
             if !self.text.is_empty() {
@@ -213,7 +213,7 @@ impl Entries<'_> {
         }
     }
 
-    /// Prints what has come; whether that was all. References to other servers are not followed.
+    /// Prints the received messages; returns whether the last has arrived. Referrals are not followed.
     fn print(&mut self) -> Result<bool> {
         loop {
             let received = &self.session.received[self.session.taken..];
@@ -230,7 +230,7 @@ impl Entries<'_> {
                 _ => {}
             }
             self.session.taken += length;
-            // One at a time goes out: what follows may be the end, or nonsense.
+            // Delivered one at a time: the next one may be the end, or invalid.
             if !self.text.is_empty() {
                 return Ok(false);
             }
@@ -238,7 +238,7 @@ impl Entries<'_> {
     }
 }
 
-/// A limit of the server's on how many it tells is no failure.
+/// A server's limit on the number of entries is not an error.
 fn end(outcome: &Outcome) -> Result<bool> {
     match outcome.code {
         0 | SIZE_LIMIT_EXCEEDED => Ok(true),
@@ -257,7 +257,7 @@ impl BodySource for Entries<'_> {
     }
 }
 
-/// What a server refuses, in curl's codes.
+/// Converts a server's refusal to curl's codes.
 fn refused(outcome: &Outcome, otherwise: Code, what: &str) -> Error {
     let code = match outcome.code {
         2 => Code::UnsupportedProtocol,

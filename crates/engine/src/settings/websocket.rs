@@ -1,6 +1,6 @@
 //! WebSocket extensions beyond curl (`warmwire_websocket`, WARMWIRE_WS).
 
-use runtime::PerFork;
+use runtime::LockFreeOnce;
 use wire::ws::deflate::{MAX_WINDOW, MIN_WINDOW, Offer};
 
 /// Bits of `warmwire_websocket` (include/curl/warmwire.h).
@@ -48,8 +48,8 @@ impl WebSocketOptions {
 
     /// Returns the default from the environment; read once.
     pub(crate) fn of_process() -> WebSocketOptions {
-        static WORDS: PerFork<WebSocketOptions> = PerFork::new();
-        *WORDS.get_or_init(|| {
+        static WORDS: LockFreeOnce<WebSocketOptions> = LockFreeOnce::new();
+        *WORDS.get(|| {
             let words = std::env::var("WARMWIRE_WS").ok().filter(|_| !runtime::secure_execution());
             WebSocketOptions::from_words(&words.unwrap_or_default())
         })

@@ -42,12 +42,12 @@ pub struct Field<'a> {
 pub struct Headers {
     /// Names and values, one behind the other.
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<FieldPosition>,
 }
 
 /// The position of a field: its value starts at the end of its name.
 #[derive(Clone, Debug)]
-struct Place {
+struct FieldPosition {
     name: Range<u32>,
     value_end: u32,
     request: u32,
@@ -95,7 +95,7 @@ impl Headers {
         let name = start..self.end()?;
         self.bytes.extend_from_slice(field.value);
         let request = u32::try_from(request).unwrap_or(u32::MAX);
-        self.places.push(Place { name, value_end: self.end()?, request, origin });
+        self.places.push(FieldPosition { name, value_end: self.end()?, request, origin });
         Ok(())
     }
 
@@ -133,7 +133,7 @@ impl Headers {
         self.places.get(index).map(|place| self.field(place))
     }
 
-    fn field(&self, place: &Place) -> Field<'_> {
+    fn field(&self, place: &FieldPosition) -> Field<'_> {
         Field {
             name: &self.bytes[place.name.start as usize..place.name.end as usize],
             value: &self.bytes[place.name.end as usize..place.value_end as usize],

@@ -414,3 +414,103 @@ fn own_type(easy: &EasyState) -> Option<Vec<u8>> {
 fn cannot_rewind() -> Error {
     Error::new(Code::SendFailRewind, "necessary data rewind was not possible")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::fixture::easy;
+    use std::task::Waker;
+
+    fn read(reader: &mut ClientReader, room: usize) -> Vec<u8> {
+        let mut buf = vec![0; room];
+        let mut cx = Context::from_waker(Waker::noop());
+        let Poll::Ready(n) = reader.poll_read(&mut cx, &mut buf) else { panic!("nothing pauses") };
+        buf.truncate(n.unwrap());
+        buf
+    }
+
+    fn all(reader: &mut ClientReader, room: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        loop {
+            match read(reader, room) {
+                piece if piece.is_empty() => return out,
+                piece => out.extend_from_slice(&piece),
+            }
+        }
+    }
+
+    #[test]
+    fn line_feeds_of_a_text_become_crlf_in_any_buffer() {
+        let rows: [(_, &str, &[u8]); 4] = [
+            ("RFC 959 §3.1.1.1: a line feed", "a\nb\n", b"a\r\nb\r\n"),
+            ("RFC 959 §3.1.1.1: a line that ends as it should", "a\r\nb", b"a\r\nb"),
+            ("RFC 959 §3.1.1.1: a carriage return alone stays", "a\rb", b"a\rb"),
+            ("RFC 959 §3.1.1.1: two empty lines", "\n\n", b"\r\n\r\n"),
+        ];
+        let easy = easy(&[], &[]);
+        for (name, text, wanted) in rows {
+            for room in 1..7 {
+                let mut reader = ClientReader::of(&easy.0, text.as_bytes().to_vec());
+                reader.send_as_text();
+                assert_eq!(all(&mut reader, room), wanted, "{name}, in pieces of {room}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_in_memory_can_be_sent_again() {
+        let easy = easy(&[], &[]);
+        let mut reader = ClientReader::of(&easy.0, b"abcdef".to_vec());
+        assert_eq!((reader.size, reader.in_memory(), reader.is_nothing()), (Some(6), true, false));
+        assert_eq!((read(&mut reader, 4), reader.position()), (b"abcd".to_vec(), 4));
+        reader.rewind().unwrap();
+        assert_eq!((all(&mut reader, 4), reader.ended()), (b"abcdef".to_vec(), true), "RFC 9110 §15.4");
+        assert_eq!(reader.whole(), Some(b"abcdef".to_vec()));
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_rewound_fails() {
+        let easy = easy(&[], &[]);
+        let mut reader = ClientReader::open(&easy.0, Method::Put).unwrap();
+        assert!(reader.rewind().is_ok(), "nothing was read");
+        assert!(all(&mut reader, 9).is_empty());
+        let failed = reader.rewind().err().map(|e| e.code());
+        assert_eq!(failed, Some(Code::SendFailRewind), "CURLOPT_SEEKFUNCTION(3): not set");
+    }
+
+    #[test]
+    fn the_size_of_an_upload_is_the_options_unless_lines_are_converted() {
+        let of = |method, numbers: &[(O, i64)]| {
+            let easy = easy(&[], numbers);
+            let reader = ClientReader::open(&easy.0, method).unwrap();
+            (reader.size, reader.size_as_given())
+        };
+        let (nine, size) = (Some(9), (O::InfilesizeLarge, 9));
+        let rows: [(_, _, &[(O, i64)], _); 6] = [
+            ("CURLOPT_INFILESIZE(3)", Method::Put, &[size], (nine, nine)),
+            ("CURLOPT_INFILESIZE(3): not set", Method::Put, &[], (None, None)),
+            (
+                "CURLOPT_CRLF(3): the size as sent is not known",
+                Method::Put,
+                &[size, (O::Crlf, 1)],
+                (None, nine),
+            ),
+            ("CURLOPT_TRANSFERTEXT(3)", Method::Put, &[size, (O::Transfertext, 1)], (None, nine)),
+            ("CURLOPT_POSTFIELDSIZE(3)", Method::Post, &[(O::PostfieldsizeLarge, 9)], (nine, nine)),
+            ("RFC 9110 §9.3.1: a GET has no body", Method::Get, &[size], (Some(0), Some(0))),
+        ];
+        for (name, method, numbers, wanted) in rows {
+            assert_eq!(of(method, numbers), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_resumed_upload_that_ends_early_fails() {
+        let easy = easy(&[], &[(O::InfilesizeLarge, 9)]);
+        let mut reader = ClientReader::open(&easy.0, Method::Put).unwrap();
+        let failed = reader.skip(4).err();
+        let found = failed.as_ref().map(|e| (e.code(), e.message()));
+        let wanted = (Code::ReadError, "Could only read 0 bytes from the input");
+        assert_eq!(found, Some(wanted), "CURLOPT_RESUME_FROM_LARGE(3)");
+    }
+}

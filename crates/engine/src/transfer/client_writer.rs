@@ -373,3 +373,138 @@ fn write_failed(passed: usize, returned: usize) -> Error {
     };
     Error::new(Code::WriteError, text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Easy;
+    use crate::callbacks::Callbacks;
+    use runtime::cell::RefCell;
+    use std::cell::Cell;
+    use wire::content_encoding::DEPTH_LIMIT;
+
+    /// An application that notes what it gets.
+    struct Recorder {
+        pieces: RefCell<Vec<Vec<u8>>>,
+        headers: RefCell<Vec<u8>>,
+        answer: Cell<Written>,
+    }
+
+    impl Callbacks for Recorder {
+        fn write(&self, data: &[u8]) -> Written {
+            self.pieces.borrow_mut().push(data.to_vec());
+            self.answer.get()
+        }
+
+        fn header(&self, line: &[u8]) -> Option<Written> {
+            self.headers.borrow_mut().extend_from_slice(line);
+            Some(Written::All)
+        }
+    }
+
+    fn writer(numbers: &[(O, i64)], answer: Written) -> (Rc<Recorder>, Easy, ClientWriter) {
+        let recorder =
+            Recorder { pieces: RefCell::default(), headers: RefCell::default(), answer: Cell::new(answer) };
+        let recorder = Rc::new(recorder);
+        let easy = Easy::new(recorder.clone());
+        for (option, number) in numbers {
+            easy.0.settings.borrow_mut().set_long(*option, *number).unwrap();
+        }
+        let writer = ClientWriter::new(easy.0.clone());
+        (recorder, easy, writer)
+    }
+
+    fn lengths(recorder: &Recorder) -> Vec<usize> {
+        recorder.pieces.borrow().iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn bodies_are_handed_out_in_pieces_of_sixteen_kib() {
+        let (recorder, _easy, mut writer) = writer(&[], Written::All);
+        writer.body(&vec![b'x'; 40_000]).unwrap();
+        assert_eq!(lengths(&recorder), [16_384, 16_384, 7232], "CURLOPT_WRITEFUNCTION(3)");
+    }
+
+    #[test]
+    fn a_smaller_buffer_makes_smaller_pieces() {
+        let (recorder, _easy, mut writer) = writer(&[(O::Buffersize, 1024)], Written::All);
+        writer.body(&[b'x'; 2500]).unwrap();
+        assert_eq!(lengths(&recorder), [1024, 1024, 452], "CURLOPT_BUFFERSIZE(3)");
+    }
+
+    #[test]
+    fn what_fits_below_the_limit_is_handed_out() {
+        let (recorder, _easy, mut writer) = writer(&[(O::MaxfilesizeLarge, 5)], Written::All);
+        let failed = writer.body(b"1234567").err().map(|e| e.code());
+        assert_eq!(failed, Some(Code::FilesizeExceeded), "CURLOPT_MAXFILESIZE(3)");
+        assert_eq!(lengths(&recorder), [5], "of unknown length");
+    }
+
+    #[test]
+    fn an_application_that_takes_less_fails_the_transfer() {
+        let rows = [
+            (3, "Failure writing output to destination, passed 5 returned 3"),
+            (usize::MAX, "client returned ERROR on write of 5 bytes"),
+        ];
+        for (taken, text) in rows {
+            let (_, _easy, mut writer) = writer(&[], Written::Failed(taken));
+            let failed = writer.body(b"12345").unwrap_err();
+            assert_eq!(
+                (failed.code(), failed.message()),
+                (Code::WriteError, text),
+                "CURLOPT_WRITEFUNCTION(3)"
+            );
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_not_the_applications_is_dropped_or_refused() {
+        let (recorder, _easy, mut writer) = writer(&[], Written::All);
+        writer.ignore_body(true);
+        writer.body(b"redirected").unwrap();
+        assert!(lengths(&recorder).is_empty(), "CURLOPT_FOLLOWLOCATION(3): a redirect's");
+        writer.begin();
+        writer.refuse_body(true);
+        let failed = writer.body(b"x").err().map(|e| e.code());
+        assert_eq!(failed, Some(Code::WeirdServerReply), "CURLOPT_NOBODY(3): where no headers come before");
+        assert!(writer.body(b"").is_ok(), "CURLOPT_NOBODY(3): nothing is no body");
+        writer.begin();
+        writer.body(b"mine").unwrap();
+        assert_eq!(lengths(&recorder), [4], "the next reply");
+    }
+
+    #[test]
+    fn a_pause_holds_back_what_was_not_taken_and_all_behind_it() {
+        let (recorder, easy, mut writer) = writer(&[], Written::Pause);
+        writer.body(b"first").unwrap();
+        assert!(easy.0.flow.receive_paused(), "CURL_WRITEFUNC_PAUSE");
+        writer.header(b"Trailer: x\r\n", false).unwrap();
+        writer.body(b"second").unwrap();
+        assert_eq!(lengths(&recorder), [5], "curl_easy_pause(3): nothing while it is paused");
+        assert!(recorder.headers.borrow().is_empty(), "RFC 9112 §7.1.2: a trailer waits, too");
+    }
+
+    #[test]
+    fn headers_go_into_the_body_if_shown() {
+        let (recorder, _easy, mut writer) = writer(&[], Written::All);
+        writer.header(b"A: 1\r\n", false).unwrap();
+        writer.header(b"B: 2\r\n", true).unwrap();
+        assert_eq!(*recorder.headers.borrow(), b"A: 1\r\nB: 2\r\n", "CURLOPT_HEADERFUNCTION(3)");
+        assert_eq!(*recorder.pieces.borrow(), [b"B: 2\r\n".to_vec()], "CURLOPT_HEADER(3)");
+    }
+
+    #[test]
+    fn an_encoded_body_that_is_not_one_fails() {
+        let (recorder, _easy, mut writer) = writer(&[], Written::All);
+        writer.decode(Decoder::new("gzip", DEPTH_LIMIT).unwrap());
+        assert!(writer.decodes());
+        let failed = writer.body(b"this is no gzip stream").err().map(|e| e.code());
+        assert_eq!(failed, Some(Code::BadContentEncoding), "RFC 9110 §8.4");
+        assert!(lengths(&recorder).is_empty());
+        assert_eq!(
+            decode_error(content_encoding::Error::TrailingData).code(),
+            Code::WriteError,
+            "as in curl"
+        );
+    }
+}

@@ -1,5 +1,5 @@
-//! Gets a transfer its connection: an idle one whose key matches, or a new one. A new one is
-//! made layer by layer: name look-up, connect, proxy, TLS.
+//! Gets a connection for a transfer: an idle one with the same key, or a new one. A new one is made layer by
+//! layer: name look-up, connect, proxy, TLS.
 
 use std::cell::Cell;
 use std::fmt;
@@ -33,17 +33,17 @@ use crate::error::{Error, Result};
 use crate::info::Nanos;
 use crate::settings::Text;
 
-/// Connections to a proxy that one tunnel may take.
+/// Most connections to a proxy for one tunnel.
 pub(super) const MAX_PROXY_ROUNDS: usize = 6;
 
-/// The last filter on the way to a host, the ends of the connection, and whether it is its handle's alone.
+/// The last filter towards a host, the ends of the connection, and whether it is private to its handle.
 pub(super) type Way = (Box<dyn Filter>, net::connect::Endpoints, bool);
 
-/// The opening of a connection: since when, until when, and what is known of the names on the way.
+/// The opening of a connection: its start, its deadline, and the names known so far.
 pub(super) struct Opening {
     pub started: Instant,
     pub deadline: Instant,
-    /// A look-up of the first host that has begun.
+    /// A look-up of the first host that has started.
     names: Cell<Option<Box<Candidates>>>,
 }
 
@@ -53,34 +53,34 @@ impl Opening {
     }
 }
 
-/// A leased connection, and how requests on it are addressed.
+/// A leased connection, with the plan for its requests.
 pub struct Link {
     /// The connection; dropping it closes it.
     pub lease: Lease,
-    /// How it was reached.
+    /// The plan by which it was reached.
     pub plan: Rc<Plan>,
 }
 
 impl Link {
-    /// The whole connection, for a protocol that knows no streams.
+    /// Returns the whole connection, for a protocol without streams.
     pub fn into_whole(self) -> Result<Whole> {
         self.lease.into_whole().ok_or_else(|| Error::from(Code::FailedInit))
     }
 
-    /// The HTTP proxy that requests go to, which name the whole URL to it: no tunnel.
+    /// Returns the HTTP proxy that receives requests with whole URLs, without a tunnel.
     pub fn forwarder(&self) -> Option<&Proxy> {
         self.plan.forwarder()
     }
 }
 
 impl Connector {
-    /// A connection to the origin of the current URL; a new one when `fresh`.
+    /// Returns a connection to the origin of the current URL; a new one if `fresh`.
     pub async fn connect(&mut self, fresh: bool) -> Result<Link> {
         let plan = self.plan()?;
         self.connect_bound(plan, Bound::default(), fresh).await
     }
 
-    /// The same along a plan, for a request that has it belong to its user.
+    /// Connects along a plan, for a request that binds the connection to its user.
     pub async fn connect_bound(&mut self, mut plan: Rc<Plan>, bound: Bound, fresh: bool) -> Result<Link> {
         if let Some(user) = bound.to {
             cold_path();
@@ -107,7 +107,7 @@ impl Connector {
         let ages = self.ages();
         let streams = plan.may_have_streams() && self.multi.streams.multiplexes();
         let patience = match (streams, plan.is_ssh()) {
-            // Logging in costs more than waiting for a channel of a connection on which somebody does so already.
+            // Logging in costs more than waiting for a channel of a connection that is logging in.
             (true, true) => net::ssh::CHANNELS - 1,
             (true, false) if self.on(O::Pipewait) => usize::MAX,
             _ => 0,
@@ -128,7 +128,7 @@ impl Connector {
             Ok(lease) => self.reused(&plan, lease, started),
             Err(missed) => {
                 cold_path();
-                // Opening has a box of its own: a transfer that waits for its reply needs no room for it.
+                // Opening has a separate box: a transfer that waits for its reply needs no room for it.
                 let opening = Opening::new(started, deadline);
                 boxed(|| self.wait_or_open(&plan, &pool, wish, missed, opening)).await?
             }
@@ -142,15 +142,15 @@ impl Connector {
         Ok(Link { lease, plan })
     }
 
-    /// Takes a connection that is open already. Nothing was looked up, connected or agreed on: those times
-    /// stay as they are. Programs count handshakes by CURLINFO_APPCONNECT_TIME.
+    /// Takes a connection that is open already. The times of look-up, connect and TLS stay as they are.
+    /// Programs count handshakes by CURLINFO_APPCONNECT_TIME.
     fn reused(&self, plan: &Plan, lease: Lease, started: Instant) -> Lease {
         self.mark_queued(started, self.now());
         self.easy.note(|| self.note_of_reuse(plan));
         self.resume_session(lease)
     }
 
-    /// Opens a connection, once the pool has room for it. `found` is the pool's answer, if it came at once.
+    /// Opens a connection when the pool has room for it. `found` is the pool's answer, if it came at once.
     async fn wait_or_open(
         &self,
         plan: &Plan,
@@ -160,7 +160,6 @@ impl Connector {
         opening: Opening,
     ) -> Result<Lease> {
         let Opening { started, deadline, .. } = opening;
-        self.note_connect_timeout(deadline);
         let late = || self.connecting_late(started);
         let acquired = match found {
             Some(acquired) => acquired,
@@ -179,7 +178,7 @@ impl Connector {
         Ok(self.place(plan, slot, self.within(Some(deadline), late, open).await?))
     }
 
-    /// The request has got its place among the connections; it has waited for that since `from`.
+    /// Records that the request got its connection, which it waited for since `from`.
     pub(super) fn mark_queued(&self, from: Instant, now: Instant) {
         self.easy.info.borrow_mut().queued += now.saturating_duration_since(from).into();
     }
@@ -191,8 +190,8 @@ impl Connector {
         Error::new(Code::OperationTimedout, format!("{what} timed out after {ms} milliseconds"))
     }
 
-    /// The key of a connection that does more than is asked for: ftps: to the same host and port serves for
-    /// ftp:, too.
+    /// Returns the key of a connection with more protection: ftps: to the same host and port also serves
+    /// ftp:.
     fn protected(&self, plan: &Plan) -> Result<Option<HashedKey>> {
         let in_clear = plan.key.tls.is_none() && plan.forwarder().is_none();
         if self.scheme().family() != Family::Ftp || !in_clear {
@@ -203,8 +202,8 @@ impl Connector {
         Ok(Some(HashedKey::from(ConnectionKey { tls, ..(*plan.key).clone() })))
     }
 
-    /// The key of a connection that was opened just now. Where a proxy was shown a Kerberos ticket, it serves
-    /// no other transfer.
+    /// Returns the key of a newly opened connection. If a Kerberos ticket was sent to a proxy, it serves no
+    /// other transfer.
     pub(super) fn key_of_opened(&self, plan: &Plan) -> HashedKey {
         match self.ticket_used.get() {
             true => HashedKey::from(ConnectionKey { by_ticket: true, ..ConnectionKey::clone(&plan.key) }),
@@ -212,7 +211,7 @@ impl Connector {
         }
     }
 
-    /// Opens a connection along the plan. QUIC and TLS take much memory on the way, which a plain connection does without.
+    /// Opens a connection along the plan. QUIC and TLS need much memory, which is only allocated for them.
     async fn open(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
         self.ticket_used.set(false);
         let heeding = match plan.heeds_records && self.asks_for_record(plan).is_some() {
@@ -227,7 +226,7 @@ impl Connector {
         }
     }
 
-    /// The plan as the host's HTTPS record changes it: which version of HTTP is tried first.
+    /// Returns the plan changed by the host's HTTPS record: which version of HTTP is tried first.
     async fn heeding_record(&self, plan: &Plan, opening: &Opening) -> Result<Option<Plan>> {
         let mut names = self.candidates(plan, &plan.host, plan.port, &plan.resolve)?;
         let known = boxed(|| async {
@@ -240,7 +239,7 @@ impl Connector {
         Ok(heeding)
     }
 
-    /// The same by TCP, and by what stands on it.
+    /// Opens a connection by TCP and the layers above it.
     pub(super) async fn open_tcp(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
         let (filter, endpoints, private) = match &plan.tls_by(Transport::Tcp) {
             Some(tls) if plan.is_direct() && self.may_race(plan, tls) => {
@@ -250,7 +249,7 @@ impl Connector {
         };
         let now = self.now();
         let mut connection = Connection::new(self.key_of_opened(plan), filter, endpoints, now);
-        // Where it leads is another handle's word: it is for those who heard it.
+        // Another handle's CURLOPT_RESOLVE gave the address: the connection stays private.
         let unasked = plan.key.pins.is_empty() && self.is_pinned(plan);
         connection.private = private || unasked;
         if let Some(log_in) = self.log_in {
@@ -259,7 +258,7 @@ impl Connector {
         Ok(connection)
     }
 
-    /// The way to the host of the plan and TLS to it, one after the other.
+    /// Reaches the plan's host, then adds TLS.
     async fn reach_by_layers(&self, plan: &Plan, opening: &Opening) -> Result<Way> {
         let (mut filter, endpoints, private) = self.reach(plan, opening).await?;
         if plan.key.haproxy.is_some() {
@@ -271,8 +270,8 @@ impl Connector {
         Ok((filter, endpoints, private))
     }
 
-    /// The way to the host of the plan: connected, and through the proxy. A proxy that closes between two rounds of
-    /// authentication is connected again.
+    /// Connects to the plan's host, through the proxy if there is one. Reconnects to a proxy that closes
+    /// between two rounds of authentication.
     async fn reach(&self, plan: &Plan, opening: &Opening) -> Result<Way> {
         for _ in 0..MAX_PROXY_ROUNDS {
             if let Some(way) = self.reach_once(plan, opening).await? {
@@ -291,7 +290,7 @@ impl Connector {
         Ok(filter.map(|filter| (filter, endpoints, private)))
     }
 
-    /// A connection to the host of the plan, or to its proxy, which is asked for nothing yet.
+    /// Connects to the plan's host or to its proxy, without a request to the proxy.
     pub(super) async fn reach_first(
         &self,
         plan: &Plan,
@@ -326,7 +325,7 @@ impl Connector {
         self.easy.info.borrow_mut().rare.proxy_verify_result = tls.map_or(0, |tls| tls.verify_result);
     }
 
-    /// A second connection beside a transfer's first, to another host or port by the same way.
+    /// Opens a second connection for a transfer, to another host or port along the same route.
     pub async fn connect_beside(&self, plan: &Plan, host: &str, port: u16) -> Result<Box<dyn Filter>> {
         let plan = Plan { host: host.to_owned(), port, ..plan.clone() };
         let started = self.now();
@@ -339,27 +338,27 @@ impl Connector {
         reached.map(|(filter, ..)| filter)
     }
 
-    /// Whether requests are handed to an HTTP proxy that is no tunnel.
+    /// Returns whether requests go to an HTTP proxy without a tunnel.
     pub fn forwards(&self) -> Result<bool> {
         Ok(self.plan()?.forwarder().is_some())
     }
 
-    /// A host's address of one family.
+    /// Returns a host's address of one family.
     pub async fn look_up_host(&self, host: &str, v4: bool) -> Result<std::net::IpAddr> {
         let found = self.look_up_here(host, 0, &ResolveOptions::default()).await?;
         let address = found.list.iter().map(|a| a.ip()).find(|ip| ip.is_ipv4() == v4);
         address.ok_or_else(|| Error::from(Code::CouldntResolveHost))
     }
 
-    /// The addresses of the host that CURLOPT_INTERFACE names. As in curl it is looked up like any other, at port 80, and
-    /// without addresses the socket can't be bound, whatever the reason.
+    /// Returns the addresses of the host that CURLOPT_INTERFACE names. As in curl it is looked up like any
+    /// other, at port 80; without addresses the socket can't be bound, whatever the reason.
     pub(super) async fn local_hosts(&self, name: &str, plan: &Plan) -> Vec<SocketAddr> {
         let options = ResolveOptions { proxy: false, ..plan.resolve.clone() };
         let found = self.look_up_here(name, 80, &options).await;
         found.map(|addresses| addresses.list.clone()).unwrap_or_default()
     }
 
-    /// A socket that is connected to the first host on the way and got through `stage`.
+    /// Returns a socket that is connected to the route's first host and has passed `stage`.
     pub(super) async fn connect_socket<T: Reached>(
         &self,
         plan: &Plan,
@@ -391,8 +390,10 @@ impl Connector {
             attempt_delay: Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64),
             favourite: self.favourite(plan, host, port),
             tell: Some(&|told| {
-                let first = matches!(told, Told::Trying(_)) && !resolved.replace(true);
-                self.note_told(host, &told, first);
+                if matches!(told, Told::Trying(_)) && !resolved.replace(true) {
+                    self.note_resolved();
+                }
+                self.note_told(host, &told);
             }),
             started: opening.started,
             deadline: Some(opening.deadline),
@@ -412,32 +413,47 @@ impl Connector {
         }
         let reached = reached?;
         if let Some(winner) = reached.endpoints().remote {
-            self.note_winner(host, winner);
             let mut preferred_addresses = self.multi.preferred_addresses.borrow_mut();
             preferred_addresses.note(host, port, candidates.told(), winner, self.now());
         }
         Ok(reached)
     }
 
-    /// The address that won the last time. Who wants them mixed gets them mixed.
+    /// Returns the address that won the last time; none if addresses are to be shuffled.
     pub(super) fn favourite(&self, plan: &Plan, host: &str, port: u16) -> Option<SocketAddr> {
         let known = self.multi.preferred_addresses.borrow().of(host, port, self.now());
         known.filter(|_| !plan.resolve.shuffle)
     }
 
-    /// There is somewhere to go.
+    fn note_told(&self, host: &str, told: &Told<'_>) {
+        match told {
+            Told::Answered(answered) => {
+                self.note_answer(answered);
+                let (count, record) = (answered.candidates.len(), answered.part.record());
+                self.easy.trace("dns", || format!("{host}: {count} candidates from {record}"));
+            }
+            Told::Trying(address) => self.easy.note(|| format!("  Trying {address}...")),
+            Told::Failed(address, local, error) => self.easy.note(|| {
+                let from = local.map_or(String::new(), |l| format!(" from {} port {}", l.ip(), l.port()));
+                let (ip, port) = (address.ip(), address.port());
+                format!("connect to {ip} port {port}{from} failed: {}", error.reason())
+            }),
+        }
+    }
+
+    /// Records the time at which an address is known.
     fn note_resolved(&self) {
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
     }
 
-    /// Known from here on, so that a time-out speaks of the right phase.
+    /// Records the connect at once, so that a time-out reports the right phase.
     pub(super) fn note_connected(&self, at: Instant, endpoints: &net::connect::Endpoints) {
         let mut info = self.easy.info.borrow_mut();
         info.connect = info.since_start(at);
         info.ends = ends(endpoints);
     }
 
-    /// What was wrong with a certificate was wrong with the proxy's.
+    /// Stores a certificate's error as one of the proxy.
     pub(super) fn of_proxy(&self, error: Error) -> Error {
         self.easy.info.borrow_mut().rare.proxy_verify_result = error.verify_result();
         error.without_verify_result()
@@ -458,14 +474,14 @@ impl Connector {
         });
     }
 
-    /// Whether the first host on the way has addresses that CURLOPT_RESOLVE has given.
+    /// Returns whether CURLOPT_RESOLVE has given the addresses of the route's first host.
     pub(super) fn is_pinned(&self, plan: &Plan) -> bool {
         let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
         let (host, port) = first.map_or((&plan.host, plan.port), |proxy| (&proxy.host, proxy.port));
         self.resolve_cache().is_pinned(host, port, self.easy.wildcard_pins.get())
     }
 
-    /// CURLOPT_RESOLVE entries are put into the cache before it is asked.
+    /// Puts CURLOPT_RESOLVE entries into the cache before it is queried.
     pub fn pin_names(&self) -> Result<()> {
         if !self.easy.settings.borrow().is_set(O::Resolve) {
             return Ok(());
@@ -481,7 +497,7 @@ impl Connector {
         pinned.map_err(|e| Error::new(Code::SetoptOptionSyntax, e.message))
     }
 
-    /// Back to the pool; to one that handles share as it was taken from there, between their lock functions.
+    /// Returns a connection to the pool; to a shared pool between the share's lock functions.
     pub fn release(&self, lease: impl Into<Lease>) {
         let lease = lease.into();
         self.easy.note(|| {
@@ -492,7 +508,7 @@ impl Connector {
         self.locked(LockData::Connect, || lease.release());
     }
 
-    /// The line about a connection that is used again, in curl's words.
+    /// The message about a reused connection, in curl's words.
     fn note_of_reuse(&self, plan: &Plan) -> String {
         let scheme = self.scheme().name().to_ascii_lowercase();
         match &plan.proxy {
@@ -504,7 +520,7 @@ impl Connector {
         }
     }
 
-    /// Closes politely what was counted in that pool.
+    /// Closes a connection of that pool with the protocol's farewell.
     pub fn retire(&self, lease: impl Into<Lease>) {
         let lease = lease.into();
         self.locked(LockData::Connect, || lease.retire());
@@ -521,7 +537,7 @@ impl Connector {
         Ages { idle: seconds(O::MaxageConn), lifetime: seconds(O::MaxlifetimeConn) }
     }
 
-    /// The pool of this transfer, with the limits of its multi handle.
+    /// Returns the pool of this transfer, with the limits of its multi handle.
     pub fn pool(&self) -> Pool {
         if self.easy.inner.get() {
             return self.multi.pool_for_names();
@@ -531,7 +547,7 @@ impl Connector {
         drop(share);
         let limits = self.multi.limits.get();
         let kept = self.multi.max_idle(self.long(O::Maxconnects));
-        // What is too many is closed, in the application's way.
+        // Surplus connections are closed with the application's function.
         pool.set_limits(Limits { kept, per_host: limits.max_host, total: limits.max_total });
         pool
     }
@@ -553,8 +569,8 @@ pub(super) fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {
     Endpoints { remote: endpoints.remote, local: endpoints.local }
 }
 
-/// What messages call the place a connection leads to, in curl's words: what the URL names, by way of whom it is reached
-/// instead, and who stands between. Who hands a request to an HTTP proxy wants no more than the proxy.
+/// The destination as messages name it, in curl's words: the URL's host, the host that replaces it, and the
+/// proxy. For a request to an HTTP proxy without a tunnel it is the proxy.
 struct Place<'a> {
     connector: &'a Connector,
     plan: &'a Plan,

@@ -1,5 +1,5 @@
-//! Transfers that no pool has a connection for: over datagrams (TFTP), and of files. They take numbers among
-//! the connections all the same, as in curl.
+//! Transfers without a pooled connection: by datagrams (TFTP), and of files. As in curl, they have connection
+//! numbers too.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ use crate::info::Nanos;
 
 impl Connector {
     /// Opens a socket for datagrams to the origin of the current URL, and returns it with the first address.
-    /// No proxy passes them on.
+    /// No proxy is used.
     pub async fn datagrams(&mut self) -> Result<(Datagrams, SocketAddr)> {
         let plan = self.plan()?;
         let started = self.easy.info.borrow().request_started.unwrap_or_else(|| self.now());
@@ -46,7 +46,7 @@ impl Connector {
         Ok(opened)
     }
 
-    /// Takes a number among the connections for a file or a socket for datagrams, which no pool keeps.
+    /// Reserves a connection number for a file or a datagram socket, which no pool keeps.
     pub fn count_connection(&self) -> i64 {
         let number = self.pool().next_number() as i64;
         let mut info = self.easy.info.borrow_mut();

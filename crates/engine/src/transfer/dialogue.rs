@@ -1,5 +1,5 @@
-//! Command and reply on one connection, line by line: what FTP and the mail protocols have in common.
-//! Every line received goes to the application's header callback.
+//! Command and reply on one connection, line by line: the common part of FTP and the mail protocols. Every
+//! received line goes to the application's header callback.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -26,30 +26,31 @@ const MAX_LINE: usize = 64 * 1024;
 /// How long a server may take for a reply (curl's RESP_TIMEOUT).
 const RESPONSE_TIMEOUT_MS: i64 = 120_000;
 
-/// A connection on which commands are answered by lines.
+/// A connection whose commands are answered by lines.
 pub struct Dialogue {
     /// The connection.
     pub whole: Whole,
-    /// The protocol's layer, by which traces and time-outs call it.
+    /// The protocol's name in traces and time-outs.
     layer: &'static str,
     received: LineBuffer,
-    /// Replies that are still to come: at zero the connection is in step and can serve again, at `usize::MAX` never more.
+    /// Replies that have not arrived: at zero the connection is in step and can be reused, at `usize::MAX` it
+    /// never can.
     pub outstanding: usize,
-    /// What is still to come is understood, and not wanted: a last word has its sense.
+    /// Whether the rest of the reply is known but unwanted: then a farewell makes sense.
     pub has_enough: bool,
     /// Lines received by this transfer.
     pub lines: usize,
-    /// Those of them that only say that the server ends the connection.
+    /// Those of them that only announce the end of the connection.
     pub last_words: usize,
-    /// A Kerberos ticket logged in, whose principal is not compared with the user's name: the connection serves no other
-    /// transfer ([`net::ConnectionKey::by_ticket`]).
+    /// A Kerberos ticket logged in, whose principal is not compared with the user's name: the connection
+    /// serves no other transfer ([`net::ConnectionKey::by_ticket`]).
     pub by_ticket: bool,
-    /// A server may say much that nobody asked for.
+    /// Limits unrequested data from a server.
     idling: Idling,
 }
 
 impl Dialogue {
-    /// Begins a dialogue of this protocol, or goes on with one on a kept connection.
+    /// Begins a dialogue of this protocol, or continues one on a kept connection.
     pub fn new(whole: Whole, layer: &'static str) -> Dialogue {
         Dialogue {
             whole,
@@ -64,7 +65,7 @@ impl Dialogue {
         }
     }
 
-    /// What may be known of the connection.
+    /// The properties of the connection.
     pub fn about(&self) -> &About {
         self.whole.about()
     }
@@ -88,12 +89,12 @@ impl Dialogue {
         Ok(())
     }
 
-    /// When a reply is late that is waited for from now on (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
+    /// Returns the deadline of a reply that is expected from now on (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
     pub fn deadline(&self, t: &Transfer) -> Instant {
         t.now() + Duration::from_millis(response_ms(t.long(O::ServerResponseTimeoutMs)))
     }
 
-    /// The next line, with its line ending, before the deadline of the reply that it belongs to.
+    /// Returns the next line, with its line ending, before its reply's deadline.
     pub async fn line(&mut self, t: &mut Transfer, deadline: Instant) -> Result<Vec<u8>> {
         let layer = self.layer;
         let late = || {
@@ -121,7 +122,7 @@ impl Dialogue {
             }
             let got = poll_fn(|cx| {
                 with_scratch(SMALL, |buf| {
-                    // A whole TLS record must fit.
+                    // Room for a whole TLS record.
                     let read = self.whole.connection().filter().poll_read(cx, &mut buf[..32 * 1024]);
                     read.map_ok(|n| {
                         self.received.extend(&buf[..n]);
@@ -141,7 +142,8 @@ impl Dialogue {
         }
     }
 
-    /// A kept connection that fails before its first reply was closed while idle, whatever the server said to that.
+    /// Marks an error as a retry if the kept connection was closed while idle: it failed before its first
+    /// reply, whatever farewell the server sent.
     pub fn stale_or(&mut self, e: Error) -> Error {
         self.outstanding = usize::MAX;
         match is_stale(self.whole.is_reused(), self.lines, self.last_words) {
@@ -150,28 +152,28 @@ impl Dialogue {
         }
     }
 
-    /// Goes on where another transfer left: with what was received already, and so many replies still to come.
+    /// Continues a transfer's state: the bytes received already, and the number of outstanding replies.
     pub fn go_on(&mut self, received: LineBuffer, outstanding: usize) {
         (self.received, self.outstanding) = (received, outstanding);
     }
 
-    /// What was received and not yet read as lines, for whoever goes on.
+    /// Takes the received bytes that were not read as lines, for the next transfer.
     pub fn take_received(&mut self) -> LineBuffer {
         std::mem::take(&mut self.received)
     }
 
-    /// Whether nothing unexpected was received.
+    /// Returns whether nothing unexpected was received.
     pub fn in_step(&self) -> bool {
         self.outstanding == 0 && self.received.rest().is_empty()
     }
 
-    /// A reply has been read to its end.
+    /// Records that a reply was read to its end.
     pub fn answered(&mut self) {
         self.outstanding = self.outstanding.saturating_sub(1);
     }
 
-    /// The reply that allows TLS was read: nothing may have come behind it, for that would be a word in clear about what is
-    /// still to be said under TLS (CVE-2021-22947).
+    /// Fails if anything arrived after the reply that allows TLS: plain text would otherwise be read as part
+    /// of the TLS session (CVE-2021-22947).
     pub fn before_upgrade(&self) -> Result<()> {
         match self.in_step() {
             true => Ok(()),
@@ -179,7 +181,7 @@ impl Dialogue {
         }
     }
 
-    /// TLS from here on, on the connection as it is. What was read before is dropped: it was not protected.
+    /// Starts TLS on the connection. Bytes read before are dropped: they were not protected.
     pub async fn upgrade(&mut self, t: &Transfer, plan: &Plan) -> Result<Arc<TlsConfig>> {
         self.received = LineBuffer::default();
         let config = match (&plan.key.tls, t.scheme().tls()) {
@@ -195,13 +197,13 @@ impl Dialogue {
         Ok(config)
     }
 
-    /// How the request has come out: who stopped at the size of what came can still say goodbye.
+    /// Records the outcome: a transfer that stopped at the size limit can still send a farewell.
     pub fn note(&mut self, outcome: &Result<()>) {
         self.has_enough |= outcome.as_ref().is_err_and(|e| e.code() == Code::FilesizeExceeded);
     }
 
-    /// The transfer is over: back to the pool with what the connection remembers (`state`), or a last word and no more.
-    /// Where the two sides are out of step, not even that.
+    /// Ends the transfer: returns the connection with its state (`state`) to the pool, or sends a farewell
+    /// and closes. Sends none if the two sides are out of step.
     pub fn end(mut self, t: &Transfer, state: Option<Box<dyn Memory>>) {
         match state {
             Some(state) if self.in_step() && !self.by_ticket && !t.on(O::ForbidReuse) => {
@@ -217,12 +219,12 @@ impl Dialogue {
         }
     }
 
-    /// How much was received and not read yet.
+    /// Returns the number of bytes received and not read yet.
     pub fn held(&self) -> usize {
         self.received.rest().len()
     }
 
-    /// Bytes of a body between lines: first what was received with the last line.
+    /// Reads bytes of a body between lines: first those received with the last line.
     pub fn poll_receive(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         if !self.received.rest().is_empty() {
             return Poll::Ready(Ok(BodyStep::Bytes(self.received.take_into(buf))));
@@ -232,7 +234,7 @@ impl Dialogue {
         Poll::Ready(Ok(if n == 0 { BodyStep::End } else { BodyStep::Bytes(n) }))
     }
 
-    /// What was received behind the end of a body: lines again.
+    /// Puts back bytes received after the end of a body, to be read as lines.
     pub fn put_back(&mut self, bytes: &[u8]) {
         let behind = self.received.rest().to_vec();
         self.received = LineBuffer::default();
@@ -240,13 +242,13 @@ impl Dialogue {
         self.received.extend(&behind);
     }
 
-    /// The transfer is paused: no interest in reading shall be reported.
+    /// Removes the interest in reading while the transfer is paused.
     pub fn forget_read(&mut self, cx: &mut Context<'_>) {
         self.whole.connection().carrier.filter().forget_read(cx);
     }
 }
 
-/// Adds a command with its line ending. Returns the line; fails on a command that would be two.
+/// Adds a command with its line ending and returns the line; fails on a text of several lines.
 fn add_line<'a>(lines: &'a mut Vec<u8>, command: &[u8]) -> Result<&'a [u8]> {
     if command.iter().any(|b| matches!(b, b'\r' | b'\n')) {
         return Err(Error::new(Code::UrlMalformat, "a line break in a command"));
@@ -257,20 +259,20 @@ fn add_line<'a>(lines: &'a mut Vec<u8>, command: &[u8]) -> Result<&'a [u8]> {
     Ok(&lines[start..])
 }
 
-/// Returns how long a server may take for a reply, in milliseconds (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
+/// Returns the time limit for a reply, in milliseconds (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
 fn response_ms(option: i64) -> u64 {
     let ms = if option == 0 { RESPONSE_TIMEOUT_MS } else { option };
     ms as u64
 }
 
-/// Returns whether a connection that fails was closed while it was idle: it is a kept one, and of `lines`
-/// received by this transfer all say that the server ends the connection.
+/// Returns whether a failed connection was closed while idle: it is a kept one, and all `lines` that this
+/// transfer received announce its end.
 fn is_stale(reused: bool, lines: usize, last_words: usize) -> bool {
     reused && lines == last_words
 }
 
-/// Returns whether a connection that is not kept ends with QUIT or LOGOUT, which the server must be ready to
-/// read.
+/// Returns whether QUIT or LOGOUT is sent on a connection that is not kept: the server must be ready to read
+/// it.
 fn says_goodbye(outstanding: usize, has_enough: bool) -> bool {
     outstanding == 0 || has_enough
 }

@@ -1,4 +1,4 @@
-//! How a transfer looks names up: who is asked, and what the application hears of it.
+//! A transfer's name look-ups: which resolver is used, and what the application is notified of.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -34,10 +34,10 @@ impl Around for Locked {
     }
 }
 
-/// What says which name servers are asked, and whence.
+/// The options that select name servers and the local address for them.
 const OF_SERVERS: [O; 4] = [O::DnsServers, O::DnsInterface, O::DnsLocalIp4, O::DnsLocalIp6];
 
-/// Returns who is asked, as far as that tells one connection from another.
+/// Returns the resolver as part of a connection key.
 pub(super) fn terms(settings: &Settings) -> ResolverTerms {
     let text = |option| settings.text(option).filter(|text| !text.is_empty()).map(|text| text.to_vec());
     let [servers, interface, local_ip4, local_ip6] = OF_SERVERS.map(text);
@@ -45,14 +45,14 @@ pub(super) fn terms(settings: &Settings) -> ResolverTerms {
     ResolverTerms { servers, interface, local_ip4, local_ip6, over_https }
 }
 
-/// An empty text says nothing.
+/// Returns a setting; `None` for an empty text.
 fn given(settings: &Settings, option: O) -> Option<String> {
     settings.string(option).filter(|text| !text.is_empty())
 }
 
 impl Connector {
-    /// A host's addresses, for who can use but one. The application hears of a look-up that begins, not of an answer that the
-    /// cache has.
+    /// Returns a host's addresses, for a caller that uses only one. The application is notified of a started
+    /// look-up, but not of an answer from the cache.
     pub(super) async fn look_up(
         &self,
         host: &str,
@@ -62,7 +62,8 @@ impl Connector {
         self.look_up_by(&self.means(), host, port, options).await
     }
 
-    /// The candidates of a plan's first host, as they become known; HTTPS records are asked for beside addresses.
+    /// Returns the candidates of a plan's first host as they become known; HTTPS records are requested with
+    /// the addresses.
     pub(super) fn candidates(
         &self,
         plan: &Plan,
@@ -90,7 +91,7 @@ impl Connector {
         }
     }
 
-    /// What an answer says of Encrypted Client Hello is kept for the handshake.
+    /// Stores the Encrypted Client Hello configurations of an answer for the handshake.
     pub(super) fn note_answer(&self, answered: &Answered) {
         let mut published = self.easy.published.borrow_mut();
         let Some(published) = published.as_mut() else { return };
@@ -99,9 +100,9 @@ impl Connector {
         }
     }
 
-    /// Whether HTTPS records of a plan's host are asked for, and whether nothing goes without: of an origin that is asked by HTTP
-    /// over TLS, or by way of Encrypted Client Hello, whose name DNS knows. A proxy has none, nor has a place to which the user
-    /// or an alternative service leads.
+    /// Returns whether HTTPS records of a plan's host are requested, and whether the connection requires
+    /// them: for an origin with HTTP over TLS, or with Encrypted Client Hello, if its name is in DNS. There
+    /// are none for a proxy, or for a host from the user or an alternative service.
     pub(super) fn asks_for_record(&self, plan: &Plan) -> Option<bool> {
         let tls = plan.tls.as_ref().filter(|_| plan.is_direct() && plan.key.connect_to.is_none())?;
         let published = match &tls.ech {
@@ -112,7 +113,7 @@ impl Connector {
         (asks && is_for_dns(&plan.host)).then_some(published == Some(true))
     }
 
-    /// The configurations published for a host: those that hold at this address, else the best that are known.
+    /// Returns the configurations published for a host: those for this address, otherwise the first ones.
     pub(super) fn published(&self, host: &str, at: Option<SocketAddr>) -> Option<Arc<[u8]>> {
         let published = self.easy.published.borrow();
         let published = published.as_ref().filter(|published| published.host.eq_ignore_ascii_case(host))?;
@@ -120,7 +121,7 @@ impl Connector {
         here.or(published.at.first()).map(|(_, list)| list.clone())
     }
 
-    /// The same for a name of this machine: no name server elsewhere knows it better than the system (CURLOPT_DOH_URL.md).
+    /// Looks up a name of this machine with the system's resolver, which knows it best (CURLOPT_DOH_URL.md).
     pub(super) async fn look_up_here(
         &self,
         host: &str,
@@ -141,7 +142,7 @@ impl Connector {
         Ok(resolve(means, host, port, options).await?)
     }
 
-    /// Tells the application of a look-up that goes beyond the cache.
+    /// Notifies the application of a look-up that is not answered by the cache.
     fn begin_look_up(
         &self,
         means: &Means,
@@ -158,7 +159,7 @@ impl Connector {
         Ok(options)
     }
 
-    /// Who is asked for the names of servers and proxies.
+    /// Returns the resolver for the names of servers and proxies.
     fn means(&self) -> Means {
         let means = self.system();
         if let Some(url) = self.text(O::DohUrl).filter(|url| !url.is_empty()) {
@@ -170,7 +171,7 @@ impl Connector {
         }
     }
 
-    /// Name servers of the application's own, or the system's where only it says whence they are asked.
+    /// Returns the application's name servers, or the system's if only the local address is set.
     fn servers(&self) -> Option<Servers> {
         let settings = self.easy.settings.borrow();
         let [servers, interface, v4, v6] = OF_SERVERS.map(|option| given(&settings, option));

@@ -26,7 +26,6 @@ pub mod next;
 mod over_https;
 pub mod proxy;
 mod quic;
-mod race_report;
 pub mod rate_limit;
 pub mod replay;
 pub mod route;
@@ -73,7 +72,7 @@ pub struct Transfer {
     pub method: Method,
     /// Whether a redirect has dropped CURLOPT_CUSTOMREQUEST.
     pub custom_dropped: bool,
-    /// What the HTTP handler remembers between the requests of one transfer.
+    /// The HTTP handler's state between the requests of one transfer.
     pub http: http::Memory,
 }
 

@@ -1,9 +1,10 @@
-//! Negotiate (RFC 4559): the conversation of one connection with one side, server or proxy. [`Negotiate`] says what
-//! comes next and holds the security context, `speak` has it make its next token on a helper thread, for it may ask a key
-//! distribution centre. Which requests carry a token is `transfer::auth`'s matter.
+//! Negotiate (RFC 4559): the conversation on one connection with a server or proxy. [`Negotiate`] decides the
+//! next step and holds the security context; `speak` makes the next token on a helper thread, because it may
+//! ask a key distribution centre. `transfer::auth` decides which requests carry a token.
 //!
-//! As in curl: a context that came about in a single round proves one request, and the next one on the same connection
-//! brings a new one; after several rounds the connection itself counts as authenticated. `Persistent-Auth` overrules both.
+//! As in curl, a context from a single round authenticates one request, and the next one on the same
+//! connection needs a new context; after several rounds the connection itself is authenticated.
+//! `Persistent-Auth` overrides both.
 
 use gss::{Context, Delegation, Mechanism, Step};
 use net::connection_key::TicketTerms;
@@ -15,15 +16,15 @@ use super::proxy::Proxy;
 use super::secret::Role;
 use super::{Connector, Handles};
 
-/// How far the conversation has come.
+/// The progress of the conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// Nothing was said yet.
+    /// Nothing was sent yet.
     #[default]
     Idle,
-    /// The next request has something to say.
+    /// The next request has a token.
     Ready,
-    /// It was said; the reply will tell.
+    /// The token was sent; the reply decides.
     Answered,
     /// A reply did not ask again.
     Established,
@@ -33,13 +34,13 @@ enum Stage {
 pub struct Negotiate<C = Context> {
     stage: Stage,
     context: Option<C>,
-    /// Our part of the context is done.
+    /// Whether our part of the context is done.
     complete: bool,
     token: Vec<u8>,
-    /// The reply before had a token for us.
+    /// Whether the last reply had a token for us.
     heard: bool,
     several_rounds: bool,
-    /// `Persistent-Auth`.
+    /// The value of `Persistent-Auth`.
     persists: Option<bool>,
 }
 
@@ -57,22 +58,22 @@ impl<C> Default for Negotiate<C> {
     }
 }
 
-/// What a challenge leads to.
+/// The consequence of a challenge.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Challenged<C> {
-    /// A refusal: there is nothing more to say.
+    /// A refusal that ends the conversation.
     Refused,
-    /// A step of this context, or of a new one, with the token that has come.
+    /// A step of this context, or of a new one, with the received token.
     Step(Option<C>, Option<Vec<u8>>),
 }
 
 impl<C> Negotiate<C> {
-    /// Whether anything has been said on this connection.
+    /// Returns whether anything was sent on this connection.
     pub fn begun(&self) -> bool {
         self.stage != Stage::Idle
     }
 
-    /// Whether the next request has to begin a context.
+    /// Returns whether the next request must begin a context.
     pub fn must_begin(&mut self) -> bool {
         self.several_rounds |= self.stage == Stage::Ready && self.heard;
         self.heard = false;
@@ -82,7 +83,7 @@ impl<C> Negotiate<C> {
         self.stage == Stage::Idle
     }
 
-    /// What follows from the challenge of a 401 or 407; its token is empty when the server only names the scheme.
+    /// Processes the challenge of a 401 or 407; its token is empty if the server only names the scheme.
     pub fn challenged(&mut self, token: &[u8]) -> Challenged<C> {
         let stage = self.stage;
         if token.is_empty() {
@@ -94,19 +95,19 @@ impl<C> Negotiate<C> {
         }
         let decoded = wire::base64::decode(token).filter(|token| !token.is_empty());
         let (Some(decoded), false) = (decoded, self.complete) else {
-            // What is done and is asked again has been refused.
+            // A token after the end of the conversation is a refusal.
             *self = Negotiate::default();
             return Challenged::Refused;
         };
         self.heard = true;
         match self.context.take() {
             Some(context) => Challenged::Step(Some(context), Some(decoded)),
-            // Nobody has begun what this would continue.
+            // No conversation was begun that this would continue.
             None => Challenged::Step(None, None),
         }
     }
 
-    /// The context has made a step. False when it has nothing to say, which is of no use.
+    /// Records a step of the context. Returns false for one without a token, which is useless.
     pub fn stepped(&mut self, context: C, step: Step) -> bool {
         if step.token().is_empty() {
             *self = Negotiate::default();
@@ -118,12 +119,12 @@ impl<C> Negotiate<C> {
         true
     }
 
-    /// Whether a request can answer.
+    /// Returns whether the next request has a token.
     pub fn is_ready(&self) -> bool {
         self.stage == Stage::Ready
     }
 
-    /// What this request says, in base64.
+    /// Returns the token for this request, in base64.
     pub fn answer(&mut self) -> Option<String> {
         if self.stage != Stage::Ready {
             return None;
@@ -132,31 +133,31 @@ impl<C> Negotiate<C> {
         Some(wire::base64::encode(&std::mem::take(&mut self.token)))
     }
 
-    /// A final reply has come that did not refuse.
+    /// Records a final reply that is not a refusal.
     pub fn accepted(&mut self) {
         if self.stage == Stage::Answered {
             self.stage = Stage::Established;
         }
     }
 
-    /// A reply said `Persistent-Auth`.
+    /// Records the value of `Persistent-Auth` in a reply.
     pub fn told_to_persist(&mut self, persists: bool) {
         self.persists = Some(persists);
     }
 }
 
-/// Whom a context is made with.
+/// The peer of a security context.
 pub struct Whom {
-    /// As whom we are spoken to.
+    /// The peer's role.
     pub role: Role,
-    /// Its name.
+    /// Its host name.
     pub host: String,
-    /// What tells the TLS channel from others (RFC 5929), when there is one.
+    /// The binding to the TLS channel (RFC 5929), if there is one.
     pub channel: Option<Vec<u8>>,
 }
 
-/// Lets the context make its next token, or the first one of a new context. False when there is none; the reason has
-/// been told.
+/// Makes the next token of the context, or the first one of a new context. Returns false if there is none,
+/// with the reason in the log.
 pub async fn speak(
     t: &Connector,
     whom: Whom,
@@ -204,7 +205,7 @@ pub async fn speak(
     }
 }
 
-/// A reply has come: its challenges when it refuses. What they say to the context is answered.
+/// Processes a reply, with its challenges if it is a refusal, and replies to them with the context.
 pub async fn listen(
     t: &Connector,
     whom: Whom,
@@ -225,7 +226,7 @@ pub async fn listen(
 }
 
 impl Proxy {
-    /// Before a request to this proxy: Negotiate makes the token that it will carry.
+    /// Makes the Negotiate token for the next request to this proxy.
     pub async fn prepare(&self, t: &Connector, negotiate: &mut Negotiate) {
         let memory = || t.auth.borrow_mut();
         if !memory().proxy.wants(Scheme::Negotiate) {
@@ -241,7 +242,7 @@ impl Proxy {
         }
     }
 
-    /// The proxy, as whom a security context is made with.
+    /// The proxy as the peer of a security context.
     pub fn whom(&self) -> Whom {
         Whom { role: Role::Proxy, host: self.host.clone(), channel: None }
     }
@@ -256,7 +257,7 @@ pub fn service(t: &Handles, role: Role) -> String {
     t.easy.settings.borrow().string(option).unwrap_or_else(|| "HTTP".to_owned())
 }
 
-/// Whether who we speak to may act in our name.
+/// Whether the peer may act in the user's name.
 pub fn delegation(t: &Handles) -> Delegation {
     let wanted = t.long(O::GssapiDelegation);
     if wanted & CURLGSSAPI_DELEGATION_FLAG != 0 {
@@ -268,14 +269,14 @@ pub fn delegation(t: &Handles) -> Delegation {
     }
 }
 
-/// Returns what decides which ticket is used, as part of a connection key.
+/// Returns the terms that select the ticket, as part of a connection key.
 pub fn ticket_terms(t: &Handles, role: Role) -> TicketTerms {
     ticket_terms_for(t, service(t, role))
 }
 
-/// Returns the name of the user whom the Kerberos tickets of this process belong to. A transfer looks once.
+/// Returns the name of the user of this process's Kerberos tickets. A transfer looks it up once.
 ///
-/// A helper thread asks the library, which may speak to a key distribution centre (a client's keytab).
+/// A helper thread asks the library, which may query a key distribution centre (a client's keytab).
 pub async fn find_ticket_user(t: &Connector) -> Option<String> {
     let known = t.ticket_user.borrow().clone();
     if let Some(user) = known {
@@ -287,7 +288,7 @@ pub async fn find_ticket_user(t: &Connector) -> Option<String> {
     user
 }
 
-/// Returns the terms of the ticket that the server is shown, with the user whom it belongs to.
+/// Returns the terms of the ticket for the server, with the user that it belongs to.
 pub fn server_ticket(t: &Connector) -> TicketTerms {
     TicketTerms { user: t.ticket_user.borrow().clone().flatten(), ..ticket_terms(t, Role::Server) }
 }
@@ -340,7 +341,7 @@ mod tests {
         negotiate.accepted();
         assert!(!negotiate.must_begin());
         assert_eq!(negotiate.answer(), None, "nothing more is said");
-        // Until the server wants to know it again.
+        // Until the server sends a new challenge.
         assert_eq!(negotiate.challenged(b""), Challenged::Step(None, None));
         assert!(!negotiate.begun());
     }

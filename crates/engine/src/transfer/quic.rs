@@ -1,4 +1,5 @@
-//! A connection by QUIC, alone or beside one by TCP (CURLOPT_HTTP_VERSION(3): CURL_HTTP_VERSION_3, _3ONLY).
+//! A connection by QUIC, alone or raced with one by TCP (CURLOPT_HTTP_VERSION(3): CURL_HTTP_VERSION_3,
+//! _3ONLY).
 
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
@@ -26,8 +27,8 @@ use super::{Connector, tunnel};
 use crate::error::{Error, Result};
 
 impl Connector {
-    /// QUIC and TCP, the second after the delay of Happy Eyeballs, or when the first fails. The first to stand wins; when
-    /// neither does, what TCP failed with is told.
+    /// Opens QUIC and TCP, the second one after the delay of Happy Eyeballs or when the first fails. The
+    /// first to be established wins; if both fail, the error is TCP's.
     pub(super) async fn open_either(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
         let delay = Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64);
         let mut head_start = pin!(self.multi.runtime.reactor().sleep(delay));
@@ -68,7 +69,7 @@ impl Connector {
         .await
     }
 
-    /// A QUIC connection to the origin, on which a session of HTTP/3 is parked.
+    /// Opens a QUIC connection to the origin, with a parked HTTP/3 session on it.
     pub(super) async fn open_quic(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
         let tls = plan.tls_by(Transport::Udp).ok_or_else(|| Error::from(Code::QuicConnectError))?;
         let (mut quic, endpoints, private) = match &plan.proxy {
@@ -82,20 +83,21 @@ impl Connector {
         let parked = http3::Parked::new(&mut quic.machine);
         let mut connection = Connection::new(self.key_of_opened(plan), quic, endpoints, self.now());
         connection.state = Some(Box::new(parked));
-        // Where it leads is another handle's word: it is for those who heard it.
+        // Another handle's CURLOPT_RESOLVE gave the address: the connection stays private.
         let unasked = plan.key.pins.is_empty() && self.is_pinned(plan);
         connection.private = private || unasked;
         Ok(connection)
     }
 
-    /// To the host of the plan itself.
+    /// Connects to the host of the plan itself.
     async fn quic_directly(
         &self,
         plan: &Plan,
         tls: &Arc<TlsConfig>,
         opening: &Opening,
     ) -> Result<(Quic, Endpoints, bool)> {
-        // To who is known to be there: nothing tells whether datagrams arrive, and what is sent early may not leave to two.
+        // Early data goes only to an address that worked before: a datagram may be lost without notice, and
+        // the data must not be sent to two hosts.
         let known = self.favourite(plan, &plan.host, plan.port).filter(|_| self.will_send_early(plan, tls));
         let origin = (&*plan.key.origin.host, plan.key.origin.port);
         let stage = |connected: Connected| -> Through<'_, Established> {
@@ -106,8 +108,8 @@ impl Connector {
         Ok(self.note_won(won, plan))
     }
 
-    /// To the host of the plan through a proxy's tunnel for datagrams. A proxy that closes between two rounds of
-    /// authentication is connected again.
+    /// Connects to the plan's host through a proxy's tunnel for datagrams. Reconnects to a proxy that closes
+    /// between two rounds of authentication.
     async fn quic_through(
         &self,
         proxy: &Proxy,
@@ -127,7 +129,7 @@ impl Connector {
         Err(Error::new(Code::RecvError, "Proxy CONNECT-UDP aborted"))
     }
 
-    /// To a proxy that speaks HTTP/3 (CURLPROXY_HTTPS3), and nothing else.
+    /// Connects to a proxy that uses HTTP/3 (CURLPROXY_HTTPS3), and to nothing else.
     pub(super) async fn reach_proxy_by_quic(
         &self,
         plan: &Plan,
@@ -158,7 +160,7 @@ impl Connector {
         (quic, endpoints, private)
     }
 
-    /// One address's handshake, as a stage of a race.
+    /// The handshake with one address, as a stage of a race.
     async fn quic_established(
         &self,
         tls: &Arc<TlsConfig>,
@@ -171,8 +173,8 @@ impl Connector {
         Ok(Established { quic, endpoints, private, connected_at })
     }
 
-    /// A handshake. With `early` the request does not wait for it, where the session allows that, and the race between
-    /// addresses ends before.
+    /// Does a handshake. With `early` the request does not wait for its end, if the session allows that, and
+    /// the race between addresses ends before.
     async fn quic_handshake(
         &self,
         tls: &Arc<TlsConfig>,

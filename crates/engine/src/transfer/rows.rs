@@ -1,5 +1,5 @@
-//! The tables hold the engine to their word: whatever a row calls a matter of the connection makes another
-//! key, on one way to a host at least, and so a fresh connection.
+//! Tests the tables' rows: an option that is bound to the connection makes another key on at least one route,
+//! and so a fresh connection.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ struct Nobody;
 
 impl Callbacks for Nobody {}
 
-/// An application whose functions judge the keys of SSH servers.
+/// An application whose functions verify the keys of SSH servers.
 struct Judging(HostKeyFunctions);
 
 impl Callbacks for Judging {
@@ -27,7 +27,7 @@ impl Callbacks for Judging {
     }
 }
 
-/// Ways to a host; each is some text options and some numbers.
+/// A route to a host: text options and numbers.
 type Way = (&'static [(O, &'static str)], &'static [(O, i64)]);
 
 const WAYS: &[Way] = &[
@@ -56,7 +56,7 @@ const WAYS: &[Way] = &[
 const TEXTS: &[&str] =
     &["x", "DER", "127.0.0.1", "::1", "u:q", "host.test", "http://other.test:2", "::other.test:3", "grease"];
 
-/// The key that a way has with one option set as told; `None` when that can't be.
+/// Returns the key of a route with one option changed; `None` if the value is refused.
 fn key_of(way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<HashedKey> {
     key_of_easy(Easy::new(Rc::new(Nobody)), way, change)
 }
@@ -75,7 +75,7 @@ fn key_of_easy(easy: Easy, way: &Way, change: impl FnOnce(&Easy) -> Result<(), C
     transfer.plan().ok().map(|plan| plan.key.clone())
 }
 
-/// Whether some value of the option makes another connection necessary on that way.
+/// Returns whether some value of the option makes another connection necessary on that route.
 fn tells_apart(way: &Way, option: O) -> bool {
     let usual = key_of(way, |_| Ok(())).unwrap();
     let with =
@@ -95,14 +95,15 @@ fn tells_apart(way: &Way, option: O) -> bool {
     }
 }
 
-/// The application's functions are in no settings: [`net::connection_key::Owner`] tells connections apart
-/// that were made with them, and [`net::connection_key::HostKeyJudge`] those whose server they judged.
+/// The application's functions are not settings: [`net::connection_key::Owner`] separates connections that
+/// were made with them, and [`net::connection_key::HostKeyJudge`] those whose server they verified.
 fn is_function(option: O) -> bool {
     matches!(option, O::SockoptFunction | O::OpensocketFunction | O::ClosesocketFunction)
         || matches!(option, O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData)
 }
 
-/// A handle that would refuse a server must not get a connection on which another handle's functions accepted it.
+/// A handle that would refuse a server must not get a connection on which another handle's functions accepted
+/// it.
 #[test]
 fn functions_that_judge_a_host_key_make_another_connection() {
     let way = WAYS.last().unwrap();
@@ -130,8 +131,8 @@ fn what_a_row_binds_to_a_connection_is_in_its_key() {
     assert_eq!(missing, []);
 }
 
-/// Every option that names a file: the same file under a relative and an absolute name is one, a replaced file another one, and
-/// a name in another folder another one. No relative name is in a key.
+/// For every option that names a file: a relative and an absolute name of one file make the same key; a
+/// replaced file, and the same name in another directory, make another key. No key contains a relative name.
 #[test]
 fn files_are_known_by_path_and_content() {
     let dir = testkit::temp::TempDir::new("files").unwrap();
@@ -162,7 +163,7 @@ fn files_are_known_by_path_and_content() {
         assert!(
             with("here.pem") == with(&std::env::current_dir().unwrap().join("here.pem").to_string_lossy())
         );
-        // Another file under the name: of the same size, so that inode and times tell.
+        // Another file under the same name and of the same size, so that only inode and times differ.
         std::fs::rename(dir.write("other", format!("{:03}", count % 1000)).unwrap(), &path).unwrap();
         let second = with(&name);
         assert!(first != second, "{option:?} replaced");
@@ -170,8 +171,8 @@ fn files_are_known_by_path_and_content() {
     }
 }
 
-/// A key that stands for an equal one names its files in the same words: a relative name is another file's
-/// once the working folder is another.
+/// A key that replaces an equal one has the same file names: a relative name is another file in another
+/// working directory.
 #[test]
 fn a_shared_key_names_files_as_the_handle_does() {
     let absolute = std::env::current_dir().unwrap().join("here.sock");
@@ -200,7 +201,7 @@ fn a_shared_key_names_files_as_the_handle_does() {
     assert_eq!(other.key.unix.as_ref().unwrap().file().unwrap().given(), absolute);
 }
 
-/// The issue's own two: what one handle tells a proxy, or says of a name, serves no other.
+/// Header lines for a proxy, and addresses given for a name, separate connections.
 #[test]
 fn lines_for_the_proxy_and_pinned_names_are_told_apart() {
     let pin = |host: &str| {

@@ -1,6 +1,6 @@
-//! Secrets and whom they are for. A password, token, Digest state, or header line that proves who is asking can be had
-//! from its [`Secret`] only by naming the peer that it is about to be sent to; a peer it does not belong to gets nothing.
-//! Code that would write one to another connection does not compile, because it has no way to the bytes.
+//! Secrets and their recipients. A password, token, Digest state, or header line with credentials can be read
+//! from its [`Secret`] only with the name of the peer that it will be sent to; any other peer gets nothing.
+//! Code that would write one to another connection does not compile, because it has no access to the bytes.
 
 use std::fmt;
 use std::rc::Rc;
@@ -8,23 +8,23 @@ use std::rc::Rc;
 use net::connection_key::{Origin, ProxyKind};
 use wire::url::Url;
 
-/// As what somebody is spoken to.
+/// The role of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The origin of a URL.
     Server,
-    /// A proxy on the way to it.
+    /// A proxy in front of it.
     Proxy,
 }
 
-/// Somebody who may be told secrets: scheme, host and port of a server or of a proxy.
+/// A recipient of secrets: scheme, host and port of a server or of a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     spoken: Spoken,
     origin: Origin,
 }
 
-/// What a peer speaks.
+/// The protocol of a peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Spoken {
     /// A server, the scheme of its URL.
@@ -34,30 +34,30 @@ enum Spoken {
 }
 
 impl Peer {
-    /// The server of this URL.
+    /// Returns the server of this URL.
     pub fn server(url: &Url) -> Peer {
         let host = url.host_ascii().unwrap_or_default();
         let origin = Origin::new(&String::from_utf8_lossy(&host), url.port_or_default().unwrap_or_default());
         Peer { spoken: Spoken::Scheme(url.scheme().unwrap_or_default()), origin }
     }
 
-    /// A proxy.
+    /// Returns a proxy as a peer.
     pub fn proxy(kind: ProxyKind, host: &str, port: u16) -> Peer {
         Peer { spoken: Spoken::Proxy(kind), origin: Origin::new(host, port) }
     }
 
-    /// Its host and port.
+    /// Returns its host and port.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Its host.
+    /// Returns its host.
     pub fn host(&self) -> &str {
         &self.origin.host
     }
 }
 
-/// A value that only its peer may learn.
+/// A value for one peer only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret<T> {
     scope: Scope,
@@ -72,22 +72,22 @@ enum Scope {
 }
 
 impl<T> Secret<T> {
-    /// For one peer.
+    /// Binds a value to one peer.
     pub fn of(peer: impl Into<Rc<Peer>>, value: T) -> Secret<T> {
         Secret { scope: Scope::Only(peer.into()), value }
     }
 
-    /// For every server, but no proxy (CURLOPT_UNRESTRICTED_AUTH).
+    /// Binds a value to every server, but no proxy (CURLOPT_UNRESTRICTED_AUTH).
     pub fn of_any_server(value: T) -> Secret<T> {
         Secret { scope: Scope::AnyServer, value }
     }
 
-    /// The value, to be sent to `peer`.
+    /// Returns the value, to be sent to `peer`.
     pub fn for_peer(&self, peer: &Peer) -> Option<&T> {
         self.fits(peer).then_some(&self.value)
     }
 
-    /// The same, to be changed.
+    /// Returns the value for a change.
     pub fn for_peer_mut(&mut self, peer: &Peer) -> Option<&mut T> {
         self.fits(peer).then_some(&mut self.value)
     }

@@ -1,5 +1,5 @@
-//! The way through a SOCKS proxy: who looks the origin's name up, and what is asked for. The conversation is
-//! `net::filter::socks`'s.
+//! The route through a SOCKS proxy: who resolves the origin's name, and the request. `net::filter::socks`
+//! runs the handshake.
 
 use std::net::IpAddr;
 
@@ -19,25 +19,25 @@ use super::route::plan::Plan;
 use super::{Connector, Handles};
 use crate::error::{Error, Result};
 
-/// Where a proxy shall lead: the plan's host, or the HTTP proxy behind it.
+/// The destination of a proxy: the plan's host, or the HTTP proxy behind it.
 #[derive(Clone, Copy)]
 pub struct Goal<'a> {
     /// Its host.
     pub host: &'a str,
     /// Its port.
     pub port: u16,
-    /// How names are looked up here.
+    /// Options of local look-ups.
     pub resolve: &'a ResolveOptions,
 }
 
 impl<'a> Goal<'a> {
-    /// What the plan leads to in the end.
+    /// The final destination of the plan.
     pub fn of(plan: &'a Plan) -> Goal<'a> {
         Goal { host: &plan.host, port: plan.port, resolve: &plan.resolve }
     }
 }
 
-/// Has the proxy connect there. What comes back leads to it.
+/// Makes the proxy connect to the destination. Returns the tunnel.
 pub async fn through(
     t: &Connector,
     below: Box<dyn Filter>,
@@ -49,7 +49,7 @@ pub async fn through(
         _ => Version::V5,
     };
     let address = match (goal.host.parse::<IpAddr>(), proxy.kind) {
-        // A numeric host is one: version 5 has a form for it, 4a has not for IPv6.
+        // A numeric host needs no look-up: version 5 has a form for it, 4a has none for IPv6.
         (Ok(ip), ProxyKind::Socks5h) => Some(ip),
         (_, ProxyKind::Socks4a | ProxyKind::Socks5h) => None,
         _ => Some(look_up(t, proxy, goal).await?),
@@ -76,7 +76,8 @@ pub async fn through(
     Ok(establish(below, request).await?)
 }
 
-/// A security context with the proxy: for its service on its host, or for the very principal that was named.
+/// Creates a security context with the proxy: for its service on its host, or for the principal that was
+/// named.
 fn security(t: &Connector, proxy: &Proxy) -> MakeSecurity {
     let (service, host, delegation) = (service(t), proxy.host.clone(), delegation(t));
     Box::new(move || {
@@ -94,7 +95,7 @@ fn service(t: &Handles) -> String {
     t.easy.settings.borrow().string(O::ProxyServiceName).unwrap_or_else(|| "rcmd".to_owned())
 }
 
-/// How somebody logs in to a SOCKS5 proxy, as part of a connection key.
+/// The login to a SOCKS5 proxy, as part of a connection key.
 pub fn method(t: &Handles) -> TunnelMethod {
     TunnelMethod::Socks5 {
         auth: t.long(O::Socks5Auth),

@@ -1,7 +1,7 @@
-//! The way through a proxy to the origin: an HTTP CONNECT (RFC 9110 §9.3.6). What the proxy sends
-//! before the tunnel stands goes to the application's header callback. A proxy over TLS may agree to HTTP/2, where the tunnel is
-//! a stream (CURLPROXY_HTTPS2; RFC 9113 §8.5), and one by QUIC speaks HTTP/3 (CURLPROXY_HTTPS3; RFC 9114 §4.4). What is asked for
-//! may be a tunnel for datagrams: that is how QUIC gets through a proxy (RFC 9298).
+//! The route through a proxy to the origin: an HTTP CONNECT (RFC 9110 §9.3.6). The proxy's replies before the
+//! tunnel go to the application's header callback. A proxy over TLS may agree to HTTP/2, where the tunnel is
+//! a stream (CURLPROXY_HTTPS2; RFC 9113 §8.5), and one by QUIC uses HTTP/3 (CURLPROXY_HTTPS3; RFC 9114 §4.4).
+//! A tunnel may also carry datagrams, so that QUIC passes the proxy (RFC 9298).
 
 use std::io::{self, ErrorKind};
 
@@ -37,8 +37,8 @@ const MAX_HEAD: usize = 300 * 1024;
 /// Longest line of one.
 const MAX_LINE: usize = 16 * 1024 - 1;
 
-/// Goes through the proxy, if it passes bytes at all. `None` when it wants another round of authentication on a new
-/// connection.
+/// Connects through the proxy, if it forwards bytes. Returns `None` if another round of authentication needs
+/// a new connection.
 pub async fn through(
     t: &Connector,
     below: Through,
@@ -55,7 +55,7 @@ pub async fn through(
     Ok(tunnel.map(Through::into_filter))
 }
 
-/// The same for datagrams (RFC 9298).
+/// Opens a tunnel for datagrams (RFC 9298).
 pub async fn datagrams(
     t: &Connector,
     below: Through,
@@ -65,7 +65,7 @@ pub async fn datagrams(
     Ok(connect_tunnel(t, below, (proxy, plan), For::Datagrams).await?.map(UdpTunnel::new))
 }
 
-/// What the tunnel is for.
+/// The kind of tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum For {
     Bytes,
@@ -73,7 +73,7 @@ enum For {
 }
 
 impl For {
-    /// What messages call the request.
+    /// The request's name in messages.
     fn name(self) -> &'static str {
         match self {
             For::Bytes => "CONNECT",
@@ -81,7 +81,8 @@ impl For {
         }
     }
 
-    /// Whether a proxy's reply in HTTP/1 says that the tunnel stands: bytes flow after a success, datagrams after an upgrade.
+    /// Returns whether a proxy's HTTP/1 reply opens the tunnel: for bytes any success, for datagrams an
+    /// upgrade.
     fn stands(self, reply: &Reply) -> bool {
         match self {
             For::Bytes => reply.status / 100 == 2,
@@ -92,10 +93,10 @@ impl For {
 
 const HTTP1: &str = "HTTP/1.1";
 
-/// The token of what is asked for beside bytes (RFC 9298 §3).
+/// The protocol of a tunnel for datagrams (RFC 9298 §3).
 const CONNECT_UDP: &str = "connect-udp";
 
-/// Requests on one connection; a proxy that refuses for ever ends it.
+/// Most requests on one connection, against a proxy that refuses forever.
 const MAX_ROUNDS: usize = 8;
 
 async fn connect_tunnel(
@@ -135,8 +136,8 @@ async fn connect_tunnel(
             t.easy.note(|| format!("{} tunnel established, response {status}", goal.name()));
             return Ok(Some(Through::Bytes(Box::new(tunnel))));
         }
-        // What a 407 says is read to its end before anything is decided: a body that is none counts for more than the
-        // refusal, as in curl.
+        // The body of a 407 is read before the decision: as in curl, an invalid body counts more than the
+        // refusal.
         let ended = status == 407 && !reply.cut_off && skip_body(t, &mut tunnel, &mut reply).await?;
         if !another_round(t, proxy, &reply, &mut steps).await? {
             break;
@@ -149,7 +150,7 @@ async fn connect_tunnel(
     Err(refused(goal, status))
 }
 
-/// The proxy closed in the middle of its reply.
+/// The error if the proxy closed within its reply.
 pub fn aborted() -> Error {
     Error::new(Code::RecvError, "Proxy CONNECT aborted")
 }
@@ -177,7 +178,7 @@ impl Streams {
         }
     }
 
-    /// The layer's name for who traces it.
+    /// The layer's name in traces.
     fn layer(&self) -> &'static str {
         match self {
             Streams::Http2(_) => "h2-proxy",
@@ -200,8 +201,8 @@ impl Streams {
     }
 }
 
-/// The same through a proxy that speaks HTTP/2 or HTTP/3: each round has a stream of its own on one session. As in curl, the
-/// application does not see the head of the reply.
+/// Opens a tunnel through a proxy with HTTP/2 or HTTP/3: each round has a separate stream on one session. As
+/// in curl, the application does not see the head of the reply.
 async fn connect_stream(
     t: &Connector,
     mut tunnel: Streams,
@@ -245,7 +246,7 @@ async fn connect_stream(
     Err(refused(goal, status))
 }
 
-/// Whether a refusal asks for credentials that we have. If not, it is an error of its own for who wants to hear of those
+/// Returns whether a refusal asks for credentials that we have. If not, it may be an error
 /// (CURLOPT_FAILONERROR).
 async fn another_round(t: &Connector, proxy: &Proxy, reply: &Reply, steps: &mut Steps) -> Result<bool> {
     let mut problem = false;
@@ -267,7 +268,7 @@ async fn another_round(t: &Connector, proxy: &Proxy, reply: &Reply, steps: &mut 
         return Err(aborted());
     }
     match t.on(O::Failonerror) && reply.status >= 400 {
-        // Of credentials that are not believed curl has no more to say.
+        // For wrong credentials curl has no message.
         true if problem => Err(Error::from(Code::HttpReturnedError)),
         true => {
             let text = format!("The requested URL returned error: {}", reply.status);
@@ -277,8 +278,8 @@ async fn another_round(t: &Connector, proxy: &Proxy, reply: &Reply, steps: &mut 
     }
 }
 
-/// The request in this version, and whether it proves who is asking. Datagrams are asked for by a path (RFC 9298 §3): of
-/// HTTP/1 by an upgrade, of the others by an extended CONNECT.
+/// Returns the request in this version, and whether it contains credentials. Datagrams are requested by a
+/// path (RFC 9298 §3): with an upgrade in HTTP/1, with an extended CONNECT in other versions.
 fn request(
     t: &Connector,
     (proxy, plan): (&Proxy, &Plan),
@@ -328,7 +329,7 @@ fn request(
     }
     for line in custom.iter() {
         match own_line(line) {
-            // Takes a field away.
+            // Removes a field.
             None | Some((_, Some([]))) => {}
             Some((_, Some(_))) => head.application_line(line),
             Some((name, None)) => head.line(&[name, b":"]),
@@ -339,7 +340,7 @@ fn request(
     Ok((head, proves))
 }
 
-/// Where a proxy finds the way to this host and port (RFC 9298 §3), unless it has told another: none tells.
+/// Returns the default path for this host and port (RFC 9298 §3); proxies name no other one.
 fn udp_path(host: &str, port: u16) -> String {
     let host = host.replace('%', "%25").replace(':', "%3A");
     format!("/.well-known/masque/udp/{host}/{port}/")
@@ -373,7 +374,7 @@ fn authorization(
     Ok(answer.value)
 }
 
-/// What a CONNECT reply's head says.
+/// The contents of a CONNECT reply's head.
 #[derive(Default)]
 struct Reply {
     status: u16,
@@ -381,22 +382,22 @@ struct Reply {
     length: Option<u64>,
     chunked: bool,
     challenges: Vec<Vec<u8>>,
-    /// To what was asked for.
+    /// Whether `Upgrade` names the requested protocol.
     upgraded: bool,
-    /// The proxy closed before the empty line.
+    /// Whether the proxy closed before the empty line.
     cut_off: bool,
-    /// The proxy closed within the body.
+    /// Whether the proxy closed within the body.
     body_cut: bool,
 }
 
-/// The lines of a head, each with those that continue it: one is known to be whole when the next has begun.
+/// The lines of a head, each with its continuation lines: one is complete when the next has begun.
 struct Lines<'a> {
     tunnel: &'a mut TunnelFilter,
     total: usize,
 }
 
 impl Lines<'_> {
-    /// The next one; `None` where the proxy has closed.
+    /// Returns the next line; `None` if the proxy has closed.
     async fn whole(&mut self) -> Result<Option<Vec<u8>>> {
         let Some(mut line) = self.one().await? else { return Ok(None) };
         while !ends_head(&line) {
@@ -428,7 +429,7 @@ impl Lines<'_> {
     }
 }
 
-/// Reads the reply's head. An interim one refuses, too, as in curl.
+/// Reads the reply's head. As in curl, an interim reply is a refusal, too.
 async fn reply(t: &Connector, tunnel: &mut TunnelFilter, goal: For) -> Result<Reply> {
     let mut lines = Lines { tunnel, total: 0 };
     let mut reply = Reply::default();
@@ -445,7 +446,7 @@ async fn reply(t: &Connector, tunnel: &mut TunnelFilter, goal: For) -> Result<Re
         check_octets(&line)?;
         hand_out(t, &line, !is_first)?;
         if std::mem::take(&mut is_first) {
-            // What is no status line refuses with status 0.
+            // An invalid status line is a refusal with status 0.
             if let Some((version, code)) = connect_status(&line) {
                 (reply.status, reply.keep_alive) = (code, version >= 11);
             }
@@ -457,7 +458,7 @@ async fn reply(t: &Connector, tunnel: &mut TunnelFilter, goal: For) -> Result<Re
 }
 
 impl Reply {
-    /// Returns whether the proxy closed within its head, and said nothing that another round could answer.
+    /// Returns whether the proxy closed within its head, without a challenge for another round.
     fn is_aborted(&self, proves: bool) -> bool {
         self.cut_off && (!proves || self.challenges.is_empty())
     }
@@ -475,11 +476,11 @@ impl Reply {
             self.upgraded = field.value.eq_ignore_ascii_case(CONNECT_UDP.as_bytes());
         } else if field.is("Content-Length") || field.is("Transfer-Encoding") {
             if bodiless {
-                // RFC 9110 §9.3.6: what follows is the tunnel's.
+                // RFC 9110 §9.3.6: later bytes belong to the tunnel.
                 let name = String::from_utf8_lossy(field.name).into_owned();
                 t.easy.note(|| format!("Ignoring {name} in CONNECT {status} response"));
             } else if field.is("Content-Length") {
-                // What follows the digits does not count.
+                // Text after the digits is ignored.
                 let end = field.value.iter().position(|b| !b.is_ascii_digit()).unwrap_or(field.value.len());
                 let digits = std::str::from_utf8(&field.value[..end]).unwrap_or_default();
                 let number = digits.parse::<i64>().map(i64::unsigned_abs);
@@ -497,7 +498,7 @@ impl Reply {
     }
 }
 
-/// Reads over the body of a refusal; false when more than that came, or less.
+/// Skips the body of a refusal; returns false if more or less than that arrived.
 async fn skip_body(t: &Handles, tunnel: &mut TunnelFilter, reply: &mut Reply) -> Result<bool> {
     let filter: &mut dyn Filter = tunnel;
     let mut buf = vec![0; 32 * 1024];
@@ -518,10 +519,11 @@ async fn skip_body(t: &Handles, tunnel: &mut TunnelFilter, reply: &mut Reply) ->
                 .consumed;
             rest = buf[used..n].to_vec();
         }
-        // Whoever answers before being asked is not worth another request.
+        // After bytes that were not asked for, the connection gets no other request.
         return Ok(rest.is_empty());
     }
-    // Without a length there is none, as in curl: an NTLM proxy that leaves it out means to be asked here again.
+    // Without a length there is no body, as in curl: an NTLM proxy that omits it expects the next request
+    // here.
     let mut left = reply.length.unwrap_or(0);
     if left == 0 {
         return Ok(true);
@@ -539,10 +541,11 @@ async fn skip_body(t: &Handles, tunnel: &mut TunnelFilter, reply: &mut Reply) ->
     Ok(true)
 }
 
-/// A line of the proxy's reply, counted when the application has taken it. Its callbacks find a field by the header functions.
+/// Passes a line of the proxy's reply to the application, then counts it. The header functions find a field
+/// already within its callbacks.
 fn hand_out(t: &Handles, line: &[u8], is_field: bool) -> Result<()> {
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
-    // CURLOPT_SUPPRESS_CONNECT_HEADERS.md speaks of the callbacks alone.
+    // CURLOPT_SUPPRESS_CONNECT_HEADERS.md mentions only the callbacks.
     if is_field {
         if HeaderLine::parse(line).is_none() {
             return Err(Error::new(Code::BadFunctionArgument, "Invalid response header"));
@@ -567,7 +570,7 @@ fn tell(t: &Handles, line: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The PROXY line of HAProxy (version 1), before anything else.
+/// Sends HAProxy's PROXY line (version 1) before anything else.
 pub async fn send_haproxy(
     t: &Connector,
     filter: &mut (dyn Filter + 'static),
@@ -589,7 +592,7 @@ mod tests {
     use super::*;
     use crate::transfer::fixture::{Unstarted, transfer};
 
-    /// The reply with this status after these fields.
+    /// Returns the reply with this status after these fields.
     fn reply(t: &Unstarted, goal: For, status: u16, fields: &[&str]) -> Result<Reply, Code> {
         let mut reply = Reply { status, keep_alive: true, ..Reply::default() };
         for field in fields {

@@ -62,9 +62,6 @@ impl Watch {
         };
         drop(settings);
         let slow = slow.on().then(|| Box::new(slow));
-        if timeout_ms > 0 {
-            easy.trace("timer", || format!("[TIMEOUT] set for {timeout_ms}000us"));
-        }
         let ticking = slow.is_some() || easy.callbacks.wants_progress();
         Watch {
             multi: multi.clone(),
@@ -151,19 +148,15 @@ impl Watch {
     fn timed_out(&self, now: Instant) -> Error {
         let ms = now.saturating_duration_since(self.started).as_millis();
         let info = self.easy.info.borrow();
-        let text = if info.last_reply_owed {
-            "FTP response timeout".to_owned()
-        } else if info.name_lookup.is_zero() && !has_server(&info) {
-            format!("Resolving timed out after {ms} milliseconds")
-        } else if !has_server(&info) {
-            format!("Connection timed out after {ms} milliseconds")
-        } else if info.download_total.max(info.announced) >= 0 {
-            let (got, total) = (info.downloaded, info.download_total.max(info.announced));
-            format!("Operation timed out after {ms} milliseconds with {got} out of {total} bytes received")
-        } else {
-            format!("Operation timed out after {ms} milliseconds with {} bytes received", info.downloaded)
+        let late = Late {
+            ms,
+            last_reply_owed: info.last_reply_owed,
+            looked_up: !info.name_lookup.is_zero(),
+            has_server: has_server(&info),
+            total: info.download_total.max(info.announced),
+            received: info.downloaded,
         };
-        Error::new(Code::OperationTimedout, text)
+        Error::new(Code::OperationTimedout, late.text())
     }
 
     fn progress(&self, finished: bool) -> Result<()> {
@@ -205,6 +198,40 @@ impl Watch {
         };
         slow.seen = moved;
         result
+    }
+}
+
+/// A transfer whose time is over.
+#[derive(Clone, Copy, Debug)]
+struct Late {
+    ms: u128,
+    /// Only the server's reply after a file of FTP is missing.
+    last_reply_owed: bool,
+    /// The name of the server, or of its proxy, has been looked up.
+    looked_up: bool,
+    /// There is a connection.
+    has_server: bool,
+    /// Size of the body; negative if it is not known.
+    total: i64,
+    received: i64,
+}
+
+impl Late {
+    /// Returns curl's text, which says how far the transfer has come.
+    fn text(&self) -> String {
+        let Late { ms, total, received, .. } = *self;
+        match *self {
+            Late { last_reply_owed: true, .. } => "FTP response timeout".to_owned(),
+            Late { looked_up: false, has_server: false, .. } => {
+                format!("Resolving timed out after {ms} milliseconds")
+            }
+            Late { has_server: false, .. } => format!("Connection timed out after {ms} milliseconds"),
+            Late { total: 0.., .. } => {
+                let bytes = format!("{received} out of {total} bytes");
+                format!("Operation timed out after {ms} milliseconds with {bytes} received")
+            }
+            _ => format!("Operation timed out after {ms} milliseconds with {received} bytes received"),
+        }
     }
 }
 
@@ -276,6 +303,43 @@ mod tests {
             result.is_err()
         };
         seconds.iter().enumerate().position(|(at, moved)| tick(at, *moved))
+    }
+
+    #[test]
+    fn a_time_out_says_how_far_the_transfer_came() {
+        let moving =
+            Late { ms: 7, last_reply_owed: false, looked_up: true, has_server: true, total: -1, received: 5 };
+        let alone = Late { has_server: false, ..moving };
+        let rows = [
+            (Late { looked_up: false, ..alone }, "Resolving timed out after 7 milliseconds"),
+            (alone, "Connection timed out after 7 milliseconds"),
+            (moving, "Operation timed out after 7 milliseconds with 5 bytes received"),
+            (
+                Late { total: 9, ..moving },
+                "Operation timed out after 7 milliseconds with 5 out of 9 bytes received",
+            ),
+            (
+                Late { looked_up: false, ..moving },
+                "Operation timed out after 7 milliseconds with 5 bytes received",
+            ),
+            (Late { last_reply_owed: true, ..moving }, "FTP response timeout"),
+        ];
+        for (late, wanted) in rows {
+            assert_eq!(late.text(), wanted, "CURLOPT_TIMEOUT(3)");
+        }
+    }
+
+    #[test]
+    fn a_speed_limit_needs_both_numbers() {
+        let on = |limit, seconds| Slow { limit, seconds, ..Slow::default() }.on();
+        let rows = [
+            ("CURLOPT_LOW_SPEED_LIMIT(3)", on(1, 1), true),
+            ("CURLOPT_LOW_SPEED_TIME(3): not set", on(1, 0), false),
+            ("CURLOPT_LOW_SPEED_LIMIT(3): not set", on(0, 1), false),
+        ];
+        for (name, found, wanted) in rows {
+            assert_eq!(found, wanted, "{name}");
+        }
     }
 
     #[test]

@@ -254,7 +254,7 @@ fn an_upload_waits_for_a_window_that_is_shut() {
     assert_eq!(&app.body.borrow()[..], b"500000");
 }
 
-/// Who reads slowly by choice is sent no more than he reads in a second.
+/// A limited receive rate also limits the window to the amount of one second.
 /// covers: CURLOPT_MAX_RECV_SPEED_LARGE
 #[test]
 fn a_limited_rate_keeps_the_window_small() {

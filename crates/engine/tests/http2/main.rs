@@ -28,7 +28,7 @@ fn to(peer: &FramePeer) -> (Easy, Rc<App>) {
     (easy, app)
 }
 
-/// The same with an upload of that length.
+/// Returns a handle with an upload of that length.
 fn put(peer: &FramePeer, length: usize) -> (Easy, Rc<App>) {
     let (easy, app) = to(peer);
     *app.upload.borrow_mut() = vec![b'x'; length];

@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use runtime::PerFork;
+use runtime::LockFreeOnce;
 use tables::Scheme;
 use tables::scheme::Family;
 
@@ -348,8 +348,8 @@ impl From<ConnectionKey> for HashedKey {
     fn from(key: ConnectionKey) -> HashedKey {
         // One for the process, because pools are shared by threads; random, because hosts are chosen by
         // others.
-        static SEED: PerFork<RandomState> = PerFork::new();
-        let hash = SEED.get_or_init(RandomState::new).hash_one(&key);
+        static SEED: LockFreeOnce<RandomState> = LockFreeOnce::new();
+        let hash = SEED.get(RandomState::new).hash_one(&key);
         let files = key.files().into();
         HashedKey(Arc::new(Keyed { hash, key, files }))
     }

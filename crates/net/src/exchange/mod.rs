@@ -30,7 +30,7 @@ pub use spares::Spares;
 use crate::http2::{Pushed, Trace};
 use crate::{About, Connection};
 
-/// What remains after an exchange.
+/// The state of a connection after an exchange.
 pub struct Finished {
     /// The connection, if the exchange owned it; none if it had a stream.
     pub connection: Option<Box<Connection>>,

@@ -48,7 +48,7 @@ pub struct Multiplexed<S: Streams> {
     /// The head that is being handed out, and its next part: status, fields, end.
     head: Option<Head>,
     at: usize,
-    told: Told,
+    told: LastHead,
     /// A part as an application is shown it.
     line: Vec<u8>,
     trailers: Option<Fields>,
@@ -59,7 +59,7 @@ pub struct Multiplexed<S: Streams> {
 
 /// The contents of the last head.
 #[derive(Default)]
-struct Told {
+struct LastHead {
     bodyless: bool,
     /// Whether nothing follows it.
     end: bool,
@@ -91,7 +91,7 @@ impl<S: Streams> Multiplexed<S> {
             closing: None,
             head: None,
             at: 0,
-            told: Told::default(),
+            told: LastHead::default(),
             line: spares.take(),
             spares: spares.clone(),
             trailers: None,
@@ -148,7 +148,7 @@ impl<S: Streams> Multiplexed<S> {
     }
 
     fn told(&self) -> Body {
-        let Told { bodyless, end, length } = self.told;
+        let LastHead { bodyless, end, length } = self.told;
         Body {
             exists: !self.reading.head_only && !bodyless,
             length,
@@ -293,7 +293,7 @@ impl<S: Streams> Exchange for Multiplexed<S> {
         let (count, end) = self.head.as_ref().map_or((0, false), |head| (head.fields.len(), head.end));
         let mut name = 0;
         match self.at {
-            0 => self.told = Told { bodyless: status.is_bodyless(), end, length: None },
+            0 => self.told = LastHead { bodyless: status.is_bodyless(), end, length: None },
             at => {
                 self.field_told(at - 1);
                 name = self

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// What follows the head of a request.
+/// The part after the head of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestBody {
     /// Nothing.

@@ -12,7 +12,7 @@ use crate::NamedFile;
 use crate::error::{NetError, NetErrorKind};
 use crate::sys;
 
-/// What a socket is for (curlsocktype).
+/// The purpose of a socket (curlsocktype).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A connection that we make.
@@ -29,7 +29,7 @@ pub enum Transport {
     Udp,
 }
 
-/// Where a socket is to lead.
+/// The destination of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Ip(SocketAddr),
@@ -43,7 +43,7 @@ pub enum UnixAddress {
     Abstract(Vec<u8>),
 }
 
-/// Its name alone, as messages tell it.
+/// Returns only its name, for messages.
 impl std::fmt::Display for UnixAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (UnixAddress::Path(name) | UnixAddress::Abstract(name)) = self;
@@ -54,14 +54,15 @@ impl std::fmt::Display for UnixAddress {
 /// A unix socket that an option names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UnixSocket {
-    /// A file. One that was replaced is another server's.
+    /// A file. A replaced one counts as another server.
     Path(NamedFile),
-    /// A name of the system's own, which belongs to no file.
+    /// A name of the system that is not a file.
     Abstract(Vec<u8>),
 }
 
 impl UnixSocket {
-    /// The address to connect to: the path in the option's own words, because an absolute one may be too long for the system.
+    /// Returns the address to connect to: the path in the option's spelling, because an absolute one may be
+    /// too long for the system.
     pub fn address(&self) -> UnixAddress {
         match self {
             UnixSocket::Path(file) => UnixAddress::Path(file.given().as_os_str().as_encoded_bytes().to_vec()),
@@ -69,7 +70,7 @@ impl UnixSocket {
         }
     }
 
-    /// The file, if it is one.
+    /// Returns the file, if it is one.
     pub fn file(&self) -> Option<&NamedFile> {
         match self {
             UnixSocket::Path(file) => Some(file),
@@ -78,14 +79,14 @@ impl UnixSocket {
     }
 }
 
-/// Writes the name alone, as messages have it.
+/// Writes only the name, for messages.
 impl std::fmt::Display for UnixSocket {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.address().fmt(f)
     }
 }
 
-/// How sockets are configured. Part of a connection key where it says where bytes leave.
+/// How sockets are configured. The parts that select a route belong to the connection key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SocketOptions {
     pub nodelay: bool,
@@ -106,41 +107,41 @@ pub struct KeepAlive {
 /// The local end (CURLOPT_INTERFACE, LOCALPORT, LOCALPORTRANGE).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LocalBinding {
-    /// An interface's name or a host: whichever it turns out to be.
+    /// An interface's name or a host, whichever exists.
     pub device: Option<String>,
-    /// `if!NAME`: certainly an interface.
+    /// `if!NAME`: only an interface.
     pub interface: Option<String>,
-    /// `host!NAME`: certainly a host.
+    /// `host!NAME`: only a host.
     pub host: Option<String>,
     /// 0 lets the system choose.
     pub port: u16,
-    /// How many ports are tried from `port` on.
+    /// Number of ports that are tried, starting at `port`.
     pub port_range: u16,
 }
 
-/// The application's own way with sockets. Called on the thread that runs the transfer.
+/// The application's socket functions. Called on the thread that runs the transfer.
 pub trait SocketCallbacks {
-    /// Makes a socket, and may change where it leads.
+    /// Creates a socket, and may change its destination.
     fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> Opened;
-    /// Sees a socket before it is connected.
+    /// Receives a socket before it is connected.
     fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured;
-    /// How sockets are closed, when not by the system's close.
+    /// The function that closes sockets, if not the system's close.
     fn close_hook(&self) -> Option<CloseHook>;
-    /// Whose they are: handles that answer the same use each other's connections within one multi handle.
+    /// The owner: handles with the same value use each other's connections within one multi handle.
     fn kin(&self) -> Option<[usize; 2]> {
         None
     }
 }
 
-/// What the application did about making a socket.
+/// The result of the application's function that creates a socket.
 pub enum Opened {
-    /// Nothing: the system shall.
+    /// The system creates it.
     BySystem,
     Socket(OwnedFd),
     Refused,
 }
 
-/// What the application says after it saw a socket.
+/// The application's decision about a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Configured {
     Ok,
@@ -163,7 +164,8 @@ impl Default for SocketOptions {
 }
 
 impl LocalBinding {
-    /// Reads CURLOPT_INTERFACE: a name, `if!NAME`, `host!NAME` or `ifhost!NAME!HOST`. An address may have brackets.
+    /// Parses CURLOPT_INTERFACE: a name, `if!NAME`, `host!NAME` or `ifhost!NAME!HOST`. An address may have
+    /// brackets.
     pub fn parse(text: &str) -> Option<LocalBinding> {
         let mut binding = LocalBinding::default();
         let part = |text: &str| {
@@ -187,19 +189,19 @@ impl LocalBinding {
         Some(binding)
     }
 
-    /// The host that names the local end and has to be looked up; none where an interface has that name.
+    /// Returns the host of the local end that needs a look-up; none if an interface has that name.
     pub fn host_name(&self) -> Option<&str> {
         let may_be = self.device.as_deref().filter(|name| sys::interface_number(name).is_none());
         self.host.as_deref().or(may_be)
     }
 
-    /// Whether the system chooses everything.
+    /// Returns whether the system chooses everything.
     pub fn is_free(&self) -> bool {
         *self == LocalBinding { port_range: self.port_range, ..LocalBinding::default() }
     }
 }
 
-/// Makes a socket for `target`. `local_hosts` are the addresses of the local host's name, looked up before.
+/// Creates a socket for `target`. `local_hosts` are the addresses of the local host's name, looked up before.
 pub fn open(
     target: &Target,
     transport: Transport,
@@ -224,12 +226,12 @@ pub fn open(
     Ok(Fresh { socket, target, already_connected: said == Configured::AlreadyConnected })
 }
 
-/// How large the send buffer of a new connection's socket was, where it is ours to make larger: nobody has chosen a size, and the
-/// system does not see to it.
+/// Returns the size of a new socket's send buffer if it may be enlarged: nobody has set a size, and the
+/// system does not adjust it.
 struct Buffer(Option<usize>);
 
 impl Buffer {
-    /// An application may have made the socket, and its buffer what it likes: its size is then not that of a new socket.
+    /// A socket from the application may have any buffer: its size is then not that of a new socket.
     fn of(socket: &Socket, target: &Target, transport: Transport, options: &SocketOptions) -> Buffer {
         if BUFFERS_GROW || transport != Transport::Tcp || options.send_buffer.is_some() {
             return Buffer(None);
@@ -239,13 +241,13 @@ impl Buffer {
         Buffer(size(socket.as_fd()).filter(|size| Some(*size) == fresh))
     }
 
-    /// Whether the application has left it as it was (CURLOPT_SOCKOPTFUNCTION(3)).
+    /// Returns whether the application has not changed it (CURLOPT_SOCKOPTFUNCTION(3)).
     fn is_untouched(&self, socket: &Socket) -> bool {
         self.0.is_some_and(|size| sockopt::socket_send_buffer_size(socket).ok() == Some(size))
     }
 }
 
-/// A socket as the system or the application makes it, and closes it.
+/// Creates a socket by the system or the application, with the function to close it.
 pub(crate) fn unbound(
     target: &mut Target,
     transport: Transport,
@@ -281,7 +283,7 @@ fn create(target: &Target, transport: Transport) -> Result<OwnedFd, NetError> {
     made.map_err(|e| failed(NetErrorKind::CouldntConnect, "failed to open socket", e))
 }
 
-/// An application's socket becomes non-blocking, as everything here expects.
+/// Makes an application's socket non-blocking, as all code here expects.
 fn take_over(fd: OwnedFd) -> Result<OwnedFd, NetError> {
     match rustix::io::ioctl_fionbio(&fd, true) {
         Ok(()) => Ok(fd),
@@ -289,7 +291,7 @@ fn take_over(fd: OwnedFd) -> Result<OwnedFd, NetError> {
     }
 }
 
-/// Failures are let pass, as in curl: these options tune, they do not decide.
+/// Like curl, ignores failures: these options only tune.
 fn configure(socket: &Socket, target: &Target, transport: Transport, options: &SocketOptions) {
     let tcp = transport == Transport::Tcp && matches!(target, Target::Ip(_));
     if tcp && options.nodelay {
@@ -386,7 +388,7 @@ fn bind_port(socket: &Socket, address: IpAddr, local: &LocalBinding) -> Result<(
     }
 }
 
-/// The addresses of an interface, link-local ones last: they need a scope to be of use.
+/// Returns the addresses of an interface, link-local ones last: they work only with a scope.
 fn interface_addresses(name: &str) -> Vec<IpAddr> {
     let mut list = sys::interface_addresses(name);
     list.sort_by_key(|ip| matches!(ip, IpAddr::V6(v6) if v6.is_unicast_link_local()));
@@ -407,7 +409,7 @@ fn code(e: &io::Error) -> i32 {
     e.raw_os_error().unwrap_or(0)
 }
 
-/// The system's text without the number that std adds.
+/// Returns the system's text without the number that std adds.
 fn plain(e: &io::Error) -> String {
     let text = e.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()

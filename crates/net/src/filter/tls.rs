@@ -513,4 +513,6 @@ mod later_tests;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
+mod stapling_tests;
+#[cfg(test)]
 mod tests;

@@ -31,7 +31,7 @@ pub struct Driver {
     unheard: Option<Lost>,
 }
 
-/// What remains when no stream is left.
+/// The state after the last stream.
 pub type Rested = session::Rested<Parked>;
 
 impl Driver {

@@ -27,7 +27,7 @@ pub struct Driver {
     buffer: Buffer,
 }
 
-/// What remains when no stream is left.
+/// The state after the last stream.
 pub type Rested = session::Rested<Parked>;
 
 impl Http3 {

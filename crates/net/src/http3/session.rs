@@ -68,7 +68,7 @@ pub struct Parked {
 
 /// Streams of which there is news.
 #[derive(Default)]
-pub(super) struct News {
+pub(super) struct StreamEvents {
     readable: Vec<StreamId>,
     writable: Vec<StreamId>,
     /// The handshake is over, ahead of which streams were opened.
@@ -125,9 +125,9 @@ impl Parked {
     }
 
     /// Processes events of the connection and of its unidirectional streams.
-    pub(super) fn take_in(&mut self, quic: &mut Quic) -> Result<News, Failure> {
+    pub(super) fn take_in(&mut self, quic: &mut Quic) -> Result<StreamEvents, Failure> {
         self.say(&mut quic.machine);
-        let mut news = News::default();
+        let mut news = StreamEvents::default();
         while let Some(event) = quic.event() {
             let machine = &mut quic.machine;
             match event {
@@ -344,7 +344,7 @@ impl Session {
     /// Processes events and wakes the tasks concerned.
     pub fn take_in(&mut self) -> Result<(), Failure> {
         let Some(Core { connection, parked }) = &mut self.core else { return Ok(()) };
-        let News { mut readable, mut writable, connected, lost } =
+        let StreamEvents { mut readable, mut writable, connected, lost } =
             parked.take_in(connection.carrier.quic())?;
         if connected {
             writable.extend(self.open.keys());
@@ -413,7 +413,7 @@ impl Memory for Parked {
     fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
         let state = carrier.idle_state();
         match self.take_in(carrier.quic()) {
-            Ok(News { lost: None, .. }) if self.control.going.is_none() => state,
+            Ok(StreamEvents { lost: None, .. }) if self.control.going.is_none() => state,
             _ => Idle::Closed,
         }
     }

@@ -31,11 +31,11 @@ pub struct Quic {
     /// When it moved to another local address last.
     moved: Option<Instant>,
     /// The handshake, while it is in progress and the connection is in use already.
-    ahead: Option<Box<Ahead>>,
+    ahead: Option<Box<EarlyData>>,
     log: Option<Log>,
 }
 
-struct Ahead {
+struct EarlyData {
     handshake: Handshake,
     late: Arc<Late>,
 }
@@ -54,7 +54,7 @@ impl Quic {
     pub(super) fn go_ahead(&mut self, handshake: Handshake) {
         let late = Arc::new(OnceLock::new());
         self.agreed(TlsInfo { late: Some(late.clone()), ..handshake.expected() });
-        self.ahead = Some(Box::new(Ahead { handshake, late }));
+        self.ahead = Some(Box::new(EarlyData { handshake, late }));
     }
 
     /// Returns the next event. After early data, the result of the handshake is one.
@@ -74,7 +74,7 @@ impl Quic {
 
     fn end_handshake(&mut self, failed: Option<Failed>) {
         let Some(ahead) = self.ahead.take() else { return };
-        let Ahead { handshake, late } = *ahead;
+        let EarlyData { handshake, late } = *ahead;
         let outcome = match failed {
             None => {
                 let info = Arc::new(handshake.info(&self.machine));

@@ -9,14 +9,14 @@ const MOST: usize = 64 * 1024;
 
 /// The early data of all streams.
 pub struct Early {
-    streams: Vec<Said>,
+    streams: Vec<EarlyStream>,
     /// Still to be said, at most.
     room: usize,
     refused: bool,
 }
 
 /// On one stream.
-struct Said {
+struct EarlyStream {
     stream: StreamId,
     bytes: Vec<u8>,
     /// Up to here it has been said again.
@@ -26,7 +26,7 @@ struct Said {
     stopped: Option<VarInt>,
 }
 
-impl Said {
+impl EarlyStream {
     /// Continues to send the data again, as far as there is room.
     fn go_on(&mut self, connection: &mut Connection) {
         let mut stream = connection.send_stream(self.stream);
@@ -49,13 +49,14 @@ impl Early {
     }
 
     pub fn opened(&mut self, stream: StreamId) {
-        let said = Said { stream, bytes: Vec::new(), again: 0, finished: false, reset: None, stopped: None };
+        let said =
+            EarlyStream { stream, bytes: Vec::new(), again: 0, finished: false, reset: None, stopped: None };
         if !self.refused {
             self.streams.push(said);
         }
     }
 
-    fn of(&mut self, stream: StreamId) -> Option<&mut Said> {
+    fn of(&mut self, stream: StreamId) -> Option<&mut EarlyStream> {
         self.streams.iter_mut().find(|said| said.stream == stream)
     }
 

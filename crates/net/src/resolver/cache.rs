@@ -43,12 +43,12 @@ enum Entry {
 /// The answers for each family, and for services.
 #[derive(Clone, Default)]
 pub(super) struct Parts {
-    addresses: [Option<Known<SocketAddr>>; 2],
-    pub services: Option<Known<Binding>>,
+    addresses: [Option<CachedAnswer<SocketAddr>>; 2],
+    pub services: Option<CachedAnswer<Binding>>,
 }
 
 /// The answer to one query.
-pub(super) struct Known<T> {
+pub(super) struct CachedAnswer<T> {
     /// Empty: a negative answer. `None`: the query was sent, and nobody waited for the answer.
     pub list: Option<Arc<[T]>>,
     /// The time of the answer.
@@ -57,9 +57,9 @@ pub(super) struct Known<T> {
     ttl: Option<Duration>,
 }
 
-impl<T> Clone for Known<T> {
-    fn clone(&self) -> Known<T> {
-        Known { list: self.list.clone(), ..*self }
+impl<T> Clone for CachedAnswer<T> {
+    fn clone(&self) -> CachedAnswer<T> {
+        CachedAnswer { list: self.list.clone(), ..*self }
     }
 }
 
@@ -67,13 +67,13 @@ impl<T> Clone for Known<T> {
 pub(super) type Lasting<T> = (Vec<T>, Option<Duration>);
 
 /// The cached state of a name.
-pub(super) enum Kept {
+pub(super) enum CachedName {
     Pinned(Arc<Addresses>),
     Parts(Parts),
 }
 
 impl Parts {
-    pub(super) fn of(&self, family: Family) -> Option<&Known<SocketAddr>> {
+    pub(super) fn of(&self, family: Family) -> Option<&CachedAnswer<SocketAddr>> {
         self.addresses[family as usize].as_ref()
     }
 }
@@ -108,22 +108,26 @@ impl ResolveCache {
     }
 
     /// Returns the cached answers for a name that are not stale.
-    pub(super) fn find(&self, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> Kept {
+    pub(super) fn find(&self, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> CachedName {
         let mut table = self.table();
         match table.get(name, port, options.wildcards) {
             Some(Entry::Pinned(addresses, made)) if !is_old(made, options.ttl, now) => {
                 let admitted = admitted(addresses, options.ip_version);
-                Kept::Pinned(if options.shuffle && made.is_none() { shuffled(&admitted) } else { admitted })
+                CachedName::Pinned(if options.shuffle && made.is_none() {
+                    shuffled(&admitted)
+                } else {
+                    admitted
+                })
             }
             Some(Entry::Parts(mut parts)) => {
                 parts.forget_stale(options.ttl, now);
-                Kept::Parts(parts)
+                CachedName::Parts(parts)
             }
             Some(Entry::Pinned(..)) => {
                 table.remove(name, port);
-                Kept::Parts(Parts::default())
+                CachedName::Parts(Parts::default())
             }
-            None => Kept::Parts(Parts::default()),
+            None => CachedName::Parts(Parts::default()),
         }
     }
 
@@ -140,7 +144,7 @@ impl ResolveCache {
             shuffle(&mut list);
         }
         let list: Arc<[SocketAddr]> = list.into();
-        let known = Known { list: Some(list.clone()), at: now, ttl };
+        let known = CachedAnswer { list: Some(list.clone()), at: now, ttl };
         self.keep(at, options, now, |parts| parts.addresses[family as usize] = Some(known));
         list
     }
@@ -154,7 +158,7 @@ impl ResolveCache {
         now: Instant,
     ) -> Arc<[Binding]> {
         let list: Arc<[Binding]> = list.into();
-        let known = Known { list: Some(list.clone()), at: now, ttl };
+        let known = CachedAnswer { list: Some(list.clone()), at: now, ttl };
         self.keep(at, options, now, |parts| parts.services = Some(known));
         list
     }
@@ -163,10 +167,14 @@ impl ResolveCache {
     pub(super) fn note_asked(&self, at: (&str, u16), part: Part, options: &ResolveOptions, now: Instant) {
         self.keep(at, options, now, |parts| match part {
             Part::Addresses(family) => {
-                parts.addresses[family as usize].get_or_insert(Known { list: None, at: now, ttl: None });
+                parts.addresses[family as usize].get_or_insert(CachedAnswer {
+                    list: None,
+                    at: now,
+                    ttl: None,
+                });
             }
             Part::Services => {
-                parts.services.get_or_insert(Known { list: None, at: now, ttl: None });
+                parts.services.get_or_insert(CachedAnswer { list: None, at: now, ttl: None });
             }
         });
     }
@@ -284,7 +292,7 @@ impl Parts {
     }
 }
 
-impl<T> Known<T> {
+impl<T> CachedAnswer<T> {
     /// Returns whether the entry is stale. Negative answers age twice as fast, as in curl. A shorter TTL of
     /// the name server counts; an unlimited cache time overrides it.
     fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {

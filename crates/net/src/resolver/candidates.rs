@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use runtime::{Sleep, WakeGuard};
 use wire::dns::{Answer, Binding, Name, Question};
 
-use super::cache::{Kept, Lasting, Parts};
+use super::cache::{CachedName, Lasting, Parts};
 use super::candidate::{Answered, Part};
 use super::family::{Family, Found, NoAnswer};
 use super::lookup::{PATIENCE, Resolver, Ticket};
@@ -44,11 +44,11 @@ pub struct Candidates {
 /// A question that is out.
 struct Pending {
     part: Part,
-    way: Way,
+    way: PendingQuery,
     since: Instant,
 }
 
-enum Way {
+enum PendingQuery {
     Thread(Ticket, Waiting),
     Servers(Asked),
     Services(Pin<Box<dyn Future<Output = Result<Lasting<Binding>, NoAnswer>>>>),
@@ -71,7 +71,7 @@ struct Subject {
 }
 
 /// The answer to a query, from any source, and its validity.
-enum Came {
+enum QueryAnswer {
     Addresses(Arc<Vec<Found>>, Option<Duration>),
     Services(Vec<Binding>, Option<Duration>),
 }
@@ -108,11 +108,11 @@ impl Candidates {
         let (name, now) = (written.to_ascii_lowercase(), means.reactor.now());
         let numbers = at_once(&name, port, options);
         let parts = match means.cached(|cache| cache.find(&name, port, options, now)) {
-            Kept::Pinned(addresses) if addresses.list.is_empty() && numbers.is_none() => {
+            CachedName::Pinned(addresses) if addresses.list.is_empty() && numbers.is_none() => {
                 return Err(unresolved(written, options));
             }
-            Kept::Pinned(addresses) => return Ok(Candidates::known(&addresses.list, now)),
-            Kept::Parts(parts) => parts,
+            CachedName::Pinned(addresses) => return Ok(Candidates::known(&addresses.list, now)),
+            CachedName::Parts(parts) => parts,
         };
         let subject = Subject { means: means.clone(), name, port, options: options.clone() };
         if let Some(list) = numbers {
@@ -146,7 +146,7 @@ impl Candidates {
             None => match Question::https(&subject.name, subject.port) {
                 Ok(question) => {
                     let asking = look_for(services.servers.clone(), question, subject.options.ip_version);
-                    let (part, way) = (Part::Services, Way::Services(Box::pin(asking)));
+                    let (part, way) = (Part::Services, PendingQuery::Services(Box::pin(asking)));
                     self.pending.push(Pending { part, way, since: now });
                 }
                 Err(_) => self.bindings(Arc::default(), subject, now),
@@ -261,17 +261,17 @@ impl Candidates {
     }
 
     /// Stores an answer and returns it. A failed query is only returned.
-    fn take(&mut self, pending: Pending, came: Result<Came, NoAnswer>, subject: &Subject) {
+    fn take(&mut self, pending: Pending, came: Result<QueryAnswer, NoAnswer>, subject: &Subject) {
         let (means, options, now) = (&subject.means, &subject.options, subject.means.reactor.now());
         let at = (subject.name.as_str(), subject.port);
         match (pending.part, came) {
-            (Part::Addresses(family), Ok(Came::Addresses(found, ttl))) => {
+            (Part::Addresses(family), Ok(QueryAnswer::Addresses(found, ttl))) => {
                 let list = with_port(&found, family, subject.port, options.scope_id);
                 let list = means.cached(|cache| cache.remember(at, family, (list, ttl), options, now));
                 self.addresses(family, &list, now);
             }
             (Part::Addresses(family), _) => self.addresses(family, &[], now),
-            (Part::Services, Ok(Came::Services(list, ttl))) => {
+            (Part::Services, Ok(QueryAnswer::Services(list, ttl))) => {
                 means.heard_of_services();
                 let list = means.cached(|cache| cache.remember_services(at, (list, ttl), options, now));
                 self.bindings(list, subject, now);
@@ -313,19 +313,19 @@ impl Drop for Candidates {
 
 impl Subject {
     /// Asks for the addresses of a family.
-    fn question(&self, family: Family) -> Result<Way, NoAnswer> {
+    fn question(&self, family: Family) -> Result<PendingQuery, NoAnswer> {
         match &self.means.addresses {
             Source::System(resolver) => {
                 let ticket = resolver.ask(&self.name, family)?;
                 let (patience, awake) =
                     (self.means.reactor.sleep(PATIENCE), self.means.reactor.wake_interest());
                 let waiting = Waiting { resolver: resolver.clone(), patience, _awake: awake };
-                Ok(Way::Thread(ticket, waiting))
+                Ok(PendingQuery::Thread(ticket, waiting))
             }
             Source::Servers(servers) => {
                 let name = Name::parse(&self.name).map_err(|_| NoAnswer)?;
                 let question = Question { name, kind: family.kind() };
-                Ok(Way::Servers(servers.ask(question, !self.name.ends_with('.'))))
+                Ok(PendingQuery::Servers(servers.ask(question, !self.name.ends_with('.'))))
             }
         }
     }
@@ -342,27 +342,29 @@ impl Subject {
     }
 }
 
-impl Way {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Came, NoAnswer>> {
+impl PendingQuery {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<QueryAnswer, NoAnswer>> {
         match self {
-            Way::Servers(asked) => asked.as_mut().poll(cx).map_ok(Came::of),
-            Way::Services(asked) => asked.as_mut().poll(cx).map_ok(|(list, ttl)| Came::Services(list, ttl)),
-            Way::Thread(ticket, waiting) => {
+            PendingQuery::Servers(asked) => asked.as_mut().poll(cx).map_ok(QueryAnswer::of),
+            PendingQuery::Services(asked) => {
+                asked.as_mut().poll(cx).map_ok(|(list, ttl)| QueryAnswer::Services(list, ttl))
+            }
+            PendingQuery::Thread(ticket, waiting) => {
                 if Pin::new(&mut waiting.patience).poll(cx).is_ready() {
                     waiting.resolver.hurry();
                     waiting.patience.reset_after(PATIENCE);
                     let _ = Pin::new(&mut waiting.patience).poll(cx);
                 }
-                ticket.poll(cx).map_ok(|found| Came::Addresses(found, None))
+                ticket.poll(cx).map_ok(|found| QueryAnswer::Addresses(found, None))
             }
         }
     }
 }
 
-impl Came {
-    fn of(answer: Answer) -> Came {
+impl QueryAnswer {
+    fn of(answer: Answer) -> QueryAnswer {
         let ttl = answer.ttl.map(|seconds| Duration::from_secs(seconds.into()));
-        Came::Addresses(Arc::new(answer.addresses.iter().map(|ip| (*ip, 0)).collect()), ttl)
+        QueryAnswer::Addresses(Arc::new(answer.addresses.iter().map(|ip| (*ip, 0)).collect()), ttl)
     }
 }
 

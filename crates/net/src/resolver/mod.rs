@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::error::NetError;
-use cache::Kept;
+use cache::CachedName;
 pub use cache::ResolveCache;
 pub use candidate::{Answered, Candidate, Part};
 pub use candidates::{Candidates, RESOLUTION_DELAY};
@@ -55,11 +55,11 @@ pub fn is_new(cache: &ResolveCache, name: &str, port: u16, options: &ResolveOpti
     let name = name.to_ascii_lowercase();
     let mut families = options.ip_version.families();
     let known = match cache.find(&name, port, options, now) {
-        Kept::Pinned(_) => true,
-        Kept::Parts(parts) if at_once(&name, port, options).is_some() => {
+        CachedName::Pinned(_) => true,
+        CachedName::Parts(parts) if at_once(&name, port, options).is_some() => {
             families.any(|family| parts.of(*family).is_some())
         }
-        Kept::Parts(parts) => families.all(|family| parts.of(*family).is_some()),
+        CachedName::Parts(parts) => families.all(|family| parts.of(*family).is_some()),
     };
     !known && refuse_early(&name, options).is_ok()
 }

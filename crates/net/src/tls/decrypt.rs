@@ -17,7 +17,7 @@ const HMAC_WITH: [u8; 7] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 2];
 const DES_CBC: [u8; 5] = [0x2b, 14, 3, 2, 7];
 const NIST_AES: [u8; 8] = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1];
 
-/// What PKCS#12 derives from a password.
+/// The use of a value that PKCS#12 derives from a password.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Purpose {
     Key = 1,

@@ -9,7 +9,7 @@ use p521::ecdh::EphemeralSecret;
 use p521::ecdsa::signature::{Signer as _, hazmat::PrehashVerifier};
 use p521::ecdsa::{Signature, SigningKey, VerifyingKey};
 use p521::elliptic_curve::Generate;
-use runtime::PerFork;
+use runtime::LockFreeOnce;
 use rustls::crypto::{
     ActiveKeyExchange, KeyProvider, SharedSecret, SupportedKxGroup, WebPkiSupportedAlgorithms, ring,
 };
@@ -44,15 +44,15 @@ type ByScheme = Vec<(SignatureScheme, &'static [Verification])>;
 /// What the provider verifies, and this. TLS 1.2 means a digest alone by a scheme, whatever the key's curve; 1.3 means what stands
 /// first with it.
 pub fn algorithms() -> WebPkiSupportedAlgorithms {
-    static ALL: PerFork<Vec<Verification>> = PerFork::new();
-    static BY_DIGEST: PerFork<[Vec<Verification>; 2]> = PerFork::new();
+    static ALL: LockFreeOnce<Vec<Verification>> = LockFreeOnce::new();
+    static BY_DIGEST: LockFreeOnce<[Vec<Verification>; 2]> = LockFreeOnce::new();
     static WITH_SHA512_ALONE: [Verification; 1] = [&WITH_SHA512];
-    static MAPPING: PerFork<ByScheme> = PerFork::new();
-    let all = ALL.get_or_init(|| {
+    static MAPPING: LockFreeOnce<ByScheme> = LockFreeOnce::new();
+    let all = ALL.get(|| {
         let own: [Verification; 3] = [&WITH_SHA256, &WITH_SHA384, &WITH_SHA512];
         [provided().all, &own].concat()
     });
-    let [sha256, sha384] = BY_DIGEST.get_or_init(|| {
+    let [sha256, sha384] = BY_DIGEST.get(|| {
         let of =
             |scheme| provided().mapping.iter().find(|(s, _)| *s == scheme).map_or(&[][..], |(_, all)| *all);
         let with_sha256: [Verification; 1] = [&WITH_SHA256];
@@ -62,7 +62,7 @@ pub fn algorithms() -> WebPkiSupportedAlgorithms {
             [of(SignatureScheme::ECDSA_NISTP384_SHA384), &with_sha384].concat(),
         ]
     });
-    let mapping = MAPPING.get_or_init(|| {
+    let mapping = MAPPING.get(|| {
         let each = |(scheme, all): &(SignatureScheme, &'static [Verification])| match *scheme {
             SignatureScheme::ECDSA_NISTP256_SHA256 => (*scheme, &sha256[..]),
             SignatureScheme::ECDSA_NISTP384_SHA384 => (*scheme, &sha384[..]),

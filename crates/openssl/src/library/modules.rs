@@ -6,7 +6,8 @@ use std::fmt;
 use std::fs::OpenOptions;
 use std::hash::{Hash, Hasher};
 use std::ptr::{null, null_mut};
-use std::sync::OnceLock;
+
+use once_cell::race::OnceBox;
 
 #[cfg(unix)]
 use super::open;
@@ -66,21 +67,20 @@ functions! {
 }
 
 fn engines_functions() -> Result<&'static Engines, &'static str> {
-    static FOUND: OnceLock<Result<Engines, String>> = OnceLock::new();
-    let found = FOUND.get_or_init(|| {
+    // Without a lock, which a child forked meanwhile would find taken.
+    static FOUND: OnceBox<Result<Engines, String>> = OnceBox::new();
+    let load = || {
         let found = Engines::load()?;
         // SAFETY: numbers; repeated calls have no further effect.
         unsafe { (found.initialise)(OPENSSL_INIT_ENGINE_ALL_BUILTIN | OPENSSL_INIT_LOAD_CONFIG, null()) };
         Ok(found)
-    });
-    found.as_ref().map_err(String::as_str)
+    };
+    FOUND.get_or_init(|| Box::new(load())).as_ref().map_err(String::as_str)
 }
 
 fn provider_functions() -> Result<&'static Providers, &'static str> {
-    static FOUND: OnceLock<Result<Providers, String>> = OnceLock::new();
-    // Loaded outside of the lock: a child forked meanwhile would find it taken.
-    let found = FOUND.get().is_none().then(Providers::load);
-    FOUND.get_or_init(|| found.unwrap_or_else(Providers::load)).as_ref().map_err(String::as_str)
+    static FOUND: OnceBox<Result<Providers, String>> = OnceBox::new();
+    FOUND.get_or_init(|| Box::new(Providers::load())).as_ref().map_err(String::as_str)
 }
 
 /// Returns the names of the known engines (ENGINE_get_id(3)), without those that are only found by their

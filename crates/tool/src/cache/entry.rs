@@ -11,7 +11,7 @@ const FIRST_LINE: &str = "warmwire cached reply 1";
 pub struct Entry {
     /// Without login and fragment.
     pub url: Bytes,
-    /// What distinguishes requests besides URL and fields; see `partition`.
+    /// The part of the key besides URL and fields; see `partition`.
     pub partition: String,
     /// When it was requested, and when its head was received; seconds since 1970.
     pub asked: i64,

@@ -68,7 +68,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Custom,
         categories: &["important", "curl"],
         since: "4.0",
-        help: "Get help for commands",
+        help: "Show help for a category, an option or everything",
         about: "Without an argument the most used options are listed. \"category\" lists the \
             categories, \"all\" every option, and a dash in front gives the manual text of one \
             option.",
@@ -247,7 +247,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Custom,
         categories: &["important", "curl"],
         since: "4.0",
-        help: "Show version number and quit",
+        help: "Show version and what is built in",
         about: "Then end.",
         set: Set::Toggle(act::version),
         ..FLAG

@@ -116,6 +116,10 @@ fn a_suffix_shares_nothing_with_those_below_it() {
     jar.receive(b"a=b; domain=co.uk", at("co.uk", "/", true), NOW).unwrap();
     assert!(jar.header(at("co.uk", "/", true), None, NOW).is_some());
     assert!(jar.header(at("bank.co.uk", "/", true), None, NOW).is_none());
+    // Nor does it when the jar was a file in between.
+    let mut read = Jar::new();
+    read.load(&jar.file(NOW), false, NOW);
+    assert!(read.header(at("bank.co.uk", "/", true), None, NOW).is_none());
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use super::error::{ErrorCode, Failure};
 use super::frame::{self, Header, Priority, flag, kind, number, whole_number};
-use super::receive::Told;
+use super::receive::EventParts;
 use super::session::Session;
 use super::stream::StreamId;
-use super::streams::{Place, Reset};
+use super::streams::{Reset, StreamState};
 
 /// How many answers may wait for a peer that does not read them.
 const ANSWERS: u32 = 1000;
@@ -13,7 +13,7 @@ const ANSWERS: u32 = 1000;
 const DEBUG: usize = 1024;
 
 impl Session {
-    pub(super) fn dispatch(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    pub(super) fn dispatch(&mut self, header: Header, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
         match header.kind {
             kind::HEADERS => self.headers(header, payload),
             kind::PRIORITY => self.priority(header, payload),
@@ -46,7 +46,7 @@ impl Session {
         }
     }
 
-    fn priority(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    fn priority(&mut self, header: Header, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
         self.bear()?;
         if header.stream == 0 {
             return Err(Failure::protocol("PRIORITY on stream 0"));
@@ -60,14 +60,14 @@ impl Session {
         };
         if let Some((code, why)) = wrong {
             match self.streams.place(header.stream) {
-                Place::Live(id) => self.stream_error(id, code, why),
+                StreamState::Live(id) => self.stream_error(id, code, why),
                 _ => return Err(Failure::new(code, why)),
             }
         }
         Ok(None)
     }
 
-    fn rst_stream(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    fn rst_stream(&mut self, header: Header, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
         if payload.len() != 4 {
             return Err(Failure::size("RST_STREAM of a wrong length"));
         }
@@ -76,13 +76,13 @@ impl Session {
         }
         self.bear()?;
         match self.streams.place(header.stream) {
-            Place::Live(id) => Ok(Some(self.reset_there(id, ErrorCode(whole_number(payload, 0))))),
-            Place::Idle => Err(Failure::protocol("RST_STREAM on an idle stream")),
+            StreamState::Live(id) => Ok(Some(self.reset_there(id, ErrorCode(whole_number(payload, 0))))),
+            StreamState::Idle => Err(Failure::protocol("RST_STREAM on an idle stream")),
             _ => Ok(None),
         }
     }
 
-    fn settings(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    fn settings(&mut self, header: Header, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
         if header.stream != 0 {
             return Err(Failure::protocol("SETTINGS on a stream"));
         }
@@ -97,10 +97,10 @@ impl Session {
         self.move_windows(i64::from(self.peer.initial_window) - i64::from(before))?;
         frame::write(&mut self.control, kind::SETTINGS, flag::ACK, 0, &[]);
         self.answer()?;
-        Ok(Some(Told::Settings))
+        Ok(Some(EventParts::Settings))
     }
 
-    fn settings_acknowledged(&mut self, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    fn settings_acknowledged(&mut self, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
         if !payload.is_empty() {
             return Err(Failure::size("an acknowledgement with SETTINGS"));
         }
@@ -134,7 +134,7 @@ impl Session {
         self.tell_of_room(id);
     }
 
-    fn ping_received(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    fn ping_received(&mut self, header: Header, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
         let Ok(bytes) = <[u8; 8]>::try_from(payload) else {
             return Err(Failure::size("PING of a wrong length"));
         };
@@ -143,14 +143,14 @@ impl Session {
         }
         self.bear()?;
         if header.has(flag::ACK) {
-            return Ok(Some(Told::Pong(bytes)));
+            return Ok(Some(EventParts::Pong(bytes)));
         }
         frame::write(&mut self.control, kind::PING, flag::ACK, 0, &bytes);
         self.answer()?;
         Ok(None)
     }
 
-    fn goaway_received(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    fn goaway_received(&mut self, header: Header, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
         if header.stream != 0 {
             return Err(Failure::protocol("GOAWAY on a stream"));
         }
@@ -171,14 +171,14 @@ impl Session {
             self.streams.remove_reset(id, Reset::Here);
             self.told.push_back(match code {
                 // A peer that asks for calm gets no immediate retry.
-                ErrorCode::ENHANCE_YOUR_CALM => Told::Reset { id, code, why: None },
-                _ => Told::Refused(id),
+                ErrorCode::ENHANCE_YOUR_CALM => EventParts::Reset { id, code, why: None },
+                _ => EventParts::Refused(id),
             });
         }
-        Ok(Some(Told::GoAway { last_stream, code }))
+        Ok(Some(EventParts::GoAway { last_stream, code }))
     }
 
-    fn window_update(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    fn window_update(&mut self, header: Header, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
         if payload.len() != 4 {
             return Err(Failure::size("WINDOW_UPDATE of a wrong length"));
         }
@@ -187,8 +187,8 @@ impl Session {
             return self.connection_window(increment).map(|()| None);
         }
         match self.streams.place(header.stream) {
-            Place::Live(id) => self.stream_window(id, increment)?,
-            Place::Idle => return Err(Failure::protocol("WINDOW_UPDATE on an idle stream")),
+            StreamState::Live(id) => self.stream_window(id, increment)?,
+            StreamState::Idle => return Err(Failure::protocol("WINDOW_UPDATE on an idle stream")),
             _ => self.bear()?,
         }
         Ok(None)

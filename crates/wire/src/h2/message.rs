@@ -5,10 +5,10 @@ use super::error::{ErrorCode, Failure};
 use super::frame::{self, Header, Priority, flag, number, unpadded};
 use super::head;
 use super::hpack::Fit;
-use super::receive::{Block, Told};
+use super::receive::{Block, EventParts};
 use super::session::Session;
 use super::stream::{Fate, Remote, Stream, StreamId, Upload};
-use super::streams::{Place, Reset};
+use super::streams::{Reset, StreamState};
 use super::window::{ReceiveWindow, SendWindow};
 
 /// Most frames of a block: HEADERS and eight CONTINUATIONs. More are an attack (CVE-2024-28182); nghttp2 has
@@ -16,7 +16,7 @@ use super::window::{ReceiveWindow, SendWindow};
 const FRAMES: usize = 9;
 
 impl Session {
-    pub(super) fn headers(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    pub(super) fn headers(&mut self, header: Header, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
         if header.stream == 0 {
             return Err(Failure::protocol("HEADERS on stream 0"));
         }
@@ -34,7 +34,11 @@ impl Session {
         self.begin_block(header, None, fragment)
     }
 
-    pub(super) fn push_promise(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    pub(super) fn push_promise(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+    ) -> Result<Option<EventParts>, Failure> {
         if !self.config.push || header.stream == 0 {
             return Err(Failure::protocol("PUSH_PROMISE that was not allowed"));
         }
@@ -43,6 +47,10 @@ impl Session {
         if fragment.len() < 4 {
             return Err(Failure::size("PUSH_PROMISE without a stream"));
         }
+        // Only on a stream that this side has opened (RFC 9113 §6.6).
+        if header.stream.is_multiple_of(2) {
+            return Err(Failure::protocol("PUSH_PROMISE on a stream that was promised"));
+        }
         let promised = number(fragment, 0);
         if promised == 0 || promised % 2 == 1 || promised <= self.streams.highest[1] {
             return Err(Failure::protocol("invalid stream in PUSH_PROMISE"));
@@ -50,7 +58,11 @@ impl Session {
         self.begin_block(header, Some(promised), &fragment[4..])
     }
 
-    pub(super) fn continuation(&mut self, header: Header, payload: &[u8]) -> Result<Option<Told>, Failure> {
+    pub(super) fn continuation(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+    ) -> Result<Option<EventParts>, Failure> {
         let limit = self.config.max_field_list;
         let Some(mut block) = self.block.take() else {
             return Err(Failure::protocol("CONTINUATION of nothing"));
@@ -73,7 +85,7 @@ impl Session {
         header: Header,
         promised: Option<u32>,
         fragment: &[u8],
-    ) -> Result<Option<Told>, Failure> {
+    ) -> Result<Option<EventParts>, Failure> {
         if header.has(flag::END_HEADERS) {
             return self.whole_block(header, promised, fragment);
         }
@@ -88,7 +100,7 @@ impl Session {
         header: Header,
         promised: Option<u32>,
         block: &[u8],
-    ) -> Result<Option<Told>, Failure> {
+    ) -> Result<Option<EventParts>, Failure> {
         let fit = self
             .decoder
             .decode(block, &mut self.fields, self.config.max_field_list)
@@ -97,15 +109,15 @@ impl Session {
             return self.promised(header.stream, promised, fit);
         }
         match self.streams.place(header.stream) {
-            Place::Live(id) => self.message(id, header.has(flag::END_STREAM), fit),
-            Place::ResetHere => self.bear().map(|()| None),
-            Place::ResetThere => self.late(header.stream),
-            Place::Closed => Err(Failure::new(ErrorCode::STREAM_CLOSED, "HEADERS on a closed stream")),
-            Place::Idle => Err(Failure::protocol("HEADERS on an idle stream")),
+            StreamState::Live(id) => self.message(id, header.has(flag::END_STREAM), fit),
+            StreamState::ResetHere => self.bear().map(|()| None),
+            StreamState::ResetThere => self.late(header.stream),
+            StreamState::Closed => Err(Failure::new(ErrorCode::STREAM_CLOSED, "HEADERS on a closed stream")),
+            StreamState::Idle => Err(Failure::protocol("HEADERS on an idle stream")),
         }
     }
 
-    fn message(&mut self, id: StreamId, end: bool, fit: Fit) -> Result<Option<Told>, Failure> {
+    fn message(&mut self, id: StreamId, end: bool, fit: Fit) -> Result<Option<EventParts>, Failure> {
         let Some(stream) = self.streams.at(id) else { return Ok(None) };
         let fate = stream.remote.on_headers(end);
         if fit == Fit::TooLarge {
@@ -117,7 +129,7 @@ impl Session {
             Fate::Trailers if !stream.complete() => Err("less body than content-length announced"),
             Fate::Trailers => head::trailers(&mut self.fields).map(|()| {
                 self.end_there(id);
-                Told::Trailers { id }
+                EventParts::Trailers { id }
             }),
             Fate::Closed => {
                 self.stream_error(id, ErrorCode::STREAM_CLOSED, "HEADERS after the end of a stream");
@@ -134,7 +146,7 @@ impl Session {
         }
     }
 
-    fn head(&mut self, id: StreamId, end: bool) -> Result<Result<Told, head::Malformed>, Failure> {
+    fn head(&mut self, id: StreamId, end: bool) -> Result<Result<EventParts, head::Malformed>, Failure> {
         let head = match head::reply(&mut self.fields) {
             Ok(head) => head,
             Err(why) => return Ok(Err(why)),
@@ -145,7 +157,7 @@ impl Session {
             // HTTP/2 does not use status 101 (RFC 9113 §8.6).
             let wrong = if end { Some("a stream ends with status 1xx") } else { None };
             let wrong = wrong.or((status == 101).then_some("status 101"));
-            return Ok(wrong.map_or(Ok(Told::Informational { id, status }), Err));
+            return Ok(wrong.map_or(Ok(EventParts::Informational { id, status }), Err));
         }
         let Some(stream) = self.streams.at(id) else { return Ok(Err("no stream")) };
         stream.remote = Remote::Body;
@@ -157,15 +169,15 @@ impl Session {
         if end {
             self.end_there(id);
         }
-        Ok(Ok(Told::Head { id, status, end }))
+        Ok(Ok(EventParts::Head { id, status, end }))
     }
 
     /// The fields of a promise are there.
-    fn promised(&mut self, parent: u32, promised: u32, fit: Fit) -> Result<Option<Told>, Failure> {
+    fn promised(&mut self, parent: u32, promised: u32, fit: Fit) -> Result<Option<EventParts>, Failure> {
         self.bear()?;
         let parent = match self.streams.place(parent) {
-            Place::Live(parent) => Some(parent),
-            Place::ResetHere => None,
+            StreamState::Live(parent) => Some(parent),
+            StreamState::ResetHere => None,
             _ => return Err(Failure::protocol("PUSH_PROMISE on a stream that is not open")),
         };
         if parent.and_then(|id| self.streams.peek(id)).is_some_and(|stream| stream.remote == Remote::Ended) {
@@ -179,7 +191,7 @@ impl Session {
             None
         };
         match (parent, refusal) {
-            (Some(parent), None) => Ok(Some(Told::Promise { parent, id: self.reserve(promised) })),
+            (Some(parent), None) => Ok(Some(EventParts::Promise { parent, id: self.reserve(promised) })),
             (_, refusal) => {
                 self.streams.use_number(promised);
                 self.streams.remember(promised, Reset::Here, self.config.initial_window);

@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::frame::{HEADER, Header, USUAL_PAYLOAD, flag, kind};
 use super::session::Session;
 use super::stream::{Fate, Remote, StreamId};
-use super::streams::{Place, Reset};
+use super::streams::{Reset, StreamState};
 
 /// An event in the peer's bytes.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub struct Step<'a> {
 
 /// An event without its fields and bytes, which stay in the session or in the input.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum EventParts {
     Informational { id: StreamId, status: u16 },
     Head { id: StreamId, status: u16, end: bool },
     Data { id: StreamId, from: usize, to: usize, end: bool },
@@ -82,7 +82,7 @@ pub(super) enum Reading {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Padding {
     Untold,
-    Told(usize),
+    EventParts(usize),
 }
 
 impl Default for Reading {
@@ -103,7 +103,7 @@ pub(super) struct Block {
 
 /// The result of one step.
 enum Look {
-    Told(Told),
+    EventParts(EventParts),
     Again,
     /// More input is wanted.
     Starved,
@@ -127,7 +127,7 @@ impl Session {
                 return Err(failure);
             }
             match self.look(input, &mut used) {
-                Ok(Look::Told(told)) => break Some(told),
+                Ok(Look::EventParts(told)) => break Some(told),
                 Ok(Look::Again) => {}
                 Ok(Look::Starved) => break None,
                 Err(failure) => return Err(self.fail(failure)),
@@ -136,20 +136,22 @@ impl Session {
         Ok(Step { used, event: told.map(|told| self.event(told, input)) })
     }
 
-    fn event<'a>(&'a self, told: Told, input: &'a [u8]) -> Event<'a> {
+    fn event<'a>(&'a self, told: EventParts, input: &'a [u8]) -> Event<'a> {
         let fields = &self.fields;
         match told {
-            Told::Informational { id, status } => Event::Informational { stream: id, status, fields },
-            Told::Head { id, status, end } => Event::Head { stream: id, status, fields, end },
-            Told::Data { id, from, to, end } => Event::Data { stream: id, data: &input[from..to], end },
-            Told::Trailers { id } => Event::Trailers { stream: id, fields },
-            Told::Reset { id, code, why } => Event::Reset { stream: id, code, why },
-            Told::Refused(stream) => Event::Refused { stream },
-            Told::Writable(stream) => Event::Writable { stream },
-            Told::Promise { parent, id } => Event::Promise { parent, stream: id, fields },
-            Told::Pong(bytes) => Event::Pong(bytes),
-            Told::GoAway { last_stream, code } => Event::GoAway { last_stream, code, debug: &self.debug },
-            Told::Settings => Event::Settings,
+            EventParts::Informational { id, status } => Event::Informational { stream: id, status, fields },
+            EventParts::Head { id, status, end } => Event::Head { stream: id, status, fields, end },
+            EventParts::Data { id, from, to, end } => Event::Data { stream: id, data: &input[from..to], end },
+            EventParts::Trailers { id } => Event::Trailers { stream: id, fields },
+            EventParts::Reset { id, code, why } => Event::Reset { stream: id, code, why },
+            EventParts::Refused(stream) => Event::Refused { stream },
+            EventParts::Writable(stream) => Event::Writable { stream },
+            EventParts::Promise { parent, id } => Event::Promise { parent, stream: id, fields },
+            EventParts::Pong(bytes) => Event::Pong(bytes),
+            EventParts::GoAway { last_stream, code } => {
+                Event::GoAway { last_stream, code, debug: &self.debug }
+            }
+            EventParts::Settings => Event::Settings,
         }
     }
 
@@ -215,7 +217,7 @@ impl Session {
             self.partial = whole;
             told?
         };
-        Ok(told.map_or(Look::Again, Look::Told))
+        Ok(told.map_or(Look::Again, Look::EventParts))
     }
 
     /// Starts a DATA frame. Its whole payload counts in both windows (RFC 9113 §6.9.1), even for a closed
@@ -238,13 +240,15 @@ impl Session {
             self.bear()?;
         }
         let id = match place {
-            Place::Live(id) => self.admit_data(id, header.length),
-            Place::ResetHere if self.streams.count_late(header.stream, header.length) => None,
-            Place::ResetHere | Place::ResetThere => self.late(header.stream)?,
-            Place::Closed => return Err(Failure::new(ErrorCode::STREAM_CLOSED, "DATA on a closed stream")),
-            Place::Idle => return Err(Failure::protocol("DATA on an idle stream")),
+            StreamState::Live(id) => self.admit_data(id, header.length),
+            StreamState::ResetHere if self.streams.count_late(header.stream, header.length) => None,
+            StreamState::ResetHere | StreamState::ResetThere => self.late(header.stream)?,
+            StreamState::Closed => {
+                return Err(Failure::new(ErrorCode::STREAM_CLOSED, "DATA on a closed stream"));
+            }
+            StreamState::Idle => return Err(Failure::protocol("DATA on an idle stream")),
         };
-        let padding = if header.has(flag::PADDED) { Padding::Untold } else { Padding::Told(0) };
+        let padding = if header.has(flag::PADDED) { Padding::Untold } else { Padding::EventParts(0) };
         self.reading = Reading::Data { id, left: header.length, padding, end };
         Ok(())
     }
@@ -280,7 +284,7 @@ impl Session {
     /// More of a DATA frame.
     fn data(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
         let Reading::Data { id, left, padding, end } = &mut self.reading else { return Ok(Look::Again) };
-        let Padding::Told(pad) = *padding else {
+        let Padding::EventParts(pad) = *padding else {
             return self.padding_told(input, used);
         };
         let available = input.len() - *used;
@@ -293,7 +297,7 @@ impl Session {
             // Padding is dropped.
             let skipped = pad.min(available - body);
             (*id, *end) = (None, false);
-            (*left, *padding) = (pad - skipped, Padding::Told(pad - skipped));
+            (*left, *padding) = (pad - skipped, Padding::EventParts(pad - skipped));
             *used = to + skipped;
             if *left == 0 {
                 self.reading = Reading::default();
@@ -320,7 +324,7 @@ impl Session {
         if length > *left {
             return Err(Failure::protocol("more padding than DATA"));
         }
-        *padding = Padding::Told(length);
+        *padding = Padding::EventParts(length);
         let is_empty = length == *left && !*end;
         if let Some(id) = *id {
             self.consume(id, length + 1);
@@ -349,7 +353,7 @@ impl Session {
         if end {
             self.end_there(id);
         }
-        Look::Told(Told::Data { id, from, to, end })
+        Look::EventParts(EventParts::Data { id, from, to, end })
     }
 
     /// The peer's side of a stream has ended.
@@ -362,11 +366,11 @@ impl Session {
     }
 
     /// Records that the peer has reset a stream.
-    pub(super) fn reset_there(&mut self, id: StreamId, code: ErrorCode) -> Told {
+    pub(super) fn reset_there(&mut self, id: StreamId, code: ErrorCode) -> EventParts {
         self.streams.remove_reset(id, Reset::There);
         match code {
-            ErrorCode::REFUSED_STREAM => Told::Refused(id),
-            _ => Told::Reset { id, code, why: None },
+            ErrorCode::REFUSED_STREAM => EventParts::Refused(id),
+            _ => EventParts::Reset { id, code, why: None },
         }
     }
 }

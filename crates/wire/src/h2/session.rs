@@ -8,7 +8,7 @@ use super::error::{ErrorCode, Failure};
 use super::fields::Fields;
 use super::frame::{self, PREFACE, Priority, flag, kind};
 use super::hpack::{Decoder, Encoder};
-use super::receive::{Block, Reading, Told};
+use super::receive::{Block, EventParts, Reading};
 use super::send::write_block;
 use super::settings::{Config, OUR_HEADER_TABLE, PeerSettings};
 use super::stream::{Remote, Stream, StreamId, Upload};
@@ -59,7 +59,7 @@ pub struct Session {
     /// The fields of the last block.
     pub(super) fields: Fields,
     pub(super) debug: Vec<u8>,
-    pub(super) told: VecDeque<Told>,
+    pub(super) told: VecDeque<EventParts>,
     pub(super) greeted: bool,
     /// SETTINGS of ours that were not acknowledged yet.
     pub(super) unacknowledged: u32,
@@ -250,7 +250,7 @@ impl Session {
     /// An error of one stream: the peer and its owner hear of it.
     pub(super) fn stream_error(&mut self, id: StreamId, code: ErrorCode, why: &'static str) {
         self.reset(id, code);
-        self.told.push_back(Told::Reset { id, code, why: Some(why) });
+        self.told.push_back(EventParts::Reset { id, code, why: Some(why) });
     }
 
     /// Fails the connection: the peer receives a GOAWAY, and no more input is accepted.

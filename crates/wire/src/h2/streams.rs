@@ -25,7 +25,7 @@ struct ClosedStream {
 
 /// The state of a stream number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum StreamState {
     Live(StreamId),
     /// We reset it, so late frames for it are not an error.
     ResetHere,
@@ -106,18 +106,18 @@ impl Streams {
         self.gone.push_back(ClosedStream { number, reset, left });
     }
 
-    pub fn place(&self, number: u32) -> Place {
+    pub fn place(&self, number: u32) -> StreamState {
         if let Ok(at) = self.live.binary_search_by_key(&number, |(known, _)| *known) {
-            return Place::Live(StreamId { number, slot: self.live[at].1 });
+            return StreamState::Live(StreamId { number, slot: self.live[at].1 });
         }
         if number > self.highest[side(number)] {
-            return Place::Idle;
+            return StreamState::Idle;
         }
         match self.gone.iter().rev().find(|gone| gone.number == number) {
-            Some(ClosedStream { reset: Reset::Here, .. }) => Place::ResetHere,
-            Some(_) => Place::ResetThere,
-            None if number <= self.forgotten => Place::ResetThere,
-            None => Place::Closed,
+            Some(ClosedStream { reset: Reset::Here, .. }) => StreamState::ResetHere,
+            Some(_) => StreamState::ResetThere,
+            None if number <= self.forgotten => StreamState::ResetThere,
+            None => StreamState::Closed,
         }
     }
 

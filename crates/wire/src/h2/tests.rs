@@ -4,6 +4,8 @@ use super::frame::{self, HEADER, Header, flag, kind};
 use super::hpack::{Decoder, Encoder};
 use super::*;
 
+mod promises;
+
 /// The server's end, and the output of the session so far.
 struct Pair {
     session: Session,
@@ -432,31 +434,6 @@ fn what_a_goodbye_leaves_out_may_go_again() {
     let mut pair = Pair::greeted(Config::default());
     pair.get();
     assert_eq!(pair.feed(&bytes(3, 0, 1, &[0, 0, 0, 7])).unwrap(), ["1 refused"]);
-}
-
-/// CVE-2024-2398: an unsolicited push ends the connection, and a promise is bounded like any head.
-#[test]
-fn promises_are_offered_only_when_asked_for() {
-    let config = Config { push: true, max_concurrent_streams: 1, ..Config::default() };
-    let mut pair = Pair::greeted(config);
-    pair.get();
-    pair.sent();
-    let promise = |stream: u8, fields: &[(&str, &str)], pair: &mut Pair| {
-        let block = pair.block(fields);
-        bytes(5, 4, 1, &[&[0, 0, 0, stream][..], &block].concat())
-    };
-    let first = promise(2, &GET, &mut pair);
-    assert_eq!(pair.feed(&first).unwrap(), ["1 promise 2"]);
-    let second = promise(4, &GET, &mut pair);
-    assert_eq!(pair.feed(&second).unwrap(), [""; 0]);
-    assert_eq!(pair.sent(), ["RST 4 REFUSED_STREAM"]);
-    let reply = [pair.head(2, 0, &[(":status", "200")]), bytes(0, 1, 2, b"pushed")].concat();
-    assert_eq!(pair.feed(&reply).unwrap(), ["2 head 200  false", "2 data 6 true"]);
-    let broken = promise(6, &GET[1..], &mut pair);
-    pair.feed(&broken).unwrap();
-    assert_eq!(pair.sent(), ["RST 6 PROTOCOL_ERROR"]);
-    let again = promise(6, &GET, &mut pair);
-    assert_eq!(pair.feed(&again).unwrap_err().code, ErrorCode::PROTOCOL_ERROR);
 }
 
 /// Floods end the connection, and their frames do not accumulate.

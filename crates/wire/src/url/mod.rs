@@ -226,7 +226,7 @@ impl Url {
         out
     }
 
-    /// The same behind what stands in `out`.
+    /// Appends path and query to `out`.
     pub fn write_path_and_query(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.path());
         if let Some(query) = &self.query {

@@ -534,7 +534,7 @@ fn numbers_and_texts() {
     assert_eq!(Part::from_number(-1), None);
 }
 
-/// What leads to a host is kept for URLs with the same authority; any other URL must compare different.
+/// A host's route is reused for URLs with the same authority; any other URL must compare different.
 #[test]
 fn an_authority_is_scheme_login_host_and_port() {
     let of = |text: &str| Url::parse(text.as_bytes(), 0).unwrap();

@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
 use testkit::body::{fnv1a, pattern};
-use testkit::cutter::{Cut, Cutter, Fault, Plan, Side, Talk};
+use testkit::cutter::{Cut, CutPoint, Cutter, Plan, Recording, Side};
 use testkit::frames::{FramePeer, Talk as Talking};
 use testkit::ftp::{Config, FtpServer};
 use testkit::launch::{Http2Kind, Http2Server, SSH_USER, Sshd};
@@ -49,7 +49,7 @@ struct Conversation {
     upload: Option<&'static str>,
     /// An upload has succeeded when the server has received these bytes, and has sent those.
     taken: Option<(&'static [u8], &'static [u8])>,
-    /// What the server itself received on its last connection, if the relay sees only TLS.
+    /// The data that the server itself received on its last connection, if the relay sees only TLS.
     heard: Option<Box<dyn Fn() -> Vec<u8>>>,
     /// Codes of a dialogue that was cut before the server had sent this; the last ones apply to the rest.
     codes: Vec<(&'static [u8], Vec<i32>)>,
@@ -197,7 +197,7 @@ struct Trial<'a> {
     cutter: Cutter,
     client: Client,
     /// The bytes of an uncut run.
-    whole: [Talk; 2],
+    whole: [Recording; 2],
     faults: Vec<String>,
     /// Code by code, for who wants to see them (`CUTS_SHOW`).
     told: Vec<(String, i32, usize, usize)>,
@@ -227,7 +227,7 @@ fn cut_everywhere(run: &Context, conversation: &Conversation, all: bool) {
                     }
                     let ways = if all { WAYS.len() } else { 1 };
                     for _ in 0..ways {
-                        trial.once(connection, Fault { side, after, cut }, WAYS[turn % WAYS.len()]);
+                        trial.once(connection, CutPoint { side, after, cut }, WAYS[turn % WAYS.len()]);
                         turn += 1;
                     }
                     turn += usize::from(all);
@@ -246,7 +246,7 @@ fn cut_everywhere(run: &Context, conversation: &Conversation, all: bool) {
 }
 
 impl Trial<'_> {
-    fn once(&mut self, connection: Connection, fault: Fault, way: &str) {
+    fn once(&mut self, connection: Connection, fault: CutPoint, way: &str) {
         let data = self.conversation.has_data.then_some(None);
         self.cutter.set(match connection {
             Connection::Control => Plan { cut: Some(fault), data },
@@ -274,9 +274,9 @@ impl Trial<'_> {
     fn judge(
         &self,
         connection: Connection,
-        fault: Fault,
+        fault: CutPoint,
         answer: &Answer,
-        passed: &[Talk; 2],
+        passed: &[Recording; 2],
     ) -> Result<(), &'static str> {
         let begun = self.conversation.body.get(..answer.bytes).ok_or("more came than there is")?;
         if answer.sum != format!("{:016x}", fnv1a(begun)) {
@@ -315,7 +315,7 @@ impl Trial<'_> {
         }
     }
 
-    fn is_whole(&self, answer: &Answer, passed: &[Talk; 2]) -> bool {
+    fn is_whole(&self, answer: &Answer, passed: &[Recording; 2]) -> bool {
         let taken = self.conversation.taken.is_none_or(|(had, said)| {
             let heard = match &self.conversation.heard {
                 Some(heard) => holds(&heard(), had),

@@ -56,7 +56,7 @@ fn streams(run: &Context, words: &str, size: usize, url: &str) -> Output {
     output
 }
 
-/// The same for that many transfers, all of which succeed, over HTTP/2.
+/// Runs that many transfers over HTTP/2, all of which succeed.
 fn good(run: &Context, count: usize, words: &str, size: usize, url: &str) -> Output {
     let output = streams(run, &format!("-n {count} {words}"), size, url);
     let wanted = count.to_string();
@@ -188,8 +188,8 @@ fn restarted(run: &Context, kind: Http2Kind) {
         ended.store(true, Ordering::SeqCst);
         output.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
     });
-    // Apache announces that it accepts a connection's first requests, and closes it, if it is told to restart
-    // meanwhile.
+    // Apache announces that it accepts a connection's first requests, and closes it, if a restart is
+    // requested meanwhile.
     once_each(&output, &server, if kind == Http2Kind::Apache { 5 } else { 0 });
     let restarts = restarts.into_inner();
     assert!(restarts >= 3 && output.number("connects") >= 2, "{restarts} restarts: {output:?}");

@@ -40,7 +40,7 @@ fn curl(run: &Context, arguments: &[&str]) -> Output {
     run.run(Command::new("/usr/bin/curl").args(["-q", "-sS", "--max-time", "60"]).args(arguments))
 }
 
-/// The same, after checking that the distribution's library gives the same result.
+/// Runs the case after a check that the distribution's library gives the same result.
 fn same(run: &Context, arguments: &[&str]) -> Output {
     let theirs = curl(&Context::new(run.world, &Subject::Distribution), arguments);
     let output = curl(run, arguments);

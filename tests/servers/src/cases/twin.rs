@@ -1,4 +1,4 @@
-//! The same transfers on both libraries: what the server saw, byte by byte, and the program's facts must
+//! Transfers on both libraries: what the server saw, byte by byte, and the program's facts must
 //! agree, except for differences listed with a reason. Where 7.88 and 8.22 differ, 8.22's documentation
 //! decides.
 

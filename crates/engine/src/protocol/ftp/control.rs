@@ -1,5 +1,5 @@
-//! The control connection: greeting, TLS, login, working directory, and the commands that an
-//! application adds. What a kept connection remembers spares the next transfer those commands.
+//! The control connection: greeting, TLS, login, working directory, and the commands that an application
+//! adds. The state of a kept connection spares the next transfer those commands.
 
 use std::time::{Duration, Instant};
 
@@ -23,25 +23,25 @@ use crate::transfer::login::ANONYMOUS;
 use crate::transfer::route::plan::Plan;
 use crate::transfer::starttls;
 
-/// How long the end of TLS may take.
+/// Time limit for the end of TLS.
 const CCC_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the login on one more connection may take where there is another that could do.
+/// Time limit for the login on one more connection if another one could be used.
 const ONE_MORE_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The control connection of one transfer.
 pub struct Control {
-    /// Its lines.
+    /// The dialogue on it.
     pub dialogue: Dialogue,
-    /// What it remembers.
+    /// Its state for the next transfer.
     pub session: Session,
-    /// The way to the server, for data connections.
+    /// The plan, for data connections to the server.
     pub plan: Box<Plan>,
-    /// A reply that came while the server was to connect.
+    /// A reply that arrived while the server was to connect.
     pub early: Option<Reply>,
-    /// No command would be understood any more: not even QUIT is said.
+    /// Whether commands would not be understood any more: not even QUIT is sent.
     pub lost: bool,
-    /// The data is through, and the server has had its word.
+    /// Whether the data is complete, and the server has had time for its reply.
     ended: bool,
 }
 
@@ -52,7 +52,7 @@ fn own_plan(t: &Transfer) -> Result<Box<Plan>> {
 }
 
 impl Control {
-    /// A logged-in control connection: a kept one, or a new one.
+    /// Returns a logged-in control connection: a kept one, or a new one.
     pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Box<Control>> {
         check_login(t)?;
         let plan = own_plan(t)?;
@@ -68,13 +68,13 @@ impl Control {
             }
         }
         match boxed(|| Control::on_connection(t, plan.clone(), fresh)).await {
-            // It closed on the pair that was to prove how it reads.
+            // It was closed after the pair of commands that tests pipelining.
             Err(e) if e.retry().is_allowed() => boxed(|| Control::on_connection(t, plan, true)).await,
             opened => opened,
         }
     }
 
-    /// Returns it on the heap, apart from the frames of the futures that hold it.
+    /// Allocates it on the heap, outside the frames of the futures that hold it.
     #[inline(never)]
     fn new(dialogue: Dialogue, session: Session, plan: Box<Plan>) -> Box<Control> {
         Box::new(Control { dialogue, session, plan, early: None, lost: false, ended: false })
@@ -98,7 +98,7 @@ impl Control {
         Ok(control)
     }
 
-    /// Back to the pool when it is in step, closed otherwise.
+    /// Returns the connection to the pool if it is in step, and closes it otherwise.
     pub fn end(mut self, t: &Transfer, failure: Option<Code>) {
         let harmless = !self.lost && (self.ended || failure.is_none_or(decide::body::is_harmless));
         let keep = harmless && self.can_be_kept() && !self.has_used_its_tickets() && !t.on(O::ForbidReuse);
@@ -114,14 +114,16 @@ impl Control {
         }
     }
 
-    /// The TLS sessions that data connections resume: some servers insist that it is one of the control connection's.
+    /// Returns the TLS sessions that data connections resume: some servers require a session of the control
+    /// connection.
     pub fn sessions(&self) -> Option<net::SessionStore> {
         let of_filter = || self.dialogue.about().tls.as_ref().and_then(|info| info.sessions.clone());
         self.session.sessions.clone().or_else(of_filter)
     }
 
-    /// The next data connection could not be resumed, and a server that insists would refuse it. With an upload proftpd gives
-    /// no new ticket: OpenSSL holds it back for a first write, which never comes. As everywhere, a ticket is used once.
+    /// Returns whether the next data connection could not be resumed; a server that requires it would refuse
+    /// it. After an upload proftpd sends no new ticket: OpenSSL delays it until the first write, which never
+    /// happens. As everywhere, a ticket is used once.
     fn has_used_its_tickets(&self) -> bool {
         self.session.private_data && self.sessions().is_some_and(|sessions| sessions.is_used_up())
     }
@@ -132,7 +134,7 @@ impl Control {
         self.reply(t).await
     }
 
-    /// Reads the reply to the command sent first, after those to what was asked ahead.
+    /// Reads the reply to the first command without one, after the replies to commands sent ahead.
     pub async fn reply(&mut self, t: &mut Transfer) -> Result<Reply> {
         if let Some(early) = self.early.take() {
             return Ok(early);
@@ -141,7 +143,7 @@ impl Control {
         self.next_reply(t).await
     }
 
-    /// Reads what the server says after a file or listing: it has had its time for that.
+    /// Reads the reply after a file or listing; its time limit has already begun.
     pub async fn last_reply(&mut self, t: &mut Transfer) -> Result<Reply> {
         if let Some(early) = self.early.take() {
             return Ok(early);
@@ -185,7 +187,7 @@ impl Control {
         }
     }
 
-    /// Greeting, TLS, user and password, first folder.
+    /// Greeting, TLS, user and password, first directory.
     async fn log_in(&mut self, t: &mut Transfer) -> Result<()> {
         self.dialogue.outstanding = 1;
         let greeting = self.reply(t).await?;
@@ -207,7 +209,7 @@ impl Control {
         self.read_entry_path(t).await
     }
 
-    /// AUTH TLS (RFC 4217 §4), before anything that deserves protection.
+    /// AUTH TLS (RFC 4217 §4), before anything confidential.
     async fn start_tls(&mut self, t: &mut Transfer) -> Result<()> {
         let wanted = t.long(O::UseSsl);
         if wanted == 0 || self.plan.tls.is_some() {
@@ -229,8 +231,8 @@ impl Control {
         Ok(())
     }
 
-    /// USER, PASS, ACCT (RFC 959 §5.4). CURLOPT_FTP_ALTERNATIVE_TO_USER(3) has its turn when either of the first two is
-    /// refused.
+    /// USER, PASS, ACCT (RFC 959 §5.4). CURLOPT_FTP_ALTERNATIVE_TO_USER(3) is sent if either of the first two
+    /// is refused.
     async fn authenticate(&mut self, t: &mut Transfer) -> Result<()> {
         let (user, password) = credentials(t)?;
         let mut other = t.text(O::FtpAlternativeToUser);
@@ -261,7 +263,7 @@ impl Control {
         login::check_account(self.command(t, &[b"ACCT ", &account[..]].concat()).await?.code)
     }
 
-    /// PBSZ and PROT (RFC 4217 §9), and back to clear commands if asked for.
+    /// PBSZ and PROT (RFC 4217 §9), and back to plain text commands if wanted.
     async fn protect_data(&mut self, t: &mut Transfer) -> Result<()> {
         if self.plan.tls.is_none() {
             return Ok(());
@@ -274,7 +276,7 @@ impl Control {
         self.clear_commands(t).await
     }
 
-    /// CCC (RFC 2228): commands in clear again, so that a firewall can read them. The login was protected.
+    /// CCC (RFC 2228): plain text commands again, so that a firewall can read them. The login was protected.
     async fn clear_commands(&mut self, t: &mut Transfer) -> Result<()> {
         let mode = t.long(O::FtpSslCcc);
         if mode == CURLFTPSSL_CCC_NONE || !login::clears_commands(self.command(t, b"CCC").await?.code) {
@@ -302,7 +304,7 @@ impl Control {
         Ok(())
     }
 
-    /// PWD tells where relative folders begin.
+    /// PWD returns the directory that relative paths start from.
     async fn read_entry_path(&mut self, t: &mut Transfer) -> Result<()> {
         let asked = t.now();
         let reply = match self.proves_at_login(t) {
@@ -326,7 +328,7 @@ impl Control {
         Ok(())
     }
 
-    /// OS/400 names its folders otherwise until it is told not to.
+    /// OS/400 needs a command for the usual syntax of directory names.
     async fn ask_system(&mut self, t: &mut Transfer) -> Result<()> {
         let reply = self.command(t, b"SYST").await?;
         if login::is_os400(&reply) && self.command(t, b"SITE NAMEFMT 1").await?.code == 250 {
@@ -351,8 +353,8 @@ impl Control {
         Ok(())
     }
 
-    /// CWD into the URL's folders, unless a kept connection is there already. A whole path in every command
-    /// (CURLFTPMETHOD_NOCWD) needs none and leaves the folder as it is.
+    /// CWD into the URL's directories, unless a kept connection is there already. A whole path in every
+    /// command (CURLFTPMETHOD_NOCWD) needs none and does not change the directory.
     pub async fn change_directory(&mut self, t: &mut Transfer, place: &Place) -> Result<()> {
         let Some(folder) = &place.folder else { return Ok(()) };
         let known = self.session.directory.take();
@@ -396,7 +398,7 @@ impl Control {
         Err(Error::new(Code::RemoteAccessDenied, "Server denied you to change to the given directory"))
     }
 
-    /// MDTM, when a time is asked for or compared; whether the document is to be transferred.
+    /// Sends MDTM if a time is requested or compared; returns whether the document is to be transferred.
     pub async fn document_wanted(&mut self, t: &mut Transfer, place: &Place) -> Result<bool> {
         let condition = t.long(O::Timecondition);
         if !directory::asks_for_time(t.on(O::Filetime), condition, place.location.file.is_some()) {
@@ -416,7 +418,7 @@ impl Control {
         Ok(!unmet)
     }
 
-    /// TYPE, unless the server is in it already.
+    /// Sends TYPE, unless the server has this type already.
     pub async fn set_type(&mut self, t: &mut Transfer, data_type: u8) -> Result<()> {
         if !directory::needs_type(self.session.data_type, data_type) {
             return Ok(());
@@ -430,12 +432,12 @@ impl Control {
     }
 }
 
-/// When the reply after a file is late.
+/// Returns the deadline of the reply after a file.
 fn last_deadline(t: &Transfer) -> Instant {
     t.now() + Duration::from_millis(decide::body::last_reply_ms(t.long(O::ServerResponseTimeoutMs)))
 }
 
-/// User and password must fit on a line each; they are refused before anything is connected.
+/// User and password must each fit on a line; this is checked before connecting.
 fn check_login(t: &Transfer) -> Result<()> {
     for given in [O::Username, O::Password].into_iter().filter_map(|option| t.text(option)) {
         check_one_line(&given, "control code detected in credentials")?;
@@ -443,7 +445,8 @@ fn check_login(t: &Transfer) -> Result<()> {
     crate::transfer::credentials::check_url(t)
 }
 
-/// Who logs in; nobody in particular where nobody was named. A name that was given goes out as it is, an empty one, too.
+/// Returns the user of the login; anonymous if none was given. A given name is sent as it is, even an empty
+/// one.
 fn credentials(t: &Transfer) -> Result<(Vec<u8>, Vec<u8>)> {
     Ok(match crate::transfer::credentials::given(t)? {
         Some(login) => (login.user, login.password),

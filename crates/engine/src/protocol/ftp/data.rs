@@ -14,15 +14,15 @@ use super::port;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 
-/// A data connection, or the promise of one.
+/// A data connection, possibly not established yet.
 pub enum Data {
-    /// The server was connected to.
+    /// A connection to the server.
     Connected(Box<dyn Filter>),
-    /// The server will connect here.
+    /// The server will connect to this socket.
     Listening(Socket),
 }
 
-/// Asks the server for a data connection (or tells it where to connect).
+/// Asks the server for a data connection (or sends it the address for one).
 pub async fn open(t: &mut Transfer, control: &mut Control, verb: &[u8], file: &[u8]) -> Result<Data> {
     if t.text(O::Ftpport).is_some() {
         let socket = port::listen(t, control).await?;
@@ -38,8 +38,7 @@ pub async fn open(t: &mut Transfer, control: &mut Control, verb: &[u8], file: &[
     passive(t, control).await.map(Data::Connected)
 }
 
-/// The connection to a port that was asked for at the end of the last file. One that cannot be had is
-/// forgotten.
+/// Opens the connection to the port that was requested at the end of the last file. A failure is ignored.
 async fn opened_early(t: &mut Transfer, control: &mut Control) -> Result<Option<Box<dyn Filter>>> {
     let opened = match control.take_early(t).await? {
         None => return Ok(None),
@@ -49,7 +48,7 @@ async fn opened_early(t: &mut Transfer, control: &mut Control) -> Result<Option<
     Ok(opened.ok())
 }
 
-/// Where the server waits for a data connection, as EPSV or PASV tells.
+/// Returns the server's address for a data connection from EPSV or PASV.
 pub async fn announced(t: &mut Transfer, control: &mut Control) -> Result<(String, u16)> {
     if uses_epsv(t, control) {
         if let Some(port) = extended(t, control).await? {
@@ -88,7 +87,7 @@ async fn passive(t: &mut Transfer, control: &mut Control) -> Result<Box<dyn Filt
     connect(t, control, &host, port).await
 }
 
-/// EPSV: the port, unless the server does not know the command.
+/// EPSV: returns the port, unless the server does not know the command.
 async fn extended(t: &mut Transfer, control: &mut Control) -> Result<Option<u16>> {
     let reply = control.command(t, b"EPSV").await?;
     decide::extended(&reply, is_v6(control))
@@ -101,7 +100,7 @@ async fn plain(t: &mut Transfer, control: &mut Control) -> Result<(String, u16)>
     Ok((if skip { control_host(control) } else { ip.to_string() }, port))
 }
 
-/// Where the control connection leads: through a proxy that is the name, otherwise the address.
+/// Returns the control connection's host: the name through a proxy, otherwise the address.
 pub fn control_host(control: &Control) -> String {
     let remote = control.dialogue.about().endpoints.remote;
     decide::control_host(control.plan.proxy.is_some(), remote, &control.plan.host)
@@ -112,7 +111,7 @@ async fn connect(t: &mut Transfer, control: &Control, host: &str, port: u16) -> 
     t.connect_beside(&control.plan, host, port).await
 }
 
-/// The data connection after the server's first reply: accepted, and protected as agreed.
+/// Returns the data connection after the server's first reply: accepted, and protected as agreed.
 pub async fn ready(t: &mut Transfer, control: &mut Control, data: Data) -> Result<Box<dyn Filter>> {
     let filter = match data {
         Data::Connected(filter) => filter,
@@ -121,13 +120,13 @@ pub async fn ready(t: &mut Transfer, control: &mut Control, data: Data) -> Resul
     let Some(tls) = control.plan.tls.as_ref().filter(|_| control.session.private_data) else {
         return Ok(filter);
     };
-    // The control connection's host and port, too: sessions are known by these.
+    // The control connection's host and port, which identify its sessions.
     let origin = &control.plan.key.origin;
     let sessions = control.sessions().unwrap_or_default();
     t.tls_among(filter, tls, (&origin.host, origin.port), sessions).await
 }
 
-/// Puts an early data connection to its reactor and waits until it stands.
+/// Attaches an early data connection to its reactor and waits until it is established.
 pub async fn opened(t: &Transfer, mut socket: Socket) -> Result<Box<dyn Filter>> {
     socket.attach(t.multi.runtime.reactor(), t.easy.owner_number());
     let connected = poll_fn(|cx| socket.poll_connected(cx)).await;

@@ -1,4 +1,4 @@
-//! Idle control connections to a server: they make progress while no transfer uses them.
+//! Idle control connections to a server, which make progress while no transfer uses them.
 
 use std::task::Poll;
 
@@ -13,8 +13,8 @@ use super::session::Session;
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
-/// Looks at the idle connections to this server, so that they make progress while they are not used. Whether
-/// one more is to be opened: all are still busy with the end of their last file.
+/// Processes the idle connections to this server, so that they make progress. Returns whether one more
+/// connection should be opened: all others still wait for the end of their last file.
 pub fn one_more(t: &Transfer, key: &HashedKey) -> bool {
     let level = level(t);
     if level < FtpPipelining::Ahead {
@@ -40,8 +40,7 @@ pub fn one_more(t: &Transfer, key: &HashedKey) -> bool {
     })
 }
 
-/// Takes the replies that have come to an idle connection, and opens the data connection. False when it is of
-/// no more use.
+/// Reads the replies on an idle connection, and opens the data connection. Returns false if it is unusable.
 fn look(connection: &mut Connection) -> bool {
     if connection.ahead != net::Ahead::Asked || connection.is_inherited() {
         return true;
@@ -83,7 +82,7 @@ fn look(connection: &mut Connection) -> bool {
     true
 }
 
-/// Begins to connect to the port that the server named, where that needs nothing but a socket of ours.
+/// Starts to connect to the port in the server's reply, if that needs only a socket.
 fn open_early(connection: &mut Connection) {
     let key = &connection.about.key;
     let direct = key.proxies.is_empty() && key.unix.is_none() && key.haproxy.is_none();

@@ -1,12 +1,14 @@
-//! Commands that do not wait for one another. On a control connection whose server is known to read a stream, TYPE, SIZE
-//! and RETR leave together, behind the SYN of the data connection: the same commands in the same order as curl's. A user may
-//! allow more (`FtpPipelining`), which changes what a server sees; `ahead` is the other half of that.
+//! Commands that do not wait for each other. On a control connection whose server is known to read a stream
+//! of commands, TYPE, SIZE and RETR are sent together, after the SYN of the data connection: the same
+//! commands in the same order as curl's. A user may allow more (`FtpPipelining`), which changes what a server
+//! sees; `ahead` is the other half of that.
 //!
-//! There are servers that take one command of what they read. One is believed to read a stream when its greeting names a
-//! program that does, when PWD and TYPE were answered both (at login, where the user allowed more), or after it has moved so
-//! many files that it is worth an attempt. What a server then loses is sent again on the same connection, and remembered.
-//! Whatever else goes wrong before the first byte of a file reached the application is tried again on a fresh connection,
-//! where every command waits; a server that then has no objection is remembered (`Servers`), too.
+//! Some servers process only one of several commands that they read at once. A server counts as reading a
+//! stream if its greeting names a program that does, if PWD and TYPE were both answered (at login, if the
+//! user allowed more), or after so many files that an attempt pays. A command that such a server loses is
+//! sent again on the same connection, and this is recorded. Any other failure before the first byte of a file
+//! reached the application is retried on a fresh connection, where every command waits; if that succeeds,
+//! this is recorded (`Servers`), too.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -31,23 +33,24 @@ use crate::error::{Error, Result, Retry};
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
-/// How many replies may stand between a command and its own when nobody knows what the server lost.
+/// How many replies may stand between a command and its own if it is unknown what the server lost.
 const MOST_STRAY: usize = 8;
 
 impl Control {
-    /// Whether this server is known not to like it.
+    /// Returns whether this server is known to object to pipelining.
     pub fn is_objected(&self, t: &Transfer) -> bool {
         self.session.stream == Stream::Objected
             || t.multi.memories.of::<Servers>().borrow().objects(&self.plan.key.origin)
     }
 
-    /// Whether the login is to show how the server takes commands that come together. curl's first commands are others.
+    /// Returns whether the login tests how the server handles commands that arrive together. curl's first
+    /// commands are different.
     pub fn proves_at_login(&self, t: &Transfer) -> bool {
         level(t) >= FtpPipelining::Ahead && !self.is_objected(t)
     }
 
-    /// The reply to PWD, after TYPE left together with it: a harmless pair. A server that closes for it is to be asked once
-    /// more, otherwise.
+    /// Returns the reply to PWD, after TYPE was sent with it: a harmless pair. If a server closes the
+    /// connection for it, the next login does not test.
     pub async fn prove_stream(&mut self, t: &mut Transfer) -> Result<Reply> {
         self.send_pair(t).await.map_err(|e| match e.code() {
             Code::RecvError | Code::SendError => {
@@ -83,7 +86,7 @@ impl Control {
         Ok(self.catch_up(t).await?.unwrap_or(reply))
     }
 
-    /// The next reply, unless the server lost the command.
+    /// Returns the next reply, unless the server lost the command.
     async fn in_time(&mut self, t: &mut Transfer) -> Result<Option<Reply>> {
         if self.session.stream == Stream::Proven {
             return self.reply(t).await.map(Some);
@@ -98,8 +101,8 @@ impl Control {
         t.multi.memories.of::<Servers>().borrow_mut().note_objection(&self.plan.key.origin, true);
     }
 
-    /// After a command was taken for lost: its reply may come after all. PWD's is like no other; a server that does not
-    /// know it is left.
+    /// After a command counted as lost, its reply may still arrive. PWD's reply is unmistakable; a connection
+    /// on which it does not arrive is given up.
     async fn catch_up(&mut self, t: &mut Transfer) -> Result<Option<Reply>> {
         let code = t.easy.info.borrow().response_code;
         self.dialogue.send(t, b"PWD").await?;
@@ -116,7 +119,8 @@ impl Control {
         Ok(caught_up)
     }
 
-    /// Learns from a transfer that went well. `suspicion`: it had failed on a kept connection, after some reply or before.
+    /// Learns from a successful transfer. `suspicion`: an earlier attempt failed on a kept connection, after
+    /// some reply or before any.
     pub fn judge(&mut self, t: &Transfer, suspicion: Option<bool>) {
         let servers = t.multi.memories.of::<Servers>();
         let mut servers = servers.borrow_mut();
@@ -132,8 +136,8 @@ impl Control {
     }
 }
 
-/// Whether a file may be fetched that way: nothing that is asked of it hangs on a reply, and a fresh connection can make
-/// good whatever goes wrong.
+/// Returns whether a file may be fetched by pipelined commands: none of them depends on a reply, and a fresh
+/// connection can repair any failure.
 pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
     let level = level(t);
     if level < FtpPipelining::Together {
@@ -209,7 +213,8 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
     Ok(())
 }
 
-/// One reply for each command, and whether the server had lost some of them: these are sent again, one by one.
+/// Returns one reply for each command, and whether the server had lost some commands: these are sent again,
+/// one by one.
 async fn answers(
     t: &mut Transfer,
     control: &mut Control,
@@ -235,7 +240,7 @@ async fn answers(
     Ok((replies, true))
 }
 
-/// Connects and sends the commands behind the SYN.
+/// Connects and sends the commands after the SYN.
 async fn connect_and_send(
     t: &mut Transfer,
     control: &mut Control,
@@ -252,7 +257,7 @@ async fn connect_and_send(
     }
 }
 
-/// The size as told. A file that is not there is none, whatever RETR makes of it, as curl has it.
+/// Returns the size in the reply. As in curl, a missing file has none, whatever the reply to RETR is.
 fn size_of(control: &mut Control, size: Option<&Reply>, retrieved: &Reply) -> Result<Option<u64>> {
     let size = size.map_or(Ok(None), size_told);
     if size.is_err() && retrieved.code < 400 {

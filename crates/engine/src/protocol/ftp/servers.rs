@@ -1,5 +1,4 @@
-//! Servers: how each takes commands that do not wait for one another, as its greeting says and as it has
-//! shown.
+//! Servers: how each handles commands that do not wait for each other, by its greeting and its behaviour.
 
 use std::collections::VecDeque;
 
@@ -8,7 +7,7 @@ use net::connection_key::Origin;
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
-/// How the greetings of servers begin that read a stream.
+/// The beginnings of greetings of servers that read a stream of commands.
 const READERS: [&str; 6] = [
     "(vsFTPd",
     "ProFTPD",
@@ -18,10 +17,10 @@ const READERS: [&str; 6] = [
     "---------- Welcome to Pure-FTPd",
 ];
 
-/// So many servers' objections are remembered by a multi handle.
+/// Number of servers whose objections a multi handle stores.
 const MOST_SERVERS: usize = 64;
 
-/// Returns how far commands of this transfer may go together.
+/// Returns how far commands of this transfer may be pipelined.
 pub fn level(t: &Transfer) -> FtpPipelining {
     t.easy.ftp_pipelining.get().unwrap_or_else(FtpPipelining::of_process)
 }
@@ -32,9 +31,9 @@ pub struct Servers(VecDeque<(Origin, Experience)>);
 
 #[derive(Clone, Copy, Default)]
 struct Experience {
-    /// Times it failed where waiting did not.
+    /// How often it failed with pipelining but not without.
     objections: u8,
-    /// It wants no more connections.
+    /// Whether it refuses more connections.
     crowded: bool,
 }
 
@@ -53,46 +52,46 @@ impl Servers {
         }
     }
 
-    /// Whether one more connection may be tried.
+    /// Returns whether one more connection may be tried.
     pub fn is_crowded(&self, origin: &Origin) -> bool {
         self.of(origin).crowded
     }
 
-    /// It refused one more connection.
+    /// Records that it refused one more connection.
     pub fn note_crowded(&mut self, origin: &Origin) {
         self.change(origin, |e| e.crowded = true);
     }
 
-    /// It failed, and waiting for each reply helped. Certain when it had answered some of what it was sent;
-    /// otherwise it may only have closed an idle connection, and the second time counts.
+    /// Records a failure that a retry without pipelining repaired. Certain if it had answered some of the
+    /// commands; otherwise it may only have closed an idle connection, and the second time counts.
     pub fn note_objection(&mut self, origin: &Origin, certain: bool) {
         self.change(origin, |e| e.objections = e.objections.saturating_add(if certain { 2 } else { 1 }));
     }
 
-    /// A transfer of several commands at once has succeeded.
+    /// Records a success with several commands at once.
     pub fn note_success(&mut self, origin: &Origin) {
-        // Most servers are not worth a word.
+        // Most servers have no record.
         if self.of(origin).objections == 1 {
             self.change(origin, |e| e.objections = 0);
         }
     }
 
-    /// Whether the server wants one command at a time.
+    /// Returns whether the server needs one command at a time.
     pub fn objects(&self, origin: &Origin) -> bool {
         self.of(origin).objections > 1
     }
 }
 
-/// How a server takes commands that come together, as far as one of its connections has shown.
+/// How a server handles commands that arrive together, according to one of its connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stream {
     #[default]
     Unknown,
-    /// By its greeting.
+    /// According to its greeting.
     Believed,
     /// It has answered all of them.
     Proven,
-    /// It lost some, or did not like them.
+    /// It lost some, or refused them.
     Objected,
 }
 

@@ -43,7 +43,7 @@ pub struct Sftp {
 }
 
 /// The channel has ended.
-struct Ended;
+struct ChannelEnded;
 
 impl Sftp {
     /// Opens a channel with SFTP: an unused one of an earlier transfer, or a new one.
@@ -84,14 +84,14 @@ impl Sftp {
             loop {
                 let sent = session.send(id, client.output())?;
                 client.sent(sent);
-                let Some(channel) = session.channel(id) else { return Ok(Some(Err(Ended))) };
+                let Some(channel) = session.channel(id) else { return Ok(Some(Err(ChannelEnded))) };
                 let taken = match client.reply(channel.data()) {
                     Ok(Some(taken)) => taken,
                     Ok(None) => {
                         let refused = !client.is_greeted() && channel.answer() == Some(false);
-                        return Ok((refused || channel.has_ended()).then_some(Err(Ended)));
+                        return Ok((refused || channel.has_ended()).then_some(Err(ChannelEnded)));
                     }
-                    Err(_) if !client.is_greeted() => return Ok(Some(Err(Ended))),
+                    Err(_) if !client.is_greeted() => return Ok(Some(Err(ChannelEnded))),
                     Err(e) => return Err(e),
                 };
                 let length = taken.length;
@@ -111,10 +111,10 @@ impl Sftp {
         let greeted = client.is_greeted();
         polled.map(|polled| match polled {
             Ok(Ok(found)) => Ok(found),
-            Ok(Err(Ended)) if !greeted => {
+            Ok(Err(ChannelEnded)) if !greeted => {
                 Err(Error::new(Code::FailedInit, "Failure initializing sftp session"))
             }
-            Ok(Err(Ended)) => Err(Error::new(Code::Ssh, "the server has ended SFTP")),
+            Ok(Err(ChannelEnded)) => Err(Error::new(Code::Ssh, "the server has ended SFTP")),
             Err(e) if !greeted => Err(lost(&e).with_retry(Retry::NewConnection)),
             Err(e) => Err(lost(&e)),
         })

@@ -1,6 +1,7 @@
-//! Whether a server's key is the right one: by its fingerprint, by the application's word, or by known_hosts
-//! (CURLOPT_SSH_HOST_PUBLIC_KEY_SHA256(3), CURLOPT_SSH_HOSTKEYFUNCTION(3), CURLOPT_SSH_KNOWNHOSTS(3), CURLOPT_SSH_KEYFUNCTION(3)).
-//! Each that the application gives must agree. A key that has changed is accepted by nobody but the application itself.
+//! Verifies a server's key: by its fingerprint, by the application's functions, or by known_hosts
+//! (CURLOPT_SSH_HOST_PUBLIC_KEY_SHA256(3), CURLOPT_SSH_HOSTKEYFUNCTION(3), CURLOPT_SSH_KNOWNHOSTS(3),
+//! CURLOPT_SSH_KEYFUNCTION(3)). All that the application sets must agree. Only the application's functions
+//! can accept a changed key.
 
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ use crate::sys::path_buf;
 use crate::transfer::Connector;
 use crate::transfer::route::plan::Plan;
 
-/// What is to hold for the key of one server.
+/// The requirements for the key of one server.
 pub struct Judge {
     host: String,
     port: u16,
@@ -48,7 +49,7 @@ impl Judge {
         })
     }
 
-    /// By which algorithms the server is asked to prove itself: certificates only where somebody judges them.
+    /// The algorithms for the server's proof: certificates only if something verifies them.
     pub fn preferred(&self) -> Vec<String> {
         match &self.known {
             Some((_, known)) if self.sha256.is_none() && self.md5.is_none() => {
@@ -58,7 +59,7 @@ impl Judge {
         }
     }
 
-    /// Whether this key is the server's.
+    /// Checks whether this key is the server's.
     pub fn judge(&self, t: &Connector, key: &[u8]) -> Result<()> {
         let key = self.vouched_for(key)?;
         let Some(key) = key else { return Ok(()) };
@@ -96,7 +97,7 @@ impl Judge {
         }
     }
 
-    /// The host's key, of a certificate that which it is about. `None`: an authority vouches for it.
+    /// Returns the host's key, or the one inside its certificate. `None`: an authority has certified it.
     fn vouched_for(&self, blob: &[u8]) -> Result<Option<Vec<u8>>> {
         if !public::type_of(blob).ends_with(CERT_SUFFIX) {
             return Ok(Some(blob.to_vec()));
@@ -175,7 +176,7 @@ fn denied(kind: &str, remote: &str, wanted: &str) -> Error {
     Error::new(Code::PeerFailedVerification, text)
 }
 
-/// CURLKHTYPE_ of a key.
+/// Returns the CURLKHTYPE_ of a key.
 fn kind(key_type: &str) -> i64 {
     use tables::constant::{
         CURLKHTYPE_DSS, CURLKHTYPE_ECDSA, CURLKHTYPE_ED25519, CURLKHTYPE_RSA, CURLKHTYPE_UNKNOWN,

@@ -35,7 +35,7 @@ struct Command {
 }
 
 /// The result of polling the channel.
-enum Seen<T> {
+enum PollResult<T> {
     Found(T),
     Fault(ScpError),
     Ended,
@@ -49,25 +49,29 @@ impl Command {
         look: impl FnOnce(&[u8]) -> Result<Option<(usize, T)>, ScpError>,
     ) -> Poll<Result<T>> {
         let polled = self.seat.poll(cx, |session, id| {
-            let Some(channel) = session.channel(id) else { return Ok(Some(Seen::Ended)) };
+            let Some(channel) = session.channel(id) else { return Ok(Some(PollResult::Ended)) };
             if channel.answer() == Some(false) {
-                return Ok(Some(Seen::Fault(ScpError::Server("the server runs no commands".into()))));
+                return Ok(Some(PollResult::Fault(ScpError::Server("the server runs no commands".into()))));
             }
             match look(channel.data()) {
-                Ok(Some((used, found))) => session.consume(id, used).map(|()| Some(Seen::Found(found))),
+                Ok(Some((used, found))) => session.consume(id, used).map(|()| Some(PollResult::Found(found))),
                 Ok(None) if channel.has_ended() => {
                     let text = channel.stderr();
-                    Ok(Some(if text.is_empty() { Seen::Ended } else { Seen::Fault(ScpError::Server(text)) }))
+                    Ok(Some(if text.is_empty() {
+                        PollResult::Ended
+                    } else {
+                        PollResult::Fault(ScpError::Server(text))
+                    }))
                 }
                 Ok(None) => Ok(None),
-                Err(fault) => Ok(Some(Seen::Fault(fault))),
+                Err(fault) => Ok(Some(PollResult::Fault(fault))),
             }
         });
         polled.map(|polled| match polled {
-            Ok(Seen::Found(found)) => Ok(found),
-            Ok(Seen::Fault(ScpError::Server(text))) => Err(Error::new(self.fault, text)),
-            Ok(Seen::Fault(ScpError::Protocol(text))) => Err(Error::new(self.fault, text)),
-            Ok(Seen::Ended) => Err(Error::new(self.fault, "the server has ended SCP")),
+            Ok(PollResult::Found(found)) => Ok(found),
+            Ok(PollResult::Fault(ScpError::Server(text))) => Err(Error::new(self.fault, text)),
+            Ok(PollResult::Fault(ScpError::Protocol(text))) => Err(Error::new(self.fault, text)),
+            Ok(PollResult::Ended) => Err(Error::new(self.fault, "the server has ended SCP")),
             Err(e) => Err(lost(&e)),
         })
     }

@@ -437,7 +437,7 @@ fn openssl_with_every_suite_and_group() {
 }
 
 /// Runs openssl in the directory.
-fn openssl(dir: &TempDir, args: &str) {
+pub(super) fn openssl(dir: &TempDir, args: &str) {
     let out = Command::new("openssl").args(args.split(' ')).current_dir(dir.path()).output().unwrap();
     assert!(out.status.success(), "openssl {args}: {}", String::from_utf8_lossy(&out.stderr));
 }
@@ -521,80 +521,6 @@ fn version_1_certificates_with_rsa_keys() {
             });
             assert_eq!(got.map_err(|e| e.verify_result), result.map(drop), "{ca}");
         }
-    }
-}
-
-/// CVE-2020-8286, CVE-2024-8096, CVE-2024-0853: another's answer, any but "good", and a resumption without one all fail.
-#[test]
-fn stapled_ocsp_answers_are_checked() {
-    let dir = TempDir::new("ocsp").unwrap();
-    openssl(&dir, "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -subj /CN=root -days 2");
-    openssl(
-        &dir,
-        "req -x509 -newkey rsa:2048 -nodes -keyout other.key -out other.pem -subj /CN=root -days 2",
-    );
-    openssl(&dir, "req -new -newkey rsa:2048 -nodes -keyout leaf.key -out leaf.csr -subj /CN=localhost");
-    dir.write("names", "subjectAltName = DNS:localhost\n").unwrap();
-    let signed =
-        "x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -set_serial 5 -days 2 -extfile names -out leaf.pem";
-    openssl(&dir, signed);
-    openssl(&dir, "ocsp -issuer ca.pem -cert leaf.pem -no_nonce -reqout req.der");
-    let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
-    let leaf = Leaf { cert_pem: text("leaf.pem"), key_pem: text("leaf.key") };
-    let good = "V\t400101000000Z\t\t05\tunknown\t/CN=localhost\n";
-    let revoked = "R\t400101000000Z\t250101000000Z,keyCompromise\t05\tunknown\t/CN=localhost\n";
-    let mut stapled = Vec::new();
-    for (index, signer, expected) in [
-        (Some(good), "ca", None),
-        (Some(revoked), "ca", Some("SSL certificate revocation reason: keyCompromise (1)")),
-        (Some(good), "other", Some("OCSP response verification failed")),
-        (None, "", Some("No OCSP response received")),
-    ] {
-        if let Some(index) = index {
-            dir.write("index.txt", index).unwrap();
-            let args = "ocsp -index index.txt -CA ca.pem -reqin req.der -respout answer.der -ndays 1";
-            openssl(&dir, &format!("{args} -rsigner {signer}.pem -rkey {signer}.key"));
-            if expected.is_none() {
-                stapled = std::fs::read(dir.path().join("answer.der")).unwrap();
-            }
-        }
-        let args: &[&str] = if index.is_some() { &["-rev", "-status_file", "answer.der"] } else { &["-rev"] };
-        let (_server, port) = OpensslServer::start(&dir, &leaf, args);
-        let ca = vec![CaSource::File(dir.path().join("ca.pem").into())];
-        for config in by_either(TlsConfig { ca, verify_status: true, ..TlsConfig::default() }) {
-            let got = run(move |reactor| {
-                Box::pin(async move {
-                    let store = SessionStore::new();
-                    agree(socket(port, &reactor), &config, "localhost", port, &store)
-                        .await
-                        .map(|mut f| f.retire())
-                })
-            });
-            assert!(got.as_ref().err().is_none_or(|e| e.kind == NetErrorKind::SslInvalidCertStatus));
-            assert_eq!(got.err().map(|e| e.message).as_deref(), expected);
-        }
-    }
-    // A session that is resumed would bring no answer: the second time, too, there is a whole handshake.
-    let chain = vec![CertificateDer::from_pem_slice(leaf.cert_pem.as_bytes()).unwrap()];
-    let key = PrivateKeyDer::from_pem_slice(leaf.key_pem.as_bytes()).unwrap();
-    let stapling = rustls::ServerConfig::builder().with_no_client_auth();
-    let stapling = Arc::new(stapling.with_single_cert_with_ocsp(chain, key, stapled).unwrap());
-    let ca = vec![CaSource::File(dir.path().join("ca.pem").into())];
-    for verify_status in [false, true] {
-        for config in by_either(TlsConfig { ca: ca.clone(), verify_status, ..TlsConfig::default() }) {
-            let (port, server) = serve(stapling.clone(), 2, |s| answer(s, b"x"));
-            let store = SessionStore::new();
-            let resumed = || exchange(port, "localhost", &config, &store).unwrap().0.resumed;
-            assert_eq!([resumed(), resumed()], [false, !verify_status]);
-            server.join().unwrap();
-        }
-    }
-    let answer = std::fs::read(dir.path().join("answer.der")).unwrap();
-    let der = crate::tls::pem::sections(leaf.cert_pem.as_bytes()).remove(0).body.to_vec();
-    let cert = crate::tls::profile::Profile::parse(&der).unwrap();
-    let signatures = crate::tls::signatures::Signatures::new(&[]);
-    for n in 0..answer.len() {
-        assert!(crate::tls::ocsp::check(&answer[..n], &cert, &[], &signatures, 0).is_err());
     }
 }
 

@@ -283,7 +283,26 @@ fn good_and_unusual_certificates_are_accepted() {
     assert!(refuse(&authority.wrong_name(), "localhost", no_chain).message.contains("no alternative"));
 }
 
-/// CVE-2017-7468, CVE-2016-5419: with another client certificate there is nothing to resume.
+/// CVE-2021-22897: the ciphers that one configuration asks for are no other one's.
+#[test]
+fn ciphers_are_those_of_the_configuration() {
+    let authority = Authority::new();
+    for backend in backends() {
+        let store = SessionStore::new();
+        let suites = ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"];
+        let (port, server) = serve(authority.good().server_config().unwrap(), 3, |s| answer(s, b"x"));
+        for suite in suites {
+            let tls13_ciphers = Some(suite.to_owned());
+            let config = TlsConfig { backend: backend.clone(), tls13_ciphers, ..trusting(&authority) };
+            let agreed = exchange(port, "localhost", &Arc::new(config), &store).unwrap().0.cipher;
+            assert_eq!(agreed, suite, "{backend:?}");
+        }
+        server.join().unwrap();
+    }
+}
+
+/// CVE-2017-7468, CVE-2016-5419: with another client certificate there is nothing to resume. CVE-2021-22890:
+/// nor at another host or port, as an HTTPS proxy and its origin are.
 #[test]
 fn sessions_are_resumed_for_the_same_configuration_only() {
     let authority = Authority::new();
@@ -291,22 +310,34 @@ fn sessions_are_resumed_for_the_same_configuration_only() {
         let store = SessionStore::new();
         let other = Arc::new(TlsConfig { verify_host: false, ..(*config).clone() });
         let off = Arc::new(TlsConfig { session_cache: false, ..(*config).clone() });
-        let dressed = Arc::new(TlsConfig {
-            client: Some(super::peers::shown(&authority.client("me"))),
-            ..(*config).clone()
+        let unverified = Arc::new(TlsConfig { verify_peer: false, ..(*config).clone() });
+        let [dressed, other_dress] = ["me", "you"].map(|who| {
+            let client = Some(super::peers::shown(&authority.client(who)));
+            Arc::new(TlsConfig { client, ..(*config).clone() })
         });
-        let (port, server) = serve(authority.good().server_config().unwrap(), 7, |s| answer(s, b"x"));
+        // Two doors to one server, which would take its tickets at either.
+        let tickets = authority.good().server_config().unwrap();
+        let (port, server) = serve(tickets.clone(), 11, |s| answer(s, b"x"));
+        let (other_port, other_server) = serve(tickets, 1, |s| answer(s, b"x"));
         let resumed =
             |c: &Arc<TlsConfig>, s: &SessionStore| exchange(port, "localhost", c, s).unwrap().0.resumed;
         assert!(!resumed(&config, &store));
         assert!(resumed(&config, &store), "{:?}", config.min_version);
         assert!(!resumed(&other, &store));
         assert!(!resumed(&dressed, &store));
+        assert!(!resumed(&other_dress, &store));
+        assert!(!resumed(&unverified, &store));
         assert!(!resumed(&off, &store));
+        assert!(!exchange(other_port, "localhost", &config, &store).unwrap().0.resumed);
+        // Two addresses, as neither is named in the hello, and a server would resume one's session for the
+        // other.
+        assert!(!exchange(port, "127.0.0.1", &config, &store).unwrap().0.resumed);
+        assert!(!exchange(port, "::1", &config, &store).unwrap().0.resumed);
         assert!(!resumed(&config, &SessionStore::new()));
         store.clear();
         assert!(!resumed(&config, &store));
         server.join().unwrap();
+        other_server.join().unwrap();
     }
 }
 

@@ -17,7 +17,7 @@ use quinn_proto::{
 use testkit::certs::Leaf;
 use wire::h3::{Field, control_stream, data_header, headers};
 
-/// What the server does to each request, in order; further requests get a small response.
+/// The server's action for each request, in order; further requests get a small response.
 #[derive(Clone)]
 pub enum Answer {
     /// A reply with a body of so many bytes, once the request is whole.

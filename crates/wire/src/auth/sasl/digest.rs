@@ -10,8 +10,21 @@ use crate::hex;
 /// Longest challenge (RFC 2831 section 2.1.1).
 const CHALLENGE_LIMIT: usize = 2048;
 
-/// The answer to a challenge, unless that lacks a nonce or wants more than authentication by MD5.
-pub fn respond(challenge: &[u8], who: &Login, cnonce: &[u8]) -> Option<Vec<u8>> {
+/// The value by which the server proves that it knows the password, too (RFC 2831 section 2.1.3).
+pub struct ServerProof(String);
+
+impl ServerProof {
+    /// Whether the server's last challenge holds it.
+    pub fn is_in(&self, challenge: &[u8]) -> bool {
+        let parsed = challenge::parse(&[b"Digest ", challenge].concat()).into_iter().next();
+        let given = parsed.as_ref().and_then(|parsed| parsed.parameter("rspauth"));
+        given.is_some_and(|given| given.eq_ignore_ascii_case(self.0.as_bytes()))
+    }
+}
+
+/// The answer to a challenge, and the proof that the server owes for it, unless the challenge lacks a nonce
+/// or wants more than authentication by MD5.
+pub fn respond(challenge: &[u8], who: &Login, cnonce: &[u8]) -> Option<(Vec<u8>, ServerProof)> {
     if challenge.len() > CHALLENGE_LIMIT {
         return None;
     }
@@ -27,14 +40,16 @@ pub fn respond(challenge: &[u8], who: &Login, cnonce: &[u8]) -> Option<Vec<u8>> 
     let uri = [&who.service[..], b"/", &who.host].concat();
     let secret = Md5::digest([&who.user[..], realm, &who.password].join(&b':'));
     let a1 = md5_hex(&[&secret[..], b":", nonce, b":", cnonce].concat());
-    let a2 = md5_hex(&[b"AUTHENTICATE:", &uri[..]].concat());
-    let proof = [a1.as_bytes(), nonce, b"00000001", cnonce, b"auth", a2.as_bytes()].join(&b':');
+    let proof = |verb: &[u8]| {
+        let a2 = md5_hex(&[verb, b":", &uri[..]].concat());
+        md5_hex(&[a1.as_bytes(), nonce, b"00000001", cnonce, b"auth", a2.as_bytes()].join(&b':'))
+    };
     let quoted = |name: &str, value: &[u8]| [name.as_bytes(), b"=\"", &escaped(value)[..], b"\","].concat();
     let mut out = [quoted("username", &who.user), quoted("realm", realm), quoted("nonce", nonce)].concat();
     out.extend_from_slice(&[quoted("cnonce", cnonce), quoted("nc", b"00000001")].concat());
     out.extend_from_slice(&quoted("digest-uri", &uri));
-    out.extend_from_slice(format!("response={},qop=auth", md5_hex(&proof)).as_bytes());
-    Some(out)
+    out.extend_from_slice(format!("response={},qop=auth", proof(b"AUTHENTICATE")).as_bytes());
+    Some((out, ServerProof(proof(b""))))
 }
 
 fn md5_hex(input: &[u8]) -> String {

@@ -18,6 +18,7 @@ pub use mechanism::{BadOption, Kind, Mechanism, Mechanisms, Preference};
 use super::hash::hmac_md5;
 use super::ntlm;
 use crate::{base64, hex};
+use digest::ServerProof;
 use scram::Scram;
 
 /// The login and the service.
@@ -97,7 +98,7 @@ enum State {
     NtlmChallenge,
     ScramFirst(Scram),
     ScramFinal(Scram),
-    DigestProof,
+    DigestProof(ServerProof),
     /// Success, or a challenge that explains what was wrong with the token.
     BearerVerdict,
     /// Only the result is outstanding.
@@ -192,6 +193,13 @@ impl Conversation {
                 self.state = State::Result;
                 return Action::Send(String::new());
             }
+            (State::DigestProof(proof), Reply::Continue(challenge)) => {
+                if !decode(challenge).is_ok_and(|challenge| proof.is_in(&challenge)) {
+                    return Action::Denied;
+                }
+                self.state = State::Result;
+                return Action::Send(String::new());
+            }
             (State::Idle | State::Result, _)
             | (_, Reply::Success | Reply::SuccessAfter(_) | Reply::Failure) => return Action::Denied,
             (state, Reply::Continue(challenge)) => (state, challenge),
@@ -249,7 +257,6 @@ impl Conversation {
                     scram.respond(&decode(challenge)?, &who.password).map_err(|_| Senseless)?;
                 Ok((base64::encode(&response), State::ScramFinal(scram)))
             }
-            State::DigestProof => Ok((String::new(), State::Result)),
             _ => Err(Senseless),
         }
     }
@@ -279,8 +286,9 @@ impl Conversation {
                 (message, State::ScramFirst(scram))
             }
             Mechanism::DigestMd5 => {
-                let response = digest::respond(&decode(challenge)?, who, &fresh.nonce).ok_or(Senseless)?;
-                (response, State::DigestProof)
+                let (response, proof) =
+                    digest::respond(&decode(challenge)?, who, &fresh.nonce).ok_or(Senseless)?;
+                (response, State::DigestProof(proof))
             }
             Mechanism::CramMd5 => {
                 let proof = hex::encode(&hmac_md5(&who.password, &[&decode(challenge)?]));

@@ -114,10 +114,13 @@ fn digest_md5_example_of_rfc_2831() {
     ];
     let begin = || Action::Begin("DIGEST-MD5", None);
     plays(conversation("DIGEST-MD5", false), &user, &fresh("OA6MHXh6VqTrRk"), begin(), &steps);
-    // CVE-2026-13608: success before the end is none.
-    let short =
-        [(Reply::Continue(challenge.as_bytes()), Action::Send(response)), (Reply::Success, Action::Denied)];
-    plays(conversation("DIGEST-MD5", false), &user, &fresh("OA6MHXh6VqTrRk"), begin(), &short);
+    // CVE-2026-13608: success before the end is none, nor is one behind a proof that is wrong or none.
+    let other = b64("rspauth=ea40f60335c427b5527b84dbabcdfffe");
+    for lie in [Reply::Success, Reply::Continue(other.as_bytes()), Reply::Continue(b"")] {
+        let short =
+            [(Reply::Continue(challenge.as_bytes()), Action::Send(response.clone())), (lie, Action::Denied)];
+        plays(conversation("DIGEST-MD5", false), &user, &fresh("OA6MHXh6VqTrRk"), begin(), &short);
+    }
 }
 
 #[test]
@@ -310,16 +313,20 @@ fn names_of_a_channel_give_way_to_one_another() {
 #[test]
 fn success_with_a_last_challenge() {
     let user = who("chris", "secret");
-    let challenge = b64("realm=\"r\",nonce=\"n\",qop=\"auth\",algorithm=md5-sess");
-    let proof = b64("rspauth=0");
+    let challenge =
+        b64("realm=\"elwood.innosoft.com\",nonce=\"OA6MG9tEQGm2hh\",qop=\"auth\",algorithm=md5-sess");
+    let proof = b64("rspauth=ea40f60335c427b5527b84dbabcdfffd");
     let mut talk = conversation("DIGEST-MD5", false);
-    talk.begin(&user, &fresh("c"));
-    let early = talk.answer(Reply::SuccessAfter(challenge.as_bytes()), &user, &fresh("c"));
+    talk.begin(&user, &fresh("OA6MHXh6VqTrRk"));
+    let early = talk.answer(Reply::SuccessAfter(challenge.as_bytes()), &user, &fresh("OA6MHXh6VqTrRk"));
     assert_eq!(early, Action::Denied, "nothing was proved");
     let mut talk = conversation("DIGEST-MD5", false);
-    talk.begin(&user, &fresh("c"));
-    talk.answer(Reply::Continue(challenge.as_bytes()), &user, &fresh("c"));
-    assert_eq!(talk.answer(Reply::SuccessAfter(proof.as_bytes()), &user, &fresh("c")), Action::Done);
+    talk.begin(&user, &fresh("OA6MHXh6VqTrRk"));
+    talk.answer(Reply::Continue(challenge.as_bytes()), &user, &fresh("OA6MHXh6VqTrRk"));
+    assert_eq!(
+        talk.answer(Reply::SuccessAfter(proof.as_bytes()), &user, &fresh("OA6MHXh6VqTrRk")),
+        Action::Done
+    );
     let mut talk = conversation("SCRAM-SHA-1", true);
     talk.begin(&user, &fresh("n"));
     let challenge = b64("r=nmore,s=QSXCR+Q6sek8bf92,i=1");

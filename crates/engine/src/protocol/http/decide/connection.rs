@@ -32,7 +32,7 @@ pub struct Unsent {
     pub ended: bool,
 }
 
-/// What happens to the rest of a request's body.
+/// The treatment of the rest of a request's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// The server reads on, and gets all of it.

@@ -33,7 +33,7 @@ impl Sink {
 }
 
 /// The case as its servers know it.
-pub struct Stage {
+pub struct CaseContext {
     pub number: u64,
     /// The directory for `%LOGDIR`.
     pub log: PathBuf,
@@ -49,9 +49,9 @@ pub struct Stage {
     stop: AtomicBool,
 }
 
-impl Stage {
-    pub fn new(number: u64, log: PathBuf, cases: PathBuf, keep_transcript: bool) -> Stage {
-        Stage {
+impl CaseContext {
+    pub fn new(number: u64, log: PathBuf, cases: PathBuf, keep_transcript: bool) -> CaseContext {
+        CaseContext {
             number,
             log,
             cases,
@@ -169,7 +169,7 @@ impl Hall {
     }
 
     /// Starts receiving.
-    pub fn open(self, stage: Arc<Stage>) -> Open {
+    pub fn open(self, stage: Arc<CaseContext>) -> Open {
         let Hall { receptions, servers, .. } = self;
         let guests = Arc::new(AtomicUsize::new(0));
         let closing = Arc::new(AtomicBool::new(false));
@@ -221,7 +221,7 @@ impl Drop for Open {
 
 fn receive(
     receptions: &[Reception],
-    stage: &Arc<Stage>,
+    stage: &Arc<CaseContext>,
     guests: &Arc<AtomicUsize>,
     closing: &AtomicBool,
     rounds: &AtomicUsize,
@@ -245,7 +245,7 @@ fn receive(
 }
 
 /// Takes one visitor in, if one is there.
-fn admit(reception: &Reception, stage: &Arc<Stage>, guests: &Arc<AtomicUsize>) -> bool {
+fn admit(reception: &Reception, stage: &Arc<CaseContext>, guests: &Arc<AtomicUsize>) -> bool {
     let stream = match &reception.door {
         Door::Tcp(l) => l.accept().map(|(s, _)| Stream::Tcp(s)),
         Door::Unix(l) => l.accept().map(|(s, _)| Stream::Unix(s)),
@@ -270,7 +270,7 @@ fn admit(reception: &Reception, stage: &Arc<Stage>, guests: &Arc<AtomicUsize>) -
 fn admit_datagram(
     socket: &UdpSocket,
     reception: &Reception,
-    stage: &Arc<Stage>,
+    stage: &Arc<CaseContext>,
     guests: &Arc<AtomicUsize>,
 ) -> bool {
     let mut packet = [0; 65_536];
@@ -292,7 +292,11 @@ impl Drop for Leaves {
     }
 }
 
-fn visit(stage: &Arc<Stage>, guests: &Arc<AtomicUsize>, work: impl FnOnce(&Stage) + Send + 'static) {
+fn visit(
+    stage: &Arc<CaseContext>,
+    guests: &Arc<AtomicUsize>,
+    work: impl FnOnce(&CaseContext) + Send + 'static,
+) {
     guests.fetch_add(1, Ordering::SeqCst);
     let leaves = Leaves(guests.clone());
     let stage = stage.clone();
