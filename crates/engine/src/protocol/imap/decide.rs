@@ -50,7 +50,7 @@ pub struct Login {
 
 /// The method that remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PlainLogin {
     /// The command LOGIN.
     Login,
     /// No login.
@@ -60,12 +60,12 @@ pub enum Way {
 }
 
 /// Decides how to log in without SASL.
-pub fn without_sasl(f: &Login) -> Way {
+pub fn without_sasl(f: &Login) -> PlainLogin {
     match f {
-        Login { disabled: true, .. } | Login { kind: Kind::Sasl, .. } => Way::None,
-        Login { has_user: true, .. } => Way::Login,
-        Login { has_token: true, .. } => Way::None,
-        _ => Way::Nobody,
+        Login { disabled: true, .. } | Login { kind: Kind::Sasl, .. } => PlainLogin::None,
+        Login { has_user: true, .. } => PlainLogin::Login,
+        Login { has_token: true, .. } => PlainLogin::None,
+        _ => PlainLogin::Nobody,
     }
 }
 
@@ -370,26 +370,30 @@ mod tests {
         let user = Login { disabled: false, kind: Kind::Any, has_user: true, has_token: false };
         let nobody = Login { has_user: false, ..user };
         let rows = [
-            ("RFC 9051 §6.2.3: LOGIN", user, Way::Login),
-            ("RFC 9051 §7.2.2: LOGINDISABLED", Login { disabled: true, ..user }, Way::None),
+            ("RFC 9051 §6.2.3: LOGIN", user, PlainLogin::Login),
+            ("RFC 9051 §7.2.2: LOGINDISABLED", Login { disabled: true, ..user }, PlainLogin::None),
             (
                 "CURLOPT_LOGIN_OPTIONS(3): AUTH=* names SASL alone",
                 Login { kind: Kind::Sasl, ..user },
-                Way::None,
+                PlainLogin::None,
             ),
-            ("CURLOPT_LOGIN_OPTIONS(3): AUTH=+LOGIN", Login { kind: Kind::Own, ..user }, Way::Login),
-            ("CURLOPT_USERNAME(3): no user, no login", nobody, Way::Nobody),
+            ("CURLOPT_LOGIN_OPTIONS(3): AUTH=+LOGIN", Login { kind: Kind::Own, ..user }, PlainLogin::Login),
+            ("CURLOPT_USERNAME(3): no user, no login", nobody, PlainLogin::Nobody),
             (
                 "CURLOPT_XOAUTH2_BEARER(3): a token is no password",
                 Login { has_token: true, ..nobody },
-                Way::None,
+                PlainLogin::None,
             ),
             (
                 "CURLOPT_XOAUTH2_BEARER(3): a user beside it has one",
                 Login { has_token: true, ..user },
-                Way::Login,
+                PlainLogin::Login,
             ),
-            ("RFC 9051 §7.2.2: LOGINDISABLED, and nobody", Login { disabled: true, ..nobody }, Way::None),
+            (
+                "RFC 9051 §7.2.2: LOGINDISABLED, and nobody",
+                Login { disabled: true, ..nobody },
+                PlainLogin::None,
+            ),
         ];
         for (name, facts, wanted) in rows {
             assert_eq!(without_sasl(&facts), wanted, "{name}");

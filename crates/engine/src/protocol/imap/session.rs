@@ -8,7 +8,7 @@ use tables::{Code, EasyOption as O};
 use wire::auth::sasl::Preference;
 use wire::imap::{Line, Status, Untagged, argument, classify, literal_at_end, tag};
 
-use super::decide::{self, Capabilities, Literals, Way};
+use super::decide::{self, Capabilities, Literals, PlainLogin};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::credentials;
@@ -280,9 +280,9 @@ impl Session {
             has_token: sasl::has_token(t),
         };
         match decide::without_sasl(&login) {
-            Way::Login => self.in_clear(t).await,
-            Way::Nobody => Ok(()),
-            Way::None => Err(sasl::no_way(t, outcome)),
+            PlainLogin::Login => self.in_clear(t).await,
+            PlainLogin::Nobody => Ok(()),
+            PlainLogin::None => Err(sasl::no_way(t, outcome)),
         }
     }
 
