@@ -22,7 +22,7 @@ pub struct Login {
 
 /// The method that remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PlainLogin {
     /// APOP, which answers the greeting's timestamp.
     Apop,
     /// USER and PASS.
@@ -32,12 +32,12 @@ pub enum Way {
 }
 
 /// Decides how to log in without SASL.
-pub fn without_sasl(f: &Login) -> Way {
+pub fn without_sasl(f: &Login) -> PlainLogin {
     match f {
-        Login { has_user: false, .. } => Way::None,
-        Login { has_timestamp: true, kind: Kind::Any | Kind::Own, .. } => Way::Apop,
-        Login { knows_user: true, kind: Kind::Any, .. } => Way::Clear,
-        _ => Way::None,
+        Login { has_user: false, .. } => PlainLogin::None,
+        Login { has_timestamp: true, kind: Kind::Any | Kind::Own, .. } => PlainLogin::Apop,
+        Login { knows_user: true, kind: Kind::Any, .. } => PlainLogin::Clear,
+        _ => PlainLogin::None,
     }
 }
 
@@ -168,17 +168,17 @@ mod tests {
         let all = Login { has_user: true, has_timestamp: true, knows_user: true, kind: Kind::Any };
         let clear = Login { has_timestamp: false, ..all };
         let rows = [
-            ("RFC 1939 §7: APOP goes before a password in clear", all, Way::Apop),
-            ("RFC 1939 §7: USER and PASS", clear, Way::Clear),
-            ("RFC 2449 §6.3: a server without USER", Login { knows_user: false, ..clear }, Way::None),
-            ("CURLOPT_LOGIN_OPTIONS(3): AUTH=+APOP", Login { kind: Kind::Own, ..all }, Way::Apop),
+            ("RFC 1939 §7: APOP goes before a password in clear", all, PlainLogin::Apop),
+            ("RFC 1939 §7: USER and PASS", clear, PlainLogin::Clear),
+            ("RFC 2449 §6.3: a server without USER", Login { knows_user: false, ..clear }, PlainLogin::None),
+            ("CURLOPT_LOGIN_OPTIONS(3): AUTH=+APOP", Login { kind: Kind::Own, ..all }, PlainLogin::Apop),
             (
                 "CURLOPT_LOGIN_OPTIONS(3): AUTH=+APOP, without a timestamp",
                 Login { kind: Kind::Own, ..clear },
-                Way::None,
+                PlainLogin::None,
             ),
-            ("CURLOPT_LOGIN_OPTIONS(3): AUTH=*", Login { kind: Kind::Sasl, ..all }, Way::None),
-            ("CURLOPT_USERNAME(3): nobody", Login { has_user: false, ..all }, Way::None),
+            ("CURLOPT_LOGIN_OPTIONS(3): AUTH=*", Login { kind: Kind::Sasl, ..all }, PlainLogin::None),
+            ("CURLOPT_USERNAME(3): nobody", Login { has_user: false, ..all }, PlainLogin::None),
         ];
         for (name, facts, wanted) in rows {
             assert_eq!(without_sasl(&facts), wanted, "{name}");

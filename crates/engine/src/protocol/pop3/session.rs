@@ -5,7 +5,7 @@ use tables::{Code, EasyOption as O};
 use wire::auth::sasl::{Mechanisms, Preference};
 use wire::pop3::{Capabilities, Status, apop, status};
 
-use super::decide::{self, CapaLine, Way};
+use super::decide::{self, CapaLine, PlainLogin};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::credentials;
@@ -166,9 +166,9 @@ impl Login<'_> {
             kind,
         });
         match way {
-            Way::Apop => self.by_timestamp(t, &timestamp.unwrap_or_default()).await,
-            Way::Clear => self.in_clear(t).await,
-            Way::None => Err(sasl::no_way(t, outcome)),
+            PlainLogin::Apop => self.by_timestamp(t, &timestamp.unwrap_or_default()).await,
+            PlainLogin::Clear => self.in_clear(t).await,
+            PlainLogin::None => Err(sasl::no_way(t, outcome)),
         }
     }
 
