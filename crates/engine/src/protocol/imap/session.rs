@@ -267,7 +267,7 @@ impl Session {
         }
         let mut outcome = Outcome::Exhausted;
         if known.tries_sasl(kind, mechanisms) {
-            let mut talk = Talk { session: self, sends_first: known.initial_response };
+            let mut talk = SaslChannel { session: self, sends_first: known.initial_response };
             outcome = sasl::log_in(t, &mut talk, offered, mechanisms).await?;
         }
         if outcome == Outcome::Done {
@@ -303,12 +303,12 @@ impl Session {
 }
 
 /// SASL in IMAP (RFC 9051 section 6.2.2).
-struct Talk<'a> {
+struct SaslChannel<'a> {
     session: &'a mut Session,
     sends_first: bool,
 }
 
-impl Speaker for Talk<'_> {
+impl Speaker for SaslChannel<'_> {
     const SERVICE: &'static str = "imap";
     const LIMIT: usize = 0;
 

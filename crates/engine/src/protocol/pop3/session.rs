@@ -174,7 +174,7 @@ impl Login<'_> {
 
     async fn by_sasl(&mut self, t: &mut Transfer, wanted: Mechanisms) -> Result<Outcome> {
         let offered = self.known.sasl;
-        sasl::log_in(t, &mut Talk(self.dialogue), offered, wanted).await
+        sasl::log_in(t, &mut SaslChannel(self.dialogue), offered, wanted).await
     }
 
     async fn by_timestamp(&mut self, t: &mut Transfer, timestamp: &[u8]) -> Result<()> {
@@ -199,9 +199,9 @@ impl Login<'_> {
 }
 
 /// SASL in POP3 (RFC 5034).
-struct Talk<'a>(&'a mut Dialogue);
+struct SaslChannel<'a>(&'a mut Dialogue);
 
-impl Speaker for Talk<'_> {
+impl Speaker for SaslChannel<'_> {
     const SERVICE: &'static str = "pop";
     /// A command has 255 octets at most, AUTH and blanks among them.
     const LIMIT: usize = 255 - 8;

@@ -163,7 +163,7 @@ impl Session {
         if !auth || !sasl::can_log_in(t, mechanisms, wanted)? {
             return Ok(());
         }
-        match sasl::log_in(t, &mut Talk(&mut self.dialogue), mechanisms, wanted).await? {
+        match sasl::log_in(t, &mut SaslChannel(&mut self.dialogue), mechanisms, wanted).await? {
             Outcome::Done => self.memory.authenticated = true,
             none => return Err(sasl::no_way(t, none)),
         }
@@ -199,9 +199,9 @@ pub async fn read(t: &mut Transfer, dialogue: &mut Dialogue, mut show: impl FnMu
 }
 
 /// SASL in SMTP (RFC 4954).
-struct Talk<'a>(&'a mut Dialogue);
+struct SaslChannel<'a>(&'a mut Dialogue);
 
-impl Speaker for Talk<'_> {
+impl Speaker for SaslChannel<'_> {
     const SERVICE: &'static str = "smtp";
     /// A command has 512 octets at most, AUTH and blanks among them.
     const LIMIT: usize = 512 - 8;
