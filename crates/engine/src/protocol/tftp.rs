@@ -55,7 +55,7 @@ async fn transfer(
     mode: Mode,
     reader: &mut Option<ClientReader>,
 ) -> Result<()> {
-    let mut talk = Talk::open(t).await?;
+    let mut talk = TftpTransfer::open(t).await?;
     t.begins_to_move();
     // As announced by the application, before line endings are converted.
     let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| reader.is_some());
@@ -77,7 +77,7 @@ async fn transfer(
 }
 
 /// The first answer is the first block, or the options; each block is acknowledged when the application has taken it.
-async fn fetch(t: &mut Transfer, mut talk: Talk) -> Result<()> {
+async fn fetch(t: &mut Transfer, mut talk: TftpTransfer) -> Result<()> {
     let mut acknowledge = None;
     match poll_fn(|cx| talk.poll_packet(cx).map_ok(Answer::of)).await? {
         Answer::Options(taken) => {
@@ -101,7 +101,7 @@ async fn fetch(t: &mut Transfer, mut talk: Talk) -> Result<()> {
 }
 
 /// Sends blocks one by one, each after the acknowledgement of the previous one.
-async fn store(t: &mut Transfer, talk: &mut Talk, reader: &mut ClientReader) -> Result<()> {
+async fn store(t: &mut Transfer, talk: &mut TftpTransfer, reader: &mut ClientReader) -> Result<()> {
     t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
     match poll_fn(|cx| talk.poll_packet(cx).map_ok(Answer::of)).await? {
         Answer::Options(taken) => drop(talk.agree(&taken)?),
@@ -152,7 +152,7 @@ async fn pace(t: &mut Transfer, length: usize) {
 }
 
 /// The exchange: the last packet sent, and the address of the server.
-struct Talk {
+struct TftpTransfer {
     easy: Rc<EasyState>,
     link: Datagrams,
     peer: SocketAddr,
@@ -173,14 +173,14 @@ struct Talk {
     block: usize,
 }
 
-impl Talk {
-    async fn open(t: &mut Transfer) -> Result<Talk> {
+impl TftpTransfer {
+    async fn open(t: &mut Transfer) -> Result<TftpTransfer> {
         let (link, peer) = t.datagrams().await?;
         let wanted_block = decide::wanted_block(t.long(O::TftpBlksize));
         let limits = [O::ConnecttimeoutMs, O::TimeoutMs].map(|option| t.long(option));
         let (patience, tries) = decide::patience(limits);
         let reactor = t.multi.runtime.reactor();
-        Ok(Talk {
+        Ok(TftpTransfer {
             easy: t.easy.clone(),
             link,
             peer,
@@ -285,7 +285,7 @@ impl Talk {
 
 /// A file's blocks as a body.
 struct Blocks {
-    talk: Talk,
+    talk: TftpTransfer,
     /// This block is being handed out, and the server does not know yet.
     acknowledge: Option<u16>,
     last: u16,
