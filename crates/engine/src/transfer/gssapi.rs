@@ -8,7 +8,7 @@ use wire::base64;
 
 use super::Transfer;
 use super::negotiate::delegation;
-use super::sasl::{Said, Speaker};
+use super::sasl::{SaslReply, Speaker};
 use crate::error::{Error, Result};
 
 /// Longest challenge, in base64; tickets with the groups of large realms have 64 KiB.
@@ -47,7 +47,7 @@ pub async fn log_in<S: Speaker>(
     }
     let mut said = say(t, speaker, &line).await?;
     if !early {
-        let Said::Continue(_) = said else { return Ok(verdict(&said)) };
+        let SaslReply::Continue(_) = said else { return Ok(verdict(&said)) };
         said = say(t, speaker, token.as_bytes()).await?;
     }
     while let Step::Continue(_) = step {
@@ -65,27 +65,27 @@ pub async fn log_in<S: Speaker>(
     let chosen = context.wrap(&chosen, false).map_err(|e| failed(&e))?;
     speaker.dialogue().by_ticket = true;
     match say(t, speaker, base64::encode(&chosen).as_bytes()).await? {
-        Said::Success => Ok(Verdict::Success),
+        SaslReply::Success => Ok(Verdict::Success),
         _ => Ok(Verdict::Failure),
     }
 }
 
-async fn say<S: Speaker>(t: &mut Transfer, speaker: &mut S, line: &[u8]) -> Result<Said> {
+async fn say<S: Speaker>(t: &mut Transfer, speaker: &mut S, line: &[u8]) -> Result<SaslReply> {
     speaker.dialogue().send(t, line).await?;
     speaker.said(t).await
 }
 
 /// The challenge, if it is one.
-fn heard(said: &Said) -> Option<Vec<u8>> {
+fn heard(said: &SaslReply) -> Option<Vec<u8>> {
     match said {
-        Said::Continue(challenge) if challenge.len() <= CHALLENGE_LIMIT => base64::decode(challenge),
+        SaslReply::Continue(challenge) if challenge.len() <= CHALLENGE_LIMIT => base64::decode(challenge),
         _ => None,
     }
 }
 
 /// Interprets the end of the exchange. A success before the server has proved itself counts as a failure.
-fn verdict(said: &Said) -> Verdict {
-    if matches!(said, Said::Continue(_)) { Verdict::Senseless } else { Verdict::Failure }
+fn verdict(said: &SaslReply) -> Verdict {
+    if matches!(said, SaslReply::Continue(_)) { Verdict::Senseless } else { Verdict::Failure }
 }
 
 async fn on_a_thread(

@@ -18,7 +18,7 @@ use crate::mime::{random_bytes, random_text};
 
 /// The server's reply, with the challenge if there is one.
 #[derive(Debug)]
-pub enum Said {
+pub enum SaslReply {
     /// Go on; the text behind the protocol's mark, without the line ending.
     Continue(Vec<u8>),
     /// Logged in.
@@ -47,7 +47,7 @@ pub trait Speaker {
     fn command(&mut self) -> Vec<u8>;
 
     /// Reads the server's answer.
-    fn said(&mut self, t: &mut Transfer) -> impl Future<Output = Result<Said>>;
+    fn said(&mut self, t: &mut Transfer) -> impl Future<Output = Result<SaslReply>>;
 }
 
 /// How a login by SASL has come out, when it hasn't failed.
@@ -102,9 +102,9 @@ pub async fn log_in<S: Speaker>(
         speaker.dialogue().send(t, &line).await?;
         let said = speaker.said(t).await?;
         let reply = match &said {
-            Said::Continue(challenge) => Reply::Continue(challenge),
-            Said::Success => Reply::Success,
-            Said::Failure => Reply::Failure,
+            SaslReply::Continue(challenge) => Reply::Continue(challenge),
+            SaslReply::Success => Reply::Success,
+            SaslReply::Failure => Reply::Failure,
         };
         action = talk.answer(reply, &who, &fresh());
     }

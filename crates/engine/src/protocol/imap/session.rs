@@ -14,7 +14,7 @@ use crate::transfer::Transfer;
 use crate::transfer::credentials;
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::route::plan::Plan;
-use crate::transfer::sasl::{self, Outcome, Said, Speaker};
+use crate::transfer::sasl::{self, Outcome, SaslReply, Speaker};
 use crate::transfer::starttls::{self, Start};
 
 /// IMAP's own command to log in, as login options call it.
@@ -325,13 +325,13 @@ impl Speaker for SaslChannel<'_> {
         [&self.session.next_tag()[..], b"AUTHENTICATE "].concat()
     }
 
-    async fn said(&mut self, t: &mut Transfer) -> Result<Said> {
+    async fn said(&mut self, t: &mut Transfer) -> Result<SaslReply> {
         self.session.deadline = self.session.dialogue.deadline(t);
         loop {
             match self.session.next(t, |_| false).await? {
-                Event::Continue(challenge) => return Ok(Said::Continue(challenge)),
-                Event::End(Status::Ok) => return Ok(Said::Success),
-                Event::End(_) => return Ok(Said::Failure),
+                Event::Continue(challenge) => return Ok(SaslReply::Continue(challenge)),
+                Event::End(Status::Ok) => return Ok(SaslReply::Success),
+                Event::End(_) => return Ok(SaslReply::Failure),
                 Event::Data(_) | Event::Rest(_) => {}
             }
         }

@@ -11,7 +11,7 @@ use crate::transfer::Transfer;
 use crate::transfer::credentials;
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::route::plan::Plan;
-use crate::transfer::sasl::{self, Outcome, Said, Speaker};
+use crate::transfer::sasl::{self, Outcome, SaslReply, Speaker};
 use crate::transfer::starttls::{self, Start};
 
 /// POP3's own way to log in, as login options call it.
@@ -214,14 +214,14 @@ impl Speaker for SaslChannel<'_> {
         b"AUTH ".to_vec()
     }
 
-    async fn said(&mut self, t: &mut Transfer) -> Result<Said> {
+    async fn said(&mut self, t: &mut Transfer) -> Result<SaslReply> {
         let deadline = self.0.deadline(t);
         loop {
             let line = self.0.line(t, deadline).await?;
             let said = match status(&line) {
-                Some(Status::Ok(_)) => Said::Success,
-                Some(Status::Err(_)) => Said::Failure,
-                Some(Status::Continue(challenge)) => Said::Continue(challenge.to_vec()),
+                Some(Status::Ok(_)) => SaslReply::Success,
+                Some(Status::Err(_)) => SaslReply::Failure,
+                Some(Status::Continue(challenge)) => SaslReply::Continue(challenge.to_vec()),
                 None => continue,
             };
             self.0.answered();

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::Dialogue;
 use crate::transfer::route::plan::Plan;
-use crate::transfer::sasl::{self, Outcome, Said, Speaker};
+use crate::transfer::sasl::{self, Outcome, SaslReply, Speaker};
 use crate::transfer::starttls::{self, Start};
 
 /// Most lines of one reply.
@@ -214,15 +214,15 @@ impl Speaker for SaslChannel<'_> {
         b"AUTH ".to_vec()
     }
 
-    async fn said(&mut self, t: &mut Transfer) -> Result<Said> {
+    async fn said(&mut self, t: &mut Transfer) -> Result<SaslReply> {
         let mut challenge = Vec::new();
         let last = |line: &[u8]| {
             wire::smtp::line(line).into_iter().for_each(|line| challenge = line.text.trim_ascii().to_vec());
         };
         Ok(match decide::auth_reply(read(t, self.0, last).await?) {
-            AuthReply::Success => Said::Success,
-            AuthReply::Continue => Said::Continue(challenge),
-            AuthReply::Failure => Said::Failure,
+            AuthReply::Success => SaslReply::Success,
+            AuthReply::Continue => SaslReply::Continue(challenge),
+            AuthReply::Failure => SaslReply::Failure,
         })
     }
 }
