@@ -10,7 +10,7 @@ use wire::ftp::reply::Reply;
 use super::ahead::Owed;
 use super::control::Control;
 use super::data;
-use super::decide::body::{self as decide, Begin, Ended};
+use super::decide::body::{self as decide, Begin, DownloadEnd};
 use super::decide::directory::{self, list_verb};
 use super::place::Place;
 use super::range::Span;
@@ -104,7 +104,7 @@ async fn fetch(
 
 /// Stops the server also after a partial transfer that received no data.
 async fn give_up(t: &mut Transfer, control: &mut Control, span: &Span, fetched: &Result<()>) {
-    let ended = Ended {
+    let ended = DownloadEnd {
         limited: span.most.is_some(),
         stopped: control.lost || control.dialogue.outstanding == usize::MAX,
         failure: fetched.as_ref().err().map(Error::code),

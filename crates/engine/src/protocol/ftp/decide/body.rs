@@ -104,7 +104,7 @@ pub fn confirmed(reply: &Reply) -> Result<()> {
 
 /// A download that has ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct DownloadEnd {
     /// Only part of the file was wanted.
     pub limited: bool,
     /// The connection understands no command any more, or was stopped already.
@@ -114,7 +114,7 @@ pub struct Ended {
 }
 
 /// Returns whether ABOR is sent after a download that came to no data: the server would go on sending.
-pub fn is_aborted(f: &Ended) -> bool {
+pub fn is_aborted(f: &DownloadEnd) -> bool {
     f.limited && !f.stopped && f.failure.is_none_or(is_harmless)
 }
 
@@ -306,19 +306,19 @@ mod tests {
 
     #[test]
     fn only_a_limited_download_in_step_is_aborted() {
-        let limited = Ended { limited: true, stopped: false, failure: None };
+        let limited = DownloadEnd { limited: true, stopped: false, failure: None };
         let rows = [
             ("CURLOPT_RANGE(3): no data was wanted", limited, true),
-            ("CURLOPT_RANGE(3): all of the file", Ended { limited: false, ..limited }, false),
-            ("RFC 959 §4.1.3: ABOR was sent", Ended { stopped: true, ..limited }, false),
+            ("CURLOPT_RANGE(3): all of the file", DownloadEnd { limited: false, ..limited }, false),
+            ("RFC 959 §4.1.3: ABOR was sent", DownloadEnd { stopped: true, ..limited }, false),
             (
                 "RFC 959 §5.4: RETR was refused",
-                Ended { failure: Some(Code::FtpCouldntRetrFile), ..limited },
+                DownloadEnd { failure: Some(Code::FtpCouldntRetrFile), ..limited },
                 true,
             ),
             (
                 "RFC 959 §3.4: the connection is lost",
-                Ended { failure: Some(Code::RecvError), ..limited },
+                DownloadEnd { failure: Some(Code::RecvError), ..limited },
                 false,
             ),
         ];
