@@ -99,7 +99,7 @@ async fn fetch(
     let size = decide::expected(rest, announced(t, place, &reply));
     control.dialogue.outstanding += 1;
     let text = place.data_type == b'A';
-    receive(t, control, data, Wanted { size, most: span.most, text, late: false }).await
+    receive(t, control, data, ExpectedData { size, most: span.most, text, late: false }).await
 }
 
 /// Stops the server also after a partial transfer that received no data.
@@ -168,7 +168,7 @@ async fn fetch_list(
         return Ok(());
     }
     control.dialogue.outstanding += 1;
-    receive(t, control, data, Wanted { size: None, most: span.most, text: true, late: false }).await
+    receive(t, control, data, ExpectedData { size: None, most: span.most, text: true, late: false }).await
 }
 
 /// Lists a directory for internal use and passes the data to `take`.
@@ -214,7 +214,7 @@ pub async fn receive(
     t: &mut Transfer,
     control: &mut Control,
     data: data::Data,
-    Wanted { size, most, text, late }: Wanted,
+    ExpectedData { size, most, text, late }: ExpectedData,
 ) -> Result<()> {
     let filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
@@ -240,7 +240,7 @@ pub async fn receive(
 }
 
 /// The expected data of a data connection.
-pub struct Wanted {
+pub struct ExpectedData {
     /// Its size; `None` if it ends with the connection.
     pub size: Option<u64>,
     /// Most of it that is read; the server does not know this limit.

@@ -20,7 +20,7 @@ use tables::{Code, EasyOption as O};
 use wire::ftp::reply::Reply;
 
 use super::ahead::Early;
-use super::body::{self, Wanted};
+use super::body::{self, ExpectedData};
 use super::control::Control;
 use super::data;
 use super::decide::body::{expected, may_begin, size as size_told};
@@ -205,7 +205,7 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
     let size = expected(known, body::announced(t, place, &reply));
     control.dialogue.outstanding += 1;
     let late = level(t) >= FtpPipelining::Ahead && size.is_some() && !lost;
-    let wanted = Wanted { size, most: None, text, late };
+    let wanted = ExpectedData { size, most: None, text, late };
     body::receive(t, control, data::Data::Connected(filter), wanted).await?;
     if lost {
         control.catch_up(t).await?;
