@@ -14,7 +14,7 @@ use wire::http1::LineBuffer;
 
 /// A reply that has not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owed {
+pub enum PendingReply {
     /// 226 for a file that is complete by its announced size.
     Confirmation,
     /// 229
@@ -25,7 +25,7 @@ pub enum Owed {
 #[derive(Default)]
 pub struct Ahead {
     /// Replies that have not arrived, in order.
-    pub owed: VecDeque<Owed>,
+    pub owed: VecDeque<PendingReply>,
     /// Received bytes of the replies.
     pub received: LineBuffer,
     /// The data connection from the replies.
@@ -44,13 +44,13 @@ pub enum Early {
 
 impl Ahead {
     /// Records a reply that the next transfer will read.
-    pub fn owe(&mut self, reply: Owed) {
+    pub fn owe(&mut self, reply: PendingReply) {
         self.owed.push_back(reply);
     }
 
     /// Processes a received reply.
-    pub fn take(&mut self, owed: Owed, reply: &Reply) {
-        if owed == Owed::Passive {
+    pub fn take(&mut self, owed: PendingReply, reply: &Reply) {
+        if owed == PendingReply::Passive {
             let port = (reply.code == 229).then(|| reply.extended_passive()).flatten().and_then(Result::ok);
             self.refused = port.is_none();
             self.early = port.map(Early::Port);

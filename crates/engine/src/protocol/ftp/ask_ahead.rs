@@ -3,7 +3,7 @@
 
 use tables::{Code, EasyOption as O};
 
-use super::ahead::{Early, Owed};
+use super::ahead::{Early, PendingReply};
 use super::control::Control;
 use super::decide::data::uses_epsv;
 use super::decide::pipeline::{Leaving, asks_ahead};
@@ -64,7 +64,7 @@ impl Control {
         let v6 = self.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6());
         let leaving = Leaving {
             level: level(t),
-            asked: ahead.early.is_some() || ahead.owed.contains(&Owed::Passive),
+            asked: ahead.early.is_some() || ahead.owed.contains(&PendingReply::Passive),
             epsv: uses_epsv(t.on(O::FtpUseEpsv), v6, self.session.no_epsv),
             active: t.text(O::Ftpport).is_some(),
             pret: t.on(O::FtpUsePret),
@@ -76,7 +76,7 @@ impl Control {
             return;
         }
         if self.can_be_kept() && self.dialogue.send(t, b"EPSV").await.is_ok() {
-            self.session.ahead.owe(Owed::Passive);
+            self.session.ahead.owe(PendingReply::Passive);
         }
     }
 }

@@ -7,7 +7,7 @@ use tables::{Code, EasyOption as O};
 use wire::date;
 use wire::ftp::reply::Reply;
 
-use super::ahead::Owed;
+use super::ahead::PendingReply;
 use super::control::Control;
 use super::data;
 use super::decide::body::{self as decide, Begin, DownloadEnd};
@@ -233,7 +233,7 @@ pub async fn receive(
     source.filter.retire();
     drop(source);
     if late && size.is_some() {
-        control.session.ahead.owe(Owed::Confirmation);
+        control.session.ahead.owe(PendingReply::Confirmation);
         return Ok(());
     }
     decide::confirmed(&control.last_reply(t).await?)
