@@ -29,13 +29,13 @@ pub struct Ahead {
     /// Received bytes of the replies.
     pub received: LineBuffer,
     /// The data connection from the replies.
-    pub early: Option<Early>,
+    pub early: Option<EarlyConnection>,
     /// Whether the server refused the command.
     pub refused: bool,
 }
 
 /// A data connection before it is needed.
-pub enum Early {
+pub enum EarlyConnection {
     /// The server listens on this port.
     Port(u16),
     /// A socket that connects, without a reactor.
@@ -53,7 +53,7 @@ impl Ahead {
         if owed == PendingReply::Passive {
             let port = (reply.code == 229).then(|| reply.extended_passive()).flatten().and_then(Result::ok);
             self.refused = port.is_none();
-            self.early = port.map(Early::Port);
+            self.early = port.map(EarlyConnection::Port);
         }
     }
 
@@ -61,7 +61,9 @@ impl Ahead {
     pub fn rank(&self) -> net::Ahead {
         match &self.early {
             _ if !self.owed.is_empty() => net::Ahead::Asked,
-            Some(Early::Opening(socket)) if Endpoints::of(socket).remote.is_some() => net::Ahead::Ready,
+            Some(EarlyConnection::Opening(socket)) if Endpoints::of(socket).remote.is_some() => {
+                net::Ahead::Ready
+            }
             Some(_) => net::Ahead::Asked,
             None => net::Ahead::Nothing,
         }

@@ -3,7 +3,7 @@
 
 use tables::{Code, EasyOption as O};
 
-use super::ahead::{Early, PendingReply};
+use super::ahead::{EarlyConnection, PendingReply};
 use super::control::Control;
 use super::decide::data::uses_epsv;
 use super::decide::pipeline::{Leaving, asks_ahead};
@@ -49,12 +49,12 @@ impl Control {
     }
 
     /// Returns the early data connection, if there is a usable one.
-    pub async fn take_early(&mut self, t: &mut Transfer) -> Result<Option<Early>> {
+    pub async fn take_early(&mut self, t: &mut Transfer) -> Result<Option<EarlyConnection>> {
         self.settle(t).await?;
         let early = self.session.ahead.early.take();
         Ok(early.filter(|early| match early {
-            Early::Opening(socket) => socket.idle_state() != net::Idle::Closed,
-            Early::Port(_) => true,
+            EarlyConnection::Opening(socket) => socket.idle_state() != net::Idle::Closed,
+            EarlyConnection::Port(_) => true,
         }))
     }
 

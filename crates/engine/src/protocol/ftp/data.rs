@@ -7,7 +7,7 @@ use net::filter::SocketFilter;
 use runtime::Socket;
 use tables::{Code, EasyOption as O};
 
-use super::ahead::Early;
+use super::ahead::EarlyConnection;
 use super::control::Control;
 use super::decide::data as decide;
 use super::port;
@@ -42,8 +42,8 @@ pub async fn open(t: &mut Transfer, control: &mut Control, verb: &[u8], file: &[
 async fn opened_early(t: &mut Transfer, control: &mut Control) -> Result<Option<Box<dyn Filter>>> {
     let opened = match control.take_early(t).await? {
         None => return Ok(None),
-        Some(Early::Opening(socket)) => opened(t, socket).await,
-        Some(Early::Port(port)) => connect(t, control, &control_host(control), port).await,
+        Some(EarlyConnection::Opening(socket)) => opened(t, socket).await,
+        Some(EarlyConnection::Port(port)) => connect(t, control, &control_host(control), port).await,
     };
     Ok(opened.ok())
 }

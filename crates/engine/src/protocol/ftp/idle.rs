@@ -6,7 +6,7 @@ use net::{Connection, HashedKey};
 use tables::EasyOption as O;
 use wire::ftp::reply::{REPLY_LIMIT, ReplyReader};
 
-use super::ahead::Early;
+use super::ahead::EarlyConnection;
 use super::decide::pipeline as decide;
 use super::servers::level;
 use super::session::Session;
@@ -88,11 +88,11 @@ fn open_early(connection: &mut Connection) {
     let direct = key.proxies.is_empty() && key.unix.is_none() && key.haproxy.is_none();
     let direct = decide::is_plain(direct, connection.private, &key.socket.local);
     let Some(session) = connection.state.as_mut().and_then(|s| s.see::<Session>()) else { return };
-    if let (Some(Early::Port(port)), Some(mut address), true) =
+    if let (Some(EarlyConnection::Port(port)), Some(mut address), true) =
         (&session.ahead.early, connection.about.endpoints.remote, direct)
     {
         address.set_port(*port);
-        session.ahead.early = net::connect::begin(address, &key.socket).ok().map(Early::Opening);
+        session.ahead.early = net::connect::begin(address, &key.socket).ok().map(EarlyConnection::Opening);
     }
     connection.ahead = session.ahead.rank();
 }

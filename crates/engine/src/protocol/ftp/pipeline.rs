@@ -19,7 +19,7 @@ use net::Filter;
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::Reply;
 
-use super::ahead::Early;
+use super::ahead::EarlyConnection;
 use super::body::{self, ExpectedData};
 use super::control::Control;
 use super::data;
@@ -178,11 +178,11 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
     let commands = decide::commands(set_type.then_some(place.data_type), ask_size, place.file());
     let commands: Vec<&[u8]> = commands.iter().map(Vec::as_slice).collect();
     let filter = match early {
-        Some(Early::Opening(socket)) => {
+        Some(EarlyConnection::Opening(socket)) => {
             control.dialogue.send_together(t, &commands).await?;
             data::opened(t, socket).await?
         }
-        Some(Early::Port(port)) => {
+        Some(EarlyConnection::Port(port)) => {
             let host = data::control_host(control);
             connect_and_send(t, control, &host, port, &commands).await?
         }
