@@ -6,7 +6,7 @@ use tables::{Code, EasyOption as O};
 use super::ahead::{EarlyConnection, PendingReply};
 use super::control::Control;
 use super::decide::data::uses_epsv;
-use super::decide::pipeline::{Leaving, asks_ahead};
+use super::decide::pipeline::{FileEnd, asks_ahead};
 use super::servers::level;
 use crate::error::{Result, Retry};
 use crate::transfer::Transfer;
@@ -62,7 +62,7 @@ impl Control {
     pub async fn ask_ahead(&mut self, t: &mut Transfer) {
         let ahead = &self.session.ahead;
         let v6 = self.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6());
-        let leaving = Leaving {
+        let leaving = FileEnd {
             level: level(t),
             asked: ahead.early.is_some() || ahead.owed.contains(&PendingReply::Passive),
             epsv: uses_epsv(t.on(O::FtpUseEpsv), v6, self.session.no_epsv),

@@ -110,7 +110,7 @@ pub fn may_be_objection(code: Code) -> bool {
 
 /// A control connection at the end of a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Leaving {
+pub struct FileEnd {
     /// How many commands may be sent together.
     pub level: FtpPipelining,
     /// Whether EPSV is sent already, or its port is known.
@@ -130,7 +130,7 @@ pub struct Leaving {
 }
 
 /// Returns whether the next passive port is asked for at the end of a file.
-pub fn asks_ahead(f: &Leaving) -> bool {
+pub fn asks_ahead(f: &FileEnd) -> bool {
     let possible = f.epsv && !f.active && !f.pret;
     f.level >= FtpPipelining::Ahead && f.moved && possible && !f.asked && !f.refused && !f.forbidden
 }
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_next_port_is_asked_for_where_it_can_be_used() {
-        let leaving = Leaving {
+        let leaving = FileEnd {
             level: Ahead,
             asked: false,
             epsv: true,
@@ -300,14 +300,14 @@ mod tests {
         };
         let rows = [
             ("RFC 2428 §3: EPSV", leaving, true),
-            ("warmwire_ftp_pipeline: together", Leaving { level: Together, ..leaving }, false),
-            ("RFC 2428 §3: asked already", Leaving { asked: true, ..leaving }, false),
-            ("RFC 2428 §3: refused, or off", Leaving { epsv: false, ..leaving }, false),
-            ("CURLOPT_FTPPORT(3)", Leaving { active: true, ..leaving }, false),
-            ("CURLOPT_FTP_USE_PRET(3)", Leaving { pret: true, ..leaving }, false),
-            ("RFC 959 §3.2: nothing was fetched", Leaving { moved: false, ..leaving }, false),
-            ("RFC 959 §4.2: the server has objected", Leaving { refused: true, ..leaving }, false),
-            ("CURLOPT_FORBID_REUSE(3)", Leaving { forbidden: true, ..leaving }, false),
+            ("warmwire_ftp_pipeline: together", FileEnd { level: Together, ..leaving }, false),
+            ("RFC 2428 §3: asked already", FileEnd { asked: true, ..leaving }, false),
+            ("RFC 2428 §3: refused, or off", FileEnd { epsv: false, ..leaving }, false),
+            ("CURLOPT_FTPPORT(3)", FileEnd { active: true, ..leaving }, false),
+            ("CURLOPT_FTP_USE_PRET(3)", FileEnd { pret: true, ..leaving }, false),
+            ("RFC 959 §3.2: nothing was fetched", FileEnd { moved: false, ..leaving }, false),
+            ("RFC 959 §4.2: the server has objected", FileEnd { refused: true, ..leaving }, false),
+            ("CURLOPT_FORBID_REUSE(3)", FileEnd { forbidden: true, ..leaving }, false),
         ];
         for (name, facts, wanted) in rows {
             assert_eq!(asks_ahead(&facts), wanted, "{name}");
