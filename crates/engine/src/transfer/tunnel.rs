@@ -49,7 +49,7 @@ pub async fn through(
         return Ok(Some(super::socks::through(t, below.into_filter(), proxy, Goal::of(plan)).await?));
     }
     let tunnel = match proxy.tunnel {
-        true => connect_tunnel(t, below, (proxy, plan), For::Bytes).await?,
+        true => connect_tunnel(t, below, (proxy, plan), TunnelKind::Bytes).await?,
         false => Some(below),
     };
     Ok(tunnel.map(Through::into_filter))
@@ -62,22 +62,22 @@ pub async fn datagrams(
     proxy: &Proxy,
     plan: &Plan,
 ) -> Result<Option<UdpTunnel>> {
-    Ok(connect_tunnel(t, below, (proxy, plan), For::Datagrams).await?.map(UdpTunnel::new))
+    Ok(connect_tunnel(t, below, (proxy, plan), TunnelKind::Datagrams).await?.map(UdpTunnel::new))
 }
 
 /// The kind of tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum For {
+enum TunnelKind {
     Bytes,
     Datagrams,
 }
 
-impl For {
+impl TunnelKind {
     /// The request's name in messages.
     fn name(self) -> &'static str {
         match self {
-            For::Bytes => "CONNECT",
-            For::Datagrams => "CONNECT-UDP",
+            TunnelKind::Bytes => "CONNECT",
+            TunnelKind::Datagrams => "CONNECT-UDP",
         }
     }
 
@@ -85,8 +85,8 @@ impl For {
     /// upgrade.
     fn stands(self, reply: &Reply) -> bool {
         match self {
-            For::Bytes => reply.status / 100 == 2,
-            For::Datagrams => reply.status == 101 && reply.upgraded,
+            TunnelKind::Bytes => reply.status / 100 == 2,
+            TunnelKind::Datagrams => reply.status == 101 && reply.upgraded,
         }
     }
 }
@@ -103,7 +103,7 @@ async fn connect_tunnel(
     t: &Connector,
     below: Through,
     (proxy, plan): (&Proxy, &Plan),
-    goal: For,
+    goal: TunnelKind,
 ) -> Result<Option<Through>> {
     let below = match below {
         Through::Quic(tunnel) => {
@@ -155,7 +155,7 @@ pub fn aborted() -> Error {
     Error::new(Code::RecvError, "Proxy CONNECT aborted")
 }
 
-fn refused(goal: For, status: u16) -> Error {
+fn refused(goal: TunnelKind, status: u16) -> Error {
     Error::new(Code::CouldntConnect, format!("{} tunnel failed, response {status}", goal.name()))
 }
 
@@ -207,14 +207,14 @@ async fn connect_stream(
     t: &Connector,
     mut tunnel: Streams,
     (proxy, plan): (&Proxy, &Plan),
-    goal: For,
+    goal: TunnelKind,
 ) -> Result<Through> {
     let version = tunnel.version();
     t.easy.note(|| format!("CONNECT tunnel: {version} negotiated"));
     let authority = proxy.authority();
     let asked = match goal {
-        For::Bytes => Asked::Bytes,
-        For::Datagrams => Asked::Datagrams { proxy: authority.as_bytes() },
+        TunnelKind::Bytes => Asked::Bytes,
+        TunnelKind::Datagrams => Asked::Datagrams { proxy: authority.as_bytes() },
     };
     let mut steps = Steps::default();
     let mut status = 0;
@@ -283,17 +283,17 @@ async fn another_round(t: &Connector, proxy: &Proxy, reply: &Reply, steps: &mut 
 fn request(
     t: &Connector,
     (proxy, plan): (&Proxy, &Plan),
-    goal: For,
+    goal: TunnelKind,
     (version, steps): (&str, &mut Steps),
 ) -> Result<(RequestHead, bool)> {
     let settings = t.easy.settings.borrow();
     let (method, target, host) = match goal {
-        For::Bytes => {
+        TunnelKind::Bytes => {
             let host = if plan.host.contains(':') { format!("[{}]", plan.host) } else { plan.host.clone() };
             let target = format!("{host}:{}", plan.port);
             ("CONNECT", target.clone(), target)
         }
-        For::Datagrams => {
+        TunnelKind::Datagrams => {
             let method = if version == HTTP1 { "GET" } else { "CONNECT" };
             (method, udp_path(&plan.host, plan.port), proxy.authority())
         }
@@ -307,7 +307,7 @@ fn request(
     if !names("Host") {
         head.field("Host", host.as_bytes());
     }
-    if goal == For::Datagrams {
+    if goal == TunnelKind::Datagrams {
         head.protocol = Some(CONNECT_UDP);
         if version == HTTP1 {
             head.field("Connection", b"Upgrade");
@@ -324,7 +324,7 @@ fn request(
     if let Some(agent) = agent {
         head.field("User-Agent", &agent);
     }
-    if goal == For::Bytes && !names("Proxy-Connection") {
+    if goal == TunnelKind::Bytes && !names("Proxy-Connection") {
         head.field("Proxy-Connection", b"Keep-Alive");
     }
     for line in custom.iter() {
@@ -430,7 +430,7 @@ impl Lines<'_> {
 }
 
 /// Reads the reply's head. As in curl, an interim reply is a refusal, too.
-async fn reply(t: &Connector, tunnel: &mut TunnelFilter, goal: For) -> Result<Reply> {
+async fn reply(t: &Connector, tunnel: &mut TunnelFilter, goal: TunnelKind) -> Result<Reply> {
     let mut lines = Lines { tunnel, total: 0 };
     let mut reply = Reply::default();
     let mut is_first = true;
@@ -469,10 +469,10 @@ impl Reply {
         self.keep_alive && ended
     }
 
-    fn field(&mut self, t: &Handles, goal: For, field: &HeaderLine<'_>) -> Result<()> {
+    fn field(&mut self, t: &Handles, goal: TunnelKind, field: &HeaderLine<'_>) -> Result<()> {
         let status = self.status;
-        let bodiless = status / 100 == 2 && goal == For::Bytes || status == 101;
-        if goal == For::Datagrams && field.is("Upgrade") {
+        let bodiless = status / 100 == 2 && goal == TunnelKind::Bytes || status == 101;
+        if goal == TunnelKind::Datagrams && field.is("Upgrade") {
             self.upgraded = field.value.eq_ignore_ascii_case(CONNECT_UDP.as_bytes());
         } else if field.is("Content-Length") || field.is("Transfer-Encoding") {
             if bodiless {
@@ -593,7 +593,7 @@ mod tests {
     use crate::transfer::fixture::{Unstarted, transfer};
 
     /// Returns the reply with this status after these fields.
-    fn reply(t: &Unstarted, goal: For, status: u16, fields: &[&str]) -> Result<Reply, Code> {
+    fn reply(t: &Unstarted, goal: TunnelKind, status: u16, fields: &[&str]) -> Result<Reply, Code> {
         let mut reply = Reply { status, keep_alive: true, ..Reply::default() };
         for field in fields {
             let line = HeaderLine::parse(field.as_bytes()).unwrap();
@@ -607,13 +607,13 @@ mod tests {
         let t = transfer("https://h/", &[], &[]);
         let upgrade: &[&str] = &["Upgrade: connect-udp\r\n"];
         let rows: [(_, _, _, &[&str], _); 7] = [
-            ("RFC 9110 §9.3.6: 200", For::Bytes, 200, &[], true),
-            ("RFC 9110 §9.3.6: any 2xx", For::Bytes, 204, &[], true),
-            ("RFC 9110 §9.3.6: 407", For::Bytes, 407, &[], false),
-            ("RFC 9110 §15.2: an interim reply refuses, as in curl", For::Bytes, 100, &[], false),
-            ("RFC 9298 §3.3: 101", For::Datagrams, 101, upgrade, true),
-            ("RFC 9298 §3.3: to something else", For::Datagrams, 101, &["Upgrade: h2c\r\n"], false),
-            ("RFC 9298 §3.3: a success is none in HTTP/1.1", For::Datagrams, 200, upgrade, false),
+            ("RFC 9110 §9.3.6: 200", TunnelKind::Bytes, 200, &[], true),
+            ("RFC 9110 §9.3.6: any 2xx", TunnelKind::Bytes, 204, &[], true),
+            ("RFC 9110 §9.3.6: 407", TunnelKind::Bytes, 407, &[], false),
+            ("RFC 9110 §15.2: an interim reply refuses, as in curl", TunnelKind::Bytes, 100, &[], false),
+            ("RFC 9298 §3.3: 101", TunnelKind::Datagrams, 101, upgrade, true),
+            ("RFC 9298 §3.3: to something else", TunnelKind::Datagrams, 101, &["Upgrade: h2c\r\n"], false),
+            ("RFC 9298 §3.3: a success is none in HTTP/1.1", TunnelKind::Datagrams, 200, upgrade, false),
         ];
         for (name, goal, status, fields, wanted) in rows {
             assert_eq!(goal.stands(&reply(&t, goal, status, fields).unwrap()), wanted, "{name}");
@@ -624,7 +624,7 @@ mod tests {
     fn a_tunnel_has_no_body() {
         let t = transfer("https://h/", &[], &[]);
         let of = |status, fields: &[&str]| {
-            reply(&t, For::Bytes, status, fields).map(|reply| (reply.length, reply.chunked))
+            reply(&t, TunnelKind::Bytes, status, fields).map(|reply| (reply.length, reply.chunked))
         };
         let (length, chunked) = ("Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n");
         let rows: [(_, _, &[&str], _); 6] = [
