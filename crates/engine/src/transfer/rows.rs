@@ -28,9 +28,9 @@ impl Callbacks for Judging {
 }
 
 /// A route to a host: text options and numbers.
-type Way = (&'static [(O, &'static str)], &'static [(O, i64)]);
+type Route = (&'static [(O, &'static str)], &'static [(O, i64)]);
 
-const WAYS: &[Way] = &[
+const WAYS: &[Route] = &[
     (
         &[(O::Url, "https://host.test/"), (O::Sslcert, "c"), (O::Sslkey, "k"), (O::Interface, "if!lo")],
         &[(O::TcpKeepalive, 1), (O::Localport, 4000)],
@@ -57,11 +57,11 @@ const TEXTS: &[&str] =
     &["x", "DER", "127.0.0.1", "::1", "u:q", "host.test", "http://other.test:2", "::other.test:3", "grease"];
 
 /// Returns the key of a route with one option changed; `None` if the value is refused.
-fn key_of(way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<HashedKey> {
+fn key_of(way: &Route, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<HashedKey> {
     key_of_easy(Easy::new(Rc::new(Nobody)), way, change)
 }
 
-fn key_of_easy(easy: Easy, way: &Way, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<HashedKey> {
+fn key_of_easy(easy: Easy, way: &Route, change: impl FnOnce(&Easy) -> Result<(), Code>) -> Option<HashedKey> {
     let multi = Multi::default();
     for (option, text) in way.0 {
         easy.set_text(*option, Some(text.as_bytes())).unwrap();
@@ -76,7 +76,7 @@ fn key_of_easy(easy: Easy, way: &Way, change: impl FnOnce(&Easy) -> Result<(), C
 }
 
 /// Returns whether some value of the option makes another connection necessary on that route.
-fn tells_apart(way: &Way, option: O) -> bool {
+fn tells_apart(way: &Route, option: O) -> bool {
     let usual = key_of(way, |_| Ok(())).unwrap();
     let with =
         |change: &dyn Fn(&Easy) -> Result<(), Code>| key_of(way, change).is_some_and(|key| key != usual);
@@ -150,7 +150,7 @@ fn files_are_known_by_path_and_content() {
     ];
     let of_ssh = [O::SshPrivateKeyfile, O::SshPublicKeyfile, O::SshKnownhosts];
     let of_doh = [O::Cainfo, O::Capath, O::Crlfile];
-    let http: Way = (&[(O::Url, "http://host.test/"), (O::DohUrl, "https://dns.test/")], &[]);
+    let http: Route = (&[(O::Url, "http://host.test/"), (O::DohUrl, "https://dns.test/")], &[]);
     let all = of_tls.iter().map(|o| (&WAYS[0], *o)).chain(of_proxy.iter().map(|o| (&WAYS[1], *o)));
     let all = all.chain(of_ssh.iter().map(|o| (WAYS.last().unwrap(), *o)));
     let all = all.chain(of_doh.iter().map(|o| (&http, *o))).chain([(&WAYS[0], O::UnixSocketPath)]);
