@@ -147,7 +147,7 @@ impl<C> Negotiate<C> {
 }
 
 /// The peer of a security context.
-pub struct Whom {
+pub struct ContextPeer {
     /// The peer's role.
     pub role: Role,
     /// Its host name.
@@ -160,7 +160,7 @@ pub struct Whom {
 /// with the reason in the log.
 pub async fn speak(
     t: &Connector,
-    whom: Whom,
+    whom: ContextPeer,
     negotiate: &mut Negotiate,
     context: Option<Context>,
     token: Option<Vec<u8>>,
@@ -208,7 +208,7 @@ pub async fn speak(
 /// Processes a reply, with its challenges if it is a refusal, and replies to them with the context.
 pub async fn listen(
     t: &Connector,
-    whom: Whom,
+    whom: ContextPeer,
     negotiate: &mut Negotiate,
     challenges: Option<&Vec<Vec<u8>>>,
     keep_alive: bool,
@@ -243,8 +243,8 @@ impl Proxy {
     }
 
     /// The proxy as the peer of a security context.
-    pub fn whom(&self) -> Whom {
-        Whom { role: Role::Proxy, host: self.host.clone(), channel: None }
+    pub fn whom(&self) -> ContextPeer {
+        ContextPeer { role: Role::Proxy, host: self.host.clone(), channel: None }
     }
 }
 

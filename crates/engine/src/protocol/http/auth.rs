@@ -24,7 +24,7 @@ use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 use crate::transfer::credentials::credentials;
 use crate::transfer::login::Login;
-use crate::transfer::negotiate::{Negotiate, Whom, listen, speak};
+use crate::transfer::negotiate::{ContextPeer, Negotiate, listen, speak};
 use crate::transfer::next::Next;
 use crate::transfer::secret::{Peer, Role, Secret};
 
@@ -135,11 +135,11 @@ async fn prepare_server(t: &mut Transfer, link: &Link) -> Result<()> {
 }
 
 /// Returns the server as the peer of a security context.
-fn server(t: &Transfer, about: &About) -> Whom {
+fn server(t: &Transfer, about: &About) -> ContextPeer {
     let host = t.url.host_ascii().unwrap_or_default();
     let tls = about.tls.as_deref().filter(|_| t.scheme().tls());
     let channel = tls.and_then(|tls| binding::server_end_point(tls.by_now()));
-    Whom { role: Role::Server, host: String::from_utf8_lossy(&host).into_owned(), channel }
+    ContextPeer { role: Role::Server, host: String::from_utf8_lossy(&host).into_owned(), channel }
 }
 
 /// The Proxy-Authorization and Authorization fields of a request.
@@ -265,7 +265,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
     let asked = memory(t).borrow().proxy.uses(Scheme::Negotiate);
     if let Some((peer, Some(_))) = t.http.auth.proxy.as_deref().filter(|_| asked) {
         cold_path();
-        let whom = Whom { role: Role::Proxy, host: peer.host().to_owned(), channel: None };
+        let whom = ContextPeer { role: Role::Proxy, host: peer.host().to_owned(), channel: None };
         let mut negotiate = take_negotiate(t, Role::Proxy);
         let challenges = (response.status == 407).then_some(&response.rare.proxy_challenges);
         listen(t, whom, &mut negotiate, challenges, response.body.keep_alive).await;
