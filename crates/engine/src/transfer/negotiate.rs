@@ -18,7 +18,7 @@ use super::{Connector, Handles};
 
 /// The progress of the conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum NegotiateState {
     /// Nothing was sent yet.
     #[default]
     Idle,
@@ -32,7 +32,7 @@ enum Stage {
 
 /// One conversation; `C` is the security context.
 pub struct Negotiate<C = Context> {
-    stage: Stage,
+    stage: NegotiateState,
     context: Option<C>,
     /// Whether our part of the context is done.
     complete: bool,
@@ -47,7 +47,7 @@ pub struct Negotiate<C = Context> {
 impl<C> Default for Negotiate<C> {
     fn default() -> Negotiate<C> {
         Negotiate {
-            stage: Stage::Idle,
+            stage: NegotiateState::Idle,
             context: None,
             complete: false,
             token: Vec::new(),
@@ -70,17 +70,17 @@ pub enum Challenged<C> {
 impl<C> Negotiate<C> {
     /// Returns whether anything was sent on this connection.
     pub fn begun(&self) -> bool {
-        self.stage != Stage::Idle
+        self.stage != NegotiateState::Idle
     }
 
     /// Returns whether the next request must begin a context.
     pub fn must_begin(&mut self) -> bool {
-        self.several_rounds |= self.stage == Stage::Ready && self.heard;
+        self.several_rounds |= self.stage == NegotiateState::Ready && self.heard;
         self.heard = false;
-        if self.stage == Stage::Established && !self.persists.unwrap_or(self.several_rounds) {
+        if self.stage == NegotiateState::Established && !self.persists.unwrap_or(self.several_rounds) {
             *self = Negotiate::default();
         }
-        self.stage == Stage::Idle
+        self.stage == NegotiateState::Idle
     }
 
     /// Processes the challenge of a 401 or 407; its token is empty if the server only names the scheme.
@@ -89,8 +89,8 @@ impl<C> Negotiate<C> {
         if token.is_empty() {
             *self = Negotiate::default();
             return match stage {
-                Stage::Idle | Stage::Established => Challenged::Step(None, None),
-                Stage::Ready | Stage::Answered => Challenged::Refused,
+                NegotiateState::Idle | NegotiateState::Established => Challenged::Step(None, None),
+                NegotiateState::Ready | NegotiateState::Answered => Challenged::Refused,
             };
         }
         let decoded = wire::base64::decode(token).filter(|token| !token.is_empty());
@@ -115,28 +115,28 @@ impl<C> Negotiate<C> {
         }
         self.complete = matches!(step, Step::Complete(_));
         self.token = step.token().to_vec();
-        (self.context, self.stage) = (Some(context), Stage::Ready);
+        (self.context, self.stage) = (Some(context), NegotiateState::Ready);
         true
     }
 
     /// Returns whether the next request has a token.
     pub fn is_ready(&self) -> bool {
-        self.stage == Stage::Ready
+        self.stage == NegotiateState::Ready
     }
 
     /// Returns the token for this request, in base64.
     pub fn answer(&mut self) -> Option<String> {
-        if self.stage != Stage::Ready {
+        if self.stage != NegotiateState::Ready {
             return None;
         }
-        self.stage = Stage::Answered;
+        self.stage = NegotiateState::Answered;
         Some(wire::base64::encode(&std::mem::take(&mut self.token)))
     }
 
     /// Records a final reply that is not a refusal.
     pub fn accepted(&mut self) {
-        if self.stage == Stage::Answered {
-            self.stage = Stage::Established;
+        if self.stage == NegotiateState::Answered {
+            self.stage = NegotiateState::Established;
         }
     }
 
