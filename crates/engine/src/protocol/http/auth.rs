@@ -19,7 +19,7 @@ use super::talk::Talk;
 use crate::error::Result;
 use crate::settings::Text;
 use crate::transfer::Transfer;
-use crate::transfer::auth::{Answer, Ask, Binding, Heard, Memory, Scheme, Steps};
+use crate::transfer::auth::{Answer, Ask, Binding, ChallengeResult, Memory, Scheme, Steps};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::connect::Link;
 use crate::transfer::credentials::credentials;
@@ -288,7 +288,7 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
 }
 
 /// Lets the sides choose a scheme, and returns whether the request is sent again.
-fn another_round(t: &mut Transfer, status: u16, heard: Heard) -> bool {
+fn another_round(t: &mut Transfer, status: u16, heard: ChallengeResult) -> bool {
     let state = &mut t.http.auth;
     let mut memory = t.connector.auth.borrow_mut();
     let asked = Asked {
@@ -309,7 +309,7 @@ fn another_round(t: &mut Transfer, status: u16, heard: Heard) -> bool {
 }
 
 /// Parses the challenges of a 401 or 407.
-fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
+fn take_challenges(t: &mut Transfer, response: &Response) -> ChallengeResult {
     let mut memory = t.connector.auth.borrow_mut();
     let mut info = t.connector.easy.info.borrow_mut();
     let state = &mut t.http.auth;
@@ -327,7 +327,7 @@ fn take_challenges(t: &mut Transfer, response: &Response) -> Heard {
             info.rare.proxy_auth_available = heard.offered as i64;
             (heard, steps)
         }
-        _ => return Heard::default(),
+        _ => return ChallengeResult::default(),
     };
     if decide::is_cut_off(steps.expects_answer(), response.body.keep_alive) {
         drop((memory, info));

@@ -98,7 +98,7 @@ pub struct Answer {
 
 /// The result of a reply's challenges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct ChallengeResult {
     /// All schemes that are offered (CURLINFO_HTTPAUTH_AVAIL).
     pub offered: u64,
     /// Schemes that are still usable.
@@ -278,8 +278,8 @@ impl Side {
     }
 
     /// Takes in the challenges of a 401 or 407.
-    pub fn challenged(&mut self, values: &[Vec<u8>], peer: &Peer, steps: &mut Steps) -> Heard {
-        let mut heard = Heard::default();
+    pub fn challenged(&mut self, values: &[Vec<u8>], peer: &Peer, steps: &mut Steps) -> ChallengeResult {
+        let mut heard = ChallengeResult::default();
         for challenge in values.iter().flat_map(|value| challenge::parse(value)) {
             let Some(scheme) = scheme_of(&challenge) else { continue };
             let repeated = (heard.offered | self.unpicked) & scheme.bit() != 0;
@@ -407,7 +407,7 @@ mod tests {
             self.says_to(&peer, false)
         }
 
-        fn hears(&mut self, challenges: &[&[u8]]) -> Heard {
+        fn hears(&mut self, challenges: &[&[u8]]) -> ChallengeResult {
             let values: Vec<Vec<u8>> = challenges.iter().map(|value| value.to_vec()).collect();
             let peer = self.peer.clone();
             self.side.challenged(&values, &peer, &mut self.steps)
