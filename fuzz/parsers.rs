@@ -682,7 +682,7 @@ pub fn imap_lines(input: &[u8]) {
 /// result.
 pub fn telnet_session(input: &[u8]) {
     let wishes = || {
-        let mut wishes = wire::telnet::Wishes::default();
+        let mut wishes = wire::telnet::TelnetOptions::default();
         for wish in input.split(|byte| *byte == b'\n') {
             let _ = wishes.add(wish);
         }

@@ -33,7 +33,7 @@ const ENVIRONMENT_LIMIT: usize = 2042;
 
 /// The application's options (CURLOPT_TELNETOPTIONS(3)).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wishes {
+pub struct TelnetOptions {
     terminal: Option<Vec<u8>>,
     display: Option<Vec<u8>>,
     /// `NAME,VALUE` or `NAME` each.
@@ -44,9 +44,9 @@ pub struct Wishes {
     binary: bool,
 }
 
-impl Default for Wishes {
-    fn default() -> Wishes {
-        Wishes { terminal: None, display: None, variables: Vec::new(), size: None, binary: true }
+impl Default for TelnetOptions {
+    fn default() -> TelnetOptions {
+        TelnetOptions { terminal: None, display: None, variables: Vec::new(), size: None, binary: true }
     }
 }
 
@@ -57,7 +57,7 @@ pub enum BadWish {
     Syntax,
 }
 
-impl Wishes {
+impl TelnetOptions {
     /// Adds one of `TTYPE=name`, `XDISPLOC=display`, `NEW_ENV=name,value`, `WS=80x24` and `BINARY=0`, the
     /// name in any case. A value outside ASCII is passed over.
     pub fn add(&mut self, wish: &[u8]) -> Result<(), BadWish> {
@@ -160,7 +160,7 @@ enum At {
 
 /// The client's side of a connection.
 pub struct Session {
-    wishes: Wishes,
+    wishes: TelnetOptions,
     at: At,
     ours: [Agreed; 256],
     theirs: [Agreed; 256],
@@ -174,7 +174,7 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn new(wishes: Wishes) -> Session {
+    pub fn new(wishes: TelnetOptions) -> Session {
         let none = [Agreed::No; 256];
         Session {
             wishes,
@@ -357,8 +357,8 @@ fn name(wish: Option<&[u8]>) -> Result<&[u8], Fault> {
 mod tests {
     use super::*;
 
-    fn wishes(all: &[&str]) -> Wishes {
-        let mut wishes = Wishes::default();
+    fn wishes(all: &[&str]) -> TelnetOptions {
+        let mut wishes = TelnetOptions::default();
         for wish in all {
             wishes.add(wish.as_bytes()).unwrap();
         }
@@ -383,7 +383,7 @@ mod tests {
     fn data_in_pieces_of_any_size() {
         let bytes = b"a\xff\xffb\xff\xf1c\r\0d\r\ne\xff\xfa\x18\xff\xff\xff\xf0f\r\xff\xff";
         for size in 1..bytes.len() {
-            let mut session = Session::new(Wishes::default());
+            let mut session = Session::new(TelnetOptions::default());
             let pieces: Vec<_> = bytes.chunks(size).map(|piece| hear(&mut session, piece)).collect();
             let data: Vec<u8> = pieces.iter().flat_map(|(data, _)| data.clone()).collect();
             assert_eq!(data, b"a\xffbc\rd\r\nef\r\xff", "{size}");
@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(hear(&mut session, &ask(99)).1, b"");
         let size = b"\xff\xfa\x1f\0\xff\xff\xff\xff\xff\xff\xff\xf0";
         assert_eq!(hear(&mut session, &[IAC, DO, NAWS]).1, size, "IAC doubled");
-        let mut foreign = Wishes::default();
+        let mut foreign = TelnetOptions::default();
         for wish in [&b"TTYPE=a\xff\xf0"[..], b"XDISPLOC=\xff\xf0", b"NEW_ENV=A,\xff\xf0"] {
             foreign.add(wish).unwrap();
         }
@@ -457,7 +457,7 @@ mod tests {
 
     #[test]
     fn wishes_as_text() {
-        let add = |wish: &str| Wishes::default().add(wish.as_bytes());
+        let add = |wish: &str| TelnetOptions::default().add(wish.as_bytes());
         for good in
             ["TTYPE=", "xdisploc=x", "New_Env=a", "WS=1x2", "WS=80x24 or so", "BINARY=", "BINARY=7", "é=é"]
         {
@@ -470,7 +470,7 @@ mod tests {
             assert_eq!(add(wrong), Err(BadWish::Syntax), "{wrong}");
         }
         assert!(!wishes(&["BINARY=0", "BINARY=1"]).binary && wishes(&["BINARY=1"]).binary);
-        let mut with_user = Wishes::default();
+        let mut with_user = TelnetOptions::default();
         with_user.user(b"me");
         assert_eq!(with_user.variables, [b"USER,me"]);
     }

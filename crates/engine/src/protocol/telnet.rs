@@ -11,7 +11,7 @@ use net::Whole;
 use net::exchange::BodyStep;
 use runtime::Sleep;
 use tables::{Code, EasyOption as O};
-use wire::telnet::{self, BadWish, Fault, Session, Wishes};
+use wire::telnet::{self, BadWish, Fault, Session, TelnetOptions};
 
 use crate::callbacks::{DebugKind, ReadAnswer};
 use crate::easy::EasyState;
@@ -56,8 +56,8 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
 }
 
 /// Reads CURLOPT_TELNETOPTIONS(3), and the user as a variable.
-fn wishes(user: &[u8], options: &[Text]) -> Result<Wishes> {
-    let mut wishes = Wishes::default();
+fn wishes(user: &[u8], options: &[Text]) -> Result<TelnetOptions> {
+    let mut wishes = TelnetOptions::default();
     if !user.is_ascii() {
         return Err(Error::new(Code::BadFunctionArgument, "a TELNET user's name is ASCII"));
     }
