@@ -130,7 +130,7 @@ pub fn escape(data: &[u8], out: &mut Vec<u8>) {
 
 /// Why a conversation can't go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum TelnetError {
     /// A subnegotiation with a command in it.
     Subnegotiation,
     /// The server requests what was not offered.
@@ -190,7 +190,7 @@ impl Session {
 
     /// Removes the commands from received bytes, and returns how many bytes of data are at the front. Replies
     /// to commands are in [`Session::answers`].
-    pub fn receive(&mut self, bytes: &mut [u8]) -> Result<usize, Fault> {
+    pub fn receive(&mut self, bytes: &mut [u8]) -> Result<usize, TelnetError> {
         let mut data = 0;
         for at in 0..bytes.len() {
             if let Some(byte) = self.step(bytes[at])? {
@@ -210,7 +210,7 @@ impl Session {
         &mut self.answers
     }
 
-    fn step(&mut self, byte: u8) -> Result<Option<u8>, Fault> {
+    fn step(&mut self, byte: u8) -> Result<Option<u8>, TelnetError> {
         let (next, data) = match (self.at, byte) {
             (At::Data | At::AfterCr, IAC) => (At::Command, None),
             (At::AfterCr, 0) => (At::Data, None),
@@ -239,7 +239,7 @@ impl Session {
                 self.subnegotiation()?;
                 (At::Data, None)
             }
-            (At::SubCommand, _) => return Err(Fault::Subnegotiation),
+            (At::SubCommand, _) => return Err(TelnetError::Subnegotiation),
         };
         self.at = next;
         Ok(data)
@@ -315,7 +315,7 @@ impl Session {
         self.answers.extend_from_slice(&[IAC, SE]);
     }
 
-    fn subnegotiation(&mut self) -> Result<(), Fault> {
+    fn subnegotiation(&mut self) -> Result<(), TelnetError> {
         let [Some(option), Some(SEND)] = self.sub else { return Ok(()) };
         let value = match option {
             TERMINAL_TYPE => name(self.wishes.terminal.as_deref())?.to_vec(),
@@ -348,9 +348,9 @@ impl Session {
     }
 }
 
-fn name(wish: Option<&[u8]>) -> Result<&[u8], Fault> {
-    let name = wish.ok_or(Fault::NotOffered)?;
-    if name.len() > NAME_LIMIT { Err(Fault::TooLong) } else { Ok(name) }
+fn name(wish: Option<&[u8]>) -> Result<&[u8], TelnetError> {
+    let name = wish.ok_or(TelnetError::NotOffered)?;
+    if name.len() > NAME_LIMIT { Err(TelnetError::TooLong) } else { Ok(name) }
 }
 
 #[cfg(test)]
@@ -443,13 +443,13 @@ mod tests {
         let mut foreign = Session::new(foreign);
         hear(&mut foreign, &[IAC, WONT, ECHO]);
         assert_eq!(hear(&mut foreign, &ask(39)).1, b"\xff\xfa\x27\0\0USER\x01a\xff\xff\xf0\x02\x01b\xff\xf0");
-        assert_eq!(foreign.receive(&mut ask(24)), Err(Fault::NotOffered));
-        assert_eq!(foreign.receive(&mut ask(35)), Err(Fault::NotOffered));
+        assert_eq!(foreign.receive(&mut ask(24)), Err(TelnetError::NotOffered));
+        assert_eq!(foreign.receive(&mut ask(35)), Err(TelnetError::NotOffered));
         let long = format!("TTYPE={}", "x".repeat(1001));
         let receive = |wishes: &[&str], bytes: &[u8]| opened(wishes).receive(&mut bytes.to_vec());
-        assert_eq!(receive(&[&long], &ask(24)), Err(Fault::TooLong));
-        assert_eq!(receive(&[], &ask(24)), Err(Fault::NotOffered));
-        assert_eq!(receive(&[], &[IAC, SB, 24, IAC, WILL]), Err(Fault::Subnegotiation));
+        assert_eq!(receive(&[&long], &ask(24)), Err(TelnetError::TooLong));
+        assert_eq!(receive(&[], &ask(24)), Err(TelnetError::NotOffered));
+        assert_eq!(receive(&[], &[IAC, SB, 24, IAC, WILL]), Err(TelnetError::Subnegotiation));
         let many: Vec<String> = (0..100).map(|n| format!("NEW_ENV=V{n},{}", "x".repeat(100))).collect();
         let many: Vec<&str> = many.iter().map(|wish| &wish[..]).collect();
         assert!(hear(&mut opened(&many), &ask(39)).1.len() < 2060);

@@ -11,7 +11,7 @@ use net::Whole;
 use net::exchange::BodyStep;
 use runtime::Sleep;
 use tables::{Code, EasyOption as O};
-use wire::telnet::{self, BadWish, Fault, Session, TelnetOptions};
+use wire::telnet::{self, BadWish, Session, TelnetError, TelnetOptions};
 
 use crate::callbacks::{DebugKind, ReadAnswer};
 use crate::easy::EasyState;
@@ -198,13 +198,13 @@ impl BodySource for Conversation {
     }
 }
 
-fn fault(fault: Fault) -> Error {
+fn fault(fault: TelnetError) -> Error {
     match fault {
-        Fault::Subnegotiation => Error::new(Code::RecvError, "telnet: suboption error"),
-        Fault::NotOffered => {
+        TelnetError::Subnegotiation => Error::new(Code::RecvError, "telnet: suboption error"),
+        TelnetError::NotOffered => {
             Error::new(Code::BadFunctionArgument, "the server asks for what was not offered")
         }
-        Fault::TooLong => Error::new(Code::SendError, "a telnet option that long"),
+        TelnetError::TooLong => Error::new(Code::SendError, "a telnet option that long"),
     }
 }
 
@@ -231,9 +231,9 @@ mod tests {
     #[test]
     fn faults_have_codes_of_their_own() {
         let rows = [
-            ("RFC 855: a subnegotiation that breaks off", Fault::Subnegotiation, Code::RecvError),
-            ("RFC 855: an option that was not offered", Fault::NotOffered, Code::BadFunctionArgument),
-            ("RFC 855: an option that does not fit", Fault::TooLong, Code::SendError),
+            ("RFC 855: a subnegotiation that breaks off", TelnetError::Subnegotiation, Code::RecvError),
+            ("RFC 855: an option that was not offered", TelnetError::NotOffered, Code::BadFunctionArgument),
+            ("RFC 855: an option that does not fit", TelnetError::TooLong, Code::SendError),
         ];
         for (name, found, wanted) in rows {
             assert_eq!(fault(found).code(), wanted, "{name}");
