@@ -84,7 +84,7 @@ pub fn outcome(input: &[u8]) -> (usize, Vec<String>) {
     (received, faults)
 }
 
-/// What the client has received.
+/// The data that the client has received.
 #[derive(Default)]
 struct Client {
     ended: usize,

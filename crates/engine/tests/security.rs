@@ -134,7 +134,7 @@ fn what_names_the_first_server_is_for_it_alone() {
     }
 }
 
-/// The same, if the application says that every host may have them.
+/// With CURLOPT_UNRESTRICTED_AUTH every host gets the credentials.
 #[test]
 fn unless_the_application_says_so() {
     let b = HttpServer::plain();

@@ -1,4 +1,5 @@
-//! What a process has once, made when first needed: resolver threads and the process-wide connection pool.
+//! Objects that a process has once, created at first use: resolver threads and the process-wide connection
+//! pool.
 //!
 //! After a fork the child finds a fresh one: threads did not survive, and the parent's connections are not
 //! its own. The parent's stays in memory untouched, so no destructor writes to a connection that the parent
@@ -12,27 +13,27 @@ use crate::resolver::{Resolver, Silence};
 use crate::session::SharedPool;
 use crate::sync::{Arc, LockFreeOnce, fork_generation};
 
-/// Connections the process pool keeps, and for how long: as long as curl would in a handle.
+/// Number of connections that the process pool keeps, and for how long: as long as curl does in a handle.
 const POOL_KEPT: usize = 256;
 const POOL_IDLE_AGE: Duration = Duration::from_secs(118);
 
-/// The process's own things.
+/// The process's objects.
 pub struct Process {
     pub resolver: Arc<Resolver>,
     pub pool: Arc<SharedPool>,
-    /// Of the system's name servers, when they are asked for HTTPS records.
+    /// Whether the system's name servers answer queries for HTTPS records.
     pub silence: Arc<Silence>,
     generation: u64,
-    /// What the child of a fork made for itself.
+    /// The objects of a forked child.
     child: LockFreeOnce<Process>,
 }
 
-/// Those of the present process.
+/// Returns the objects of the current process.
 pub fn process() -> &'static Process {
     static FIRST: LockFreeOnce<Process> = LockFreeOnce::new();
     let generation = fork_generation();
     let mut process = FIRST.get(|| Process::new(generation));
-    // Each process that has asked holds the one of the child of a later fork.
+    // The objects of an earlier process contain those of its child after a fork.
     while process.generation != generation {
         process = process.child.get(|| Process::new(generation));
     }

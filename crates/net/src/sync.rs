@@ -1,4 +1,4 @@
-//! What threads share is made of this, and how they tell the time and a fork: std's and the runtime's. Tests
+//! Primitives for data shared by threads, the clock and fork detection: std's and the runtime's. Tests
 //! that decide the order of threads' steps (tests/*_interleavings.rs) compile the files that use it once
 //! more, with others in their place.
 

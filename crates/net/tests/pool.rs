@@ -381,7 +381,7 @@ fn taking_and_giving_back_cost_the_same_with_ten_thousand() {
     assert_eq!(looks_of_taking(10), looks_of_taking(10_000));
 }
 
-/// The same if one must be closed for each new one: for the total, and for its host.
+/// Checks the limits if one must be closed for each new one: for the total, and for its host.
 #[test]
 fn making_room_costs_the_same_with_ten_thousand() {
     let looks = |idle: usize, limits: Limits| {

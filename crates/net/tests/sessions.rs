@@ -72,7 +72,7 @@ impl Drop for Place {
     }
 }
 
-/// What a session leaves on its connection.
+/// The state of a session on its connection.
 struct Parked {
     pings: usize,
 }

@@ -84,7 +84,7 @@ struct Hearing {
     over: Arc<AtomicBool>,
 }
 
-/// What follows a request.
+/// The step after a request.
 enum After {
     GoOn,
     Go,
