@@ -310,10 +310,10 @@ unsafe extern "C" fn log_key(connection: *const c_void, line: *const c_char) {
 /// A session that may be resumed: it is written down.
 unsafe extern "C" fn keep_session(connection: Handle, session: Handle) -> c_int {
     let Ok(f) = functions() else { return 0 };
-    // SAFETY: the connection's data is null or its `Given`, which lives as long; the session is alive during
+    // SAFETY: the connection's data is null or its `NewSessions`, which lives as long; the session is alive during
     // this call, and 0 means that it is not kept.
     unsafe {
-        let given = (f.data_of)(connection, f.connection_data).cast::<Given>();
+        let given = (f.data_of)(connection, f.connection_data).cast::<NewSessions>();
         if let Some(given) = given.as_ref() {
             let session = Session {
                 der: encoded(|place| (f.session_to_der)(session, place)),
@@ -329,7 +329,7 @@ unsafe extern "C" fn keep_session(connection: Handle, session: Handle) -> c_int 
 
 /// Sessions that a connection received and that were not taken yet.
 #[derive(Default)]
-struct Given(Mutex<Vec<Session>>);
+struct NewSessions(Mutex<Vec<Session>>);
 
 /// SSL_CTX: how connections are made. One is made for each connection, as programs that change it expect.
 pub struct Context {
@@ -664,7 +664,7 @@ impl Context {
     pub fn connect(self, name: Option<&str>, status: bool) -> Result<Connection, Failure> {
         let f = self.f;
         f.forget_errors();
-        let given = Box::<Given>::default();
+        let given = Box::<NewSessions>::default();
         // SAFETY: both BIOs go to the connection; it frees them. Its data stays where it is until it is freed (`drop`).
         let connection = unsafe {
             let ssl = (f.new_ssl)(self.context);
