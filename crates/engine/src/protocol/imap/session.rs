@@ -25,7 +25,7 @@ pub struct Session {
     /// Its lines.
     pub dialogue: Dialogue,
     /// The connection's memory.
-    pub memory: Box<Kept>,
+    pub memory: Box<KeptSession>,
     /// The tag of the command whose reply is read.
     tag: Vec<u8>,
     /// When that is late.
@@ -38,7 +38,7 @@ pub struct Session {
 
 /// The state of a kept connection.
 #[derive(Default)]
-pub struct Kept {
+pub struct KeptSession {
     /// Number of commands sent; the tags contain it, in an octet as in curl.
     pub commands: u8,
     /// The mailbox that is selected.
@@ -49,7 +49,7 @@ pub struct Kept {
     pub literals: Literals,
 }
 
-impl net::Memory for Kept {}
+impl net::Memory for KeptSession {}
 
 /// One line of a reply.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Session {
         let link = t.connect(fresh).await?;
         let plan = link.plan.clone();
         let mut whole = link.into_whole()?;
-        let known = whole.connection().state.take().and_then(|state| state.take::<Kept>());
+        let known = whole.connection().state.take().and_then(|state| state.take::<KeptSession>());
         let dialogue = Dialogue::new(whole, "imap");
         let deadline = dialogue.deadline(t);
         let log_in = known.is_none();
@@ -108,7 +108,7 @@ impl Session {
 
     /// Whether this mailbox is selected, with that UIDVALIDITY as far as both are known.
     pub fn has_selected(&self, mailbox: &[u8], uid_validity: Option<u32>) -> bool {
-        let Kept { mailbox: selected, uid_validity: known, .. } = &*self.memory;
+        let KeptSession { mailbox: selected, uid_validity: known, .. } = &*self.memory;
         decide::is_selected(selected.as_deref(), *known, mailbox, uid_validity)
     }
 
