@@ -10,7 +10,7 @@ use crate::outcome::{Completion, Output, message};
 use crate::prepare::{Pattern, Prepared, Stop, prepare};
 use crate::queue::Item;
 use crate::raw::{Easy, EasyOption as O, Info, Limits, Multi, Origin, Share};
-use crate::report::{self, Reports, Summary, Told};
+use crate::report::{self, Reports, Summary, TransferSummary};
 use crate::request::Fail;
 use crate::retry::{Attempt, Retries, Verdict, deadline};
 use crate::sink::{remove, set_time};
@@ -333,7 +333,7 @@ impl Run {
         let ended = Completion { transfer, easy, code };
         let number = |info: Info| ended.number(info).unwrap_or(0);
         let moved = || number(Info::SizeDownloadT).max(number(Info::SizeUploadT));
-        summary.borrow_mut().ended(Told {
+        summary.borrow_mut().ended(TransferSummary {
             url: shown(&without_login(&transfer.url)),
             code,
             status: number(Info::ResponseCode),

@@ -10,7 +10,7 @@ mod units;
 
 pub use exchanges::{Exchange, Exchanges};
 pub use har::har;
-pub use summary::{Summary, Told};
+pub use summary::{Summary, TransferSummary};
 pub use timeline::timeline;
 
 use crate::message::shown;

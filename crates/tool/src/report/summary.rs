@@ -13,7 +13,7 @@ const SLOWEST: usize = 5;
 
 /// A transfer that has ended, after all its attempts.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct TransferSummary {
     pub url: String,
     /// CURLE number.
     pub code: i32,
@@ -43,7 +43,7 @@ pub struct Summary {
     download: i64,
     upload: i64,
     /// The slowest first.
-    slowest: Vec<Told>,
+    slowest: Vec<TransferSummary>,
     statuses: BTreeMap<i64, u64>,
     errors: BTreeMap<i32, Errors>,
 }
@@ -78,7 +78,7 @@ impl Summary {
         self.skipped += 1;
     }
 
-    pub fn ended(&mut self, told: Told) {
+    pub fn ended(&mut self, told: TransferSummary) {
         self.transfers += 1;
         self.retries += told.retries;
         if told.status > 0 {
@@ -168,7 +168,7 @@ fn row(name: &str, text: &str) -> String {
     format!("{name:<12} {text}\n")
 }
 
-fn slow_json(json: &mut Writer, slow: &Told) {
+fn slow_json(json: &mut Writer, slow: &TransferSummary) {
     json.object(|json| {
         json.key("url").text(&slow.url);
         json.key("seconds").number(format_args!("{:.6}", slow.time.as_secs_f64()));
@@ -191,9 +191,9 @@ fn errors_json(json: &mut Writer, code: i32, errors: &Errors) {
 mod tests {
     use super::*;
 
-    fn told(number: u64, code: i32, status: i64) -> Told {
+    fn told(number: u64, code: i32, status: i64) -> TransferSummary {
         let time = Duration::from_millis(number);
-        Told { url: format!("http://h/\"{number}"), code, status, time, bytes: 10, retries: 1 }
+        TransferSummary { url: format!("http://h/\"{number}"), code, status, time, bytes: 10, retries: 1 }
     }
 
     fn summary() -> Summary {
