@@ -19,7 +19,7 @@ pub struct Memory {
     /// A server or the way of authentication demanded HTTP/1.
     pub no_http2: bool,
     /// Authentication rounds.
-    pub auth: Asked,
+    pub auth: AuthState,
     /// The connection of an unfinished NTLM or Negotiate login, which the next request continues.
     pub kept: Option<Box<Link>>,
     /// The Referer that a redirect made (CURLOPT_AUTOREFERER).
@@ -48,7 +48,7 @@ pub struct KeptReplies {
 
 /// The state of authentication of one transfer.
 #[derive(Default)]
-pub struct Asked {
+pub struct AuthState {
     /// The login for the URL of the current request, once it was looked for.
     pub login: Option<Option<Secret<Login>>>,
     /// Whether the last request had a login for the server.
@@ -63,7 +63,7 @@ pub struct Asked {
     pub steps: Option<Box<ConnectionSteps>>,
 }
 
-impl Asked {
+impl AuthState {
     /// Returns whether a proxy that received the last request may receive credentials.
     pub fn asks_proxy(&self) -> bool {
         matches!(self.proxy.as_deref(), Some((_, Some(_))))
