@@ -12,7 +12,7 @@ use net::tls::binding;
 use runtime::{Boxed, boxed};
 use tables::EasyOption as O;
 
-use super::decide::authentication::{self as decide, Asked};
+use super::decide::authentication::{self as decide, ChallengedReply};
 use super::proof::{Target, field, write_target};
 use super::response::Response;
 use super::talk::Talk;
@@ -291,7 +291,7 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
 fn another_round(t: &mut Transfer, status: u16, heard: ChallengeResult) -> bool {
     let state = &mut t.http.auth;
     let mut memory = t.connector.auth.borrow_mut();
-    let asked = Asked {
+    let asked = ChallengedReply {
         status,
         withheld: state.withholds_body,
         server: state.asks_server,

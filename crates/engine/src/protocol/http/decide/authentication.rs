@@ -29,7 +29,7 @@ pub fn withholds_body(asks: bool, method: Method) -> bool {
 
 /// A reply, seen by a client that has something to prove.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct ChallengedReply {
     /// Status of the reply.
     pub status: u16,
     /// Whether the request omitted its body.
@@ -51,7 +51,7 @@ pub struct Choices {
     pub proxy: Option<u64>,
 }
 
-impl Asked {
+impl ChallengedReply {
     /// Returns whether the server has accepted a request without a body before it wanted to know who is asking.
     fn is_unasked(&self) -> bool {
         self.withheld && self.status < 300
@@ -59,7 +59,7 @@ impl Asked {
 }
 
 /// Decides which sides choose a scheme for another request.
-pub fn choices(f: &Asked) -> Choices {
+pub fn choices(f: &ChallengedReply) -> Choices {
     let choice = |own: u16, has_login: bool| {
         let challenged = f.status == own;
         (has_login && (challenged || f.is_unasked())).then_some(if challenged { f.usable } else { 0 })
@@ -69,7 +69,7 @@ pub fn choices(f: &Asked) -> Choices {
 
 /// Returns whether the request is sent again, after the sides have chosen. `found` says for each side with a
 /// choice whether it has found a scheme; `through`, whether the server's side was already done.
-pub fn is_repeated(f: &Asked, found: [Option<bool>; 2], through: bool) -> bool {
+pub fn is_repeated(f: &ChallengedReply, found: [Option<bool>; 2], through: bool) -> bool {
     found.contains(&Some(true)) || f.is_unasked() && f.server && !through
 }
 
@@ -116,53 +116,57 @@ mod tests {
 
     const BITS: u64 = 0b10;
     /// A request with credentials for the server, challenged.
-    const CHALLENGED: Asked =
-        Asked { status: 401, withheld: false, server: true, proxy: false, usable: BITS };
+    const CHALLENGED: ChallengedReply =
+        ChallengedReply { status: 401, withheld: false, server: true, proxy: false, usable: BITS };
 
     #[test]
     fn who_chooses() {
         let [server, proxy] = [(Some(BITS), None), (None, Some(BITS))];
         let both_of_none = (Some(0), Some(0));
         let nobody = (None, None);
-        let withheld = Asked { withheld: true, status: 200, ..CHALLENGED };
+        let withheld = ChallengedReply { withheld: true, status: 200, ..CHALLENGED };
         let rows = [
             ("RFC 9110 §11.3: the server's challenge", CHALLENGED, server),
             (
                 "RFC 9110 §11.3: without credentials there is no choice",
-                Asked { server: false, ..CHALLENGED },
+                ChallengedReply { server: false, ..CHALLENGED },
                 nobody,
             ),
             (
                 "RFC 9110 §11.7.1: the proxy's challenge",
-                Asked { status: 407, proxy: true, ..CHALLENGED },
+                ChallengedReply { status: 407, proxy: true, ..CHALLENGED },
                 proxy,
             ),
             (
                 "RFC 9110 §11.7.1: 407 without a login for the proxy",
-                Asked { status: 407, ..CHALLENGED },
+                ChallengedReply { status: 407, ..CHALLENGED },
                 nobody,
             ),
             (
                 "RFC 9110 §11.6.1: the server's challenge is nothing to the proxy",
-                Asked { proxy: true, ..CHALLENGED },
+                ChallengedReply { proxy: true, ..CHALLENGED },
                 server,
             ),
-            ("RFC 9110 §11.4: a success ends it", Asked { status: 200, ..CHALLENGED }, nobody),
+            ("RFC 9110 §11.4: a success ends it", ChallengedReply { status: 200, ..CHALLENGED }, nobody),
             (
                 "CURLOPT_HTTPAUTH(3): a success without the body settles on no scheme",
                 withheld,
                 (Some(0), None),
             ),
-            ("CURLOPT_PROXYAUTH(3): for both sides", Asked { proxy: true, ..withheld }, both_of_none),
+            (
+                "CURLOPT_PROXYAUTH(3): for both sides",
+                ChallengedReply { proxy: true, ..withheld },
+                both_of_none,
+            ),
             (
                 "RFC 9110 §15.4: a redirect of such a request is followed",
-                Asked { status: 302, ..withheld },
+                ChallengedReply { status: 302, ..withheld },
                 nobody,
             ),
-            ("RFC 9110 §15.5: so is an error final", Asked { status: 404, ..withheld }, nobody),
+            ("RFC 9110 §15.5: so is an error final", ChallengedReply { status: 404, ..withheld }, nobody),
             (
                 "RFC 9110 §11.3: a challenge to a request without its body",
-                Asked { withheld: true, ..CHALLENGED },
+                ChallengedReply { withheld: true, ..CHALLENGED },
                 server,
             ),
         ];
@@ -174,7 +178,7 @@ mod tests {
 
     #[test]
     fn repeats() {
-        let withheld = Asked { withheld: true, status: 200, ..CHALLENGED };
+        let withheld = ChallengedReply { withheld: true, status: 200, ..CHALLENGED };
         let rows = [
             ("RFC 9110 §11.4: the server's side has a scheme", CHALLENGED, [Some(true), None], false, true),
             ("RFC 9110 §11.4: it has none left", CHALLENGED, [Some(false), None], false, false),
@@ -191,14 +195,14 @@ mod tests {
             ("CURLOPT_HTTPAUTH(3): all was said before", withheld, [Some(false), None], true, false),
             (
                 "CURLOPT_HTTPAUTH(3): there was nothing to say to the server",
-                Asked { server: false, ..withheld },
+                ChallengedReply { server: false, ..withheld },
                 [None, Some(false)],
                 false,
                 false,
             ),
             (
                 "RFC 9110 §15.5: an error is final",
-                Asked { status: 500, ..withheld },
+                ChallengedReply { status: 500, ..withheld },
                 [None, None],
                 false,
                 false,
