@@ -66,7 +66,7 @@ struct Server {
     listener: TcpListener,
     tls: Option<Arc<ServerConfig>>,
     epoll: OwnedFd,
-    talks: HashMap<u64, Talk>,
+    talks: HashMap<u64, HeldConnection>,
     /// By when the next byte of it is due.
     drips: BTreeMap<(Instant, u64), Drip>,
     next: u64,
@@ -78,7 +78,7 @@ struct Drip {
     pause: Duration,
 }
 
-struct Talk {
+struct HeldConnection {
     stream: TcpStream,
     tls: Option<Box<ServerConnection>>,
     request: Vec<u8>,
@@ -117,7 +117,8 @@ impl Server {
             let data = epoll::EventData::new_u64(self.next);
             let ready = stream.set_nonblocking(true).is_ok() && stream.set_nodelay(true).is_ok();
             if ready && epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN).is_ok() {
-                self.talks.insert(self.next, Talk { stream, tls, request: Vec::new(), held: false });
+                self.talks
+                    .insert(self.next, HeldConnection { stream, tls, request: Vec::new(), held: false });
                 self.next += 1;
             }
         }
@@ -129,7 +130,7 @@ impl Server {
             self.talks.remove(&key);
             return;
         }
-        while let Some(path) = self.talks.get_mut(&key).and_then(Talk::next_request) {
+        while let Some(path) = self.talks.get_mut(&key).and_then(HeldConnection::next_request) {
             self.answer(key, &path);
         }
     }
@@ -177,7 +178,7 @@ fn head(length: usize) -> String {
     )
 }
 
-impl Talk {
+impl HeldConnection {
     /// Receives; an error if the client has left.
     fn receive(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
