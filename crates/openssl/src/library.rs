@@ -61,7 +61,7 @@ macro_rules! functions {
                 Ok($name { $($($field,)*)* $($own: 0,)* })
             }
 
-            /// On Windows programs have an OpenSSL of their own, each at another place: none is looked for.
+            /// On Windows each program brings its own OpenSSL, in different places: none is searched for.
             #[cfg(windows)]
             fn load() -> Result<$name, String> {
                 $(let _ = $library;)*
@@ -84,7 +84,7 @@ pub use connection::Connection;
 pub use modules::{Module, engines};
 
 functions! {
-    /// The functions of both libraries, and the places of a connection's and a context's own data.
+    /// The functions of both libraries, and the indexes of a connection's and a context's application data.
     Functions { connection_data, context_data }
     CRYPTO {
         version_text: c"OpenSSL_version" = fn(c_int) -> *const c_char;
@@ -184,7 +184,7 @@ functions! {
 
 /// Returns the library's functions; the first call loads it.
 fn functions() -> Result<&'static Functions, &'static str> {
-    // Without a lock, which a child forked meanwhile would find taken.
+    // Without a lock, which a child forked in the meantime would find locked.
     static LIBRARY: OnceBox<Result<Functions, String>> = OnceBox::new();
     let load = || {
         let mut functions = Functions::load()?;
@@ -201,12 +201,12 @@ fn functions() -> Result<&'static Functions, &'static str> {
     LIBRARY.get_or_init(|| Box::new(load())).as_ref().map_err(String::as_str)
 }
 
-/// Whether the system has the library; it is loaded to find out.
+/// Returns whether the system has the library; loads it to find out.
 pub fn is_there() -> bool {
     functions().is_ok()
 }
 
-/// "OpenSSL 3.0.19 27 Jan 2026", where it can be loaded.
+/// Returns for example "OpenSSL 3.0.19 27 Jan 2026", if the library can be loaded.
 pub fn version() -> Option<&'static str> {
     let f = functions().ok()?;
     // SAFETY: OpenSSL_version(0) is a constant text.
@@ -231,7 +231,7 @@ impl Functions {
         unsafe { (self.clear_errors)() }
     }
 
-    /// The oldest error of this thread; the others are forgotten.
+    /// Returns the oldest error of this thread; drops the others.
     fn failure(&self) -> Failure {
         // SAFETY: as above.
         let code = unsafe { (self.error)() };
@@ -262,10 +262,7 @@ impl Functions {
         }
     }
 
-    /// A certificate in DER.
-    ///
-    /// # Safety
-    /// `cert` is a certificate.
+    /// Returns a certificate in DER.
     unsafe fn der(&self, cert: Handle) -> Vec<u8> {
         // SAFETY: a certificate by the caller's promise.
         unsafe { encoded(|place| (self.cert_to_der)(cert, place)) }
@@ -284,7 +281,7 @@ fn encoded(mut write: impl FnMut(*mut *mut c_uchar) -> c_int) -> Vec<u8> {
 
 /// Passes a password to OpenSSL, truncated to the size of the buffer.
 unsafe extern "C" fn password(buffer: *mut c_char, size: c_int, _writing: c_int, user: *mut c_void) -> c_int {
-    // SAFETY: `user` is the `&[u8]` that `with_password` put there, and lives until the call that asks returns.
+    // SAFETY: `user` is the `&[u8]` that `with_password` put there, and lives until its call returns.
     let text = unsafe { *user.cast::<&[u8]>() };
     let n = text.len().min(usize::try_from(size).unwrap_or(0));
     // SAFETY: the buffer has `size` bytes.
@@ -292,11 +289,11 @@ unsafe extern "C" fn password(buffer: *mut c_char, size: c_int, _writing: c_int,
     n as c_int
 }
 
-/// A line of a key log.
+/// Appends a line to the key log.
 unsafe extern "C" fn log_key(connection: *const c_void, line: *const c_char) {
     let Ok(f) = functions() else { return };
-    // SAFETY: the connection's context has a file behind its data as long as it lives (`Context::log_keys`), and the line ends
-    // with a nul.
+    // SAFETY: the context's data is a file while the context lives (`Context::log_keys`); the line ends with
+    // NUL.
     unsafe {
         let context = (f.context_of)(connection.cast_mut());
         let file = (f.context_data_of)(context, f.context_data).cast::<File>();
@@ -307,11 +304,11 @@ unsafe extern "C" fn log_key(connection: *const c_void, line: *const c_char) {
     }
 }
 
-/// A session that may be resumed: it is written down.
+/// Stores a new session.
 unsafe extern "C" fn keep_session(connection: Handle, session: Handle) -> c_int {
     let Ok(f) = functions() else { return 0 };
-    // SAFETY: the connection's data is null or its `NewSessions`, which lives as long; the session is alive during
-    // this call, and 0 means that it is not kept.
+    // SAFETY: the connection's data is null or its `NewSessions`, which lives as long; the session is alive
+    // during this call, and 0 means that it is not kept.
     unsafe {
         let given = (f.data_of)(connection, f.connection_data).cast::<NewSessions>();
         if let Some(given) = given.as_ref() {
@@ -331,11 +328,11 @@ unsafe extern "C" fn keep_session(connection: Handle, session: Handle) -> c_int 
 #[derive(Default)]
 struct NewSessions(Mutex<Vec<Session>>);
 
-/// SSL_CTX: how connections are made. One is made for each connection, as programs that change it expect.
+/// SSL_CTX: the settings of connections. Each connection gets a new one, as programs that change it expect.
 pub struct Context {
     f: &'static Functions,
     context: Handle,
-    /// Where [`log_key`] finds it; behind an `Arc`, so that it stays where it is.
+    /// Read by [`log_key`]; behind an `Arc`, so that its address is stable.
     log: Option<Arc<File>>,
     /// The module whose library context or key it uses; dropped after the context.
     _module: Option<Arc<Module>>,
@@ -366,7 +363,7 @@ impl Context {
         Ok(Context { f, context, log: None, _module: module })
     }
 
-    /// The address of the SSL_CTX, for the program's own function: it is the library's that the program has loaded, too.
+    /// The address of the SSL_CTX, for the program's own function: the program has loaded the same library.
     pub fn address(&self) -> usize {
         self.context as usize
     }
@@ -379,18 +376,18 @@ impl Context {
         })
     }
 
-    /// The least and the newest protocol that is spoken.
+    /// Sets the lowest and the highest protocol version.
     pub fn set_versions(&mut self, least: Protocol, newest: Protocol) -> Result<(), Failure> {
         self.control(SSL_CTRL_SET_MIN_PROTO_VERSION, least as c_long, null())?;
         self.control(SSL_CTRL_SET_MAX_PROTO_VERSION, newest as c_long, null())
     }
 
-    /// Ciphers up to TLS 1.2, in OpenSSL's language.
+    /// Sets the ciphers up to TLS 1.2, in OpenSSL's syntax.
     pub fn set_cipher_list(&mut self, list: &str) -> Result<(), Failure> {
         self.listed(self.f.set_cipher_list, list)
     }
 
-    /// Ciphers of TLS 1.3.
+    /// Sets the ciphers of TLS 1.3.
     pub fn set_suites(&mut self, list: &str) -> Result<(), Failure> {
         self.listed(self.f.set_suites, list)
     }
@@ -406,17 +403,17 @@ impl Context {
         self.f.checked(unsafe { set(self.context, list.as_ptr()) }.into())
     }
 
-    /// Groups of the key exchange.
+    /// Sets the groups of the key exchange.
     pub fn set_groups(&mut self, list: &str) -> Result<(), Failure> {
         self.control(SSL_CTRL_SET_GROUPS_LIST, 0, c_text(list.as_bytes()).as_ptr())
     }
 
-    /// Signature algorithms.
+    /// Sets the signature algorithms.
     pub fn set_signature_algorithms(&mut self, list: &str) -> Result<(), Failure> {
         self.control(SSL_CTRL_SET_SIGALGS_LIST, 0, c_text(list.as_bytes()).as_ptr())
     }
 
-    /// Protocols that are offered, each with its length before it (RFC 7301, section 3.1).
+    /// Sets the offered protocols, each with its length before it (RFC 7301, section 3.1).
     pub fn set_alpn(&mut self, list: &[u8]) {
         // SAFETY: the list lives until the call returns; the library copies it.
         unsafe { (self.f.set_alpn)(self.context, list.as_ptr(), list.len() as c_uint) };
@@ -424,7 +421,7 @@ impl Context {
 
     /// Refuses a server whose chain is invalid.
     pub fn verify(&mut self) {
-        // SAFETY: no function of ours decides anything.
+        // SAFETY: no callback is set.
         unsafe { (self.f.set_verify)(self.context, SSL_VERIFY_PEER, null_mut()) };
     }
 
@@ -449,14 +446,14 @@ impl Context {
         self.f.checked(unsafe { load(self.context, from.as_ptr()) }.into())
     }
 
-    /// Adds the trust anchors of these PEM certificates; says how many there were.
+    /// Adds the trust anchors of these PEM certificates; returns their number.
     pub fn trust_pem(&mut self, bytes: &[u8]) -> usize {
         self.fill_store(bytes, self.f.pem_trusted_cert, self.f.add_cert, self.f.free_cert)
     }
 
     /// Returns the trust store of this context.
     pub fn store(&self) -> Store {
-        // SAFETY: the store gets an owner more, who frees it.
+        // SAFETY: the store gets one more owner, which frees it.
         unsafe {
             let store = (self.f.store)(self.context);
             (self.f.keep_store)(store);
@@ -464,19 +461,19 @@ impl Context {
         }
     }
 
-    /// Trusts what another context does, and nothing else.
+    /// Trusts exactly what another context trusts.
     pub fn set_store(&mut self, store: &Store) {
         // SAFETY: the context takes its own reference.
         unsafe { (self.f.share_store)(self.context, store.store) };
     }
 
-    /// Adds lists of revoked certificates, and has every chain checked against them; says how many there were.
+    /// Adds revocation lists, and checks every chain against them; returns their number.
     pub fn revoke_pem(&mut self, bytes: &[u8]) -> usize {
         self.set_flags(X509_V_FLAG_CRL_CHECK_ALL);
         self.fill_store(bytes, self.f.pem_crl, self.f.add_crl, self.f.free_crl)
     }
 
-    /// Any trusted certificate ends a chain, not only one that signs itself.
+    /// Lets any trusted certificate end a chain, not only a self-signed one.
     pub fn allow_partial_chain(&mut self) {
         self.set_flags(X509_V_FLAG_PARTIAL_CHAIN);
     }
@@ -512,7 +509,7 @@ impl Context {
         found
     }
 
-    /// The client's certificate, and the others of its chain behind it.
+    /// Sets the client's certificate, and the others of its chain.
     pub fn use_certificate(
         &mut self,
         bytes: &[u8],
@@ -553,7 +550,7 @@ impl Context {
         })
     }
 
-    /// Puts a certificate at the end of the client's chain, and owns it.
+    /// Appends a certificate to the client's chain, and takes ownership of it.
     fn append(&self, cert: Handle) {
         // SAFETY: a certificate that we own; on success the context takes over the reference.
         unsafe {
@@ -563,7 +560,7 @@ impl Context {
         }
     }
 
-    /// The key of the client's certificate.
+    /// Sets the key of the client's certificate.
     pub fn use_key(&mut self, bytes: &[u8], encoding: Encoding, secret: &[u8]) -> Result<(), Failure> {
         let f = self.f;
         let key = f.reading(bytes, |bio| {
@@ -593,7 +590,7 @@ impl Context {
         f.checked(used.into())
     }
 
-    /// Certificate, key and chain of a PKCS#12 file.
+    /// Sets certificate, key and chain from a PKCS#12 file.
     pub fn use_pkcs12(&mut self, bytes: &[u8], secret: &[u8]) -> Result<(), Failure> {
         let f = self.f;
         // SAFETY: the BIO is alive.
@@ -603,7 +600,7 @@ impl Context {
         }
         let secret = c_text(secret);
         let (mut key, mut cert, mut others) = (null_mut(), null_mut(), null_mut());
-        // SAFETY: three places for the results, which we own then.
+        // SAFETY: three places for the results, which we own afterwards.
         let parsed = unsafe {
             let parsed = (f.parse_pkcs12)(file, secret.as_ptr(), &mut key, &mut cert, &mut others);
             (f.free_pkcs12)(file);
@@ -632,14 +629,14 @@ impl Context {
         used.and(keyed)
     }
 
-    /// Whether the key is the certificate's.
+    /// Returns whether the key belongs to the certificate.
     pub fn check_key(&mut self) -> Result<(), Failure> {
         self.f.forget_errors();
         // SAFETY: the context is our own.
         self.f.checked(unsafe { (self.f.check_key)(self.context) }.into())
     }
 
-    /// Secrets are appended to this file, in the format of NSS.
+    /// Appends secrets to this file, in NSS's format.
     pub fn log_keys(&mut self, file: File) {
         let file = Arc::new(file);
         // SAFETY: the file's address is stable while context and connection live: both hold it.
@@ -653,19 +650,20 @@ impl Context {
 
     /// Collects new sessions for [`Connection::sessions`].
     pub fn keep_sessions(&mut self) {
-        // SAFETY: the function finds its data at the connection.
+        // SAFETY: the callback finds its data in the connection.
         unsafe {
             (self.f.ctrl_context)(self.context, SSL_CTRL_SET_SESS_CACHE_MODE, CLIENT_CACHE, null_mut());
             (self.f.set_new_session)(self.context, Some(keep_session));
         }
     }
 
-    /// A connection that has not said anything yet. `name` is shown to the server (SNI).
+    /// Creates a connection that has not sent anything. `name` is sent to the server (SNI).
     pub fn connect(self, name: Option<&str>, status: bool) -> Result<Connection, Failure> {
         let f = self.f;
         f.forget_errors();
         let given = Box::<NewSessions>::default();
-        // SAFETY: both BIOs go to the connection; it frees them. Its data stays where it is until it is freed (`drop`).
+        // SAFETY: both BIOs go to the connection, which frees them. Its data has a stable address until
+        // `drop`.
         let connection = unsafe {
             let ssl = (f.new_ssl)(self.context);
             if ssl.is_null() {
