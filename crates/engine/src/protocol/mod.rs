@@ -17,7 +17,8 @@ mod tftp;
 
 use std::hint::cold_path;
 
-use runtime::boxed;
+use net::Connection;
+use runtime::{Boxed, boxed};
 use tables::constant::CURL_NETRC_IGNORED;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
@@ -28,101 +29,191 @@ use crate::transfer::credentials::credentials;
 pub use crate::transfer::next::Next;
 use crate::transfer::next::give;
 
-/// Runs one request of the transfer's current URL.
+/// The handler of a family of schemes.
+struct Handler {
+    /// Runs one request.
+    run: Run,
+    /// Opens a new connection that is ready for its first request, and leaves it in the pool; `None` where
+    /// no connections are kept.
+    log_in: Option<Step<()>>,
+    /// Opens a connection for the application itself, logged in (CURLOPT_CONNECT_ONLY).
+    connect_only: Step<Connection>,
+    /// Whether CURLOPT_NOBODY makes the writer refuse a body.
+    refuses_body: bool,
+    /// The settings that curl reads for every scheme and the handler does not.
+    checks: Checks,
+}
+
+/// A function of a handler; its future is built in place on the heap.
+type Step<T> = for<'a> fn(&'a mut Transfer) -> Boxed<'a, Result<T>>;
+
+/// The run of a handler.
+#[derive(Clone, Copy)]
+enum Run {
+    /// A URL takes one request.
+    Once(Step<()>),
+    /// A reply may lead to another request.
+    Steps(Step<Next>),
+}
+
+/// Settings that are checked although the handler does not use them.
+#[derive(Clone, Copy)]
+struct Checks {
+    netrc: bool,
+    pins: bool,
+}
+
+/// A handler that connects and does no more; the base of the rows below.
+const PLAIN: Handler = Handler {
+    run: Run::Once(|t| boxed(|| unsupported(t))),
+    log_in: None,
+    connect_only: |t| boxed(|| connect_only(t)),
+    refuses_body: false,
+    checks: Checks { netrc: false, pins: false },
+};
+
+const HTTP: Handler = Handler {
+    run: Run::Steps(|t| boxed(|| http::run(t))),
+    log_in: Some(|t| boxed(|| http::open_ahead(t))),
+    ..PLAIN
+};
+
+const WS: Handler = Handler { log_in: None, ..HTTP };
+
+const RTSP: Handler = Handler { run: Run::Steps(|t| boxed(|| rtsp::run(t))), ..PLAIN };
+
+const FTP: Handler = Handler {
+    run: Run::Once(|t| boxed(|| ftp::run(t))),
+    log_in: Some(|t| boxed(|| ftp::log_in(t))),
+    connect_only: |t| boxed(|| ftp::connect_only(t)),
+    ..PLAIN
+};
+
+const IMAP: Handler = Handler {
+    run: Run::Once(|t| boxed(|| imap::run(t))),
+    log_in: Some(|t| boxed(|| imap::log_in(t))),
+    connect_only: |t| boxed(|| imap::connect_only(t)),
+    ..PLAIN
+};
+
+const POP3: Handler = Handler {
+    run: Run::Once(|t| boxed(|| pop3::run(t))),
+    log_in: Some(|t| boxed(|| pop3::log_in(t))),
+    connect_only: |t| boxed(|| pop3::connect_only(t)),
+    ..PLAIN
+};
+
+const SMTP: Handler = Handler {
+    run: Run::Once(|t| boxed(|| smtp::run(t))),
+    log_in: Some(|t| boxed(|| smtp::log_in(t))),
+    connect_only: |t| boxed(|| smtp::connect_only(t)),
+    ..PLAIN
+};
+
+const SSH: Handler = Handler {
+    run: Run::Once(|t| boxed(|| ssh::run(t))),
+    connect_only: |t| boxed(|| ssh::connect_only(t)),
+    ..PLAIN
+};
+
+const FILE: Handler = Handler {
+    run: Run::Once(|t| boxed(|| file::run(t))),
+    checks: Checks { netrc: true, pins: true },
+    ..PLAIN
+};
+
+const TFTP: Handler = Handler {
+    run: Run::Once(|t| boxed(|| tftp::run(t))),
+    refuses_body: true,
+    checks: Checks { netrc: true, pins: true },
+    ..PLAIN
+};
+
+const DICT: Handler = Handler {
+    run: Run::Once(|t| boxed(|| dict::run(t))),
+    refuses_body: true,
+    checks: Checks { netrc: true, pins: false },
+    ..PLAIN
+};
+
+const TELNET: Handler = Handler { run: Run::Once(|t| boxed(|| telnet::run(t))), ..DICT };
+
+const GOPHER: Handler = Handler { run: Run::Once(|t| boxed(|| gopher::run(t))), ..DICT };
+
+const LDAP: Handler = Handler { run: Run::Once(|t| boxed(|| ldap::run(t))), refuses_body: true, ..PLAIN };
+
+const MQTT: Handler = Handler { run: Run::Once(|t| boxed(|| mqtt::run(t))), refuses_body: true, ..PLAIN };
+
+/// Returns the handler of a family.
 // exhaustive: schemes
+#[inline]
+fn handler(family: Family) -> &'static Handler {
+    match family {
+        Family::Http => &HTTP,
+        Family::Ws => &WS,
+        Family::Ftp => &FTP,
+        Family::File => &FILE,
+        Family::Dict => &DICT,
+        Family::Telnet => &TELNET,
+        Family::Tftp => &TFTP,
+        Family::Pop3 => &POP3,
+        Family::Smtp => &SMTP,
+        Family::Ldap => &LDAP,
+        Family::Mqtt => &MQTT,
+        Family::Imap => &IMAP,
+        Family::Gopher => &GOPHER,
+        Family::Rtsp => &RTSP,
+        Family::Ssh => &SSH,
+        Family::Rtmp | Family::Smb => &PLAIN,
+    }
+}
+
+/// Runs one request of the transfer's current URL.
 pub async fn run(t: &mut Transfer) -> Result<Next> {
     let scheme = t.scheme();
+    let mut handler = handler(scheme.family());
+    if scheme.family() == Family::Ftp && t.forwards()? {
+        handler = &HTTP; // an HTTP proxy that is no tunnel fetches FTP URLs itself
+    }
     if scheme.network() && t.on(O::ConnectOnly) && !http::is_by_hand(t) {
         cold_path();
-        return boxed(|| connect_only(t)).await;
+        let connection = (handler.connect_only)(t).await?;
+        return boxed(|| give(t, connection)).await;
     }
     if t.easy.ahead.get() {
         cold_path();
-        return boxed(|| ahead(t)).await;
+        let Some(log_in) = handler.log_in else {
+            return Err(Error::new(Code::UnsupportedProtocol, "no connections of this protocol are kept"));
+        };
+        return log_in(t).await.map(|()| Next::Done);
     }
-    use Family::{Dict, Gopher, Ldap, Mqtt, Telnet, Tftp};
-    if matches!(scheme.family(), Dict | Gopher | Ldap | Mqtt | Telnet | Tftp) {
+    if handler.refuses_body {
         t.flow.writer.refuse_body(t.on(O::Nobody));
     }
-    check_unused(t)?;
-    match scheme.family() {
-        Family::Http | Family::Ws => boxed(|| http::run(t)).await,
-        // An HTTP proxy that is no tunnel fetches FTP URLs itself.
-        Family::Ftp if t.forwards()? => boxed(|| http::run(t)).await,
-        Family::Ftp => boxed(|| ftp::run(t)).await.map(|()| Next::Done),
-        Family::File => boxed(|| file::run(t)).await.map(|()| Next::Done),
-        Family::Dict => boxed(|| dict::run(t)).await.map(|()| Next::Done),
-        Family::Telnet => boxed(|| telnet::run(t)).await.map(|()| Next::Done),
-        Family::Tftp => boxed(|| tftp::run(t)).await.map(|()| Next::Done),
-        Family::Pop3 => boxed(|| pop3::run(t)).await.map(|()| Next::Done),
-        Family::Smtp => boxed(|| smtp::run(t)).await.map(|()| Next::Done),
-        Family::Ldap => boxed(|| ldap::run(t)).await.map(|()| Next::Done),
-        Family::Mqtt => boxed(|| mqtt::run(t)).await.map(|()| Next::Done),
-        Family::Imap => boxed(|| imap::run(t)).await.map(|()| Next::Done),
-        Family::Gopher => boxed(|| gopher::run(t)).await.map(|()| Next::Done),
-        Family::Rtsp => boxed(|| rtsp::run(t)).await,
-        Family::Ssh => boxed(|| ssh::run(t)).await.map(|()| Next::Done),
-        Family::Rtmp | Family::Smb => Err(Error::new(
-            Code::UnsupportedProtocol,
-            format!("Protocol \"{}\" not supported", scheme.name()),
-        )),
+    check_unused(t, handler.checks)?;
+    match handler.run {
+        Run::Steps(run) => run(t).await,
+        Run::Once(run) => run(t).await.map(|()| Next::Done),
     }
 }
 
-/// Fails on an invalid .netrc file or CURLOPT_RESOLVE entry for schemes that use neither. curl reads both for
-/// every scheme.
-fn check_unused(t: &Transfer) -> Result<()> {
-    use Family::{Dict, File, Gopher, Telnet, Tftp};
-    let family = t.scheme().family();
-    if matches!(family, Dict | File | Gopher | Telnet | Tftp) && t.long(O::Netrc) != CURL_NETRC_IGNORED {
+/// Fails on a .netrc file or a CURLOPT_RESOLVE entry that cannot be used.
+fn check_unused(t: &Transfer, checks: Checks) -> Result<()> {
+    if checks.netrc && t.long(O::Netrc) != CURL_NETRC_IGNORED {
         credentials(t)?;
     }
-    if matches!(family, File | Tftp) { t.pin_names() } else { Ok(()) }
+    if checks.pins { t.pin_names() } else { Ok(()) }
 }
 
-/// Opens a new connection, ready for its first request, for a later transfer.
-async fn ahead(t: &mut Transfer) -> Result<Next> {
-    let family = t.scheme().family();
-    if family == Family::Ftp && !t.forwards()? {
-        boxed(|| ftp::log_in(t)).await?;
-    } else if family == Family::Imap {
-        let whole = boxed(|| imap::log_in(t)).await?;
-        t.release(whole);
-    } else if matches!(family, Family::Pop3 | Family::Smtp) {
-        let whole = boxed(|| log_in(t, true)).await?;
-        t.release(whole);
-    } else if matches!(family, Family::Http | Family::Ftp) {
-        let link = boxed(|| http::connect(t, true)).await?;
-        t.release(link.lease);
-    } else {
-        return Err(Error::new(Code::UnsupportedProtocol, "no connections of this protocol are kept"));
-    }
-    Ok(Next::Done)
+/// Opens a connection for the application, which sends and receives on it (curl_easy_send(3)).
+async fn connect_only(t: &mut Transfer) -> Result<Connection> {
+    Ok(boxed(|| t.connect(false)).await?.into_whole()?.into_connection())
 }
 
-/// Opens a connection to a mail server and logs in.
-async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
-    match t.scheme().family() {
-        Family::Pop3 => pop3::log_in(t, fresh).await,
-        _ => smtp::log_in(t, fresh).await,
-    }
-}
-
-/// CURLOPT_CONNECT_ONLY(3): passes the connection to the application, which sends and receives on it
-/// (curl_easy_send(3)). A protocol's login is part of connecting.
-async fn connect_only(t: &mut Transfer) -> Result<Next> {
-    let connection = match t.scheme().family() {
-        Family::Ftp if !t.forwards()? => boxed(|| ftp::connect_only(t)).await?,
-        Family::Imap => boxed(|| imap::connect_only(t)).await?,
-        Family::Pop3 | Family::Smtp => {
-            let mut whole = boxed(|| log_in(t, false)).await?;
-            whole.connection().farewell.clear();
-            whole.into_connection()
-        }
-        Family::Ssh => boxed(|| ssh::connect_only(t)).await?,
-        _ => boxed(|| t.connect(false)).await?.into_whole()?.into_connection(),
-    };
-    give(t, connection).await
+/// Refuses a scheme that has no handler.
+async fn unsupported(t: &mut Transfer) -> Result<()> {
+    let name = t.scheme().name();
+    Err(Error::new(Code::UnsupportedProtocol, format!("Protocol \"{name}\" not supported")))
 }
 
 /// The size of an HTTP request's future, apart from the transfer itself.

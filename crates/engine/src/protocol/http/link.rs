@@ -56,6 +56,13 @@ pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
     t.connect_bound(plan, bound, fresh).await
 }
 
+/// Opens a new connection for the next request, and leaves it in the pool.
+pub async fn open_ahead(t: &mut Transfer) -> Result<()> {
+    let link = connect(t, true).await?;
+    t.release(link.lease);
+    Ok(())
+}
+
 /// Returns the way to the next request's connection, and the login that the connection must be bound to.
 #[inline]
 fn plan_and_binding(t: &mut Transfer) -> Result<(Rc<Plan>, Bound)> {

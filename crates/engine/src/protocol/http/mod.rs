@@ -39,7 +39,7 @@ pub use auth::{fields as authorization, hear, hears};
 use conversation::{Finished, converse};
 pub use conversation::{finish, next, read};
 pub use fields::{Custom, Head};
-pub use link::{Ended, begin, bind, connect, end, failed, obtain, prepare, replayed};
+pub use link::{Ended, begin, bind, connect, end, failed, obtain, open_ahead, prepare, replayed};
 pub use message::Request;
 pub use proof::Target;
 pub use redirect::tell as tell_redirect;

@@ -30,10 +30,12 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     .await
 }
 
-/// A new connection, logged in, for the pool.
-pub async fn log_in(t: &mut Transfer) -> Result<net::Whole> {
+/// Opens a new connection, logs in and leaves it in the pool.
+pub async fn log_in(t: &mut Transfer) -> Result<()> {
     check_login(t, Some(OWN_LOGIN))?;
-    Ok(Session::open(t, true).await?.into_whole())
+    let whole = Session::open(t, true).await?.into_whole();
+    t.release(whole);
+    Ok(())
 }
 
 /// A connection, logged in, for the application itself, which also says goodbye.

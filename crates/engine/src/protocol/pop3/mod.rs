@@ -32,10 +32,20 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     .await
 }
 
-/// A logged-in connection for the pool, or for the application itself.
-pub async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
+/// Opens a new connection, logs in and leaves it in the pool.
+pub async fn log_in(t: &mut Transfer) -> Result<()> {
     check_login(t, Some(OWN_LOGIN))?;
-    Ok(Session::open(t, fresh).await?.into_whole())
+    let whole = Session::open(t, true).await?.into_whole();
+    t.release(whole);
+    Ok(())
+}
+
+/// Returns a connection, logged in, for the application itself, which also says goodbye.
+pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
+    check_login(t, Some(OWN_LOGIN))?;
+    let mut whole = Session::open(t, false).await?.into_whole();
+    whole.connection().farewell.clear();
+    Ok(whole.into_connection())
 }
 
 /// Returns the command: the application's own, a list, or the message of the URL.

@@ -31,10 +31,20 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     .await
 }
 
-/// A logged-in connection for the pool, or for the application itself.
-pub async fn log_in(t: &mut Transfer, fresh: bool) -> Result<net::Whole> {
+/// Opens a new connection, logs in and leaves it in the pool.
+pub async fn log_in(t: &mut Transfer) -> Result<()> {
     let name = check(t)?;
-    Ok(Session::open(t, &name, fresh).await?.into_whole())
+    let whole = Session::open(t, &name, true).await?.into_whole();
+    t.release(whole);
+    Ok(())
+}
+
+/// Returns a connection, logged in, for the application itself, which also says goodbye.
+pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
+    let name = check(t)?;
+    let mut whole = Session::open(t, &name, false).await?.into_whole();
+    whole.connection().farewell.clear();
+    Ok(whole.into_connection())
 }
 
 /// Checks what can be refused before connecting. Returns this client's name: the URL's path, or the host's
