@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int};
 use std::ptr::{null, null_mut};
 use std::sync::PoisonError;
 
-use super::{Context, Functions, Given, Handle, constant};
+use super::{Context, Functions, Handle, NewSessions, constant};
 use crate::numbers::*;
 use crate::{Failure, Progress, Session};
 
@@ -14,7 +14,7 @@ pub struct Connection {
     pub(super) ssl: Handle,
     pub(super) input: Handle,
     pub(super) output: Handle,
-    pub(super) given: Box<Given>,
+    pub(super) given: Box<NewSessions>,
     /// The context, whose functions it calls.
     pub(super) context: Context,
 }
