@@ -66,7 +66,7 @@ const BACKENDS: [(&str, &str, bool); 9] = [
     ("mbedTLS", "mbedtls", true),
     ("rustls-ffi", "rustls", false),
     ("Schannel", "Schannel", true),
-    ("Warmwire", "Warmwire", true),
+    ("Warmwire", "Warmwire", false),
 ];
 
 impl Features {
@@ -128,6 +128,10 @@ impl Features {
                 }
             }
         }
+        // The harness takes the upgrade to HTTP/2 for a feature of nghttp2's.
+        if names.contains(&"nghttp2") {
+            self.words.insert("h2c".to_owned());
+        }
         for name in ["libssh2", "libssh", "wolfssh", "c-ares"] {
             if names.contains(&name) {
                 self.words.insert(name.to_owned());
@@ -157,9 +161,6 @@ impl Features {
         }
         if self.has("HTTP2") || self.has("http/2") {
             self.words.insert("http/2".into());
-            // The harness takes the upgrade for a feature of nghttp2; a build with its own HTTP/2 has it,
-            // too.
-            self.words.insert("h2c".into());
         }
     }
 
@@ -221,6 +222,22 @@ mod tests {
         assert_eq!(features.lacks(&["SSL".into(), "!libz".into()]), None);
         assert_eq!(features.version_number(), "8.22.0");
         assert!(features.at_least(8, 3) && !features.at_least(9, 0));
+    }
+
+    /// A name in parentheses is that of what is really used; the harness reads it all the same.
+    #[test]
+    fn our_own_words() {
+        let line = "curl 8.22.0 (x86_64-pc-linux-gnu) libcurl/8.22.0 OpenSSL/3.0.0 (rustls/0.23) \
+            nghttp2/1.52.0 (Warmwire/0.1.0) zlib/1.3.1\nProtocols: http\nFeatures: HTTP2\n";
+        let features = Features::read(line);
+        for word in ["OpenSSL", "SSLpinning", "h2c", "Warmwire"] {
+            assert!(features.has(word), "{word}");
+        }
+        let without =
+            Features::read(&line.replace("OpenSSL/3.0.0 (rustls/0.23) nghttp2/1.52.0", "rustls/0.23"));
+        for word in ["OpenSSL", "SSLpinning", "h2c", "rustls"] {
+            assert!(!without.has(word), "{word}");
+        }
     }
 
     #[test]

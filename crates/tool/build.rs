@@ -8,6 +8,7 @@ use std::path::PathBuf;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     mark_root();
+    mark_shells();
     let gnu = std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu");
     if !gnu {
         return;
@@ -24,5 +25,23 @@ fn mark_root() {
     let id = std::process::Command::new("id").arg("-u").output();
     if id.is_ok_and(|id| id.stdout.trim_ascii() == b"0") {
         println!("cargo:rustc-cfg=root");
+    }
+}
+
+/// Sets `bash`, `zsh` and `fish` where there is such a shell: tests that take it are left out elsewhere, and
+/// are reported as ignored.
+fn mark_shells() {
+    // What the system lists changes with the shells that are installed.
+    let list = "/etc/shells";
+    if std::path::Path::new(list).exists() {
+        println!("cargo:rerun-if-changed={list}");
+    }
+    println!("cargo:rerun-if-env-changed=PATH");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    for shell in ["bash", "zsh", "fish"] {
+        println!("cargo:rustc-check-cfg=cfg({shell})");
+        if std::env::split_paths(&path).any(|folder| folder.join(shell).is_file()) {
+            println!("cargo:rustc-cfg={shell}");
+        }
     }
 }

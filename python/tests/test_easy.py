@@ -84,3 +84,55 @@ def test_examples(http):
     urls = [http.url(f"/bytes/{size}") for size in range(5)] + ["http://nowhere.invalid/"]
     told = run("multi_socket.py", *urls).splitlines()
     assert told[:5] == [f"{url} 200 {size}" for size, url in enumerate(urls[:5])] and "(6 " in told[5]
+
+
+# Objects in C: there is no text for them.
+OBJECTS = {"STDERR", "SHARE", "ERRORBUFFER", "HTTPPOST", "MIMEPOST", "STREAM_DEPENDS", "STREAM_DEPENDS_E", "CURLU", "PRIVATE"}
+
+
+def test_text_does_something_or_is_refused(http):
+    """No option takes text and does nothing. What only another protocol shows, crates/client/tests/text_options.rs shows."""
+
+    def seen(**values):
+        easy = Easy(URL=http.url("/echo"), **values)
+        try:
+            easy.perform()
+        except warmwire.RequestError as error:
+            return error.code, str(error)
+        return easy.getinfo("RESPONSE_CODE"), easy.body
+
+    plain = seen()
+    kinds = options()
+    assert {name for name, kind in kinds.items() if kind == "Object"} == OBJECTS | {"POSTFIELDS", "COPYPOSTFIELDS"}
+    for name in OBJECTS:
+        with pytest.raises(warmwire.OptionError, match=name):
+            Easy(URL=http.url("/echo"), **{name: "a=b"}).perform()
+    for name in ("POSTFIELDS", "COPYPOSTFIELDS"):
+        status, body = seen(**{name: "a=b"})
+        assert status == 200 and body.startswith(b"POST /echo ") and body.endswith(b"\r\n\r\na=b"), name
+    # Each with a value that shows over HTTP, in the request or in the answer.
+    values = {
+        "ACCEPT_ENCODING": "gzip",
+        "COOKIE": "a=b",
+        "CUSTOMREQUEST": "PURGE",
+        "INTERFACE": "none0",
+        "PROTOCOLS_STR": "ftp",
+        "PROXY": "http://127.0.0.1:1",
+        "RANGE": "1-2",
+        "REFERER": "http://r/",
+        "REQUEST_TARGET": "/echo?other",
+        "UNIX_SOCKET_PATH": "/none",
+        "USERAGENT": "me/1",
+        "USERNAME": "u",
+        "USERPWD": "u:p",
+    }
+    for name, value in values.items():
+        assert kinds[name] == "String", name
+        assert seen(**{name: value}) != plain, name
+        assert seen(**{name: value.encode()}) != plain, name
+    for name in ("TLSAUTH_USERNAME", "PROXY_TLSAUTH_PASSWORD", "KRBLEVEL"):
+        assert seen(**{name: "text"})[0] in (4, 48), name
+    for name, kind in kinds.items():
+        if kind not in ("Object", "String", "Blob"):
+            with pytest.raises(warmwire.OptionError):
+                Easy(URL=http.url("/echo"), **{name: "text"}).perform()

@@ -45,6 +45,14 @@ fn help() {
     compare("help-all.txt", &shown(&["--help", "all"], 0));
     compare("help-tls.txt", &shown(&["--help", "tls"], 0));
     compare("help-one.txt", &(shown(&["--help", "--variable"], 0) + &shown(&["-h", "-N"], 0)));
+    // A terminal gets one line more; script(1) gives the tool one.
+    let line = format!("COLUMNS=79 {} --help", tool());
+    let out = run("script", &["-qec", &line, "/dev/null"], &empty_folder());
+    let text = String::from_utf8_lossy(&out.stdout).replace('\r', "");
+    assert!(
+        text.ends_with("given option\nUse \"--help extra\" to list the options that curl does not have\n"),
+        "{text}"
+    );
 }
 
 // covers: --variable, --metalink, --proto-default

@@ -206,6 +206,8 @@ pub struct RarelyFound {
     pub ftp_entry_path: Option<Text>,
     /// Certificate fields, when CURLOPT_CERTINFO asks for them: per certificate a list of "name:value".
     pub certificates: Vec<Vec<Text>>,
+    /// Nothing is transferred: the connection was handed to the application (CURLOPT_CONNECT_ONLY).
+    pub handed_over: bool,
 }
 
 impl Nothing for RarelyFound {
@@ -226,6 +228,7 @@ impl Nothing for RarelyFound {
         retry_after: 0,
         ftp_entry_path: None,
         certificates: Vec::new(),
+        handed_over: false,
     };
 }
 
@@ -325,6 +328,9 @@ impl TransferInfo {
             }
         };
         self.phase = self.reached();
+        if self.pre_transfer.is_zero() && self.rare.handed_over {
+            return;
+        }
         if self.pre_transfer.is_zero() && failed {
             set(&mut self.post_transfer, end);
             set(&mut self.start_transfer, end);
@@ -416,6 +422,11 @@ mod tests {
         let mut info = TransferInfo { started: Some(started), ..TransferInfo::default() };
         info.conclude(started, true);
         assert_eq!(info.start_transfer.as_micros(), 1, "at once is not never");
+        let mut info = TransferInfo { started: Some(started), ..TransferInfo::default() };
+        info.rare.handed_over = true;
+        info.conclude(started + Duration::from_millis(9), false);
+        let times = [info.pre_transfer, info.post_transfer, info.start_transfer];
+        assert_eq!(times, [Nanos::default(); 3], "CURLOPT_CONNECT_ONLY");
     }
 
     #[test]

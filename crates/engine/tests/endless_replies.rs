@@ -79,12 +79,13 @@ const ROWS: &[(&str, &str, &str, Code, &str)] = &[
         "a chunk's extension",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5",
         ";a=b",
-        Code::TooLarge,
-        BROKEN_CHUNKS,
+        Code::PartialFile,
+        "transfer closed with outstanding read data remaining",
     ),
     ("a chunk's size", CHUNKED, "0", Code::RecvError, "chunk hex-length longer than 16"),
     ("a trailer", TRAILERS, "X", Code::TooLarge, BROKEN_CHUNKS),
-    ("trailers", TRAILERS, "X: y\r\n", Code::TooLarge, BROKEN_CHUNKS),
+    ("trailers", TRAILERS, "X: y\r\n", Code::TooLarge, "Too many response headers, 5000 is max"),
+    ("long trailers", TRAILERS, LONG_FIELD, Code::TooLarge, "Too many response headers, 5000 is max"),
 ];
 const LONG_FIELD: &str =
     "X-Y: 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890\r\n";
@@ -110,6 +111,7 @@ fn replies_without_end_do_end() {
     proxies();
     dialogues();
     others_have_their_turn();
+    extensions_hold_up_nobody();
 }
 
 /// A transfer that ends well, before memory is looked at: the pages of our own code that it brings in (some
@@ -210,6 +212,40 @@ fn others_have_their_turn() {
     assert_eq!(*app.body.borrow(), b"hi");
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     multi.remove(&talking);
+}
+
+/// An extension of a chunk that does not end brings no body. Another transfer of the same handle goes on.
+fn extensions_hold_up_nobody() {
+    let multi = Multi::default();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let flood = thread::spawn(move || {
+        let (mut socket, _) = listener.accept()?;
+        socket.read(&mut [0; 4096])?;
+        socket.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;")?;
+        let (piece, started) = (vec![b'x'; 256 << 10], Instant::now());
+        while started.elapsed() < Duration::from_secs(90) {
+            socket.write_all(&piece)?;
+        }
+        Ok::<(), std::io::Error>(())
+    });
+    let flooded = deaf(&format!("http://127.0.0.1:{port}/"));
+    multi.add(&flooded);
+    for _ in 0..5 {
+        multi.perform();
+        multi.wait(&mut [], Duration::from_millis(20), false).unwrap();
+    }
+    let reply = send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+    let other = RawPeer::start(vec![vec![expect("\r\n\r\n"), reply, Step::Hold]]);
+    let (easy, app) = handle(&format!("http://127.0.0.1:{}/", other.port()));
+    multi.add(&easy);
+    let started = Instant::now();
+    assert_eq!(until_done(&multi), Code::Ok);
+    assert_eq!(*app.body.borrow(), b"hi");
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    multi.remove(&flooded);
+    drop(multi);
+    assert!(flood.join().unwrap().is_err(), "the flood was cut off");
 }
 
 /// The same for a proxy that should open a tunnel.

@@ -8,7 +8,7 @@ mod common;
 use std::time::Duration;
 
 use common::{handle, long};
-use tables::{Code, EasyOption as O};
+use tables::{Code, EasyOption as O, Scheme};
 use testkit::certs::Authority;
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 
@@ -70,19 +70,45 @@ fn peers_that_break_off() {
     }
 }
 
-/// As in curl 8.22: a control character in the URL's login is refused before anything is connected, even
-/// where no login is sent.
+/// As in curl 8.22: a control character in the URL's login is refused before anything is connected, by every
+/// scheme of the table, even where no login is sent. HTTP encodes a login and takes all of them but a zero.
 #[test]
 fn a_login_with_a_control_character_is_refused() {
-    let schemes = "telnet dict gopher ldap mqtt sftp scp tftp rtsp ftp imap pop3 smtp";
-    for scheme in schemes.split(' ') {
-        for login in ["a%0ab", "a%0d", "a:p%00", "a%01:p", ":%0a"] {
-            let (easy, _) = handle(&format!("{scheme}://{login}@127.0.0.1:1/x"));
+    let mut by_http = Vec::new();
+    for scheme in Scheme::ALL.iter().filter(|scheme| scheme.built()) {
+        let name = scheme.name();
+        for login in ["a%0ab", "a%0d", "a:p%00", "a%01:p", ":%0a", "a%1f", "a;AUTH=%0a", "a%00"] {
+            let (easy, _) = handle(&format!("{name}://{login}@127.0.0.1:1/x"));
             long(&easy, O::TimeoutMs, 3000);
-            assert_eq!(easy.perform(), Code::UrlMalformat, "{scheme} {login}");
+            let code = easy.perform();
+            if scheme.family().asks_by_http() && !login.contains("%00") {
+                assert_eq!(code, Code::CouldntConnect, "{name} {login}");
+                by_http.push(name);
+                continue;
+            }
+            assert_eq!(code, Code::UrlMalformat, "{name} {login}");
             assert_eq!(easy.state().info.borrow().connects, 0);
+            if *scheme != Scheme::File && !login.contains(';') {
+                assert_eq!(easy.state().message(), "error extracting credentials from URL", "{name} {login}");
+            }
         }
     }
-    let (easy, _) = handle("http://a%0ab@127.0.0.1:1/");
-    assert_eq!(easy.perform(), Code::CouldntConnect);
+    by_http.dedup();
+    assert_eq!(by_http, ["http", "https", "ws", "wss"]);
+}
+
+/// A redirect leads to no login that the first URL could not have had.
+#[test]
+fn a_redirect_to_a_login_with_a_control_character_is_refused() {
+    for scheme in ["ftp", "ftps"] {
+        let reply = format!(
+            "HTTP/1.1 302 Found\r\nLocation: {scheme}://a%0ab@127.0.0.1:1/x\r\nContent-Length: 0\r\n\r\n"
+        );
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&reply), Step::Finish]]);
+        let (easy, _) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+        long(&easy, O::TimeoutMs, 3000);
+        long(&easy, O::Followlocation, 1);
+        assert_eq!(easy.perform(), Code::UrlMalformat, "{scheme}");
+        assert_eq!(easy.state().info.borrow().connects, 1, "{scheme}");
+    }
 }

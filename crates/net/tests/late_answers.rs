@@ -147,7 +147,7 @@ fn told(script: &'static str, required: bool) -> String {
         let tell = |told: Told<'_>| match told {
             Told::Trying(at) => note("tries", at.ip()),
             Told::Failed(at, ..) => note("lost", at.ip()),
-            Told::Answered(_) => {}
+            Told::Answered(_) | Told::Waiting(_) => {}
         };
         let socket = SocketOptions::default();
         let request = ConnectRequest {

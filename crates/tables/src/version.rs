@@ -40,6 +40,9 @@ pub const AS_OPENSSL: &str = "OpenSSL/3.0.0 (rustls/0.23)";
 /// TLS of the library that takes the place of libcurl-gnutls.
 pub const AS_GNUTLS: &str = "GnuTLS/3.7.9 (rustls/0.23)";
 
+/// The release of nghttp2 whose limits HTTP/2 keeps. Suites that skip HTTP/2 cases look for its name.
+pub const AS_NGHTTP2: &str = "nghttp2/1.52.0";
+
 /// The releases of the formats that the decoders follow.
 pub const ZLIB: &str = "1.3.1";
 /// Of Brotli, as number and text.
@@ -47,10 +50,12 @@ pub const BROTLI: ((u32, u32, u32), &str) = ((1, 1, 0), "1.1.0");
 /// Of Zstandard.
 pub const ZSTD: ((u32, u32, u32), &str) = ((1, 5, 5), "1.5.5");
 
-/// Returns the line that `curl_version` and `curl -V` have in common, with this name for TLS.
+/// Returns the line that `curl_version` and `curl -V` have in common, with this name for TLS. In parentheses
+/// stands what is used in the place of the library before it.
 pub fn line(tls: &str) -> String {
     let Version { curl, name, own, .. } = version();
-    format!("libcurl/{curl} {tls} {name}/{own} zlib/{ZLIB} brotli/{} zstd/{}", BROTLI.1, ZSTD.1)
+    let codings = format!("zlib/{ZLIB} brotli/{} zstd/{}", BROTLI.1, ZSTD.1);
+    format!("libcurl/{curl} {tls} {AS_NGHTTP2} ({name}/{own}) {codings}")
 }
 
 /// Returns a part of a version as a number.
@@ -77,5 +82,18 @@ mod tests {
         let text = format!("{LIBCURL_VERSION_MAJOR}.{LIBCURL_VERSION_MINOR}.{LIBCURL_VERSION_PATCH}");
         assert_eq!(version().curl, text);
         assert_eq!(version().curl_number, 0x08_16_00);
+    }
+
+    /// curl's suites read features off these words; each stands beside the name of what is really used.
+    #[test]
+    fn words_of_the_line() {
+        let own = format!("(Warmwire/{})", version().own);
+        let line = line(AS_OPENSSL);
+        let words: Vec<&str> = line.split(' ').collect();
+        let after = |name: &str| {
+            let at = words.iter().position(|word| word.starts_with(name));
+            words[at.unwrap_or_else(|| panic!("{name} in {line}")) + 1]
+        };
+        assert_eq!((after("OpenSSL/"), after("nghttp2/")), ("(rustls/0.23)", own.as_str()));
     }
 }

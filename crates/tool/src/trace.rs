@@ -27,9 +27,10 @@ pub enum Kind {
 }
 
 /// The layers that tell more: name, and the group that stands for it in `--trace-config`.
-const LAYERS: [(&str, &str); 15] = [
+const LAYERS: [(&str, &str); 17] = [
     ("dns", "network"),
     ("ftp", "protocol"),
+    ("happy-eyeballs", "network"),
     ("haproxy", "proxy"),
     ("http-proxy", "proxy"),
     ("http/1", "protocol"),
@@ -42,12 +43,13 @@ const LAYERS: [(&str, &str); 15] = [
     ("socks", "proxy"),
     ("ssl", "network"),
     ("tcp", "network"),
+    ("timer", "network"),
     ("write", ""),
 ];
 
 /// Which layers were asked to tell more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Layers(u16);
+pub struct Layers(u32);
 
 impl Layers {
     /// A layer, a group or `all`; other names are nobody's.

@@ -274,62 +274,6 @@ fn unknown_fields_and_the_environments_proxy_tell_replies_apart() {
     assert_eq!(server.served(), kinds.len());
 }
 
-/// One relative name in two directories is two files, and a replaced file is another login or another check:
-/// a reply stored under one is not served under the other, which refuses the server or gets its own reply.
-#[test]
-fn files_tell_replies_apart_by_place_and_content() {
-    let (authority, stranger) = (Authority::new(), Authority::new());
-    let leaf = authority.good();
-    let server = HttpServer::start(testkit::http::Config {
-        tls: Some(leaf.server_config().unwrap()),
-        handler: Some(Arc::new(|_| Some(fresh("body")))),
-        ..Default::default()
-    });
-    let server = server.unwrap();
-    let (cache, url) = (empty_folder().join("c"), server.url("/"));
-    let trusted = folder_with("ca.pem", authority.ca_pem()).join("ca.pem").display().to_string();
-    let client = |authority: &Authority| {
-        let leaf = authority.client("me");
-        leaf.cert_pem + &leaf.key_pem
-    };
-    let (ca, other_ca) = (authority.ca_pem().to_owned(), stranger.ca_pem().to_owned());
-    let pin = stranger.good().public_key_pem();
-    // The option or the variable, content with which the server is accepted, another content, and the code it
-    // leads to.
-    let rows: [(&str, String, String, i32); 6] = [
-        ("--cacert", ca.clone(), other_ca.clone(), 60),
-        ("SSL_CERT_FILE", ca.clone(), other_ca.clone(), 60),
-        ("CURL_CA_BUNDLE", ca, other_ca, 60),
-        ("--cert", client(&authority), client(&stranger), 0),
-        ("--crlfile", authority.empty_crl(), "no list".to_owned(), 82),
-        ("--pinnedpubkey", leaf.public_key_pem(), pin, 90),
-    ];
-    for (name, good, other, code) in rows {
-        let folders = [folder_with("f.pem", &good), folder_with("f.pem", &other)];
-        let get = |folder: &Path| {
-            let mut command = Command::new(tool());
-            clean(&mut command).current_dir(folder).args(["-sS", "-w", "|%{cache}", "--cache"]).arg(&cache);
-            let _ = match name.strip_prefix("--") {
-                Some(_) => command.args([name, "f.pem"]),
-                None => command.env(name, "f.pem"),
-            };
-            if !matches!(name, "--cacert" | "SSL_CERT_FILE" | "CURL_CA_BUNDLE") {
-                command.args(["--cacert", &trusted]);
-            }
-            let out = command.arg(&url).output().unwrap();
-            (out.status.code().unwrap(), String::from_utf8_lossy(&out.stdout).into_owned())
-        };
-        let had = |outcome: &str| (0, format!("body|{outcome}"));
-        let refused = if code == 0 { had("miss") } else { (code, "|miss".to_owned()) };
-        assert_eq!((get(&folders[0]), get(&folders[0])), (had("miss"), had("hit")), "{name}");
-        assert_eq!(get(&folders[1]), refused, "{name}: another folder");
-        assert_eq!(get(&folders[0]), had("hit"), "{name}");
-        fs::write(folders[0].join("new"), &other).unwrap();
-        fs::rename(folders[0].join("new"), folders[0].join("f.pem")).unwrap();
-        assert_eq!(get(&folders[0]), refused, "{name}: replaced");
-    }
-}
-
 /// A directory that was once accessible may contain entries of other users.
 #[cfg_attr(not(root), ignore = "left out: it takes two users, and so root")]
 #[test]

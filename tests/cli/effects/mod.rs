@@ -5,6 +5,7 @@ mod agent;
 mod alike;
 mod bars;
 mod cache;
+mod cache_files;
 mod checksum;
 mod connection;
 mod ech;

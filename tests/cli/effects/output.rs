@@ -146,6 +146,48 @@ fn traces() {
     );
 }
 
+/// The words are those of curl 8.22, which its suite reads.
+// covers: --trace-config
+#[test]
+fn timers_and_attempts_to_connect_are_traced() {
+    let server = HttpServer::plain();
+    let (url, pin) = (
+        format!("http://two.example:{}/bytes/1", server.port()),
+        format!("two.example:{}:[::1],127.0.0.1", server.port()),
+    );
+    let words = ["-v", "--resolve", &pin, "-m", "30", "--connect-timeout", "20", "-o", "x", &url];
+    let lines_of = |layers: &str| {
+        let ran = curl(&[&["--trace-config", layers], &words[..]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let lines = ran.stderr.lines().filter(|line| line.starts_with("* [") || line.contains("Trying"));
+        // Numbers are of this run.
+        let blank = |line: &str| -> String {
+            let shown = line.replace(&server.port().to_string(), "PORT");
+            shown
+                .split(' ')
+                .map(|word| if word.ends_with("us") || word.ends_with("ms") { "N" } else { word })
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        lines.map(blank).collect::<Vec<_>>()
+    };
+    let (timers, attempts) = (lines_of("timer"), lines_of("happy-eyeballs"));
+    let start = ["* [TIMER] [TIMEOUT] set for N", "* [TIMER] [CONNECTTIMEOUT] set for N"];
+    assert_eq!(timers[..2], start, "{timers:?}");
+    assert_eq!(timers.last().unwrap(), "* [TIMER] [HAPPY_EYEBALLS] cleared");
+    let first = ["* [HAPPY-EYEBALLS] starting first attempt for ipv6 -> 0", "*   Trying [::1]:PORT..."];
+    assert_eq!(attempts[..2], first, "{attempts:?}");
+    let last = [
+        "* [HAPPY-EYEBALLS] starting next attempt for ipv4 -> 0",
+        "*   Trying 127.0.0.1:PORT...",
+        "* [HAPPY-EYEBALLS] Connected to two.example (127.0.0.1) port PORT",
+    ];
+    assert!(attempts.ends_with(&last.map(str::to_owned)), "{attempts:?}");
+    let all = lines_of("network");
+    assert!(timers.iter().chain(&attempts).all(|line| all.contains(line)), "{all:?}");
+    assert_eq!(lines_of("protocol").iter().filter(|line| line.contains("[TIMER]")).count(), 0);
+}
+
 // covers: --trace-config, --verbose
 #[test]
 fn layers_tell_more_when_asked() {

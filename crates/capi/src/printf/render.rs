@@ -169,15 +169,21 @@ fn integer(out: &mut Out, value: Integer, letter: u8, flags: Flags, width: usize
 fn string(out: &mut Out, text: *const c_char, flags: Flags, width: usize, precision: Option<usize>) {
     let nil = b"(nil)";
     let (body, quoted): (&[u8], bool) = if text.is_null() {
-        // All of it or nothing.
-        (if precision.is_none_or(|most| most >= nil.len()) { nil } else { b"" }, false)
+        // Whole, without quotes, or not at all.
+        match precision {
+            Some(most) if most < nil.len() => (b"", flags.alternate),
+            _ => (nil, false),
+        }
     } else {
         (prefix(text, precision), flags.alternate)
     };
     if quoted {
         out.put(b"\"");
     }
-    out.field(body, width, flags.left);
+    // A precision counts in the width as if all of it were printed, in 7.88 and in 8.22.
+    let counted = precision.filter(|_| !text.is_null()).unwrap_or(0);
+    let beyond = counted.saturating_sub(body.len());
+    out.field(body, width.saturating_sub(beyond), flags.left);
     if quoted {
         out.put(b"\"");
     }
@@ -272,7 +278,9 @@ mod tests {
         let null = Value::Pointer(std::ptr::null_mut());
         assert_eq!(print("%s|%.3s|%.5s|%#s", &[null; 4]), "(nil)||(nil)|(nil)");
         assert_eq!(print("%#5s|", &[text(c"abc")]), "\"  abc\"|");
+        assert_eq!(print("%#.3s|%#.5s|", &[null; 2]), "\"\"|(nil)|");
         assert_eq!(print("%.2s|%5.2s|", &[text(c"abc"); 2]), "ab|   ab|");
+        assert_eq!(print("%9.5s|%-9.5s|%4.5s|", &[text(c"abc"); 3]), "    abc|abc    |abc|");
         assert_eq!(print("%p", &[Value::Pointer(0x12 as *mut c_void)]), "0x12");
     }
 

@@ -72,7 +72,9 @@ fn body_failed(e: BodyError) -> Error {
     match e {
         BodyError::Io(e) => receive_failed(&e),
         BodyError::Truncated(left) => truncated(left),
-        BodyError::Chunk(e @ ChunkError::TooLarge) => Error::new(Code::TooLarge, e.text()),
+        BodyError::Chunk(e @ (ChunkError::TooLarge | ChunkError::TooManyTrailers)) => {
+            Error::new(Code::TooLarge, e.text())
+        }
         BodyError::Chunk(e) => Error::new(Code::RecvError, e.text()),
     }
 }

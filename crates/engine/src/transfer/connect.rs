@@ -160,6 +160,7 @@ impl Connector {
         opening: Opening,
     ) -> Result<Lease> {
         let Opening { started, deadline, .. } = opening;
+        self.note_connect_timeout(deadline);
         let late = || self.connecting_late(started);
         let acquired = match found {
             Some(acquired) => acquired,
@@ -390,10 +391,8 @@ impl Connector {
             attempt_delay: Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64),
             favourite: self.favourite(plan, host, port),
             tell: Some(&|told| {
-                if matches!(told, Told::Trying(_)) && !resolved.replace(true) {
-                    self.note_resolved();
-                }
-                self.note_told(host, &told);
+                let first = matches!(told, Told::Trying(_)) && !resolved.replace(true);
+                self.note_told(host, &told, first);
             }),
             started: opening.started,
             deadline: Some(opening.deadline),
@@ -413,6 +412,7 @@ impl Connector {
         }
         let reached = reached?;
         if let Some(winner) = reached.endpoints().remote {
+            self.note_winner(host, winner);
             let mut preferred_addresses = self.multi.preferred_addresses.borrow_mut();
             preferred_addresses.note(host, port, candidates.told(), winner, self.now());
         }
@@ -423,22 +423,6 @@ impl Connector {
     pub(super) fn favourite(&self, plan: &Plan, host: &str, port: u16) -> Option<SocketAddr> {
         let known = self.multi.preferred_addresses.borrow().of(host, port, self.now());
         known.filter(|_| !plan.resolve.shuffle)
-    }
-
-    fn note_told(&self, host: &str, told: &Told<'_>) {
-        match told {
-            Told::Answered(answered) => {
-                self.note_answer(answered);
-                let (count, record) = (answered.candidates.len(), answered.part.record());
-                self.easy.trace("dns", || format!("{host}: {count} candidates from {record}"));
-            }
-            Told::Trying(address) => self.easy.note(|| format!("  Trying {address}...")),
-            Told::Failed(address, local, error) => self.easy.note(|| {
-                let from = local.map_or(String::new(), |l| format!(" from {} port {}", l.ip(), l.port()));
-                let (ip, port) = (address.ip(), address.port());
-                format!("connect to {ip} port {port}{from} failed: {}", error.reason())
-            }),
-        }
     }
 
     /// Records the time at which an address is known.

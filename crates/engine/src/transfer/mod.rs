@@ -26,6 +26,7 @@ pub mod next;
 mod over_https;
 pub mod proxy;
 mod quic;
+mod race_report;
 pub mod rate_limit;
 pub mod replay;
 pub mod route;

@@ -32,5 +32,6 @@ pub async fn give(t: &Transfer, mut connection: net::Connection) -> Result<Next>
     // Not dropped under the borrow: closing the previous connection calls the application.
     let before = t.easy.connected.replace(Some(Box::new(OwnConnection::new(connection))));
     drop(before);
+    t.easy.info.borrow_mut().rare.handed_over = true;
     Ok(Next::Done)
 }

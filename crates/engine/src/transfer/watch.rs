@@ -62,6 +62,9 @@ impl Watch {
         };
         drop(settings);
         let slow = slow.on().then(|| Box::new(slow));
+        if timeout_ms > 0 {
+            easy.trace("timer", || format!("[TIMEOUT] set for {timeout_ms}000us"));
+        }
         let ticking = slow.is_some() || easy.callbacks.wants_progress();
         Watch {
             multi: multi.clone(),

@@ -64,6 +64,8 @@ pub enum Told<'a> {
     /// One of the look-up's questions is answered.
     Answered(&'a Answered),
     Trying(&'a SocketAddr),
+    /// The next address is tried in so long, unless this one answers.
+    Waiting(Duration),
     /// It failed, from this local end.
     Failed(&'a SocketAddr, Option<SocketAddr>, &'a NetError),
 }

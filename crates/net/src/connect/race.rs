@@ -180,6 +180,9 @@ impl<T> Run<'_, '_, T> {
     fn wait(&mut self, until: Option<Instant>, cx: &mut Context<'_>) -> bool {
         if self.timer.as_ref().map(|(at, _)| *at) != until {
             self.timer = until.map(|at| (at, self.ways.0.sleep_until(at)));
+            if let (Some(at), Some(tell), true) = (until, self.ways.1.tell, self.race.has_begun()) {
+                tell(Told::Waiting(at.saturating_duration_since(self.ways.0.now())));
+            }
         }
         self.timer.as_mut().is_some_and(|(_, sleep)| Pin::new(sleep).poll(cx).is_ready())
     }

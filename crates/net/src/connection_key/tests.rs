@@ -494,7 +494,42 @@ fn replies_depend_on_who_is_reached_and_how_that_is_verified() {
     assert_eq!(by(|tls| (tls.session_cache, tls.certinfo) = (false, true)), usual);
     assert_ne!(by(|tls| tls.verify_peer = false), usual);
     assert_ne!(by(|tls| tls.crl = Some("/crl".into())), usual);
-    assert_ne!(by(|tls| tls.ca = vec![CaSource::File("/ca".into())]), usual);
+}
+
+/// Where trust anchors come from counts, for the server and for the proxy.
+#[test]
+fn replies_depend_on_every_source_of_trust_anchors() {
+    let with_anchors = |ca: CaSource, of_the_proxy: bool| {
+        let config = Some(Arc::new(TlsConfig { ca: vec![ca], ..TlsConfig::default() }));
+        let (tls, proxy) = if of_the_proxy { (None, config) } else { (config, None) };
+        let proxies = vec![ProxyTerms {
+            kind: ProxyKind::Https,
+            origin: Origin::new("p", 1),
+            unix: None,
+            tls: proxy,
+            tunnel: None,
+        }];
+        ConnectionKey { tls, proxies, ..ConnectionKey::default() }.of_replies()
+    };
+    let sources = [
+        CaSource::File("/ca".into()),
+        CaSource::File("/other".into()),
+        CaSource::Path("/ca".into()),
+        CaSource::Path("/other".into()),
+        CaSource::Blob(b"a"[..].into()),
+        CaSource::Blob(b"b"[..].into()),
+        CaSource::System(None),
+        CaSource::System(Some("/ca".into())),
+        CaSource::System(Some("/other".into())),
+    ];
+    let mut seen = vec![ConnectionKey::default().of_replies()];
+    for (source, of_the_proxy) in sources.iter().flat_map(|source| [(source, false), (source, true)]) {
+        let one = with_anchors(source.clone(), of_the_proxy);
+        assert!(!seen.contains(&one), "{source:?} {of_the_proxy}");
+        let bytes = one.canonical_bytes();
+        assert!(seen.iter().all(|other| other.canonical_bytes() != bytes), "{source:?} {of_the_proxy}");
+        seen.push(one);
+    }
 }
 
 #[test]

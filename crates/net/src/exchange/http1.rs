@@ -24,6 +24,8 @@ const HEAD_READ: usize = 8 * 1024;
 
 /// Room for the size in front of a chunk.
 const CHUNK_SIZE: usize = 2 * size_of::<usize>() + 2;
+/// Reads that bring no byte of a chunked body before other transfers get their turn.
+const EMPTY_READS: usize = 4;
 
 /// One HTTP/1 exchange.
 pub struct Http1 {
@@ -116,6 +118,31 @@ impl Http1 {
     fn body_ends(&mut self) -> Poll<Result<BodyStep, BodyError>> {
         self.ended = true;
         Poll::Ready(Ok(BodyStep::End))
+    }
+
+    /// Reads until there are bytes of the body, or until it ends. Reads that bring none, because an extension
+    /// does not end, are bounded, so that other transfers get their turn.
+    fn poll_chunks(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>> {
+        for _ in 0..EMPTY_READS {
+            if self.has_last_chunk() {
+                return self.body_ends();
+            }
+            let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
+            if n == 0 {
+                return Poll::Ready(Err(BodyError::Truncated(None)));
+            }
+            let got = self.chunked.get_or_insert_default().decode(&mut buf[..n]).map_err(BodyError::Chunk)?;
+            // Bytes after the last chunk are put back before the unread ones.
+            if got.consumed < n {
+                let excess = buf[got.consumed..n].to_vec();
+                self.push_back(&excess);
+            }
+            if got.body > 0 {
+                return Poll::Ready(Ok(BodyStep::Bytes(got.body)));
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Checks raw chunks that the application receives unmodified, including faults and bytes beyond the end;
@@ -325,25 +352,7 @@ impl Exchange for Http1 {
                 self.framing = BodyFraming::Length(left - body as u64);
                 Poll::Ready(Ok(BodyStep::Bytes(body)))
             }
-            BodyFraming::Chunked => loop {
-                if self.has_last_chunk() {
-                    return self.body_ends();
-                }
-                let n = ready!(self.poll_read(cx, buf)).map_err(BodyError::Io)?;
-                if n == 0 {
-                    return Poll::Ready(Err(BodyError::Truncated(None)));
-                }
-                let got =
-                    self.chunked.get_or_insert_default().decode(&mut buf[..n]).map_err(BodyError::Chunk)?;
-                // Bytes after the last chunk are put back before the unread ones.
-                if got.consumed < n {
-                    let excess = buf[got.consumed..n].to_vec();
-                    self.push_back(&excess);
-                }
-                if got.body > 0 {
-                    return Poll::Ready(Ok(BodyStep::Bytes(got.body)));
-                }
-            },
+            BodyFraming::Chunked => self.poll_chunks(cx, buf),
             BodyFraming::ChunkedRaw => {
                 if let Some(fault) = self.fault.take() {
                     return Poll::Ready(Err(BodyError::Chunk(fault)));

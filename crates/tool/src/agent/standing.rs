@@ -191,6 +191,23 @@ mod tests {
         }
     }
 
+    /// Every variable is part of the name but those that are handed over with each call, and those that say
+    /// whether there is an agent: a variable that is not known parts two worlds.
+    #[test]
+    fn unknown_variables_count() {
+        for name in
+            ["HOME", "LD_PRELOAD", "SSL_CERT_FILE", "https_proxy", "A_NEW_VARIABLE", "PWD2", "pwd", ""]
+        {
+            assert!(counts(OsStr::new(name)), "{name}");
+        }
+        let mut left_out: Vec<Bytes> = shell_variables().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(left_out, ["PWD", "OLDPWD", "SHLVL", "_"].map(|name| name.as_bytes().to_vec()));
+        left_out.extend(["WARMWIRE_AGENT", "WARMWIRE_AGENT_IDLE"].map(|name| name.as_bytes().to_vec()));
+        for name in left_out {
+            assert!(!counts(OsStr::from_bytes(&name)), "{name:?}");
+        }
+    }
+
     #[test]
     fn files_of_the_process_are_found() {
         for word in ["/dev/fd/63", "@/dev/stdin", "file=/proc/self/environ", "x//dev/tty"] {

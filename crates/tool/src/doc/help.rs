@@ -4,12 +4,15 @@ use crate::doc::manual;
 use crate::flags::{self, CATEGORIES, Flag};
 use crate::outside::columns;
 use crate::system;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 /// Columns assumed when neither COLUMNS nor a terminal says.
 const COLUMNS: usize = 79;
 /// The categories that curl's list of categories does not have. Programs read that list, so it stays as it is.
 const UNLISTED: [&str; 2] = ["extra", "important"];
+
+/// Where the flags are that curl does not have.
+const EXTRA: &str = "Use \"--help extra\" to list the options that curl does not have\n";
 
 /// What to print, and whether it belongs on standard error.
 #[derive(Debug, PartialEq)]
@@ -40,10 +43,14 @@ pub fn help(about: Option<&str>, columns: usize) -> Help {
     Help { text, error: false }
 }
 
-/// Prints what was asked for, to where it belongs.
+/// Prints what was asked for, to where it belongs. A terminal gets a line besides, which programs that
+/// compare the text with curl's do not see.
 pub fn print(about: Option<&[u8]>) {
     let about = about.map(String::from_utf8_lossy);
-    let Help { text, error } = help(about.as_deref(), columns().unwrap_or(COLUMNS));
+    let Help { mut text, error } = help(about.as_deref(), columns().unwrap_or(COLUMNS));
+    if about.is_none() && std::io::stdout().is_terminal() {
+        text.push_str(EXTRA);
+    }
     let _ = if error {
         system::stderr().write_all(text.as_bytes())
     } else {
@@ -65,8 +72,7 @@ fn overview(columns: usize) -> String {
     out.push_str(&filled(&names, columns));
     out.push_str(
         "Use \"--help all\" to list all options\n\
-         Use \"--help [option]\" to view documentation for a given option\n\
-         Use \"--help extra\" to list the options that curl does not have\n",
+         Use \"--help [option]\" to view documentation for a given option\n",
     );
     out
 }

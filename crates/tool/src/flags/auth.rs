@@ -209,7 +209,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["important", "auth"],
         since: "4.0",
-        help: "Name and password for the server",
+        help: "Server user and password",
         about: "With a name alone the password is asked for.",
         secret: true,
         set: Set::AnyText(Lib(O::Userpwd)),

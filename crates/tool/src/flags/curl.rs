@@ -68,7 +68,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Custom,
         categories: &["important", "curl"],
         since: "4.0",
-        help: "Show help for a category, an option or everything",
+        help: "Get help for commands",
         about: "Without an argument the most used options are listed. \"category\" lists the \
             categories, \"all\" every option, and a dash in front gives the manual text of one \
             option.",
@@ -247,7 +247,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Custom,
         categories: &["important", "curl"],
         since: "4.0",
-        help: "Show version and what is built in",
+        help: "Show version number and quit",
         about: "Then end.",
         set: Set::Toggle(act::version),
         ..FLAG

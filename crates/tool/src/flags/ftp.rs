@@ -181,7 +181,7 @@ pub const FLAGS: &[Flag] = &[
         categories: &["ftp", "pop3", "sftp", "file"],
         protocols: "FTP POP3 SFTP FILE",
         since: "4.0",
-        help: "List names only",
+        help: "List only mode",
         about: "FTP uses NLST, POP3 lists messages, FILE and SFTP show plain names.",
         set: Set::On(Lib(O::Dirlistonly)),
         ..FLAG

@@ -132,7 +132,7 @@ pub const FLAGS: &[Flag] = &[
         categories: &["important", "http", "post", "upload", "mqtt"],
         protocols: "HTTP MQTT",
         since: "4.0",
-        help: "Post this data to the server",
+        help: "Post data",
         about: "The text is sent as the body of a POST with the type of a web form. Several uses are \
             joined by an ampersand. An argument that starts with @ names a file to read, from \
             which line ends and null bytes are removed; @- is standard input.",
@@ -208,7 +208,7 @@ pub const FLAGS: &[Flag] = &[
         categories: &["important", "http"],
         protocols: "HTTP",
         since: "4.0",
-        help: "Fail on HTTP errors without showing the body",
+        help: "Fail fast with no output on HTTP errors",
         about: "An answer of 400 or above gives exit code 22 and nothing is written. Some logins \
             that end in 401 or 407 can slip through.",
         set: Set::Toggle(act::fail),
@@ -282,7 +282,7 @@ pub const FLAGS: &[Flag] = &[
         categories: &["important", "http", "ftp", "file"],
         protocols: "HTTP FTP FILE",
         since: "4.0",
-        help: "Fetch the headers only",
+        help: "Show document info only",
         about: "Uses HEAD with HTTP. For FTP and FILE the size and time of the file are shown.",
         set: Set::Toggle(act::head),
         ..FLAG
@@ -295,7 +295,7 @@ pub const FLAGS: &[Flag] = &[
         categories: &["important", "http", "imap", "smtp"],
         protocols: "HTTP IMAP SMTP",
         since: "5.0",
-        help: "Add or change a request header",
+        help: "Pass custom header(s) to server",
         about: "A header without a value removes the one that would be sent, one that ends in a \
             semicolon is sent empty. @file reads headers from a file, one per line.",
         set: Set::Act(act::header),
@@ -505,7 +505,7 @@ pub const FLAGS: &[Flag] = &[
         categories: &["http", "ftp", "sftp", "file"],
         protocols: "HTTP FTP SFTP FILE",
         since: "4.0",
-        help: "Fetch only these bytes",
+        help: "Retrieve only the bytes within RANGE",
         about: "first-last, first-, -last for the end, and several with commas for HTTP. A server \
             may ignore it and send all.",
         set: Set::Act(act::range),
@@ -589,7 +589,7 @@ pub const FLAGS: &[Flag] = &[
         categories: &["important", "http"],
         protocols: "HTTP",
         since: "4.5.1",
-        help: "Name to give in User-Agent",
+        help: "Send User-Agent <name> to server",
         about: "An empty text leaves the header out.",
         set: Set::AnyText(Lib(O::Useragent)),
         ..FLAG

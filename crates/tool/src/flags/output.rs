@@ -63,7 +63,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::PerUrl,
         categories: &["important", "output"],
         since: "4.0",
-        help: "Write to this file instead of standard output",
+        help: "Write to file instead of stdout",
         about: "#1, #2 and so on stand for what a glob in the URL matched, #<name> for a named one. \
             A dash is standard output. One is needed per URL.",
         set: Set::Act(act::output),
@@ -96,7 +96,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::PerUrl,
         categories: &["important", "output"],
         since: "4.0",
-        help: "Save under the name the file has on the server",
+        help: "Write output to file named as remote file",
         about: "The last part of the path in the URL, in the current directory.",
         set: Set::Toggle(act::remote_name),
         ..FLAG

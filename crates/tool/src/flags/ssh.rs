@@ -23,7 +23,7 @@ pub const FLAGS: &[Flag] = &[
         categories: &["sftp", "scp", "file", "upload"],
         protocols: "SFTP SCP FILE",
         since: "7.75.0",
-        help: "Permissions for files made on the server",
+        help: "File mode for created files",
         about: "An octal number for the mode of files that an upload over SFTP, SCP or FILE makes. \
             The default is 0644.",
         set: Set::Act(act::create_file_mode),

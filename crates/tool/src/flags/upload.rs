@@ -10,7 +10,7 @@ pub const FLAGS: &[Flag] = &[Flag {
     multi: Multi::PerUrl,
     categories: &["important", "upload", "imap"],
     since: "4.0",
-    help: "Upload this file",
+    help: "Transfer local FILE to destination",
     about: "To the URL; when that ends in a slash the file's name is added. HTTP uses PUT. A \
             dash is standard input, a dot the same without blocking. Globs work.",
     set: Set::Act(act::upload_file),

@@ -30,7 +30,7 @@ pub const FLAGS: &[Flag] = &[
         categories: &["important", "verbose", "output", "http", "ftp"],
         protocols: "HTTP FTP",
         since: "4.8",
-        help: "Put the headers in the output",
+        help: "Show response headers in output",
         about: "Before the body, also those of redirects and proxies.",
         set: Set::Field(|r| &mut r.show_headers),
         ..FLAG
@@ -40,7 +40,7 @@ pub const FLAGS: &[Flag] = &[
         short: 's',
         categories: &["important", "verbose"],
         since: "4.0",
-        help: "Neither progress nor messages",
+        help: "Silent mode",
         about: "The data asked for is still written.",
         set: Set::Global(|g| &mut g.silent),
         ..FLAG
@@ -122,7 +122,7 @@ pub const FLAGS: &[Flag] = &[
         short: 'v',
         categories: &["important", "verbose", "global"],
         since: "4.0",
-        help: "Tell what is going on",
+        help: "Make the operation more talkative",
         about: "Lines with > were sent, with < received, and with * are remarks. Repeat the letter \
             for more.",
         set: Set::Toggle(act::verbose),

@@ -1,9 +1,12 @@
 //! The chunked transfer coding (RFC 9112 §7.1), decoded in place: the body bytes move to the front of
 //! the buffer that they were received in, so that one slice can be handed to the application.
 
-/// Longest size line and longest trailer section that are accepted.
-const MAX_SIZE_LINE: usize = 16 * 1024;
-const MAX_TRAILERS: usize = 300 * 1024;
+use memchr::memchr;
+
+/// Longest trailer section that is accepted. curl 8.22 bounds lines and their number alone, to 20 MB.
+const MAX_TRAILERS: usize = 4 * 1024 * 1024;
+/// Most trailer lines. curl 8.22 takes 5000 fields, those of the head among them.
+const MAX_TRAILER_LINES: usize = 5000;
 /// Longest trailer line with its end, as in curl 8.22.
 const MAX_TRAILER_LINE: usize = 4095;
 
@@ -25,8 +28,10 @@ pub enum ChunkError {
     TooLongHex,
     /// A chunk is not followed by a line end.
     BadChunk,
-    /// Extensions or trailers without end.
+    /// A trailer line or a trailer section beyond its bound.
     TooLarge,
+    /// More trailer lines than a response may have fields.
+    TooManyTrailers,
 }
 
 impl ChunkError {
@@ -37,6 +42,9 @@ impl ChunkError {
             ChunkError::TooLongHex => "chunk hex-length longer than 16".to_owned(),
             ChunkError::BadChunk => "Malformed encoding found in chunked-encoding".to_owned(),
             ChunkError::TooLarge => "Out of memory in chunked-encoding".to_owned(),
+            ChunkError::TooManyTrailers => {
+                format!("Too many response headers, {MAX_TRAILER_LINES} is max")
+            }
         }
     }
 }
@@ -57,9 +65,9 @@ pub struct ChunkedDecoder {
     state: State,
     left: u64,
     digits: u8,
-    line_len: usize,
     trailers: Vec<u8>,
     line_start: usize,
+    lines: usize,
     ends: Vec<usize>,
 }
 
@@ -69,9 +77,9 @@ impl Default for ChunkedDecoder {
             state: State::Size,
             left: 0,
             digits: 0,
-            line_len: 0,
             trailers: Vec::new(),
             line_start: 0,
+            lines: 0,
             ends: Vec::new(),
         }
     }
@@ -110,6 +118,10 @@ impl ChunkedDecoder {
                 }
                 continue;
             }
+            if self.state == State::SizeLineRest {
+                at = self.skip_extension(buf, at);
+                continue;
+            }
             match self.step(buf[at]) {
                 Err(_) if body > 0 => break,
                 step => step?,
@@ -122,20 +134,19 @@ impl ChunkedDecoder {
     fn step(&mut self, byte: u8) -> Result<(), ChunkError> {
         match self.state {
             State::Size => return self.size_digit(byte),
-            State::SizeLineRest => self.size_line_rest(byte)?,
             // A bare line feed is tolerated, and more than one carriage return, as curl does.
             State::DataEnd if byte == b'\r' => {}
             State::DataEnd if byte == b'\n' => self.begin_size(),
             State::DataEnd => return Err(ChunkError::BadChunk),
             State::TrailerLine => return self.trailer_byte(byte),
-            State::Data | State::Done => unreachable!("handled by decode"),
+            State::SizeLineRest | State::Data | State::Done => unreachable!("handled by decode"),
         }
         Ok(())
     }
 
     fn begin_size(&mut self) {
         self.state = State::Size;
-        (self.left, self.digits, self.line_len) = (0, 0, 0);
+        (self.left, self.digits) = (0, 0);
     }
 
     fn size_digit(&mut self, byte: u8) -> Result<(), ChunkError> {
@@ -144,7 +155,10 @@ impl ChunkedDecoder {
                 return Err(ChunkError::IllegalHex(byte));
             }
             self.state = State::SizeLineRest;
-            return self.size_line_rest(byte);
+            if byte == b'\n' {
+                self.end_size_line();
+            }
+            return Ok(());
         };
         self.digits += 1;
         if self.digits > 16 || self.left > (i64::MAX as u64) >> 4 {
@@ -154,16 +168,20 @@ impl ChunkedDecoder {
         Ok(())
     }
 
-    /// Skips chunk extensions up to the line feed.
-    fn size_line_rest(&mut self, byte: u8) -> Result<(), ChunkError> {
-        self.line_len += 1;
-        if self.line_len > MAX_SIZE_LINE {
-            return Err(ChunkError::TooLarge);
+    /// Skips chunk extensions up to the line feed and returns where to go on. They may be of any length, as
+    /// in curl 8.22: nothing of them is kept.
+    fn skip_extension(&mut self, buf: &[u8], at: usize) -> usize {
+        match memchr(b'\n', &buf[at..]) {
+            Some(end) => {
+                self.end_size_line();
+                at + end + 1
+            }
+            None => buf.len(),
         }
-        if byte == b'\n' {
-            self.state = if self.left == 0 { State::TrailerLine } else { State::Data };
-        }
-        Ok(())
+    }
+
+    fn end_size_line(&mut self) {
+        self.state = if self.left == 0 { State::TrailerLine } else { State::Data };
     }
 
     fn trailer_byte(&mut self, byte: u8) -> Result<(), ChunkError> {
@@ -175,7 +193,10 @@ impl ChunkedDecoder {
             if matches!(&self.trailers[self.line_start..], b"\n" | b"\r\n") {
                 self.trailers.truncate(self.line_start);
                 self.state = State::Done;
+            } else if self.lines == MAX_TRAILER_LINES {
+                return Err(ChunkError::TooManyTrailers);
             }
+            self.lines += 1;
             self.line_start = self.trailers.len();
         }
         Ok(())
@@ -230,9 +251,34 @@ mod tests {
         let good = begun.decode(&mut b"1\r\nab\r\n".to_vec());
         assert_eq!(good, Ok(Decoded { body: 1, consumed: 4 }), "what came before the fault");
         assert_eq!(begun.decode(&mut b"b\r\n".to_vec()), Err(ChunkError::BadChunk));
-        let mut endless = b"1;".to_vec();
-        endless.resize(20_000, b'x');
-        assert_eq!(decode(&endless), Err(ChunkError::TooLarge));
+    }
+
+    /// As in curl 8.22, which reads on.
+    #[test]
+    fn an_extension_may_be_of_any_length() {
+        let mut long = b"1;".to_vec();
+        long.resize(1 << 20, b'x');
+        let mut decoder = ChunkedDecoder::default();
+        let read = Decoded { body: 0, consumed: 1 << 20 };
+        assert_eq!(decoder.decode(&mut long), Ok(read));
+        assert_eq!(decoder.decode(&mut b"xx\r\na\r\n0;y\r\n\r\n".to_vec()).unwrap().body, 1);
+        assert!(decoder.done());
+    }
+
+    /// curl 8.22 takes 5000 fields of a response in all, and lines of 4095 bytes.
+    #[test]
+    fn trailers_have_limits() {
+        let decode = |lines: usize, line: &str| {
+            let mut text = b"0\r\n".to_vec();
+            (0..lines).for_each(|_| text.extend_from_slice(line.as_bytes()));
+            text.extend_from_slice(b"\r\n");
+            ChunkedDecoder::default().decode(&mut text).map(|_| ())
+        };
+        assert_eq!(decode(5000, "a: b\r\n"), Ok(()));
+        assert_eq!(decode(5001, "a: b\r\n"), Err(ChunkError::TooManyTrailers));
+        let long = format!("a: {}\r\n", "b".repeat(4000));
+        assert_eq!(decode(1000, &long), Ok(()));
+        assert_eq!(decode(1100, &long), Err(ChunkError::TooLarge));
     }
 
     /// curl 8.22 ends with 100 at a trailer line of 4096 bytes.

@@ -6,7 +6,7 @@ use std::process::Command;
 use testkit::body::pattern;
 use testkit::ftp::{Config, FtpServer};
 use testkit::http::HttpServer;
-use testkit::launch::{Dovecot, Http2Kind, Http2Server};
+use testkit::launch::{Dovecot, Http2Kind, Http2Server, PhpFpm};
 use testkit::raw::SilentPeer;
 
 use super::ours;
@@ -20,6 +20,7 @@ pub fn cases() -> Vec<Case> {
         ours("pool-http2-and-threads", http2),
         ours("pool-ftp-polls-and-polite-end", ftp),
         ours("pool-mail", mail),
+        ours("pool-php-fpm", php_fpm),
         ours("10000-idle-transfers-cost-little", idle),
     ]
 }
@@ -111,6 +112,40 @@ fn mail(run: &Context) {
         let logins = dovecot.log().matches("Info: Login: user=<user>").count();
         assert!(logins - before <= 12, "{url}: {} logins", logins - before);
         before = logins;
+    }
+}
+
+/// A worker has the pool if its configuration says so, and does without it otherwise, whatever the
+/// environment of the manager says: `clear_env` is on unless it is turned off.
+fn php_fpm(run: &Context) {
+    const ON: &str = "env[WARMWIRE_POOL] = process";
+    for (pool, outside, pooled) in [
+        ("", "", false),
+        ("", "process", false),
+        (ON, "", true),
+        ("clear_env = yes\nenv[WARMWIRE_POOL] = process", "", true),
+        ("clear_env = no", "process", true),
+        ("clear_env = no", "", false),
+    ] {
+        let server = HttpServer::plain();
+        let prepare = |command: &mut Command| {
+            run.choose(command);
+            command.env_remove("WARMWIRE_POOL");
+            if !outside.is_empty() {
+                command.env("WARMWIRE_POOL", outside);
+            }
+        };
+        let fpm = PhpFpm::start(pool, prepare).expect("php-fpm starts");
+        let code = format!(
+            "$easy = curl_init('{}');\ncurl_setopt($easy, CURLOPT_RETURNTRANSFER, true);\n\
+             echo stripos(json_encode(curl_version()), 'warmwire') !== false, strlen(curl_exec($easy));",
+            server.url("/bytes/1000")
+        );
+        for _ in 0..5 {
+            assert_eq!(fpm.output_of(&code).expect("a reply"), "11000", "{pool:?} {outside:?}");
+        }
+        let expected = if pooled { 1 } else { 5 };
+        assert_eq!(server.accepts(), expected, "{pool:?} {outside:?}");
     }
 }
 

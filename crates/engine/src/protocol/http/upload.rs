@@ -78,6 +78,7 @@ impl Upload {
             First::Wait => {
                 cold_path();
                 let wait = Duration::from_millis(t.long(O::Expect100TimeoutMs).max(0) as u64);
+                t.easy.trace("timer", || format!("[100_TIMEOUT] set for {}us", wait.as_micros()));
                 Step::AwaitGoAhead(Box::new(reactor.sleep(wait)))
             }
             First::Body => Step::Sending,
@@ -106,6 +107,7 @@ impl Upload {
     /// Sends the body: the server replied 100, or will not reply any more.
     pub fn go_ahead(&mut self) {
         if matches!(self.step, Step::AwaitGoAhead(_)) {
+            self.easy.trace("timer", || "[100_TIMEOUT] cleared".to_owned());
             self.step = Step::Sending;
         }
     }

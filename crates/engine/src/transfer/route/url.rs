@@ -35,7 +35,7 @@ pub fn first_url(settings: &Settings) -> Result<Url> {
     .map_err(url_error)?;
     let zero = |part: Option<&[u8]>| part.is_some_and(|part| escape::decode(part, Reject::Zero).is_err());
     if zero(url.user()) || zero(url.password()) {
-        return Err(Error::new(Code::UrlMalformat, "A name or password in the URL holds a zero"));
+        return Err(Error::new(Code::UrlMalformat, "error extracting credentials from URL"));
     }
     if url.host().is_some_and(|host| host.len() > MAX_HOST) {
         let text = format!("Too long hostname (maximum is {MAX_HOST})");

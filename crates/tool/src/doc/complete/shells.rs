@@ -5,7 +5,6 @@ use super::{bash, fish, zsh};
 use crate::doc::values::{Values, values};
 use crate::flags;
 use std::collections::HashMap;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use testkit::temp::TempDir;
@@ -70,24 +69,17 @@ zpty -d inner
 cat offered
 "#;
 
-/// Runs the script in the shell, and returns what is offered for each line. Returns nothing where there is no
-/// such shell.
-fn offered(shell: &str, script: &str, completion: &str, lines: &str) -> Option<HashMap<String, Vec<String>>> {
+/// Runs the script in the shell, and returns what is offered for each line.
+fn offered(shell: &str, script: &str, completion: &str, lines: &str) -> HashMap<String, Vec<String>> {
     let place = TempDir::new("completion").unwrap();
     std::fs::create_dir(place.path().join("afolder")).unwrap();
     for (name, content) in [("afile", ""), ("completion", completion), ("lines", lines), ("script", script)] {
         std::fs::write(place.path().join(name), content).unwrap();
     }
-    let out = match run(shell, place.path()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            eprintln!("left out: {shell} is not installed");
-            return None;
-        }
-        out => out.unwrap(),
-    };
+    let out = run(shell, place.path()).unwrap();
     let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     assert!(out.status.success() && errors.is_empty(), "{shell}: {errors}");
-    Some(by_line(&text))
+    by_line(&text)
 }
 
 fn run(shell: &str, place: &Path) -> std::io::Result<std::process::Output> {
@@ -122,8 +114,25 @@ fn by_line(text: &str) -> HashMap<String, Vec<String>> {
     all
 }
 
+#[cfg_attr(not(bash), ignore = "left out: bash is not installed")]
 #[test]
-fn every_shell_offers_every_flag_and_its_values() {
+fn bash_offers_every_flag_and_its_values() {
+    offers_every_flag_and_its_values("bash", BASH, &bash());
+}
+
+#[cfg_attr(not(zsh), ignore = "left out: zsh is not installed")]
+#[test]
+fn zsh_offers_every_flag_and_its_values() {
+    offers_every_flag_and_its_values("zsh", ZSH, &zsh());
+}
+
+#[cfg_attr(not(fish), ignore = "left out: fish is not installed")]
+#[test]
+fn fish_offers_every_flag_and_its_values() {
+    offers_every_flag_and_its_values("fish", FISH, &fish());
+}
+
+fn offers_every_flag_and_its_values(shell: &str, script: &str, completion: &str) {
     const NAMES: &str = "warmwire --";
     let line = |flag: &flags::Flag| {
         format!("warmwire --{}{}", flag.name, if flag.may_take_argument() { "=" } else { " " })
@@ -134,38 +143,36 @@ fn every_shell_offers_every_flag_and_its_values() {
         lines.push_str(&line(flag));
         lines.push('\n');
     }
-    for (shell, script, completion) in [("bash", BASH, bash()), ("zsh", ZSH, zsh()), ("fish", FISH, fish())] {
-        let Some(offered) = offered(shell, script, &completion, &lines) else { continue };
-        let names = offered.get(NAMES).cloned().unwrap_or_default();
-        for flag in flags::all() {
-            let name = format!("--{}", flag.name);
-            assert!(names.iter().any(|offer| offer.trim_end_matches(['=', '-']) == name), "{shell}: {name}");
-        }
-        for flag in &with_values {
-            let line = line(flag);
-            let offers = offered.get(&line).cloned().unwrap_or_default();
-            let behind = format!("--{}=", flag.name);
-            // zsh quotes an equals sign at the beginning.
-            let has = |word: &str| {
-                let bare = |offer: &String| {
-                    offer
-                        .trim_start_matches(behind.as_str())
-                        .trim_start_matches('\\')
-                        .trim_end_matches('/')
-                        .to_owned()
-                };
-                offers.iter().any(|offer| bare(offer) == word)
+    let offered = offered(shell, script, completion, &lines);
+    let names = offered.get(NAMES).cloned().unwrap_or_default();
+    for flag in flags::all() {
+        let name = format!("--{}", flag.name);
+        assert!(names.iter().any(|offer| offer.trim_end_matches(['=', '-']) == name), "{shell}: {name}");
+    }
+    for flag in &with_values {
+        let line = line(flag);
+        let offers = offered.get(&line).cloned().unwrap_or_default();
+        let behind = format!("--{}=", flag.name);
+        // zsh quotes an equals sign at the beginning.
+        let has = |word: &str| {
+            let bare = |offer: &String| {
+                offer
+                    .trim_start_matches(behind.as_str())
+                    .trim_start_matches('\\')
+                    .trim_end_matches('/')
+                    .to_owned()
             };
-            match values(flag) {
-                Values::Free => {}
-                Values::Files => assert!(has("afile"), "{shell}: {line:?} {offers:?}"),
-                Values::Folders => {
-                    assert!(has("afolder") && !has("afile"), "{shell}: {line:?} {offers:?}");
-                }
-                Values::Words(words) => {
-                    for word in words {
-                        assert!(has(&word) && !has("afile"), "{shell}: {line:?} {word}: {offers:?}");
-                    }
+            offers.iter().any(|offer| bare(offer) == word)
+        };
+        match values(flag) {
+            Values::Free => {}
+            Values::Files => assert!(has("afile"), "{shell}: {line:?} {offers:?}"),
+            Values::Folders => {
+                assert!(has("afolder") && !has("afile"), "{shell}: {line:?} {offers:?}");
+            }
+            Values::Words(words) => {
+                for word in words {
+                    assert!(has(&word) && !has("afile"), "{shell}: {line:?} {word}: {offers:?}");
                 }
             }
         }
