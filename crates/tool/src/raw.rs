@@ -14,6 +14,6 @@ pub use warmwire::http_cache as rules;
 pub use warmwire::url::{Part as UrlPart, Url, UrlError, flag as url_flag};
 pub use warmwire::{
     ArgKind, CURL_VERSION, Code, Easy, EasyOption, Form, FormSource, Headers, Info, Limits, LockData, Multi,
-    OptionSet, Origin, Share, TransferInfo, Value, features, has_openssl, hex, is_device, json,
+    OptionSet, Origin, Share, TransferInfo, Value, constant, features, has_openssl, hex, is_device, json,
     listed_schemes, mime, number_transfers_anew, parse_date, schemes, speak_tls_by_openssl, version_line,
 };

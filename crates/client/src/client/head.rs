@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use engine::info::TransferInfo;
+use tables::constant::{CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2, CURL_HTTP_VERSION_3};
 
 /// The header fields of a response, in the order received.
 #[derive(Clone, Debug, Default)]
@@ -87,9 +88,9 @@ impl Head {
         let starts = |at: &usize| lines[*at..].starts_with(b"HTTP/") && (*at == 0 || lines[at - 1] == b'\n');
         let begins = (0..lines.len()).rev().find(starts).unwrap_or(0);
         let version = match info.http_version {
-            2 => Version::Http11,
-            3 => Version::Http2,
-            30 => Version::Http3,
+            CURL_HTTP_VERSION_1_1 => Version::Http11,
+            CURL_HTTP_VERSION_2 => Version::Http2,
+            CURL_HTTP_VERSION_3 => Version::Http3,
             _ => Version::Http10,
         };
         Head {

@@ -9,6 +9,7 @@ use crate::bytes::Bytes;
 use crate::fields::is_harmless;
 use crate::options::{Options, ToolOption};
 use crate::raw::EasyOption as O;
+use crate::raw::constant::{CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
 use crate::raw::rules::Field;
 use crate::request::Request;
 use crate::settings::Setting;
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 const ROUNDS: usize = 20_000;
 
 /// CURLAUTH_ bits of schemes that prove who a connection is.
-const OF_CONNECTIONS: i64 = 4 | 8;
+const OF_CONNECTIONS: i64 = (CURLAUTH_NEGOTIATE | CURLAUTH_NTLM) as i64;
 
 /// Returns why a request does not use the cache: ranges and conditions of its own, methods other than GET and
 /// HEAD, bodies that are not the reply's, and logins that are not on the command line.
