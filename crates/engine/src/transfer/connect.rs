@@ -426,7 +426,7 @@ impl Connector {
     }
 
     /// Records the time at which an address is known.
-    fn note_resolved(&self) {
+    pub(super) fn note_resolved(&self) {
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
     }
 

@@ -18,6 +18,9 @@ impl Connector {
                 self.easy.trace("dns", || format!("{host}: {count} candidates from {record}"));
             }
             Told::Trying(address) => {
+                if first {
+                    self.note_resolved();
+                }
                 let place = if first { "first" } else { "next" };
                 let family = if address.is_ipv6() { "ipv6" } else { "ipv4" };
                 let text = || format!("starting {place} attempt for {family} -> 0");
