@@ -15,7 +15,7 @@ use runtime::cell::RefCell;
 
 use net::connection_key::HostKeyJudge;
 use net::tls::openssl;
-use net::tls::openssl_sessions::{Exported, NotImported};
+use net::tls::openssl::sessions::{Exported, NotImported};
 use net::{Presence, SessionStore};
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};

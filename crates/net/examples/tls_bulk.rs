@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use runtime::{Clock, Runtime, Socket};
 use warmwire_net::Filter;
-use warmwire_net::filter::{SocketFilter, tls};
+use warmwire_net::filter::SocketFilter;
+use warmwire_net::tls::rustls as tls;
 use warmwire_net::tls::{CaSource, SessionStore, TlsConfig};
 
 fn main() {

@@ -1,5 +1,5 @@
 //! TLS client: what a connection may be asked for (`TlsConfig`), what it turned out to be (`TlsInfo`), and the parts that
-//! make it so. The bytes on the wire are moved by `filter::tls`.
+//! make it so. The bytes on the wire are moved by [`rustls`] and [`openssl`].
 //!
 //! rustls does the handshake (RFC 8446, RFC 5246); after it `record` takes over the keys and moves application data
 //! without copies. Certificates are judged by `verify` alone, whatever the transport.
@@ -26,7 +26,6 @@ pub mod names;
 pub mod ocsp;
 pub mod oids;
 pub mod openssl;
-pub mod openssl_sessions;
 mod p521;
 pub mod path;
 pub mod pem;
@@ -35,6 +34,7 @@ pub mod pkcs12;
 pub mod profile;
 mod provider;
 pub mod record;
+pub mod rustls;
 pub mod sessions;
 pub mod signatures;
 pub mod strength;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::tls::chain::Judge;
 use crate::tls::x509::Certificate;
-use rustls::pki_types::{CertificateDer, UnixTime};
+use ::rustls::pki_types::{CertificateDer, UnixTime};
 use testkit::dice::Dice;
 
 /// A copy with a few bytes changed, cut out, doubled or made into large lengths.
@@ -41,7 +41,7 @@ fn damaged_certificates_are_never_accepted() {
     let leaf = p.signed_by(&rcgen::KeyPair::generate().unwrap(), &signer).unwrap();
     let blob = CaSource::Blob(root.pem().into_bytes().into());
     let anchors = anchors::load(&[blob], Some(Duration::ZERO)).unwrap();
-    let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms.all;
+    let algorithms = ::rustls::crypto::ring::default_provider().signature_verification_algorithms.all;
     let judge = Judge { anchors: &anchors, algorithms, crls: &[], partial: true, now: UnixTime::now() };
     assert_eq!(judge.verify(leaf.der(), &[]), verdict::OK);
     let mut dice = Dice::new(0x5eed);

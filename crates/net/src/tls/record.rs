@@ -2,7 +2,7 @@
 //!
 //! rustls hands out the traffic keys; records are opened here, in place and straight to where the plaintext belongs, and
 //! sealed where they are sent from. (rustls itself copies every record twice; that was a quarter of the CPU of a large
-//! download.) What the handshake messages in between mean is `filter::tls`'s matter.
+//! download.) What the handshake messages in between mean is `tls::rustls`'s matter.
 
 use ring::aead::{self, LessSafeKey, Nonce, UnboundKey};
 use rustls::{CipherSuite, ConnectionTrafficSecrets};

@@ -11,7 +11,7 @@
 
 use super::TlsConfig;
 use super::config::Built;
-use super::openssl_sessions::Store;
+use super::openssl::sessions::Store;
 use crate::NetError;
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};

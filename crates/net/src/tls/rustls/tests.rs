@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::filter::{SocketFilter, openssl};
-use crate::tls::openssl::Prepared;
+use crate::filter::SocketFilter;
+use crate::tls::openssl::{self, Prepared};
 use crate::tls::{Backend, CaSource, PinnedKey, TlsConfig, TlsVersion};
 use crate::{NetError, NetErrorKind};
 use runtime::{Clock, Runtime};

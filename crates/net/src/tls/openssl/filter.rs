@@ -11,13 +11,12 @@ use std::time::Duration;
 use openssl::{self as library, Connection, Failure, Progress};
 use rustls::pki_types::{CertificateDer, UnixTime};
 
-use super::tls::SessionStore;
-use crate::tls::openssl::Prepared;
-use crate::tls::openssl_sessions::Written;
+use super::Prepared;
+use super::sessions::Written;
 use crate::tls::record::KEY_LIMIT;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::verify::Verifier;
-use crate::tls::{TlsConfig, TlsInfo, alerts, binding, certinfo, names, verdict};
+use crate::tls::{SessionStore, TlsConfig, TlsInfo, alerts, binding, certinfo, names, verdict};
 use crate::{Carrier, Fault, Filter, Idle, NetError, NetErrorKind};
 use runtime::{Reactor, Sleep, Socket, seconds_since_1970};
 
@@ -235,7 +234,7 @@ impl OpenSslFilter {
     }
 
     #[cfg(test)]
-    pub(super) fn renew_keys_after(&mut self, records: u64) {
+    pub(in crate::tls) fn renew_keys_after(&mut self, records: u64) {
         self.key_limit = records;
     }
 

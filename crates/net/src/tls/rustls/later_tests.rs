@@ -3,8 +3,7 @@
 use super::peers::{OpensslServer, shown};
 use super::tests::*;
 use super::*;
-use crate::filter::openssl;
-use crate::tls::openssl::Prepared;
+use crate::tls::openssl::{self, Prepared};
 use crate::tls::{Backend, TlsConfig, TlsVersion};
 use std::io::{BufRead, BufReader, Write};
 use std::process::ChildStdin;

@@ -5,9 +5,9 @@
 //! name under it. The name tells host, port and every rule by which the server was judged, so that a session is resumed only by who
 //! would have judged alike. Name, proof and form of a session are those of curl 8.22.
 
-use super::{Backend, CaSource, CertSource, PinnedKey, TlsConfig, TlsVersion};
 use crate::NamedFile;
 use crate::named_file::FileStamp;
+use crate::tls::{Backend, CaSource, CertSource, PinnedKey, TlsConfig, TlsVersion};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hmac};
 use runtime::seconds_since_1970;
@@ -439,7 +439,7 @@ mod tests {
             ..base.clone()
         }));
         assert!(stays(TlsConfig { ca: vec![CaSource::File("not/there.pem".into())], ..base.clone() }));
-        let client = super::super::ClientCert {
+        let client = crate::tls::ClientCert {
             cert: CertSource::File("/a.pem".into()),
             cert_type: "PEM".to_owned(),
             key: None,

@@ -1,6 +1,9 @@
 //! What a connection is asked for, in OpenSSL's terms: a context of the system's library, made for one connection. It judges
 //! chains itself; names, pins and the rest are judged as for any connection ([`Verifier::check_leaf`]).
 
+mod filter;
+pub mod sessions;
+
 use super::alerts;
 use super::keylog;
 use super::provider::provider;
@@ -37,6 +40,7 @@ pub fn is_there() -> bool {
     openssl::is_there()
 }
 
+pub use filter::{Answered, Kept, OpenSslFilter, begin, handshake, handshake_with};
 pub use openssl::{Module, engines};
 
 /// The engine or the provider of that name (CURLOPT_SSLENGINE).
