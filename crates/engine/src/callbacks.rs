@@ -327,8 +327,7 @@ pub trait Callbacks {
         None
     }
 
-    /// CURLOPT_SSL_CTX_FUNCTION: modifies the OpenSSL context at this address. `Err` is the application's
-    /// code.
+    /// CURLOPT_SSL_CTX_FUNCTION: modifies the TLS context at this address. `Err` is the application's code.
     fn tls_context(&self, _address: usize) -> Result<(), i32> {
         Ok(())
     }

@@ -14,8 +14,7 @@ use std::time::Duration;
 use runtime::cell::RefCell;
 
 use net::connection_key::HostKeyJudge;
-use net::tls::openssl;
-use net::tls::openssl::sessions::{Exported, NotImported};
+use net::tls::{Exported, NotImported, backend};
 use net::{Presence, SessionStore};
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
@@ -310,12 +309,12 @@ impl Easy {
         self.0.task.get().is_some()
     }
 
-    /// Returns the TLS sessions that may leave the process (curl_easy_ssls_export(3)): those of OpenSSL, from
-    /// the share or the multi handle that this handle uses. rustls does not export sessions: a handle that
-    /// uses it, and has no others, gets NOT_BUILT_IN.
+    /// Returns the TLS sessions that may leave the process (curl_easy_ssls_export(3)): those of the system's
+    /// library, from the share or the multi handle that this handle uses. rustls does not export sessions: a
+    /// handle that uses it, and has no others, gets NOT_BUILT_IN.
     pub fn export_sessions(&self) -> Result<Vec<Exported>, Code> {
         let Some(sessions) = self.sessions() else { return self.writes_sessions().map(|()| Vec::new()) };
-        let exported = self.0.locked(LockData::SslSession, || sessions.written().export());
+        let exported = self.0.locked(LockData::SslSession, || sessions.export());
         if exported.is_empty() {
             self.writes_sessions()?;
         }
@@ -327,7 +326,7 @@ impl Easy {
     pub fn import_session(&self, name: Option<&str>, proof: &[u8], session: &[u8]) -> Result<(), Code> {
         self.writes_sessions()?;
         let sessions = self.sessions().ok_or(Code::BadFunctionArgument)?;
-        let import = || sessions.written().import(name, proof, session);
+        let import = || sessions.import(name, proof, session);
         self.0.locked(LockData::SslSession, import).map_err(|why| match why {
             NotImported::OtherOwner => Code::BadFunctionArgument,
             NotImported::Session => Code::ReadError,
@@ -335,8 +334,8 @@ impl Easy {
     }
 
     fn writes_sessions(&self) -> Result<(), Code> {
-        let wanted = openssl::is_chosen() || self.0.settings.borrow().is_for_openssl();
-        if wanted && openssl::is_there() { Ok(()) } else { Err(Code::NotBuiltIn) }
+        let asked = self.0.settings.borrow().needs_system_tls();
+        if backend::is_system_chosen(asked) { Ok(()) } else { Err(Code::NotBuiltIn) }
     }
 
     /// Returns the store of the share, if it shares sessions, or of the multi handle.

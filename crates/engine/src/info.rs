@@ -194,7 +194,7 @@ pub struct RarelyFound {
     pub proxy_auth_used: i64,
     /// Result of the check of the proxy's certificate.
     pub proxy_verify_result: i64,
-    /// OpenSSL's own objects of that connection, where it speaks (`net::tls::TlsInfo::native`).
+    /// The library's own objects of that connection (`net::tls::TlsInfo::native`).
     pub native_tls: Option<[usize; 2]>,
     /// Bytes sent as TLS early data that the server accepted; negative if it refused them.
     pub early_data: i64,
@@ -343,7 +343,7 @@ impl TransferInfo {
         }
     }
 
-    /// Records [`RarelyFound::native_tls`], which is none unless OpenSSL was requested.
+    /// Records [`RarelyFound::native_tls`], which is none unless the system's library was requested.
     pub fn note_native_tls(&mut self, native: Option<[usize; 2]>) {
         if self.rare.native_tls != native {
             self.rare.native_tls = native;

@@ -33,8 +33,8 @@ pub use settings::{FtpPipelining, Settings, SmtpPipelining, WebSocketOptions};
 pub use share::Share;
 
 pub use net::process;
-pub use net::tls::openssl::{
-    choose as speak_tls_by_openssl, engines as engines_of_openssl, is_there as has_openssl,
+pub use net::tls::backend::{
+    engines as engines_of_openssl, has_system as has_openssl, prefer_system as speak_tls_by_openssl,
 };
 pub use runtime::{
     Clock, Descriptor, ExtraFd, Interest, SocketHook, Turn, after_fork_in_child, fork_generation,

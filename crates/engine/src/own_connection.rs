@@ -32,8 +32,8 @@ impl OwnConnection {
     }
 
     /// Sends as much as fits; [`Code::Again`] if nothing does. Encrypted data that does not fit is reported
-    /// only when it has been sent, to the next call with the same bytes, as in OpenSSL: an application that
-    /// believes everything is sent waits for the reply, and nobody would send the rest.
+    /// only when it has been sent, to the next call with the same bytes, as by SSL_write(3): an application
+    /// that believes everything is sent waits for the reply, and nobody would send the rest.
     pub fn send(&mut self, bytes: &[u8]) -> Result<usize, Code> {
         if self.sealed {
             return Err(Code::Ssh);

@@ -28,7 +28,8 @@ use std::time::Duration;
 use testkit::certs::Leaf;
 use testkit::temp::TempDir;
 use warmwire_net::filter::SocketFilter;
-use warmwire_net::tls::openssl::{self, Prepared};
+use warmwire_net::tls::handshake::{self, Server, Tls};
+use warmwire_net::tls::openssl::OpenSslClient;
 use warmwire_net::tls::verify::{Verifier, verdict};
 use warmwire_net::tls::x509::days_from_civil;
 use warmwire_net::tls::{Backend, CaSource, TlsConfig, TlsVersion};
@@ -116,14 +117,14 @@ fn show(chain: Vec<CertificateDer<'static>>) -> (u16, std::thread::JoinHandle<()
 
 /// Judges by OpenSSL: it checks the chain in a handshake; the name and the rest are checked as usual.
 fn judge_by_openssl(case: &Json, dir: &TempDir) -> Result<(), String> {
-    let config = TlsConfig { backend: Backend::OPENSSL, min_version: TlsVersion::Tls13, ..config(case, dir) };
+    let config = TlsConfig { backend: Backend::SYSTEM, min_version: TlsVersion::Tls13, ..config(case, dir) };
     let config = Arc::new(config);
-    let prepared = Prepared::new(&config).map_err(|e| e.message)?;
+    let rt = runtime();
+    let mut client = OpenSslClient::prepare(&config, rt.reactor()).map_err(|e| e.message)?;
     let leaf = pem(case["peer_certificate"].text().unwrap()).ok_or("no certificate")?;
     let others: Vec<_> = case["untrusted_intermediates"].texts().iter().filter_map(|t| pem(t)).collect();
     let host = case["expected_peer_name"]["value"].text().unwrap_or("localhost").to_owned();
     let (port, server) = show([std::slice::from_ref(&leaf), &others[..]].concat());
-    let rt = runtime();
     let (reactor, peer, own) = (rt.reactor().clone(), host.clone(), config.clone());
     let failed = block_on(&rt, async move {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -131,7 +132,9 @@ fn judge_by_openssl(case: &Json, dir: &TempDir) -> Result<(), String> {
         let mut socket = Socket::new(stream.into());
         socket.attach(&reactor, 0);
         let (below, store) = (Box::new(SocketFilter::new(socket)), SessionStore::new());
-        openssl::handshake(below, prepared, &own, (&peer, port), &store, &reactor).await.err()
+        let server = Server { config: &own, host: &peer, port };
+        client.take_sessions(server, &store).unwrap();
+        handshake::run(&mut client, below, server).await.err()
     });
     server.join().unwrap();
     let failed = failed.expect("nobody can sign for that");

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use net::tls::openssl;
+use net::tls::backend;
 use tables::{EasyOption as O, Info as I};
 
 use super::{Nanos, TransferInfo};
@@ -38,7 +38,7 @@ pub enum Fact {
     Tls {
         /// Whether a transfer is under way on a connection with TLS.
         in_use: bool,
-        /// The address of OpenSSL's object, where OpenSSL speaks.
+        /// The address of the object of the system's library, where that speaks.
         object: Option<usize>,
     },
     /// A pointer of the application, which the C boundary stores.
@@ -150,7 +150,7 @@ pub fn get(easy: &Easy, info: I) -> Fact {
         // Inside a callback: the time until now.
         I::TotalTime | I::TotalTimeT if easy.in_transfer() => Fact::Time(found.since_start(Instant::now())),
         I::TotalTime | I::TotalTimeT => Fact::Time(found.total),
-        I::SslEngines => Fact::List(openssl::engines().into_iter().map(String::into_bytes).collect()),
+        I::SslEngines => Fact::List(backend::engines().into_iter().map(String::into_bytes).collect()),
         I::Cookielist => {
             drop(found); // a share's lock function is the application's
             Fact::List(easy.cookies())
@@ -161,7 +161,8 @@ pub fn get(easy: &Easy, info: I) -> Fact {
     }
 }
 
-/// OpenSSL's objects of the connection in use: the context first, then the connection.
+/// Returns an object of the system's library for the connection in use: its context (0) or the connection
+/// (1).
 fn tls_object(easy: &Easy, found: &TransferInfo, which: usize) -> Fact {
     let in_use = easy.in_transfer() && found.secured;
     let object = found.rare.native_tls.filter(|_| in_use).map(|objects| objects[which]);

@@ -254,8 +254,9 @@ impl Settings {
         self.tls_module.as_ref()
     }
 
-    /// Whether a function is to be shown OpenSSL's own context, or a key is where only OpenSSL finds it.
-    pub fn is_for_openssl(&self) -> bool {
+    /// Whether a setting has a meaning for the system's TLS library alone: a function that is shown its
+    /// context, or a key in an engine or a provider.
+    pub fn needs_system_tls(&self) -> bool {
         let elsewhere = |option| {
             let kind = self.text(option);
             kind.is_some_and(|kind| kind.eq_ignore_ascii_case(b"ENG") || kind.eq_ignore_ascii_case(b"PROV"))
@@ -439,8 +440,8 @@ impl Settings {
 
     /// Loads the engine or provider of this name.
     fn load_module(&mut self, name: &[u8]) -> Result<(), Code> {
-        let module =
-            net::tls::openssl::open(&String::from_utf8_lossy(name)).map_err(|e| Error::from(e).code())?;
+        let module = net::tls::backend::open_module(&String::from_utf8_lossy(name));
+        let module = module.map_err(|e| Error::from(e).code())?;
         self.set_tls_module(Some(Arc::new(module)));
         Ok(())
     }

@@ -36,7 +36,7 @@ pub fn answer(option: EasyOption, reset: bool) -> Result<(), Code> {
         Support::UnixSockets if UNIX_SOCKETS_BUILT => Ok(()),
         Support::UnixSockets | Support::Removed => Err(Code::UnknownOption),
         Support::OpenSsl | Support::NotBuilt if reset => Ok(()),
-        Support::OpenSsl if net::tls::openssl::is_there() => Ok(()),
+        Support::OpenSsl if net::tls::backend::has_system() => Ok(()),
         Support::OpenSsl | Support::NotBuilt => Err(Code::NotBuiltIn),
     }
 }

@@ -185,7 +185,7 @@ fn fault_of_http3(stream: u64, fault: &http3::Fault) -> Error {
 /// Describes a failure. TLS errors describe the operation themselves.
 fn failure(what: &str, e: &std::io::Error) -> String {
     let text = os_text(e);
-    if text.starts_with("OpenSSL ") { text } else { format!("{what} failure: {text}") }
+    if net::tls::alerts::names_call(&text) { text } else { format!("{what} failure: {text}") }
 }
 
 /// The system's text without Rust's "(os error N)".

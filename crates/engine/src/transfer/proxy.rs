@@ -7,6 +7,7 @@ use net::NamedFile;
 pub use net::connection_key::ProxyKind;
 use net::filter::open::UnixSocket;
 use net::http3;
+use net::tls::backend::NOT_BY_QUIC;
 use net::tls::{Backend, TlsConfig};
 use tables::constant::{
     CURLPROXY_HTTP, CURLPROXY_HTTP_1_0, CURLPROXY_HTTPS, CURLPROXY_HTTPS2, CURLPROXY_HTTPS3,
@@ -224,11 +225,10 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let offer = offer.iter().map(|name| (*name).to_owned()).collect();
     let mut tls = secure.then(|| tls_config(settings, TlsPeer::Proxy, offer)).transpose()?;
     if kind == ProxyKind::Https3 {
-        if settings.is_for_openssl() {
-            let text = "HTTP/3 knows neither an SSL_CTX nor an engine of OpenSSL's";
-            return Err(Error::new(Code::NotBuiltIn, text));
+        if settings.needs_system_tls() {
+            return Err(Error::new(Code::NotBuiltIn, NOT_BY_QUIC));
         }
-        tls.iter_mut().for_each(|tls| tls.backend = Backend::Rustls); // QUIC's
+        tls.iter_mut().for_each(|tls| tls.backend = Backend::OF_QUIC);
     }
     let tls = tls.map(Arc::new);
     Ok(Proxy {

@@ -9,11 +9,10 @@ use std::time::Instant;
 use net::connect::{Connected, Endpoints, Reached, Through};
 use net::filter::SocketFilter;
 use net::filter::open::Transport;
+use net::tls::backend::Handshake;
 use net::tls::ech::outer_name;
-use net::tls::openssl;
-use net::tls::openssl::Prepared;
-use net::tls::rustls::{Answered, TlsFilter, begin, begin_early, handshake_with};
-use net::tls::{Backend, Early, Ech, Late, PeerSessions, TlsConfig, TlsInfo, TlsVersion};
+use net::tls::handshake::{Server, Tls, run};
+use net::tls::{Capability, Early, Ech, Late, PeerSessions, TlsConfig, TlsInfo};
 use net::{Fault, Filter, NetError, NetErrorKind, SessionStore};
 use runtime::boxed;
 use tables::constant::CURLSSLOPT_EARLYDATA;
@@ -29,16 +28,10 @@ use crate::error::{Error, Result};
 struct Raced {
     /// As settled for this host.
     tls: Arc<TlsConfig>,
-    answered: HandshakeOwner,
+    handshake: Box<Handshake>,
     endpoints: Endpoints,
     private: bool,
     connected_at: Instant,
-}
-
-/// Half a handshake.
-enum HandshakeOwner {
-    Rustls(Box<Answered>, Arc<PeerSessions>),
-    OpenSsl(Box<openssl::Answered>),
 }
 
 impl Reached for Raced {
@@ -81,13 +74,10 @@ impl Connector {
         let won = raced?;
         self.note_connected(won.connected_at, &won.endpoints);
         self.note_established(plan);
-        let filter = match won.answered {
-            HandshakeOwner::Rustls(answered, sessions) => {
-                let agreed = answered.finish(&won.tls, peer, &sessions).await;
-                self.settle(&sessions, (&won.tls, peer.0), agreed)?
-            }
-            HandshakeOwner::OpenSsl(answered) => self.settle_openssl(answered.finish().await)?,
-        };
+        let server = Server { config: &won.tls, host: peer.0, port: peer.1 };
+        let mut handshake = won.handshake;
+        let outcome = handshake.finish(server).await;
+        let filter = self.settle(*handshake, server, outcome)?;
         self.mark(|info, elapsed| info.app_connect = elapsed);
         if let Some(tls) = filter.tls() {
             self.note_tls(tls);
@@ -105,27 +95,19 @@ impl Connector {
         let tls = &self.settled(tls, peer, connected.endpoints.remote).map_err(Fault::Final)?;
         let Connected { socket, endpoints, private, connected_at } = connected;
         let below = Box::new(SocketFilter::new(socket));
-        let answered = match tls.backend {
-            Backend::Rustls => {
-                let sessions = self.take_sessions(tls, peer, &self.sessions()).map_err(Fault::Final)?;
-                match begin(below, tls, peer, &sessions).await {
-                    Ok(answered) => HandshakeOwner::Rustls(Box::new(answered), sessions),
-                    Err(fault) => {
-                        self.locked(LockData::SslSession, || sessions.settle(false));
-                        if let Fault::Final(error) = &fault {
-                            self.note_ech_refusal(tls, peer.0, error);
-                        }
-                        return Err(fault);
-                    }
-                }
+        let server = Server { config: tls, host: peer.0, port: peer.1 };
+        let handshake = Handshake::prepare(tls, self.multi.runtime.reactor());
+        let mut handshake = Box::new(handshake.map_err(Fault::Final)?);
+        let take = || handshake.take_sessions(server, &self.sessions());
+        self.locked(LockData::SslSession, take).map_err(Fault::Final)?;
+        if let Err(fault) = handshake.begin(below, server).await {
+            self.locked(LockData::SslSession, || handshake.settle(false));
+            if let Fault::Final(error) = &fault {
+                self.note_ech_refusal(tls, peer.0, error);
             }
-            Backend::OpenSsl { .. } => {
-                let prepared = Prepared::new(tls).map_err(Fault::Final)?;
-                let kept = self.take_written(tls, peer, &self.sessions());
-                HandshakeOwner::OpenSsl(Box::new(openssl::begin(below, prepared, kept).await?))
-            }
-        };
-        Ok(Raced { tls: tls.clone(), answered, endpoints, private, connected_at })
+            return Err(fault);
+        }
+        Ok(Raced { tls: tls.clone(), handshake, endpoints, private, connected_at })
     }
 
     /// TLS to this peer on top of what is there. Also used to upgrade a connection (STARTTLS).
@@ -148,60 +130,27 @@ impl Connector {
         sessions: SessionStore,
     ) -> Result<Box<dyn Filter>> {
         let config = &self.settled(config, (host, port), None)?;
-        if let Backend::OpenSsl { hook, .. } = config.backend {
-            return self.tls_by_openssl(below, config, (host, port), &sessions, hook.is_some()).await;
-        }
-        let peer = self.take_sessions(config, (host, port), &sessions)?;
-        let agreed = handshake_with(below, config, (host, port), &peer).await;
-        self.settle(&peer, (config, host), agreed)
+        let server = Server { config, host, port };
+        let mut handshake = Handshake::prepare(config, self.multi.runtime.reactor())?;
+        self.show_context(config, &handshake)?;
+        self.locked(LockData::SslSession, || handshake.take_sessions(server, &sessions))?;
+        let outcome = run(&mut handshake, below, server).await;
+        self.settle(handshake, server, outcome)
     }
 
-    /// The same by the system's OpenSSL. What the application's function does to the context counts: it is called when all
-    /// settings are in it.
-    async fn tls_by_openssl(
-        &self,
-        below: Box<dyn Filter>,
-        config: &Arc<TlsConfig>,
-        (host, port): (&str, u16),
-        sessions: &SessionStore,
-        hooked: bool,
-    ) -> Result<Box<dyn Filter>> {
-        let prepared = Prepared::new(config)?;
-        let asked = if hooked { self.easy.callbacks.tls_context(prepared.address()) } else { Ok(()) };
-        if let Err(code) = asked {
+    /// Calls the application's function with the context of the library, when all settings are in it.
+    fn show_context(&self, config: &TlsConfig, handshake: &Handshake) -> Result<()> {
+        let Some(context) = handshake.context().filter(|_| config.backend.is_hooked()) else { return Ok(()) };
+        self.easy.callbacks.tls_context(context).map_err(|code| {
             let code = Code::from_id(code).unwrap_or(Code::AbortedByCallback);
-            return Err(Error::new(code, "error signaled by SSL ctx callback"));
-        }
-        let kept = self.take_written(config, (host, port), sessions);
-        self.settle_openssl(openssl::handshake_with(below, prepared, kept).await)
-    }
-
-    /// What a handshake by OpenSSL may use; the application's lock is held as in [`take_sessions`](Self::take_sessions).
-    fn take_written(
-        &self,
-        config: &Arc<TlsConfig>,
-        peer: (&str, u16),
-        sessions: &SessionStore,
-    ) -> openssl::Kept {
-        let reactor = self.multi.runtime.reactor();
-        self.locked(LockData::SslSession, || openssl::Kept::begin(sessions, config, peer, reactor))
-    }
-
-    /// Such a handshake is over.
-    fn settle_openssl(
-        &self,
-        agreed: std::result::Result<openssl::OpenSslFilter, NetError>,
-    ) -> Result<Box<dyn Filter>> {
-        let mut filter = agreed?;
-        self.locked(LockData::SslSession, || filter.settle());
-        self.easy.trace("ssl", || format!("{} has been agreed on by OpenSSL", filter.info().version));
-        Ok(Box::new(filter))
+            Error::new(code, "error signaled by SSL ctx callback")
+        })
     }
 
     /// Whether the race between addresses goes on through the handshake: whose hello is the same for all of them. A function of the
     /// application's that is called once for each connection would be called for those that lose, and so would a smart card.
     pub(super) fn may_race(&self, plan: &Plan, tls: &Arc<TlsConfig>) -> bool {
-        [Backend::Rustls, Backend::OPENSSL].contains(&tls.backend) && !self.will_send_early(plan, tls)
+        tls.backend.is_unchanged() && !self.will_send_early(plan, tls)
     }
 
     /// Whether the user lets the request leave with the hello. It must be the client that speaks first; and who is to prove by
@@ -211,7 +160,10 @@ impl Connector {
         wanted
             && matches!(self.scheme().family(), Family::Http | Family::Ws)
             && plan.key.login.is_none()
-            && plan.tls.as_ref().is_some_and(|tls| tls.ech.is_none() && tls.backend == Backend::Rustls)
+            && plan
+                .tls
+                .as_ref()
+                .is_some_and(|tls| tls.ech.is_none() && tls.backend.supports(Capability::EarlyData))
             && !self.on(O::ConnectOnly)
             && !self.easy.ahead.get()
     }
@@ -233,11 +185,14 @@ impl Connector {
     ) -> Result<Box<dyn Filter>> {
         let peer = (&*plan.key.origin.host, plan.key.origin.port);
         if self.will_send_early(plan, config) {
-            let sessions = self.take_sessions(config, peer, &self.sessions())?;
-            if let Some(early) = sessions.early(&config.alpn) {
+            let server = Server { config, host: peer.0, port: peer.1 };
+            let mut handshake = Handshake::prepare(config, self.multi.runtime.reactor())?;
+            let take = || handshake.take_sessions(server, &self.sessions());
+            self.locked(LockData::SslSession, take)?;
+            if let Some(early) = handshake.early(config) {
                 self.note_early(&early);
                 self.note_hello(config, peer.0, peer.1);
-                return Ok(Box::new(begin_early(below, config, peer, &sessions, early)?));
+                return Ok(handshake.begin_early(below, server, early)?);
             }
         }
         let filter = self.tls(below, config, peer.0, peer.1).await?;
@@ -293,8 +248,8 @@ impl Connector {
         self.easy.note(|| format!("SSL session allows {most} bytes of early data, reusing ALPN '{alpn}'"));
     }
 
-    /// What a handshake may use. The application's lock is held while sessions are taken and put back, not while the server
-    /// is waited for.
+    /// Takes what a QUIC handshake may resume. The application's lock is held around this and around
+    /// settling, not while the server is waited for.
     pub(super) fn take_sessions(
         &self,
         config: &Arc<TlsConfig>,
@@ -306,23 +261,26 @@ impl Connector {
         self.locked(LockData::SslSession, begin)
     }
 
-    /// A handshake is over.
+    /// Settles the sessions of a handshake that is over and returns its connection.
     fn settle(
         &self,
-        peer: &PeerSessions,
-        (config, host): (&TlsConfig, &str),
-        agreed: std::result::Result<Box<TlsFilter>, NetError>,
+        mut handshake: Handshake,
+        Server { config, host, .. }: Server<'_>,
+        outcome: std::result::Result<(), NetError>,
     ) -> Result<Box<dyn Filter>> {
-        self.locked(LockData::SslSession, || peer.settle(agreed.is_ok()));
-        let filter = match agreed {
-            Ok(filter) => filter,
-            Err(error) => {
-                self.note_ech_refusal(config, host, &error);
-                return Err(error.into());
-            }
-        };
-        self.note_ech_result(config, host);
-        self.easy.trace("ssl", || format!("{} has been agreed on", filter.info().version));
+        self.locked(LockData::SslSession, || handshake.settle(outcome.is_ok()));
+        if let Err(error) = outcome {
+            self.note_ech_refusal(config, host, &error);
+            return Err(error.into());
+        }
+        if config.backend.supports(Capability::EncryptedHello) {
+            self.note_ech_result(config, host);
+        }
+        let filter = handshake.into_filter()?;
+        self.easy.trace("ssl", || {
+            let version = filter.tls().map_or("", |tls| tls.version);
+            format!("{version} has been agreed on{}", config.backend.by())
+        });
         Ok(filter)
     }
 
@@ -369,8 +327,8 @@ impl Connector {
         });
     }
 
-    /// The server could not open the hello. As in curl what it wants instead is told, for the user to try; the numbers are
-    /// OpenSSL's, for why and for how it went.
+    /// Notes that the server could not open the hello and what it wants instead, for the user to try. The
+    /// numbers are those of curl's usual library: the reason and the outcome.
     pub(super) fn note_ech_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
         let Some(list) = &error.retry_configs else { return };
         if list.is_empty() {
@@ -387,9 +345,7 @@ impl Connector {
             self.easy.note(|| format!("ALPN: curl offers {}", config.alpn.join(",")));
         }
         self.easy.trace("ssl", || format!("handshake with {host}:{port}"));
-        if config.min_version < TlsVersion::Tls12 && config.backend == Backend::Rustls {
-            let text =
-                "TLS 1.0 and 1.1 are spoken by OpenSSL alone (CURL_SSL_BACKEND): TLS 1.2 is the least here";
+        if let Some(text) = config.caveat() {
             self.easy.note(|| text.to_owned());
         }
     }

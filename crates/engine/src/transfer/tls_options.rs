@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use net::tls::backend;
 use net::tls::ech::is_usable;
-use net::tls::openssl;
 use net::tls::{Backend, CaSource, CertSource, ClientCert, Ech, PinnedKey, TlsConfig, TlsVersion};
 use net::{NamedFile, SecretBytes};
 use tables::constant::{
@@ -78,10 +78,7 @@ pub fn tls_config(settings: &Settings, peer: TlsPeer, alpn: Vec<String>) -> Resu
         }),
     };
     let (hook, module) = (settings.tls_hook(), settings.tls_module().cloned());
-    let wanted = settings.is_for_openssl() || openssl::is_chosen() || openssl::is_needed(&config);
-    if wanted && openssl::is_there() {
-        config.backend = Backend::OpenSsl { hook, module };
-    }
+    config.backend = backend::choose(&config, settings.needs_system_tls(), hook, module);
     Ok(config)
 }
 

@@ -294,7 +294,7 @@ variants! {
     UnixSocket { 0 = Path(file), 1 = Abstract(name) }
     FileStamp { 0 = Missing, 1 = File(state), 2 = Folder(state, entries), 3 = Unknown(number) }
     TlsVersion { 0 = Tls10, 1 = Tls11, 2 = Tls12, 3 = Tls13 }
-    Backend { 0 = Rustls, 1 = OpenSsl { hook, module } }
+    Backend { 0 = Rustls, 1 = System { hook, module } }
     PinnedKey { 0 = Hashes(hashes), 1 = File(file) }
 }
 

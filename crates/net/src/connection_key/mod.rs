@@ -19,7 +19,7 @@ use tables::scheme::Family;
 
 use crate::filter::open::{LocalBinding, SocketOptions, Transport, UnixSocket};
 use crate::resolver::IpVersion;
-use crate::tls::{Backend, TlsConfig};
+use crate::tls::TlsConfig;
 use crate::{NamedFile, SecretBytes};
 
 /// The terms on which a connection was made.
@@ -516,7 +516,7 @@ impl ConnectionKey {
     /// does somebody whose name is not known.
     pub fn is_portable(&self) -> bool {
         let of_proxies = self.proxies.iter().filter_map(|proxy| proxy.tls.as_ref());
-        let ours = |config: &Arc<TlsConfig>| matches!(&config.backend, Backend::OpenSsl { hook, module } if hook.is_some() || module.is_some());
+        let ours = |config: &Arc<TlsConfig>| !config.backend.is_unchanged();
         self.owner.is_none()
             && !self.by_ticket
             && !self.is_judged()

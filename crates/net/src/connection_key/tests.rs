@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::filter::open::{KeepAlive, LocalBinding};
-use crate::tls::{CaSource, CertSource, ClientCert, Ech, PinnedKey, TlsVersion};
+use crate::tls::{Backend, CaSource, CertSource, ClientCert, Ech, PinnedKey, TlsVersion};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -221,7 +221,7 @@ impl Seed {
         TlsConfig {
             backend: match self.flag() {
                 true => Backend::Rustls,
-                false => Backend::OpenSsl { hook: self.option(|s| [s.below(2) as usize, 1]), module: None },
+                false => Backend::System { hook: self.option(|s| [s.below(2) as usize, 1]), module: None },
             },
             min_version: self.one(&versions),
             max_version: self.one(&versions),
@@ -535,7 +535,7 @@ fn replies_depend_on_every_source_of_trust_anchors() {
 #[test]
 fn only_what_others_can_understand_is_portable() {
     let hooked =
-        TlsConfig { backend: Backend::OpenSsl { hook: Some([1, 2]), module: None }, ..TlsConfig::default() };
+        TlsConfig { backend: Backend::System { hook: Some([1, 2]), module: None }, ..TlsConfig::default() };
     let judged = SshTerms { judge: Some(HostKeyJudge::Functions([1, 2, 3, 4])), ..SshTerms::default() };
     assert!(ConnectionKey { tls: Some(Arc::default()), ..ConnectionKey::default() }.is_portable());
     for bound in [

@@ -48,7 +48,7 @@ struct Session {
 /// The known facts about a handshake.
 pub struct Told {
     pub alpn: Option<String>,
-    /// OpenSSL's names.
+    /// The names of [`suites`], as in every `TlsInfo`.
     pub cipher: &'static str,
     pub group: &'static str,
     pub resumed: bool,

@@ -86,6 +86,11 @@ pub fn of_record(error: RecordError) -> (u8, &'static str) {
     }
 }
 
+/// Whether the text of a connection's error names the call of the TLS library that failed.
+pub fn names_call(text: &str) -> bool {
+    text.starts_with("OpenSSL ")
+}
+
 /// `error:0A000…:SSL routines::…` for an alert that was received: OpenSSL numbers them 1000 + alert.
 pub fn alert_text(alert: u8) -> String {
     let reason = match alert {

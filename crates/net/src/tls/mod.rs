@@ -6,6 +6,7 @@
 
 pub mod alerts;
 pub mod anchors;
+pub mod backend;
 pub mod binding;
 pub mod certinfo;
 pub mod chain;
@@ -17,6 +18,7 @@ pub mod dn;
 pub mod ech;
 pub mod ed25519;
 pub mod general_name;
+pub mod handshake;
 mod hpke;
 pub(crate) mod key_schedule;
 pub mod keylog;
@@ -53,6 +55,7 @@ use crate::{NamedFile, NetError, SecretBytes};
 
 pub use ech::Ech;
 pub use openssl::Module;
+pub use openssl::sessions::{Exported, NotImported};
 pub use sessions::{Early, PeerSessions, SessionStore};
 
 /// Protocol versions an application can name. Those below 1.2 are known but not spoken.
@@ -64,24 +67,68 @@ pub enum TlsVersion {
     Tls13,
 }
 
-/// Who speaks TLS.
+/// The library that speaks TLS ([`backend`] chooses it).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
     #[default]
     Rustls,
-    /// The system's OpenSSL, where a program asks for it ([`openssl`]).
-    OpenSsl {
-        /// A function of the program's and its data change each context (CURLOPT_SSL_CTX_FUNCTION): what it does is not known
-        /// here, so only connections that the same has seen are alike.
+    /// The system's library, OpenSSL, where a program asks for it.
+    System {
+        /// The application's function and its data that change each context (CURLOPT_SSL_CTX_FUNCTION). Its
+        /// effect is not known here, so only connections made with the same function are alike.
         hook: Option<[usize; 2]>,
         /// An engine or a provider that keys may be asked of (CURLOPT_SSLENGINE).
         module: Option<Arc<Module>>,
     },
 }
 
+/// An ability that one library has and another lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capability {
+    /// Data that leaves with the hello (RFC 8446, section 2.3).
+    EarlyData,
+    /// Encrypted Client Hello, GREASE among it.
+    EncryptedHello,
+    /// TLS 1.0 and 1.1.
+    OldVersions,
+}
+
 impl Backend {
-    /// The system's OpenSSL, which nobody changes.
-    pub const OPENSSL: Backend = Backend::OpenSsl { hook: None, module: None };
+    /// The system's library, unchanged by a function or a module.
+    pub const SYSTEM: Backend = Backend::System { hook: None, module: None };
+    /// The library that serves QUIC, whatever is asked for.
+    pub const OF_QUIC: Backend = Backend::Rustls;
+
+    /// Whether the library can do this.
+    pub fn supports(&self, capability: Capability) -> bool {
+        match (self, capability) {
+            (Backend::Rustls, Capability::EarlyData | Capability::EncryptedHello) => true,
+            (Backend::Rustls, Capability::OldVersions) => false,
+            (Backend::System { .. }, Capability::EarlyData | Capability::EncryptedHello) => false,
+            (Backend::System { .. }, Capability::OldVersions) => true,
+        }
+    }
+
+    /// Whether neither a function of the application nor a module has a part in it.
+    pub fn is_unchanged(&self) -> bool {
+        match self {
+            Backend::Rustls => true,
+            Backend::System { hook, module } => hook.is_none() && module.is_none(),
+        }
+    }
+
+    /// Whether a function of the application changes each context.
+    pub fn is_hooked(&self) -> bool {
+        matches!(self, Backend::System { hook: Some(_), .. })
+    }
+
+    /// Returns the words by which trace lines name a library other than the usual one.
+    pub fn by(&self) -> &'static str {
+        match self {
+            Backend::Rustls => "",
+            Backend::System { .. } => " by OpenSSL",
+        }
+    }
 }
 
 /// One place where trust anchors come from; several are added up.
@@ -273,6 +320,14 @@ impl TlsConfig {
     pub(crate) fn cipher_lists(&self) -> (Option<&str>, Option<&str>) {
         let below = self.cipher_list.as_deref().filter(|_| self.min_version < TlsVersion::Tls13);
         (below, self.tls13_ciphers.as_deref().filter(|_| self.max_version >= TlsVersion::Tls13))
+    }
+
+    /// Returns a warning about a term that the library cannot meet to the letter.
+    pub fn caveat(&self) -> Option<&'static str> {
+        let old = self.min_version < TlsVersion::Tls12 && !self.backend.supports(Capability::OldVersions);
+        old.then_some(
+            "TLS 1.0 and 1.1 are spoken by OpenSSL alone (CURL_SSL_BACKEND): TLS 1.2 is the least here",
+        )
     }
 
     /// The files that it names.

@@ -11,7 +11,7 @@
 
 use super::TlsConfig;
 use super::config::Built;
-use super::openssl::sessions::Store;
+use super::openssl::sessions::{Exported, NotImported, Store};
 use crate::NetError;
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
@@ -147,8 +147,19 @@ impl SessionStore {
         Ok(Arc::new(PeerSessions { store: self.clone(), built, peer, hand }))
     }
 
-    /// Those that OpenSSL wrote down.
-    pub fn written(&self) -> MutexGuard<'_, Store> {
+    /// Returns the sessions that may leave the process; rustls lets none of its own out.
+    pub fn export(&self) -> Vec<Exported> {
+        self.written().export()
+    }
+
+    /// Keeps a session that was exported, here or elsewhere. Its server is known by `name` or, without that,
+    /// by `proof`.
+    pub fn import(&self, name: Option<&str>, proof: &[u8], session: &[u8]) -> Result<(), NotImported> {
+        self.written().import(name, proof, session)
+    }
+
+    /// Returns the sessions of the system's library.
+    pub(super) fn written(&self) -> MutexGuard<'_, Store> {
         lock(&self.written)
     }
 

@@ -14,6 +14,7 @@ use net::filter::open::{KeepAlive, LocalBinding, SocketOptions, Transport, UnixS
 use net::http3;
 use net::resolver::{IpVersion, ResolveOptions, speaks_of};
 use net::tls::TlsConfig;
+use net::tls::backend::NOT_BY_QUIC;
 use net::{NamedFile, SecretBytes};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
@@ -482,9 +483,7 @@ fn quic(settings: &Settings, scheme: &Scheme, unix: bool, proxy: Option<&Proxy>)
             (Code::UrlMalformat, "HTTP/3 is not supported over an HTTP/1.0 proxy")
         }
         _ if settings.long(O::ConnectOnly) != 0 => return Ok(Quic::No),
-        _ if settings.is_for_openssl() => {
-            (Code::NotBuiltIn, "HTTP/3 knows neither an SSL_CTX nor an engine of OpenSSL's")
-        }
+        _ if settings.needs_system_tls() => (Code::NotBuiltIn, NOT_BY_QUIC),
         _ => return Ok(wish),
     };
     if wish == Quic::Only { Err(Error::new(code, why)) } else { Ok(Quic::No) }
@@ -496,7 +495,7 @@ fn may_quic(settings: &Settings, scheme: &Scheme, by_way_of: bool) -> bool {
     let version = settings.long(O::HttpVersion);
     let any = [CURL_HTTP_VERSION_NONE, CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY].contains(&version);
     let direct = !by_way_of && haproxy(settings).is_none() && settings.long(O::ConnectOnly) == 0;
-    let direct = direct && !settings.is_for_openssl();
+    let direct = direct && !settings.needs_system_tls();
     let alpn = settings.on(O::SslEnableAlpn);
     any && direct && alpn && scheme.family() == Family::Http && scheme.tls()
 }

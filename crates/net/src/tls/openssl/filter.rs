@@ -111,51 +111,33 @@ impl Kept {
     }
 }
 
-/// Does the handshake on `below`, with what is prepared, and checks the server.
-pub async fn handshake(
-    below: Box<dyn Filter>,
-    prepared: Prepared,
-    config: &Arc<TlsConfig>,
-    peer: (&str, u16),
-    sessions: &SessionStore,
-    reactor: &Arc<Reactor>,
-) -> Result<OpenSslFilter, NetError> {
-    let kept = Kept::begin(sessions, config, peer, reactor);
-    let mut filter = handshake_with(below, prepared, kept).await?;
-    filter.settle();
-    Ok(filter)
-}
-
-/// The same with what the caller has taken, who settles afterwards.
-pub async fn handshake_with(
+/// Shakes hands until the server has answered and is verified.
+pub(super) async fn answered(
     below: Box<dyn Filter>,
     prepared: Prepared,
     kept: Kept,
-) -> Result<OpenSslFilter, NetError> {
-    begin(below, prepared, kept).await.map_err(Fault::into_error)?.finish().await
-}
-
-/// A server that has answered and is who it should be. What proves who the client is has not left yet, nor anything else that
-/// is not meant for everybody.
-pub struct Answered(OpenSslFilter);
-
-/// The first half of a handshake, so that several can be begun and one be finished.
-pub async fn begin(below: Box<dyn Filter>, prepared: Prepared, kept: Kept) -> Result<Answered, Fault> {
+) -> Result<Box<OpenSslFilter>, Fault> {
     let Prepared { context, verifier } = prepared;
-    let mut filter = OpenSslFilter::new(below, context, kept).map_err(Fault::Final)?;
+    let mut filter = Box::new(OpenSslFilter::new(below, context, kept).map_err(Fault::Final)?);
     poll_fn(|cx| filter.poll_handshake(cx, OpenSslFilter::knows_server)).await?;
     filter.judge(&verifier).map_err(Fault::Final)?;
-    Ok(Answered(filter))
+    Ok(filter)
 }
 
-impl Answered {
-    /// The other half.
-    pub async fn finish(mut self) -> Result<OpenSslFilter, NetError> {
-        poll_fn(|cx| self.0.poll_handshake(cx, |_, _| false)).await.map_err(Fault::into_error)?;
-        self.0.retry = None;
-        self.0.describe();
-        Ok(self.0)
-    }
+/// Shakes hands from beginning to end, for tests that need the filter itself.
+#[cfg(test)]
+pub(in crate::tls) async fn handshake(
+    below: Box<dyn Filter>,
+    (config, host, port): (&Arc<TlsConfig>, &str, u16),
+    sessions: &SessionStore,
+    reactor: &Arc<Reactor>,
+) -> Result<Box<OpenSslFilter>, NetError> {
+    let prepared = Prepared::new(config)?;
+    let kept = Kept::begin(sessions, config, (host, port), reactor);
+    let mut filter = answered(below, prepared, kept).await.map_err(Fault::into_error)?;
+    filter.finish().await?;
+    filter.settle();
+    Ok(filter)
 }
 
 /// What a handshake is called that failed. A chain may fail for a fault that is named before the verdict.
@@ -228,9 +210,12 @@ impl OpenSslFilter {
         })
     }
 
-    /// What was agreed on.
-    pub fn info(&self) -> &TlsInfo {
-        &self.info
+    /// Ends the handshake with a server that has answered.
+    pub(super) async fn finish(&mut self) -> Result<(), NetError> {
+        poll_fn(|cx| self.poll_handshake(cx, |_, _| false)).await.map_err(Fault::into_error)?;
+        self.retry = None;
+        self.describe();
+        Ok(())
     }
 
     #[cfg(test)]

@@ -1,46 +1,27 @@
 //! What a connection is asked for, in OpenSSL's terms: a context of the system's library, made for one connection. It judges
 //! chains itself; names, pins and the rest are judged as for any connection ([`Verifier::check_leaf`]).
 
-mod filter;
+mod client;
+pub(super) mod filter;
 pub mod sessions;
 
 use super::alerts;
 use super::keylog;
 use super::provider::provider;
-use super::suites;
 use super::verify::Verifier;
 use super::{Backend, CaSource, CertSource, ClientCert, Ech, TlsConfig, TlsVersion};
 use crate::{NetError, NetErrorKind};
 use openssl::{Context, Encoding, Failure, NotOpened, Protocol, Store};
 use std::fs;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-
-/// What the process has chosen: nothing yet, rustls, OpenSSL.
-static CHOSEN: AtomicU8 = AtomicU8::new(0);
-
-/// Chooses for the whole process (curl_global_sslset). OpenSSL is chosen where it can be loaded.
-pub fn choose(openssl: bool) {
-    CHOSEN.store(if openssl { 2 } else { 1 }, Ordering::Relaxed);
-}
-
-/// Whether the process has chosen OpenSSL, by a call or, where there was none, by CURL_SSL_BACKEND.
-pub fn is_chosen() -> bool {
-    if CHOSEN.load(Ordering::Relaxed) == 0 {
-        let named =
-            std::env::var_os("CURL_SSL_BACKEND").is_some_and(|name| name.eq_ignore_ascii_case("openssl"));
-        choose(named);
-    }
-    CHOSEN.load(Ordering::Relaxed) == 2
-}
 
 /// Whether the system's library can be loaded; it is, to find out.
 pub fn is_there() -> bool {
     openssl::is_there()
 }
 
-pub use filter::{Answered, Kept, OpenSslFilter, begin, handshake, handshake_with};
+pub use client::OpenSslClient;
 pub use openssl::{Module, engines};
 
 /// The engine or the provider of that name (CURLOPT_SSLENGINE).
@@ -62,21 +43,8 @@ fn not_opened(name: &str, why: NotOpened) -> NetError {
     NetError::new(kind, text)
 }
 
-/// Whether only OpenSSL can do what this asks for: rustls knows no TLS below 1.2, neither old ciphers nor rare groups, and no keys
-/// that it may not see.
-pub fn is_needed(config: &TlsConfig) -> bool {
-    let lowered = config.cipher_list.as_deref().is_some_and(|list| list.contains("@SECLEVEL=0"));
-    let (below_tls13, of_tls13) = config.cipher_lists();
-    // Most name none: nothing is read for them.
-    let any = below_tls13.or(of_tls13).or(config.curves.as_deref()).or(config.sigalgs.as_deref()).is_some();
-    config.client.as_ref().is_some_and(asks_module)
-        || config.max_version < TlsVersion::Tls12
-        || lowered && config.min_version < TlsVersion::Tls12
-        || any && !suites::are_known(config)
-}
-
 /// Whether certificate or key are an engine's or a provider's.
-fn asks_module(client: &ClientCert) -> bool {
+pub(super) fn asks_module(client: &ClientCert) -> bool {
     let types = [&client.cert_type, &client.key_type];
     types.iter().any(|kind| matches!(Kind::of(kind), Some(Kind::Engine | Kind::Provider)))
 }
@@ -144,11 +112,6 @@ impl Prepared {
         }
         Ok(Prepared { context, verifier })
     }
-
-    /// The address of the SSL_CTX, which is that of the library that the program itself uses.
-    pub fn address(&self) -> usize {
-        self.context.address()
-    }
 }
 
 fn protocol(version: TlsVersion) -> Protocol {
@@ -179,7 +142,7 @@ static STORES: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 /// Gives a context its trust anchors, from memory if they were read less than CURLOPT_CA_CACHE_TIMEOUT ago. Who changes the
 /// store, or brings lists of revoked certificates, has one of his own.
 fn trust(context: &mut Context, config: &TlsConfig) -> Result<(), NetError> {
-    let own = matches!(config.backend, Backend::OpenSsl { hook: Some(_), .. }) || config.crl.is_some();
+    let own = matches!(config.backend, Backend::System { hook: Some(_), .. }) || config.crl.is_some();
     let kept = config.ca_cache.is_none_or(|keep| !keep.is_zero()) && !own;
     let partial = !config.no_partial_chain && config.crl.is_none();
     // In a forked child the thread that held it may not exist: who does not get it works without.
@@ -265,7 +228,7 @@ impl Kind {
 
 /// What the user named or, for a key that a PKCS #11 URI names (RFC 7512), the module of that name.
 fn module(config: &TlsConfig) -> Result<Option<Arc<Module>>, NetError> {
-    let Backend::OpenSsl { module, .. } = &config.backend else { return Ok(None) };
+    let Backend::System { module, .. } = &config.backend else { return Ok(None) };
     let Some(client) = config.client.as_ref().filter(|_| module.is_none()) else { return Ok(module.clone()) };
     let key = client.key.as_ref().map(|key| (key, &client.key_type));
     let named = [Some((&client.cert, &client.cert_type)), key].into_iter().flatten();

@@ -295,7 +295,7 @@ fn proves(proof: &[u8; 64], name: &str) -> bool {
 /// A server by host, port and the rules by which it is judged. None, where that must not leave: a client's certificate or a
 /// password has a part in it, or a function or an engine of this process; or a file is named that another process finds elsewhere.
 fn name(config: &TlsConfig, host: &str, port: u16) -> Option<String> {
-    if config.client.is_some() || config.backend != Backend::OPENSSL {
+    if config.client.is_some() || config.backend != Backend::SYSTEM {
         return None;
     }
     let mut out = format!("{host}:{port}");
@@ -389,7 +389,7 @@ mod tests {
 
     fn config() -> Arc<TlsConfig> {
         let ca = vec![CaSource::Blob([1, 2, 3].as_slice().into())];
-        Arc::new(TlsConfig { backend: Backend::OPENSSL, ca, ..TlsConfig::default() })
+        Arc::new(TlsConfig { backend: Backend::SYSTEM, ca, ..TlsConfig::default() })
     }
 
     fn session(ticket: &[u8]) -> Written {
@@ -435,7 +435,7 @@ mod tests {
         let base = (*config()).clone();
         assert!(!stays(base.clone()));
         assert!(stays(TlsConfig {
-            backend: Backend::OpenSsl { hook: Some([1, 2]), module: None },
+            backend: Backend::System { hook: Some([1, 2]), module: None },
             ..base.clone()
         }));
         assert!(stays(TlsConfig { ca: vec![CaSource::File("not/there.pem".into())], ..base.clone() }));

@@ -79,7 +79,7 @@ pub async fn handshake(
 }
 
 /// The same with sessions that the caller has taken from their store, and settles afterwards.
-pub async fn handshake_with(
+pub(super) async fn handshake_with(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,
     peer: (&str, u16),
@@ -91,10 +91,10 @@ pub async fn handshake_with(
 
 /// A server that has answered and is who it should be. What proves who the client is has not left yet, nor anything else that
 /// is not meant for everybody.
-pub struct Answered(Flight);
+pub(super) struct Answered(Flight);
 
 /// The first half of a handshake.
-pub async fn begin(
+pub(super) async fn begin(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,
     (host, port): (&str, u16),
@@ -109,7 +109,7 @@ pub async fn begin(
 
 impl Answered {
     /// The other half.
-    pub async fn finish(
+    pub(super) async fn finish(
         mut self,
         config: &Arc<TlsConfig>,
         peer: (&str, u16),

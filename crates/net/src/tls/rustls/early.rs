@@ -17,10 +17,10 @@ use crate::{Carrier, Filter, Idle, NetError, NetErrorKind};
 use runtime::{Reactor, Socket};
 
 /// Bytes sent early at most, whatever a server takes: they are kept until it has taken them.
-pub const MOST: usize = 64 * 1024;
+pub(super) const MOST: usize = 64 * 1024;
 
 /// TLS as the client, from before the handshake on.
-pub struct EarlyFilter {
+pub(super) struct EarlyFilter {
     state: State,
     /// What is known of the connection, in the end what was agreed on.
     info: Arc<TlsInfo>,
@@ -49,7 +49,7 @@ struct Opening {
 
 /// Begins a connection whose first bytes leave with its hello, as the session in `sessions` allows. Nothing leaves before
 /// something is written or read.
-pub fn begin_early(
+pub(super) fn begin_early(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,
     (host, port): (&str, u16),

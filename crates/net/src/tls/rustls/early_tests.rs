@@ -9,6 +9,8 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use testkit::certs::Authority;
 use testkit::temp::TempDir;
 
+use super::drive::handshake_with;
+use super::early::begin_early;
 use super::peers::OpensslServer;
 use super::tests::{ServerStream, run, socket, trusting};
 use super::*;

@@ -3,7 +3,7 @@
 use super::peers::{OpensslServer, shown};
 use super::tests::*;
 use super::*;
-use crate::tls::openssl::{self, Prepared};
+use crate::tls::openssl::filter;
 use crate::tls::{Backend, TlsConfig, TlsVersion};
 use std::io::{BufRead, BufReader, Write};
 use std::process::ChildStdin;
@@ -112,7 +112,7 @@ fn a_certificate_is_shown_when_it_is_asked_for_later() {
         let config = TlsConfig {
             client: certificate.map(shown),
             min_version: TlsVersion::Tls13,
-            backend: Backend::OPENSSL,
+            backend: Backend::SYSTEM,
             ..trusting(&authority)
         };
         let (config, mut server) = (Arc::new(config), Commanded::start(&authority, &[]));
@@ -141,22 +141,20 @@ fn a_certificate_is_shown_when_it_is_asked_for_later() {
 #[test]
 fn openssls_keys_are_renewed_before_their_limit() {
     let authority = Authority::new();
-    for config in both(TlsConfig { backend: Backend::OPENSSL, ..trusting(&authority) }) {
+    for config in both(TlsConfig { backend: Backend::SYSTEM, ..trusting(&authority) }) {
         let server = Commanded::start(&authority, &["-rev"]);
         let renews = config.max_version == TlsVersion::Tls13;
         run(move |reactor| {
             Box::pin(async move {
-                let prepared = Prepared::new(&config).unwrap();
-                let (store, peer) = (SessionStore::new(), ("localhost", server.port));
+                let (store, peer) = (SessionStore::new(), (&config, "localhost", server.port));
                 let below = socket(server.port, &reactor);
-                let agreed = openssl::handshake(below, prepared, &config, peer, &store, &reactor).await;
-                let mut f = agreed.unwrap();
+                let mut f = filter::handshake(below, peer, &store, &reactor).await.unwrap();
                 f.renew_keys_after(5);
                 for round in 0..40 {
                     let line = format!("{round:08}{}", "x".repeat(2000));
-                    (&mut f as &mut dyn Filter).write_all(format!("{line}\n").as_bytes()).await.unwrap();
+                    (f.as_mut() as &mut dyn Filter).write_all(format!("{line}\n").as_bytes()).await.unwrap();
                     let mut got = vec![0; line.len() + 1];
-                    (&mut f as &mut dyn Filter).read_exact(&mut got).await.unwrap();
+                    (f.as_mut() as &mut dyn Filter).read_exact(&mut got).await.unwrap();
                     assert!(got[..line.len()].iter().rev().eq(line.as_bytes()), "{round}");
                 }
                 f.retire();

@@ -4,6 +4,7 @@
 //! stays here, at most one. What is written leaves as several records in one send. The last flight of the handshake waits
 //! for the first bytes written or the first read, and travels with them.
 
+mod client;
 mod drive;
 mod early;
 
@@ -22,8 +23,8 @@ use crate::{Carrier, Filter, Idle};
 use runtime::{Reactor, Socket};
 
 pub use crate::tls::SessionStore;
-pub use drive::{Answered, begin, handshake, handshake_with};
-pub use early::{EarlyFilter, begin_early};
+pub use client::RustlsClient;
+pub use drive::handshake;
 
 /// Below this a caller's buffer can't hold a record with what is left over of another, and ours is used.
 const DIRECT: usize = 2 * MAX_RECORD;

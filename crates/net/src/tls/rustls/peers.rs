@@ -555,13 +555,13 @@ fn openssl_reaches_a_server_of_old() {
         [(None, None), (Some("AES128-SHA:ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0"), Some("TLSv1"))]
     {
         let config = TlsConfig {
-            backend: Backend::OPENSSL,
+            backend: Backend::SYSTEM,
             min_version: TlsVersion::Tls10,
             max_version: TlsVersion::Tls11,
             cipher_list: list.map(str::to_owned),
             ..trusting(&authority)
         };
-        assert!(crate::tls::openssl::is_needed(&config));
+        assert!(crate::tls::backend::is_system_needed(&config));
         let got = run(move |reactor| {
             Box::pin(async move {
                 let below = socket(port, &reactor);
@@ -645,8 +645,8 @@ fn what_proves_the_client_waits_for_the_winner() {
                 let store = SessionStore::new();
                 let (below, peer) = (socket(port, &reactor), ("localhost", port));
                 let sessions = store.begin(&config, peer.0, port).unwrap();
-                let answered = begin(below, &config, peer, &sessions).await.map_err(crate::Fault::into_error);
-                let answered = answered.unwrap();
+                let answered = drive::begin(below, &config, peer, &sessions).await;
+                let answered = answered.map_err(crate::Fault::into_error).unwrap();
                 ask.send(()).unwrap();
                 // What Unix says of a socket on which nothing came in time, and Windows.
                 let nothing =

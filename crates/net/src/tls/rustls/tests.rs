@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::filter::SocketFilter;
-use crate::tls::openssl::{self, Prepared};
+use crate::tls::backend::Handshake;
+use crate::tls::handshake::{self, Server};
 use crate::tls::{Backend, CaSource, PinnedKey, TlsConfig, TlsVersion};
 use crate::{NetError, NetErrorKind};
 use runtime::{Clock, Runtime};
@@ -80,7 +81,7 @@ pub fn both(config: TlsConfig) -> [Arc<TlsConfig>; 2] {
 
 /// Rustls and, where it is looked for, OpenSSL.
 pub fn backends() -> &'static [Backend] {
-    const ALL: &[Backend] = &[Backend::Rustls, Backend::OPENSSL];
+    const ALL: &[Backend] = &[Backend::Rustls, Backend::SYSTEM];
     if cfg!(unix) { ALL } else { &ALL[..1] }
 }
 
@@ -90,7 +91,7 @@ pub fn by_either(config: TlsConfig) -> Vec<Arc<TlsConfig>> {
     backends().iter().flat_map(by).collect()
 }
 
-/// The handshake of whoever the configuration names.
+/// Shakes hands by the library that the configuration names.
 pub async fn agree(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,
@@ -98,14 +99,10 @@ pub async fn agree(
     port: u16,
     store: &SessionStore,
 ) -> Result<Box<dyn Filter>, NetError> {
-    Ok(match config.backend {
-        Backend::Rustls => handshake(below, config, host, port, store).await?,
-        Backend::OpenSsl { .. } => {
-            // The clock counts only where a verify callback puts off its verdict.
-            let (prepared, clock) = (Prepared::new(config)?, Runtime::new(Clock::system()));
-            Box::new(openssl::handshake(below, prepared, config, (host, port), store, clock.reactor()).await?)
-        }
-    })
+    // The clock counts only where a verify callback puts off its verdict.
+    let clock = Runtime::new(Clock::system());
+    let server = Server { config, host, port };
+    handshake::connect::<Handshake>(below, server, store, clock.reactor()).await
 }
 
 async fn connect(
