@@ -5,11 +5,11 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 
 use engine::info::{self, Fact};
-use tables::constant::CURLSSLBACKEND_OPENSSL;
 use tables::{Code, Entry, Info as I, InfoKind};
 
 use crate::easy::outputs::{TlsSession, TlsSessionInfo};
 use crate::easy::{self, EasyHandle};
+use crate::global::SYSTEM_TLS;
 use crate::slist::{self, Slist};
 use crate::sys;
 
@@ -38,7 +38,7 @@ unsafe extern "C-unwind" fn warmwire_easy_getinfo(
                 InfoKind::Ptr => *out.cast() = easy.object(&fact),
             }
         }
-        // With TLS, and with no OpenSSL that has objects to show.
+        // With TLS, by a library that has no objects to show.
         let nothing_to_show = matches!(fact, Fact::Tls { in_use: true, object: None });
         if nothing_to_show { Err(Code::UnknownOption) } else { Ok(()) }
     })
@@ -72,10 +72,8 @@ impl EasyHandle {
             Fact::Number(_) | Fact::Time(_) | Fact::List(_) | Fact::Application => None,
             Fact::Text(_) | Fact::Written(_) | Fact::Constant(_) => None,
         };
-        let native = object.map(|object| TlsSessionInfo {
-            backend: CURLSSLBACKEND_OPENSSL,
-            internals: object as *mut c_void,
-        });
+        let native =
+            object.map(|object| TlsSessionInfo { backend: SYSTEM_TLS, internals: object as *mut c_void });
         let session = &self.outputs().tls_session.0;
         session.set(native.unwrap_or_else(|| TlsSession::default().0.get()));
         session.as_ptr().cast_const().cast()

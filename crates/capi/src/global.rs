@@ -116,7 +116,10 @@ unsafe impl Sync for SslBackend {}
 // SAFETY: constants.
 unsafe impl Sync for Backends {}
 
-static OPENSSL: SslBackend = SslBackend { id: CURLSSLBACKEND_OPENSSL, name: c"openssl".as_ptr() };
+/// The number of the system's TLS library, where it speaks.
+pub const SYSTEM_TLS: c_int = CURLSSLBACKEND_OPENSSL;
+
+static OPENSSL: SslBackend = SslBackend { id: SYSTEM_TLS, name: c"openssl".as_ptr() };
 static RUSTLS: SslBackend = SslBackend { id: CURLSSLBACKEND_RUSTLS, name: c"rustls".as_ptr() };
 static GNUTLS: SslBackend = SslBackend { id: CURLSSLBACKEND_GNUTLS, name: c"gnutls".as_ptr() };
 /// The TLS library that programs look for (the flavour), then the real one.
@@ -149,7 +152,7 @@ pub unsafe extern "C-unwind" fn curl_global_sslset(
         // Both are always available, so it is never too late to choose: the choice applies to later
         // connections.
         if known {
-            engine::speak_tls_by_openssl(!gnutls && is(flavour));
+            engine::prefer_system_tls(!gnutls && is(flavour));
         }
         if known { CURLSSLSET_OK } else { CURLSSLSET_UNKNOWN_BACKEND }
     })

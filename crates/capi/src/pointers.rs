@@ -181,7 +181,7 @@ mod tests {
             let kept = matches!(
                 option.rule(),
                 Rule::Pointer(PointerRule::Plain | PointerRule::PostFields | PointerRule::TlsContext)
-            ) && matches!(option.support(), Support::Built | Support::OpenSsl);
+            ) && matches!(option.support(), Support::Built | Support::SystemTls);
             assert_eq!(kept, Pointers::READ.contains(&option), "{}", option.name());
         }
     }

@@ -95,7 +95,7 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
 // exhaustive: options
 fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(), Code> {
     answer(option, pointer.is_null())?;
-    if !matches!(option.support(), Support::Built | Support::OpenSsl) {
+    if !matches!(option.support(), Support::Built | Support::SystemTls) {
         return Ok(());
     }
     let Rule::Pointer(rule) = option.rule() else { return Err(Code::UnknownOption) };

@@ -1,7 +1,7 @@
 //! The version functions (curl_version.md, curl_version_info.md).
 //!
 //! Programs compare the first token of `ssl_version` with the TLS library that they were built for, and
-//! refuse to load if it differs (pycurl). It names the flavour, OpenSSL or GnuTLS; the real backend follows.
+//! refuse to load if it differs (pycurl). It names the flavour; the real backend follows.
 
 use std::ffi::{CString, c_char, c_int, c_long, c_uint};
 use std::ptr;
@@ -59,7 +59,7 @@ pub fn says_gnutls() -> bool {
 }
 
 fn tls() -> &'static str {
-    if says_gnutls() { version::AS_GNUTLS } else { version::AS_OPENSSL }
+    if says_gnutls() { version::AS_GNUTLS } else { version::AS_DEFAULT }
 }
 
 struct Facts {

@@ -96,8 +96,8 @@ pub use engine::stores::headers::{Field, Headers, Origin};
 #[doc(hidden)]
 pub use engine::sys::is_device;
 pub use engine::{
-    Descriptor, ExtraFd, Share, after_fork_in_child, engines_of_openssl, fork_generation, has_openssl,
-    speak_tls_by_openssl,
+    Descriptor, ExtraFd, Share, after_fork_in_child, fork_generation, has_system_tls, prefer_system_tls,
+    tls_engines,
 };
 pub use form::{Form, FormSource};
 pub use handle::{Failure, Handle, Reply, get};
@@ -159,7 +159,7 @@ pub const CURL_VERSION: &str = tables::version::CURL;
 
 /// Returns the library's version and its components (curl_version(3)).
 pub fn version_line() -> String {
-    tables::version_line(tables::version::AS_OPENSSL)
+    tables::version_line(tables::version::AS_DEFAULT)
 }
 
 /// Returns the schemes that are built in, in alphabetic order.

@@ -34,7 +34,7 @@ pub use share::Share;
 
 pub use net::process;
 pub use net::tls::backend::{
-    engines as engines_of_openssl, has_system as has_openssl, prefer_system as speak_tls_by_openssl,
+    engines as tls_engines, has_system as has_system_tls, prefer_system as prefer_system_tls,
 };
 pub use runtime::{
     Clock, Descriptor, ExtraFd, Interest, SocketHook, Turn, after_fork_in_child, fork_generation,

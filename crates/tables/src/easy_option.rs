@@ -478,8 +478,8 @@ easy_options! {
     Sslkey, "SSLKEY", 10087, String, "7.9.3", Connection, Built, Plain, twin: Some(O::ProxySslkey);
     Sslkeytype, "SSLKEYTYPE", 10088, String, "7.9.3", Connection, Built, Plain,
         twin: Some(O::ProxySslkeytype);
-    Sslengine, "SSLENGINE", 10089, String, "7.9.3", Connection, OpenSsl, Module;
-    SslengineDefault, "SSLENGINE_DEFAULT", 90, Long, "7.9.3", Connection, OpenSsl, DefaultModule;
+    Sslengine, "SSLENGINE", 10089, String, "7.9.3", Connection, SystemTls, Module;
+    SslengineDefault, "SSLENGINE_DEFAULT", 90, Long, "7.9.3", Connection, SystemTls, DefaultModule;
     DnsUseGlobalCache, "DNS_USE_GLOBAL_CACHE", 91, Long, "7.9.3", Transfer, NoEffect, Any,
         deprecated: "7.11.1";
     DnsCacheTimeout, "DNS_CACHE_TIMEOUT", 92, Long, "7.9.3", Route, Built, AtLeast(-1), default: 60;
@@ -500,8 +500,8 @@ easy_options! {
     UnrestrictedAuth, "UNRESTRICTED_AUTH", 105, Long, "7.10.4", Route, Built, Any;
     FtpUseEprt, "FTP_USE_EPRT", 106, Long, "7.10.5", Transfer, Built, Any, default: 1, impersonal: true;
     Httpauth, "HTTPAUTH", 107, Values, "7.10.6", Login, Built, AuthSchemes, default: CURLAUTH_BASIC as i64;
-    SslCtxFunction, "SSL_CTX_FUNCTION", 20108, Function, "7.10.6", Connection, OpenSsl, TlsContext;
-    SslCtxData, "SSL_CTX_DATA", 10109, CbPtr, "7.10.6", Connection, OpenSsl, TlsContext;
+    SslCtxFunction, "SSL_CTX_FUNCTION", 20108, Function, "7.10.6", Connection, SystemTls, TlsContext;
+    SslCtxData, "SSL_CTX_DATA", 10109, CbPtr, "7.10.6", Connection, SystemTls, TlsContext;
     FtpCreateMissingDirs, "FTP_CREATE_MISSING_DIRS", 110, Long, "7.10.7", Transfer, Built, Within(0, 2);
     Proxyauth, "PROXYAUTH", 111, Values, "7.10.7", Connection, Built, AuthSchemes,
         default: CURLAUTH_BASIC as i64;

@@ -45,8 +45,8 @@ pub enum Bound {
 pub enum Support {
     /// Stored and honoured.
     Built,
-    /// Honoured where the system's OpenSSL can be loaded, CURLE_NOT_BUILT_IN elsewhere.
-    OpenSsl,
+    /// Honoured where the system's TLS library can be loaded, CURLE_NOT_BUILT_IN elsewhere.
+    SystemTls,
     /// Honoured where the system has Unix sockets, CURLE_UNKNOWN_OPTION elsewhere.
     UnixSockets,
     /// Accepted without effect: obsolete in curl 8.22 too, or about signals and threads that this library
@@ -88,7 +88,7 @@ pub enum PointerRule {
     UrlHandle,
     /// A `CURLSH *`.
     Share,
-    /// The function that configures OpenSSL's context, or its data.
+    /// The function that changes the context of the system's TLS library, or its data.
     TlsContext,
     /// Accepted and ignored.
     Ignored,

@@ -36,7 +36,7 @@ pub const fn version() -> Version {
 
 /// TLS of the library and of the tool: the release of OpenSSL that it replaces, which programs parse, then
 /// the actual backend.
-pub const AS_OPENSSL: &str = "OpenSSL/3.0.0 (rustls/0.23)";
+pub const AS_DEFAULT: &str = "OpenSSL/3.0.0 (rustls/0.23)";
 /// TLS of the library that takes the place of libcurl-gnutls.
 pub const AS_GNUTLS: &str = "GnuTLS/3.7.9 (rustls/0.23)";
 
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn words_of_the_line() {
         let own = format!("(Warmwire/{})", version().own);
-        let line = line(AS_OPENSSL);
+        let line = line(AS_DEFAULT);
         let words: Vec<&str> = line.split(' ').collect();
         let after = |name: &str| {
             let at = words.iter().position(|word| word.starts_with(name));

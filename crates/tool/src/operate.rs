@@ -3,7 +3,7 @@
 use crate::env::Env;
 use crate::parallel;
 use crate::queue::Queue;
-use crate::raw::{EasyOption as O, LockData, Share, speak_tls_by_openssl};
+use crate::raw::{EasyOption as O, LockData, Share, prefer_system_tls};
 use crate::request::Request;
 use crate::run::Run;
 use crate::serial;
@@ -28,9 +28,9 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     // entries.
     share.set_kind(LockData::Hsts, requests.iter().any(|request| request.options.text(O::Hsts).is_some()));
     if let Some(file) = &env.globals.ssl_sessions {
-        // Only OpenSSL can export sessions. A user who has named another library gets an error.
+        // Only the system's library can export sessions. A user who has named another one gets an error.
         if std::env::var_os("CURL_SSL_BACKEND").is_none() {
-            speak_tls_by_openssl(true);
+            prefer_system_tls(true);
         }
         share.set_kind(LockData::SslSession, true);
         if let Err(code) = ssl_sessions::load(&env, &share, file) {

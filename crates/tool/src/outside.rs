@@ -65,8 +65,8 @@ impl World for Outside {
         raw::features().contains(&feature)
     }
 
-    fn has_openssl(&self) -> bool {
-        raw::has_openssl()
+    fn has_system_tls(&self) -> bool {
+        raw::has_system_tls()
     }
 
     fn schemes(&self) -> &[&'static str] {

@@ -9,11 +9,11 @@ pub mod sockets {
 }
 
 pub use warmwire::base64;
-pub use warmwire::engines_of_openssl as engines;
 pub use warmwire::http_cache as rules;
+pub use warmwire::tls_engines as engines;
 pub use warmwire::url::{Part as UrlPart, Url, UrlError, flag as url_flag};
 pub use warmwire::{
     ArgKind, CURL_VERSION, Code, Easy, EasyOption, Form, FormSource, Headers, Info, Limits, LockData, Multi,
-    OptionSet, Origin, Share, TransferInfo, Value, constant, features, has_openssl, hex, is_device, json,
-    listed_schemes, mime, number_transfers_anew, parse_date, schemes, speak_tls_by_openssl, version_line,
+    OptionSet, Origin, Share, TransferInfo, Value, constant, features, has_system_tls, hex, is_device, json,
+    listed_schemes, mime, number_transfers_anew, parse_date, prefer_system_tls, schemes, version_line,
 };

@@ -19,8 +19,8 @@ pub trait World {
     /// A feature of the library, named as in `curl -V`.
     fn has(&self, feature: &str) -> bool;
 
-    /// Whether the system has an OpenSSL that can be loaded.
-    fn has_openssl(&self) -> bool;
+    /// Whether the system has a TLS library that can be loaded.
+    fn has_system_tls(&self) -> bool;
 
     /// The schemes of the library, in lower case.
     fn schemes(&self) -> &[&'static str];
@@ -76,7 +76,7 @@ pub mod fake {
             !matches!(feature, "HTTP3" | "ECH" | "GSS-API" | "SPNEGO" | "SSLS-EXPORT")
         }
 
-        fn has_openssl(&self) -> bool {
+        fn has_system_tls(&self) -> bool {
             false
         }
 

@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Returns whether the contents of an OID are well formed: arcs of seven bits an octet, each with its end and
-/// without leading zeros (X.690 section 8.19). OpenSSL refuses all others.
+/// without leading zeros (X.690 section 8.19). Other parsers refuse all others, too.
 fn is_oid(body: &[u8]) -> bool {
     let mut begins = true;
     let sound = body.iter().all(|octet| {

@@ -39,7 +39,7 @@ fn without_tests(text: &str) -> &str {
 fn without_arm(sources: &[String]) -> Vec<EasyOption> {
     let named: HashSet<&str> = sources.iter().flat_map(|text| names(text)).collect();
     let needs_arm = |option: &EasyOption| {
-        let honoured = matches!(option.support(), Support::Built | Support::OpenSsl | Support::UnixSockets);
+        let honoured = matches!(option.support(), Support::Built | Support::SystemTls | Support::UnixSockets);
         honoured && !acts_by_rule(option.rule())
     };
     let all = EasyOption::ALL.iter().copied().filter(needs_arm);

@@ -7,6 +7,7 @@
 mod arms;
 mod imports;
 mod length;
+mod library;
 mod limits;
 mod words;
 

@@ -63,16 +63,16 @@ impl Drop for CertInfo {
     }
 }
 
-/// `struct curl_tlssessioninfo`. With OpenSSL, its own objects are returned. rustls has none, although the
-/// version string says OpenSSL. The answers are chosen so that the fewest programs crash:
+/// `struct curl_tlssessioninfo`. With the system's library, its own objects are returned. rustls has none,
+/// although the version string names that library. The answers are chosen so that the fewest programs crash:
 ///
 /// - On a new handle, or after a transfer, programs read only `backend`, and some dereference the pointer
 ///   whatever the code is (curl's own tool, OBS). There curl returns CURLE_OK with `internals` NULL, and so
 ///   do we: NONE and NULL.
 /// - In a callback, on a connection with TLS, curl always has a pointer. Some programs check `backend` first
-///   and ignore NONE; others check only the code and pass `internals` to OpenSSL, which does not accept NULL.
-///   So the code is an error there, as CURLINFO_TLS_SESSION.md says for a library without the info, and the
-///   struct is set in addition.
+///   and ignore NONE; others check only the code and pass `internals` to their TLS library, which does not
+///   accept NULL. So the code is an error there, as CURLINFO_TLS_SESSION.md says for a library without the
+///   info, and the struct is set in addition.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TlsSessionInfo {

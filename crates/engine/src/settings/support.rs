@@ -35,8 +35,8 @@ pub fn answer(option: EasyOption, reset: bool) -> Result<(), Code> {
         Support::Built | Support::NoEffect => Ok(()),
         Support::UnixSockets if UNIX_SOCKETS_BUILT => Ok(()),
         Support::UnixSockets | Support::Removed => Err(Code::UnknownOption),
-        Support::OpenSsl | Support::NotBuilt if reset => Ok(()),
-        Support::OpenSsl if net::tls::backend::has_system() => Ok(()),
-        Support::OpenSsl | Support::NotBuilt => Err(Code::NotBuiltIn),
+        Support::SystemTls | Support::NotBuilt if reset => Ok(()),
+        Support::SystemTls if net::tls::backend::has_system() => Ok(()),
+        Support::SystemTls | Support::NotBuilt => Err(Code::NotBuiltIn),
     }
 }

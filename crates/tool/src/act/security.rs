@@ -160,7 +160,7 @@ pub fn ssl(parser: &mut Parser, flag: &Flag, on: bool) -> Done {
 }
 
 pub fn ssl_sessions(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    if !parser.world.has("SSLS-EXPORT") || !parser.world.has_openssl() {
+    if !parser.world.has("SSLS-EXPORT") || !parser.world.has_system_tls() {
         return Err(Wrong::NotSupported.into());
     }
     parser.globals.ssl_sessions = Some(not_blank(text)?.to_vec());

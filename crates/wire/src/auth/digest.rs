@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn user_hash_example_of_rfc_7616() {
-        // The response in the RFC is for another algorithm; the one below was computed with OpenSSL.
+        // The response in the RFC is for another algorithm; the one below was computed by another program.
         let mut digest = digest(
             "Digest realm=\"api@example.org\", qop=\"auth\", algorithm=SHA-512-256, \
              nonce=\"5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK\", \
