@@ -1,6 +1,9 @@
 //! curl's behaviour, without C: settings, easy, multi and share handles, transfers, protocols and stores.
 //! ARCHITECTURE.md at the root describes the structure.
 
+// Rows of test tables have their types written out.
+#![cfg_attr(test, allow(clippy::type_complexity))]
+
 pub mod callbacks;
 pub mod easy;
 pub mod error;
