@@ -122,8 +122,8 @@ impl Control {
     }
 
     /// Returns whether the next data connection could not be resumed; a server that requires it would refuse
-    /// it. After an upload proftpd sends no new ticket: its TLS library delays it until the first write, which
-    /// never happens. As everywhere, a ticket is used once.
+    /// it. After an upload proftpd sends no new ticket: its TLS library delays it until the first write,
+    /// which never happens. As everywhere, a ticket is used once.
     fn has_used_its_tickets(&self) -> bool {
         self.session.private_data && self.sessions().is_some_and(|sessions| sessions.is_used_up())
     }
