@@ -221,7 +221,7 @@ fn extensions_hold_up_nobody() {
     let port = listener.local_addr().unwrap().port();
     let flood = thread::spawn(move || {
         let (mut socket, _) = listener.accept()?;
-        socket.read(&mut [0; 4096])?;
+        let _received = socket.read(&mut [0; 4096])?;
         socket.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;")?;
         let (piece, started) = (vec![b'x'; 256 << 10], Instant::now());
         while started.elapsed() < Duration::from_secs(90) {
