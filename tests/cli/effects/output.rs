@@ -52,7 +52,7 @@ fn what_a_redirect_makes_of_a_post() {
 }
 
 /// CVE-2020-8177: a name that the server chose overwrites nothing where the head is shown, too.
-// covers: --remote-header-name, --include
+// covers: --remote-header-name, --show-headers
 #[test]
 fn a_name_from_a_head_that_is_shown_overwrites_nothing() {
     let named = |_: &_| Some(Response::ok("new").with("Content-Disposition", "attachment; filename=f"));
