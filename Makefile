@@ -45,8 +45,9 @@ coverage: lib tool
 # The C programs of tests/abi and eight threads over one share, library and std instrumented; a dated nightly compiler,
 # fetched for this alone, builds them (crates/capi/link.sh).
 sanitize: deps
-	WARMWIRE_SANITIZE=thread cargo test --quiet -p warmwire-capi --test abi sane_
-	WARMWIRE_SANITIZE=address cargo test --quiet -p warmwire-capi --test abi sane_
+	failed=; for kind in thread address; do \
+		WARMWIRE_SANITIZE=$$kind cargo test --quiet -p warmwire-capi --test abi sane_ || failed="$$failed $$kind"; \
+	done; test -z "$$failed" || { echo "sanitizers that found something:$$failed" >&2; exit 1; }
 
 # Reports the step as left out where that compiler can't be fetched; `make sanitize` fails there.
 sanitize-if-possible:

@@ -101,6 +101,10 @@ pub fn run(program: &Path, in_folder: &Path, ours: bool, variables: &[(&str, Str
         // AddressSanitizer's heap.
         command.args(["setarch", "-R"]).env("ASAN_OPTIONS", "detect_stack_use_after_return=0");
     }
+    if program.file_stem() == Some(OsStr::new("forks")) {
+        // A forked child inherits ThreadSanitizer's record of a thread that had ended and can't be joined there.
+        command.env("TSAN_OPTIONS", "report_thread_leaks=0");
+    }
     command.arg(program).current_dir(in_folder).env_remove("LD_LIBRARY_PATH");
     for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
     {
