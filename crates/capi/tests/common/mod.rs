@@ -102,7 +102,7 @@ pub fn run(program: &Path, in_folder: &Path, ours: bool, variables: &[(&str, Str
         command.args(["setarch", "-R"]).env("ASAN_OPTIONS", "detect_stack_use_after_return=0");
     }
     if program.file_stem() == Some(OsStr::new("forks")) {
-        // A forked child inherits ThreadSanitizer's record of a thread that had ended and can't be joined there.
+        // A forked child inherits ThreadSanitizer's record of a thread that had ended, and can't join it.
         command.env("TSAN_OPTIONS", "report_thread_leaks=0");
     }
     command.arg(program).current_dir(in_folder).env_remove("LD_LIBRARY_PATH");
