@@ -81,8 +81,10 @@ pub(super) enum Reading {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Padding {
-    Untold,
-    EventParts(usize),
+    /// The byte with its length was not received yet.
+    Unread,
+    /// Bytes of padding that are still to come.
+    Length(usize),
 }
 
 impl Default for Reading {
@@ -103,7 +105,7 @@ pub(super) struct Block {
 
 /// The result of one step.
 enum Look {
-    EventParts(EventParts),
+    Event(EventParts),
     Again,
     /// More input is wanted.
     Starved,
@@ -127,7 +129,7 @@ impl Session {
                 return Err(failure);
             }
             match self.look(input, &mut used) {
-                Ok(Look::EventParts(told)) => break Some(told),
+                Ok(Look::Event(told)) => break Some(told),
                 Ok(Look::Again) => {}
                 Ok(Look::Starved) => break None,
                 Err(failure) => return Err(self.fail(failure)),
@@ -217,7 +219,7 @@ impl Session {
             self.partial = whole;
             told?
         };
-        Ok(told.map_or(Look::Again, Look::EventParts))
+        Ok(told.map_or(Look::Again, Look::Event))
     }
 
     /// Starts a DATA frame. Its whole payload counts in both windows (RFC 9113 §6.9.1), even for a closed
@@ -248,7 +250,7 @@ impl Session {
             }
             StreamState::Idle => return Err(Failure::protocol("DATA on an idle stream")),
         };
-        let padding = if header.has(flag::PADDED) { Padding::Untold } else { Padding::EventParts(0) };
+        let padding = if header.has(flag::PADDED) { Padding::Unread } else { Padding::Length(0) };
         self.reading = Reading::Data { id, left: header.length, padding, end };
         Ok(())
     }
@@ -284,8 +286,8 @@ impl Session {
     /// More of a DATA frame.
     fn data(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
         let Reading::Data { id, left, padding, end } = &mut self.reading else { return Ok(Look::Again) };
-        let Padding::EventParts(pad) = *padding else {
-            return self.padding_told(input, used);
+        let Padding::Length(pad) = *padding else {
+            return self.padding_length(input, used);
         };
         let available = input.len() - *used;
         let body = (*left - pad).min(available);
@@ -297,7 +299,7 @@ impl Session {
             // Padding is dropped.
             let skipped = pad.min(available - body);
             (*id, *end) = (None, false);
-            (*left, *padding) = (pad - skipped, Padding::EventParts(pad - skipped));
+            (*left, *padding) = (pad - skipped, Padding::Length(pad - skipped));
             *used = to + skipped;
             if *left == 0 {
                 self.reading = Reading::default();
@@ -313,7 +315,7 @@ impl Session {
         Ok(owner.map_or(Look::Again, |id| self.body(id, from, to, ends)))
     }
 
-    fn padding_told(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
+    fn padding_length(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
         let Reading::Data { id, left, padding, end } = &mut self.reading else { return Ok(Look::Again) };
         if *left == 0 {
             return Err(Failure::size("padded DATA without a length of its padding"));
@@ -324,7 +326,7 @@ impl Session {
         if length > *left {
             return Err(Failure::protocol("more padding than DATA"));
         }
-        *padding = Padding::EventParts(length);
+        *padding = Padding::Length(length);
         let is_empty = length == *left && !*end;
         if let Some(id) = *id {
             self.consume(id, length + 1);
@@ -353,7 +355,7 @@ impl Session {
         if end {
             self.end_there(id);
         }
-        Look::EventParts(EventParts::Data { id, from, to, end })
+        Look::Event(EventParts::Data { id, from, to, end })
     }
 
     /// The peer's side of a stream has ended.
