@@ -4,7 +4,11 @@ use super::peers::{OpensslServer, openssl};
 use super::tests::*;
 use super::*;
 use crate::NetErrorKind;
-use crate::tls::{CaSource, TlsConfig};
+use crate::tls::pem::sections;
+use crate::tls::profile::Profile;
+use crate::tls::signatures::Signatures;
+use crate::tls::{CaSource, TlsConfig, ocsp, p521};
+use runtime::seconds_since_1970;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use testkit::certs::Leaf;
@@ -107,11 +111,16 @@ fn an_ocsp_answer_is_wanted_each_time() {
 fn no_part_of_an_ocsp_answer_is_accepted() {
     let dir = TempDir::new("ocsp").unwrap();
     let leaf = certified(&dir);
-    let answer = answer_to(&dir, "req", GOOD, "other");
-    let der = crate::tls::pem::sections(leaf.cert_pem.as_bytes()).remove(0).body.to_vec();
-    let cert = crate::tls::profile::Profile::parse(&der).unwrap();
-    let signatures = crate::tls::signatures::Signatures::new(&[]);
+    let answer = answer_to(&dir, "req", GOOD, "ca");
+    let ca = std::fs::read(dir.path().join("ca.pem")).unwrap();
+    let [leaf, ca] = [leaf.cert_pem.as_bytes(), &ca[..]].map(|pem| sections(pem).remove(0).body.to_vec());
+    let (leaf, ca) = (Profile::parse(&leaf).unwrap(), [Profile::parse(&ca).unwrap()]);
+    let check = |answer: &[u8]| {
+        let signatures = Signatures::new(p521::algorithms().all);
+        ocsp::check(answer, &leaf, &ca, &signatures, seconds_since_1970())
+    };
+    assert_eq!(check(&answer), Ok(()), "the whole is");
     for n in 0..answer.len() {
-        assert!(crate::tls::ocsp::check(&answer[..n], &cert, &[], &signatures, 0).is_err());
+        assert!(check(&answer[..n]).is_err(), "{n} of {}", answer.len());
     }
 }
