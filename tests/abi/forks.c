@@ -150,7 +150,7 @@ static int first_uses(void)
 /* A process with so many forks between it and the first one, which has never used the library either. */
 static int far_down(int forks)
 {
-  int status = 0;
+  int status = -1; /* stays where no process can be made */
   pid_t process;
   if(!forks)
     return first_uses();

@@ -147,7 +147,7 @@ fn judge_by_openssl(case: &Json, dir: &TempDir) -> Result<(), String> {
     verifier.check_leaf(&leaf, &others, &host, &[], UnixTime::now()).map_err(|e| e.message)
 }
 
-/// The cases and what is expected of them; None where they are not there.
+/// Returns the cases and the expected results. Without the cases, the test is named as left out.
 fn shared() -> (String, String) {
     let shared = std::env::var_os("WARMWIRE_SHARED").map(PathBuf::from);
     let shared =
