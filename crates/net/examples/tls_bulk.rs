@@ -8,7 +8,8 @@ use std::time::Duration;
 use runtime::{Clock, Runtime, Socket};
 use warmwire_net::Filter;
 use warmwire_net::filter::SocketFilter;
-use warmwire_net::tls::rustls as tls;
+use warmwire_net::tls::handshake::{self, Server};
+use warmwire_net::tls::rustls::RustlsClient;
 use warmwire_net::tls::{CaSource, SessionStore, TlsConfig};
 
 fn main() {
@@ -21,15 +22,16 @@ fn main() {
     stream.set_nonblocking(true).unwrap();
     let mut socket = Socket::new(stream.into());
     socket.attach(runtime.reactor(), 0);
+    let reactor = runtime.reactor().clone();
     runtime.spawn(Box::pin(async move {
         let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(socket));
         if let Some(ca) = ca {
             let config =
                 Arc::new(TlsConfig { ca: vec![CaSource::File(ca.as_str().into())], ..TlsConfig::default() });
-            let done =
-                tls::handshake(filter, &config, "localhost", port, &SessionStore::new()).await.unwrap();
-            println!("{} {}", done.info().version, done.info().cipher);
-            filter = done;
+            let (server, store) = (Server { config: &config, host: "localhost", port }, SessionStore::new());
+            filter = handshake::connect::<RustlsClient>(filter, server, &store, &reactor).await.unwrap();
+            let info = filter.tls().unwrap();
+            println!("{} {}", info.version, info.cipher);
         }
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         let mut buf = vec![0; 256 * 1024];

@@ -14,7 +14,7 @@ use super::rustls::RustlsClient;
 use super::{Backend, Early, Module, SessionStore, TlsConfig, TlsVersion, suites};
 use crate::{Fault, Filter, NetError};
 
-pub use super::openssl::{engines, open as open_module};
+pub use super::openssl::{engines, is_there as has_system, open as open_module};
 
 /// The text of an error: HTTP/3 was asked for together with what only the system's library has.
 pub const NOT_BY_QUIC: &str = "HTTP/3 knows neither an SSL_CTX nor an engine of OpenSSL's";
@@ -35,11 +35,6 @@ fn is_system_preferred() -> bool {
         prefer_system(named);
     }
     CHOSEN.load(Ordering::Relaxed) == 2
-}
-
-/// Whether the system's library can be loaded. It is loaded to find out.
-pub fn has_system() -> bool {
-    openssl::is_there()
 }
 
 /// Whether the system's library serves a handle, which may ask for it by its settings.
@@ -161,6 +156,7 @@ mod tests {
     use super::*;
     use crate::NetErrorKind;
     use crate::tls::Capability;
+    use crate::tls::rustls::tests::backends;
 
     fn client(backend: Backend) -> (Arc<TlsConfig>, Handshake) {
         let config =
@@ -168,12 +164,6 @@ mod tests {
         let runtime = Runtime::new(Clock::system());
         let handshake = Handshake::prepare(&config, runtime.reactor()).unwrap();
         (config, handshake)
-    }
-
-    /// Each library, where it is looked for.
-    fn backends() -> &'static [Backend] {
-        const ALL: &[Backend] = &[Backend::Rustls, Backend::SYSTEM];
-        if cfg!(unix) { ALL } else { &ALL[..1] }
     }
 
     #[test]

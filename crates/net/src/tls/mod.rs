@@ -1,8 +1,8 @@
-//! TLS client: what a connection may be asked for (`TlsConfig`), what it turned out to be (`TlsInfo`), and the parts that
-//! make it so. The bytes on the wire are moved by [`rustls`] and [`openssl`].
+//! TLS client: the configuration of a connection (`TlsConfig`), its negotiated parameters (`TlsInfo`), and
+//! the parts between them. [`rustls`] and [`openssl`] move the bytes.
 //!
-//! rustls does the handshake (RFC 8446, RFC 5246); after it `record` takes over the keys and moves application data
-//! without copies. Certificates are judged by `verify` alone, whatever the transport.
+//! rustls does the handshake (RFC 8446, RFC 5246). After it `record` takes over the keys and moves
+//! application data without copies. Only `verify` judges certificates, on every transport.
 
 pub mod alerts;
 pub mod anchors;
@@ -58,7 +58,7 @@ pub use openssl::Module;
 pub use openssl::sessions::{Exported, NotImported};
 pub use sessions::{Early, PeerSessions, SessionStore};
 
-/// Protocol versions an application can name. Those below 1.2 are known but not spoken.
+/// Protocol versions an application can name. Only the system's library supports those below 1.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TlsVersion {
     Tls10,
@@ -67,7 +67,7 @@ pub enum TlsVersion {
     Tls13,
 }
 
-/// The library that speaks TLS ([`backend`] chooses it).
+/// The library that serves a TLS connection ([`backend`] chooses it).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
     #[default]
@@ -77,7 +77,7 @@ pub enum Backend {
         /// The application's function and its data that change each context (CURLOPT_SSL_CTX_FUNCTION). Its
         /// effect is not known here, so only connections made with the same function are alike.
         hook: Option<[usize; 2]>,
-        /// An engine or a provider that keys may be asked of (CURLOPT_SSLENGINE).
+        /// An engine or a provider that keys may be loaded from (CURLOPT_SSLENGINE).
         module: Option<Arc<Module>>,
     },
 }
@@ -96,10 +96,10 @@ pub enum Capability {
 impl Backend {
     /// The system's library, unchanged by a function or a module.
     pub const SYSTEM: Backend = Backend::System { hook: None, module: None };
-    /// The library that serves QUIC, whatever is asked for.
+    /// The library that serves QUIC in every configuration.
     pub const OF_QUIC: Backend = Backend::Rustls;
 
-    /// Whether the library can do this.
+    /// Returns whether the library supports this.
     pub fn supports(&self, capability: Capability) -> bool {
         match (self, capability) {
             (Backend::Rustls, Capability::EarlyData | Capability::EncryptedHello) => true,
@@ -109,7 +109,7 @@ impl Backend {
         }
     }
 
-    /// Whether neither a function of the application nor a module has a part in it.
+    /// Returns whether neither a function of the application nor a module takes part.
     pub fn is_unchanged(&self) -> bool {
         match self {
             Backend::Rustls => true,
@@ -117,7 +117,7 @@ impl Backend {
         }
     }
 
-    /// Whether a function of the application changes each context.
+    /// Returns whether a function of the application changes each context.
     pub fn is_hooked(&self) -> bool {
         matches!(self, Backend::System { hook: Some(_), .. })
     }
@@ -131,7 +131,7 @@ impl Backend {
     }
 }
 
-/// One place where trust anchors come from; several are added up.
+/// A source of trust anchors; those of several sources are combined.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CaSource {
     /// PEM certificates in one file.
@@ -145,12 +145,12 @@ pub enum CaSource {
 }
 
 impl CaSource {
-    /// The operating system's bundle as it is now.
+    /// Returns the operating system's bundle in its current state.
     pub fn system() -> CaSource {
         CaSource::System(anchors::system_bundle().map(NamedFile::of_system))
     }
 
-    /// The file or folder.
+    /// Returns the file or directory.
     fn file(&self) -> Option<&NamedFile> {
         match self {
             CaSource::File(file) | CaSource::Path(file) => Some(file),
@@ -166,12 +166,12 @@ pub enum CertSource {
     File(NamedFile),
     /// May hold a private key.
     Blob(SecretBytes),
-    /// What an engine or a provider is asked for, such as a PKCS #11 URI (types ENG and PROV).
+    /// The name in an engine or a provider, such as a PKCS #11 URI (types ENG and PROV).
     Module(String),
 }
 
 impl CertSource {
-    /// The name as messages have it.
+    /// Returns the name for messages.
     fn shown(&self) -> String {
         match self {
             CertSource::File(file) => file.given().display().to_string(),
@@ -180,7 +180,7 @@ impl CertSource {
         }
     }
 
-    /// The file, if it is in one.
+    /// Returns the file, if it is in one.
     fn file(&self) -> Option<&NamedFile> {
         match self {
             CertSource::File(file) => Some(file),
@@ -192,24 +192,24 @@ impl CertSource {
 /// The public key that a server must have (CURLOPT_PINNEDPUBLICKEY).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PinnedKey {
-    /// One of these, `sha256//base64;sha256//…`.
+    /// Any of these hashes: `sha256//base64;sha256//…`.
     Hashes(String),
     /// The key in this file, in PEM or DER.
     File(NamedFile),
 }
 
-/// A client certificate and its key, as asked for: types are curl's words (PEM, DER, P12, ENG, PROV).
+/// A client certificate and its key, as configured: types are curl's words (PEM, DER, P12, ENG, PROV).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ClientCert {
     pub cert: CertSource,
     pub cert_type: String,
-    /// Missing: the key stands beside the certificate.
+    /// If absent, the key is in the certificate's source.
     pub key: Option<CertSource>,
     pub key_type: String,
     pub password: Option<SecretBytes>,
 }
 
-/// Everything that decides how a TLS connection is made. Two connections are alike only if these are equal, and
+/// The complete configuration of a TLS connection. Two connections are alike only if these are equal, and
 /// sessions are never shared between unequal ones.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct TlsConfig {
@@ -218,30 +218,30 @@ pub struct TlsConfig {
     pub max_version: TlsVersion,
     pub verify_peer: bool,
     pub verify_host: bool,
-    /// The server must staple an OCSP answer that says its certificate is good. Sessions are not resumed then.
+    /// Whether the server must staple an OCSP response with the status good. Sessions are not resumed then.
     pub verify_status: bool,
     pub ca: Vec<CaSource>,
-    /// How long loaded anchors may be used again; `None` is for ever, zero never.
+    /// How long loaded anchors may be reused; `None` is for ever, zero never.
     pub ca_cache: Option<Duration>,
-    /// Anchors must be self-signed: an intermediate in `ca` is not enough.
+    /// Whether anchors must be self-signed: an intermediate in `ca` is not enough.
     pub no_partial_chain: bool,
     pub crl: Option<NamedFile>,
     pub issuer: Option<CertSource>,
     pub client: Option<ClientCert>,
     pub pinned_key: Option<PinnedKey>,
     pub alpn: Vec<String>,
-    /// TLS 1.3 is the only version then.
+    /// Encrypted Client Hello; TLS 1.3 is then the only version.
     pub ech: Option<Ech>,
     pub cipher_list: Option<String>,
     pub tls13_ciphers: Option<String>,
     pub curves: Option<String>,
     pub sigalgs: Option<String>,
-    /// Sessions are resumed and remembered.
+    /// Whether sessions are resumed and stored.
     pub session_cache: bool,
-    /// Collect `TlsInfo::certinfo`.
+    /// Whether to collect `TlsInfo::certinfo`.
     pub certinfo: bool,
-    /// Secrets are appended to this file (SSLKEYLOGFILE; whether to honour it is decided above), an absolute path. Its content
-    /// is ours.
+    /// The absolute path of a file that secrets are appended to. The layer above decides whether
+    /// SSLKEYLOGFILE counts.
     pub key_log: Option<PathBuf>,
 }
 
@@ -274,41 +274,42 @@ impl Default for TlsConfig {
     }
 }
 
-/// What a finished handshake agreed on.
+/// The negotiated parameters of a finished handshake.
 #[derive(Clone, Debug, Default)]
 pub struct TlsInfo {
-    /// "TLSv1.3", "TLSv1.2"; OpenSSL speaks older ones, too.
+    /// "TLSv1.3", "TLSv1.2"; OpenSSL also has older ones.
     pub version: &'static str,
     /// OpenSSL's name of the cipher suite.
     pub cipher: &'static str,
     /// Key exchange group ("X25519"), empty when a session was resumed.
     pub group: &'static str,
     pub alpn: Option<String>,
-    /// What `tls-exporter` names the channel by (RFC 9266); TLS 1.3 over a byte stream alone has it.
+    /// The channel binding `tls-exporter` (RFC 9266), only for TLS 1.3 over a byte stream.
     pub exported: Option<[u8; 32]>,
-    /// The server's own certificate in DER; connections that resume or repeat a session have one between them.
+    /// The server's own certificate in DER; connections to one server with the same certificate share it.
     pub peer_cert: Option<Arc<[u8]>>,
     pub resumed: bool,
-    /// Bytes of early data that the server took, or negative those that it refused (CURLINFO_EARLYDATA_SENT_T).
+    /// Number of early bytes that the server accepted, or negative the number that it refused
+    /// (CURLINFO_EARLYDATA_SENT_T).
     pub early: i64,
-    /// The handshake goes on while the connection is in use already: what stands here was taken from its session, and this
-    /// will tell what came of it.
+    /// Set while the handshake is in progress on a connection in use. The other fields are those of the
+    /// resumed session then, and this receives the result.
     pub late: Option<Arc<Late>>,
     /// X509_V_ERR_…: 0 when the chain was verified.
     pub verify_result: i64,
-    /// Per certificate, `name:value` in the order curl gives them; empty unless asked for.
+    /// Per certificate, `name:value` in curl's order; empty unless requested.
     pub certinfo: Vec<Vec<String>>,
-    /// OpenSSL's own objects, where it speaks: the addresses of its SSL_CTX and its SSL.
+    /// The addresses of OpenSSL's SSL_CTX and SSL, if OpenSSL serves the connection.
     pub native: Option<[usize; 2]>,
-    /// Where this connection's sessions are kept, for those that must resume them.
+    /// The store of this connection's sessions, for connections that must resume them.
     pub sessions: Option<SessionStore>,
 }
 
-/// How a handshake ended whose connection was in use before.
+/// The result of a handshake whose connection was in use before it ended.
 pub type Late = OnceLock<Result<Arc<TlsInfo>, NetError>>;
 
 impl TlsInfo {
-    /// The same as far as it is known by now.
+    /// Returns the parameters as far as they are known by now.
     pub fn by_now(&self) -> &TlsInfo {
         let ended = self.late.as_ref().and_then(|late| late.get());
         ended.and_then(|outcome| outcome.as_ref().ok()).map_or(self, |info| info)
@@ -316,13 +317,14 @@ impl TlsInfo {
 }
 
 impl TlsConfig {
-    /// The cipher lists up to TLS 1.2 and of TLS 1.3. That of a version which is not spoken is not looked at, as in curl.
+    /// Returns the cipher lists up to TLS 1.2 and of TLS 1.3. The list of a version that is not enabled is
+    /// ignored, as in curl.
     pub(crate) fn cipher_lists(&self) -> (Option<&str>, Option<&str>) {
         let below = self.cipher_list.as_deref().filter(|_| self.min_version < TlsVersion::Tls13);
         (below, self.tls13_ciphers.as_deref().filter(|_| self.max_version >= TlsVersion::Tls13))
     }
 
-    /// Returns a warning about a term that the library cannot meet to the letter.
+    /// Returns a warning about a term that the library does not implement exactly.
     pub fn caveat(&self) -> Option<&'static str> {
         let old = self.min_version < TlsVersion::Tls12 && !self.backend.supports(Capability::OldVersions);
         old.then_some(
@@ -330,7 +332,7 @@ impl TlsConfig {
         )
     }
 
-    /// The files that it names.
+    /// Returns the files that it names.
     pub fn files(&self) -> impl Iterator<Item = &NamedFile> {
         let client = self.client.iter().flat_map(|client| [Some(&client.cert), client.key.as_ref()]);
         let pin = match &self.pinned_key {
@@ -342,7 +344,7 @@ impl TlsConfig {
         anchors.chain(certs).chain(&self.crl).chain(pin)
     }
 
-    /// Whether sessions are resumed: one that is resumed brings no answer about its certificate.
+    /// Returns whether sessions are resumed. A resumed session brings no response about its certificate.
     pub(crate) fn resumes(&self) -> bool {
         self.session_cache && !self.verify_status
     }
@@ -361,7 +363,7 @@ impl TlsConfig {
         }
     }
 
-    /// The configuration by which sessions are known: without what is offered by ALPN.
+    /// Returns the configuration that identifies sessions: without the protocols offered by ALPN.
     pub(crate) fn sessions_of(self: &Arc<Self>) -> Arc<TlsConfig> {
         match self.alpn.is_empty() {
             true => self.clone(),
@@ -370,7 +372,7 @@ impl TlsConfig {
     }
 }
 
-/// Neither paths of keys nor passwords belong into logs.
+/// Omits paths of keys and passwords, which must not be logged.
 impl fmt::Debug for TlsConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TlsConfig")

@@ -1,13 +1,15 @@
-//! Remembered TLS sessions, and the rustls configurations they belong to. A multi handle or a share handle holds one store.
+//! Stored TLS sessions, and the rustls configurations that they belong to. A multi handle or a share handle
+//! has one store.
 //!
-//! A session is found only under the configuration, host and port it was made with: what was verified under other rules,
-//! or with another client certificate, is never resumed; the stamps of its files are part of a configuration. It is known by
-//! the number of what was built from it, so that nothing large is hashed or compared here. What was offered by ALPN is no part of that: each handshake, a
-//! resumed one too, agrees on a protocol anew (RFC 7301 3.1).
+//! A session is found only with the configuration, host and port that it was made with. A session that was
+//! verified by other rules, or has another client certificate, is never resumed. The stamps of its files are
+//! part of a configuration. The number of the built configuration identifies it, so that nothing large is
+//! hashed or compared here. The protocols offered by ALPN are not part of it: each handshake, including a
+//! resumed one, negotiates a protocol anew (RFC 7301 3.1).
 //!
-//! A handshake takes what it may use before it begins and puts back what it was given when it is over; an application's
-//! lock is needed around these two only. Tickets that come later are kept as they come. With a ticket stands what was spoken
-//! on its connection: early data can be nothing else (RFC 8446 4.2.10).
+//! A handshake takes sessions before it begins and stores new ones when it is over. Only these two steps need
+//! an application's lock. Later tickets are stored when they arrive. A ticket is stored with the protocol of
+//! its connection: early data cannot use any other (RFC 8446 4.2.10).
 
 use super::TlsConfig;
 use super::config::Built;
@@ -20,14 +22,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Servers remembered; the one unused for longest makes room.
+/// Maximum number of servers; the least recently used one is removed.
 const MAX_PEERS: usize = 10_000;
-/// TLS 1.3 tickets per server; each is used once.
+/// Maximum number of TLS 1.3 tickets per server; each is used once.
 const MAX_TICKETS: usize = 4;
-/// Configurations built and kept.
+/// Maximum number of built configurations.
 const MAX_CONFIGS: usize = 32;
 
-/// Cheap to clone: clones share their content.
+/// The session store. Cheap to clone: clones share their content.
 #[derive(Clone, Default)]
 pub struct SessionStore {
     peers: Arc<Mutex<Peers>>,
@@ -40,12 +42,12 @@ type Configs = Vec<(Arc<TlsConfig>, Arc<Built>)>;
 #[derive(Default)]
 struct Peers {
     all: HashMap<Arc<Peer>, Remembered>,
-    /// By when they were used.
+    /// The servers by the time of their last use.
     order: BTreeMap<u64, Arc<Peer>>,
     clock: u64,
 }
 
-/// Whose sessions they are.
+/// The owner of sessions.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Peer {
     /// `Built::number` of the configuration.
@@ -57,33 +59,34 @@ struct Peer {
 #[derive(Default)]
 struct Remembered {
     used: u64,
-    /// Its certificate, as it was met last.
+    /// The server's certificate, as last seen.
     leaf: Option<Arc<[u8]>>,
     group: Option<NamedGroup>,
     tls12: Option<Tls12ClientSessionValue>,
     tickets: Vec<Ticket>,
-    /// There was one, at least.
+    /// Whether any ticket was received.
     had_tickets: bool,
 }
 
 /// A ticket of TLS 1.3.
 struct Ticket {
     value: Tls13ClientSessionValue,
-    /// What its connection agreed on by ALPN.
+    /// The protocol that its connection negotiated by ALPN.
     alpn: Option<Arc<str>>,
 }
 
-/// What may leave with the hello, by the ticket in hand.
+/// The early data that a ticket allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Early {
-    /// The protocol in which it is spoken.
+    /// The protocol of the data.
     pub alpn: Arc<str>,
-    /// Bytes that the server takes at most.
+    /// Maximum number of bytes that the server accepts.
     pub most: usize,
 }
 
 impl Ticket {
-    /// Early data is spoken in what the ticket's connection spoke, which must be offered again.
+    /// Returns the early data allowed by this ticket: in the protocol of its connection, which must be
+    /// offered again.
     fn early(&self, offer: &[String]) -> Option<Early> {
         let most = self.value.max_early_data_size() as usize;
         let alpn = self.alpn.clone().filter(|alpn| offer.iter().any(|name| **name == **alpn))?;
@@ -96,26 +99,27 @@ impl SessionStore {
         SessionStore::default()
     }
 
-    /// One with no sessions yet that shares what was built. The sessions of an FTP control connection stay apart from
-    /// all others, because its data connections must resume these and no others.
+    /// Returns a store without sessions that shares the built configurations. The sessions of an FTP control
+    /// connection are separate from all others, because its data connections must resume these and no others.
     pub fn apart(&self) -> SessionStore {
         SessionStore { peers: Arc::default(), configs: self.configs.clone(), written: Arc::default() }
     }
 
-    /// Forgets every session.
+    /// Removes all sessions.
     pub fn clear(&self) {
         *lock(&self.peers) = Peers::default();
         lock(&self.written).clear();
     }
 
-    /// Every ticket that was given has been used: the next connection would not be resumed, as those before it were.
+    /// Returns whether each received ticket has been used: the next connection would not be resumed, unlike
+    /// those before it.
     pub fn is_used_up(&self) -> bool {
         let peers = lock(&self.peers);
         let mut had = peers.all.values().filter(|entry| entry.had_tickets).peekable();
         had.peek().is_some() && had.all(|entry| entry.tickets.is_empty())
     }
 
-    /// Whether the next connection could send early data.
+    /// Returns whether the next connection could send early data.
     pub fn has_early(&self, config: &Arc<TlsConfig>, host: &str, port: u16) -> bool {
         let Some(built) = self.built(&config.sessions_of()) else { return false };
         let peer = Peer { config: built.number, host: host.to_ascii_lowercase(), port };
@@ -124,7 +128,7 @@ impl SessionStore {
         next.is_some_and(|ticket| ticket.early(&config.alpn).is_some())
     }
 
-    /// Servers of which something is remembered.
+    /// Returns the number of servers.
     pub fn len(&self) -> usize {
         lock(&self.peers).all.len()
     }
@@ -133,7 +137,7 @@ impl SessionStore {
         self.len() == 0
     }
 
-    /// What one handshake with a server may use, taken out of the store.
+    /// Takes the sessions that one handshake with a server may use out of the store.
     pub fn begin(
         &self,
         config: &Arc<TlsConfig>,
@@ -147,13 +151,13 @@ impl SessionStore {
         Ok(Arc::new(PeerSessions { store: self.clone(), built, peer, hand }))
     }
 
-    /// Returns the sessions that may leave the process; rustls lets none of its own out.
+    /// Returns the sessions that may be exported; rustls exports none of its own.
     pub fn export(&self) -> Vec<Exported> {
         self.written().export()
     }
 
-    /// Keeps a session that was exported, here or elsewhere. Its server is known by `name` or, without that,
-    /// by `proof`.
+    /// Stores an exported session of this or another process. Its server is identified by `name` or, without
+    /// that, by `proof`.
     pub fn import(&self, name: Option<&str>, proof: &[u8], session: &[u8]) -> Result<(), NotImported> {
         self.written().import(name, proof, session)
     }
@@ -163,7 +167,7 @@ impl SessionStore {
         lock(&self.written)
     }
 
-    /// Returns what was built for an equal configuration, the stamps of its files among it.
+    /// Returns the built form of an equal configuration, which includes the stamps of its files.
     pub(super) fn built(&self, config: &TlsConfig) -> Option<Arc<Built>> {
         let configs = lock(&self.configs);
         configs.iter().find(|(c, _)| **c == *config).map(|(_, built)| built.clone())
@@ -190,7 +194,7 @@ impl fmt::Debug for SessionStore {
 }
 
 impl Peers {
-    /// One ticket, and copies of what may be used often.
+    /// Takes one ticket, and copies of what may be used repeatedly.
     fn take(&mut self, peer: &Arc<Peer>) -> Remembered {
         if !self.all.contains_key(peer) {
             return Remembered::default();
@@ -219,7 +223,7 @@ impl Peers {
         }
     }
 
-    /// The entry, made if need be, and used just now.
+    /// Returns the entry and marks it as just used; creates it if there is none.
     fn touch(&mut self, peer: &Arc<Peer>) -> &mut Remembered {
         self.clock += 1;
         if let Some(entry) = self.all.get(peer) {
@@ -242,7 +246,7 @@ impl Peers {
     }
 }
 
-/// The sessions of one server, as one connection to it sees them.
+/// The sessions of one server, as used by one connection.
 pub struct PeerSessions {
     store: SessionStore,
     pub(crate) built: Arc<Built>,
@@ -252,9 +256,9 @@ pub struct PeerSessions {
 
 struct Hand {
     taken: Remembered,
-    /// What the handshake was given; `None` once it is over.
+    /// The sessions received during the handshake; `None` after it.
     given: Option<Remembered>,
-    /// What was agreed on by ALPN.
+    /// The protocol negotiated by ALPN.
     alpn: Option<Arc<str>>,
 }
 
@@ -263,7 +267,7 @@ impl PeerSessions {
         &self.store
     }
 
-    /// The server's certificate, which it has shown: one between all connections that met the same.
+    /// Returns the server's certificate; connections with the same certificate share it.
     pub fn leaf(&self, shown: &[u8]) -> Arc<[u8]> {
         let mut peers = lock(&self.store.peers);
         let known = &mut peers.touch(&self.peer).leaf;
@@ -273,12 +277,12 @@ impl PeerSessions {
         }
     }
 
-    /// What the ticket in hand allows to be sent early, when these protocols are offered.
+    /// Returns the early data that the taken ticket allows if these protocols are offered.
     pub fn early(&self, offer: &[String]) -> Option<Early> {
         lock(&self.hand).taken.tickets.last()?.early(offer)
     }
 
-    /// What is spoken on this connection: tickets of it are good for early data in that.
+    /// Records the negotiated protocol. Tickets of this connection allow early data in that protocol.
     pub(crate) fn agreed(&self, alpn: Option<&str>) {
         let mut hand = lock(&self.hand);
         hand.alpn = alpn.map(Arc::from);
@@ -288,7 +292,8 @@ impl PeerSessions {
         }
     }
 
-    /// The handshake is over. After one that failed nothing of this server is used again.
+    /// Stores the new sessions after a handshake. After a failed one, all sessions of this server are
+    /// removed.
     pub fn settle(&self, good: bool) {
         let given = lock(&self.hand).given.take().unwrap_or_default();
         let mut peers = lock(&self.store.peers);
@@ -315,7 +320,7 @@ impl fmt::Debug for PeerSessions {
     }
 }
 
-/// The name that rustls passes is that of the server this view was made for.
+/// The name that rustls passes is always the server of this value.
 impl ClientSessionStore for PeerSessions {
     fn set_kx_hint(&self, _: ServerName<'static>, group: NamedGroup) {
         self.give(|r| r.group = Some(group));

@@ -1,5 +1,5 @@
-//! TLS by the system's OpenSSL, for programs that ask for it: ciphertext goes through the library's memory, so that the multi
-//! handle stays the reactor and nothing blocks.
+//! TLS by the system's OpenSSL, for programs that request it. Ciphertext passes through memory of the
+//! library, so that the multi handle remains the reactor and nothing blocks.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -20,16 +20,16 @@ use crate::tls::{SessionStore, TlsConfig, TlsInfo, alerts, binding, certinfo, na
 use crate::{Carrier, Fault, Filter, Idle, NetError, NetErrorKind};
 use runtime::{Reactor, Sleep, Socket, seconds_since_1970};
 
-/// Places in [`OpenSslFilter::used`].
+/// Indices into [`OpenSslFilter::used`].
 const OURS: usize = 0;
 const PEERS: usize = 1;
-/// What is received at once.
+/// Size of one read.
 const ROOM: usize = 16 * 1024 + 512;
-/// Plaintext enciphered before it must be sent.
+/// Maximum plaintext that is encrypted before it must be sent.
 const WRITE_AHEAD: usize = 128 * 1024;
-/// Bytes without data that a server may send one after the other, in a handshake and later: a long chain is 20 KB.
+/// Limit of received bytes without data, in a handshake and later: a long chain is 20 KB.
 const MAX_FLIGHT: usize = 256 * 1024;
-/// What may wait to be sent: a peer that asks for ever new keys and reads nothing gets no further.
+/// Limit of bytes that wait to be sent, for a peer that keeps requesting new keys and reads nothing.
 const MAX_OWED: usize = WRITE_AHEAD + MAX_FLIGHT;
 
 /// A TLS connection as the client, by OpenSSL.
@@ -37,27 +37,27 @@ pub struct OpenSslFilter {
     below: Box<dyn Filter>,
     tls: Connection,
     info: Arc<TlsInfo>,
-    /// Where what comes with the connection's life is kept.
+    /// Access to the session store during the connection's life.
     kept: Kept,
-    /// Plaintext that was met while nobody read.
+    /// Plaintext that was received during a check of the idle connection.
     own: Vec<u8>,
     outbox: Vec<u8>,
     sent: usize,
-    /// Bytes received since there was data.
+    /// Bytes received since the last data.
     heard: usize,
-    /// Records under one key of ours, and of the peer's. OpenSSL 3 renews none by itself.
+    /// Number of records under our current key, and under the peer's. OpenSSL 3 renews no key by itself.
     used: [u64; 2],
-    /// Records after which a key of TLS 1.3 is renewed ([`KEY_LIMIT`]).
+    /// Number of records after which a key of TLS 1.3 is renewed ([`KEY_LIMIT`]).
     key_limit: u64,
     /// Ends the pause before the next call of the verify callback.
     retry: Option<Sleep>,
     said_goodbye: bool,
-    /// The peer has said goodbye.
+    /// Whether the peer has sent close_notify.
     ended: bool,
 }
 
-/// The sessions of one server, as a connection to it sees them: it takes one before its handshake and puts back what it was given
-/// when that is over. An application's lock is needed around these two only.
+/// The sessions of one server, as used by one connection. It takes one before its handshake, and stores new
+/// ones after it. Only these two steps need an application's lock.
 pub struct Kept {
     store: SessionStore,
     config: Arc<TlsConfig>,
@@ -65,7 +65,7 @@ pub struct Kept {
     port: u16,
     wanted: bool,
     taken: Option<Written>,
-    /// The clock of a handshake whose verdict is put off.
+    /// The clock of a handshake whose verdict is postponed.
     reactor: Arc<Reactor>,
 }
 
@@ -74,7 +74,7 @@ pub struct Kept {
 const VERDICT_PAUSE: Duration = Duration::from_millis(10);
 
 impl Kept {
-    /// Takes what a handshake may resume out of the store.
+    /// Takes a session to resume out of the store.
     pub fn begin(
         store: &SessionStore,
         config: &Arc<TlsConfig>,
@@ -140,7 +140,7 @@ pub(in crate::tls) async fn handshake(
     Ok(filter)
 }
 
-/// What a handshake is called that failed. A chain may fail for a fault that is named before the verdict.
+/// Converts the error of a failed handshake. An error of the chain may be reported before the verdict.
 fn refused(failure: &Failure, tls: &Connection, verifies: bool) -> NetError {
     let result = tls.verdict();
     if verifies && result != verdict::OK {
@@ -175,18 +175,18 @@ fn broken(what: &str, failure: &Failure) -> io::Error {
     io::Error::new(kind, format!("OpenSSL {what}: {failure}, errno 0"))
 }
 
-/// For SNI and for the certificate: a name goes without the dot of the root.
+/// Returns the name for SNI and for the certificate: without its final dot.
 fn named(host: &str) -> &str {
     host.strip_suffix('.').unwrap_or(host)
 }
 
-/// More than anybody needs to say who it is.
+/// The error of a peer that exceeds a limit.
 fn excessive() -> io::Error {
     alerts::violation("error:0A000098:SSL routines::excessive message size")
 }
 
 impl OpenSslFilter {
-    /// One that has not said anything yet.
+    /// Creates a connection that has sent nothing yet.
     fn new(below: Box<dyn Filter>, context: library::Context, kept: Kept) -> Result<OpenSslFilter, NetError> {
         let name = names::address(&kept.host).is_none().then(|| named(&kept.host));
         let mut tls = context.connect(name, kept.config.verify_status).map_err(|e| not_begun(&e))?;
@@ -223,9 +223,9 @@ impl OpenSslFilter {
         self.key_limit = records;
     }
 
-    /// The handshake is over, and what it was given is put into the store.
+    /// Puts the sessions that were received with the handshake into the store.
     pub fn settle(&mut self) {
-        // One of TLS 1.2 is good for many connections, and no other is given for it.
+        // A session of TLS 1.2 serves many connections, and the server sends no new one.
         let taken = self.kept.taken.take();
         if let Some(session) = taken.filter(|_| self.tls.is_resumed() && self.info.version != "TLSv1.3") {
             self.kept.put_back(session);
@@ -233,7 +233,7 @@ impl OpenSslFilter {
         self.kept.put(&mut self.tls);
     }
 
-    /// Until it is done, or halts with something to say.
+    /// Runs until the handshake is done, or `halts` returns true.
     fn poll_handshake(
         &mut self,
         cx: &mut Context<'_>,
@@ -248,9 +248,9 @@ impl OpenSslFilter {
             let progress = match self.tls.handshake() {
                 Ok(progress) => progress,
                 Err(failure) => {
-                    let _ = self.push(&mut Context::from_waker(Waker::noop())); // the alert that says why
+                    let _ = self.push(&mut Context::from_waker(Waker::noop())); // the alert with the reason
                     let error = refused(&failure, &self.tls, self.kept.config.verify_peer);
-                    // Who hangs up has not said who it is, whatever the library makes of the end.
+                    // A peer that hangs up is not verified, whatever error the library reports.
                     let fault = if hung_up { Fault::Lost(error) } else { Fault::Final(error) };
                     return Poll::Ready(Err(fault));
                 }
@@ -273,8 +273,8 @@ impl OpenSslFilter {
         }
     }
 
-    /// Its certificate has been judged, and our answer to that lies ready: with TLS 1.3 the handshake is done then, and before only
-    /// a hello that is wanted in other words would be said.
+    /// Returns whether the certificate is verified and our response is ready to be sent. With TLS 1.3 the
+    /// handshake is done by then. Before that, only a second hello could be sent (after a HelloRetryRequest).
     fn knows_server(&self, progress: Progress) -> bool {
         match progress {
             Progress::Done(_) => true,
@@ -285,12 +285,12 @@ impl OpenSslFilter {
         }
     }
 
-    /// Name, status, issuer and pinned key.
+    /// Checks name, status, issuer and pinned key.
     fn judge(&self, verifier: &Verifier) -> Result<(), NetError> {
         let chain = self.certificates();
         let config = &self.kept.config;
         match chain.split_first() {
-            // Who is resumed was judged under the same rules.
+            // A resumed session was verified by the same rules.
             Some((leaf, others)) if !self.tls.is_resumed() => {
                 let (name, now) = (named(&self.kept.host), UnixTime::now());
                 verifier.check_leaf(leaf, others, name, self.tls.status(), now)?;
@@ -304,7 +304,7 @@ impl OpenSslFilter {
         Ok(())
     }
 
-    /// What is told of the connection.
+    /// Records the negotiated parameters.
     fn describe(&mut self) {
         let chain = self.certificates();
         let config = &self.kept.config;
@@ -330,7 +330,7 @@ impl OpenSslFilter {
         self.tls.chain().into_iter().map(Into::into).collect()
     }
 
-    /// Receives once and hands it to the library; 0 is the end.
+    /// Receives once and passes the input to the library; 0 is the end.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         self.receive(|below, room| below.poll_read(cx, room))
     }
@@ -353,8 +353,8 @@ impl OpenSslFilter {
         Poll::Ready(Ok(n))
     }
 
-    /// Reads until there is data, an end, or nothing more to be received now. Whoever is to be woken when more can be sent is
-    /// in the context: another one there would take his place.
+    /// Reads until there is data, an end, or no more input now. `cx` is the context of the task that waits to
+    /// send: any other one would replace it.
     fn read_by(
         &mut self,
         cx: &mut Context<'_>,
@@ -387,8 +387,8 @@ impl OpenSslFilter {
         }
     }
 
-    /// A record more under a key. One of TLS 1.3 that was used for long is renewed (RFC 8446, section 5.5), and the peer is asked for
-    /// its own.
+    /// Counts a record under a key. A key of TLS 1.3 that reaches the limit is renewed (RFC 8446, section
+    /// 5.5); for a key of the peer's, new ones are requested.
     fn count(&mut self, whose: usize) {
         self.used[whose] += 1;
         if self.used[whose] >= self.key_limit && self.info.version == "TLSv1.3" {
@@ -397,7 +397,7 @@ impl OpenSslFilter {
         }
     }
 
-    /// Sends what the library has made.
+    /// Sends the output of the library.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.push(cx))?;
         self.below.poll_flush(cx)
@@ -505,7 +505,7 @@ impl Filter for OpenSslFilter {
                     taken += n;
                     self.count(OURS);
                 }
-                // A renegotiation: what the peer has to say comes first.
+                // A renegotiation: the peer's messages come first.
                 Progress::NeedsInput | Progress::Unjudged if taken == 0 => {
                     ready!(self.poll_receive(cx))?;
                 }
@@ -535,7 +535,7 @@ impl Filter for OpenSslFilter {
     }
 
     fn uncover(self: Box<Self>) -> Option<Box<dyn Filter>> {
-        // What came in clear before the goodbye was answered could be anybody's.
+        // Anybody could have sent data in the clear before our close_notify was sent.
         let ended = self.ended && self.said_goodbye && self.outbox.is_empty();
         (ended && !self.tls.has_input()).then_some(self.below)
     }

@@ -1,5 +1,6 @@
-//! What a connection is asked for, in OpenSSL's terms: a context of the system's library, made for one connection. It judges
-//! chains itself; names, pins and the rest are judged as for any connection ([`Verifier::check_leaf`]).
+//! A configuration in OpenSSL's terms: a context of the system's library, created for one connection. The
+//! library verifies chains itself. Names, pins and the rest are checked as for any connection
+//! ([`Verifier::check_leaf`]).
 
 mod client;
 pub(super) mod filter;
@@ -16,15 +17,10 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Whether the system's library can be loaded; it is, to find out.
-pub fn is_there() -> bool {
-    openssl::is_there()
-}
-
 pub use client::OpenSslClient;
-pub use openssl::{Module, engines};
+pub use openssl::{Module, engines, is_there};
 
-/// The engine or the provider of that name (CURLOPT_SSLENGINE).
+/// Opens the engine or the provider of that name (CURLOPT_SSLENGINE).
 pub fn open(name: &str) -> Result<Module, NetError> {
     Module::open(name).map_err(|e| not_opened(name, e))
 }
@@ -43,13 +39,13 @@ fn not_opened(name: &str, why: NotOpened) -> NetError {
     NetError::new(kind, text)
 }
 
-/// Whether certificate or key are an engine's or a provider's.
+/// Returns whether an engine or a provider has the certificate or the key.
 pub(super) fn asks_module(client: &ClientCert) -> bool {
     let types = [&client.cert_type, &client.key_type];
     types.iter().any(|kind| matches!(Kind::of(kind), Some(Kind::Engine | Kind::Provider)))
 }
 
-/// A context with all settings in it, which a program may still change.
+/// A context with all settings applied, which the application may still change.
 pub struct Prepared {
     pub(crate) context: Context,
     pub(crate) verifier: Verifier,
@@ -99,7 +95,7 @@ impl Prepared {
             context.verify();
             trust(&mut context, config)?;
         }
-        // Its lists of revoked certificates have been read by then, or named as the fault.
+        // This reads the lists of revoked certificates, and reports an error in them.
         let verifier = Verifier::new(config, provider().signature_verification_algorithms, None)?;
         if let Some(lists) = config.crl.as_ref().filter(|_| config.verify_peer) {
             context.revoke_pem(&fs::read(lists.path()).unwrap_or_default());
@@ -127,7 +123,7 @@ fn not_made(failure: &Failure) -> NetError {
     NetError::new(NetErrorKind::SslConnectError, format!("SSL: could not create a context: {failure}"))
 }
 
-/// Anchors that were read, for those who ask for the same.
+/// Trust anchors in memory, for connections with the same sources.
 struct Loaded {
     sources: Vec<CaSource>,
     partial: bool,
@@ -135,17 +131,17 @@ struct Loaded {
     store: Store,
 }
 
-/// Stores that are kept.
+/// Maximum number of stored trust anchor stores.
 const MAX_STORES: usize = 8;
 static STORES: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
-/// Gives a context its trust anchors, from memory if they were read less than CURLOPT_CA_CACHE_TIMEOUT ago. Who changes the
-/// store, or brings lists of revoked certificates, has one of his own.
+/// Gives a context its trust anchors, from memory if they were read less than CURLOPT_CA_CACHE_TIMEOUT ago. A
+/// handle that changes the store, or has lists of revoked certificates, gets a store of its own.
 fn trust(context: &mut Context, config: &TlsConfig) -> Result<(), NetError> {
-    let own = matches!(config.backend, Backend::System { hook: Some(_), .. }) || config.crl.is_some();
+    let own = config.backend.is_hooked() || config.crl.is_some();
     let kept = config.ca_cache.is_none_or(|keep| !keep.is_zero()) && !own;
     let partial = !config.no_partial_chain && config.crl.is_none();
-    // In a forked child the thread that held it may not exist: who does not get it works without.
+    // In a forked child the thread that held the lock may not exist. Without the lock nothing is reused.
     let mut stores = if kept { STORES.try_lock().ok() } else { None };
     if let Some(stores) = &mut stores {
         stores.retain(|s| s.sources != config.ca || config.ca_cache.is_none_or(|keep| s.at.elapsed() < keep));
@@ -170,7 +166,8 @@ fn trust(context: &mut Context, config: &TlsConfig) -> Result<(), NetError> {
     Ok(())
 }
 
-/// A source that gives nothing is an error only while no earlier one gave something, as with curl.
+/// Reads the trust anchors of all sources. A source without any is an error only if no earlier one had some,
+/// as in curl.
 fn read_anchors(context: &mut Context, sources: &[CaSource]) -> Result<(), NetError> {
     let bad = |what: String| NetError::new(NetErrorKind::SslCacertBadfile, what);
     let mut empty = true;
@@ -188,7 +185,7 @@ fn read_anchors(context: &mut Context, sources: &[CaSource]) -> Result<(), NetEr
             CaSource::Blob(_) => Ok(()),
             CaSource::System(bundle) => {
                 if let Some(bundle) = bundle {
-                    let _ = context.trust_file(bundle.path()); // what is not there trusts nobody
+                    let _ = context.trust_file(bundle.path()); // without the file there are no anchors
                 }
                 Ok(())
             }
@@ -203,7 +200,7 @@ fn read_anchors(context: &mut Context, sources: &[CaSource]) -> Result<(), NetEr
 
 const CHECK: &str = "(no key found, wrong passphrase, or wrong file format?)";
 
-/// What CURLOPT_SSLCERTTYPE and CURLOPT_SSLKEYTYPE may say, in letters of any case.
+/// The values of CURLOPT_SSLCERTTYPE and CURLOPT_SSLKEYTYPE, in any case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Pem,
@@ -226,7 +223,8 @@ impl Kind {
     }
 }
 
-/// What the user named or, for a key that a PKCS #11 URI names (RFC 7512), the module of that name.
+/// Returns the module that the user named. For a key that a PKCS #11 URI names (RFC 7512), opens the module
+/// of that name.
 fn module(config: &TlsConfig) -> Result<Option<Arc<Module>>, NetError> {
     let Backend::System { module, .. } = &config.backend else { return Ok(None) };
     let Some(client) = config.client.as_ref().filter(|_| module.is_none()) else { return Ok(module.clone()) };
@@ -243,14 +241,14 @@ fn module(config: &TlsConfig) -> Result<Option<Arc<Module>>, NetError> {
     Ok(Some(Arc::new(opened)))
 }
 
-/// The engine, or the provider, that reads PKCS #11 URIs.
+/// The engine or the provider that reads PKCS #11 URIs.
 const PKCS11: &str = "pkcs11";
 
 fn is_pkcs11(id: &str) -> bool {
     id.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("pkcs11:"))
 }
 
-/// What a module knows it by. Who gives bytes names nothing.
+/// Returns the name by which a module knows the object. Bytes have no name.
 fn id(source: &CertSource) -> Option<&str> {
     match source {
         CertSource::Module(id) => Some(id),
@@ -259,7 +257,7 @@ fn id(source: &CertSource) -> Option<&str> {
     }
 }
 
-/// The module, if it is of the sort that the type asks for, and the name of what is asked of it.
+/// Returns the module, if it is of the requested type, and the name of the object to load from it.
 fn asked<'a>(
     module: Option<&'a Module>,
     kind: Kind,

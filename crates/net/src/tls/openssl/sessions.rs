@@ -1,9 +1,9 @@
-//! Sessions that OpenSSL wrote down, which may leave the process and come back (curl_easy_ssls_export(3)). rustls gives its own out
-//! as values that can be neither written nor read.
+//! Sessions that OpenSSL serialised, which may be exported and imported (curl_easy_ssls_export(3)). Sessions
+//! of rustls can be neither serialised nor parsed.
 //!
-//! What leaves says nothing of whose it is: beside each session stands a proof, a random salt and the HMAC-SHA256 of the server's
-//! name under it. The name tells host, port and every rule by which the server was judged, so that a session is resumed only by who
-//! would have judged alike. Name, proof and form of a session are those of curl 8.22.
+//! An exported session does not name its server. It has a proof: a random salt, and the HMAC-SHA256 of the
+//! server's name keyed with it. The name contains host, port and every rule of verification, so that a
+//! session is resumed only with the same rules. Name, proof and format of a session are those of curl 8.22.
 
 use crate::NamedFile;
 use crate::named_file::FileStamp;
@@ -14,35 +14,35 @@ use runtime::seconds_since_1970;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Servers remembered: who asks for OpenSSL speaks to few.
+/// Maximum number of servers: programs that request OpenSSL connect to few.
 const MAX_PEERS: usize = 256;
-/// TLS 1.3 tickets per server; each is used once.
+/// Maximum number of TLS 1.3 tickets per server; each is used once.
 const MAX_TICKETS: usize = 4;
-/// The longest session that leaves, as in curl.
+/// The longest session that is exported, as in curl.
 const MAX_PACKED: usize = 16 * 1024;
 
-/// TLS 1.3 and older ones are kept so long at most (RFC 8446, section 4.6.1; RFC 8446, appendix C.4), and one that does not say
-/// how long, a day.
+/// Maximum lifetimes: a week for TLS 1.3 (RFC 8446, section 4.6.1), a day for older versions (RFC 8446,
+/// appendix C.4). A session without a lifetime gets a day.
 const WEEK: i64 = 7 * DAY;
 const DAY: i64 = 24 * 60 * 60;
 const TLS13: u16 = 0x304;
 
-/// A session in the library's own form, and what is to be known of it.
+/// A session in the library's own format, and its facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// i2d_SSL_SESSION(3).
     pub ticket: Vec<u8>,
     /// 0x304 is TLS 1.3.
     pub version: u16,
-    /// Seconds since 1970, behind which it is good for nothing.
+    /// The time of its expiry, in seconds since 1970.
     pub until: i64,
-    /// What its connection agreed on.
+    /// The protocol that its connection negotiated.
     pub alpn: Option<String>,
-    /// Bytes that the server takes with the hello.
+    /// Maximum number of early bytes that the server accepts.
     pub early: u32,
 }
 
-/// The marks of the fields, behind one byte for the form itself.
+/// The tags of the fields, after one byte for the format itself.
 mod mark {
     pub const FORM: u8 = 1;
     pub const VERSION: u8 = 2;
@@ -50,12 +50,13 @@ mod mark {
     pub const TICKET: u8 = 4;
     pub const ALPN: u8 = 5;
     pub const EARLY: u8 = 6;
-    /// What QUIC agreed on; no such session is OpenSSL's here.
+    /// Parameters of QUIC; no session of OpenSSL has them here.
     pub const QUIC: u8 = 7;
 }
 
 impl Written {
-    /// As bytes: numbers in network order, texts behind their length in two bytes. One that would be too long does not leave.
+    /// Serialises the session: numbers in network order, texts after their length in two bytes. Returns
+    /// `None` if it would be too long.
     fn packed(&self) -> Option<Vec<u8>> {
         let text = |bytes: &[u8]| Some([&u16::try_from(bytes.len()).ok()?.to_be_bytes(), bytes].concat());
         let mut out = vec![mark::FORM, mark::TICKET];
@@ -75,7 +76,7 @@ impl Written {
         (out.len() <= MAX_PACKED).then_some(out)
     }
 
-    /// Reads what [`packed`](Self::packed) made, or curl.
+    /// Parses the output of [`packed`](Self::packed), or of curl.
     fn unpack(bytes: &[u8]) -> Option<Written> {
         let (form, mut rest) = bytes.split_first()?;
         if *form != mark::FORM {
@@ -101,7 +102,7 @@ impl Written {
         self.until < now
     }
 
-    /// With an end that is not too far away.
+    /// Limits the lifetime.
     fn bounded(self, now: i64) -> Written {
         let until = if self.until <= 0 { now.saturating_add(DAY) } else { self.until };
         let longest = if self.version == TLS13 { WEEK } else { DAY };
@@ -122,10 +123,10 @@ fn text<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(text)
 }
 
-/// One session on its way out.
+/// An exported session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// The server's name; who came without one and has not been asked for yet has none.
+    /// The server's name; `None` for a session imported without one whose server was not used since.
     pub name: Option<String>,
     /// Salt and HMAC, in this order.
     pub proof: [u8; 64],
@@ -133,32 +134,32 @@ pub struct Exported {
     pub session: Written,
 }
 
-/// Why a session does not come in.
+/// The reason why a session cannot be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotImported {
-    /// Neither a name nor a proof of the right length tells whose it is.
+    /// Neither a name nor a proof of the right length identifies its server.
     OtherOwner,
-    /// The session itself is no such thing.
+    /// The session cannot be parsed.
     Session,
 }
 
-/// All that are kept, the server used last at the end.
+/// All sessions; the server used last is at the end.
 #[derive(Default)]
 pub struct Store {
     peers: Vec<Peer>,
 }
 
 struct Peer {
-    /// Who has been met, under these rules.
+    /// The server and the rules of a connection of this process.
     met: Option<(Arc<TlsConfig>, String, u16)>,
-    /// The name, where it may be told.
+    /// The name, if it may be exported.
     name: Option<String>,
     proof: Option<[u8; 64]>,
     sessions: Vec<Written>,
 }
 
 impl Store {
-    /// The newest session with a server.
+    /// Takes the newest session of a server.
     pub fn take(&mut self, config: &Arc<TlsConfig>, host: &str, port: u16) -> Option<Written> {
         let place = self.find(config, host, port)?;
         let now = seconds_since_1970();
@@ -185,7 +186,7 @@ impl Store {
         self.peers.is_empty()
     }
 
-    /// Who has been met, or who came from elsewhere and turns out to be this server.
+    /// Returns the index of a server used before, or of an imported one whose name or proof matches.
     fn find(&mut self, config: &Arc<TlsConfig>, host: &str, port: u16) -> Option<usize> {
         let is_met = |peer: &Peer| {
             peer.met.as_ref().is_some_and(|met| met.2 == port && met.1 == host && *met.0 == **config)
@@ -211,7 +212,8 @@ impl Store {
         self.peers.len() - 1
     }
 
-    /// All that may leave: neither what a client's certificate had a part in, nor what a function of the program's had.
+    /// Returns all sessions that may be exported. Sessions that involve a client certificate or a function of
+    /// the application are excluded.
     pub fn export(&mut self) -> Vec<Exported> {
         let now = seconds_since_1970();
         let mut out = Vec::new();
@@ -226,7 +228,8 @@ impl Store {
         out
     }
 
-    /// Keeps what was exported, here or elsewhere. It is told whose it is by its name or, without that, by its proof.
+    /// Stores an exported session of this or another process. Its name or, without that, its proof identifies
+    /// its server.
     pub fn import(&mut self, name: Option<&str>, proof: &[u8], packed: &[u8]) -> Result<(), NotImported> {
         let proof = <[u8; 64]>::try_from(proof).ok();
         if name.is_none() && proof.is_none() {
@@ -273,7 +276,7 @@ impl Peer {
         self.name.as_ref().is_some_and(|name| proves(proof, name))
     }
 
-    /// Salt and HMAC, made when they are first asked for.
+    /// Returns salt and HMAC, created on first use.
     fn prove(&mut self) -> Option<[u8; 64]> {
         if self.proof.is_none() {
             let name = self.name.as_ref()?;
@@ -292,8 +295,9 @@ fn proves(proof: &[u8; 64], name: &str) -> bool {
     hmac::verify(&key, name.as_bytes(), &proof[32..]).is_ok()
 }
 
-/// A server by host, port and the rules by which it is judged. None, where that must not leave: a client's certificate or a
-/// password has a part in it, or a function or an engine of this process; or a file is named that another process finds elsewhere.
+/// Returns the name of a server: host, port and the rules of verification. Returns `None` if it must not be
+/// exported: a client certificate, a password, or a function or an engine of this process is involved, or it
+/// names a file that another process would resolve differently.
 fn name(config: &TlsConfig, host: &str, port: u16) -> Option<String> {
     if config.client.is_some() || config.backend != Backend::SYSTEM {
         return None;
@@ -364,13 +368,13 @@ fn name(config: &TlsConfig, host: &str, port: u16) -> Option<String> {
     Some(out)
 }
 
-/// Adds a file by its absolute path, so that a process in another folder means the same file.
+/// Adds a file by its absolute path, so that a process in another directory means the same file.
 fn add_path(out: &mut String, what: &str, file: &NamedFile) -> Option<()> {
     let _ = write!(out, ":{what}-{}", whole(file)?);
     Some(())
 }
 
-/// Returns the absolute path of a file that is there.
+/// Returns the absolute path of a file that exists.
 fn whole(file: &NamedFile) -> Option<&str> {
     let is_there = !matches!(file.stamp(), FileStamp::Missing | FileStamp::Unknown(_));
     file.path().to_str().filter(|_| is_there || file.given().is_absolute())

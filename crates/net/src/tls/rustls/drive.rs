@@ -1,6 +1,7 @@
-//! The handshake: rustls says what to send and what it waits for; when it is done its keys are taken over. It halts where the
-//! server has shown who it is and nothing but hellos has left ([`Answered`]), so that several can be begun and one be finished.
-//! Early data leaves with the hello (`early` says what), sealed by rustls.
+//! The handshake: rustls determines what to send and what to wait for. When it is done, its keys are taken
+//! over. It pauses once the server is verified and only hellos have been sent ([`Answered`]), so that several
+//! handshakes can be begun and one of them finished. Early data is sent with the hello (see `early`),
+//! encrypted by rustls.
 
 use std::future::poll_fn;
 use std::io;
@@ -13,7 +14,7 @@ use rustls::pki_types::ServerName;
 use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
-use super::{MAX_PLAINTEXT, Over, SessionStore, Tickets, TlsFilter};
+use super::{MAX_PLAINTEXT, Over, Tickets, TlsFilter};
 use crate::tls::key_schedule::Overheard;
 use crate::tls::record::{DATA, HEADER, KEY_LIMIT, Key};
 use crate::tls::sessions::PeerSessions;
@@ -21,16 +22,17 @@ use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::{TlsConfig, TlsInfo, alerts, certinfo, names, suites, verify};
 use crate::{Fault, Filter, NetError, NetErrorKind};
 
-/// Bytes of an unfinished handshake that a server may send: a long chain is 20 KB.
+/// Limit of received bytes in an unfinished handshake: a long chain is 20 KB.
 const MAX_FLIGHT: usize = 256 * 1024;
 
-/// The record of an EndOfEarlyData: with it goes on who is told that early data was taken (RFC 8446, section 4.5), and nothing
-/// else that is encrypted has this length. rustls does not tell what it was told when it is driven like this.
+/// Length of the record of an EndOfEarlyData. A client sends it if the server accepted early data (RFC 8446,
+/// section 4.5), and no other encrypted record has this length. rustls does not report the server's answer
+/// when it is driven like this.
 const END_OF_EARLY_DATA: usize = HEADER + 4 + 1 + 16;
-/// What a record takes besides its plaintext, at most.
+/// Maximum overhead of a record beyond its plaintext.
 const OVERHEAD: usize = 64;
 
-/// What the handshake has in hand.
+/// The state of a handshake.
 pub(super) struct Flight {
     pub(super) below: Box<dyn Filter>,
     conn: Box<UnbufferedClientConnection>,
@@ -39,38 +41,38 @@ pub(super) struct Flight {
     filled: usize,
     outgoing: Vec<u8>,
     sent: usize,
-    /// rustls has nothing to do before something has come.
+    /// Whether rustls needs input.
     waiting: bool,
-    /// The server has said something.
+    /// Whether the server has sent something.
     pub(super) heard: bool,
-    /// The server has taken the early data.
+    /// Whether the server has accepted the early data.
     pub(super) early_taken: bool,
-    /// Data that the server sent right behind its part of the handshake.
+    /// Data that the server sent right after its part of the handshake.
     early_plain: Vec<u8>,
-    /// The server has ended what it had to say.
+    /// Whether the server has sent close_notify.
     ended: bool,
 }
 
-/// What rustls wants done next.
+/// The next action that rustls requests.
 enum Step {
     Again,
     End(Progress),
 }
 
-/// How far the handshake has come when there is nothing left to do.
+/// The state of a handshake when there is nothing left to do.
 enum Progress {
     NeedInput,
     Done,
 }
 
-/// Does the handshake on `below` and checks the server. `host` is a name or an address, without brackets; `port` tells the
-/// sessions of two servers on one host apart.
-pub async fn handshake(
+/// Shakes hands from beginning to end, for tests that need the filter itself.
+#[cfg(test)]
+pub(super) async fn handshake(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,
     host: &str,
     port: u16,
-    sessions: &SessionStore,
+    sessions: &crate::tls::SessionStore,
 ) -> Result<Box<TlsFilter>, NetError> {
     let peer = sessions.begin(config, host, port).map_err(|e| e.with_verify_result(UNVERIFIED))?;
     let done = handshake_with(below, config, (host, port), &peer).await;
@@ -78,7 +80,8 @@ pub async fn handshake(
     done
 }
 
-/// The same with sessions that the caller has taken from their store, and settles afterwards.
+/// Shakes hands with sessions that the test has taken from their store, and settles afterwards.
+#[cfg(test)]
 pub(super) async fn handshake_with(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,
@@ -89,11 +92,11 @@ pub(super) async fn handshake_with(
     answered.finish(config, peer, sessions).await
 }
 
-/// A server that has answered and is who it should be. What proves who the client is has not left yet, nor anything else that
-/// is not meant for everybody.
+/// A handshake with a server that has answered and is verified. Nothing has been sent that authenticates the
+/// client or that is confidential.
 pub(super) struct Answered(Flight);
 
-/// The first half of a handshake.
+/// Runs the first half of a handshake.
 pub(super) async fn begin(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,
@@ -108,7 +111,7 @@ pub(super) async fn begin(
 }
 
 impl Answered {
-    /// The other half.
+    /// Runs the second half.
     pub(super) async fn finish(
         mut self,
         config: &Arc<TlsConfig>,
@@ -122,7 +125,7 @@ impl Answered {
     }
 }
 
-/// Returns a connection that has not sent anything yet; with `early` it may send more than its hello.
+/// Returns a connection that has sent nothing yet; with `early` it may send more than its hello.
 #[inline(never)]
 pub(super) fn connection(
     config: &TlsConfig,
@@ -155,7 +158,7 @@ fn new_connection(
     Ok((Box::new(conn), overheard))
 }
 
-/// For SNI: an address sends none, and a name goes without the dot of the root.
+/// Returns the name for SNI: none for an address; a name without its final dot.
 fn server_name(host: &str) -> Option<ServerName<'static>> {
     if let Some(ip) = names::address(host) {
         return Some(ServerName::IpAddress(ip.into()));
@@ -188,7 +191,7 @@ impl Flight {
         poll_fn(|cx| self.poll_run(cx, peer, halts)).await
     }
 
-    /// Until it is done, or halts for want of input.
+    /// Runs until the handshake is done, or `halts` returns true when input is needed.
     pub(super) fn poll_run(
         &mut self,
         cx: &mut Context<'_>,
@@ -216,7 +219,7 @@ impl Flight {
         }
     }
 
-    /// Makes the hello, and leaves rustls where more may be put behind it.
+    /// Creates the hello, and leaves rustls in a state where early data may follow it.
     pub(super) fn say_hello(&mut self) -> Result<(), NetError> {
         while let UnbufferedStatus { state: Ok(ConnectionState::EncodeTlsData(mut data)), .. } =
             self.conn.process_tls_records(&mut [])
@@ -227,7 +230,8 @@ impl Flight {
         Ok(())
     }
 
-    /// Seals what is to leave with the hello; nothing when the session allows no more, or the server has spoken.
+    /// Encrypts early data to send with the hello. Encrypts nothing if the session allows no more, or the
+    /// server has answered.
     pub(super) fn add_early(&mut self, bytes: &[u8]) -> usize {
         if self.heard {
             return 0;
@@ -243,12 +247,13 @@ impl Flight {
         if sealed.is_ok() { bytes.len() } else { 0 }
     }
 
-    /// Its certificate has been judged, and our answer to that lies ready (TLS 1.2; with 1.3 the handshake is done then).
+    /// Returns whether the certificate is verified and our response is ready to be sent (TLS 1.2; a handshake
+    /// of TLS 1.3 is done by then).
     fn knows_server(&self) -> bool {
         !self.outgoing.is_empty() && self.conn.peer_certificates().is_some()
     }
 
-    /// Lets rustls work on what has arrived until there is nothing left to do.
+    /// Lets rustls process the input until there is nothing left to do.
     fn steps(&mut self) -> Result<Progress, Error> {
         loop {
             match self.step()? {
@@ -258,7 +263,7 @@ impl Flight {
         }
     }
 
-    /// Lets rustls take one step with what has arrived.
+    /// Lets rustls process the input for one step.
     fn step(&mut self) -> Result<Step, Error> {
         let UnbufferedStatus { discard, state } =
             self.conn.process_tls_records(&mut self.incoming[..self.filled]);
@@ -305,7 +310,7 @@ impl Flight {
         }
     }
 
-    /// Sends what is ready, then waits for more.
+    /// Sends what is ready, then waits for input.
     fn poll_exchange(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_send(cx))?;
         if self.filled == self.incoming.len() {
@@ -338,7 +343,7 @@ impl Flight {
         self.below.poll_flush(cx)
     }
 
-    /// The alert that tells the server why, if it can be sent at once.
+    /// Sends the alert that informs the server of the error, if it can be sent at once.
     fn last_words(&mut self) {
         let state = self.conn.process_tls_records(&mut self.incoming[..self.filled]).state;
         if let Ok(ConnectionState::EncodeTlsData(mut data)) = state {
@@ -374,7 +379,7 @@ impl Flight {
         }
     }
 
-    /// Takes the keys over. A failure returns the layer below.
+    /// Takes the keys over. An error returns the layer below.
     pub(super) fn into_filter(self, info: TlsInfo) -> Result<Box<TlsFilter>, (NetError, Box<dyn Filter>)> {
         // The state of rustls (8 KiB) is moved through the frame.
         with_room(|| self.take_keys(info))
@@ -423,7 +428,7 @@ impl Flight {
 }
 
 impl TlsFilter {
-    /// Records that arrived with the end of the handshake and that rustls left alone.
+    /// Decrypts records that arrived with the end of the handshake and that rustls did not process.
     fn take_over(&mut self, mut records: Vec<u8>) {
         let n = self.open_all(&mut records);
         self.own.truncate(self.end);
@@ -433,12 +438,12 @@ impl TlsFilter {
     }
 }
 
-/// close_notify in the middle.
+/// A close_notify within the handshake.
 fn unexpected_end() -> Error {
     Error::General("unexpected eof while reading".into())
 }
 
-/// A whole record stands at the front.
+/// Returns whether the input begins with a complete record.
 fn holds_record(bytes: &[u8]) -> bool {
     match bytes.first_chunk::<HEADER>() {
         Some([.., hi, lo]) => bytes.len() >= HEADER + usize::from(u16::from_be_bytes([*hi, *lo])),
@@ -446,7 +451,7 @@ fn holds_record(bytes: &[u8]) -> bool {
     }
 }
 
-/// Appends what an encoder writes.
+/// Appends the output of an encoder.
 fn encode(
     out: &mut Vec<u8>,
     mut f: impl FnMut(&mut [u8]) -> Result<usize, EncodeError>,

@@ -1,9 +1,10 @@
-//! Early data (RFC 8446, section 2.3): a connection that is used before its handshake is over.
+//! Early data (RFC 8446, section 2.3): a connection that is used before its handshake is complete.
 //!
-//! What is written first leaves with the hello, under keys of the session that is resumed. The server may take it or refuse it;
-//! what was refused is sent again here, under the keys of the handshake. It is spoken in the protocol of that session, the only
-//! one that is offered. Who it is that answers is proved by the handshake before anything is read, as ever; but whoever has seen
-//! early data may send it to the server once more, and what a request does that is repeated only its sender knows.
+//! What is written first is sent with the hello, encrypted with keys of the resumed session. The server may
+//! accept or refuse it. Refused data is sent again here, with the keys of the handshake. It uses the protocol
+//! of that session, the only one that is offered. The handshake verifies the server before anything is read,
+//! as always. But an observer of early data may replay it to the server, and only the sender of a request
+//! knows whether repeating it does harm.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -16,13 +17,13 @@ use crate::tls::{Early, Late, PeerSessions, TlsConfig, TlsInfo};
 use crate::{Carrier, Filter, Idle, NetError, NetErrorKind};
 use runtime::{Reactor, Socket};
 
-/// Bytes sent early at most, whatever a server takes: they are kept until it has taken them.
+/// Maximum number of early bytes, whatever a server accepts: they are stored until it has accepted them.
 pub(super) const MOST: usize = 64 * 1024;
 
-/// TLS as the client, from before the handshake on.
+/// A TLS client connection, usable before its handshake is complete.
 pub(super) struct EarlyFilter {
     state: State,
-    /// What is known of the connection, in the end what was agreed on.
+    /// The expected parameters of the connection, and the negotiated ones in the end.
     info: Arc<TlsInfo>,
     late: Arc<Late>,
 }
@@ -30,25 +31,25 @@ pub(super) struct EarlyFilter {
 enum State {
     Opening(Box<Opening>),
     Through(Box<TlsFilter>),
-    /// Of what there was, the layer below is left.
+    /// The handshake failed; the layer below is left.
     Failed(Box<dyn Filter>),
-    /// While one becomes another.
+    /// Between two states.
     Between,
 }
 
-/// A handshake under way.
+/// A handshake in progress.
 struct Opening {
     flight: Flight,
     config: Arc<TlsConfig>,
     peer: (String, u16),
     sessions: Arc<PeerSessions>,
     early: Early,
-    /// What was sent early.
+    /// The early data.
     sent: Vec<u8>,
 }
 
-/// Begins a connection whose first bytes leave with its hello, as the session in `sessions` allows. Nothing leaves before
-/// something is written or read.
+/// Begins a connection whose first bytes are sent with its hello, as the session in `sessions` allows.
+/// Nothing is sent before something is written or read.
 pub(super) fn begin_early(
     below: Box<dyn Filter>,
     config: &Arc<TlsConfig>,
@@ -74,7 +75,7 @@ pub(super) fn begin_early(
 }
 
 impl Opening {
-    /// Takes what may be sent early.
+    /// Accepts data that may be sent early; returns the number of bytes.
     fn take(&mut self, bytes: &[u8]) -> usize {
         let room = self.early.most.min(MOST) - self.sent.len();
         let bytes = &bytes[..bytes.len().min(room)];
@@ -86,7 +87,7 @@ impl Opening {
         n
     }
 
-    /// The handshake is over.
+    /// Handles the end of the handshake.
     fn finish(self) -> Result<Box<TlsFilter>, (NetError, Box<dyn Filter>)> {
         let mut info = self.flight.info(&self.config, &self.sessions);
         let taken = self.flight.early_taken;
@@ -107,7 +108,7 @@ impl Opening {
 }
 
 impl EarlyFilter {
-    /// The connection with its handshake over.
+    /// Returns the connection after its handshake.
     fn poll_through(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&mut TlsFilter>> {
         if let State::Opening(opening) = &mut self.state {
             let (flight, (host, port)) = (&mut opening.flight, &opening.peer);
@@ -120,7 +121,7 @@ impl EarlyFilter {
         })
     }
 
-    /// Says how it went, and goes on as what has become of it.
+    /// Publishes the result of the handshake, and changes to the state after it.
     fn end(&mut self, outcome: Result<(), NetError>) {
         let State::Opening(opening) = std::mem::replace(&mut self.state, State::Between) else { return };
         let sessions = opening.sessions.clone();
@@ -143,7 +144,7 @@ impl EarlyFilter {
         let _ = self.late.set(outcome); // it ends once
     }
 
-    /// What carries the bytes: this layer when it stands, else the one below.
+    /// Returns the carrier of the bytes: this layer once it is established, otherwise the one below.
     fn carrier(&self) -> Option<&dyn Filter> {
         match &self.state {
             State::Opening(opening) => Some(opening.flight.below.as_ref()),

@@ -1,8 +1,8 @@
-//! The TLS client filter: a handshake by rustls, then records moved by `tls::record` (RFC 8446, RFC 5246).
+//! The TLS client filter: rustls does the handshake, then `tls::record` moves records (RFC 8446, RFC 5246).
 //!
-//! Ciphertext is received into the caller's buffer, opened in place and compacted to its front; only an incomplete record
-//! stays here, at most one. What is written leaves as several records in one send. The last flight of the handshake waits
-//! for the first bytes written or the first read, and travels with them.
+//! Ciphertext is received into the caller's buffer, decrypted in place and compacted to its front. Only an
+//! incomplete record is stored here, at most one. Written data leaves as several records in one send. The
+//! last flight of the handshake waits for the first written bytes or the first read, and is sent with them.
 
 mod client;
 mod drive;
@@ -22,27 +22,31 @@ use crate::tls::record::{self, Key, MAX_PLAINTEXT, MAX_RECORD, RecordError, Shap
 use crate::{Carrier, Filter, Idle};
 use runtime::{Reactor, Socket};
 
-pub use crate::tls::SessionStore;
+#[cfg(test)]
+use crate::tls::SessionStore;
 pub use client::RustlsClient;
-pub use drive::handshake;
+#[cfg(test)]
+use drive::handshake;
 
-/// Below this a caller's buffer can't hold a record with what is left over of another, and ours is used.
+/// Smallest caller's buffer that is used directly. A smaller one has no room for a record and the rest of
+/// another.
 const DIRECT: usize = 2 * MAX_RECORD;
-/// Our own buffer, made when a caller's is too small.
+/// Size of our own buffer, which is used when the caller's is too small.
 const OWN: usize = DIRECT;
-/// A read of this size is part of a stream: more of it is on its way. A server that encrypts sends record by record, and
-/// waiting for each would cost a sleep and a wake-up of both sides. So the processor is offered to it once, and only if
-/// nothing came of that is the next record waited for (335,114 bytes from nginx: 2 reads instead of 14, CPU 40 % less).
+/// A read of this size is part of a stream, and more is in transit. A server that encrypts sends record by
+/// record. Waiting for each record would cost a sleep and a wake-up on both sides. So the processor is
+/// yielded once, and the next record is waited for only if nothing arrived (335,114 bytes from nginx: 2 reads
+/// instead of 14, CPU 40 % less).
 const STREAM: usize = MAX_PLAINTEXT / 2;
-/// How often in a row that may be in vain before it is given up for this connection's lease.
+/// Number of unsuccessful yields in a row after which this lease of the connection stops yielding.
 const MAX_PATIENCE: u8 = 4;
-/// What stays of the handshake's storage: enough for a usual request.
+/// Storage of the handshake that is kept: enough for a usual request.
 const KEPT_OUTBOX: usize = 256;
-/// Plaintext sealed before it must be sent.
+/// Maximum plaintext that is encrypted before it must be sent.
 const WRITE_AHEAD: usize = 8 * MAX_PLAINTEXT;
-/// A handshake message after the handshake (a ticket) at most.
+/// Longest handshake message after the handshake (a ticket).
 const MAX_MESSAGE: usize = 64 * 1024;
-/// Records without data that may follow one another.
+/// Maximum number of consecutive records without data.
 const MAX_EMPTY: u32 = 64;
 
 /// A TLS connection as the client.
@@ -50,25 +54,25 @@ pub struct TlsFilter {
     below: Box<dyn Filter>,
     rx: Key,
     tx: Key,
-    /// What the next keys are made of, ours first; TLS 1.2 has none.
+    /// The secrets of the next keys, ours first; TLS 1.2 has none.
     traffic: Option<Box<[Traffic; 2]>>,
     tickets: Option<Tickets>,
     info: Arc<TlsInfo>,
-    /// Ciphertext of a record that is not all there.
+    /// Ciphertext of an incomplete record.
     inbox: Vec<u8>,
-    /// What was decrypted here and not handed out: `own[start..end]`.
+    /// Decrypted data that was not returned yet: `own[start..end]`.
     own: Vec<u8>,
     start: usize,
     end: usize,
     outbox: Vec<u8>,
     sent: usize,
-    /// The outbox holds nothing but handshake: more may be added.
+    /// Whether the outbox holds only handshake messages, so that more may be added.
     corked: bool,
-    /// The beginning of a handshake message.
+    /// The start of an incomplete handshake message.
     message: Vec<u8>,
     empty: u32,
     asked_for_keys: bool,
-    /// Records under one key of TLS 1.3, after which it is renewed ([`record::KEY_LIMIT`]).
+    /// Number of records under one key of TLS 1.3 after which the key is renewed ([`record::KEY_LIMIT`]).
     key_limit: u64,
     over: Option<Over>,
     said_goodbye: bool,
@@ -76,14 +80,15 @@ pub struct TlsFilter {
     patience: u8,
 }
 
-/// Who takes tickets: rustls, which keeps the server's whole chain for it, what it knows of the server, and a configuration.
+/// The receiver of tickets: rustls. For them it keeps the server's whole chain, its facts about the server,
+/// and a configuration.
 struct Tickets {
     kernel: Box<KernelConnection<ClientConnectionData>>,
-    /// There was one.
+    /// Whether a ticket was received.
     came: bool,
 }
 
-/// Why nothing more is read.
+/// The reason why no more is read.
 enum Over {
     /// close_notify.
     Clean,
@@ -91,7 +96,7 @@ enum Over {
 }
 
 impl TlsFilter {
-    /// What was agreed on.
+    /// Returns the negotiated parameters.
     pub fn info(&self) -> &TlsInfo {
         &self.info
     }
@@ -118,7 +123,8 @@ impl TlsFilter {
         filled
     }
 
-    /// Receives into `buf` behind what is left over, opens what is complete, keeps the rest; until there is data.
+    /// Receives into `buf` after the rest of the last read, decrypts complete records and keeps the rest,
+    /// until there is data.
     fn fill(
         &mut self,
         buf: &mut [u8],
@@ -150,8 +156,8 @@ impl TlsFilter {
         }
     }
 
-    /// Opens every whole record of `buf`, plaintext to its front; the remainder goes to the inbox. A fault behind some
-    /// data is reported after the data.
+    /// Decrypts each complete record of `buf`, with the plaintext to its front; the rest goes to the inbox.
+    /// An error after some data is reported after the data.
     fn open_all(&mut self, buf: &mut [u8]) -> usize {
         let (mut to, mut at) = (0, 0);
         while self.over.is_none() {
@@ -178,7 +184,7 @@ impl TlsFilter {
         to
     }
 
-    /// Everything but data.
+    /// Handles a record of any type other than data.
     fn control(&mut self, kind: u8, content: &[u8]) {
         self.empty += 1;
         if self.empty > MAX_EMPTY {
@@ -202,7 +208,7 @@ impl TlsFilter {
         }
     }
 
-    /// The whole handshake messages collected so far.
+    /// Handles the complete handshake messages received so far.
     fn messages(&mut self) {
         let all = std::mem::take(&mut self.message);
         let mut rest = &all[..];
@@ -245,7 +251,8 @@ impl TlsFilter {
         self.message = rest.to_vec();
     }
 
-    /// The peer has new keys (RFC 8446, section 4.6.3), and may want ours renewed too.
+    /// Handles a KeyUpdate: the peer has new keys (RFC 8446, section 4.6.3), and may request new ones of
+    /// ours.
     fn next_keys(&mut self, asked: bool) {
         match self.traffic.as_mut().and_then(|traffic| traffic[1].renew()) {
             Some(key) => self.rx = key,
@@ -259,7 +266,8 @@ impl TlsFilter {
         }
     }
 
-    /// A peer that has used its key for long is asked for the next one, once; what it sends is read in any case.
+    /// Requests a new key, once, from a peer that has used its key for long. Its records are read in any
+    /// case.
     fn ask_for_keys(&mut self) {
         let old = self.rx.used() >= self.key_limit && self.rx.shape() == Shape::Tls13;
         if old && !self.asked_for_keys && self.may_answer() {
@@ -268,12 +276,13 @@ impl TlsFilter {
         }
     }
 
-    /// A peer that asks and never reads can't make us hold more than this.
+    /// Returns whether another reply may be queued. This bounds the memory of a peer that sends requests and
+    /// never reads.
     fn may_answer(&self) -> bool {
         self.outbox.len() - self.sent < MAX_PLAINTEXT
     }
 
-    /// New keys for what is sent; the peer may be asked for its own.
+    /// Renews our sending keys; optionally requests new keys of the peer.
     fn renew_tx(&mut self, ask: bool) {
         self.queue(record::HANDSHAKE, &[24, 0, 0, 1, u8::from(ask)]);
         match self.traffic.as_mut().and_then(|traffic| traffic[0].renew()) {
@@ -287,7 +296,7 @@ impl TlsFilter {
         self.violate(alert, text);
     }
 
-    /// Ends the connection because of what the peer sent, and tells it.
+    /// Closes the connection because of the peer's data, and sends it an alert.
     fn violate(&mut self, alert: u8, text: &str) {
         let e = alerts::violation(text);
         self.over = Some(Over::Failed(e.kind(), e.to_string()));
@@ -319,15 +328,15 @@ impl TlsFilter {
         Ok(Poll::Ready(()))
     }
 
-    /// Sends what can be sent now, on a connection that nobody waits on: whoever only reads would wait for the answer to what
-    /// still lies here.
+    /// Sends what can be sent now, without waiting for the rest. A caller that only reads would otherwise
+    /// wait for the reply to a request that is still queued here.
     fn push_once(&mut self) {
         if !self.outbox.is_empty() {
             let _ = self.push(&mut Context::from_waker(Waker::noop()));
         }
     }
 
-    /// Seals as much of `bytes` as is sent in one go.
+    /// Encrypts as much of `bytes` as is sent at once.
     fn seal(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bytes = &bytes[..bytes.len().min(WRITE_AHEAD)];
         self.outbox.reserve(bytes.len() + bytes.len().div_ceil(MAX_PLAINTEXT) * 64);
@@ -516,4 +525,4 @@ mod peers;
 #[cfg(test)]
 mod stapling_tests;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
