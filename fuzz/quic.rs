@@ -113,7 +113,7 @@ async fn ask(runtime: Rc<Runtime>, to: SocketAddr, client: Rc<RefCell<Client>>) 
         callbacks: None,
         attempt_delay: std::time::Duration::from_millis(200),
         favourite: None,
-        tell: None,
+        report: None,
         started: reactor.now(),
         deadline: None,
         owner: 1,

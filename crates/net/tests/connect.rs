@@ -141,7 +141,7 @@ fn attempt(
             callbacks: what.callbacks,
             attempt_delay: Duration::from_millis(200),
             favourite: None,
-            tell: None,
+            report: None,
             started: reactor.now(),
             deadline: Some(reactor.now() + Duration::from_secs(5)),
             owner: 1,

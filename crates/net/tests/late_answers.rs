@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 use common::black_hole;
 use runtime::fd::OwnedFd;
 use runtime::{Clock, Reactor, Runtime};
-use warmwire_net::connect::{ConnectRequest, Told, at_once, connect};
+use warmwire_net::connect::{ConnectRequest, RaceEvent, at_once, connect};
 use warmwire_net::filter::open::{SocketOptions, Transport};
 use warmwire_net::resolver::{
-    Asked, Candidates, IpVersion, Means, NameServers, ResolveOptions, Resolver, Services,
+    Candidates, IpVersion, Means, NameServers, PendingAnswer, ResolveOptions, Resolver, Services,
 };
 use wire::dns::{Answer, Binding, Kind, Name, Question, Verdict};
 
@@ -82,7 +82,7 @@ struct Played {
 }
 
 impl NameServers for Played {
-    fn ask(&self, question: Question, _: bool) -> Asked {
+    fn ask(&self, question: Question, _: bool) -> PendingAnswer {
         let kind = match question.kind {
             Kind::A => "A",
             Kind::Aaaa => "AAAA",
@@ -144,10 +144,10 @@ fn told(script: &'static str, required: bool) -> String {
         let options = ResolveOptions { ip_version: version, ..ResolveOptions::default() };
         let ms = || reactor.now().duration_since(start).as_millis();
         let note = |what: &str, ip| writes.borrow_mut().push(format!("{} {what} {}", ms(), word(ip, script)));
-        let tell = |told: Told<'_>| match told {
-            Told::Trying(at) => note("tries", at.ip()),
-            Told::Failed(at, ..) => note("lost", at.ip()),
-            Told::Answered(_) | Told::Waiting(_) => {}
+        let report = |event: RaceEvent<'_>| match event {
+            RaceEvent::Trying(at) => note("tries", at.ip()),
+            RaceEvent::Failed(at, ..) => note("lost", at.ip()),
+            RaceEvent::Answered(_) | RaceEvent::Waiting(_) => {}
         };
         let socket = SocketOptions::default();
         let request = ConnectRequest {
@@ -160,7 +160,7 @@ fn told(script: &'static str, required: bool) -> String {
             callbacks: None,
             attempt_delay: Duration::from_millis(200),
             favourite: None,
-            tell: Some(&tell),
+            report: Some(&report),
             started: start,
             deadline: Some(start + Duration::from_secs(2)),
             owner: 1,

@@ -12,8 +12,8 @@ use common::{block_on, runtime};
 use runtime::{Clock, Runtime};
 use warmwire_net::NetErrorKind;
 use warmwire_net::resolver::{
-    Candidates, Family, Found, IpVersion, Means, NoAnswer, ResolveCache, ResolveOptions, Resolver, Said,
-    resolve,
+    Candidates, Family, Found, IpVersion, LookupResult, Means, NoAnswer, ResolveCache, ResolveOptions,
+    Resolver, resolve,
 };
 
 struct Counting {
@@ -39,7 +39,7 @@ fn counting() -> Counting {
     Counting { resolver: Arc::new(resolver), calls, cache: Arc::default() }
 }
 
-fn usual(family: Family) -> Said {
+fn usual(family: Family) -> LookupResult {
     let found = |text: &str| -> Found { (text.parse().unwrap(), 0) };
     Ok(match family {
         Family::V4 => vec![found("10.0.0.1"), found("10.0.0.1")],

@@ -19,9 +19,9 @@ mod limits {
 }
 
 mod system {
-    use super::family::{Family, Said};
+    use super::family::{Family, LookupResult};
 
-    pub fn ask(_: &str, _: Family) -> Said {
+    pub fn ask(_: &str, _: Family) -> LookupResult {
         unreachable!("nobody asks the system here")
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use net::connect::{ConnectRequest, Reached, Stage, Told, at_once, connect, connect_unix};
+use net::connect::{ConnectRequest, RaceEvent, Reached, Stage, at_once, connect, connect_unix};
 use net::filter::open::{Transport, UnixSocket};
 use net::filter::{SocketFilter, udp_tunnel::Through};
 use net::quic::Purpose;
@@ -390,9 +390,9 @@ impl Connector {
             callbacks: self.easy.callbacks.sockets(),
             attempt_delay: Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64),
             favourite: self.favourite(plan, host, port),
-            tell: Some(&|told| {
-                let first = matches!(told, Told::Trying(_)) && !resolved.replace(true);
-                self.note_told(host, &told, first);
+            report: Some(&|event| {
+                let first = matches!(event, RaceEvent::Trying(_)) && !resolved.replace(true);
+                self.report_race_event(host, &event, first);
             }),
             started: opening.started,
             deadline: Some(opening.deadline),

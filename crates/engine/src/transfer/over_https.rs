@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use runtime::cell::RefCell;
 
-use net::resolver::{Asked, NameServers, NoAnswer};
+use net::resolver::{NameServers, NoAnswer, PendingAnswer};
 use runtime::boxed;
 use tables::constant::CURL_HTTP_VERSION_2TLS;
 use tables::{Code, EasyOption as O};
@@ -96,7 +96,7 @@ impl OverHttps {
 }
 
 impl NameServers for OverHttps {
-    fn ask(&self, question: Question, _searched: bool) -> Asked {
+    fn ask(&self, question: Question, _searched: bool) -> PendingAnswer {
         // The number is 0, so that equal questions are equal requests (RFC 8484 section 4.1).
         let inner = self.inner(&question.message(0, None));
         let (multi, asking) = (self.multi.clone(), self.asking.clone());

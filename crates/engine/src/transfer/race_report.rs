@@ -3,21 +3,21 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use net::connect::Told;
+use net::connect::RaceEvent;
 use tables::EasyOption as O;
 
 use super::Connector;
 
 impl Connector {
     /// Reports an event of the race; `first` is about an attempt.
-    pub(super) fn note_told(&self, host: &str, told: &Told<'_>, first: bool) {
-        match told {
-            Told::Answered(answered) => {
+    pub(super) fn report_race_event(&self, host: &str, event: &RaceEvent<'_>, first: bool) {
+        match event {
+            RaceEvent::Answered(answered) => {
                 self.note_answer(answered);
                 let (count, record) = (answered.candidates.len(), answered.part.record());
                 self.easy.trace("dns", || format!("{host}: {count} candidates from {record}"));
             }
-            Told::Trying(address) => {
+            RaceEvent::Trying(address) => {
                 if first {
                     self.note_resolved();
                 }
@@ -27,14 +27,14 @@ impl Connector {
                 self.easy.trace("happy-eyeballs", text);
                 self.easy.note(|| format!("  Trying {address}..."));
             }
-            Told::Waiting(delay) => {
+            RaceEvent::Waiting(delay) => {
                 let ms = delay.as_micros().div_ceil(1000);
                 self.easy.trace("happy-eyeballs", || format!("next HAPPY_EYEBALLS timeout in {ms}ms"));
                 self.note_timer("HAPPY_EYEBALLS", *delay);
                 let text = || format!("[HAPPY_EYEBALLS] gives multi timeout in {ms}ms");
                 self.easy.trace("timer", text);
             }
-            Told::Failed(address, local, error) => self.easy.note(|| {
+            RaceEvent::Failed(address, local, error) => self.easy.note(|| {
                 let from = local.map_or(String::new(), |l| format!(" from {} port {}", l.ip(), l.port()));
                 let (ip, port) = (address.ip(), address.port());
                 format!("connect to {ip} port {port}{from} failed: {}", error.reason())

@@ -11,7 +11,7 @@ use net::connection_key::HaproxyAddress;
 use net::exchange::{RequestBody, RequestHead};
 use net::filter::http_proxy::TunnelFilter;
 use net::filter::http2_proxy::Http2TunnelFilter;
-use net::filter::tunnels::Asked;
+use net::filter::tunnels::TunnelPayload;
 use net::filter::udp_tunnel::{Through, UdpTunnel};
 use net::http3::tunnel::Http3Tunnel;
 use runtime::boxed;
@@ -186,7 +186,7 @@ impl Streams {
         }
     }
 
-    async fn connect(&mut self, head: &RequestHead, asked: Asked<'_>) -> io::Result<(u16, Fields)> {
+    async fn connect(&mut self, head: &RequestHead, asked: TunnelPayload<'_>) -> io::Result<(u16, Fields)> {
         match self {
             Streams::Http2(tunnel) => tunnel.connect(head, asked).await,
             Streams::Http3(tunnel) => tunnel.connect(head, asked).await,
@@ -213,8 +213,8 @@ async fn connect_stream(
     t.easy.note(|| format!("CONNECT tunnel: {version} negotiated"));
     let authority = proxy.authority();
     let asked = match goal {
-        TunnelKind::Bytes => Asked::Bytes,
-        TunnelKind::Datagrams => Asked::Datagrams { proxy: authority.as_bytes() },
+        TunnelKind::Bytes => TunnelPayload::Bytes,
+        TunnelKind::Datagrams => TunnelPayload::Datagrams { proxy: authority.as_bytes() },
     };
     let mut steps = Steps::default();
     let mut status = 0;

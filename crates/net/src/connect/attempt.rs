@@ -57,7 +57,7 @@ impl<'a, T> Attempt<'a, T> {
         let fresh = open(target, request.transport, request.options, request.local_hosts, request.callbacks)?;
         let Fresh { mut socket, target, already_connected } = fresh;
         let begun = match already_connected {
-            true => Begun::Connected,
+            true => ConnectProgress::Connected,
             false => try_connect(&socket, &target, reactor)?,
         };
         // Registered after the connect: before it, epoll reports a meaningless hang-up.
@@ -115,32 +115,38 @@ impl<'a, T> Attempt<'a, T> {
 }
 
 /// The result of the connect call.
-enum Begun {
+enum ConnectProgress {
     Waiting,
     Connected,
     Retry(Sleep),
 }
 
-impl Begun {
+impl ConnectProgress {
     fn state<'a, T>(self, socket: Socket) -> State<'a, T> {
         match self {
-            Begun::Waiting => State::Waiting(socket),
-            Begun::Connected => State::Connected(socket, None),
-            Begun::Retry(sleep) => State::Retry(socket, sleep),
+            ConnectProgress::Waiting => State::Waiting(socket),
+            ConnectProgress::Connected => State::Connected(socket, None),
+            ConnectProgress::Retry(sleep) => State::Retry(socket, sleep),
         }
     }
 }
 
 /// The connect call itself.
-fn try_connect(socket: &Socket, target: &Target, reactor: &Arc<Reactor>) -> Result<Begun, NetError> {
+fn try_connect(
+    socket: &Socket,
+    target: &Target,
+    reactor: &Arc<Reactor>,
+) -> Result<ConnectProgress, NetError> {
     let result = match target {
         Target::Ip(address) => rustix::net::connect(socket, address),
         Target::Unix(address) => sys::connect_unix(socket, address)?,
     };
     match result {
-        Ok(()) | Err(Errno::ISCONN) => Ok(Begun::Connected),
-        Err(e) if is_under_way(e) => Ok(Begun::Waiting),
-        Err(Errno::AGAIN) if matches!(target, Target::Unix(_)) => Ok(Begun::Retry(reactor.sleep(UNIX_RETRY))),
+        Ok(()) | Err(Errno::ISCONN) => Ok(ConnectProgress::Connected),
+        Err(e) if is_under_way(e) => Ok(ConnectProgress::Waiting),
+        Err(Errno::AGAIN) if matches!(target, Target::Unix(_)) => {
+            Ok(ConnectProgress::Retry(reactor.sleep(UNIX_RETRY)))
+        }
         Err(e) => Err(refused(&e.into())),
     }
 }

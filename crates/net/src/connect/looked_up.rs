@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::task::{Context, Poll, ready};
 
 use super::eyeballs::{Awaited, Candidate, Family, Question};
-use super::{ConnectRequest, Heard, Source, Told};
+use super::{ConnectRequest, RaceEvent, Source, SourceEvent};
 use crate::NetError;
 use crate::filter::open::Target;
 use crate::resolver::{self, Answered, Candidates, Part};
@@ -16,23 +16,23 @@ const DEFAULT: &str = "http/1.1";
 pub struct LookedUp<'a> {
     candidates: &'a mut Candidates,
     request: &'a ConnectRequest<'a>,
-    /// News from the last answer that were not returned yet.
-    heard: VecDeque<Heard>,
+    /// Events of the last answer that were not returned yet.
+    events: VecDeque<SourceEvent>,
 }
 
 impl<'a> LookedUp<'a> {
     pub fn new(candidates: &'a mut Candidates, request: &'a ConnectRequest<'a>) -> LookedUp<'a> {
-        LookedUp { candidates, request, heard: VecDeque::new() }
+        LookedUp { candidates, request, events: VecDeque::new() }
     }
 
-    fn hear(&mut self, answered: &Answered) {
+    fn queue_events(&mut self, answered: &Answered) {
         let fitting = answered.candidates.iter().filter(|c| speaks(c, self.request.protocols));
-        self.heard.extend(fitting.map(|c| {
+        self.events.extend(fitting.map(|c| {
             let family = if c.address.is_ipv6() { Family::V6 } else { Family::V4 };
             let candidate = Candidate { target: Target::Ip(c.address), family, priority: c.priority };
-            Heard::Candidate(candidate, answered.at)
+            SourceEvent::Candidate(candidate, answered.at)
         }));
-        self.heard.push_back(Heard::Answered(question(answered.part), answered.at));
+        self.events.push_back(SourceEvent::Answered(question(answered.part), answered.at));
     }
 }
 
@@ -46,15 +46,15 @@ impl Source for LookedUp<'_> {
         }
     }
 
-    fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<Option<Heard>> {
-        while self.heard.is_empty() {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<SourceEvent>> {
+        while self.events.is_empty() {
             let Some(answered) = ready!(self.candidates.poll_next(cx)) else { return Poll::Ready(None) };
-            if let Some(tell) = self.request.tell {
-                tell(Told::Answered(&answered));
+            if let Some(report) = self.request.report {
+                report(RaceEvent::Answered(&answered));
             }
-            self.hear(&answered);
+            self.queue_events(&answered);
         }
-        Poll::Ready(self.heard.pop_front())
+        Poll::Ready(self.events.pop_front())
     }
 
     fn failure(&self) -> Option<NetError> {

@@ -51,7 +51,7 @@ pub struct ConnectRequest<'a> {
     /// The address that won the last time; it is tried first.
     pub favourite: Option<SocketAddr>,
     /// Receives each answer, and the start and the failure of each attempt.
-    pub tell: Option<&'a dyn Fn(Told<'_>)>,
+    pub report: Option<&'a dyn Fn(RaceEvent<'_>)>,
     /// When the transfer started: messages contain the time since.
     pub started: Instant,
     pub deadline: Option<Instant>,
@@ -60,19 +60,19 @@ pub struct ConnectRequest<'a> {
 }
 
 /// An event of a race.
-pub enum Told<'a> {
+pub enum RaceEvent<'a> {
     /// One of the look-up's questions is answered.
     Answered(&'a Answered),
     Trying(&'a SocketAddr),
-    /// The next address is tried in so long, unless this one answers.
+    /// The next address is tried after this delay, unless this one answers.
     Waiting(Duration),
-    /// It failed, from this local end.
+    /// An attempt failed, from this local end.
     Failed(&'a SocketAddr, Option<SocketAddr>, &'a NetError),
 }
 
-/// News about the addresses of a host.
-pub enum Heard {
-    /// A way, known since then.
+/// An event of a look-up.
+pub enum SourceEvent {
+    /// An address, known since that time.
     Candidate(Candidate<Target>, Instant),
     /// A query is complete, since that time.
     Answered(Question, Instant),
@@ -80,10 +80,10 @@ pub enum Heard {
 
 /// A source of candidates.
 pub trait Source {
-    /// Returns the pending queries, before any news.
+    /// Returns the pending queries, before any event.
     fn awaited(&self) -> Awaited;
-    /// Returns the next news; `None` if there is nothing more to come.
-    fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<Option<Heard>>;
+    /// Returns the next event; `None` if there are no more.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<SourceEvent>>;
     /// Returns the error if everything has been received and nothing could be tried.
     fn failure(&self) -> Option<NetError>;
 }
@@ -180,10 +180,10 @@ impl Source for Only {
         Awaited::default()
     }
 
-    fn poll_heard(&mut self, _: &mut Context<'_>) -> Poll<Option<Heard>> {
+    fn poll_event(&mut self, _: &mut Context<'_>) -> Poll<Option<SourceEvent>> {
         // Its family makes no difference.
         let candidate = |target| Candidate { target, family: Family::V4, priority: NO_RECORD };
-        Poll::Ready(self.0.take().map(|target| Heard::Candidate(candidate(target), self.1)))
+        Poll::Ready(self.0.take().map(|target| SourceEvent::Candidate(candidate(target), self.1)))
     }
 
     fn failure(&self) -> Option<NetError> {

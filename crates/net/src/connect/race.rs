@@ -11,7 +11,7 @@ use runtime::{Reactor, Sleep};
 
 use super::attempt::{Attempt, News};
 use super::eyeballs::{AttemptId, Race, Rules, Step};
-use super::{ConnectRequest, Heard, Source, Stage, Told};
+use super::{ConnectRequest, RaceEvent, Source, SourceEvent, Stage};
 use crate::error::{Fault, NetError, NetErrorKind};
 use crate::filter::open::Target;
 
@@ -102,11 +102,11 @@ impl<T> Run<'_, '_, T> {
     /// Processes news from the source.
     fn listen(&mut self, cx: &mut Context<'_>) {
         while let Some(source) = &mut self.source {
-            match source.poll_heard(cx) {
-                Poll::Ready(Some(Heard::Candidate(candidate, since))) => {
+            match source.poll_event(cx) {
+                Poll::Ready(Some(SourceEvent::Candidate(candidate, since))) => {
                     self.race.candidate(candidate, since)
                 }
-                Poll::Ready(Some(Heard::Answered(question, at))) => self.race.answered(question, at),
+                Poll::Ready(Some(SourceEvent::Answered(question, at))) => self.race.answered(question, at),
                 Poll::Ready(None) => {
                     self.race.complete();
                     self.unresolved = source.failure();
@@ -151,8 +151,8 @@ impl<T> Run<'_, '_, T> {
 
     fn start(&mut self, id: AttemptId, target: &Target) -> Result<(), NetError> {
         let (reactor, request) = self.ways;
-        if let (Target::Ip(address), Some(tell)) = (target, request.tell) {
-            tell(Told::Trying(address));
+        if let (Target::Ip(address), Some(report)) = (target, request.report) {
+            report(RaceEvent::Trying(address));
         }
         match Attempt::start(id, target, reactor, request) {
             Ok(attempt) => self.attempts.push(attempt),
@@ -169,8 +169,8 @@ impl<T> Run<'_, '_, T> {
         if failure.error.kind == NetErrorKind::AbortedByCallback {
             return Err(failure.error);
         }
-        if let (Target::Ip(address), Some(tell)) = (&failure.target, self.ways.1.tell) {
-            tell(Told::Failed(address, local, &failure.error));
+        if let (Target::Ip(address), Some(report)) = (&failure.target, self.ways.1.report) {
+            report(RaceEvent::Failed(address, local, &failure.error));
         }
         self.failures.push(failure);
         Ok(())
@@ -180,8 +180,8 @@ impl<T> Run<'_, '_, T> {
     fn wait(&mut self, until: Option<Instant>, cx: &mut Context<'_>) -> bool {
         if self.timer.as_ref().map(|(at, _)| *at) != until {
             self.timer = until.map(|at| (at, self.ways.0.sleep_until(at)));
-            if let (Some(at), Some(tell), true) = (until, self.ways.1.tell, self.race.has_begun()) {
-                tell(Told::Waiting(at.saturating_duration_since(self.ways.0.now())));
+            if let (Some(at), Some(report), true) = (until, self.ways.1.report, self.race.has_begun()) {
+                report(RaceEvent::Waiting(at.saturating_duration_since(self.ways.0.now())));
             }
         }
         self.timer.as_mut().is_some_and(|(_, sleep)| Pin::new(sleep).poll(cx).is_ready())

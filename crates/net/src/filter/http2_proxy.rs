@@ -11,7 +11,7 @@ use runtime::{Idle, Reactor, Socket};
 use wire::h2::{Config, ErrorCode, Event, Failure, Fields, Opening, Session, StreamId};
 
 use super::Filter;
-use super::tunnels::{Asked, field, fields_of, unknown_to_proxy};
+use super::tunnels::{TunnelPayload, field, fields_of, unknown_to_proxy};
 use crate::Carrier;
 use crate::exchange::RequestHead;
 
@@ -66,7 +66,11 @@ impl Http2TunnelFilter {
 
     /// Sends a CONNECT on a new stream and gives up one that was refused before. Returns the status of the
     /// reply and its fields.
-    pub async fn connect(&mut self, request: &RequestHead, asked: Asked<'_>) -> io::Result<(u16, Fields)> {
+    pub async fn connect(
+        &mut self,
+        request: &RequestHead,
+        asked: TunnelPayload<'_>,
+    ) -> io::Result<(u16, Fields)> {
         if let Some(refused) = self.stream.take() {
             self.session.reset(refused, ErrorCode::CANCEL);
         }

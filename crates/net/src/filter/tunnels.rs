@@ -6,9 +6,9 @@ use wire::h2::{Field, Fields, hop_by_hop};
 
 use crate::exchange::{RequestHead, is_sendable};
 
-/// The kind of tunnel.
+/// The payload of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked<'a> {
+pub enum TunnelPayload<'a> {
     /// Bytes, by TCP.
     Bytes,
     /// Datagrams, by UDP: an extended CONNECT (RFC 8441, RFC 9220, RFC 9298 §3.4) to this authority, the
@@ -16,20 +16,20 @@ pub enum Asked<'a> {
     Datagrams { proxy: &'a [u8] },
 }
 
-impl Asked<'_> {
+impl TunnelPayload<'_> {
     pub fn is_extended(self) -> bool {
-        self != Asked::Bytes
+        self != TunnelPayload::Bytes
     }
 }
 
 /// Returns the fields of a CONNECT: for bytes the authority names the destination, for datagrams the path
 /// does.
-pub fn fields_of(request: &RequestHead, asked: Asked<'_>) -> Fields {
+pub fn fields_of(request: &RequestHead, asked: TunnelPayload<'_>) -> Fields {
     let mut fields = Fields::default();
     fields.push(b":method", b"CONNECT");
     match asked {
-        Asked::Bytes => fields.push(b":authority", request.target()),
-        Asked::Datagrams { proxy } => {
+        TunnelPayload::Bytes => fields.push(b":authority", request.target()),
+        TunnelPayload::Datagrams { proxy } => {
             fields.push(b":protocol", request.protocol.unwrap_or_default().as_bytes());
             fields.push(b":scheme", b"https");
             fields.push(b":authority", proxy);

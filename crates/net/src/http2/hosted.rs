@@ -59,7 +59,7 @@ pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session
         Some(parked) => Http2::resume(connection, *parked),
         None => Http2::new(connection, terms.config.clone()),
     };
-    begin(Begun { http2, driver, first: None, about, kept_up }, whole, terms, runtime)
+    begin(NewSession { http2, driver, first: None, about, kept_up }, whole, terms, runtime)
 }
 
 /// Runs a session on a connection that has switched from HTTP/1: the request for that is its first stream.
@@ -73,11 +73,11 @@ pub fn host_upgraded(
     let connection = whole.take();
     let kept_up = connection.kept_up;
     let (http2, driver, stream) = Http2::upgraded(connection, terms.config.clone(), switched);
-    begin(Begun { http2, driver, first: Some(stream), about, kept_up }, whole, terms, runtime)
+    begin(NewSession { http2, driver, first: Some(stream), about, kept_up }, whole, terms, runtime)
 }
 
 /// A session and its driver.
-struct Begun {
+struct NewSession {
     http2: Http2,
     driver: Driver,
     first: Option<OpenStream>,
@@ -85,8 +85,8 @@ struct Begun {
     kept_up: Instant,
 }
 
-fn begin(begun: Begun, whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
-    let Begun { http2, driver, first, about, kept_up } = begun;
+fn begin(begun: NewSession, whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
+    let NewSession { http2, driver, first, about, kept_up } = begun;
     let Terms { most, around, buffer, .. } = terms;
     let (first, whole) = (RefCell::new(first), RefCell::new(Some(whole)));
     let hosted = Rc::new(Hosted { first, http2, about, most, around, kept_up: Cell::new(kept_up), whole });

@@ -21,7 +21,7 @@ use super::session::Lost;
 use crate::Carrier;
 use crate::exchange::RequestHead;
 use crate::filter::Filter;
-use crate::filter::tunnels::{Asked, field, fields_of, unknown_to_proxy};
+use crate::filter::tunnels::{TunnelPayload, field, fields_of, unknown_to_proxy};
 use crate::quic::{Due, Quic, Readable, Sent};
 
 /// Size of one read.
@@ -83,7 +83,11 @@ impl Http3Tunnel {
 
     /// Requests a tunnel on a new stream; one that was refused before is abandoned. Returns the status of the
     /// response and its fields.
-    pub async fn connect(&mut self, request: &RequestHead, asked: Asked<'_>) -> io::Result<(u16, Fields)> {
+    pub async fn connect(
+        &mut self,
+        request: &RequestHead,
+        asked: TunnelPayload<'_>,
+    ) -> io::Result<(u16, Fields)> {
         if let Some(refused) = self.stream.take() {
             self.quic.machine.abandon(refused, ErrorCode::REQUEST_CANCELLED.0);
         }

@@ -13,7 +13,7 @@ use runtime::{Reactor, Socket};
 use rustls::client::Resumption;
 
 use super::qlog::Log;
-use super::tls::{Hello, Told};
+use super::tls::{HandshakeFacts, Hello};
 use super::{Due, Machine, Purpose, Quic};
 use crate::connect::{Connected, Endpoints, Reached};
 use crate::filter::udp::{ROOM, UdpSocket, Underlay};
@@ -132,7 +132,9 @@ impl Handshake {
     /// Returns the negotiated TLS parameters.
     pub fn info(&self, machine: &Machine) -> TlsInfo {
         let Handshake { tls, sessions, .. } = self;
-        let Some(Told { alpn, cipher, group, resumed, certificates: certs, .. }) = machine.told() else {
+        let Some(HandshakeFacts { alpn, cipher, group, resumed, certificates: certs, .. }) =
+            machine.handshake_facts()
+        else {
             return self.expected();
         };
         sessions.agreed(alpn.as_deref());
@@ -159,7 +161,7 @@ impl Handshake {
     pub fn fault(&self, quic: &mut Quic, failed: Failed) -> Fault {
         quic.send();
         let Handshake { host, port, .. } = self;
-        if let Some(refusal) = quic.machine.told().and_then(|told| refusal(&told.fault?)) {
+        if let Some(refusal) = quic.machine.handshake_facts().and_then(|told| refusal(&told.fault?)) {
             return Fault::Final(refusal);
         }
         match failed {

@@ -14,7 +14,7 @@ use quinn_proto::{
 };
 
 use super::early::Early;
-use super::tls::{Hello, Told};
+use super::tls::{HandshakeFacts, Hello};
 use super::window::{self, Window};
 use crate::filter::udp::Batch;
 use runtime::stack::with_room;
@@ -240,7 +240,10 @@ impl Machine {
                 self.lost.get_or_insert_with(|| reason.clone());
             }
             Event::Connected => {
-                let idle = self.told().and_then(|told| told.idle).map_or(IDLE, |theirs| theirs.min(IDLE));
+                let idle = self
+                    .handshake_facts()
+                    .and_then(|facts| facts.idle)
+                    .map_or(IDLE, |theirs| theirs.min(IDLE));
                 self.silence = Some((idle / 2).max(LEAST_SILENCE));
                 return Some(self.settle_early().unwrap_or(event));
             }
@@ -296,9 +299,9 @@ impl Machine {
     }
 
     /// Returns the facts about the handshake.
-    pub fn told(&self) -> Option<Told> {
-        let told = self.connection.crypto_session().handshake_data()?;
-        told.downcast().ok().map(|told| *told)
+    pub fn handshake_facts(&self) -> Option<HandshakeFacts> {
+        let facts = self.connection.crypto_session().handshake_data()?;
+        facts.downcast().ok().map(|facts| *facts)
     }
 
     /// Opens a stream; `None` when the peer allows no more now.

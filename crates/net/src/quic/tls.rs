@@ -45,8 +45,8 @@ struct Session {
     fault: Option<Error>,
 }
 
-/// The known facts about a handshake.
-pub struct Told {
+/// The facts about a handshake that are known so far.
+pub struct HandshakeFacts {
     pub alpn: Option<String>,
     /// The names of [`suites`], as in every `TlsInfo`.
     pub cipher: &'static str,
@@ -93,10 +93,10 @@ impl crypto::ClientConfig for Hello {
 }
 
 impl Session {
-    fn told(&self) -> Told {
+    fn facts(&self) -> HandshakeFacts {
         let tls = &self.tls;
         let suite = tls.negotiated_cipher_suite().map_or(CipherSuite::TLS_NULL_WITH_NULL_NULL, |s| s.suite());
-        Told {
+        HandshakeFacts {
             alpn: tls.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned()),
             cipher: suites::name(suite),
             group: tls.negotiated_key_exchange_group().map_or("", |g| suites::group_name(g.name())),
@@ -139,13 +139,13 @@ impl crypto::Session for Session {
         keys(self.initial.keys(to, side, Version::V1))
     }
 
-    /// Returns [`Told`], at any time.
+    /// Returns [`HandshakeFacts`], at any time.
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
-        Some(Box::new(self.told()))
+        Some(Box::new(self.facts()))
     }
 
     fn peer_identity(&self) -> Option<Box<dyn Any>> {
-        None // it is in `Told`
+        None // it is in `HandshakeFacts`
     }
 
     fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {

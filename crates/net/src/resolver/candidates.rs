@@ -19,7 +19,7 @@ use super::cache::{CachedName, Lasting, Parts};
 use super::candidate::{Answered, Part};
 use super::family::{Family, Found, NoAnswer};
 use super::lookup::{PATIENCE, Resolver, Ticket};
-use super::means::{Asked, Means, Source};
+use super::means::{Means, PendingAnswer, Source};
 use super::names::{at_once, refuse_early, unresolved};
 use super::options::{Addresses, ResolveOptions};
 use super::services::{look_for, offered, protocols, spoken};
@@ -50,7 +50,7 @@ struct Pending {
 
 enum PendingQuery {
     Thread(Ticket, Waiting),
-    Servers(Asked),
+    Servers(PendingAnswer),
     Services(Pin<Box<dyn Future<Output = Result<Lasting<Binding>, NoAnswer>>>>),
 }
 

@@ -28,7 +28,7 @@ pub type Found = (IpAddr, u32);
 
 /// The outcome of a question. An empty list is an answer: the name does not exist, or has no address of that
 /// family.
-pub type Said = Result<Vec<Found>, NoAnswer>;
+pub type LookupResult = Result<Vec<Found>, NoAnswer>;
 
 /// The query failed, and may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::family::{Family, Found, NoAnswer, Said};
+use super::family::{Family, Found, LookupResult, NoAnswer};
 use super::limits::{MOST_THREADS, THREADS};
 use super::system;
 use crate::sync::{Arc, Condvar, Instant, Mutex, MutexGuard, PoisonError, spawn_helper};
@@ -26,7 +26,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(250);
 const LINGER: Duration = Duration::from_secs(3);
 
 /// The function that queries the system; replaceable for tests.
-pub type LookupFn = Arc<dyn Fn(&str, Family) -> Said + Send + Sync>;
+pub type LookupFn = Arc<dyn Fn(&str, Family) -> LookupResult + Send + Sync>;
 
 type Answer = Result<Arc<Vec<Found>>, NoAnswer>;
 type Subject = (String, Family);

@@ -15,12 +15,12 @@ use super::lookup::Resolver;
 use super::silence::Silence;
 
 /// A question to name servers under way.
-pub type Asked = Pin<Box<dyn Future<Output = Result<Answer, NoAnswer>>>>;
+pub type PendingAnswer = Pin<Box<dyn Future<Output = Result<Answer, NoAnswer>>>>;
 
 /// Name servers that are queried with DNS messages, over any transport.
 pub trait NameServers {
     /// Sends one query. `searched`: the name is also tried in search domains. Dropping the future cancels it.
-    fn ask(&self, question: Question, searched: bool) -> Asked;
+    fn ask(&self, question: Question, searched: bool) -> PendingAnswer;
 }
 
 /// The source of addresses.

@@ -19,7 +19,7 @@ use wire::resolv_conf::ResolvConf;
 
 use super::family::{Family, NoAnswer};
 use super::hosts;
-use super::means::{Asked, NameServers};
+use super::means::{NameServers, PendingAnswer};
 use super::reread::Reread;
 use crate::filter::messages::Messages;
 use crate::filter::open::{LocalBinding, SocketOptions, Transport};
@@ -199,7 +199,7 @@ impl Servers {
 }
 
 impl NameServers for Servers {
-    fn ask(&self, question: Question, searched: bool) -> Asked {
+    fn ask(&self, question: Question, searched: bool) -> PendingAnswer {
         let servers = self.clone();
         boxed(move || async move {
             match told_by_hosts(&question) {

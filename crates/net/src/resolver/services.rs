@@ -13,7 +13,7 @@ use wire::dns::{Binding, Kind, Name, Question};
 use super::cache::Lasting;
 use super::candidate::Candidate;
 use super::family::{Family, NoAnswer};
-use super::means::{Asked, NameServers};
+use super::means::{NameServers, PendingAnswer};
 use super::options::IpVersion;
 
 /// Names that an alias leads to, one after the other.
@@ -67,7 +67,7 @@ pub(super) async fn look_for(
 /// Queries the addresses of a name for both families at once.
 async fn addresses(servers: &Rc<dyn NameServers>, name: &Name, ip_version: IpVersion) -> Vec<IpAddr> {
     let question = |family: &Family| Question { name: name.clone(), kind: family.kind() };
-    let mut out: Vec<Asked> =
+    let mut out: Vec<PendingAnswer> =
         ip_version.families().map(|family| servers.ask(question(family), false)).collect();
     let mut found = Vec::new();
     poll_fn(|cx| {

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 
 use dns_lookup::{AddrFamily, AddrInfoHints, LookupErrorKind, SockType, getaddrinfo};
 
-use super::family::{Family, Found, NoAnswer, Said};
+use super::family::{Family, Found, LookupResult, NoAnswer};
 use super::hosts;
 
 /// Maximum number of addresses kept of one answer.
@@ -21,7 +21,7 @@ const CANONICAL_NAME: i32 = 2;
 const NO_SUCH_FAMILY: i32 = -9;
 
 /// A blocking look-up.
-pub(super) fn ask(name: &str, family: Family) -> Said {
+pub(super) fn ask(name: &str, family: Family) -> LookupResult {
     if !name.contains('.') || hosts::knows(name) {
         return of_both(name, family);
     }
@@ -36,7 +36,7 @@ pub(super) fn ask(name: &str, family: Family) -> Said {
     }
 }
 
-fn of_both(name: &str, family: Family) -> Said {
+fn of_both(name: &str, family: Family) -> LookupResult {
     let (mut found, _) = getaddrinfo_of(name, 0)?;
     found.retain(|(ip, _)| Family::of(ip) == family);
     Ok(found)

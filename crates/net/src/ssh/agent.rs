@@ -31,7 +31,7 @@ pub async fn ask(
         callbacks: None,
         attempt_delay: Duration::from_millis(200),
         favourite: None,
-        tell: None,
+        report: None,
         started: reactor.now(),
         deadline,
         owner,

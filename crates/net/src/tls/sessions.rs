@@ -34,7 +34,7 @@ const MAX_CONFIGS: usize = 32;
 pub struct SessionStore {
     peers: Arc<Mutex<Peers>>,
     configs: Arc<Mutex<Configs>>,
-    written: Arc<Mutex<Store>>,
+    of_system: Arc<Mutex<Store>>,
 }
 
 type Configs = Vec<(Arc<TlsConfig>, Arc<Built>)>;
@@ -102,13 +102,13 @@ impl SessionStore {
     /// Returns a store without sessions that shares the built configurations. The sessions of an FTP control
     /// connection are separate from all others, because its data connections must resume these and no others.
     pub fn apart(&self) -> SessionStore {
-        SessionStore { peers: Arc::default(), configs: self.configs.clone(), written: Arc::default() }
+        SessionStore { peers: Arc::default(), configs: self.configs.clone(), of_system: Arc::default() }
     }
 
     /// Removes all sessions.
     pub fn clear(&self) {
         *lock(&self.peers) = Peers::default();
-        lock(&self.written).clear();
+        lock(&self.of_system).clear();
     }
 
     /// Returns whether each received ticket has been used: the next connection would not be resumed, unlike
@@ -153,18 +153,18 @@ impl SessionStore {
 
     /// Returns the sessions that may be exported; rustls exports none of its own.
     pub fn export(&self) -> Vec<Exported> {
-        self.written().export()
+        self.of_system().export()
     }
 
     /// Stores an exported session of this or another process. Its server is identified by `name` or, without
     /// that, by `proof`.
     pub fn import(&self, name: Option<&str>, proof: &[u8], session: &[u8]) -> Result<(), NotImported> {
-        self.written().import(name, proof, session)
+        self.of_system().import(name, proof, session)
     }
 
     /// Returns the sessions of the system's library.
-    pub(super) fn written(&self) -> MutexGuard<'_, Store> {
-        lock(&self.written)
+    pub(super) fn of_system(&self) -> MutexGuard<'_, Store> {
+        lock(&self.of_system)
     }
 
     /// Returns the built form of an equal configuration, which includes the stamps of its files.

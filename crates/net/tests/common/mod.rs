@@ -59,7 +59,7 @@ pub async fn dial(
         callbacks: None,
         attempt_delay: Duration::from_millis(200),
         favourite: None,
-        tell: None,
+        report: None,
         started,
         deadline: deadline.map(|d| started + d),
         owner: 1,

@@ -21,7 +21,7 @@ use crate::connect::{ConnectRequest, Through, connect};
 use crate::exchange::{BodyStep, Place, RequestHead};
 use crate::filter::Filter;
 use crate::filter::open::{SocketOptions, Transport};
-use crate::filter::tunnels::Asked;
+use crate::filter::tunnels::TunnelPayload;
 use crate::quic::{Established, Purpose, QuicRequest, shake_hands};
 use crate::resolver::Candidates;
 use crate::session::Buffer;
@@ -87,7 +87,7 @@ async fn dial_again(
         callbacks: None,
         attempt_delay: Duration::from_millis(200),
         favourite: None,
-        tell: None,
+        report: None,
         started,
         deadline: Some(started + Duration::from_secs(20)),
         owner: 1,
@@ -543,7 +543,7 @@ fn a_tunnel_that_nobody_reads_is_kept_alive() {
         let mut tunnel = Http3Tunnel::new(quic, rt.reactor());
         let request =
             RequestHead::new(b"CONNECT", "https", |to| to.extend_from_slice(b"localhost:1"), "HTTP/3");
-        assert_eq!(tunnel.connect(&request, Asked::Bytes).await.unwrap().0, 200);
+        assert_eq!(tunnel.connect(&request, TunnelPayload::Bytes).await.unwrap().0, 200);
         let mut rest = pin!(rt.reactor().sleep(Duration::from_secs(8)));
         poll_fn(|cx| {
             tunnel.forget_read(cx);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::Reactor;
 
 use super::Prepared;
-use super::filter::{Kept, OpenSslFilter, answered};
+use super::filter::{OpenSslFilter, SessionAccess, answered};
 use crate::tls::handshake::{Server, Stage, Tls, out_of_order};
 use crate::tls::{SessionStore, TlsConfig};
 use crate::{Fault, Filter, NetError};
@@ -14,7 +14,7 @@ use crate::{Fault, Filter, NetError};
 pub struct OpenSslClient {
     /// The clock of a verdict that is put off.
     reactor: Arc<Reactor>,
-    kept: Option<Kept>,
+    kept: Option<SessionAccess>,
     stage: Stage<Box<Prepared>, Box<OpenSslFilter>, Box<OpenSslFilter>>,
 }
 
@@ -32,7 +32,8 @@ impl Tls for OpenSslClient {
     }
 
     fn take_sessions(&mut self, server: Server<'_>, store: &SessionStore) -> Result<(), NetError> {
-        self.kept = Some(Kept::begin(store, server.config, (server.host, server.port), &self.reactor));
+        self.kept =
+            Some(SessionAccess::begin(store, server.config, (server.host, server.port), &self.reactor));
         Ok(())
     }
 

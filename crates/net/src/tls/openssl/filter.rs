@@ -12,7 +12,7 @@ use openssl::{self as library, Connection, Failure, Progress};
 use rustls::pki_types::{CertificateDer, UnixTime};
 
 use super::Prepared;
-use super::sessions::Written;
+use super::sessions::StoredSession;
 use crate::tls::record::KEY_LIMIT;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::verify::Verifier;
@@ -38,7 +38,7 @@ pub struct OpenSslFilter {
     tls: Connection,
     info: Arc<TlsInfo>,
     /// Access to the session store during the connection's life.
-    kept: Kept,
+    kept: SessionAccess,
     /// Plaintext that was received during a check of the idle connection.
     own: Vec<u8>,
     outbox: Vec<u8>,
@@ -58,13 +58,13 @@ pub struct OpenSslFilter {
 
 /// The sessions of one server, as used by one connection. It takes one before its handshake, and stores new
 /// ones after it. Only these two steps need an application's lock.
-pub struct Kept {
+pub struct SessionAccess {
     store: SessionStore,
     config: Arc<TlsConfig>,
     host: String,
     port: u16,
     wanted: bool,
-    taken: Option<Written>,
+    taken: Option<StoredSession>,
     /// The clock of a handshake whose verdict is postponed.
     reactor: Arc<Reactor>,
 }
@@ -73,24 +73,24 @@ pub struct Kept {
 /// event of the transfer; an application that has none to offer would wait until its time is over.
 const VERDICT_PAUSE: Duration = Duration::from_millis(10);
 
-impl Kept {
+impl SessionAccess {
     /// Takes a session to resume out of the store.
     pub fn begin(
         store: &SessionStore,
         config: &Arc<TlsConfig>,
         (host, port): (&str, u16),
         reactor: &Arc<Reactor>,
-    ) -> Kept {
+    ) -> SessionAccess {
         let (host, wanted, reactor) = (host.to_owned(), config.resumes(), reactor.clone());
         let (store, config) = (store.clone(), config.clone());
-        let mut kept = Kept { store, config, host, port, wanted, taken: None, reactor };
+        let mut kept = SessionAccess { store, config, host, port, wanted, taken: None, reactor };
         kept.taken = wanted.then(|| kept.take()).flatten();
         kept
     }
 
     fn put(&self, tls: &mut Connection) {
         for session in tls.sessions() {
-            self.put_back(Written {
+            self.put_back(StoredSession {
                 ticket: session.der,
                 version: session.version,
                 until: seconds_since_1970().saturating_add(session.lifetime),
@@ -100,14 +100,14 @@ impl Kept {
         }
     }
 
-    fn put_back(&self, session: Written) {
+    fn put_back(&self, session: StoredSession) {
         let host = self.host.to_ascii_lowercase();
-        self.store.written().put(&self.config.sessions_of(), &host, self.port, session);
+        self.store.of_system().put(&self.config.sessions_of(), &host, self.port, session);
     }
 
-    fn take(&self) -> Option<Written> {
+    fn take(&self) -> Option<StoredSession> {
         let host = self.host.to_ascii_lowercase();
-        self.store.written().take(&self.config.sessions_of(), &host, self.port)
+        self.store.of_system().take(&self.config.sessions_of(), &host, self.port)
     }
 }
 
@@ -115,7 +115,7 @@ impl Kept {
 pub(super) async fn answered(
     below: Box<dyn Filter>,
     prepared: Prepared,
-    kept: Kept,
+    kept: SessionAccess,
 ) -> Result<Box<OpenSslFilter>, Fault> {
     let Prepared { context, verifier } = prepared;
     let mut filter = Box::new(OpenSslFilter::new(below, context, kept).map_err(Fault::Final)?);
@@ -133,7 +133,7 @@ pub(in crate::tls) async fn handshake(
     reactor: &Arc<Reactor>,
 ) -> Result<Box<OpenSslFilter>, NetError> {
     let prepared = Prepared::new(config)?;
-    let kept = Kept::begin(sessions, config, (host, port), reactor);
+    let kept = SessionAccess::begin(sessions, config, (host, port), reactor);
     let mut filter = answered(below, prepared, kept).await.map_err(Fault::into_error)?;
     filter.finish().await?;
     filter.settle();
@@ -187,7 +187,11 @@ fn excessive() -> io::Error {
 
 impl OpenSslFilter {
     /// Creates a connection that has sent nothing yet.
-    fn new(below: Box<dyn Filter>, context: library::Context, kept: Kept) -> Result<OpenSslFilter, NetError> {
+    fn new(
+        below: Box<dyn Filter>,
+        context: library::Context,
+        kept: SessionAccess,
+    ) -> Result<OpenSslFilter, NetError> {
         let name = names::address(&kept.host).is_none().then(|| named(&kept.host));
         let mut tls = context.connect(name, kept.config.verify_status).map_err(|e| not_begun(&e))?;
         if let Some(session) = &kept.taken {

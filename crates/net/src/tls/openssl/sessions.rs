@@ -29,7 +29,7 @@ const TLS13: u16 = 0x304;
 
 /// A session in the library's own format, and its facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct StoredSession {
     /// i2d_SSL_SESSION(3).
     pub ticket: Vec<u8>,
     /// 0x304 is TLS 1.3.
@@ -54,7 +54,7 @@ mod mark {
     pub const QUIC: u8 = 7;
 }
 
-impl Written {
+impl StoredSession {
     /// Serialises the session: numbers in network order, texts after their length in two bytes. Returns
     /// `None` if it would be too long.
     fn packed(&self) -> Option<Vec<u8>> {
@@ -77,12 +77,12 @@ impl Written {
     }
 
     /// Parses the output of [`packed`](Self::packed), or of curl.
-    fn unpack(bytes: &[u8]) -> Option<Written> {
+    fn unpack(bytes: &[u8]) -> Option<StoredSession> {
         let (form, mut rest) = bytes.split_first()?;
         if *form != mark::FORM {
             return None;
         }
-        let mut session = Written::default();
+        let mut session = StoredSession::default();
         while let Some((field, behind)) = rest.split_first() {
             rest = behind;
             match *field {
@@ -103,10 +103,10 @@ impl Written {
     }
 
     /// Limits the lifetime.
-    fn bounded(self, now: i64) -> Written {
+    fn bounded(self, now: i64) -> StoredSession {
         let until = if self.until <= 0 { now.saturating_add(DAY) } else { self.until };
         let longest = if self.version == TLS13 { WEEK } else { DAY };
-        Written { until: until.min(now.saturating_add(longest)), ..self }
+        StoredSession { until: until.min(now.saturating_add(longest)), ..self }
     }
 }
 
@@ -131,7 +131,7 @@ pub struct Exported {
     /// Salt and HMAC, in this order.
     pub proof: [u8; 64],
     pub packed: Vec<u8>,
-    pub session: Written,
+    pub session: StoredSession,
 }
 
 /// The reason why a session cannot be imported.
@@ -155,12 +155,12 @@ struct Peer {
     /// The name, if it may be exported.
     name: Option<String>,
     proof: Option<[u8; 64]>,
-    sessions: Vec<Written>,
+    sessions: Vec<StoredSession>,
 }
 
 impl Store {
     /// Takes the newest session of a server.
-    pub fn take(&mut self, config: &Arc<TlsConfig>, host: &str, port: u16) -> Option<Written> {
+    pub fn take(&mut self, config: &Arc<TlsConfig>, host: &str, port: u16) -> Option<StoredSession> {
         let place = self.find(config, host, port)?;
         let now = seconds_since_1970();
         self.peers[place].sessions.retain(|session| !session.is_over(now));
@@ -169,7 +169,7 @@ impl Store {
         session
     }
 
-    pub fn put(&mut self, config: &Arc<TlsConfig>, host: &str, port: u16, session: Written) {
+    pub fn put(&mut self, config: &Arc<TlsConfig>, host: &str, port: u16, session: StoredSession) {
         let place = self.find(config, host, port).unwrap_or_else(|| {
             let met = Some((config.clone(), host.to_owned(), port));
             self.add(Peer { met, name: name(config, host, port), proof: None, sessions: Vec::new() })
@@ -235,7 +235,7 @@ impl Store {
         if name.is_none() && proof.is_none() {
             return Err(NotImported::OtherOwner);
         }
-        let session = Written::unpack(packed).ok_or(NotImported::Session)?;
+        let session = StoredSession::unpack(packed).ok_or(NotImported::Session)?;
         let now = seconds_since_1970();
         if session.is_over(now) && session.until > 0 {
             return Ok(()); // it came too late
@@ -255,7 +255,7 @@ impl Store {
 }
 
 impl Peer {
-    fn keep(&mut self, session: Written) {
+    fn keep(&mut self, session: StoredSession) {
         if session.version != TLS13 {
             self.sessions.clear(); // one is good for many connections
         } else if self.sessions.len() == MAX_TICKETS {
@@ -396,9 +396,9 @@ mod tests {
         Arc::new(TlsConfig { backend: Backend::SYSTEM, ca, ..TlsConfig::default() })
     }
 
-    fn session(ticket: &[u8]) -> Written {
+    fn session(ticket: &[u8]) -> StoredSession {
         let (ticket, alpn) = (ticket.to_vec(), Some("h2".to_owned()));
-        Written { ticket, version: TLS13, until: seconds_since_1970() + 600, alpn, early: 16384 }
+        StoredSession { ticket, version: TLS13, until: seconds_since_1970() + 600, alpn, early: 16384 }
     }
 
     #[test]
@@ -456,11 +456,11 @@ mod tests {
     #[test]
     fn garbage_is_told_from_sessions() {
         let good = session(b"ticket").packed().unwrap();
-        assert_eq!(Written::unpack(&good), Some(session(b"ticket")));
+        assert_eq!(StoredSession::unpack(&good), Some(session(b"ticket")));
         // At the boundary of two fields it is whole, and cannot tell.
         let ends = [10, 13, 22, 27];
         for n in 0..good.len() {
-            let whole = Written::unpack(&good[..n]).is_some();
+            let whole = StoredSession::unpack(&good[..n]).is_some();
             assert!(!whole || ends.contains(&n), "cut after {n} bytes");
         }
         for bytes in [
@@ -472,7 +472,7 @@ mod tests {
             b"\x01\x04\xff\xffab",
             b"\x01\x05\0\x01\xff",
         ] {
-            assert_eq!(Written::unpack(bytes), None, "{bytes:?}");
+            assert_eq!(StoredSession::unpack(bytes), None, "{bytes:?}");
         }
         let mut store = Store::default();
         assert_eq!(store.import(None, &[0; 63], &good), Err(NotImported::OtherOwner));
@@ -481,18 +481,23 @@ mod tests {
             store.import(Some(&n.to_string()), &[], &good).unwrap();
         }
         assert_eq!(store.peers.len(), MAX_PEERS);
-        let large = Written { ticket: vec![0; MAX_PACKED], ..session(b"") };
+        let large = StoredSession { ticket: vec![0; MAX_PACKED], ..session(b"") };
         assert_eq!(large.packed(), None);
     }
 
     #[test]
     fn none_lives_for_ever() {
-        let far = Written { until: i64::MAX, ..session(b"x") };
+        let far = StoredSession { until: i64::MAX, ..session(b"x") };
         assert_eq!(far.clone().bounded(1000).until, 1000 + WEEK);
-        assert_eq!(Written { version: 0x303, ..far.clone() }.bounded(1000).until, 1000 + DAY);
-        assert_eq!(Written { until: 0, ..far }.bounded(1000).until, 1000 + DAY);
+        assert_eq!(StoredSession { version: 0x303, ..far.clone() }.bounded(1000).until, 1000 + DAY);
+        assert_eq!(StoredSession { until: 0, ..far }.bounded(1000).until, 1000 + DAY);
         let mut store = Store::default();
-        store.put(&config(), "a.example", 443, Written { until: seconds_since_1970() - 5, ..session(b"x") });
+        store.put(
+            &config(),
+            "a.example",
+            443,
+            StoredSession { until: seconds_since_1970() - 5, ..session(b"x") },
+        );
         assert!(store.export().is_empty());
         assert_eq!(store.take(&config(), "a.example", 443), None);
     }

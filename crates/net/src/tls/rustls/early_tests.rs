@@ -19,11 +19,11 @@ use crate::tls::TlsConfig;
 use crate::tls::{Late, TlsInfo};
 
 /// What a server was told, early and later.
-type Told = (Vec<u8>, Vec<u8>);
+type ReceivedData = (Vec<u8>, Vec<u8>);
 
 /// Serves one connection with each configuration: reads what comes early, then until the empty line, and answers; sooner
 /// where it may.
-fn serve(configs: Vec<Arc<ServerConfig>>) -> (u16, JoinHandle<Vec<Told>>) {
+fn serve(configs: Vec<Arc<ServerConfig>>) -> (u16, JoinHandle<Vec<ReceivedData>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let mut resumed = false;
@@ -37,7 +37,7 @@ fn serve(configs: Vec<Arc<ServerConfig>>) -> (u16, JoinHandle<Vec<Told>>) {
     (port, std::thread::spawn(move || configs.into_iter().map(told).collect()))
 }
 
-fn hear(mut s: ServerStream) -> Told {
+fn hear(mut s: ServerStream) -> ReceivedData {
     let (mut early, mut later) = (Vec::new(), Vec::new());
     while s.conn.is_handshaking() {
         if s.conn.complete_io(&mut s.sock).is_err() {
@@ -119,7 +119,7 @@ fn exchange(
 }
 
 /// Answers and says goodbye before the client's part of the handshake has come, as nginx does without keep-alive.
-fn answer_at_once(mut s: ServerStream) -> Told {
+fn answer_at_once(mut s: ServerStream) -> ReceivedData {
     let mut early = Vec::new();
     while early.is_empty() {
         s.conn.read_tls(&mut s.sock).unwrap();
@@ -152,7 +152,7 @@ fn what_is_written_first_leaves_with_the_hello() {
         assert!(info.by_now().peer_cert.is_some(), "whom we speak to is known in the end");
     }
     let told = server.join().unwrap();
-    let (early, later): Told = (REQUEST.to_vec(), Vec::new());
+    let (early, later): ReceivedData = (REQUEST.to_vec(), Vec::new());
     assert_eq!(told, [(later.clone(), early.clone()), (early.clone(), later.clone()), (early, later)]);
 }
 
