@@ -1,7 +1,7 @@
 /* curl's printf family over a grid: each flag, width and precision with each conversion and value, and each way to print.
  * A line holds one conversion with its flags; the value is a sum over widths, precisions and arguments, so that the list stays short. The
  * first text that differs can be seen with GRID=conversion in the environment, which prints each text.
- * covers: curl_msnprintf, curl_mvsnprintf, curl_maprintf, curl_mvaprintf, curl_mprintf, curl_mfprintf, curl_msprintf */
+ * covers: curl_msnprintf, curl_mvsnprintf, curl_maprintf, curl_mvaprintf, curl_mprintf, curl_mfprintf, curl_msprintf, curl_mvsprintf */
 #include <curl/curl.h>
 #include <curl/mprintf.h>
 #include <limits.h>

@@ -414,7 +414,7 @@ impl Connector {
         if let Some(winner) = reached.endpoints().remote {
             self.note_winner(host, winner);
             let mut preferred_addresses = self.multi.preferred_addresses.borrow_mut();
-            preferred_addresses.note(host, port, candidates.told(), winner, self.now());
+            preferred_addresses.note(host, port, candidates.received(), winner, self.now());
         }
         Ok(reached)
     }

@@ -48,7 +48,7 @@ pub struct Multiplexed<S: Streams> {
     /// The head that is being handed out, and its next part: status, fields, end.
     head: Option<Head>,
     at: usize,
-    told: LastHead,
+    last_head: LastHead,
     /// A part as an application is shown it.
     line: Vec<u8>,
     trailers: Option<Fields>,
@@ -91,7 +91,7 @@ impl<S: Streams> Multiplexed<S> {
             closing: None,
             head: None,
             at: 0,
-            told: LastHead::default(),
+            last_head: LastHead::default(),
             line: spares.take(),
             spares: spares.clone(),
             trailers: None,
@@ -137,18 +137,18 @@ impl<S: Streams> Multiplexed<S> {
         self.place.failed(self.stream().unwrap_or_default(), fault)
     }
 
-    fn field_told(&mut self, index: usize) {
+    fn note_field(&mut self, index: usize) {
         let Some((name, value)) = self.head.as_ref().and_then(|head| head.fields.at(index)) else { return };
-        if name == b"content-length" && !self.told.bodyless && !self.reading.ignore_length {
-            self.told.length = match content_length(value) {
+        if name == b"content-length" && !self.last_head.bodyless && !self.reading.ignore_length {
+            self.last_head.length = match content_length(value) {
                 Ok(Length::Bytes(length)) => Some(length),
                 _ => None,
             };
         }
     }
 
-    fn told(&self) -> Body {
-        let LastHead { bodyless, end, length } = self.told;
+    fn body_facts(&self) -> Body {
+        let LastHead { bodyless, end, length } = self.last_head;
         Body {
             exists: !self.reading.head_only && !bodyless,
             length,
@@ -293,9 +293,9 @@ impl<S: Streams> Exchange for Multiplexed<S> {
         let (count, end) = self.head.as_ref().map_or((0, false), |head| (head.fields.len(), head.end));
         let mut name = 0;
         match self.at {
-            0 => self.told = LastHead { bodyless: status.is_bodyless(), end, length: None },
+            0 => self.last_head = LastHead { bodyless: status.is_bodyless(), end, length: None },
             at => {
-                self.field_told(at - 1);
+                self.note_field(at - 1);
                 name = self
                     .head
                     .as_ref()
@@ -303,7 +303,7 @@ impl<S: Streams> Exchange for Multiplexed<S> {
                     .map_or(0, |(name, _)| name.len());
             }
         }
-        let body = self.told();
+        let body = self.body_facts();
         let says = match self.at {
             0 => Says::Status(status),
             at if at <= count => field_of(&self.line, name),
@@ -336,7 +336,7 @@ impl<S: Streams> Exchange for Multiplexed<S> {
     }
 
     fn body(&self) -> Body {
-        self.told()
+        self.body_facts()
     }
 
     fn codings(&self) -> &[u8] {
@@ -344,8 +344,8 @@ impl<S: Streams> Exchange for Multiplexed<S> {
     }
 
     fn begin_body(&mut self) {
-        self.left = self.told.length.filter(|_| self.told().exists);
-        self.ended = !self.told().exists;
+        self.left = self.last_head.length.filter(|_| self.body_facts().exists);
+        self.ended = !self.body_facts().exists;
     }
 
     fn left(&self) -> Option<u64> {

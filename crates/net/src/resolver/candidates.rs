@@ -36,7 +36,7 @@ pub struct Candidates {
     subject: Option<Subject>,
     /// The HTTPS records, and the addresses returned so far: each answer affects the meaning of the others.
     services: Arc<[Binding]>,
-    told: Vec<SocketAddr>,
+    received: Vec<SocketAddr>,
     /// The error if the stream ends without a candidate; `None` if only connecting can fail.
     failure: Option<NetError>,
 }
@@ -94,7 +94,7 @@ impl Candidates {
             pending: Vec::new(),
             subject: None,
             services: Arc::default(),
-            told: Vec::new(),
+            received: Vec::new(),
             failure: None,
         }
     }
@@ -219,7 +219,7 @@ impl Candidates {
 
     /// Returns the error if nothing was found. `None`: the host is a numeric address of an unwanted family.
     pub fn failure(&self) -> Option<&NetError> {
-        self.failure.as_ref().filter(|_| self.told.is_empty())
+        self.failure.as_ref().filter(|_| self.received.is_empty())
     }
 
     /// Returns the queries whose answers have not been returned.
@@ -228,9 +228,9 @@ impl Candidates {
         ready.chain(self.pending.iter().map(|pending| pending.part))
     }
 
-    /// The addresses of the host that have come.
-    pub fn told(&self) -> &[SocketAddr] {
-        &self.told
+    /// Returns the addresses of the host that arrived so far.
+    pub fn received(&self) -> &[SocketAddr] {
+        &self.received
     }
 
     /// Returns the addresses that arrive within the resolution delay as a list, for callers that need only
@@ -238,7 +238,7 @@ impl Candidates {
     pub async fn settled(mut self) -> Result<Arc<Addresses>, NetError> {
         // Without a look-up, addresses are in the given order.
         let Some(reactor) = self.subject.as_ref().map(|subject| subject.means.reactor.clone()) else {
-            return Ok(Arc::new(Addresses { list: self.told.clone() }));
+            return Ok(Arc::new(Addresses { list: self.received.clone() }));
         };
         let mut enough: Option<Sleep> = None;
         let all = poll_fn(|cx| {
@@ -247,7 +247,7 @@ impl Candidates {
                 Poll::Ready(answered) => answered,
                 Poll::Pending => None,
             } {
-                if enough.is_none() && !self.told.is_empty() {
+                if enough.is_none() && !self.received.is_empty() {
                     enough = Some(reactor.sleep_until(answered.at + RESOLUTION_DELAY));
                 }
             }
@@ -256,7 +256,7 @@ impl Candidates {
         all.await;
         match self.failure() {
             Some(failure) => Err(failure.clone()),
-            None => Ok(Arc::new(Addresses { list: preferred(std::mem::take(&mut self.told)) })),
+            None => Ok(Arc::new(Addresses { list: preferred(std::mem::take(&mut self.received)) })),
         }
     }
 
@@ -285,12 +285,12 @@ impl Candidates {
 
     fn addresses(&mut self, family: Family, list: &[SocketAddr], at: Instant) {
         let candidates = spoken(&self.services, list);
-        self.told.extend(list);
+        self.received.extend(list);
         self.ready.push_back(Answered { part: Part::Addresses(family), candidates, at });
     }
 
     fn bindings(&mut self, services: Arc<[Binding]>, subject: &Subject, at: Instant) {
-        let candidates = offered(&services, &self.told, subject.port, subject.options.ip_version);
+        let candidates = offered(&services, &self.received, subject.port, subject.options.ip_version);
         self.services = services;
         self.ready.push_back(Answered { part: Part::Services, candidates, at });
     }
@@ -299,7 +299,7 @@ impl Candidates {
 impl Drop for Candidates {
     /// Records a query whose answer nobody waited for, because another one had arrived.
     fn drop(&mut self) {
-        let Some(subject) = self.subject.take().filter(|_| !self.told.is_empty()) else { return };
+        let Some(subject) = self.subject.take().filter(|_| !self.received.is_empty()) else { return };
         let (means, now) = (&subject.means, subject.means.reactor.now());
         for pending in &self.pending {
             // Uses the cache without the application's lock, because its callback may be in progress here.

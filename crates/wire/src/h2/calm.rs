@@ -27,7 +27,7 @@ impl Default for Calm {
 
 impl Calm {
     /// Sets the time, in milliseconds from any fixed instant.
-    pub fn tell(&mut self, now_ms: u64) {
+    pub fn set_time(&mut self, now_ms: u64) {
         let more = now_ms.saturating_sub(self.seen_ms).min(60_000) * PER_SECOND / 1000;
         if more > 0 {
             self.left = self.left.saturating_add(more as u32).min(BURST);
@@ -42,7 +42,7 @@ impl Calm {
 
     /// Counts a frame that makes no progress. Returns `false` if it is one too many.
     #[must_use]
-    pub fn bear(&mut self) -> bool {
+    pub fn take(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
     }
@@ -55,11 +55,11 @@ mod tests {
     #[test]
     fn floods_end_and_steady_ones_do_not() {
         let mut calm = Calm::default();
-        assert_eq!((0..20_000).take_while(|_| calm.bear()).count(), BURST as usize - 1);
+        assert_eq!((0..20_000).take_while(|_| calm.take()).count(), BURST as usize - 1);
         let mut calm = Calm::default();
         assert!((0..3_600_000).step_by(10).all(|ms| {
-            calm.tell(ms);
-            calm.bear()
+            calm.set_time(ms);
+            calm.take()
         }));
     }
 
@@ -69,8 +69,8 @@ mod tests {
         // A body of 400 MB, read by 4 KiB; each read updates the windows of stream and connection.
         assert!((0..100_000).all(|_| {
             calm.earn(4096);
-            calm.bear() && calm.bear()
+            calm.take() && calm.take()
         }));
-        assert_eq!((0..20_000).take_while(|_| calm.bear()).count(), BURST as usize - 3);
+        assert_eq!((0..20_000).take_while(|_| calm.take()).count(), BURST as usize - 3);
     }
 }

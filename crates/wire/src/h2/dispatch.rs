@@ -25,13 +25,13 @@ impl Session {
             kind::WINDOW_UPDATE => self.window_update(header, payload),
             kind::CONTINUATION => self.continuation(header, payload),
             // Unknown frame types are ignored (RFC 9113 §5.5).
-            _ => self.bear().map(|()| None),
+            _ => self.count_idle_frame().map(|()| None),
         }
     }
 
     /// Counts a frame that makes no progress.
-    pub(super) fn bear(&mut self) -> Result<(), Failure> {
-        match self.calm.bear() {
+    pub(super) fn count_idle_frame(&mut self) -> Result<(), Failure> {
+        match self.calm.take() {
             true => Ok(()),
             false => Err(Failure::new(ErrorCode::ENHANCE_YOUR_CALM, "too many frames that move nothing")),
         }
@@ -47,7 +47,7 @@ impl Session {
     }
 
     fn priority(&mut self, header: Header, payload: &[u8]) -> Result<Option<EventParts>, Failure> {
-        self.bear()?;
+        self.count_idle_frame()?;
         if header.stream == 0 {
             return Err(Failure::protocol("PRIORITY on stream 0"));
         }
@@ -74,7 +74,7 @@ impl Session {
         if header.stream == 0 {
             return Err(Failure::protocol("RST_STREAM on stream 0"));
         }
-        self.bear()?;
+        self.count_idle_frame()?;
         match self.streams.place(header.stream) {
             StreamState::Live(id) => Ok(Some(self.reset_there(id, ErrorCode(whole_number(payload, 0))))),
             StreamState::Idle => Err(Failure::protocol("RST_STREAM on an idle stream")),
@@ -89,7 +89,7 @@ impl Session {
         if header.has(flag::ACK) {
             return self.settings_acknowledged(payload);
         }
-        self.bear()?;
+        self.count_idle_frame()?;
         let before = self.peer.initial_window;
         self.peer.apply(payload)?;
         self.greeted = true;
@@ -141,7 +141,7 @@ impl Session {
         if header.stream != 0 {
             return Err(Failure::protocol("PING on a stream"));
         }
-        self.bear()?;
+        self.count_idle_frame()?;
         if header.has(flag::ACK) {
             return Ok(Some(EventParts::Pong(bytes)));
         }
@@ -157,7 +157,7 @@ impl Session {
         if payload.len() < 8 {
             return Err(Failure::size("GOAWAY of a wrong length"));
         }
-        self.bear()?;
+        self.count_idle_frame()?;
         // A later GOAWAY must not have a higher last stream than an earlier one (RFC 9113 §6.8).
         let last_stream = number(payload, 0).min(self.going.unwrap_or(u32::MAX));
         self.going = Some(last_stream);
@@ -169,7 +169,7 @@ impl Session {
         let code = ErrorCode(whole_number(payload, 4));
         for id in refused {
             self.streams.remove_reset(id, Reset::Here);
-            self.told.push_back(match code {
+            self.events.push_back(match code {
                 // A peer that asks for calm gets no immediate retry.
                 ErrorCode::ENHANCE_YOUR_CALM => EventParts::Reset { id, code, why: None },
                 _ => EventParts::Refused(id),
@@ -189,7 +189,7 @@ impl Session {
         match self.streams.place(header.stream) {
             StreamState::Live(id) => self.stream_window(id, increment)?,
             StreamState::Idle => return Err(Failure::protocol("WINDOW_UPDATE on an idle stream")),
-            _ => self.bear()?,
+            _ => self.count_idle_frame()?,
         }
         Ok(None)
     }
@@ -199,7 +199,7 @@ impl Session {
             return Err(Failure::protocol("WINDOW_UPDATE by nothing"));
         }
         if self.window.available() > 0 {
-            self.bear()?;
+            self.count_idle_frame()?;
         }
         self.window
             .change(increment.into())
@@ -216,6 +216,6 @@ impl Session {
         } else {
             self.grown(id);
         }
-        if useless { self.bear() } else { Ok(()) }
+        if useless { self.count_idle_frame() } else { Ok(()) }
     }
 }

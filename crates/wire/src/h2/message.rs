@@ -110,7 +110,7 @@ impl Session {
         }
         match self.streams.place(header.stream) {
             StreamState::Live(id) => self.message(id, header.has(flag::END_STREAM), fit),
-            StreamState::ResetHere => self.bear().map(|()| None),
+            StreamState::ResetHere => self.count_idle_frame().map(|()| None),
             StreamState::ResetThere => self.late(header.stream),
             StreamState::Closed => Err(Failure::new(ErrorCode::STREAM_CLOSED, "HEADERS on a closed stream")),
             StreamState::Idle => Err(Failure::protocol("HEADERS on an idle stream")),
@@ -124,7 +124,7 @@ impl Session {
             self.stream_error(id, ErrorCode::ENHANCE_YOUR_CALM, "too large a list of fields");
             return Ok(None);
         }
-        let told = match fate {
+        let parts = match fate {
             Fate::Head => self.head(id, end)?,
             Fate::Trailers if !stream.complete() => Err("less body than content-length announced"),
             Fate::Trailers => head::trailers(&mut self.fields).map(|()| {
@@ -137,8 +137,8 @@ impl Session {
             }
             _ => Err("a second head"),
         };
-        match told {
-            Ok(told) => Ok(Some(told)),
+        match parts {
+            Ok(parts) => Ok(Some(parts)),
             Err(why) => {
                 self.stream_error(id, ErrorCode::PROTOCOL_ERROR, why);
                 Ok(None)
@@ -153,7 +153,7 @@ impl Session {
         };
         let status = head.status;
         if status < 200 {
-            self.bear()?;
+            self.count_idle_frame()?;
             // HTTP/2 does not use status 101 (RFC 9113 §8.6).
             let wrong = if end { Some("a stream ends with status 1xx") } else { None };
             let wrong = wrong.or((status == 101).then_some("status 101"));
@@ -174,7 +174,7 @@ impl Session {
 
     /// The fields of a promise are there.
     fn promised(&mut self, parent: u32, promised: u32, fit: Fit) -> Result<Option<EventParts>, Failure> {
-        self.bear()?;
+        self.count_idle_frame()?;
         let parent = match self.streams.place(parent) {
             StreamState::Live(parent) => Some(parent),
             StreamState::ResetHere => None,

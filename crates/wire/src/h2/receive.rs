@@ -121,26 +121,26 @@ impl Session {
     /// input nor event. After a failure, send what [`Session::write_into`] has; no further input is accepted.
     pub fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Failure> {
         let mut used = 0;
-        let told = loop {
-            if let Some(told) = self.told.pop_front() {
-                break Some(told);
+        let parts = loop {
+            if let Some(parts) = self.events.pop_front() {
+                break Some(parts);
             }
             if let Some(failure) = self.failed {
                 return Err(failure);
             }
             match self.look(input, &mut used) {
-                Ok(Look::Event(told)) => break Some(told),
+                Ok(Look::Event(parts)) => break Some(parts),
                 Ok(Look::Again) => {}
                 Ok(Look::Starved) => break None,
                 Err(failure) => return Err(self.fail(failure)),
             }
         };
-        Ok(Step { used, event: told.map(|told| self.event(told, input)) })
+        Ok(Step { used, event: parts.map(|parts| self.event(parts, input)) })
     }
 
-    fn event<'a>(&'a self, told: EventParts, input: &'a [u8]) -> Event<'a> {
+    fn event<'a>(&'a self, parts: EventParts, input: &'a [u8]) -> Event<'a> {
         let fields = &self.fields;
-        match told {
+        match parts {
             EventParts::Informational { id, status } => Event::Informational { stream: id, status, fields },
             EventParts::Head { id, status, end } => Event::Head { stream: id, status, fields, end },
             EventParts::Data { id, from, to, end } => Event::Data { stream: id, data: &input[from..to], end },
@@ -209,17 +209,17 @@ impl Session {
     }
 
     fn payload(&mut self, header: Header, bytes: &[u8]) -> Result<Look, Failure> {
-        let told = if self.partial.is_empty() {
+        let parts = if self.partial.is_empty() {
             self.dispatch(header, bytes)?
         } else {
             let mut whole = std::mem::take(&mut self.partial);
             whole.extend_from_slice(bytes);
-            let told = self.dispatch(header, &whole);
+            let parts = self.dispatch(header, &whole);
             whole.clear();
             self.partial = whole;
-            told?
+            parts?
         };
-        Ok(told.map_or(Look::Again, Look::Event))
+        Ok(parts.map_or(Look::Again, Look::Event))
     }
 
     /// Starts a DATA frame. Its whole payload counts in both windows (RFC 9113 §6.9.1), even for a closed
@@ -239,7 +239,7 @@ impl Session {
         }
         let end = header.has(flag::END_STREAM);
         if header.length == 0 && !end {
-            self.bear()?;
+            self.count_idle_frame()?;
         }
         let id = match place {
             StreamState::Live(id) => self.admit_data(id, header.length),
@@ -277,7 +277,7 @@ impl Session {
 
     /// A frame for a stream that the peer itself has reset.
     pub(super) fn late<T>(&mut self, number: u32) -> Result<Option<T>, Failure> {
-        self.bear()?;
+        self.count_idle_frame()?;
         super::frame::write_reset(&mut self.control, number, ErrorCode::STREAM_CLOSED);
         self.answer()?;
         Ok(None)
@@ -332,7 +332,7 @@ impl Session {
             self.consume(id, length + 1);
         }
         if is_empty {
-            self.bear()?;
+            self.count_idle_frame()?;
         }
         Ok(Look::Again)
     }

@@ -175,7 +175,7 @@ impl Session {
             }
             self.end_here(id);
             if waited {
-                self.told.push_back(super::receive::EventParts::Writable(id));
+                self.events.push_back(super::receive::EventParts::Writable(id));
             }
         } else {
             self.tell_of_room(id);
@@ -191,7 +191,7 @@ impl Session {
             && room > 0
         {
             stream.starved = false;
-            self.told.push_back(super::receive::EventParts::Writable(id));
+            self.events.push_back(super::receive::EventParts::Writable(id));
         }
     }
 }

@@ -59,7 +59,7 @@ pub struct Session {
     /// The fields of the last block.
     pub(super) fields: Fields,
     pub(super) debug: Vec<u8>,
-    pub(super) told: VecDeque<EventParts>,
+    pub(super) events: VecDeque<EventParts>,
     pub(super) greeted: bool,
     /// SETTINGS of ours that were not acknowledged yet.
     pub(super) unacknowledged: u32,
@@ -107,7 +107,7 @@ impl Session {
             block: None,
             fields: Fields::default(),
             debug: Vec::new(),
-            told: VecDeque::new(),
+            events: VecDeque::new(),
             greeted: false,
             unacknowledged: 1,
             calm: Calm::default(),
@@ -237,7 +237,7 @@ impl Session {
 
     /// Sets the time, in milliseconds from any fixed instant, for rate limits.
     pub fn tell_time(&mut self, now_ms: u64) {
-        self.calm.tell(now_ms);
+        self.calm.set_time(now_ms);
     }
 
     /// Our side of a stream has ended.
@@ -250,7 +250,7 @@ impl Session {
     /// An error of one stream: the peer and its owner hear of it.
     pub(super) fn stream_error(&mut self, id: StreamId, code: ErrorCode, why: &'static str) {
         self.reset(id, code);
-        self.told.push_back(EventParts::Reset { id, code, why: Some(why) });
+        self.events.push_back(EventParts::Reset { id, code, why: Some(why) });
     }
 
     /// Fails the connection: the peer receives a GOAWAY, and no more input is accepted.
