@@ -116,7 +116,7 @@ unsafe impl Sync for SslBackend {}
 // SAFETY: constants.
 unsafe impl Sync for Backends {}
 
-/// The number that the system's TLS library has in curl: `curl_tlssessioninfo.backend`, and in [`OPENSSL`].
+/// The number that the system's TLS library has in curl: `curl_tlssessioninfo.backend` of such connections.
 pub const SYSTEM_TLS: c_int = CURLSSLBACKEND_OPENSSL;
 
 static OPENSSL: SslBackend = SslBackend { id: SYSTEM_TLS, name: c"openssl".as_ptr() };
