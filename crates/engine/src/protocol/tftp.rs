@@ -25,7 +25,7 @@ use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::body::BodySource;
+use crate::transfer::body::{BodySource, check_size};
 use crate::transfer::client_reader::ClientReader;
 use decide::{Agreed, Answer, Block, refusal, shown, unexpected};
 
@@ -83,7 +83,7 @@ async fn fetch(t: &mut Transfer, mut talk: TftpTransfer) -> Result<()> {
         Answer::Options(taken) => {
             let total = talk.agree(&taken)?;
             t.easy.info.borrow_mut().download_total = total.map_or(-1, |n| n as i64);
-            if let Err(e) = decide::check_size(t.long(O::MaxfilesizeLarge), total) {
+            if let Err(e) = check_size(t.long(O::MaxfilesizeLarge), total) {
                 talk.refuse();
                 return Err(e);
             }

@@ -63,6 +63,14 @@ pub trait BodySource {
     fn forget_read(&mut self, cx: &mut Context<'_>);
 }
 
+/// Fails if a file is larger than CURLOPT_MAXFILESIZE allows.
+pub fn check_size(limit: i64, size: Option<u64>) -> Result<()> {
+    match limit > 0 && size.is_some_and(|size| size > limit as u64) {
+        true => Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded")),
+        false => Ok(()),
+    }
+}
+
 /// Bytes that one run may move, or make by decoding, before other transfers, and the application, get their turn.
 pub const FAIR_SHARE: usize = 4 * 1024 * 1024;
 
@@ -204,5 +212,23 @@ impl BodySource for dyn net::exchange::Exchange + '_ {
 
     fn forget_read(&mut self, cx: &mut Context<'_>) {
         net::exchange::Exchange::forget_read(self, cx);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_above_the_limit_are_not_fetched() {
+        let rows = [
+            ("CURLOPT_MAXFILESIZE(3): no limit", 0, Some(u64::MAX), true),
+            ("CURLOPT_MAXFILESIZE(3): just within", 10, Some(10), true),
+            ("CURLOPT_MAXFILESIZE(3): one byte more", 10, Some(11), false),
+            ("CURLOPT_MAXFILESIZE(3): of unknown size", 10, None, true),
+        ];
+        for (name, limit, size, wanted) in rows {
+            assert_eq!(check_size(limit, size).is_ok(), wanted, "{name}");
+        }
     }
 }

@@ -17,7 +17,7 @@ use super::range::Span;
 use super::source::DataSource;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-use crate::transfer::body::receive_failed;
+use crate::transfer::body::{check_size, receive_failed};
 
 /// CURLOPT_NOBODY: outputs the server's data about the file as header lines.
 pub async fn describe(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
@@ -79,7 +79,7 @@ async fn fetch(
         None if sizes_mean_nothing(t, place) => None,
         None => size(t, control, place).await?,
     };
-    decide::check_size(t.long(O::MaxfilesizeLarge), known)?;
+    check_size(t.long(O::MaxfilesizeLarge), known)?;
     match decide::begin(span, known, sizes_mean_nothing(t, place))? {
         Begin::AtStart => {}
         Begin::Complete => {

@@ -7,6 +7,7 @@ use wire::escape::{self, Reject};
 use wire::mqtt::{self, Head, Kind};
 
 use crate::error::{Error, Result};
+use crate::transfer::body::check_size;
 
 /// Returns the topic that the path of a URL names (curl's docs/MQTT.md).
 pub fn topic(path: &[u8]) -> Result<Vec<u8>> {
@@ -55,10 +56,10 @@ pub enum Awaited {
 /// Decides what follows the head of a packet; `None` after the last packet. `limit` is CURLOPT_MAXFILESIZE.
 pub fn after_head(head: Head, limit: i64) -> Result<Option<Awaited>> {
     match (head.kind, head.remaining) {
-        (Kind::Publish, remaining) if limit > 0 && i64::from(remaining) > limit => {
-            Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"))
+        (Kind::Publish, remaining) => {
+            check_size(limit, Some(remaining.into()))?;
+            Ok(Some(Awaited::Message(remaining as usize)))
         }
-        (Kind::Publish, remaining) => Ok(Some(Awaited::Message(remaining as usize))),
         (Kind::Suback, 3) => Ok(Some(Awaited::Suback)),
         (Kind::Pingresp, 0) => Ok(Some(Awaited::Head)),
         (Kind::Disconnect, 0) => Ok(None),

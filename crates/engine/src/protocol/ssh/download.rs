@@ -11,7 +11,7 @@ use super::channel::{Sftp, attrs, handle};
 use super::fault::{refused, size};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-use crate::transfer::body::{BodySource, truncated};
+use crate::transfer::body::{BodySource, check_size, truncated};
 
 /// Fetches a file.
 pub async fn fetch(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> {
@@ -65,10 +65,7 @@ async fn body(
     if t.on(O::Nobody) {
         return Ok(());
     }
-    let limit = t.long(O::MaxfilesizeLarge);
-    if limit > 0 && length.is_some_and(|n| n > limit as u64) {
-        return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
-    }
+    check_size(t.long(O::MaxfilesizeLarge), length)?;
     if length == Some(0) {
         t.easy.note(|| "File already completely downloaded".to_owned());
         return t.flow.writer.body_end();

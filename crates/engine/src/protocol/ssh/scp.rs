@@ -14,7 +14,7 @@ use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
-use crate::transfer::body::BodySource;
+use crate::transfer::body::{BodySource, check_size};
 use crate::transfer::client_reader::ClientReader;
 
 /// Runs one request on its own channel.
@@ -135,9 +135,7 @@ async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
     }
     t.easy.info.borrow_mut().download_total = head.size as i64;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    if limit > 0 && head.size > limit as u64 {
-        return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
-    }
+    check_size(limit, Some(head.size))?;
     if t.on(O::Nobody) {
         return Ok(());
     }

@@ -143,14 +143,6 @@ pub fn received(number: u16, before: u16, length: usize, block: usize) -> Result
     })
 }
 
-/// Fails if a file is larger than CURLOPT_MAXFILESIZE allows.
-pub fn check_size(limit: i64, size: Option<u64>) -> Result<()> {
-    match limit > 0 && size.is_some_and(|n| n > limit as u64) {
-        true => Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded")),
-        false => Ok(()),
-    }
-}
-
 /// Returns curl's code for an error number of RFC 1350. The server's text is no part of the message: programs
 /// match the code's own.
 pub fn refusal(code: u16) -> Error {
@@ -315,18 +307,5 @@ mod tests {
             assert_eq!(refusal(number).code(), wanted, "{name}");
         }
         assert_eq!(shown(b"no\x1b[2Jsuch\nfile"), "no[2Jsuchfile", "a terminal is not commanded");
-    }
-
-    #[test]
-    fn announced_files_above_the_limit_are_refused() {
-        let rows = [
-            ("CURLOPT_MAXFILESIZE(3): no limit", 0, Some(9), true),
-            ("CURLOPT_MAXFILESIZE(3): just within", 9, Some(9), true),
-            ("CURLOPT_MAXFILESIZE(3): too large", 8, Some(9), false),
-            ("RFC 2349: of unknown size", 8, None, true),
-        ];
-        for (name, limit, size, wanted) in rows {
-            assert_eq!(check_size(limit, size).is_ok(), wanted, "{name}");
-        }
     }
 }

@@ -36,14 +36,6 @@ pub fn size_there(reply: &Reply) -> u64 {
     if reply.code == 213 { reply.size().unwrap_or(0) } else { 0 }
 }
 
-/// Fails if a file is larger than CURLOPT_MAXFILESIZE allows.
-pub fn check_size(limit: i64, size: Option<u64>) -> Result<()> {
-    match limit > 0 && size.is_some_and(|size| size > limit as u64) {
-        true => Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded")),
-        false => Ok(()),
-    }
-}
-
 /// The place at which a download begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
@@ -204,19 +196,6 @@ mod tests {
         for (name, line, download, upload) in rows {
             assert_eq!(size(&reply(line)).map_err(|e| e.code()), download, "{name}");
             assert_eq!(size_there(&reply(line)), upload, "{name}: CURLOPT_RESUME_FROM_LARGE(3), -1");
-        }
-    }
-
-    #[test]
-    fn files_above_the_limit_are_not_fetched() {
-        let rows = [
-            ("CURLOPT_MAXFILESIZE(3): no limit", 0, Some(u64::MAX), true),
-            ("CURLOPT_MAXFILESIZE(3): just within", 10, Some(10), true),
-            ("CURLOPT_MAXFILESIZE(3): one byte more", 10, Some(11), false),
-            ("CURLOPT_MAXFILESIZE(3): of unknown size", 10, None, true),
-        ];
-        for (name, limit, size, wanted) in rows {
-            assert_eq!(check_size(limit, size).is_ok(), wanted, "{name}");
         }
     }
 
