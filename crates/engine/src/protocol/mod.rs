@@ -7,6 +7,7 @@ mod gopher;
 mod http;
 mod imap;
 mod ldap;
+mod mail_common;
 mod mqtt;
 mod pop3;
 mod rtsp;

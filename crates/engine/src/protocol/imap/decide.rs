@@ -1,12 +1,10 @@
 //! Decisions of IMAP (RFC 9051): pure functions from facts to a verdict.
 
-use tables::Code;
 use wire::auth::sasl::{Kind, Mechanisms};
-use wire::escape::{self, Reject};
 use wire::imap::{Place, Status, Untagged, argument, escaped, literal_at_end};
 
-use crate::error::{Error, Result};
-use crate::settings::Method;
+use super::super::mail_common::decode;
+use crate::error::Result;
 
 /// Literals that may follow their announcement without a continuation request (RFC 7888).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,10 +102,8 @@ pub enum Request {
 
 /// Decides which request a URL means.
 pub fn request(own: Option<&[u8]>, place: &Place, query: Option<&[u8]>) -> Result<Request> {
-    let decoded =
-        |text: &[u8]| escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat));
     if let Some(own) = own {
-        let command = decoded(own)?;
+        let command = decode(own)?;
         let word = command.split(|octet| *octet == b' ').next().unwrap_or_default().to_vec();
         return Ok(Request::Own(word, command));
     }
@@ -120,7 +116,7 @@ pub fn request(own: Option<&[u8]>, place: &Place, query: Option<&[u8]>) -> Resul
         Some(query) => {
             // A plus is a blank, as in any query.
             let query: Vec<u8> = query.iter().map(|b| if *b == b'+' { b' ' } else { *b }).collect();
-            Ok(Request::Search(decoded(&query)?))
+            Ok(Request::Search(decode(&query)?))
         }
         None => Ok(Request::List([b"LIST \"", &escaped(mailbox)[..], b"\" *"].concat())),
     }
@@ -199,11 +195,6 @@ pub fn offers_starttls(understood: bool, known: &Capabilities, recognised: bool)
     understood && known.starttls && !recognised
 }
 
-/// Returns whether a message is added to a mailbox.
-pub fn appends(upload: bool, method: Method) -> bool {
-    upload || matches!(method, Method::Put | Method::PostMime)
-}
-
 /// Returns the mailbox that has to be selected before a request, which is the one that the URL names.
 pub fn mailbox_of<'a>(request: &Request, place: &'a Place) -> Option<&'a [u8]> {
     match request {
@@ -229,6 +220,7 @@ pub fn literal_room(held: usize, left: u64, buffer: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tables::Code;
 
     #[test]
     fn capabilities_are_words_in_any_case() {
@@ -297,20 +289,6 @@ mod tests {
         ];
         for (name, understood, known, recognised, wanted) in rows {
             assert_eq!(offers_starttls(understood, known, recognised), wanted, "{name}");
-        }
-    }
-
-    #[test]
-    fn uploads_are_appended() {
-        let rows = [
-            ("CURLOPT_UPLOAD(3)", true, Method::Get, true),
-            ("CURLOPT_UPLOAD(3): by its method", false, Method::Put, true),
-            ("CURLOPT_MIMEPOST(3)", false, Method::PostMime, true),
-            ("RFC 5092 §6: a fetch", false, Method::Get, false),
-            ("CURLOPT_POSTFIELDS(3): no message", false, Method::Post, false),
-        ];
-        for (name, upload, method, wanted) in rows {
-            assert_eq!(appends(upload, method), wanted, "{name}");
         }
     }
 

@@ -10,6 +10,7 @@ use std::future::poll_fn;
 use tables::{Code, EasyOption as O};
 use wire::imap::{Place, Status, Untagged, argument};
 
+use super::mail_common;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::replay::with_retries;
@@ -50,7 +51,7 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     t.flow.writer.begin();
     let place = Place::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;
-    if decide::appends(t.on(O::Upload), t.method) {
+    if mail_common::sends_message(t.on(O::Upload), t.method) {
         return message::append(t, session, &place).await;
     }
     let request = decide::request(t.text(O::Customrequest).as_deref(), &place, t.url.query())?;

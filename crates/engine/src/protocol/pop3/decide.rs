@@ -2,9 +2,9 @@
 
 use tables::Code;
 use wire::auth::sasl::{Kind, Mechanisms};
-use wire::escape::{self, Reject};
 use wire::pop3::{Status, status, timestamp};
 
+use super::super::mail_common::decode;
 use crate::error::{Error, Result};
 
 /// A server that has no SASL mechanism in common with us, or has cancelled one.
@@ -56,15 +56,6 @@ pub fn message(path: &[u8]) -> Result<Vec<u8>> {
     decode(path.strip_prefix(b"/").unwrap_or(path))
 }
 
-/// Returns the application's own command (CURLOPT_CUSTOMREQUEST(3)). An empty one is none.
-pub fn own_command(given: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
-    Ok(given.map(decode).transpose()?.filter(|own| !own.is_empty()))
-}
-
-fn decode(text: &[u8]) -> Result<Vec<u8>> {
-    escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat))
-}
-
 /// Returns the timestamp of a greeting, if the line is one. Fails if the server refuses us.
 pub fn greeting(line: &[u8]) -> Result<Option<Option<Vec<u8>>>> {
     match status(line) {
@@ -106,16 +97,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_and_own_commands_are_decoded() {
+    fn messages_are_decoded() {
         let bad = Err(Code::UrlMalformat);
         let found = |path: &[u8]| message(path).map_err(|e| e.code());
         assert_eq!(found(b"/7"), Ok(b"7".to_vec()), "RFC 2384 §3");
         assert_eq!(found(b"/"), Ok(Vec::new()), "RFC 2384 §3: all");
         assert_eq!(found(b"/7%0d%0aDELE%208"), bad, "RFC 1939 §3: a line break");
-        let own = |text: &[u8]| own_command(Some(text)).map_err(|e| e.code());
-        assert_eq!(own(b"TOP%207"), Ok(Some(b"TOP 7".to_vec())), "CURLOPT_CUSTOMREQUEST(3)");
-        assert_eq!(own(b""), Ok(None), "CURLOPT_CUSTOMREQUEST(3): empty");
-        assert_eq!(own(b"NOOP%0a"), Err(Code::UrlMalformat), "RFC 1939 §3: a line break");
     }
 
     #[test]

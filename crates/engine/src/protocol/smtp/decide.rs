@@ -1,9 +1,9 @@
 //! Decisions of SMTP (RFC 5321): pure functions from facts to a verdict.
 
 use tables::Code;
-use wire::escape::{self, Reject};
 use wire::smtp::{Extensions, Mailbox};
 
+use super::super::mail_common::{decode, sends_message};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 
@@ -132,7 +132,7 @@ pub fn auth_reply(code: u16) -> AuthReply {
 
 /// Returns whether a mail is sent, rather than a command: there is a body, and somebody to get it.
 pub fn sends_mail(upload: bool, method: Method, has_recipients: bool) -> bool {
-    (upload || matches!(method, Method::Put | Method::PostMime)) && has_recipients
+    sends_message(upload, method) && has_recipients
 }
 
 /// Returns the name by which this client introduces itself: the path of the URL, or else the host's name.
@@ -141,15 +141,6 @@ pub fn client_name(path: &[u8], host: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8
         b"" => Ok(host()),
         path => decode(path),
     }
-}
-
-/// Returns the application's own command (CURLOPT_CUSTOMREQUEST(3)). An empty one is none.
-pub fn own_command(given: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
-    Ok(given.map(decode).transpose()?.filter(|own| !own.is_empty()))
-}
-
-fn decode(text: &[u8]) -> Result<Vec<u8>> {
-    escape::decode(text, Reject::Control).map_err(|_| Error::from(Code::UrlMalformat))
 }
 
 /// Returns the size that MAIL declares: CURLOPT_INFILESIZE, before line endings are converted, or the length
@@ -235,15 +226,6 @@ mod tests {
             let found = client_name(path, || b"host".to_vec()).map_err(|e| e.code());
             assert_eq!(found, wanted.map(<[u8]>::to_vec), "{name}");
         }
-    }
-
-    #[test]
-    fn own_commands_are_decoded() {
-        let own = |text: &[u8]| own_command(Some(text)).map_err(|e| e.code());
-        assert_eq!(own(b"EXPN%20x"), Ok(Some(b"EXPN x".to_vec())), "CURLOPT_CUSTOMREQUEST(3)");
-        assert_eq!(own(b""), Ok(None), "CURLOPT_CUSTOMREQUEST(3): empty");
-        assert_eq!(own(b"NOOP%0a"), Err(Code::UrlMalformat), "RFC 5321 §2.3.8: a line break");
-        assert_eq!(own_command(None).map_err(|e| e.code()), Ok(None), "CURLOPT_CUSTOMREQUEST(3): not set");
     }
 
     #[test]
