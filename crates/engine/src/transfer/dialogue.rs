@@ -91,7 +91,7 @@ impl Dialogue {
 
     /// Returns the deadline of a reply that is expected from now on (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
     pub fn deadline(&self, t: &Transfer) -> Instant {
-        t.now() + Duration::from_millis(response_ms(t.long(O::ServerResponseTimeoutMs)))
+        t.now() + reply_limit(t.long(O::ServerResponseTimeoutMs), RESPONSE_TIMEOUT_MS)
     }
 
     /// Returns the next line, with its line ending, before its reply's deadline.
@@ -248,9 +248,19 @@ impl Dialogue {
     }
 }
 
+/// Returns whether a reply reports success (RFC 959 §4.2 and RFC 5321 §4.2.1, 2yz).
+pub fn succeeded(code: u16) -> bool {
+    code / 100 == 2
+}
+
+/// Returns whether a text contains a line break: the rest of it would be a command of its own.
+pub fn breaks_line(text: &[u8]) -> bool {
+    text.iter().any(|octet| matches!(octet, b'\r' | b'\n'))
+}
+
 /// Adds a command with its line ending and returns the line; fails on a text of several lines.
 fn add_line<'a>(lines: &'a mut Vec<u8>, command: &[u8]) -> Result<&'a [u8]> {
-    if command.iter().any(|b| matches!(b, b'\r' | b'\n')) {
+    if breaks_line(command) {
         return Err(Error::new(Code::UrlMalformat, "a line break in a command"));
     }
     let start = lines.len();
@@ -259,10 +269,11 @@ fn add_line<'a>(lines: &'a mut Vec<u8>, command: &[u8]) -> Result<&'a [u8]> {
     Ok(&lines[start..])
 }
 
-/// Returns the time limit for a reply, in milliseconds (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
-fn response_ms(option: i64) -> u64 {
-    let ms = if option == 0 { RESPONSE_TIMEOUT_MS } else { option };
-    ms as u64
+/// Returns the time limit for a reply. `option` is CURLOPT_SERVER_RESPONSE_TIMEOUT_MS; the default, in
+/// milliseconds, applies if it is not set.
+pub fn reply_limit(option: i64, default: i64) -> Duration {
+    let ms = if option == 0 { default } else { option };
+    Duration::from_millis(ms as u64)
 }
 
 /// Returns whether a failed connection was closed while idle: it is a kept one, and all `lines` that this
@@ -295,9 +306,44 @@ mod tests {
     }
 
     #[test]
-    fn replies_have_two_minutes_unless_told_otherwise() {
-        assert_eq!(response_ms(0), 120_000, "CURLOPT_SERVER_RESPONSE_TIMEOUT(3): not set");
-        assert_eq!(response_ms(700), 700, "CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)");
+    fn replies_have_a_default_time_limit() {
+        let rows = [
+            ("CURLOPT_SERVER_RESPONSE_TIMEOUT(3): not set", 0, 120_000),
+            ("CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)", 700, 700),
+        ];
+        for (name, option, wanted_ms) in rows {
+            let wanted = Duration::from_millis(wanted_ms);
+            assert_eq!(reply_limit(option, RESPONSE_TIMEOUT_MS), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_positive_completion_is_a_success() {
+        let rows = [
+            ("RFC 959 §4.2: 1yz is preliminary", 150, false),
+            ("RFC 5321 §4.2.1: 2yz", 250, true),
+            ("RFC 959 §4.2: the last of them", 299, true),
+            ("RFC 5321 §4.2.1: 3yz is intermediate", 354, false),
+            ("RFC 959 §4.2: 3yz wants another command", 350, false),
+            ("RFC 5321 §4.2.1: 4yz fails for now", 450, false),
+            ("RFC 5321 §4.2.1: 5yz fails for good", 550, false),
+        ];
+        for (name, code, wanted) in rows {
+            assert_eq!(succeeded(code), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn line_breaks_are_found() {
+        let rows: [(_, &[u8], _); 4] = [
+            ("RFC 5321 §4.1.2: an address", b"a@b", false),
+            ("RFC 959 §5.3.1: a tab is one line", b"a\tb", false),
+            ("RFC 5321 §2.3.8: a line feed", b"a@b>\nRCPT TO:<c", true),
+            ("RFC 5321 §2.3.8: a carriage return", b"a@b\r", true),
+        ];
+        for (name, text, wanted) in rows {
+            assert_eq!(breaks_line(text), wanted, "{name}");
+        }
     }
 
     #[test]

@@ -18,10 +18,13 @@ use super::timed::before;
 use crate::error::{Error, Result};
 use crate::settings::Text;
 use crate::transfer::Transfer;
-use crate::transfer::dialogue::Dialogue;
+use crate::transfer::dialogue::{Dialogue, reply_limit, succeeded};
 use crate::transfer::login::ANONYMOUS;
 use crate::transfer::route::plan::Plan;
 use crate::transfer::starttls;
+
+/// Default time limit for the reply after a file, in milliseconds.
+const LAST_REPLY_TIMEOUT_MS: i64 = 60_000;
 
 /// Time limit for the end of TLS.
 const CCC_PATIENCE: Duration = Duration::from_secs(10);
@@ -382,16 +385,16 @@ impl Control {
 
     async fn enter(&mut self, t: &mut Transfer, folder: &[u8], create: bool) -> Result<()> {
         let cwd = [b"CWD ", folder].concat();
-        if decide::succeeded(self.command(t, &cwd).await?.code) {
+        if succeeded(self.command(t, &cwd).await?.code) {
             return Ok(());
         }
         if create {
-            let made = decide::succeeded(self.command(t, &[b"MKD ", folder].concat()).await?.code);
+            let made = succeeded(self.command(t, &[b"MKD ", folder].concat()).await?.code);
             if !directory::enters_after_mkd(made, t.long(O::FtpCreateMissingDirs)) {
                 let text = format!("Failed to MKD dir: {:03}", t.easy.info.borrow().response_code);
                 return Err(Error::new(Code::RemoteAccessDenied, text));
             }
-            if decide::succeeded(self.command(t, &cwd).await?.code) {
+            if succeeded(self.command(t, &cwd).await?.code) {
                 return Ok(());
             }
         }
@@ -424,7 +427,7 @@ impl Control {
             return Ok(());
         }
         let reply = self.command(t, &[b"TYPE ", &[data_type][..]].concat()).await?;
-        if !decide::succeeded(reply.code) {
+        if !succeeded(reply.code) {
             return Err(Error::new(Code::FtpCouldntSetType, "Could not set desired mode"));
         }
         self.session.data_type = Some(data_type);
@@ -434,7 +437,7 @@ impl Control {
 
 /// Returns the deadline of the reply after a file.
 fn last_deadline(t: &Transfer) -> Instant {
-    t.now() + Duration::from_millis(decide::body::last_reply_ms(t.long(O::ServerResponseTimeoutMs)))
+    t.now() + reply_limit(t.long(O::ServerResponseTimeoutMs), LAST_REPLY_TIMEOUT_MS)
 }
 
 /// User and password must each fit on a line; this is checked before connecting.

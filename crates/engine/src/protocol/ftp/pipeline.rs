@@ -25,13 +25,13 @@ use super::control::Control;
 use super::data;
 use super::decide::body::{expected, may_begin, size as size_told};
 use super::decide::pipeline::{self as decide, Candidate};
-use super::decide::succeeded;
 use super::place::Place;
 use super::servers::{Servers, Stream, level};
 use super::timed::before;
 use crate::error::{Error, Result, Retry};
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
+use crate::transfer::dialogue::succeeded;
 
 /// How many replies may stand between a command and its own if it is unknown what the server lost.
 const MOST_STRAY: usize = 8;

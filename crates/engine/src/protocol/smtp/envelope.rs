@@ -9,10 +9,10 @@
 use tables::Code;
 use wire::smtp::Mailbox;
 
-use super::decide::succeeded;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
+use crate::transfer::dialogue::succeeded;
 
 /// Maximum number of commands sent before replies are read: both sides' buffers hold that much (RFC 2920
 /// section 3.1).

@@ -7,7 +7,7 @@ use wire::smtp::Extensions;
 use super::decide::{self, AuthReply, Hello, SERVICE_ENDS};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
-use crate::transfer::dialogue::Dialogue;
+use crate::transfer::dialogue::{Dialogue, succeeded};
 use crate::transfer::route::plan::Plan;
 use crate::transfer::sasl::{self, Outcome, SaslReply, Speaker};
 use crate::transfer::starttls::{self, Start};
@@ -98,7 +98,7 @@ impl Session {
     async fn begin(&mut self, t: &mut Transfer, name: &[u8], plan: &Plan) -> Result<()> {
         self.dialogue.outstanding = 1;
         let greeting = self.reply(t).await?;
-        if !decide::succeeded(greeting) {
+        if !succeeded(greeting) {
             let text = format!("Got unexpected smtp-server response: {greeting}");
             return Err(Error::new(Code::WeirdServerReply, text));
         }
@@ -141,7 +141,7 @@ impl Session {
             Hello::Plain => {}
         }
         let code = self.command(t, &[b"HELO ", name].concat()).await?;
-        if decide::succeeded(code) { Ok(false) } else { Err(denied(code)) }
+        if succeeded(code) { Ok(false) } else { Err(denied(code)) }
     }
 
     /// Whether TLS has begun.

@@ -6,16 +6,6 @@ use wire::ftp::reply::Reply;
 use super::super::range::Span;
 use crate::error::{Error, Result};
 
-/// How long a server may take for its reply after a file, unless CURLOPT_SERVER_RESPONSE_TIMEOUT says
-/// otherwise.
-const LAST_REPLY_TIMEOUT_MS: i64 = 60_000;
-
-/// Returns how long a server may take for its reply after a file, in milliseconds.
-pub fn last_reply_ms(option: i64) -> u64 {
-    let ms = if option == 0 { LAST_REPLY_TIMEOUT_MS } else { option };
-    ms as u64
-}
-
 /// Returns whether the server's size says nothing about the bytes to come: line ends of a text are converted,
 /// and a file that grows (CURLOPT_IGNORE_CONTENT_LENGTH) has no size.
 pub fn sizes_mean_nothing(data_type: u8, ignored: bool) -> bool {
@@ -165,12 +155,6 @@ pub fn check_upload(code: u16) -> Result<()> {
 mod tests {
     use super::super::reply;
     use super::*;
-
-    #[test]
-    fn the_last_reply_has_a_minute_unless_told_otherwise() {
-        assert_eq!(last_reply_ms(0), 60_000, "CURLOPT_SERVER_RESPONSE_TIMEOUT(3): not set");
-        assert_eq!(last_reply_ms(1500), 1500, "CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)");
-    }
 
     #[test]
     fn sizes_of_texts_and_growing_files_mean_nothing() {

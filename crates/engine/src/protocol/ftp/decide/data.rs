@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use tables::Code;
 use wire::ftp::reply::{NoPort, Reply};
 
-use super::succeeded;
 use crate::error::{Error, Result};
+use crate::transfer::dialogue::succeeded;
 
 /// Returns the command that announces the next command to a distributed server (CURLOPT_FTP_USE_PRET).
 pub fn pret(verb: &[u8], file: &[u8]) -> Vec<u8> {

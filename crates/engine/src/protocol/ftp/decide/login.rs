@@ -4,8 +4,8 @@ use tables::constant::{CURLFTPAUTH_TLS, CURLUSESSL_CONTROL};
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::Reply;
 
-use super::succeeded;
 use crate::error::{Error, Result};
+use crate::transfer::dialogue::{breaks_line, succeeded};
 
 /// The step after the greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ pub fn is_os400(reply: &Reply) -> bool {
 
 /// Fails with `refused` if a text does not fit on one line: the rest would be a command of its own.
 pub fn check_one_line(text: &[u8], refused: &str) -> Result<()> {
-    match text.iter().any(|b| matches!(b, b'\r' | b'\n')) {
+    match breaks_line(text) {
         true => Err(Error::new(Code::BadFunctionArgument, refused)),
         false => Ok(()),
     }
