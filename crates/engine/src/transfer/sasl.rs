@@ -17,9 +17,9 @@ use crate::error::{Error, Result};
 use crate::mime::{random_bytes, random_text};
 
 /// The server's reply, with the challenge if there is one.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum SaslReply {
-    /// Go on; the text behind the protocol's mark, without the line ending.
+    /// A challenge: the text after the protocol's mark, without the line ending.
     Continue(Vec<u8>),
     /// Logged in.
     Success,

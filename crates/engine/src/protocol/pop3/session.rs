@@ -119,12 +119,14 @@ impl Login<'_> {
         let deadline = self.dialogue.deadline(t);
         loop {
             let line = self.dialogue.line(t, deadline).await?;
-            let found = decide::capa_line(&line);
-            if found == CapaLine::Capability {
-                self.known.take(&line);
-                continue;
-            }
-            let refused = found == CapaLine::Refused;
+            let refused = match decide::capa_line(&line) {
+                CapaLine::Capability => {
+                    self.known.take(&line);
+                    continue;
+                }
+                CapaLine::End => false,
+                CapaLine::Refused => true,
+            };
             self.dialogue.answered();
             self.known.user |= refused;
             return Ok(!refused);

@@ -7,6 +7,7 @@ use super::super::mail_common::{decode, sends_message};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::dialogue::{breaks_line, succeeded};
+use crate::transfer::sasl::SaslReply;
 
 /// A mail up to this length may be one chunk, which is held in memory.
 const CHUNK_LIMIT: u64 = 64 * 1024;
@@ -101,23 +102,13 @@ pub fn after_ehlo(code: u16, may_be_old: bool) -> Hello {
     }
 }
 
-/// A reply to AUTH, or to what follows it (RFC 4954 §6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AuthReply {
-    /// Logged in.
-    Success,
-    /// A challenge.
-    Continue,
-    /// Refused.
-    Failure,
-}
-
-/// Returns the meaning of a reply to AUTH.
-pub fn auth_reply(code: u16) -> AuthReply {
+/// Returns the meaning of a reply to AUTH, or to a response that follows it (RFC 4954 §6). `text` is the
+/// text of its last line.
+pub fn sasl_reply(code: u16, text: Vec<u8>) -> SaslReply {
     match code {
-        235 => AuthReply::Success,
-        334 => AuthReply::Continue,
-        _ => AuthReply::Failure,
+        235 => SaslReply::Success,
+        334 => SaslReply::Continue(text),
+        _ => SaslReply::Failure,
     }
 }
 
@@ -177,14 +168,14 @@ mod tests {
     #[test]
     fn logins_end_by_235() {
         let rows = [
-            ("RFC 4954 §4: 235", 235, AuthReply::Success),
-            ("RFC 4954 §4: 334", 334, AuthReply::Continue),
-            ("RFC 4954 §6: 250 is no login", 250, AuthReply::Failure),
-            ("RFC 4954 §6: 535", 535, AuthReply::Failure),
-            ("RFC 4954 §6: 454", 454, AuthReply::Failure),
+            ("RFC 4954 §4: 235", 235, SaslReply::Success),
+            ("RFC 4954 §4: 334", 334, SaslReply::Continue(b"eA==".to_vec())),
+            ("RFC 4954 §6: 250 is no login", 250, SaslReply::Failure),
+            ("RFC 4954 §6: 535", 535, SaslReply::Failure),
+            ("RFC 4954 §6: 454", 454, SaslReply::Failure),
         ];
         for (name, code, wanted) in rows {
-            assert_eq!(auth_reply(code), wanted, "{name}");
+            assert_eq!(sasl_reply(code, b"eA==".to_vec()), wanted, "{name}");
         }
     }
 

@@ -4,7 +4,7 @@ use net::Whole;
 use tables::{Code, EasyOption as O};
 use wire::smtp::Extensions;
 
-use super::decide::{self, AuthReply, Hello, SERVICE_ENDS};
+use super::decide::{self, Hello, SERVICE_ENDS};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::{Dialogue, succeeded};
@@ -130,13 +130,12 @@ impl Session {
             wire::smtp::line(line).into_iter().for_each(|line| extensions.take(line.text));
         };
         let code = read(t, &mut self.dialogue, take).await?;
-        let hello = decide::after_ehlo(code, may_be_old);
-        self.memory.extensions = match hello {
-            Hello::Extended => extensions,
-            Hello::Plain | Hello::Denied => Extensions::default(),
-        };
-        match hello {
-            Hello::Extended => return Ok(true),
+        self.memory.extensions = Extensions::default();
+        match decide::after_ehlo(code, may_be_old) {
+            Hello::Extended => {
+                self.memory.extensions = extensions;
+                return Ok(true);
+            }
             Hello::Denied => return Err(denied(code)),
             Hello::Plain => {}
         }
@@ -219,10 +218,7 @@ impl Speaker for SaslChannel<'_> {
         let last = |line: &[u8]| {
             wire::smtp::line(line).into_iter().for_each(|line| challenge = line.text.trim_ascii().to_vec());
         };
-        Ok(match decide::auth_reply(read(t, self.0, last).await?) {
-            AuthReply::Success => SaslReply::Success,
-            AuthReply::Continue => SaslReply::Continue(challenge),
-            AuthReply::Failure => SaslReply::Failure,
-        })
+        let code = read(t, self.0, last).await?;
+        Ok(decide::sasl_reply(code, challenge))
     }
 }
