@@ -270,9 +270,7 @@ impl TftpTransfer {
 
     /// Applies the server's size and block size; returns the file's size if it is reported.
     fn agree(&mut self, taken: &Agreed) -> Result<Option<u64>> {
-        if taken.block.is_some() {
-            self.block = taken.block(self.wanted_block)?;
-        }
+        self.block = taken.block(self.wanted_block)?;
         taken.size()
     }
 

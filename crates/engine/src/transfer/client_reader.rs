@@ -165,11 +165,6 @@ impl ClientReader {
         matches!(self.source, Source::Nothing) && !self.frames
     }
 
-    /// Returns whether the data is in memory, so that waiting for a go-ahead costs more than it can save.
-    pub fn in_memory(&self) -> bool {
-        matches!(self.source, Source::Nothing | Source::Memory(_) | Source::PostFields)
-    }
-
     /// Returns the whole body if it is in memory.
     pub fn whole(&self) -> Option<Vec<u8>> {
         match &self.source {
@@ -461,7 +456,7 @@ mod tests {
     fn a_body_in_memory_can_be_sent_again() {
         let easy = easy(&[], &[]);
         let mut reader = ClientReader::of(&easy.0, b"abcdef".to_vec());
-        assert_eq!((reader.size, reader.in_memory(), reader.is_nothing()), (Some(6), true, false));
+        assert_eq!((reader.size, reader.is_nothing()), (Some(6), false));
         assert_eq!((read(&mut reader, 4), reader.position()), (b"abcd".to_vec(), 4));
         reader.rewind().unwrap();
         assert_eq!((all(&mut reader, 4), reader.ended()), (b"abcdef".to_vec(), true), "RFC 9110 §15.4");

@@ -23,7 +23,8 @@ use super::ahead::EarlyConnection;
 use super::body::{self, ExpectedData};
 use super::control::Control;
 use super::data;
-use super::decide::body::{expected, may_begin, size as size_told};
+use super::decide::body::{self as body_decide, expected, may_begin};
+use super::decide::directory::needs_type;
 use super::decide::pipeline::{self as decide, Candidate};
 use super::place::Place;
 use super::servers::{Servers, Stream, level};
@@ -149,7 +150,7 @@ pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
         reused: control.dialogue.whole.is_reused(),
         stream: session.stream,
         moved: session.moved,
-        type_is_set: session.data_type == Some(place.data_type),
+        type_is_set: !needs_type(session.data_type, place.data_type),
         objected: control.is_objected(t),
         listed: place.listed,
         partial: t.text(O::Range).is_some() || t.long(O::ResumeFromLarge) != 0,
@@ -172,7 +173,7 @@ pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) ->
 
 async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
     let text = place.data_type == b'A';
-    let set_type = control.session.data_type != Some(place.data_type);
+    let set_type = needs_type(control.session.data_type, place.data_type);
     let ask_size = decide::asks_for_size(level(t), text, t.on(O::IgnoreContentLength));
     let early = control.take_early(t).await?;
     let commands = decide::commands(set_type.then_some(place.data_type), ask_size, place.file());
@@ -259,7 +260,7 @@ async fn connect_and_send(
 
 /// Returns the size in the reply. As in curl, a missing file has none, whatever the reply to RETR is.
 fn size_of(control: &mut Control, size: Option<&Reply>, retrieved: &Reply) -> Result<Option<u64>> {
-    let size = size.map_or(Ok(None), size_told);
+    let size = size.map_or(Ok(None), body_decide::size);
     if size.is_err() && retrieved.code < 400 {
         control.dialogue.outstanding = usize::MAX;
     }

@@ -18,6 +18,7 @@ use super::control::Control;
 use super::decide::data as decide;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
+use crate::transfer::dialogue::succeeded;
 
 /// Listens, and sends the address to the server.
 pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
@@ -38,14 +39,14 @@ pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
 
     // IPv6 addresses need EPRT.
     if decide::uses_eprt(told, t.on(O::FtpUseEprt), control.session.no_eprt) {
-        if decide::takes_address(control.command(t, decide::eprt(told, port).as_bytes()).await?.code) {
+        if succeeded(control.command(t, decide::eprt(told, port).as_bytes()).await?.code) {
             return Ok(socket);
         }
         t.easy.note(|| "disabling EPRT usage".to_owned());
         control.session.no_eprt = true;
     }
     let Some(command) = decide::port(told, port) else { return Err(failed("Failed to do EPRT".into())) };
-    if decide::takes_address(control.command(t, command.as_bytes()).await?.code) {
+    if succeeded(control.command(t, command.as_bytes()).await?.code) {
         return Ok(socket);
     }
     Err(failed("Failed to do PORT".into()))

@@ -6,7 +6,6 @@ use tables::Code;
 use wire::ftp::reply::{NoPort, Reply};
 
 use crate::error::{Error, Result};
-use crate::transfer::dialogue::succeeded;
 
 /// Returns the command that announces the next command to a distributed server (CURLOPT_FTP_USE_PRET).
 pub fn pret(verb: &[u8], file: &[u8]) -> Vec<u8> {
@@ -86,11 +85,6 @@ pub fn port(address: IpAddr, port: u16) -> Option<String> {
 /// to begin.
 pub fn will_connect(code: u16) -> bool {
     code < 400
-}
-
-/// Returns whether the server has taken the address of EPRT or PORT.
-pub fn takes_address(code: u16) -> bool {
-    succeeded(code)
 }
 
 #[cfg(test)]
@@ -200,6 +194,5 @@ mod tests {
         for (name, code, wanted) in rows {
             assert_eq!(will_connect(code), wanted, "{name}");
         }
-        assert!(takes_address(200) && !takes_address(522), "RFC 2428 §2");
     }
 }
