@@ -392,6 +392,9 @@ impl Connector {
             favourite: self.favourite(plan, host, port),
             report: Some(&|event| {
                 let first = matches!(event, RaceEvent::Trying(_)) && !resolved.replace(true);
+                if first {
+                    self.note_resolved();
+                }
                 self.report_race_event(host, &event, first);
             }),
             started: opening.started,
@@ -426,7 +429,7 @@ impl Connector {
     }
 
     /// Records the time at which an address is known.
-    pub(super) fn note_resolved(&self) {
+    fn note_resolved(&self) {
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
     }
 

@@ -9,7 +9,7 @@ use tables::EasyOption as O;
 use super::Connector;
 
 impl Connector {
-    /// Reports an event of the race; `first` is about an attempt.
+    /// Reports an event of the race for `host`. `first` says that it is the first attempt.
     pub(super) fn report_race_event(&self, host: &str, event: &RaceEvent<'_>, first: bool) {
         match event {
             RaceEvent::Answered(answered) => {
@@ -18,9 +18,6 @@ impl Connector {
                 self.easy.trace("dns", || format!("{host}: {count} candidates from {record}"));
             }
             RaceEvent::Trying(address) => {
-                if first {
-                    self.note_resolved();
-                }
                 let place = if first { "first" } else { "next" };
                 let family = if address.is_ipv6() { "ipv6" } else { "ipv4" };
                 let text = || format!("starting {place} attempt for {family} -> 0");
