@@ -136,7 +136,8 @@ pub struct MultiState {
     /// In the order in which the transfers ended.
     messages: RefCell<VecDeque<(Rc<EasyState>, Code)>>,
     timer: RefCell<Option<TimerCallback>>,
-    told: Cell<Option<Instant>>,
+    /// The deadline that the timer callback has last received.
+    reported: Cell<Option<Instant>>,
     /// Whether an event loop has ever registered a callback.
     tells: Cell<bool>,
     /// Whether the timer callback has failed since this was last reported to the application.
@@ -169,7 +170,7 @@ impl Multi {
             running: Cell::new(0),
             messages: RefCell::default(),
             timer: RefCell::default(),
-            told: Cell::new(None),
+            reported: Cell::new(None),
             tells: Cell::new(false),
             stopped: Cell::new(false),
             completed: RefCell::default(),
@@ -240,7 +241,7 @@ impl Multi {
     pub fn run_ready(&self) -> (MultiCode, usize) {
         match self.run_by(Runtime::run) {
             (MultiCode::Ok, _) if self.0.runtime.reactor().has_unasked() => self.perform(),
-            told => told,
+            ran => ran,
         }
     }
 
@@ -264,7 +265,7 @@ impl Multi {
         match fd {
             Some(fd) => self.0.runtime.reactor().ready(fd, ready, error),
             // The application's timer is one-shot: the last one has been used up.
-            None => self.0.told.set(None),
+            None => self.0.reported.set(None),
         }
         self.run_by(Runtime::run)
     }
@@ -365,7 +366,7 @@ impl Multi {
     pub fn set_timer(&self, timer: Option<TimerCallback>) {
         self.0.tells.set(true);
         *self.0.timer.borrow_mut() = timer;
-        self.0.told.set(None);
+        self.0.reported.set(None);
         self.tell();
     }
 
@@ -491,13 +492,13 @@ impl Multi {
         let Some(timer) = timer else { return };
         let now = reactor.now();
         let next = match reactor.timeout() {
-            Some(Duration::ZERO) => Some(self.0.told.get().filter(|t| *t <= now).unwrap_or(now)),
+            Some(Duration::ZERO) => Some(self.0.reported.get().filter(|t| *t <= now).unwrap_or(now)),
             _ => reactor.next_deadline(),
         };
-        if next == self.0.told.get() {
+        if next == self.0.reported.get() {
             return;
         }
-        self.0.told.set(next);
+        self.0.reported.set(next);
         // Rounded up: a timer that fires too early finds nothing due and wastes a turn.
         let ms = next.map(|t| t.saturating_duration_since(now).as_micros().div_ceil(1000) as u64);
         none_is_borrowed();

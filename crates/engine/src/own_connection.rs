@@ -51,9 +51,9 @@ impl OwnConnection {
             self.taken = moved(filter.poll_write(cx, bytes), Code::SendError)?;
         }
         moved(filter.poll_flush(cx).map_ok(|()| 0), Code::SendError)?;
-        let told = self.taken.min(bytes.len());
-        self.taken -= told;
-        Ok(told)
+        let sent = self.taken.min(bytes.len());
+        self.taken -= sent;
+        Ok(sent)
     }
 
     /// Receives available data; [`Code::Again`] if there is none, 0 at the end.

@@ -58,8 +58,8 @@ async fn transfer(
     let mut talk = TftpTransfer::open(t).await?;
     t.begins_to_move();
     // As announced by the application, before line endings are converted.
-    let told = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| reader.is_some());
-    let size = told.or_else(|| reader.as_ref()?.size).unwrap_or(0);
+    let declared = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| reader.is_some());
+    let size = declared.or_else(|| reader.as_ref()?.size).unwrap_or(0);
     let illegal = |text: &str| Err(Error::new(Code::TftpIllegal, text));
     // Before options are agreed on, no packet is longer than a block.
     if tftp::request(reader.is_some(), name, mode, &[]).len() > DEFAULT_BLOCK {

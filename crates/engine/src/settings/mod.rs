@@ -239,7 +239,7 @@ impl Settings {
         }
     }
 
-    /// What [`set_tls_hook`](Self::set_tls_hook) was told.
+    /// The value set by [`set_tls_hook`](Self::set_tls_hook).
     pub fn tls_hook(&self) -> Option<[usize; 2]> {
         self.tls_hook
     }

@@ -116,11 +116,11 @@ fn content(keeper: Keeper<'_>, name: &[u8]) -> Option<Vec<u8>> {
     if name.is_empty() {
         return Some(Vec::new());
     }
-    let told = |e: &std::io::Error| {
+    let report = |e: &std::io::Error| {
         let name = String::from_utf8_lossy(name);
         keeper.note(|| format!("WARNING: failed to open cookie file \"{name}\": {e}"));
     };
-    read(name).inspect_err(told).ok()
+    read(name).inspect_err(report).ok()
 }
 
 /// Returns the Cookie field for a request: stored cookies, and those set with CURLOPT_COOKIE.

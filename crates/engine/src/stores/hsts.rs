@@ -109,12 +109,12 @@ fn tell(keeper: Keeper<'_>) {
     }
     let entries = with_cache(keeper, |cache| cache.entries().to_vec());
     for (index, entry) in entries.iter().enumerate() {
-        let told = HstsEntry {
+        let passed = HstsEntry {
             host: entry.host.clone(),
             includes_subdomains: entry.includes_subdomains,
             expires: entry.expiry_text().into_bytes(),
         };
-        if !keeper.callbacks.hsts_write(&told, index, entries.len()) {
+        if !keeper.callbacks.hsts_write(&passed, index, entries.len()) {
             return;
         }
     }

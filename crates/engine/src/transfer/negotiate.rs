@@ -141,7 +141,7 @@ impl<C> Negotiate<C> {
     }
 
     /// Records the value of `Persistent-Auth` in a reply.
-    pub fn told_to_persist(&mut self, persists: bool) {
+    pub fn note_persistence(&mut self, persists: bool) {
         self.persists = Some(persists);
     }
 }
@@ -350,7 +350,7 @@ mod tests {
     fn the_server_may_say_whether_it_persists() {
         for (persists, again) in [(true, false), (false, true)] {
             let mut negotiate = answered(open());
-            negotiate.told_to_persist(persists);
+            negotiate.note_persistence(persists);
             negotiate.accepted();
             assert_eq!(negotiate.must_begin(), again);
         }

@@ -46,7 +46,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// The proxy as somebody who may be told secrets.
+    /// The proxy as a recipient of secrets.
     pub fn peer(&self) -> Peer {
         Peer::proxy(self.kind, &self.host, self.port)
     }

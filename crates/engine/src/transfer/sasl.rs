@@ -181,14 +181,15 @@ pub fn who(t: &Route, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
     let own = given.as_ref().and_then(|login| login.for_peer(&peer)).cloned();
     let is_given = own.is_some();
     let own = own.unwrap_or_default();
-    let told = |option| t.text(option).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
+    let own_text =
+        |option| t.text(option).and_then(|text| t.secret(text).for_peer(&peer).map(|s| s.to_vec()));
     let host = t.url.host_unbracketed().unwrap_or_default();
     Ok(Login {
         user: own.user,
         password: own.password,
         is_given,
-        authzid: told(O::SaslAuthzid).unwrap_or_default(),
-        bearer: told(O::Xoauth2Bearer),
+        authzid: own_text(O::SaslAuthzid).unwrap_or_default(),
+        bearer: own_text(O::Xoauth2Bearer),
         service: t.text(O::ServiceName).map_or_else(|| service.into(), |name| name.to_vec()),
         host: host.to_vec(),
         port: t.url.port_or_default().unwrap_or_default(),

@@ -203,7 +203,7 @@ impl Connector {
         Ok(filter)
     }
 
-    /// The connection is used before its handshake is over: what comes of that is told when it is known.
+    /// The connection is used before its handshake is over: the outcome is reported when it is known.
     pub(super) fn expect_late(&mut self, tls: Option<&Arc<TlsInfo>>) {
         let late = tls.and_then(|tls| tls.late.clone());
         self.late = late.filter(|late| late.get().is_none());

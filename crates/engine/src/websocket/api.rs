@@ -43,7 +43,9 @@ impl Easy {
     /// [`Code::Again`] if nothing has arrived, [`Code::GotNothing`] at the end of the connection.
     pub fn ws_receive(&self, buf: &mut [u8]) -> Result<Frame, Code> {
         let pings = self.state().ws_pings();
-        self.told(|| self.by_hand(|ws, on| ws.receive(on, buf, pings)).unwrap_or_else(|| Err(self.nowhere())))
+        self.with_error_text(|| {
+            self.by_hand(|ws, on| ws.receive(on, buf, pings)).unwrap_or_else(|| Err(self.nowhere()))
+        })
     }
 
     /// Sends a frame, or a part of one (curl_ws_send.md). Returns how much payload was sent or, in a running
@@ -52,22 +54,22 @@ impl Easy {
         let raw = self.state().ws_raw();
         if raw && (fragment != 0 || flags != 0) {
             let text = "[WS] fragsize and flags must be zero in raw mode";
-            return self.told(|| Err(Error::new(Code::BadFunctionArgument, text)));
+            return self.with_error_text(|| Err(Error::new(Code::BadFunctionArgument, text)));
         }
         let own = self.by_hand(|ws, on| match raw {
             true => ws.send_raw(on, bytes),
             false => ws.send(on, bytes, fragment, flags),
         });
-        self.told(|| own.unwrap_or_else(|| self.send_beside(bytes, fragment, flags, raw)))
+        self.with_error_text(|| own.unwrap_or_else(|| self.send_beside(bytes, fragment, flags, raw)))
     }
 
     /// Starts a frame in a read callback, which then provides its payload (curl_ws_start_frame.md).
     pub fn ws_start_frame(&self, flags: u32, length: i64) -> Result<(), Code> {
         if self.state().ws_raw() {
             let text = "cannot curl_ws_start_frame() with CURLWS_RAW_MODE enabled";
-            return self.told(|| Err(Error::new(Code::FailedInit, text)));
+            return self.with_error_text(|| Err(Error::new(Code::FailedInit, text)));
         }
-        self.told(|| {
+        self.with_error_text(|| {
             let mut ws = self.state().websocket.borrow_mut();
             let ws = ws.as_mut().ok_or_else(|| self.not_connected())?;
             if ws.is_by_hand() {
@@ -137,7 +139,7 @@ impl Easy {
     }
 
     /// Copies a failure's text to the application's buffer; having to wait is not a failure.
-    fn told<R>(&self, f: impl FnOnce() -> Result<R>) -> Result<R, Code> {
+    fn with_error_text<R>(&self, f: impl FnOnce() -> Result<R>) -> Result<R, Code> {
         f().map_err(|error| {
             if error.code() != Code::Again {
                 self.state().set_message(&error.to_string());

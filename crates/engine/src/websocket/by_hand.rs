@@ -20,7 +20,7 @@ pub struct Hand {
     /// Whether the application does not know yet that a frame, or a part of it, has been sent.
     sending: bool,
     /// Amount of payload at the end of the queue that the application will pass again.
-    untold: usize,
+    unreported: usize,
 }
 
 impl Hand {
@@ -58,10 +58,10 @@ impl WebSocket {
 
     /// Receives payload of one frame into `buf`. Without room the frame is reported, and its payload stays.
     pub fn receive(&mut self, on: &mut OwnConnection, buf: &mut [u8], pings: Pings) -> Result<Frame> {
-        let mut told: Option<Frame> = None;
+        let mut shown: Option<Frame> = None;
         loop {
             if self.hand().received.len() == self.hand().at && !self.has_more() {
-                if told.is_some() {
+                if shown.is_some() {
                     break;
                 }
                 self.hand().fill(on)?;
@@ -69,22 +69,22 @@ impl WebSocket {
             // Taken out while it is parsed.
             let received = std::mem::take(&mut self.hand().received);
             let input = &received[self.hand().at..];
-            let had = told.map_or(0, |frame| frame.len);
+            let had = shown.map_or(0, |frame| frame.len);
             let next = self.next(input, buf.len() - had, pings);
             if let Ok((_, Some((piece, payload)))) = &next {
-                let frame = told.get_or_insert(Frame { len: 0, ..*piece });
+                let frame = shown.get_or_insert(Frame { len: 0, ..*piece });
                 let payload = payload.bytes(input);
                 buf[had..had + payload.len()].copy_from_slice(payload);
                 (frame.len, frame.bytes_left) = (had + payload.len(), piece.bytes_left);
             }
             self.hand().received = received;
             self.hand().at += next?.0;
-            if told.is_some_and(|frame| frame.bytes_left == 0 || frame.len == buf.len()) {
+            if shown.is_some_and(|frame| frame.bytes_left == 0 || frame.len == buf.len()) {
                 break;
             }
         }
         let _ = self.flush(on); // replies to pings
-        self.shown = told.unwrap_or_default();
+        self.shown = shown.unwrap_or_default();
         Ok(self.shown)
     }
 
@@ -98,24 +98,24 @@ impl WebSocket {
             self.begin_with(bytes.len(), fragment, flags)?;
         }
         self.hand().sending = true;
-        let (mut told, mut rest) = (0, bytes);
+        let (mut accepted, mut rest) = (0, bytes);
         loop {
-            let untold = self.hand().untold;
+            let unreported = self.hand().unreported;
             let room = CHUNK.saturating_sub(self.waiting());
-            let more = self.payload(&rest[untold..(untold + room).min(rest.len())])?;
-            self.hand().untold += more;
+            let more = self.payload(&rest[unreported..(unreported + room).min(rest.len())])?;
+            self.hand().unreported += more;
             match self.flush(on) {
                 Ok(()) => {
-                    let sent = std::mem::take(&mut self.hand().untold);
-                    (told, rest) = (told + sent, &rest[sent..]);
+                    let sent = std::mem::take(&mut self.hand().unreported);
+                    (accepted, rest) = (accepted + sent, &rest[sent..]);
                 }
                 Err(blocked) if blocked.code() == Code::Again => {
                     // Compressed data is reported when all of it has been sent.
                     let waiting = if self.compresses() { usize::MAX } else { self.waiting() };
-                    let gone = self.hand().untold.saturating_sub(waiting);
-                    self.hand().untold -= gone;
-                    told += gone;
-                    return if told > 0 { Ok(told) } else { Err(blocked) };
+                    let gone = self.hand().unreported.saturating_sub(waiting);
+                    self.hand().unreported -= gone;
+                    accepted += gone;
+                    return if accepted > 0 { Ok(accepted) } else { Err(blocked) };
                 }
                 Err(failed) => return Err(failed),
             }
@@ -123,7 +123,7 @@ impl WebSocket {
                 self.hand().sending = false;
                 self.answer()?;
                 let _ = self.flush(on);
-                return Ok(told);
+                return Ok(accepted);
             }
         }
     }
@@ -136,10 +136,10 @@ impl WebSocket {
 
     /// Checks that the rest of the frame may have this length.
     fn check_rest(&mut self, len: usize) -> Result<()> {
-        let untold = self.hand().untold;
-        let most = self.frame_left() + untold as u64;
-        if len < untold {
-            let text = format!("[WS] only {len} bytes of the {untold} that wait were given again");
+        let unreported = self.hand().unreported;
+        let most = self.frame_left() + unreported as u64;
+        if len < unreported {
+            let text = format!("[WS] only {len} bytes of the {unreported} that wait were given again");
             return Err(Error::new(Code::BadFunctionArgument, text));
         }
         if len as u64 > most { Err(unaligned(len, most)) } else { Ok(()) }
@@ -171,7 +171,7 @@ mod tests {
         // The frame wants five more octets; two of those that were given have not left.
         let mut ws = WebSocket::default().by_hand(Vec::new());
         ws.begin(CURLWS_BINARY as u32, 5).unwrap();
-        ws.hand().untold = 2;
+        ws.hand().unreported = 2;
         let bad = Err(Code::BadFunctionArgument);
         let rows = [
             ("curl_ws_send(3): fewer than wait", 1, bad),

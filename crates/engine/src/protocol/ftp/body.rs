@@ -219,8 +219,8 @@ pub async fn receive(
     let filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let mut source = DataSource::new(filter, size, most, text);
-    let told = size.map(|size| size.min(most.unwrap_or(size)));
-    t.easy.info.borrow_mut().download_total = told.map_or(-1, |n| n as i64);
+    let total = size.map(|size| size.min(most.unwrap_or(size)));
+    t.easy.info.borrow_mut().download_total = total.map_or(-1, |n| n as i64);
     let received = t.flow.pump_body(&mut source).await;
     if received.is_err() {
         control.lost = true;

@@ -30,22 +30,22 @@ pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
     let local = local.ok_or_else(|| failed("no local address".into()))?;
     let wanted = t.text(O::Ftpport).map(|p| String::from_utf8_lossy(&p).into_owned()).unwrap_or_default();
     let (host, ports) = parse(&wanted);
-    let told = address(t, host, local.ip()).await?;
+    let announced = address(t, host, local.ip()).await?;
     let owner = t.easy.owner_number();
     let reactor = t.multi.runtime.reactor();
     // A foreign address is sent to the server while the socket listens on our own.
-    let bound = net::listen::listen(reactor, told, local.ip(), ports, owner, t.easy.callbacks.sockets());
+    let bound = net::listen::listen(reactor, announced, local.ip(), ports, owner, t.easy.callbacks.sockets());
     let (socket, port) = bound.map_err(|e| failed(format!("bind() failed: {}", e.message)))?;
 
     // IPv6 addresses need EPRT.
-    if decide::uses_eprt(told, t.on(O::FtpUseEprt), control.session.no_eprt) {
-        if succeeded(control.command(t, decide::eprt(told, port).as_bytes()).await?.code) {
+    if decide::uses_eprt(announced, t.on(O::FtpUseEprt), control.session.no_eprt) {
+        if succeeded(control.command(t, decide::eprt(announced, port).as_bytes()).await?.code) {
             return Ok(socket);
         }
         t.easy.note(|| "disabling EPRT usage".to_owned());
         control.session.no_eprt = true;
     }
-    let Some(command) = decide::port(told, port) else { return Err(failed("Failed to do EPRT".into())) };
+    let Some(command) = decide::port(announced, port) else { return Err(failed("Failed to do EPRT".into())) };
     if succeeded(control.command(t, command.as_bytes()).await?.code) {
         return Ok(socket);
     }

@@ -28,7 +28,7 @@ pub async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place, patte
     }
     let count = files.len();
     for (index, file) in files.iter().enumerate() {
-        let answer = t.easy.callbacks.chunk_begin(&told(file), count - index);
+        let answer = t.easy.callbacks.chunk_begin(&file_info(file), count - index);
         match answer {
             ChunkAnswer::Failed => return Err(refused()),
             ChunkAnswer::Ok if file.file_type == FileType::File => {
@@ -98,7 +98,7 @@ impl Place {
 }
 
 /// Returns the entry as the application receives it.
-fn told(file: &Listed) -> FileInfo {
+fn file_info(file: &Listed) -> FileInfo {
     let known = |is_known: bool, flag: u32| if is_known { flag } else { 0 };
     let text = |text: &Option<Vec<u8>>| text.clone().unwrap_or_default();
     let number = |n: Option<u64>| n.and_then(|n| i64::try_from(n).ok()).unwrap_or(0);

@@ -255,7 +255,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
         if let Some(persists) = response.rare.persistent_auth {
             let what = if persists { "keeps" } else { "forgets" };
             t.easy.note(|| format!("Negotiate: the connection {what} it"));
-            negotiate.told_to_persist(persists);
+            negotiate.note_persistence(persists);
         }
         let whom = server(t, talk.exchange.about());
         let challenges = (response.status == 401).then_some(&response.rare.challenges);

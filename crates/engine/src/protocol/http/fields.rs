@@ -101,15 +101,15 @@ impl Custom {
             false => Vec::new(),
         };
         drop(settings);
-        Custom::told(t, own, for_proxy)
+        Custom::permitted(t, own, for_proxy)
     }
 
     /// Keeps the lines that may be sent to the current server.
-    pub fn told(t: &Transfer, own: Vec<Text>, for_proxy: Vec<Text>) -> Custom {
-        let told = |lines: Vec<Text>| if lines.is_empty() { lines } else { t.permitted_lines(&lines) };
-        let mut lines = told(own);
+    pub fn permitted(t: &Transfer, own: Vec<Text>, for_proxy: Vec<Text>) -> Custom {
+        let permitted = |lines: Vec<Text>| if lines.is_empty() { lines } else { t.permitted_lines(&lines) };
+        let mut lines = permitted(own);
         let own = lines.len();
-        lines.extend(told(for_proxy));
+        lines.extend(permitted(for_proxy));
         Custom { lines, own }
     }
 
@@ -191,7 +191,7 @@ mod tests {
 
     fn custom(own: &[&str], for_proxy: &[&str]) -> Custom {
         let t = transfer("http://h/", &[], &[]);
-        Custom::told(&t, lines(own), lines(for_proxy))
+        Custom::permitted(&t, lines(own), lines(for_proxy))
     }
 
     #[test]

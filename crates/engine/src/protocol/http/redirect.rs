@@ -19,7 +19,7 @@ pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
     let location = response.rare.location.as_ref().filter(|_| decide::is_followed(response.status, follow));
     let Some(location) = location else { return Ok(Next::Done) };
     if let Some(error) = exhausted(t) {
-        t.easy.info.borrow_mut().rare.redirect_url = Some(told(t, location));
+        t.easy.info.borrow_mut().rare.redirect_url = Some(reported_url(t, location));
         return Ok(Next::Stop(error));
     }
     let url = target(t, location, 0).map_err(|e| {
@@ -43,11 +43,11 @@ pub fn tell(t: &Transfer, response: &Response) {
     let said = &response.rare;
     let Some(location) = said.location.as_ref().or(said.interim_location.as_ref()) else { return };
     cold_path();
-    t.easy.info.borrow_mut().rare.redirect_url = Some(told(t, location));
+    t.easy.info.borrow_mut().rare.redirect_url = Some(reported_url(t, location));
 }
 
 /// Returns the reported form: an absolute URL without encoding it, and an invalid one as the server sent it.
-fn told(t: &Transfer, location: &[u8]) -> Text {
+fn reported_url(t: &Transfer, location: &[u8]) -> Text {
     let absolute = Url::parse(location, flag::NON_SUPPORT_SCHEME | flag::ALLOW_SPACE);
     let url = absolute.or_else(|_| target(t, location, flag::NON_SUPPORT_SCHEME));
     url.map_or_else(|_| location.into(), |url| url_text(&url).into())

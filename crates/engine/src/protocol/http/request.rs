@@ -309,7 +309,7 @@ fn referer(t: &Transfer) -> Option<Vec<u8>> {
 
 /// Returns the fields on which a reply may depend, as they will be sent, without a connection.
 pub fn foreseen(t: &Transfer) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let custom = Custom::told(t, t.easy.settings.borrow().list(O::Httpheader).to_vec(), Vec::new());
+    let custom = Custom::permitted(t, t.easy.settings.borrow().list(O::Httpheader).to_vec(), Vec::new());
     let own = [
         ("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).map(|name| name.to_vec())),
         ("Accept", Some(b"*/*".to_vec())),

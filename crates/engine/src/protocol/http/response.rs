@@ -319,7 +319,7 @@ impl Response {
                 self.keep(t, &field, body)?;
             }
             Says::End => {
-                self.end_of_head(t, body.expect("the end of a head comes with what it told"));
+                self.end_of_head(t, body.expect("the end of a head comes with its framing"));
                 self.not_newer = self.status / 100 == 2 && self.simulates_304(t);
             }
         }

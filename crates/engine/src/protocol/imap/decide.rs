@@ -73,8 +73,8 @@ pub fn is_selected(selected: Option<&[u8]>, known: Option<u32>, mailbox: &[u8], 
 }
 
 /// Returns whether the mailbox is another one than the URL means: its UIDVALIDITY has changed.
-pub fn has_changed(wanted: Option<u32>, told: Option<u32>) -> bool {
-    wanted.zip(told).is_some_and(|(wanted, told)| wanted != told)
+pub fn has_changed(wanted: Option<u32>, reported: Option<u32>) -> bool {
+    wanted.zip(reported).is_some_and(|(wanted, reported)| wanted != reported)
 }
 
 /// Returns how many octets of a literal follow this line, of `left` before it; `None` if the response has
@@ -388,7 +388,11 @@ mod tests {
             ("RFC 9051 §5.1: INBOX in any case", (Some(b"INBOX"), None, b"inbox", None), true),
             ("RFC 9051 §6.3.2: another", (Some(b"INBOX"), None, b"Sent", None), false),
             ("RFC 5092 §3: another UIDVALIDITY", (Some(b"INBOX"), Some(7), b"INBOX", Some(8)), false),
-            ("RFC 5092 §3: a UIDVALIDITY that was not told", (Some(b"INBOX"), None, b"INBOX", Some(8)), true),
+            (
+                "RFC 5092 §3: a UIDVALIDITY that was not reported",
+                (Some(b"INBOX"), None, b"INBOX", Some(8)),
+                true,
+            ),
         ];
         for (name, (selected, known, mailbox, uid_validity), wanted) in rows {
             assert_eq!(is_selected(selected, known, mailbox, uid_validity), wanted, "{name}");

@@ -79,8 +79,8 @@ async fn select(t: &mut Transfer, session: &mut Session, mailbox: &[u8], wanted:
     loop {
         match session.next(t, |_| true).await? {
             Event::Data(line) => {
-                let told = Untagged(&line[2..]).uid_validity();
-                session.memory.uid_validity = told.or(session.memory.uid_validity);
+                let reported = Untagged(&line[2..]).uid_validity();
+                session.memory.uid_validity = reported.or(session.memory.uid_validity);
             }
             Event::Rest(_) => {}
             // A custom command has no more to send.

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_connection_is_told_by_two_octets() {
+    fn connack_has_the_verdict_in_two_octets() {
         let rows = [
             ("MQTT 3.1.1 §3.2.2.3: accepted", [0, 0], None),
             (

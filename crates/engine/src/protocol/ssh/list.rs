@@ -29,14 +29,14 @@ pub async fn show(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> 
     let names_only = t.on(O::Dirlistonly);
     loop {
         let asked = sftp.client.ask(&Request::ReadDir { handle: &folder });
-        let told = sftp.reply(asked, |reply| match reply {
+        let reply_names = sftp.reply(asked, |reply| match reply {
             Reply::Names(names) => {
                 Ok(names.iter().map(|name| Entry::of(name, names_only)).collect::<Vec<_>>())
             }
             Reply::Status(status, _) => Err(status),
             _ => Err(Status::FAILURE),
         });
-        let entries = match told.await? {
+        let entries = match reply_names.await? {
             Ok(entries) if entries.is_empty() => break,
             Ok(entries) => entries,
             Err(Status::EOF) => break,

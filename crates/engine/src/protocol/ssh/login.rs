@@ -96,7 +96,7 @@ async fn authenticate(t: &Connector, connection: &mut Connection, transport: &mu
         };
         ready = match outcome {
             Outcome::LoggedIn(method) => {
-                t.easy.note(|| told(method).to_owned());
+                t.easy.note(|| method_text(method).to_owned());
                 t.easy.note(|| "Authentication complete".to_owned());
                 return Ok(ahead && login.is_at_once());
             }
@@ -122,7 +122,7 @@ async fn authenticate(t: &Connector, connection: &mut Connection, transport: &mu
     }
 }
 
-fn told(method: &str) -> &'static str {
+fn method_text(method: &str) -> &'static str {
     match method {
         "publickey" => "Initialized SSH public key authentication",
         "password" => "Initialized password authentication",

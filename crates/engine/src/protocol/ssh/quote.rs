@@ -124,14 +124,14 @@ async fn statvfs(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<std::
         return Ok(Err(Status::OP_UNSUPPORTED));
     }
     let request = Request::Statvfs { path };
-    let told = sftp.ask(&request, |reply| match reply.statvfs() {
+    let answer = sftp.ask(&request, |reply| match reply.statvfs() {
         Some(numbers) => Ok(numbers),
         None => Err(match reply {
             Reply::Status(Status::OK, _) => Status::FAILURE,
             reply => status(reply).err().unwrap_or(Status::FAILURE),
         }),
     });
-    let numbers = match told.await? {
+    let numbers = match answer.await? {
         Ok(numbers) => numbers.0,
         Err(why) => return Ok(Err(why)),
     };
