@@ -3,6 +3,7 @@
 
 use super::{empty_folder, run, tool};
 use testkit::http::HttpServer;
+use testkit::launch::program;
 
 #[test]
 fn nothing_but_libc_is_loaded() {
@@ -23,9 +24,10 @@ fn no_certificates_are_read_for_plain_transfers() {
     let server = HttpServer::plain();
     let folder = empty_folder();
     std::fs::write(folder.join("file"), "content\n").unwrap();
+    let strace = program("strace", "strace").unwrap();
     for url in [server.url("/bytes/1024"), format!("file://{}/file", folder.display())] {
         let words = ["-f", "-o", "calls", "-e", "trace=openat", tool(), "-sS", "-o", "got", &url];
-        let out = run("strace", &words, &folder);
+        let out = run(&strace.display().to_string(), &words, &folder);
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         let calls = std::fs::read_to_string(folder.join("calls")).unwrap();
         assert!(calls.contains("\"got\""), "{calls}");

@@ -66,8 +66,9 @@
 //! Choose [reqwest](https://docs.rs/reqwest) if you only need HTTP, in a program with tokio's multi-threaded
 //! runtime. Any of the runtime's threads drives its connections, while here one thread carries all transfers
 //! of a client (several clients can share one [`Share`] and carry more). reqwest uses the types of the `http`
-//! crate and tower's layers, runs in browsers (WASM), on Windows and macOS, and fits the ecosystem; this
-//! crate runs on Linux only and has its own types. If you need a server as well, you need hyper anyway.
+//! crate and tower's layers, runs in browsers (WASM) and on macOS, and fits the ecosystem; this crate runs on
+//! Linux, and on Windows without `Tokio` and `AsyncIo`, and has its own types. If you need a server as well,
+//! you need hyper anyway.
 
 mod client;
 mod easy;

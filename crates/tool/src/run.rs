@@ -189,7 +189,7 @@ impl Run {
             }
             Err(error) => {
                 self.env.error(match error.kind() {
-                    io::ErrorKind::NotSeekable => "What was written can't be taken back",
+                    io::ErrorKind::NotSeekable => "Written output can't be undone",
                     _ => "Failed to truncate file",
                 });
                 Err(WRITE_ERROR)
@@ -294,7 +294,7 @@ impl Run {
                     continue;
                 }
                 if decoded {
-                    self.env.warn(&format!("{name} is not checked: it is of the body before decoding"));
+                    self.env.warn(&format!("{name} is not checked: it describes the body before decoding"));
                     continue;
                 }
                 check.compare_field(name, &values.join(b",".as_slice()))?;

@@ -102,8 +102,8 @@ impl Drop for Running {
     }
 }
 
-/// Finds a program in PATH or where Debian installs servers.
-fn program(name: &str, package: &str) -> io::Result<PathBuf> {
+/// Finds a program in PATH or where Debian installs servers. The error names the package that has it.
+pub fn program(name: &str, package: &str) -> io::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
     let missing =

@@ -27,7 +27,7 @@ pub struct PhpFpm {
 }
 
 impl PhpFpm {
-    /// Starts it with these lines in the pool's configuration; `prepare` sets the environment of the manager.
+    /// Starts the manager with additional lines in the pool's configuration. `prepare` sets its environment.
     pub fn start(pool: &str, prepare: impl Fn(&mut Command)) -> io::Result<PhpFpm> {
         with_retries(|| PhpFpm::try_start(pool, &prepare))
     }
@@ -45,13 +45,13 @@ catch_workers_output = yes\n{pool}\n"
         let config = directory.write("fpm.conf", config)?;
         let mut command = Command::new(manager);
         prepare(&mut command);
-        // Pools of root's want a word of their own.
+        // Without the flag, php-fpm refuses a pool of root.
         command.args(["--nodaemonize", "--allow-to-run-as-root", "--fpm-config"]).arg(config);
         let running = run(command, &directory.path().join("log"), &[port])?;
         Ok(PhpFpm { _running: running, directory, port })
     }
 
-    /// Runs this PHP code in a worker and returns the body of its reply.
+    /// Runs PHP code in the worker and returns the body of its reply.
     pub fn output_of(&self, code: &str) -> io::Result<String> {
         let script = self.directory.write("script.php", format!("<?php\n{code}\n"))?;
         let reply = self.ask(&script)?;
@@ -62,7 +62,7 @@ catch_workers_output = yes\n{pool}\n"
     fn ask(&self, script: &Path) -> io::Result<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-        // A responder, whose connection ends with the reply.
+        // Role: responder. Flags: none, so the connection ends with the reply.
         let mut request = record(BEGIN, &[0, 1, 0, 0, 0, 0, 0, 0]);
         let script = script.to_string_lossy();
         let parameters =

@@ -355,7 +355,7 @@ fn a_signal_ends_the_command_and_the_call() {
         let heeding = ["--default-signal=INT,HUP", tool(), "-sS", "--agent", "-N", "-o", "slow", &slow];
         let child = agents.program("env").args(heeding).spawn().unwrap();
         until("the transfer is under way", || server.requests().len() > before);
-        assert_eq!(agents.status().text(), "agent: makes a call\n");
+        assert_eq!(agents.status().text(), "agent: busy with a call\n");
         signal(name, child.id());
         assert_eq!(ended(child), (None, Some(number), String::new()), "{name}");
         until("the agent is gone", || state(process).is_none());
@@ -581,7 +581,7 @@ fn a_folder_of_somebody_elses_is_not_used() {
     fs::create_dir(agents.place()).unwrap();
     std::os::unix::fs::chown(agents.place(), Some(65534), None).unwrap();
     assert_eq!(agents.call(&[&url]).text().len(), 1);
-    assert!(agents.status().stdout.contains("somebody else's"));
+    assert!(agents.status().stdout.contains("belongs to another user"));
     assert!(agents.files("").is_empty() && fs::read_dir(&elsewhere).unwrap().next().is_none());
     fs::remove_dir(agents.place()).unwrap();
 }

@@ -291,7 +291,7 @@ fn entries_of_another_user_are_not_served() {
     std::os::unix::fs::chown(home.0.join("c/warmwire-1"), Some(65534), None).unwrap();
     let ran = home.ran(&[&url]);
     assert_eq!((ran.code, ran.stdout.as_str()), (23, ""), "{}", ran.stderr);
-    assert!(ran.stderr.contains("The cache c can't be used: It is somebody else's"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("The cache c can't be used: It belongs to another user"), "{}", ran.stderr);
 }
 
 #[test]
@@ -665,7 +665,7 @@ fn a_full_disk_costs_the_entry_alone() {
     let plain = run("bash", &["-c", &format!("{} -sS '{}' | md5sum", tool(), server.url("/"))], &home.0);
     assert_eq!(out.stdout, plain.stdout);
     let stderr = String::from_utf8_lossy(&out.stderr).replace("\nWarning: ", " ");
-    assert!(stderr.contains("The cache can't be written: File too large; goes on without"), "{stderr}");
+    assert!(stderr.contains("The cache can't be written: File too large; continues without it"), "{stderr}");
     assert_eq!(home.files("c/"), Vec::<PathBuf>::new());
 }
 

@@ -1,6 +1,6 @@
 //! `--cache` and files that decide who the peer is or who asks: each parts kept replies by place and content.
 
-use super::{clean, folder_with};
+use super::{clean, folder_with, shell_with_mounts};
 use crate::{empty_folder, tool};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,9 @@ use std::process::Command;
 use std::sync::Arc;
 use testkit::certs::{Authority, Leaf};
 use testkit::http::{Config, HttpServer, Response};
+
+/// The system's bundle on Debian.
+const BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 fn fresh(body: &str) -> Response {
     Response::ok(body).with("Cache-Control", "max-age=1000")
@@ -55,9 +58,8 @@ impl<'a> Parted<'a> {
     fn get(&self, folder: &Path) -> (i32, String) {
         let mut command = match self.part.given {
             Given::SystemBundle => {
-                let script = "mount --bind f.pem /etc/ssl/certs/ca-certificates.crt && exec \"$@\"";
-                let mut command = Command::new("unshare");
-                command.args(["-rm", "sh", "-c", script, "sh", tool()]);
+                let mut command = shell_with_mounts(&format!("mount --bind f.pem {BUNDLE} && exec \"$@\""));
+                command.args(["sh", tool()]);
                 command
             }
             Given::Flag(..) | Given::Variable(..) => Command::new(tool()),
@@ -107,7 +109,7 @@ fn behind_tls(leaf: &Leaf) -> HttpServer {
 /// a reply stored under one is not served under the other, which refuses the server or gets its own reply.
 #[test]
 fn files_tell_replies_apart_by_place_and_content() {
-    use Given::{Flag, SystemBundle, Variable};
+    use Given::{Flag, Variable};
     let (authority, stranger) = (Authority::new(), Authority::new());
     let leaf = authority.good();
     let server = behind_tls(&leaf);
@@ -125,7 +127,6 @@ fn files_tell_replies_apart_by_place_and_content() {
         anchors(Variable("SSL_CERT_FILE", "f.pem")),
         anchors(Variable("SSL_CERT_DIR", "d")),
         anchors(Variable("CURL_CA_BUNDLE", "f.pem")),
-        anchors(SystemBundle),
     ];
     for (number, part) in of_trust.iter().enumerate() {
         Parted::new(part, &cache, &[&url]).check(&format!("anchors {number}"));
@@ -146,7 +147,7 @@ fn files_tell_replies_apart_by_place_and_content() {
 /// proxy would be refused.
 #[test]
 fn files_about_the_proxy_tell_replies_apart() {
-    use Given::{Flag, SystemBundle, Variable};
+    use Given::{Flag, Variable};
     let (authority, stranger) = (Authority::new(), Authority::new());
     let leaf = authority.good();
     let server = behind_tls(&leaf);
@@ -159,7 +160,6 @@ fn files_about_the_proxy_tell_replies_apart() {
         anchors(Flag("--proxy-cacert", "f.pem")),
         anchors(Flag("--proxy-capath", "d")),
         anchors(Variable("SSL_CERT_DIR", "d")),
-        anchors(SystemBundle),
     ];
     for (number, part) in of_trust.iter().enumerate() {
         Parted::new(part, &cache, &words).check(&format!("anchors {number}"));
@@ -177,4 +177,19 @@ fn files_about_the_proxy_tell_replies_apart() {
         let part = Part { given: Flag(name, "f.pem"), good, other, code };
         Parted::new(&part, &cache, &[&["--proxy-cacert", &trusted], &words[..]].concat()).check(name);
     }
+}
+
+/// The system's bundle verifies servers and proxies for which no other anchors are named.
+#[test]
+fn the_systems_bundle_tells_replies_apart() {
+    if !Path::new(BUNDLE).is_file() {
+        testkit::left_out(format!("{BUNDLE} is missing: install the package ca-certificates"));
+    }
+    let (authority, stranger) = (Authority::new(), Authority::new());
+    let server = behind_tls(&authority.good());
+    let (good, other) = (authority.ca_pem().to_owned(), stranger.ca_pem().to_owned());
+    let part = Part { given: Given::SystemBundle, good, other, code: 60 };
+    let (cache, url, proxy) = (empty_folder().join("c"), server.url("/"), server.url(""));
+    Parted::new(&part, &cache, &[&url]).check("server");
+    Parted::new(&part, &cache, &["-x", &proxy, "http://origin.example/"]).check("proxy");
 }

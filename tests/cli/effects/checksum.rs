@@ -47,7 +47,7 @@ fn sums_that_other_programs_compute() {
         let wrong = format!("{}{end}", &sum[..sum.len() - 1]);
         let ran = curl(&["--checksum", &wrong, "-o", "f", "-w", "%{exitcode} %{errormsg}", &url]);
         let (name, digits) = sum.split_once('=').unwrap();
-        let text = format!("Checksum mismatch: {name} of what came is {digits}, not ");
+        let text = format!("Checksum mismatch: {name} is {digits}, expected ");
         failed(&ran, &text);
         assert!(ran.stdout.starts_with(&format!("56 {text}")), "{}", ran.stdout);
         assert!(!is_there(&ran.folder, "f"), "{name}");
@@ -176,7 +176,7 @@ fn digests_of_the_server() {
         assert_eq!(fetch(&format!("/right/{kind}"), &["--verify-digest"]).code, 0, "{kind}");
         let ran = fetch(&format!("/wrong/{kind}"), &["--verify-digest"]);
         let name = if kind == "content" { "Content-Digest" } else { "Repr-Digest" };
-        failed(&ran, &format!("{name} mismatch: sha-256 of what came is "));
+        failed(&ran, &format!("{name} mismatch: sha-256 is "));
         assert!(!is_there(&ran.folder, "f"));
         assert_eq!(fetch(&format!("/wrong/{kind}"), &[]).code, 0, "only when asked");
     }
@@ -214,7 +214,7 @@ fn a_digest_of_what_is_decoded_is_not_checked_and_that_is_said() {
     ]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "abc"), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("Repr-Digest is not checked: it is of the body before decoding"),
+        ran.stderr.contains("Repr-Digest is not checked: it describes the body before decoding"),
         "{}",
         ran.stderr
     );

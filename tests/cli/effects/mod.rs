@@ -23,8 +23,10 @@ mod summary;
 mod tls;
 
 use super::{clean, empty_folder, tool};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use testkit::launch::program;
 use tls::Judge;
 
 /// The results of a command line.
@@ -59,11 +61,24 @@ fn curl_in(folder: PathBuf, words: &[&str]) -> Ran {
 /// Runs the tool under strace and returns the selected system calls.
 fn traced(calls: &str, words: &[&str]) -> String {
     let folder = empty_folder();
-    let mut command = Command::new("strace");
+    let mut command = Command::new(program("strace", "strace").unwrap());
     command.args(["-f", "-s", "256", "-o", "calls", "-e", &format!("trace={calls}")]);
     let ran = ran(command.arg(tool()).arg("-sS").args(words), folder);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     ran.file("calls")
+}
+
+/// Returns a shell that runs `script` with mounts of its own. The test is left out if the system refuses them.
+fn shell_with_mounts(script: &str) -> Command {
+    // Root needs no user namespace for it, which not every container grants.
+    let flags = if std::fs::metadata("/proc/self").unwrap().uid() == 0 { "-m" } else { "-rm" };
+    let granted = Command::new("unshare").args([flags, "true"]).output().unwrap();
+    if !granted.status.success() {
+        testkit::left_out(format!("no mount namespace: {}", String::from_utf8_lossy(&granted.stderr).trim()));
+    }
+    let mut command = Command::new("unshare");
+    command.args([flags, "sh", "-c", script]);
+    command
 }
 
 fn ran(command: &mut Command, folder: PathBuf) -> Ran {

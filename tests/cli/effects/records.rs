@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{Ran, curl_in, ran, tool, write};
+use super::{Ran, curl_in, ran, shell_with_mounts, tool, write};
 use crate::empty_folder;
 use testkit::certs::Authority;
 use testkit::dns::{A, HTTPS, NameServer, ReceivedQuery, Says, address, wire_name};
-use testkit::launch::{Http2Kind, Http2Server};
+use testkit::launch::{Http2Kind, Http2Server, program};
 
 const NAME: &str = "site.example";
 
@@ -251,12 +251,14 @@ fn a_record_that_does_not_come() {
 fn the_systems_name_servers() {
     let folder = empty_folder();
     write(&folder, "resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n");
+    let strace = program("strace", "strace").unwrap();
+    let strace = strace.display();
     let asked = |url: &str| {
         let script = format!(
-            "mount --bind resolv.conf /etc/resolv.conf && strace -f -xx -s 200 -o calls -e trace=network {} -sS {url}",
+            "mount --bind resolv.conf /etc/resolv.conf && {strace} -f -xx -s 200 -o calls -e trace=network {} -sS {url}",
             tool()
         );
-        let ran = ran(Command::new("unshare").args(["-rm", "sh", "-c", &script]), folder.clone());
+        let ran = ran(&mut shell_with_mounts(&script), folder.clone());
         assert_eq!(ran.code, 6, "{}", ran.stderr);
         // The end of the question: the root, the type, the class.
         ran.file("calls").contains(r"\x00\x00\x41\x00\x01")

@@ -130,7 +130,7 @@ fn a_part_of_something_else_is_refused() {
             &["--retry", "1"],
         );
         assert_eq!(ran.code, 33, "{}", ran.stderr);
-        let text = "curl: (33) What the server sends is not the rest of what came before";
+        let text = "curl: (33) The server's reply does not continue the file";
         assert!(ran.stderr.contains(text), "{}", ran.stderr);
     }
 }
@@ -197,11 +197,11 @@ fn what_went_to_a_pipe_is_not_sent_again() {
         _ => Response::ok("other").with("ETag", "\"b\""),
     });
     let ran = curl(&[&QUICK[..], &[&changed.url("/f")]].concat());
-    let text = "curl: (33) The server sends the whole file again, and what was written can't be taken back\n";
+    let text = "curl: (33) The server sends the whole file again, and written output can't be undone\n";
     assert!(ran.code == 33 && ran.stderr.ends_with(text) && !ran.stdout.ends_with("other"), "{}", ran.stderr);
     let unmarked = server(|_, request| cut(request, "", 50_000));
     let ran = curl(&[&QUICK[..], &[&unmarked.url("/f")]].concat());
-    assert!(ran.stderr.ends_with("curl: What was written can't be taken back\n"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("curl: Written output can't be undone\n"), "{}", ran.stderr);
     assert_eq!((ran.code, unmarked.served()), (23, 1));
 }
 

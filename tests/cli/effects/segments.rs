@@ -1,6 +1,6 @@
 //! `--segments`, `--mirror` and `--metalink4`.
 
-use super::{Ran, clean, curl, curl_in, folder_with, ran, write};
+use super::{Ran, clean, curl, curl_in, folder_with, ran, shell_with_mounts, write};
 use crate::{empty_folder, run, tool};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -211,7 +211,7 @@ fn mirrors() {
     let mirror = other.url("/g");
     let ran = fetch(&one, &["--no-silent", "--no-progress-meter", "--segments", "4", "--mirror", &mirror]);
     is_whole(&ran);
-    assert!(unwrapped(&ran).contains("Nothing tells that its file is the same"), "{}", ran.stderr);
+    assert!(unwrapped(&ran).contains("Cannot verify that its file is the same"), "{}", ran.stderr);
     let checksum = format!("sha256={}", sum());
     let before = other.served();
     is_whole(&fetch(
@@ -237,12 +237,12 @@ fn mirrors_that_lie() {
     let checksum = format!("sha256={}", sum());
     let words = ["--segments", "4", "--checksum", &checksum, "--mirror", &lying.url("/")];
     let ran = fetch(&slowly, &words);
-    failed(&ran, 56, "Checksum mismatch: sha256 of what came is ");
+    failed(&ran, 56, "Checksum mismatch: sha256 is ");
     assert!(names(&ran.folder).is_empty(), "{:?}", names(&ran.folder));
     for (bad, why) in [
         (
             HttpServer::with(|request| Some(ranged(request, vec![b'x'; SIZE + 1]))),
-            "Its file is of another size",
+            "Its file has another size",
         ),
         (HttpServer::with(|_| Some(Response::ok("all of it"))), "The server sends the whole file"),
         (HttpServer::with(|_| Some(Response::status(404))), "The requested URL returned error: 404"),
@@ -344,7 +344,7 @@ fn a_metalinks_name_overwrites_nothing() {
     write(&folder, "m.meta4", &document("f"));
     let ran = curl_in(folder.clone(), &["--metalink4", "m.meta4"]);
     assert_eq!((ran.code, ran.file("f").as_str()), (23, "the user's"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("curl: (23) f exists, and a name that a Metalink chose overwrites nothing"));
+    assert!(ran.stderr.contains("curl: (23) f exists, and a Metalink overwrites no file"));
     assert_eq!(names(&folder), ["f", "m.meta4"]);
     assert_eq!(one.served(), 0);
     // A link that leads nowhere is there, too.
@@ -412,7 +412,7 @@ fn metalinks() {
     write(&folder, "m.meta4", "<html/>");
     let ran = curl_in(folder, &["--metalink4", "m.meta4"]);
     assert!(
-        ran.code == 2 && ran.stderr.starts_with("curl: m.meta4 is no Metalink of version 4\n"),
+        ran.code == 2 && ran.stderr.starts_with("curl: m.meta4 is not a Metalink of version 4\n"),
         "{}",
         ran.stderr
     );
@@ -475,7 +475,7 @@ fn survives(moments: usize) {
     is_whole(&curl_in(folder, &words));
     // After any random choice, a started download is resumed.
     let ran = curl_in(begun(&server), &[&["--no-silent", "--no-progress-meter"], &words[..]].concat());
-    assert!(ran.stderr.contains("Goes on with f.part: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("Resumes f.part: "), "{}", ran.stderr);
     is_whole(&ran);
 }
 
@@ -538,7 +538,7 @@ fn journals_that_are_damaged_or_foreign() {
         "f.part.journal is no journal, or a damaged one",
     );
     failed(&with(Some(b"\xff\xfe"), &part, &url), 23, "f.part.journal is no journal, or a damaged one");
-    failed(&with(None, b"something of the user's", &url), 23, "f.part is there without its journal");
+    failed(&with(None, b"something of the user's", &url), 23, "f.part exists without its journal");
     failed(&with(Some(&journal), &part[..10], &url), 23, "f.part is shorter than f.part.journal tells");
     failed(&with(Some(&journal), &part, &server.url("/g")), 23, "f.part is of another URL, http://");
     // The file is another one by now.
@@ -575,7 +575,7 @@ fn a_journal_keeps_secrets() {
     // Another login asks for the same file.
     let url = server.url("/f?token=secret").replace("//", "//you:other@");
     let ran = curl_in(folder, &["--no-silent", "--no-progress-meter", "--segments", "2", "-o", "f", &url]);
-    assert!(ran.stderr.contains("Goes on with f.part: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("Resumes f.part: "), "{}", ran.stderr);
     is_whole(&ran);
 }
 
@@ -594,7 +594,7 @@ fn what_somebody_else_has_laid_is_not_believed() {
         std::os::unix::fs::chown(folder.join(name), Some(65534), None).unwrap();
         let ran = curl_in(folder, &["--segments", "2", "-o", "f", &url]);
         failed(&ran, 23, "Failed to ");
-        assert!(ran.stderr.contains("It is somebody else's"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("It belongs to another user"), "{}", ran.stderr);
     };
     laid("f.part.journal");
     laid("f.part");
@@ -656,16 +656,14 @@ fn a_disk_that_is_full() {
     );
     let folder = empty_folder();
     std::fs::create_dir(folder.join("d")).unwrap();
-    // A mount of one's own: root needs no user namespace for it, which not every container grants.
-    let whose = if std::fs::metadata("/proc/self").unwrap().uid() == 0 { "-m" } else { "-rm" };
-    let full = ran(Command::new("unshare").args([whose, "sh", "-c", &script]), folder);
+    let full = ran(&mut shell_with_mounts(&script), folder);
     assert_eq!(full.code, 23, "{}", full.stderr);
     assert!(
         full.stderr.contains("curl: (23) Failed writing the part file: No space left on device"),
         "{}",
         full.stderr
     );
-    assert!(full.stderr.contains(" bytes are kept in f.part; the same command goes on"), "{}", full.stderr);
+    assert!(full.stderr.contains(" bytes are kept in f.part; run the same command"), "{}", full.stderr);
     assert_eq!(full.stdout, "f.part\nf.part.journal\n");
 }
 
@@ -704,6 +702,6 @@ fn what_is_no_file_stays_as_it_is() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let ran = curl_in(folder, &["--segments", "2", "-o", "pipe", &server.url("/f")]);
     assert_eq!(ran.code, 23, "{}", ran.stderr);
-    assert!(unwrapped(&ran).contains("is no file, and what comes in pieces needs one"), "{}", ran.stderr);
+    assert!(unwrapped(&ran).contains("is not a regular file, which --segments needs"), "{}", ran.stderr);
     assert!(!std::fs::metadata(&pipe).unwrap().is_file());
 }

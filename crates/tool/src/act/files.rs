@@ -140,7 +140,7 @@ pub fn mirror(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 pub fn metalink(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let content = read(parser, not_blank(text)?)?;
     let described = std::str::from_utf8(&content)
-        .map_err(|_| "no Metalink: it is not in UTF-8".to_owned())
+        .map_err(|_| "not a Metalink: it is not in UTF-8".to_owned())
         .and_then(sources::metalink);
     let files = described.map_err(|why| {
         parser.messages.error(&format!("{} is {why}", shown(text)));

@@ -247,7 +247,7 @@ fn attended(link: &Link, agent: Pid, signals: &Signals) -> i32 {
             }
             Ok(Some(_)) | Ok(None) | Err(_) => {
                 // Something may have been sent or written, so the call is not repeated.
-                eprintln!("curl: ({LOST}) The agent ended in the middle of the call");
+                eprintln!("curl: ({LOST}) The agent ended during the call");
                 return LOST;
             }
         }

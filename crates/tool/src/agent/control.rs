@@ -47,7 +47,7 @@ fn each(ends: bool, say: impl Fn(&Link) -> Option<String>) -> (String, i32) {
         match (link, lock) {
             (Ok(link), lock) => {
                 let _ = link.wait_at_most(Some(patience));
-                let busy = "agent: makes a call";
+                let busy = "agent: busy with a call";
                 lines.push(say(&link).unwrap_or_else(|| busy.to_string()));
                 if let (true, Some(lock)) = (ends, lock) {
                     folder.forget(&name, lock);

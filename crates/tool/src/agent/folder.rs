@@ -44,17 +44,17 @@ impl Folder {
         let folder = match opened() {
             Err(Errno::NOENT) => match mkdirat(CWD, path.as_os_str().as_bytes(), Mode::RWXU) {
                 Ok(()) | Err(Errno::EXIST) => opened(),
-                Err(error) => return Err(format!("{shown} can't be made: {error}")),
+                Err(error) => return Err(format!("{shown} can't be created: {error}")),
             },
             other => other,
         };
         let folder = folder.map_err(|error| format!("{shown} can't be opened: {error}"))?;
         let stat = fstat(&folder).map_err(|error| format!("{shown}: {error}"))?;
         if stat.st_uid != geteuid().as_raw() {
-            return Err(format!("{shown} is somebody else's"));
+            return Err(format!("{shown} belongs to another user"));
         }
         if stat.st_mode & 0o077 != 0 {
-            return Err(format!("{shown} is open to others"));
+            return Err(format!("{shown} is accessible to other users"));
         }
         Ok(Folder { folder, path: path.into() })
     }

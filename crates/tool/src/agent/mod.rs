@@ -96,13 +96,13 @@ fn odd_values(variable: Option<&str>, idle: Option<&str>) -> Vec<String> {
     let known = |value: &&str| matches!(*value, "auto" | "" | "0" | "no" | "none" | "off");
     let odd = variable.filter(|value| !known(value)).map(|value| {
         format!(
-            "{VARIABLE}={} is unknown, no agent is used; all commands have one by `auto`",
+            "{VARIABLE}={} is unknown, no agent is used; `auto` uses one for all commands",
             value.escape_debug()
         )
     });
     let number = |value: &&str| value.is_empty() || seconds(Some(value)).is_some();
     let idle = idle.filter(|value| !number(value)).map(|value| {
-        format!("{IDLE_VARIABLE}={} is no number of seconds, {IDLE_S} are used", value.escape_debug())
+        format!("{IDLE_VARIABLE}={} is not a number of seconds, {IDLE_S} are used", value.escape_debug())
     });
     odd.into_iter().chain(idle).collect()
 }

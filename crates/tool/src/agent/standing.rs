@@ -119,15 +119,15 @@ pub fn build() -> io::Result<Bytes> {
 /// Why nobody else may make this call, if that is so.
 pub fn own_business(words: &[Bytes]) -> Option<&'static str> {
     if getuid() != geteuid() || getgid() != getegid() {
-        return Some("the program has another user than who called it");
+        return Some("the program runs as another user than its caller");
     }
     let measured = [Resource::Cpu, Resource::Fsize, Resource::As, Resource::Data];
     if measured.into_iter().any(|resource| getrlimit(resource).current.is_some()) {
-        return Some("the process has limits that count its own use");
+        return Some("the process has limits on its own CPU time, memory or file size");
     }
     let mut values = std::env::vars_os().filter(|(name, _)| counts(name)).map(|(_, value)| value);
     if words.iter().any(|word| names_the_process(word)) || values.any(|v| names_the_process(v.as_bytes())) {
-        return Some("a file is named that is another one for each process");
+        return Some("a file name means another file in each process");
     }
     let input = rustix::stdio::stdin();
     let foreground = || rustix::termios::tcgetpgrp(input).ok();

@@ -163,7 +163,7 @@ impl Cache {
     pub fn failed(&self, error: &io::Error) -> Result<Option<Draft>, String> {
         match self.lost.replace(true) {
             true => Ok(None),
-            false => Err(format!("The cache can't be written: {}; goes on without", os_text(error))),
+            false => Err(format!("The cache can't be written: {}; continues without it", os_text(error))),
         }
     }
 

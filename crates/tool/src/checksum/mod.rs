@@ -134,7 +134,7 @@ impl Check {
             let got = self.whole.digest(sum.algorithm);
             if got != sum.digest {
                 let (name, want, got) = (sum.algorithm.name(), hex::encode(&sum.digest), hex::encode(&got));
-                return Err(format!("Checksum mismatch: {name} of what came is {got}, not {want}"));
+                return Err(format!("Checksum mismatch: {name} is {got}, expected {want}"));
             }
         }
         Ok(())
@@ -152,7 +152,7 @@ impl Check {
             let got = hashers.digest(sum.algorithm);
             if got != sum.digest {
                 let [got, want] = [&got, &sum.digest].map(|digest| base64::encode(digest));
-                return Err(format!("{name} mismatch: {key} of what came is {got}, not {want}"));
+                return Err(format!("{name} mismatch: {key} is {got}, expected {want}"));
             }
         }
         Ok(())
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(check.compare_sums(), Ok(()));
         check.update(b"d");
         assert!(
-            check.compare_sums().unwrap_err().starts_with("Checksum mismatch: md5 of what came is e2fc71")
+            check.compare_sums().unwrap_err().starts_with("Checksum mismatch: md5 is e2fc71")
         );
         check.restart_behind(&mut b"ab".as_slice()).unwrap();
         check.update(b"c");

@@ -7,14 +7,14 @@ pub const FLAGS: &[Flag] = &[
     Flag {
         name: "agent",
         categories: &["extra", "global"],
-        help: "Have an agent make the call, on warm connections",
-        about: "A process of the same user that an earlier command left behind; if there is none, one is started. Output, exit \
-            code and signals are as without it. It shares the caller's environment, rights, name spaces, control group and label \
-            (AppArmor, SELinux): commands that differ in them, or run at the same time, have one each. Keyrings, scheduling and \
-            other resource limits are not compared. In a config file this has no effect; WARMWIRE_AGENT=auto in the \
-            environment is the same for all commands, and --no-agent excepts one. The command makes the call itself \
-            if it names files of its own process (/dev/fd, /dev/stdin and so on, /dev/tty, /proc/self), if its CPU time, \
-            memory or file size is limited, or if no agent can be had.",
+        help: "Run the command in an agent that keeps connections",
+        about: "The agent is a process of the same user that an earlier command started; without one, this command starts it. Output, \
+            exit code and signals are as without an agent. It has the caller's environment, rights, namespaces, control group \
+            and label (AppArmor, SELinux): commands that differ in them, or run at the same time, have an agent each. \
+            Keyrings, scheduling and other resource limits are not compared. In a config file this has no effect. \
+            WARMWIRE_AGENT=auto in the environment turns it on for all commands, and --no-agent off for one. The command \
+            runs without an agent if it names files of its own process (/dev/fd, /dev/stdin and so on, /dev/tty, \
+            /proc/self), if its CPU time, memory or file size is limited, or if no agent can be started.",
         set: Set::Toggle(act::agent),
         ..FLAG
     },
@@ -23,8 +23,8 @@ pub const FLAGS: &[Flag] = &[
         arg: Arg::Text("<seconds>"),
         multi: Multi::Single,
         categories: &["extra", "global"],
-        help: "How long an agent stays without calls",
-        about: "Said with the last call it makes; 120 seconds unless WARMWIRE_AGENT_IDLE says otherwise.",
+        help: "Seconds until an idle agent exits",
+        about: "The value of its last call counts. The default is 120 seconds, or WARMWIRE_AGENT_IDLE.",
         set: Set::Act(act::agent_idle),
         ..FLAG
     },
@@ -33,7 +33,7 @@ pub const FLAGS: &[Flag] = &[
         arg: Arg::None,
         categories: &["extra", "global"],
         help: "Show this user's agents",
-        about: "With their numbers of calls and of connections kept. The exit code is 1 if there is none.",
+        about: "Shows their numbers of calls and of idle connections. The exit code is 1 if there is none.",
         set: Set::Mark(act::agent_status),
         ..FLAG
     },
@@ -41,8 +41,8 @@ pub const FLAGS: &[Flag] = &[
         name: "agent-stop",
         arg: Arg::None,
         categories: &["extra", "global"],
-        help: "End this user's agents",
-        about: "One that makes a call ends after it. The exit code is 1 if there is none.",
+        help: "Stop this user's agents",
+        about: "A busy agent exits after its call. The exit code is 1 if there is none.",
         set: Set::Mark(act::agent_stop),
         ..FLAG
     },
@@ -52,17 +52,17 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["extra", "global"],
         protocols: "HTTP",
-        help: "Keep replies in this folder, and use them",
-        about: "A private cache by RFC 9111, for GET and HEAD: what is fresh is not asked for, what is not is asked about by its \
-            ETag or Last-Modified, and what a server does not let be kept is not. Each redirect has an entry of its own. \
-            Replies are told apart by what Vary names, by login, Authorization, Cookie and Host, and by all options that say \
-            from whom or under which checks they came. A reply stands in for an error if its server allows it \
-            (stale-if-error); nothing is asked about behind the back of a command that has ended \
-            (stale-while-revalidate). What -H says in Cache-Control is obeyed. Other methods remove what they make untrue. \
-            %{cache} in --write-out is hit, revalidated, stale, miss or bypass. The cache is passed by with --range, \
-            --continue-at, --retry-resume, --segments, --mirror, --etag-compare, --time-cond, conditions in -H, --request, \
-            --request-target, --raw, --ignore-content-length, --netrc, --negotiate, --ntlm and --anyauth. A body whose \
-            end only the connection's tells is not kept. Many processes may use one folder; only this user can read it.",
+        help: "Store replies in this folder, and reuse them",
+        about: "A private cache (RFC 9111) for GET and HEAD. A fresh reply is served without a request, another one is validated by \
+            its ETag or Last-Modified, and a reply that its server forbids to store is not stored. Each redirect has its own \
+            entry. Replies are stored separately by the fields that Vary names, by login, Authorization, Cookie and Host, and \
+            by all options that select the server or how it is verified. A stored reply replaces an error if its server allows \
+            that (stale-if-error). Nothing is validated after the command has ended (stale-while-revalidate). Cache-Control \
+            in -H is obeyed. Other methods remove the entries that they make invalid. %{cache} in --write-out is hit, \
+            revalidated, stale, miss or bypass. The cache is bypassed with --range, --continue-at, --retry-resume, \
+            --segments, --mirror, --etag-compare, --time-cond, conditions in -H, --request, --request-target, --raw, \
+            --ignore-content-length, --netrc, --negotiate, --ntlm and --anyauth. A body that ends with its connection is not \
+            stored. Many processes may use one folder; only this user can read it.",
         set: Set::Act(act::cache),
         ..FLAG
     },
@@ -72,9 +72,9 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["extra", "global"],
         protocols: "HTTP",
-        help: "What a cache may take",
-        about: "1G unless said otherwise; suffixes as for --limit-rate. What was not used for longest goes first, and a reply that \
-            is larger than all of it is not kept.",
+        help: "Size limit of the cache",
+        about: "The default is 1G; suffixes are as for --limit-rate. The least recently used replies are removed first, and a reply \
+            larger than the limit is not stored.",
         set: Set::Act(act::cache_size),
         ..FLAG
     },
@@ -83,10 +83,10 @@ pub const FLAGS: &[Flag] = &[
         arg: Arg::Text("<algorithm=sum>"),
         multi: Multi::PerUrl,
         categories: &["extra"],
-        help: "Compare what comes with a checksum",
+        help: "Compare the file with a checksum",
         about: "One of md5, sha1, sha256, sha384, sha512, sha3-256, sha3-384, sha3-512 and blake3, an equals sign, and \
-            hexadecimal digits; several with commas between. It is computed while bytes arrive, over the whole file \
-            where a transfer resumes one. If it differs, the transfer fails with code 56 and the file is removed.",
+            hexadecimal digits; several are separated by commas. It is computed while bytes arrive, and over the whole file \
+            if a transfer resumes one. If it differs, the transfer fails with code 56 and the file is removed.",
         set: Set::Act(act::checksum),
         ..FLAG
     },
@@ -95,10 +95,10 @@ pub const FLAGS: &[Flag] = &[
         arg: Arg::File("<file>"),
         multi: Multi::Append,
         categories: &["extra"],
-        help: "Compare what comes with a file of checksums",
-        about: "As sha256sum and its like write them, plain or with --tag. A file's sum is found by the name under which \
-            it is saved, or by the last part of the URL, folders aside; a URL whose sum is missing is not fetched. The \
-            algorithm is told by the length of a sum, unless it stands in front of the file's name: blake3=B3SUMS.",
+        help: "Compare files with a list of checksums",
+        about: "The list is in the format of sha256sum and similar programs, plain or with --tag. A file's sum is found by the name under \
+            which it is saved, or by the last part of the URL, without directories. A URL whose sum is missing is not fetched. \
+            The length of a sum selects the algorithm, unless its name precedes the file's: blake3=B3SUMS.",
         set: Set::Act(act::checksum_file),
         ..FLAG
     },
@@ -107,8 +107,8 @@ pub const FLAGS: &[Flag] = &[
         arg: Arg::Text("<seconds>"),
         multi: Multi::Single,
         categories: &["extra"],
-        help: "Time for a transfer with all its retries",
-        about: "Unlike --max-time, which each attempt has anew, and --retry-max-time, within which the last one begins.",
+        help: "Time limit for a transfer with all its retries",
+        about: "Unlike --max-time, which limits each attempt, and --retry-max-time, which limits the start of the last one.",
         set: Set::Act(act::deadline),
         ..FLAG
     },
@@ -126,7 +126,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Custom,
         categories: &["extra"],
         help: "Print the manual page or completions",
-        about: "One of man, bash, zsh and fish; for those who install the program.",
+        about: "One of man, bash, zsh and fish; for packages of the program.",
         set: Set::Act(act::generate),
         ..FLAG
     },
@@ -136,9 +136,9 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["extra"],
         help: "Write an HTTP Archive of the run",
-        about: "Requests, answers and timings of all transfers, in the HAR 1.2 format. Logins, cookies, fields of requests that may \
-            be credentials, and parameters whose names sound like secrets are left out; other bodies that are posted are not \
-            looked at. The file is this user's alone.",
+        about: "Requests, responses and timings of all transfers, in the HAR 1.2 format. Logins, cookies, request fields that may be \
+            credentials, and parameters whose names suggest secrets are left out; other posted bodies are not searched. Only \
+            this user can read the file.",
         set: Set::Act(act::har),
         ..FLAG
     },
@@ -147,11 +147,11 @@ pub const FLAGS: &[Flag] = &[
         arg: Arg::File("<file>"),
         multi: Multi::Append,
         categories: &["extra"],
-        help: "Fetch what a Metalink describes",
-        about: "A document of version 4 (RFC 5854): each file in it is saved under its name, without folders, fetched from \
-            its URLs of HTTP and FTP by their priority as with --segments and --mirror, and compared with its hashes. Nothing of \
-            yours is sent to these URLs: no login, cookies, headers or certificate. A file that exists stays, unless --clobber is \
-            given, and hidden files are refused.",
+        help: "Fetch the files that a Metalink describes",
+        about: "A document of version 4 (RFC 5854): each file in it is saved under its name, without directories, fetched \
+            from its HTTP and FTP URLs by their priority as with --segments and --mirror, and compared with its hashes. No login, \
+            cookies, headers or certificate of yours are sent to these URLs. An existing file is kept unless you pass \
+            --clobber, and hidden files are refused.",
         set: Set::Act(act::metalink),
         ..FLAG
     },
@@ -160,10 +160,10 @@ pub const FLAGS: &[Flag] = &[
         arg: Arg::Text("<URL>"),
         multi: Multi::Append,
         categories: &["extra"],
-        help: "Where else the file is",
-        about: "Pieces are fetched from there, too, as with --segments. A mirror must have a file of the same size, and \
-            the same strong ETag unless a checksum is known; else it is left, and so is one that fails or is slow. Login, \
-            cookies, certificate and headers that were given go to the URL alone.",
+        help: "Another URL of the same file",
+        about: "Pieces are also fetched from this URL, as with --segments. A mirror must have a file of the same size, and the same \
+            strong ETag unless a checksum is known. A mirror that does not, fails or is slow is dropped. Login, cookies, \
+            certificate and headers are sent only to the original URL.",
         set: Set::Act(act::mirror),
         ..FLAG
     },
@@ -173,21 +173,21 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["extra"],
         help: "Style of the progress display: meter, bar or bars",
-        about: "With bars each transfer has a bar with rate and time left, if standard error is a terminal. With --parallel each stays \
-            in its line; what the terminal has no room for is summed, and the last line tells how many are done, the bytes, the \
-            present rate and the time left for all. Lines that have changed are written anew, ten times a second at most.",
+        about: "With bars each transfer has a bar with rate and time left, if standard error is a terminal. With --parallel each keeps \
+            its line. Transfers beyond the terminal's height are summed up, and the last line shows how many are done, the \
+            bytes, the current rate and the time left for all. Changed lines are rewritten, at most ten times a second.",
         set: Set::Act(act::progress),
         ..FLAG
     },
     Flag {
         name: "retry-resume",
         categories: &["extra"],
-        help: "Retry after a cut, and ask for the rest only",
-        about: "With --retry. A connection that is cut or refused counts as passing, and the next attempt goes on where the \
-            last one ended: over HTTP if the server told a strong ETag or Last-Modified, which is sent as If-Range, over \
-            FTP, SFTP and FILE if time and size are the same. A file that has changed is fetched anew, and never mixed. \
-            What an upload took from standard input is kept in a temporary file and sent again; over FTP and SFTP \
-            uploads go on where they were.",
+        help: "Retry after a cut, and request only the rest",
+        about: "Needs --retry. A connection that is cut or refused counts as a transient error, and the next attempt resumes where the \
+            last one ended: over HTTP if the server sent a strong ETag or Last-Modified, which is returned as If-Range, over \
+            FTP, SFTP and FILE if time and size are the same. A file that has changed is fetched from its start, and never \
+            mixed. Upload data from standard input is kept in a temporary file and sent again; uploads over FTP and SFTP \
+            are resumed.",
         set: Set::Field(|r| &mut r.retry_resume),
         ..FLAG
     },
@@ -198,13 +198,12 @@ pub const FLAGS: &[Flag] = &[
         categories: &["extra"],
         protocols: "HTTP FTP SFTP",
         help: "Fetch a file over several connections",
-        about: "In pieces, up to 64 at a time; auto adds connections while that makes it faster. The file is put together \
-            as NAME.part, with a journal beside it, and gets its name when it is complete. A run that was ended at any \
-            moment is gone on with by the same command. What the server tells of the file (ETag, Last-Modified, length, \
-            time) binds the pieces: one that has changed is an error; a server that tells nothing, or has no ranges, is \
-            asked for the file in one piece. Mirrors that it names by Link fields (RFC 6249) are used. HTTP/1.1 is \
-            spoken unless another version is asked for. Not together with --parallel, which is refused: several files come one after the \
-            other, each over its own connections.",
+        about: "The file is fetched in pieces, up to 64 at a time; auto adds connections while that makes it faster. It is assembled as \
+            NAME.part, with a journal next to it, and gets its name when it is complete. After an interruption, the same command \
+            resumes it. ETag, Last-Modified, length and time identify the file: if they change, the transfer fails. If the \
+            server sends none of them or supports no ranges, the file is fetched in one piece. Mirrors that the server \
+            names in Link fields (RFC 6249) are used. HTTP/1.1 is used unless you select another version. --parallel is \
+            refused: several files are fetched one after the other, each over its own connections.",
         set: Set::Act(act::segments),
         ..FLAG
     },
@@ -213,11 +212,11 @@ pub const FLAGS: &[Flag] = &[
         arg: Arg::Optional("<table|json>"),
         multi: Multi::Single,
         categories: &["extra", "global"],
-        help: "Tell at the end what the run came to",
-        about: "On standard error, when all transfers have ended: how many there were, the bytes both ways, the connections, \
-            the five slowest, the answers by status and the errors by kind. A table, or with --summary=json one line of JSON, \
-            the last that is written. A file that is fetched in pieces is one transfer, and one that was tried again counts \
-            with all its attempts; URLs are told without login. --silent does not silence it.",
+        help: "Print a summary after all transfers",
+        about: "Printed on standard error when all transfers have ended: their number, the bytes in both directions, the connections, \
+            the five slowest, the responses by status and the errors by kind. The default is a table; --summary=json prints one \
+            line of JSON as the last line. A file that is fetched in pieces is one transfer, and a retried transfer includes all \
+            its attempts. URLs are printed without login. --silent does not turn it off.",
         set: Set::Act(act::summary),
         ..FLAG
     },
@@ -227,9 +226,9 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Single,
         categories: &["extra"],
         help: "Draw the run as an SVG or HTML picture",
-        about: "A row for each transfer with its phases, and the connection and the stream that it used. The first phase, queued, is \
-            the wait for a place among the connections, for a stream, or for a connection that another transfer opens. Below them \
-            stands what each connection carried when, one line for each stream that it had at a time.",
+        about: "Each transfer has a row with its phases, and the connection and the stream that it used. The first phase, queued, is the \
+            wait for a free connection or stream, or for a connection that another transfer opens. Below are the \
+            connections over time, with a line for each simultaneous stream.",
         set: Set::Act(act::timeline),
         ..FLAG
     },
@@ -238,9 +237,9 @@ pub const FLAGS: &[Flag] = &[
         categories: &["extra"],
         protocols: "HTTP",
         help: "Check the digests that a server sends",
-        about: "Asks for a Repr-Digest (RFC 9530), and compares it and Content-Digest with what comes, in header or \
-            trailer, where they are of SHA-256 or SHA-512. If one differs, the transfer fails with code 56 and the file \
-            is removed. A body that --compressed decodes is not checked, and that is said.",
+        about: "Requests a Repr-Digest (RFC 9530), and compares it and Content-Digest, in header or trailer, with the received data if \
+            they are SHA-256 or SHA-512. If one differs, the transfer fails with code 56 and the file is removed. A body that \
+            --compressed decodes is not checked; a note says so.",
         set: Set::Field(|r| &mut r.verify_digest),
         ..FLAG
     },

@@ -204,7 +204,7 @@ impl<'r> Fetch<'r> {
             return Ok(()); // it was fetched in one piece
         }
         if !journal.is_of(&self.item.url) {
-            let why = format!("{part} is of another URL, {}; remove it to begin anew", shown(&journal.place));
+            let why = format!("{part} belongs to another URL, {}; remove it to start over", shown(&journal.place));
             return Err((WRITE_ERROR, why));
         }
         if !journal.marks.bind() && self.whole.sums.borrow().is_empty() {
@@ -212,7 +212,7 @@ impl<'r> Fetch<'r> {
         }
         let (there, size) = (journal.done.total(), journal.size);
         if there > 0 {
-            self.say(&format!("Goes on with {part}: {there} of {size} bytes are there"));
+            self.say(&format!("Resumes {part}: {there} of {size} bytes are complete"));
         }
         self.resumed = there;
         self.whole.sources.borrow_mut()[0].marks = Some(journal.marks.clone());
@@ -393,7 +393,7 @@ impl<'r> Fetch<'r> {
             let left = plan.room(worker.number).len();
             plan.release(worker.number);
             if fault.is_none() && code == 0 && left > 0 && matches!(worker.stage.get(), FetchStage::Pieces) {
-                fault = Some(Failure::Source(RANGE_ERROR, "The server sends less than was asked for".into()));
+                fault = Some(Failure::Source(RANGE_ERROR, "The server sends less than was requested".into()));
             }
         }
         if self.whole.plan.borrow().is_some() {
@@ -438,7 +438,7 @@ impl<'r> Fetch<'r> {
         let (dropped, several) = (source.dropped && !known, sources.len() > 1);
         drop(sources);
         if dropped && several {
-            self.run.env.warn(&format!("Leaves {url}: {why}"));
+            self.run.env.warn(&format!("Drops {url}: {why}"));
         }
         // The failure of the user's own URL is reported rather than that of mirrors.
         if worker.source.get() == 0 || self.whole.sources.borrow()[0].failures == 0 {
@@ -507,7 +507,7 @@ impl<'r> Fetch<'r> {
             });
             if works && source.recent * SLOW < fastest && !source.dropped {
                 source.dropped = true;
-                self.run.env.warn(&format!("Leaves {}: it is too slow", shown(&without_login(&source.url))));
+                self.run.env.warn(&format!("Drops {}: it is too slow", shown(&without_login(&source.url))));
             }
             source.recent = 0;
         }
@@ -591,7 +591,7 @@ impl<'r> Fetch<'r> {
             // After that one the user has to decide.
             if code != RANGE_ERROR {
                 let (there, part) = (self.told, self.whole.part.name());
-                self.say(&format!("{there} bytes are kept in {part}; the same command goes on from there"));
+                self.say(&format!("{there} bytes are kept in {part}; run the same command to resume"));
             }
         } else if self.is_new || self.whole.begun.get() {
             self.whole.part.remove();

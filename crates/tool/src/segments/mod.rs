@@ -30,7 +30,7 @@ pub fn conflict(request: &Request, target: &Target, scheme: &str) -> Option<&'st
         (options.text(O::Customrequest).is_some(), "--request"),
         (target.upload.is_some(), "--upload-file"),
         (options.text(O::Range).is_some(), "--range"),
-        (request.resume.is_some(), "--continue-at: a file that was begun goes on by itself"),
+        (request.resume.is_some(), "--continue-at: it resumes by itself"),
         (request.show_headers, "--show-headers"),
         (options.is_on(ToolOption::Compressed) || options.is_on(ToolOption::Raw), "--compressed and --raw"),
         (request.remote_header_name, "--remote-header-name"),

@@ -33,7 +33,7 @@ impl Part {
             return Err(taken(name));
         }
         if is_device(path(name)) {
-            return Err(format!("{} is no file, and what comes in pieces needs one", shown(name)));
+            return Err(format!("{} is not a regular file, which --segments needs", shown(name)));
         }
         let part = [name, b".part"].concat();
         let journal = [name, b".part.journal"].concat();
@@ -47,9 +47,9 @@ impl Part {
             // Killed before either file was written, or after the part was renamed and before the journal was
             // removed.
             _ if length == 0 => Ok((this, None)),
-            None => Err(format!("{shown_part} is there without its journal; remove it to begin anew")),
+            None => Err(format!("{shown_part} exists without its journal; remove it to start over")),
             Some(begun) if begun.done.end() > length => {
-                Err(format!("{shown_part} is shorter than {shown_journal} tells; remove both to begin anew"))
+                Err(format!("{shown_part} is shorter than {shown_journal} says; remove both to start over"))
             }
             Some(begun) => Ok((this, Some(begun))),
         }
@@ -67,7 +67,7 @@ impl Part {
         }
         let journal = Journal::parse(&text).ok_or_else(|| {
             let (journal, part) = (shown(&self.journal), shown(&self.part));
-            format!("{journal} is no journal, or a damaged one; remove it and {part} to begin anew")
+            format!("{journal} is damaged, or not a journal; remove it and {part} to start over")
         })?;
         Ok(Some(journal))
     }
@@ -122,7 +122,7 @@ impl Part {
     pub fn finish(&self) -> Result<(), String> {
         let (part, name) = (path(&self.part), path(&self.name));
         if !system::is_called(&self.file, part) {
-            return Err(format!("{} is not the file any more that was written", shown(&self.part)));
+            return Err(format!("{} was replaced while it was written", shown(&self.part)));
         }
         let renamed = if self.keeps { system::rename_new(part, name) } else { fs::rename(part, name) };
         renamed.map_err(|error| match error.kind() {
@@ -142,7 +142,7 @@ impl Part {
 
 fn taken(name: &[u8]) -> String {
     let name = shown(name);
-    format!("{name} exists, and a name that a Metalink chose overwrites nothing; see --output and --clobber")
+    format!("{name} exists, and a Metalink overwrites no file; see --output and --clobber")
 }
 
 /// Opens the part file, which no other process has.
@@ -164,7 +164,7 @@ fn lock(part: &[u8]) -> Result<File, String> {
             return Ok(file);
         }
         if fs::symlink_metadata(path(part)).is_ok_and(|meta| !meta.is_file()) {
-            return Err(format!("{} is no regular file", shown(part)));
+            return Err(format!("{} is not a regular file", shown(part)));
         }
     }
 }
@@ -179,7 +179,7 @@ fn open(part: &Path) -> io::Result<File> {
             system::open_own(part, options.create_new(true))
         }
         Ok(file) if system::has_other_names(&file)? => {
-            Err(io::Error::new(io::ErrorKind::PermissionDenied, "The file has other names, too"))
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, "The file has other hard links"))
         }
         other => other,
     }

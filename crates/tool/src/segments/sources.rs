@@ -21,10 +21,10 @@ pub const MOST: usize = 64;
 
 /// The files of a document, or why it is none.
 pub fn metalink(text: &str) -> Result<Vec<Described>, String> {
-    let document = roxmltree::Document::parse(text).map_err(|error| format!("no Metalink: {error}"))?;
+    let document = roxmltree::Document::parse(text).map_err(|error| format!("not a Metalink: {error}"))?;
     let root = document.root_element();
     if !root.has_tag_name((NAMESPACE, "metalink")) {
-        return Err("no Metalink of version 4".into());
+        return Err("not a Metalink of version 4".into());
     }
     let files: Vec<_> = root.children().filter(|node| node.has_tag_name((NAMESPACE, "file"))).collect();
     if files.is_empty() {
@@ -36,7 +36,7 @@ pub fn metalink(text: &str) -> Result<Vec<Described>, String> {
 fn described(file: roxmltree::Node<'_, '_>) -> Result<Described, String> {
     // RFC 5854, section 4.1.2.1: no name may lead out of the folder; here none leads into another either.
     let name = names::from_document(file.attribute("name").unwrap_or_default().as_bytes())
-        .ok_or("a Metalink with a file that can't be named so")?;
+        .ok_or("a Metalink with an invalid file name")?;
     let of = |tag: &'static str| file.children().filter(move |node| node.has_tag_name((NAMESPACE, tag)));
     let text = |node: roxmltree::Node<'_, '_>| node.text().unwrap_or_default().trim().to_owned();
     let mut urls: Vec<(u32, Bytes)> = of("url")
@@ -136,12 +136,12 @@ mod tests {
     fn what_is_no_metalink_is_told() {
         let file = |inside: &str| format!("<metalink xmlns=\"{NAMESPACE}\">{inside}</metalink>");
         for (text, why) in [
-            ("<metalink".to_owned(), "no Metalink: "),
-            ("<metalink/>".to_owned(), "no Metalink of version 4"),
+            ("<metalink".to_owned(), "not a Metalink: "),
+            ("<metalink/>".to_owned(), "not a Metalink of version 4"),
             (file(""), "a Metalink without files"),
             (
                 file("<file name=\"..\"><url>http://h/</url></file>"),
-                "a Metalink with a file that can't be named so",
+                "a Metalink with an invalid file name",
             ),
             (file("<file name=\"a\"/>"), "a Metalink without URLs of HTTP or FTP for a"),
             (
@@ -150,9 +150,9 @@ mod tests {
             ),
             (
                 file("<file name=\"x/.netrc\"><url>http://h/</url></file>"),
-                "a Metalink with a file that can't",
+                "a Metalink with an invalid file name",
             ),
-            (file("<file name=\"-\"><url>http://h/</url></file>"), "a Metalink with a file that can't"),
+            (file("<file name=\"-\"><url>http://h/</url></file>"), "a Metalink with an invalid file name"),
         ] {
             assert!(metalink(&text).unwrap_err().starts_with(why), "{text}");
         }

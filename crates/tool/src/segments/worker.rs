@@ -143,10 +143,10 @@ impl Worker {
                 if known.is_some_and(|known| !known.agree(&answer.marks)) {
                     return Err(self.changed());
                 }
-                return lies("The server sends the whole file where a part was asked for");
+                return lies("The server sends the whole file instead of the requested part");
             }
             Some(_) if answer.begins != Some(from) => {
-                return lies("The server sends another part than was asked for");
+                return lies("The server sends another part than requested");
             }
             _ => {}
         }
@@ -193,7 +193,7 @@ impl Worker {
         if answer.marks.size.is_some() && answer.marks.size != size {
             return match source.marks {
                 Some(_) => Err(self.changed()),
-                None => Err(Failure::Source(RANGE_ERROR, "Its file is of another size".into())),
+                None => Err(Failure::Source(RANGE_ERROR, "Its file has another size".into())),
             };
         }
         match &source.marks {
@@ -204,7 +204,7 @@ impl Worker {
                 let first = whole.as_ref().expect("somebody has answered");
                 let equal = first.validator.is_some() && first.validator == answer.marks.validator;
                 if !equal && !is_first && self.whole.sums.borrow().is_empty() {
-                    let why = "Nothing tells that its file is the same: no equal ETag, no checksum";
+                    let why = "Cannot verify that its file is the same: no equal ETag, no checksum";
                     return Err(Failure::Source(RANGE_ERROR, why.into()));
                 }
                 source.marks = Some(answer.marks.clone());
@@ -217,7 +217,7 @@ impl Worker {
         let part = self.whole.part.name();
         Failure::Fatal(
             RANGE_ERROR,
-            format!("The file has changed since {part} was begun; remove that to begin anew"),
+            format!("The file has changed since {part} was started; remove {part} to start over"),
         )
     }
 

@@ -83,7 +83,7 @@ fn refused(why: &str) -> io::Error {
 pub(super) fn open_checked(file: File) -> io::Result<File> {
     let found = file.metadata()?;
     if !found.is_file() {
-        return Err(refused("It is no regular file"));
+        return Err(refused("It is not a regular file"));
     }
     refuse_others(found.uid()).map(|()| file)
 }
@@ -92,7 +92,7 @@ pub(super) fn open_checked(file: File) -> io::Result<File> {
 pub(super) fn refuse_others(owner: u32) -> io::Result<()> {
     match owner == rustix::process::geteuid().as_raw() {
         true => Ok(()),
-        false => Err(refused("It is somebody else's")),
+        false => Err(refused("It belongs to another user")),
     }
 }
 

@@ -83,7 +83,7 @@ pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let refused = |why: &str| io::Error::new(io::ErrorKind::PermissionDenied, why);
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(refused("It is a symbolic link")),
-        Ok(found) if !found.is_file() => Err(refused("It is no regular file")),
+        Ok(found) if !found.is_file() => Err(refused("It is not a regular file")),
         _ => options.open(path),
     }
 }

@@ -266,7 +266,7 @@ impl Transfer {
         let http = hop.url.starts_with(b"http://") || hop.url.starts_with(b"https://");
         let own = rules::is_conditional(asked.fields) || control.no_store;
         if caching.bypass.is_some() || !known || !http || own {
-            self.cache_note(&format!("not asked ({})", caching.bypass.unwrap_or("by the request itself")));
+            self.cache_note(&format!("bypassed ({})", caching.bypass.unwrap_or("the request has conditions of its own")));
             hop.bypassed = true;
             return (Prior::Ask(Vec::new()), hop, Outcome::Bypass);
         }
@@ -293,7 +293,7 @@ impl Transfer {
                 (Prior::Serve(stored(&found.entry, found.body, Some(age))), hop, outcome)
             }
             _ if control.only_if_cached => {
-                self.cache_note("miss, and nobody else is to be asked");
+                self.cache_note("miss, and only-if-cached forbids a request");
                 hop.served = true;
                 self.report_unsent(&hop, Outcome::Miss);
                 (Prior::Serve(nothing_kept()), hop, Outcome::Miss)
@@ -304,7 +304,7 @@ impl Transfer {
                 let line = |(name, value): &Field| [name.as_slice(), b": ", value].concat();
                 let lines: Vec<Bytes> = conditions.iter().map(line).collect();
                 self.cache_note(if found.is_some() {
-                    "asks whether what is there still holds"
+                    "asks the server whether the stored reply is still valid"
                 } else {
                     "miss"
                 });
@@ -350,7 +350,7 @@ impl Transfer {
     fn serve_stale(&self, cache: &Cache, caching: &Caching, hop: &mut Hop) -> Instead {
         let Some(found) = hop.found.take() else { return Instead::Nothing };
         let age = rules::stands_in(&hop.fields, found.entry.kept(), now()).unwrap_or_default();
-        self.cache_note(&format!("what is there stands in for the error, {age} seconds old"));
+        self.cache_note(&format!("serves a stored reply instead of the error, {age} seconds old"));
         cache.touch(&found);
         caching.outcome.set(Some(Outcome::Stale));
         hop.served = true;
@@ -361,12 +361,12 @@ impl Transfer {
         let Some(found) = hop.found.take() else { return Instead::Nothing };
         let answer = std::mem::take(&mut hop.head.fields);
         if !rules::confirms(&found.entry.fields, &answer) {
-            self.cache_note("the server speaks of another reply than it was asked about; asks for all of it");
+            self.cache_note("the server confirmed another reply than the stored one; requests it in full");
             cache.remove(&found);
             caching.asks_for_all.set(true);
             return Instead::AskAgain;
         }
-        self.cache_note("what is there still holds");
+        self.cache_note("the stored reply is still valid");
         let fields = rules::merged(&found.entry.fields, &answer);
         let selected = selected(&fields, &hop.fields);
         let entry = Entry { asked: hop.asked, received: now(), fields, selected, ..found.entry.clone() };
@@ -396,7 +396,7 @@ impl Transfer {
             }
         }
         if gone {
-            self.cache_note("what was there is not true any more");
+            self.cache_note("stored replies are out of date and were removed");
         }
     }
 
@@ -426,7 +426,7 @@ impl Transfer {
             return;
         };
         if draft.length.saturating_add(data.len() as u64) > cache.limit() {
-            self.cache_note("too large to be kept");
+            self.cache_note("the reply is too large to store");
             hop.recording = None;
         } else if let Err(error) = draft.write(data) {
             hop.recording = None;

@@ -122,12 +122,12 @@ impl Transfer {
             return Some((WRITE_ERROR, "Failed writing body".into()));
         }
         if resuming.stuck {
-            let why = "The server sends the whole file again, and what was written can't be taken back";
+            let why = "The server sends the whole file again, and written output can't be undone";
             return Some((RANGE_ERROR, why.into()));
         }
         match resuming.piece {
             Some(Piece::Foreign) => {
-                Some((RANGE_ERROR, "What the server sends is not the rest of what came before".into()))
+                Some((RANGE_ERROR, "The server's reply does not continue the file".into()))
             }
             Some(Piece::Unwanted) if code == 0 => {
                 let status = self.answer().1;
@@ -161,7 +161,7 @@ impl Transfer {
             if let Some(check) = &mut *self.check.borrow_mut() {
                 check.go_on();
             }
-            self.env.note(&format!("Asks for the rest from byte {}", ask.from));
+            self.env.note(&format!("Requests the rest from byte {}", ask.from));
         } else if out.can_forget()? {
             out.rewind_to(resuming.base)?;
             drop(out);

@@ -114,19 +114,19 @@ fn by_line(text: &str) -> HashMap<String, Vec<String>> {
     all
 }
 
-#[cfg_attr(not(bash), ignore = "left out: bash is not installed")]
+#[cfg_attr(not(bash), ignore = "left out: bash is missing: install the package bash")]
 #[test]
 fn bash_offers_every_flag_and_its_values() {
     offers_every_flag_and_its_values("bash", BASH, &bash());
 }
 
-#[cfg_attr(not(zsh), ignore = "left out: zsh is not installed")]
+#[cfg_attr(not(zsh), ignore = "left out: zsh is missing: install the package zsh")]
 #[test]
 fn zsh_offers_every_flag_and_its_values() {
     offers_every_flag_and_its_values("zsh", ZSH, &zsh());
 }
 
-#[cfg_attr(not(fish), ignore = "left out: fish is not installed")]
+#[cfg_attr(not(fish), ignore = "left out: fish is missing: install the package fish")]
 #[test]
 fn fish_offers_every_flag_and_its_values() {
     offers_every_flag_and_its_values("fish", FISH, &fish());
