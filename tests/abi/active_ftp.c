@@ -26,6 +26,19 @@ static void say(int fd, const char *line)
   (void)!write(fd, line, strlen(line));
 }
 
+/* Reads a line, which ends with a line feed; returns 0 at the end of the connection. */
+static int hear(int fd, char *line, size_t size)
+{
+  size_t length = 0;
+  while(length + 1 < size && recv(fd, line + length, 1, 0) == 1) {
+    if(line[length++] == '\n') {
+      line[length] = 0;
+      return 1;
+    }
+  }
+  return 0;
+}
+
 /* The data connection that PORT asks for. */
 static int dial(const char *arguments)
 {
@@ -42,10 +55,9 @@ static int dial(const char *arguments)
 static void *serve(void *user)
 {
   int fd = accept(listener, NULL, NULL), data = -1;
-  FILE *in = fdopen(fd, "r");
   char line[300];
   say(fd, "220 hello\r\n");
-  while(fgets(line, sizeof line, in)) {
+  while(hear(fd, line, sizeof line)) {
     char verb[20] = "";
     sscanf(line, "%19s", verb);
     note(commands, verb);
@@ -72,7 +84,7 @@ static void *serve(void *user)
   }
   if(data >= 0)
     close(data);
-  fclose(in);
+  close(fd);
   return user;
 }
 

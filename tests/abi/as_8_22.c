@@ -1,5 +1,5 @@
-/* What curl 8.22 was seen to do otherwise than Debian's 7.88, so that tests/twin cannot compare it: jars and shares, what header
- * callbacks are told, Digest after a change of user, chunks of forms, counts of descriptors, MQTT without a payload.
+/* Behaviour of curl 8.22 that differs from Debian's 7.88, so that tests/twin cannot compare it: jars and shares, infos within header
+ * callbacks, Digest after a change of user, chunks of forms, counts of descriptors, MQTT without a payload.
  * covers: CURLOPT_COOKIEJAR, CURLOPT_COOKIELIST, CURLOPT_SHARE, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, CURLINFO_FILETIME_T, CURLINFO_HTTPAUTH_AVAIL,
  * covers: CURLINFO_CONDITION_UNMET, CURLOPT_USERPWD, CURLOPT_PROXYUSERPWD, CURLOPT_MIMEPOST, curl_formadd, curl_multi_waitfds, curl_multi_fdset,
  * covers: CURLOPT_POST, curl_mime_data_cb, CURLOPT_HTTPPOST */

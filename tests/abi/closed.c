@@ -1,6 +1,20 @@
-/* What is told of a connection that has been closed, of an upload that was none, and of an error that is over.
+/* Infos of a connection that has been closed, of a transfer that uploads nothing, and of an error of an earlier transfer.
  * covers: CURLINFO_ACTIVESOCKET, CURLINFO_LASTSOCKET, CURLINFO_CONN_ID, CURLINFO_CONTENT_LENGTH_UPLOAD_T, CURLINFO_CONTENT_LENGTH_UPLOAD, CURLINFO_OS_ERRNO */
 #include "check.h"
+#include <unistd.h>
+
+/* Returns the file URL of an empty file that it makes in the current folder. */
+static const char *empty_file(void)
+{
+  static char url[600];
+  char folder[500] = "";
+  FILE *file = fopen("closed-empty", "w");
+  CHECK(file && !fclose(file) && getcwd(folder, sizeof folder));
+  for(char *at = folder; *at; at++)
+    *at = *at == '\\' ? '/' : *at;
+  snprintf(url, sizeof url, "file://%s%s/closed-empty", *folder == '/' ? "" : "/", folder);
+  return url;
+}
 
 static size_t drop(char *data, size_t size, size_t count, void *user)
 {
@@ -88,8 +102,9 @@ int main(void)
   SAME(curl_easy_perform(easy), CURLE_FILE_COULDNT_READ_FILE);
   SAME(connection(easy), -1);
   SAME(error_of_system(easy), 0);
-  curl_easy_setopt(easy, CURLOPT_URL, "file:///dev/null");
+  curl_easy_setopt(easy, CURLOPT_URL, empty_file());
   SAME(curl_easy_perform(easy), CURLE_OK);
+  remove("closed-empty");
   SAME(connection(easy), 3);
   curl_easy_setopt(easy, CURLOPT_URL, server("/bytes/5"));
   /* A multi handle keeps its connections, and one who leaves knows nothing of them. */

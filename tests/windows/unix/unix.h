@@ -5,13 +5,16 @@
 #include <winsock2.h>
 #include <ws2tcpip.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <io.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define MSG_NOSIGNAL 0
 #define MSG_MORE 0
+#define MSG_DONTWAIT 0x40000000
 #define SHUT_WR SD_SEND
 #define SHUT_RDWR SD_BOTH
 typedef unsigned long nfds_t;
@@ -40,10 +43,17 @@ static inline int unix_send(int fd, const void *data, size_t length, int flags)
 }
 #define send unix_send
 
-/* MSG_WAITALL is done here: Wine's sockets never block beneath, and it ends with what has come. */
+/* MSG_WAITALL is implemented here: Wine's sockets never block beneath, and return what has been received. So is MSG_DONTWAIT, which
+ * Windows does not have. */
 static inline int unix_recv(int fd, void *data, size_t length, int flags)
 {
   int all = flags & MSG_WAITALL, done = 0, got;
+  WSAPOLLFD ready = {.fd = (SOCKET)fd, .events = POLLIN};
+  if(flags & MSG_DONTWAIT && !WSAPoll(&ready, 1, 0)) {
+    errno = EAGAIN;
+    return -1;
+  }
+  flags &= ~MSG_DONTWAIT;
   do {
     got = recv((SOCKET)fd, (char *)data + done, (int)length - done, flags & ~MSG_WAITALL);
     done += got > 0 ? got : 0;
@@ -99,6 +109,23 @@ static inline unsigned alarm(unsigned seconds) { return seconds; }
 
 /* The C library's name, which a program has for a function of its own. */
 #define tell unix_tell
+
+/* Extensions of the GNU C library. */
+static inline void *memmem(const void *in, size_t size, const void *what, size_t length)
+{
+  const char *at = (const char *)in;
+  for(; size >= length; at++, size--)
+    if(!memcmp(at, what, length))
+      return (void *)at;
+  return NULL;
+}
+static inline char *strcasestr(const char *in, const char *what)
+{
+  for(; *in; in++)
+    if(!_strnicmp(in, what, strlen(what)))
+      return (char *)in;
+  return NULL;
+}
 
 static inline int rand_r(unsigned *seed)
 {

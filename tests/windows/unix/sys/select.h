@@ -1,0 +1,1 @@
+/* select() is in winsock2.h, which unix.h includes. */
