@@ -32,7 +32,7 @@ fn take_and_give_back(idle: usize) -> f64 {
     let keys: Vec<HashedKey> = (0..idle).map(|n| of_host(&format!("host{n}.test"), 443)).collect();
     let made: Vec<_> = keys.iter().map(|key| acquire(&pool, key)).collect();
     made.into_iter().zip(&keys).for_each(|(acquired, key)| give_back(acquired, &runtime, key));
-    // The same ten in turn, so that only the pool's size differs, not the contents of the caches.
+    // Ten keys in turn at every size of the pool, so that the processor's caches hold equally much.
     let asked: Vec<&HashedKey> = keys.iter().step_by(idle / 10).collect();
     let started = Instant::now();
     for round in 0..ROUNDS {

@@ -282,7 +282,7 @@ impl Request {
             if request.number.is_none() && word == b"CONNECT" {
                 request.connects(target);
             }
-            // the harness tells its servers which case is being run
+            // Curl's test runner passes the number of the case to its servers.
             request.number = request.number.or(Some(stage.number));
         } else if let Some(at) = find(received, b"\nTestno: ") {
             request.number = leading_number(&received[at + 9..]);

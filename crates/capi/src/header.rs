@@ -29,7 +29,7 @@ fn show(
         value: value.as_ptr(),
         amount,
         index,
-        // A marker bit that programs must mask: the manual tells them not to compare for equality.
+        // A marker bit: curl_easy_header(3) asks programs to mask the origin instead of comparing it.
         origin: field.origin as c_uint | 1 << 27,
         anchor: ptr::without_provenance_mut(at + 1),
     });

@@ -386,7 +386,7 @@ fn observed(world: World, files: &Files, names: &NameServer, options: &[(O, &str
     if own_port > 0 {
         received = received.replace(&own_port.to_string(), "OWN_PORT");
     }
-    // What took how long says nothing.
+    // Digits are times and sizes that differ between runs.
     let numbers = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
     let told = format!("{} {:?} {received}", numbers(&outcome), files.names());
     for name in ["jar", "alternatives", "hsts"] {

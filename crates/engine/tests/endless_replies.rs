@@ -248,7 +248,7 @@ fn extensions_hold_up_nobody() {
     assert!(flood.join().unwrap().is_err(), "the flood was cut off");
 }
 
-/// The same for a proxy that should open a tunnel.
+/// A proxy's endless reply to CONNECT is aborted.
 fn proxies() {
     for (head, piece, message) in [
         ("HTTP/1.1 200 OK\r\nX: ", "y", "CONNECT response too large"),

@@ -179,7 +179,7 @@ fn a_panic_ends_its_transfer_alone() {
     multi.remove(&panics);
     app.0.set(false);
     assert_eq!(panics.perform(), Code::Ok);
-    // The same on the caller's stack.
+    // Now the callback panics on the caller's stack.
     app.0.set(true);
     let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| panics.perform()));
     assert!(run.is_err());

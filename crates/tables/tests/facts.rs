@@ -11,7 +11,7 @@ fn facts(name: &str) -> Vec<Vec<String>> {
         .unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")));
     let path = shared.join("facts").join(name);
     let Ok(text) = std::fs::read_to_string(&path) else {
-        panic!("left out: no facts at {}", path.display());
+        panic!("left out without data: no facts at {}", path.display());
     };
     text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }

@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use table::{Door, STEPS, Step};
+use table::{STEPS, Step, Suite};
 
 /// The last lines of a log that are shown for a step whose output names no failed test.
 const TAIL: usize = 60;
 
 /// Runs the steps that the arguments choose and returns the summary; an error if a step failed.
 pub fn run(arguments: &[String]) -> Report {
-    let door = if arguments.iter().any(|word| word == "--all") { Door::All } else { Door::Newcomer };
+    let suite = if arguments.iter().any(|word| word == "--all") { Suite::All } else { Suite::Local };
     let named: Vec<&String> = arguments.iter().filter(|word| !word.starts_with("--")).collect();
     if let Some(unknown) = named.iter().find(|name| !STEPS.iter().any(|step| step.name == name.as_str())) {
         return Err(format!("no step is called {unknown}; `cargo xtask test --list` prints them"));
@@ -29,12 +29,12 @@ pub fn run(arguments: &[String]) -> Report {
     let chosen: Vec<(&Step, &str)> = STEPS
         .iter()
         .filter(|step| named.is_empty() || named.iter().any(|name| *name == step.name))
-        .filter_map(|step| Some((step, step.command(door)?)))
+        .filter_map(|step| Some((step, step.command(suite)?)))
         .collect();
     if arguments.iter().any(|word| word == "--list") {
         return Ok(list(&chosen));
     }
-    perform(&chosen, door)
+    perform(&chosen, suite)
 }
 
 fn list(chosen: &[(&Step, &str)]) -> String {
@@ -53,7 +53,7 @@ struct Done {
     log: PathBuf,
 }
 
-fn perform(chosen: &[(&Step, &str)], door: Door) -> Report {
+fn perform(chosen: &[(&Step, &str)], suite: Suite) -> Report {
     let folder = files::target().join("steps");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let started = Instant::now();
@@ -61,7 +61,7 @@ fn perform(chosen: &[(&Step, &str)], door: Door) -> Report {
     for (number, (step, command)) in chosen.iter().enumerate() {
         print!("{:>2}/{} {:<12} {:<52}", number + 1, chosen.len(), step.name, step.about);
         let _ = std::io::stdout().flush();
-        let (line, step) = one(step, command, door, &folder)?;
+        let (line, step) = one(step, command, suite, &folder)?;
         println!("{line}");
         done.push(step);
     }
@@ -70,12 +70,12 @@ fn perform(chosen: &[(&Step, &str)], door: Door) -> Report {
     if done.iter().any(|step| step.failed) { Err(summary) } else { Ok(summary) }
 }
 
-fn one(step: &Step, command: &str, door: Door, folder: &Path) -> Result<(String, Done), String> {
+fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(String, Done), String> {
     let (log, started) = (folder.join(format!("{}.log", step.name)), Instant::now());
     let end = child::run(command, &log, step.limit())?;
     let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap_or_default()).into_owned();
     let mut counts = outcome::read(step.output, &text);
-    if door == Door::All {
+    if suite == Suite::All {
         counts.refuse_missing();
     }
     let failed = match end {
@@ -97,7 +97,7 @@ fn summary(done: &[Done], seconds: f64) -> String {
     let mut text = String::new();
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for step in done {
-        for LeftOut { test, reason } in &step.counts.left_out {
+        for LeftOut { test, reason, .. } in &step.counts.left_out {
             reasons.entry(reason).or_default().push(test);
         }
     }

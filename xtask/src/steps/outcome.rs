@@ -27,6 +27,8 @@ pub struct Failure {
 pub struct LeftOut {
     pub test: String,
     pub reason: String,
+    /// Whether the machine lacks a program or a right that `make test-all` promises.
+    pub lacks: bool,
 }
 
 /// The sums of one step.
@@ -44,19 +46,18 @@ pub struct Counts {
 /// The lines of a failed test's output that are shown.
 const LINES: usize = 25;
 
-/// A test that needs something which is missing panics with a text that begins so (`testkit::left_out`).
+/// A test that lacks a program or a right panics with a text that begins so (`testkit::left_out`).
 const MARK: &str = "left out: ";
+/// A test that lacks data from outside the checkout panics with a text that begins so.
+const NO_DATA: &str = "left out without data: ";
 /// The text of a launcher's error for a program that is not installed (testkit/src/launch/mod.rs).
 const MISSING: &str = " is missing: install the package ";
 
 impl Counts {
-    /// Counts what is missing on this machine as failed: `make test-all` installs it.
+    /// Counts tests that lack a program or a right as failed.
     pub fn refuse_missing(&mut self) {
-        let (missing, other) = self.left_out.drain(..).partition(|left| left.reason.contains("missing"));
-        self.left_out = other;
-        let missing: Vec<LeftOut> = missing;
-        self.failures
-            .extend(missing.into_iter().map(|LeftOut { test, reason }| Failure { test, text: reason }));
+        let lacking = self.left_out.extract_if(.., |left| left.lacks);
+        self.failures.extend(lacking.map(|left| Failure { test: left.test, text: left.reason }));
     }
 
     /// Returns whether tests that were left out are all that made the command fail.
@@ -116,7 +117,7 @@ fn libtest(log: &str) -> Counts {
             // A test without a reason is a long one, which `make test-deep` runs.
             let reason = if reason.is_empty() { "long: part of make test-deep" } else { reason };
             let reason = reason.strip_prefix(MARK).unwrap_or(reason);
-            counts.left_out.push(LeftOut { test: test.to_owned(), reason: reason.to_owned() });
+            counts.left_out.push(LeftOut { test: test.to_owned(), reason: reason.to_owned(), lacks: false });
         }
     }
     counts.close(section);
@@ -129,9 +130,8 @@ impl Counts {
     /// missing.
     fn close(&mut self, section: Option<Failure>) {
         let Some(mut failure) = section else { return };
-        let reason = failure.text.lines().find_map(missing);
-        match reason {
-            Some(reason) => self.left_out.push(LeftOut { test: failure.test, reason }),
+        match failure.text.lines().find_map(missing) {
+            Some((reason, lacks)) => self.left_out.push(LeftOut { test: failure.test, reason, lacks }),
             None => {
                 failure.text = failure.text.trim().lines().take(LINES).collect::<Vec<_>>().join("\n");
                 self.failures.push(failure);
@@ -140,15 +140,20 @@ impl Counts {
     }
 }
 
-/// The reason in a line that says that a test was left out.
-fn missing(line: &str) -> Option<String> {
-    if let Some((_, reason)) = line.split_once(MARK) {
-        return Some(reason.trim_end_matches(['"', '}', ' ']).to_owned());
+/// The reason in a line that says that a test was left out, and whether the machine lacks a program or a
+/// right.
+fn missing(line: &str) -> Option<(String, bool)> {
+    let reason = |text: &str| text.trim_end_matches(['"', '}', ' ']).to_owned();
+    if let Some((_, text)) = line.split_once(NO_DATA) {
+        return Some((reason(text), false));
+    }
+    if let Some((_, text)) = line.split_once(MARK) {
+        return Some((reason(text), true));
     }
     let (before, package) = line.split_once(MISSING)?;
     let program = before.rsplit([' ', '"']).next()?;
     let package: String = package.chars().take_while(|c| c.is_ascii_graphic() && *c != '"').collect();
-    Some(format!("{program}{MISSING}{package}"))
+    Some((format!("{program}{MISSING}{package}"), true))
 }
 
 fn pytest(log: &str) -> Counts {
@@ -158,7 +163,11 @@ fn pytest(log: &str) -> Counts {
         if let Some((count, reason)) = line.strip_prefix("SKIPPED [").and_then(|rest| rest.split_once("] ")) {
             let (test, reason) = reason.split_once(": ").unwrap_or((reason, ""));
             for _ in 0..count.parse().unwrap_or(1) {
-                counts.left_out.push(LeftOut { test: test.to_owned(), reason: reason.to_owned() });
+                counts.left_out.push(LeftOut {
+                    test: test.to_owned(),
+                    reason: reason.to_owned(),
+                    lacks: false,
+                });
             }
         }
         for word in ["FAILED ", "ERROR "] {
@@ -210,7 +219,11 @@ fn alike(one: &str, other: &str) -> bool {
 /// A step that reports itself as left out.
 fn plain(log: &str) -> Counts {
     let reasons = log.lines().filter_map(|line| line.strip_prefix(MARK));
-    let left_out = reasons.map(|reason| LeftOut { test: "the step".to_owned(), reason: reason.to_owned() });
+    let left_out = reasons.map(|reason| LeftOut {
+        test: "the step".to_owned(),
+        reason: reason.to_owned(),
+        lacks: false,
+    });
     Counts { left_out: left_out.collect(), ..Counts::default() }
 }
 
@@ -233,7 +246,7 @@ mod tests {
     use super::*;
 
     fn left(test: &str, reason: &str) -> LeftOut {
-        LeftOut { test: test.to_owned(), reason: reason.to_owned() }
+        LeftOut { test: test.to_owned(), reason: reason.to_owned(), lacks: false }
     }
 
     const LOG: &str = "\
@@ -274,7 +287,7 @@ test result: FAILED. 1 passed; 2 failed; 2 ignored; 0 measured; 0 filtered out; 
             [
                 left("a::two", "it takes two users, and so root"),
                 left("a::five", "long: part of make test-deep"),
-                left("a::three", missing)
+                LeftOut { lacks: true, ..left("a::three", missing) }
             ]
         );
         assert!(!counts.incomplete && !counts.explains_failure());
@@ -284,6 +297,8 @@ test result: FAILED. 1 passed; 2 failed; 2 ignored; 0 measured; 0 filtered out; 
     fn only_missing_programs_explain_a_failure() {
         let without = LOG.replace("1 is not 2", "left out: no user namespaces");
         assert!(libtest(&without).explains_failure());
+        let data = LOG.replace("1 is not 2", "left out without data: no facts");
+        assert!(libtest(&data).left_out.contains(&left("a::four", "no facts")));
         assert!(!libtest(&without.replace("test result", "killed")).explains_failure());
         assert!(!libtest(&format!("{without}error: could not compile `x`")).explains_failure());
     }

@@ -3,21 +3,21 @@
 use super::outcome::Output;
 use std::time::Duration;
 
-/// The two ways to run the tests.
+/// A selection of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
+pub enum Suite {
     /// `make test`: needs neither root nor packages; leaves out tests whose programs are missing, and names
     /// them.
-    Newcomer,
+    Local,
     /// `make test-all`: installs what the tests need; a program that is missing is a failure.
     All,
 }
 
-/// One step and its command for each door; no command: the door does not have the step.
+/// One step and its command in each suite; a suite without a command does not run the step.
 pub struct Step {
     pub name: &'static str,
     pub about: &'static str,
-    newcomer: Option<&'static str>,
+    local: Option<&'static str>,
     all: Option<&'static str>,
     pub output: Output,
     /// The time limit; the step is killed after it.
@@ -25,10 +25,10 @@ pub struct Step {
 }
 
 impl Step {
-    pub fn command(&self, door: Door) -> Option<&'static str> {
-        match door {
-            Door::Newcomer => self.newcomer,
-            Door::All => self.all,
+    pub fn command(&self, suite: Suite) -> Option<&'static str> {
+        match suite {
+            Suite::Local => self.local,
+            Suite::All => self.all,
         }
     }
 
@@ -44,7 +44,7 @@ const fn both(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, newcomer: Some(command), all: Some(command), output, minutes }
+    Step { name, about, local: Some(command), all: Some(command), output, minutes }
 }
 
 const fn all(
@@ -54,7 +54,7 @@ const fn all(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, newcomer: None, all: Some(command), output, minutes }
+    Step { name, about, local: None, all: Some(command), output, minutes }
 }
 
 /// Each command stands after those that build what it needs.
@@ -87,7 +87,7 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "fuzz",
         about: "mutated input for every parser",
-        newcomer: Some("sh fuzz/run.sh 10"),
+        local: Some("sh fuzz/run.sh 10"),
         all: Some("sh fuzz/run.sh 60"),
         output: Output::Plain,
         minutes: 15,
@@ -106,18 +106,11 @@ pub const STEPS: &[Step] = &[
         Output::Servers,
         30,
     ),
-    Step {
-        name: "python",
-        about: "the Python package in a fresh environment",
-        newcomer: Some("sh python/test.sh -rs"),
-        all: Some("sh python/test.sh -rs"),
-        output: Output::Pytest,
-        minutes: 20,
-    },
+    both("python", "the Python package in a fresh environment", "sh python/test.sh -rs", Output::Pytest, 20),
     Step {
         name: "conformance",
         about: "curl's cases on the tool",
-        newcomer: Some("make --no-print-directory conformance QUICK=1"),
+        local: Some("make --no-print-directory conformance QUICK=1"),
         all: Some("make --no-print-directory conformance"),
         output: Output::Conformance,
         minutes: 15,
@@ -125,7 +118,7 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "odd-replies",
         about: "mutated replies to the tool",
-        newcomer: Some("make --no-print-directory odd-replies QUICK=1"),
+        local: Some("make --no-print-directory odd-replies QUICK=1"),
         all: Some("make --no-print-directory odd-replies"),
         output: Output::Plain,
         minutes: 10,
@@ -164,7 +157,7 @@ mod tests {
         for (number, step) in STEPS.iter().enumerate() {
             assert!(step.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", step.name);
             assert!(STEPS[..number].iter().all(|other| other.name != step.name), "{}", step.name);
-            assert!(step.command(Door::All).is_some(), "{} is no step of make test-all", step.name);
+            assert!(step.command(Suite::All).is_some(), "{} is no step of make test-all", step.name);
         }
     }
 

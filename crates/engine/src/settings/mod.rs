@@ -33,8 +33,8 @@ use crate::mime::MimeSource;
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
 pub type Text = Rc<[u8]>;
 
-/// The same text for a copied handle: the two may be used by different threads, and `Rc` counts aren't
-/// atomic.
+/// Copies a text for a duplicated handle. The handles may be used by different threads, and the counts of
+/// an `Rc` are not atomic.
 pub fn own_text(text: &Text) -> Text {
     Text::from(&text[..])
 }
@@ -230,8 +230,8 @@ impl Settings {
         self.changed_entirely();
     }
 
-    /// CURLOPT_SSL_CTX_FUNCTION and its data, by which connections are told apart that they have changed;
-    /// `None` when there is no function.
+    /// Stores CURLOPT_SSL_CTX_FUNCTION and its data, or `None` without a function. They are part of the
+    /// connection key.
     pub fn set_tls_hook(&mut self, hook: Option<[usize; 2]>) {
         if self.tls_hook != hook {
             self.tls_hook = hook;
@@ -239,7 +239,7 @@ impl Settings {
         }
     }
 
-    /// The value set by [`set_tls_hook`](Self::set_tls_hook).
+    /// Returns the hook that [`set_tls_hook`](Self::set_tls_hook) stored.
     pub fn tls_hook(&self) -> Option<[usize; 2]> {
         self.tls_hook
     }

@@ -158,8 +158,7 @@ pub enum Zone {
     Scope(i64),
 }
 
-/// Who is asked for the host's addresses, where that is not the system: others may know the name as another
-/// host's.
+/// The name servers that replace the system's resolver. Another server may give the name other addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ResolverTerms {
     /// CURLOPT_DNS_SERVERS.

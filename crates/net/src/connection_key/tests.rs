@@ -1,4 +1,4 @@
-//! The terms of a connection: every field tells keys apart, and the encoding is injective over
+//! The terms of a connection: every field distinguishes keys, and the encoding is injective over
 //! generated values.
 
 use super::*;

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn sasl_is_tried_where_a_mechanism_is_told() {
+    fn sasl_is_tried_if_a_mechanism_is_offered() {
         let mut plain = Mechanisms::NONE;
         plain.offer(b"PLAIN");
         let rows = [

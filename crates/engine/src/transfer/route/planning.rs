@@ -608,7 +608,7 @@ mod tests {
         let none = None::<(&str, i64)>;
         let (http, http10) = (Some(("http://p.test", 0)), Some(("http://p.test", 1)));
         let socks = Some(("socks5://p.test", 0));
-        // What is missing, and the code when HTTP/3 alone was asked for: none where another version serves.
+        // The last column is the code if only HTTP/3 is allowed. Other versions never fail here.
         let rows = [
             ("RFC 9114 §3.1: https", Scheme::Https, none, false, Ok(Quic::Only)),
             ("RFC 9114 §3.1: http", Scheme::Http, none, false, Err(Code::UrlMalformat)),
