@@ -20,6 +20,7 @@ pub mod launch; // Debian's servers
 pub mod link;
 pub mod lossy;
 pub mod mutation;
+pub mod needs;
 pub mod raw;
 pub mod ssh;
 pub mod stop;
@@ -28,9 +29,4 @@ pub mod tap;
 pub mod temp;
 pub mod throttle;
 
-/// Ends a test that needs something this machine lacks. The runner of `make test` counts the test as left
-/// out, with this reason (xtask/src/steps/outcome.rs); under a plain `cargo test` it fails.
-#[track_caller]
-pub fn left_out(reason: impl std::fmt::Display) -> ! {
-    panic!("left out: {reason}")
-}
+pub use needs::left_out;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use testkit::needs;
 
 /// The program under test.
 pub fn tool() -> &'static str {
@@ -54,7 +55,8 @@ fn remove_left_folders() {
 
 /// Runs a program where no config file and no proxy of the user's gets in the way.
 pub fn run(program: &str, words: &[&str], folder: &Path) -> Output {
-    clean(&mut Command::new(program)).args(words).current_dir(folder).stdin(Stdio::null()).output().unwrap()
+    let mut command = Command::new(program);
+    needs::output(clean(&mut command).args(words).current_dir(folder).stdin(Stdio::null()))
 }
 
 pub fn clean(command: &mut Command) -> &mut Command {

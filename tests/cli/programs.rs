@@ -31,6 +31,7 @@ fn without_boundaries(body: &str) -> String {
 }
 
 fn compiled(folder: &Path) {
+    testkit::needs::libcurl_headers();
     let words = ["-Wall", "-Werror", "-o", "program", "code.c", "-lcurl"];
     let out = run("gcc", &words, folder);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));

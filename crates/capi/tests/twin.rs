@@ -94,6 +94,7 @@ fn lasting(name: &str, listed: &[(String, String)], run: impl Fn() -> Vec<Differ
 
 #[test]
 fn both_libraries_agree_but_for_what_is_listed() {
+    testkit::needs::libcurl_headers();
     let scratch = Scratch::new("twin");
     let world = World::new();
     let only = std::env::var("TWIN").ok();

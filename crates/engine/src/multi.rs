@@ -136,8 +136,7 @@ pub struct MultiState {
     /// In the order in which the transfers ended.
     messages: RefCell<VecDeque<(Rc<EasyState>, Code)>>,
     timer: RefCell<Option<TimerCallback>>,
-    /// The deadline that the timer callback has last received.
-    reported: Cell<Option<Instant>>,
+    reported: Cell<Option<Instant>>, // by the timer callback
     /// Whether an event loop has ever registered a callback.
     tells: Cell<bool>,
     /// Whether the timer callback has failed since this was last reported to the application.

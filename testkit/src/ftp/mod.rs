@@ -201,11 +201,11 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::body::pattern;
+    use crate::{body::pattern, needs};
 
     /// The distribution's curl as a client that was not written here.
     fn curl(args: &[&str]) -> (i32, Vec<u8>) {
-        let output = Command::new("curl").args(["-sS", "--max-time", "20"]).args(args).output().unwrap();
+        let output = needs::output(Command::new("curl").args(["-sS", "--max-time", "20"]).args(args));
         (output.status.code().unwrap_or(-1), output.stdout)
     }
 

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use testkit::certs::{Authority, Leaf};
 use testkit::http::{Config, HttpServer, Response};
+use testkit::needs;
 
 /// The system's bundle on Debian.
 const BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
@@ -70,7 +71,7 @@ impl<'a> Parted<'a> {
             Given::Variable(name, value) => command.env(name, value),
             Given::SystemBundle => &mut command,
         };
-        let out = command.args(self.words).output().unwrap();
+        let out = needs::output(command.args(self.words));
         (out.status.code().unwrap(), String::from_utf8_lossy(&out.stdout).into_owned())
     }
 

@@ -26,7 +26,7 @@ use super::{clean, empty_folder, tool};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use testkit::launch::program;
+use testkit::needs;
 use tls::Judge;
 
 /// The results of a command line.
@@ -61,14 +61,15 @@ fn curl_in(folder: PathBuf, words: &[&str]) -> Ran {
 /// Runs the tool under strace and returns the selected system calls.
 fn traced(calls: &str, words: &[&str]) -> String {
     let folder = empty_folder();
-    let mut command = Command::new(program("strace", "strace").unwrap());
+    let mut command = Command::new("strace");
     command.args(["-f", "-s", "256", "-o", "calls", "-e", &format!("trace={calls}")]);
     let ran = ran(command.arg(tool()).arg("-sS").args(words), folder);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     ran.file("calls")
 }
 
-/// Returns a shell that runs `script` with mounts of its own. The test is left out if the system refuses them.
+/// Returns a shell that runs `script` with mounts of its own. Leaves the test out if the system refuses
+/// them.
 fn shell_with_mounts(script: &str) -> Command {
     // Root needs no user namespace for it, which not every container grants.
     let flags = if std::fs::metadata("/proc/self").unwrap().uid() == 0 { "-m" } else { "-rm" };
@@ -82,7 +83,7 @@ fn shell_with_mounts(script: &str) -> Command {
 }
 
 fn ran(command: &mut Command, folder: PathBuf) -> Ran {
-    let out = clean(command).current_dir(&folder).stdin(Stdio::null()).output().unwrap();
+    let out = needs::output(clean(command).current_dir(&folder).stdin(Stdio::null()));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ran {
         code: out.status.code().unwrap_or(-1),

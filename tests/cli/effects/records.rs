@@ -1,7 +1,6 @@
 //! HTTPS records (RFC 9460): when they are queried, and their effect.
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::{Ran, curl_in, ran, shell_with_mounts, tool, write};

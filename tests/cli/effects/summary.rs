@@ -145,7 +145,8 @@ fn interrupted(before: &str, words: &[&str]) -> (Option<i32>, Ran) {
     }
     // The first one has ended on this side, too.
     sleep(Duration::from_millis(200));
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    // The shell's own: procps may not be installed.
+    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
     assert!(kill.success());
     let out = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&out.stderr).into_owned();

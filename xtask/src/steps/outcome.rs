@@ -51,7 +51,7 @@ const MARK: &str = "left out: ";
 /// A test that lacks data from outside the checkout panics with a text that begins so.
 const NO_DATA: &str = "left out without data: ";
 /// The text of a launcher's error for a program that is not installed (testkit/src/launch/mod.rs).
-const MISSING: &str = " is missing: install the package ";
+const MISSING: &str = " is missing: ";
 
 impl Counts {
     /// Counts tests that lack a program or a right as failed.
@@ -150,10 +150,10 @@ fn missing(line: &str) -> Option<(String, bool)> {
     if let Some((_, text)) = line.split_once(MARK) {
         return Some((reason(text), true));
     }
-    let (before, package) = line.split_once(MISSING)?;
+    let (before, remedy) = line.split_once(MISSING)?;
     let program = before.rsplit([' ', '"']).next()?;
-    let package: String = package.chars().take_while(|c| c.is_ascii_graphic() && *c != '"').collect();
-    Some((format!("{program}{MISSING}{package}"), true))
+    let remedy = remedy.split('"').next().unwrap_or(remedy);
+    Some((format!("{program}{MISSING}{remedy}"), true))
 }
 
 fn pytest(log: &str) -> Counts {

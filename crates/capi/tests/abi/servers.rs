@@ -1,6 +1,7 @@
 //! The servers for the programs of `tests/abi`; each has an environment variable with its URL.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
@@ -15,11 +16,11 @@ use testkit::launch::{Http2Kind, Http2Server, Sshd};
 pub struct Servers {
     http: HttpServer,
     ftp: FtpServer,
-    nginx: Http2Server,
+    nginx: io::Result<Http2Server>,
     streams: FramePeer,
     /// Asks for a certificate of the client's.
     demanding: HttpServer,
-    ssh: Sshd,
+    ssh: io::Result<Sshd>,
     folder: String,
 }
 
@@ -29,12 +30,12 @@ impl Servers {
         let authority = Authority::new();
         let ca = folder.join("ca.pem");
         std::fs::write(ca, authority.ca_pem()).unwrap();
-        let ssh = Sshd::start("").unwrap();
-        lock_keys(folder, &authority.client("me"), &ssh);
+        let ssh =
+            Sshd::start("").and_then(|ssh| lock_keys(folder, &authority.client("me"), &ssh).map(|()| ssh));
         Servers {
             http: HttpServer::plain(),
             ftp: FtpServer::with_file("/dir/file", pattern(2000)),
-            nginx: Http2Server::start(Http2Kind::Nginx, &authority.good(), &[1000]).unwrap(),
+            nginx: Http2Server::start(Http2Kind::Nginx, &authority.good(), &[1000]),
             streams: streams(),
             demanding: HttpServer::tls(authority.demanding(&authority.good()).unwrap()),
             ssh,
@@ -42,26 +43,45 @@ impl Servers {
         }
     }
 
-    pub fn variables(&self) -> [(&'static str, String); 10] {
+    pub fn variables(&self) -> Vec<(&'static str, String)> {
         let file = |name: &str| format!("{}/{name}", self.folder);
-        [
+        let mut variables = vec![
             ("SERVER", self.http.url("")),
             ("FTP_SERVER", self.ftp.url("")),
-            ("NGINX", self.nginx.https("")),
             ("CA", file("ca.pem")),
-            ("CLIENT_CERT", file("me.pem")),
-            ("LOCKED_KEY", file("locked.pem")),
-            ("LOCKED_SSH_KEY", file("locked_ssh")),
             ("DEMANDING_SERVER", self.demanding.url("/bytes/10")),
-            ("SSH_SERVER", self.ssh.url("sftp", &self.ssh.path("file").display().to_string())),
             ("H2_SERVER", format!("http://127.0.0.1:{}", self.streams.port())),
-        ]
+        ];
+        if let Ok(nginx) = &self.nginx {
+            variables.push((OF_NGINX[0], nginx.https("")));
+        }
+        if let Ok(ssh) = &self.ssh {
+            let url = ssh.url("sftp", &ssh.path("file").display().to_string());
+            let values = [url, file("me.pem"), file("locked.pem"), file("locked_ssh")];
+            variables.extend(OF_SSH.into_iter().zip(values));
+        }
+        variables
+    }
+
+    /// The variables that have no value because a server or its tools are not installed.
+    pub fn missing(&self) -> impl Iterator<Item = &'static str> {
+        let of = |lacks: bool, names: &'static [&'static str]| if lacks { names } else { &[] };
+        of(self.nginx.is_err(), &OF_NGINX).iter().chain(of(self.ssh.is_err(), &OF_SSH)).copied()
+    }
+
+    /// Why variables are missing.
+    pub fn reason(&self) -> Option<String> {
+        let errors = [self.nginx.as_ref().err(), self.ssh.as_ref().err()];
+        errors.into_iter().flatten().map(ToString::to_string).reduce(|one, other| format!("{one}; {other}"))
     }
 }
 
+const OF_NGINX: [&str; 1] = ["NGINX"];
+const OF_SSH: [&str; 4] = ["SSH_SERVER", "CLIENT_CERT", "LOCKED_KEY", "LOCKED_SSH_KEY"];
+
 /// Writes the client's certificate and its key, and a key that the SSH server accepts. A passphrase that is
 /// not UTF-8 opens both.
-fn lock_keys(folder: &Path, client: &Leaf, ssh: &Sshd) {
+fn lock_keys(folder: &Path, client: &Leaf, ssh: &Sshd) -> io::Result<()> {
     const PHRASE: &[u8] = b"p\xe9\xff word";
     let write = |name: &str, content: &[u8]| std::fs::write(folder.join(name), content).unwrap();
     write("me.pem", client.cert_pem.as_bytes());
@@ -73,9 +93,10 @@ fn lock_keys(folder: &Path, client: &Leaf, ssh: &Sshd) {
     let mut keygen = Command::new("ssh-keygen");
     keygen.args(["-q", "-t", "ed25519", "-f", "locked_ssh", "-N"]).arg(OsStr::from_bytes(PHRASE));
     for command in [&mut openssl, &mut keygen] {
-        assert!(command.current_dir(folder).output().unwrap().status.success());
+        assert!(command.current_dir(folder).output()?.status.success());
     }
-    std::fs::copy(folder.join("locked_ssh.pub"), ssh.path("authorized_keys")).unwrap();
+    std::fs::copy(folder.join("locked_ssh.pub"), ssh.path("authorized_keys"))?;
+    Ok(())
 }
 
 /// Speaks HTTP/2 in clear. A POST gets 1,000 bytes of a reply that continues once the connection has carried

@@ -7,7 +7,6 @@ mod gopher;
 mod http;
 mod imap;
 mod ldap;
-mod mail_common;
 mod mqtt;
 mod pop3;
 mod rtsp;

@@ -21,6 +21,7 @@ pub mod http;
 pub mod kept_head;
 pub mod login;
 mod look_up;
+pub mod mail_commands;
 pub mod negotiate;
 pub mod next;
 mod over_https;

@@ -197,9 +197,7 @@ mod tests {
         check.update(b"bc");
         assert_eq!(check.compare_sums(), Ok(()));
         check.update(b"d");
-        assert!(
-            check.compare_sums().unwrap_err().starts_with("Checksum mismatch: md5 is e2fc71")
-        );
+        assert!(check.compare_sums().unwrap_err().starts_with("Checksum mismatch: md5 is e2fc71"));
         check.restart_behind(&mut b"ab".as_slice()).unwrap();
         check.update(b"c");
         assert_eq!(check.compare_sums(), Ok(()));

@@ -204,7 +204,7 @@ impl<'r> Fetch<'r> {
             return Ok(()); // it was fetched in one piece
         }
         if !journal.is_of(&self.item.url) {
-            let why = format!("{part} belongs to another URL, {}; remove it to start over", shown(&journal.place));
+            let why = format!("{part} is of another URL, {}; remove it to start over", shown(&journal.place));
             return Err((WRITE_ERROR, why));
         }
         if !journal.marks.bind() && self.whole.sums.borrow().is_empty() {
@@ -360,7 +360,7 @@ impl<'r> Fetch<'r> {
         Ok(())
     }
 
-    /// Whether a source is one that the user has not chosen. The only one that he has is the URL of the command line.
+    /// Whether the user has not chosen this source: it is not the URL of the command line.
     fn is_foreign(&self, source: usize) -> bool {
         source > 0 || self.item.target.url_by_document
     }

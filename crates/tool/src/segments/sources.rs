@@ -139,10 +139,7 @@ mod tests {
             ("<metalink".to_owned(), "not a Metalink: "),
             ("<metalink/>".to_owned(), "not a Metalink of version 4"),
             (file(""), "a Metalink without files"),
-            (
-                file("<file name=\"..\"><url>http://h/</url></file>"),
-                "a Metalink with an invalid file name",
-            ),
+            (file("<file name=\"..\"><url>http://h/</url></file>"), "a Metalink with an invalid file name"),
             (file("<file name=\"a\"/>"), "a Metalink without URLs of HTTP or FTP for a"),
             (
                 file("<file name=\"a\"><url>file:///etc/passwd</url></file>"),

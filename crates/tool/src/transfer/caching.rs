@@ -266,7 +266,8 @@ impl Transfer {
         let http = hop.url.starts_with(b"http://") || hop.url.starts_with(b"https://");
         let own = rules::is_conditional(asked.fields) || control.no_store;
         if caching.bypass.is_some() || !known || !http || own {
-            self.cache_note(&format!("bypassed ({})", caching.bypass.unwrap_or("the request has conditions of its own")));
+            let reason = caching.bypass.unwrap_or("the request has conditions of its own");
+            self.cache_note(&format!("bypassed ({reason})"));
             hop.bypassed = true;
             return (Prior::Ask(Vec::new()), hop, Outcome::Bypass);
         }

@@ -3,8 +3,8 @@
 use wire::auth::sasl::{Kind, Mechanisms};
 use wire::imap::{Place, Status, Untagged, argument, escaped, literal_at_end};
 
-use super::super::mail_common::decode;
 use crate::error::Result;
+use crate::transfer::mail_commands::decode;
 
 /// Literals that may follow their announcement without a continuation request (RFC 7888).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,9 +10,9 @@ use std::future::poll_fn;
 use tables::{Code, EasyOption as O};
 use wire::imap::{Place, Status, Untagged, argument};
 
-use super::mail_common;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
+use crate::transfer::mail_commands;
 use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
 use decide::{Request, answers, fetches_many};
@@ -51,7 +51,7 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     t.flow.writer.begin();
     let place = Place::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;
-    if mail_common::sends_message(t.on(O::Upload), t.method) {
+    if mail_commands::sends_message(t.on(O::Upload), t.method) {
         return message::append(t, session, &place).await;
     }
     let request = decide::request(t.text(O::Customrequest).as_deref(), &place, t.url.query())?;

@@ -4,8 +4,8 @@ use tables::Code;
 use wire::auth::sasl::{Kind, Mechanisms};
 use wire::pop3::{Status, status, timestamp};
 
-use super::super::mail_common::decode;
 use crate::error::{Error, Result};
+use crate::transfer::mail_commands::decode;
 
 /// A server that has no SASL mechanism in common with us, or has cancelled one.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,11 @@ use net::exchange::BodyStep;
 use tables::{Code, EasyOption as O};
 use wire::pop3::{Unstuffer, has_body};
 
-use super::mail_common;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, truncated};
 use crate::transfer::dialogue::Dialogue;
+use crate::transfer::mail_commands;
 use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
 use session::{OWN_LOGIN, Session};
@@ -52,7 +52,7 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 /// Returns the command: the application's own, a list, or the message of the URL.
 fn command(t: &Transfer) -> Result<Vec<u8>> {
     let message = decide::message(t.url.path())?;
-    let own = mail_common::own_command(t.text(O::Customrequest).as_deref())?;
+    let own = mail_commands::own_command(t.text(O::Customrequest).as_deref())?;
     Ok(decide::command(own, &message, t.on(O::Dirlistonly)))
 }
 

@@ -3,10 +3,10 @@
 use tables::Code;
 use wire::smtp::{Extensions, Mailbox};
 
-use super::super::mail_common::{decode, sends_message};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::dialogue::{breaks_line, succeeded};
+use crate::transfer::mail_commands::{decode, sends_message};
 use crate::transfer::sasl::SaslReply;
 
 /// A mail up to this length may be one chunk, which is held in memory.

@@ -8,9 +8,9 @@ mod session;
 
 use tables::{Code, EasyOption as O};
 
-use super::mail_common;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
+use crate::transfer::mail_commands;
 use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
 use mail::recipients;
@@ -58,7 +58,7 @@ fn check(t: &Transfer) -> Result<Vec<u8>> {
 
 /// Returns CURLOPT_CUSTOMREQUEST(3).
 fn own_command(t: &Transfer) -> Result<Option<Vec<u8>>> {
-    mail_common::own_command(t.text(O::Customrequest).as_deref())
+    mail_commands::own_command(t.text(O::Customrequest).as_deref())
 }
 
 fn sends_mail(t: &Transfer) -> bool {

@@ -569,13 +569,12 @@ fn who_finds_no_room_waits_for_it() {
         for _ in 0..40 {
             let (http3, done) = (http3.clone(), done.clone());
             rt.spawn(Box::pin(async move {
-                let mut stream = loop {
+                let mut stream = None;
+                while stream.is_none() {
                     poll_fn(|cx| http3.poll_vacancy(cx)).await;
-                    if let Some(stream) = request(&http3, true) {
-                        break stream;
-                    }
-                };
-                assert_eq!(body(&mut stream).await.unwrap(), 10);
+                    stream = request(&http3, true);
+                }
+                assert_eq!(body(&mut stream.unwrap()).await.unwrap(), 10);
                 done.set(done.get() + 1);
             }));
         }
