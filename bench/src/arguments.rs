@@ -23,7 +23,7 @@ pub struct Arguments {
     pub runs: usize,
     /// A tenth of the requests, to see whether all works.
     pub quick: bool,
-    /// Rewrites the table in README.md.
+    /// Rewrites the figures in README.md.
     pub readme: bool,
     /// Records the counts.
     pub record: bool,

@@ -1,4 +1,4 @@
-//! The reports of a run: RESULTS.md for readers, results.json for programs, pictures; and README.md's table
+//! The reports of a run: RESULTS.md for readers, results.json for programs, pictures; and README.md's figures
 //! if asked for.
 
 mod json;
@@ -33,7 +33,7 @@ pub fn write(bench: &Bench, outcomes: &[Outcome]) -> io::Result<()> {
 
 /// README.md shows some of it.
 pub fn write_readme(outcomes: &[Outcome]) -> io::Result<()> {
-    readme::write(&machine(), outcomes)
+    readme::write(&machine(), &json::text(outcomes))
 }
 
 /// Prints the tables on the terminal.
