@@ -7,6 +7,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use net::handover::ConnectionState;
 use net::tls::chain::Judge;
 use net::tls::crl::{self, Crl};
 use net::tls::ech::{self, Ech};
@@ -28,6 +29,7 @@ pub const PARSERS: &[Parser] = &[
     ("tls_certificate", certificates),
     ("tls_crl", lists),
     ("tls_ech", ech_configurations),
+    ("tls_handover", handed_over),
     ("tls_keys", key_files),
     ("tls_ocsp", stapled_answers),
     ("tls_pkcs12", pkcs12_files),
@@ -119,6 +121,13 @@ fn signed_answer(answer: &[u8]) -> Option<&[u8]> {
     let mut bytes = Reader::new(outer.expect(der::context(0))?).sequence()?;
     bytes.expect(der::OID)?;
     signed(bytes.expect(der::OCTET_STRING)?)
+}
+
+/// The state of a connection from another process: what is accepted has no other encoding.
+pub fn handed_over(input: &[u8]) {
+    if let Ok(state) = ConnectionState::decode(input) {
+        assert!(state.encode().as_slice() == input);
+    }
 }
 
 /// A file with a private key, encrypted or not, and certificates.

@@ -7,6 +7,7 @@ use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use runtime::{Direction, Idle, Reactor, fork_generation};
+use zeroize::Zeroizing;
 
 use crate::Filter;
 use crate::carrier::Carried;
@@ -76,6 +77,11 @@ pub trait Memory: Any + Send {
     /// Checks a connection during upkeep (curl_easy_upkeep): the peer may be probed.
     fn keep_up(&mut self, carrier: &mut Carried) -> Idle {
         self.idle_state(carrier)
+    }
+
+    /// Encodes the state for another process; `None` if it has a meaning in this one alone.
+    fn encode(&self) -> Option<Zeroizing<Vec<u8>>> {
+        None
     }
 
     /// Sends the protocol's last message before the connection is closed: one try, without waiting.

@@ -8,6 +8,7 @@ mod error;
 pub mod exchange;
 mod file_cache;
 pub mod filter;
+pub mod handover;
 pub mod http2;
 pub mod http3;
 mod lease;

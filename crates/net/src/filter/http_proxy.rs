@@ -11,6 +11,7 @@ use wire::http1::LineBuffer;
 
 use super::Filter;
 use crate::Carrier;
+use crate::handover::{Layer, Obstacle};
 
 /// A connection to a proxy that becomes a tunnel through it.
 pub struct TunnelFilter {
@@ -115,5 +116,15 @@ impl Filter for TunnelFilter {
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.below.poll_flush(cx)
+    }
+
+    fn portable(&self) -> Result<(), Obstacle> {
+        if self.received.rest().is_empty() { self.below.portable() } else { Err(Obstacle::Buffered) }
+    }
+
+    fn take_apart(self: Box<Self>, layers: &mut Vec<Layer>) -> Socket {
+        let socket = self.below.take_apart(layers);
+        layers.push(Layer::Tunnel);
+        socket
     }
 }

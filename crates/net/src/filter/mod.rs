@@ -18,9 +18,10 @@ use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll};
 
-use runtime::Direction;
+use runtime::{Direction, Socket};
 
 use crate::Carrier;
+use crate::handover::{Layer, Obstacle};
 
 pub use socket::SocketFilter;
 
@@ -50,6 +51,17 @@ pub trait Filter: Carrier {
     /// silent goes on by itself; `cx` is woken when it has something to do, for this to be called again.
     fn forget_read(&mut self, _cx: &mut Context<'_>) {
         self.socket().forget(Direction::Read);
+    }
+
+    /// Returns why the layer, or one below, cannot move to another process in its present state.
+    fn portable(&self) -> Result<(), Obstacle> {
+        Err(Obstacle::Layer)
+    }
+
+    /// Takes the layers apart, from the lowest, down to the socket. Called only where
+    /// [`portable`](Filter::portable) agrees.
+    fn take_apart(self: Box<Self>, _layers: &mut Vec<Layer>) -> Socket {
+        unreachable!("only a portable layer is taken apart")
     }
 
     /// Says that the topmost layer ends, and leaves those below alone.

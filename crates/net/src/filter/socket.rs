@@ -8,6 +8,7 @@ use runtime::{Idle, Reactor, Socket};
 
 use super::Filter;
 use crate::Carrier;
+use crate::handover::{Layer, Obstacle};
 
 /// A connected stream socket.
 pub struct SocketFilter(Socket);
@@ -55,5 +56,13 @@ impl Filter for SocketFilter {
 
     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
+    }
+
+    fn portable(&self) -> Result<(), Obstacle> {
+        if self.0.has_close_hook() { Err(Obstacle::Callbacks) } else { Ok(()) }
+    }
+
+    fn take_apart(self: Box<Self>, _: &mut Vec<Layer>) -> Socket {
+        self.0
     }
 }

@@ -7,11 +7,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::crypto::tls13::OkmBlock;
-use rustls::{KeyLog, SupportedCipherSuite, Tls13CipherSuite};
+use rustls::{CipherSuite, ConnectionTrafficSecrets, KeyLog, SupportedCipherSuite, Tls13CipherSuite};
 use zeroize::Zeroizing;
 
 use super::binding::EXPORTER_LABEL;
 use super::record::Key;
+use super::suites;
 
 /// Labels of the secrets in a key log.
 const LABELS: [&str; 3] = ["EXPORTER_SECRET", "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0"];
@@ -73,6 +74,95 @@ impl fmt::Debug for Overheard {
     }
 }
 
+/// The secrets behind the keys of a connection, ours first. They renew the keys, and make them once more in
+/// another process.
+pub(crate) enum Secrets {
+    /// Traffic secrets, from which keys and IVs are derived.
+    Tls13(Box<[Traffic; 2]>),
+    /// Keys, each with its IV behind it. They are never renewed.
+    Tls12(Box<Tls12Keys>),
+}
+
+/// The keys of a connection with TLS 1.2.
+pub(crate) struct Tls12Keys {
+    pub suite: CipherSuite,
+    pub keys: [Zeroizing<Vec<u8>>; 2],
+}
+
+/// Length of an IV: that of every cipher that is offered.
+const IV: usize = 12;
+
+impl Secrets {
+    /// Keeps the keys that rustls passes on with TLS 1.2; `None` for a cipher that is not offered here.
+    pub fn of_tls12(suite: CipherSuite, secrets: [&ConnectionTrafficSecrets; 2]) -> Option<Secrets> {
+        let [tx, rx] = secrets.map(|secrets| {
+            let (key, iv) = match secrets {
+                ConnectionTrafficSecrets::Aes128Gcm { key, iv }
+                | ConnectionTrafficSecrets::Aes256Gcm { key, iv }
+                | ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv } => (key.as_ref(), iv.as_ref()),
+                _ => return None,
+            };
+            let mut bytes = Zeroizing::new(Vec::with_capacity(key.len() + iv.len()));
+            bytes.extend_from_slice(key);
+            bytes.extend_from_slice(iv);
+            Some(bytes)
+        });
+        Some(Secrets::Tls12(Box::new(Tls12Keys { suite, keys: [tx?, rx?] })))
+    }
+
+    /// Returns the secrets with these [`bytes`](Secrets::bytes). `None` for a suite that is not offered here.
+    /// With TLS 1.2 a secret of a wrong length makes no key.
+    pub fn from_bytes(suite: u16, secrets: [Zeroizing<Vec<u8>>; 2]) -> Option<Secrets> {
+        let suite = suites::supported(suite)?;
+        let Some(tls13) = suite.tls13() else {
+            return Some(Secrets::Tls12(Box::new(Tls12Keys { suite: suite.suite(), keys: secrets })));
+        };
+        let length = tls13.common.hash_provider.output_len();
+        if secrets.iter().any(|secret| secret.len() != length) {
+            return None;
+        }
+        let traffic = |secret: Zeroizing<Vec<u8>>| Traffic { suite: tls13, secret: OkmBlock::new(&secret) };
+        Some(Secrets::Tls13(Box::new(secrets.map(traffic))))
+    }
+
+    /// Returns the number of the cipher suite.
+    pub fn suite(&self) -> u16 {
+        match self {
+            Secrets::Tls13(traffic) => traffic[0].suite.common.suite.into(),
+            Secrets::Tls12(keys) => keys.suite.into(),
+        }
+    }
+
+    /// Returns the present secret of each direction.
+    pub fn bytes(&self) -> [Zeroizing<Vec<u8>>; 2] {
+        match self {
+            Secrets::Tls13(traffic) => {
+                [&traffic[0], &traffic[1]].map(|traffic| Zeroizing::new(traffic.secret.as_ref().to_vec()))
+            }
+            Secrets::Tls12(keys) => keys.keys.clone(),
+        }
+    }
+
+    /// Returns the present key of one direction, which handles the record `sequence` next.
+    pub fn key(&self, direction: usize, sequence: u64) -> Option<Key> {
+        match self {
+            Secrets::Tls13(traffic) => traffic[direction].key(sequence),
+            Secrets::Tls12(both) => {
+                let (key, iv) = both.keys[direction].split_last_chunk::<IV>()?;
+                Key::of_suite(both.suite, |_| Zeroizing::new(key.to_vec()), iv, sequence)
+            }
+        }
+    }
+
+    /// Returns the next key of one direction; `None` where keys are not renewed.
+    pub fn renew(&mut self, direction: usize) -> Option<Key> {
+        match self {
+            Secrets::Tls13(traffic) => traffic[direction].renew(),
+            Secrets::Tls12(_) => None,
+        }
+    }
+}
+
 /// The secret of one direction, from which its keys are derived.
 pub(crate) struct Traffic {
     suite: &'static Tls13CipherSuite,
@@ -85,8 +175,13 @@ impl Traffic {
     pub fn renew(&mut self) -> Option<Key> {
         let (suite, length) = (self.suite, self.secret.as_ref().len());
         self.secret = OkmBlock::new(&expand(suite, &self.secret, b"traffic upd", NOTHING, length));
-        let part = |label: &[u8], length| expand(suite, &self.secret, label, NOTHING, length);
-        Key::renewed(suite.common.suite, |length| part(b"key", length), &part(b"iv", 12))
+        self.key(0)
+    }
+
+    /// Returns the key of the present secret, which handles the record `sequence` next.
+    fn key(&self, sequence: u64) -> Option<Key> {
+        let part = |label: &[u8], length| expand(self.suite, &self.secret, label, NOTHING, length);
+        Key::of_suite(self.suite.common.suite, |length| part(b"key", length), &part(b"iv", IV), sequence)
     }
 }
 

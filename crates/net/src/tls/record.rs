@@ -83,20 +83,17 @@ impl Key {
         Some(Key { key, iv: iv.as_ref().try_into().ok()?, sequence, shape })
     }
 
-    /// A later one of a connection with TLS 1.3; `key` makes as many bytes as its cipher needs.
-    pub fn renewed(
+    /// Returns the key of a cipher suite that handles the record `sequence` next; `key` makes as many bytes
+    /// as the cipher needs. `None` for a suite that is not offered, or a key or IV of another length.
+    pub fn of_suite(
         suite: CipherSuite,
         key: impl FnOnce(usize) -> Zeroizing<Vec<u8>>,
         iv: &[u8],
+        sequence: u64,
     ) -> Option<Key> {
-        let algorithm = match suite {
-            CipherSuite::TLS13_AES_128_GCM_SHA256 => &aead::AES_128_GCM,
-            CipherSuite::TLS13_AES_256_GCM_SHA384 => &aead::AES_256_GCM,
-            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256 => &aead::CHACHA20_POLY1305,
-            _ => return None,
-        };
+        let (algorithm, shape) = cipher(suite)?;
         let key = LessSafeKey::new(UnboundKey::new(algorithm, &key(algorithm.key_len())).ok()?);
-        Some(Key { key, iv: iv.try_into().ok()?, sequence: 0, shape: Shape::Tls13 })
+        Some(Key { key, iv: iv.try_into().ok()?, sequence, shape })
     }
 
     pub fn shape(&self) -> Shape {
@@ -231,6 +228,24 @@ impl Key {
         aad[11..].copy_from_slice(&(length as u16).to_be_bytes());
         aad
     }
+}
+
+/// Returns the cipher of a suite, and how it wraps records.
+fn cipher(suite: CipherSuite) -> Option<(&'static aead::Algorithm, Shape)> {
+    Some(match suite {
+        CipherSuite::TLS13_AES_128_GCM_SHA256 => (&aead::AES_128_GCM, Shape::Tls13),
+        CipherSuite::TLS13_AES_256_GCM_SHA384 => (&aead::AES_256_GCM, Shape::Tls13),
+        CipherSuite::TLS13_CHACHA20_POLY1305_SHA256 => (&aead::CHACHA20_POLY1305, Shape::Tls13),
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
+        | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => (&aead::AES_128_GCM, Shape::Tls12Explicit),
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
+        | CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 => (&aead::AES_256_GCM, Shape::Tls12Explicit),
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256
+        | CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 => {
+            (&aead::CHACHA20_POLY1305, Shape::Tls12Counted)
+        }
+        _ => return None,
+    })
 }
 
 /// The type behind the padding of a TLS 1.3 record, and the length of what stands before it.

@@ -156,6 +156,18 @@ fn group(name: &str) -> Option<Vec<&'static dyn SupportedKxGroup>> {
     })
 }
 
+/// Returns the suite with this number, if it is offered here.
+pub(crate) fn supported(number: u16) -> Option<SupportedCipherSuite> {
+    ring::ALL_CIPHER_SUITES.iter().find(|suite| u16::from(suite.suite()) == number).copied()
+}
+
+/// Returns the name of a group from its text, `None` for one that [`group_name`] never returns.
+pub(crate) fn known_group(name: &str) -> Option<&'static str> {
+    const NAMES: [&str; 7] =
+        ["", "X25519MLKEM768", "X25519", "prime256v1", "secp384r1", "secp521r1", "unknown"];
+    NAMES.into_iter().find(|known| *known == name)
+}
+
 /// Returns the name of a group as OpenSSL prints it.
 pub fn group_name(group: NamedGroup) -> &'static str {
     match group {

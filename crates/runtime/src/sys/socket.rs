@@ -54,6 +54,11 @@ impl Socket {
         Socket { fd: Some(Arc::new(fd)), close: Some(hook), registration: None, look: None, backlog: None }
     }
 
+    /// Returns whether the application closes it.
+    pub fn has_close_hook(&self) -> bool {
+        self.close.is_some()
+    }
+
     /// Registers with a reactor, after leaving the previous one.
     pub fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
         self.detach();

@@ -15,7 +15,7 @@ use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
 use super::{MAX_PLAINTEXT, Over, Tickets, TlsFilter};
-use crate::tls::key_schedule::Overheard;
+use crate::tls::key_schedule::{Overheard, Secrets};
 use crate::tls::record::{DATA, HEADER, KEY_LIMIT, Key};
 use crate::tls::sessions::PeerSessions;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
@@ -388,12 +388,17 @@ impl Flight {
     fn take_keys(mut self, info: TlsInfo) -> Result<Box<TlsFilter>, (NetError, Box<dyn Filter>)> {
         let tls13 = info.version == "TLSv1.3";
         let suite = self.conn.negotiated_cipher_suite();
-        let traffic = suite.and_then(|suite| self.overheard.take_traffic(suite)).map(Box::new);
-        let keys = self.conn.dangerous_into_kernel_connection().ok().and_then(|(secrets, kernel)| {
-            let (tx, rx) = (secrets.tx, secrets.rx);
-            Some((Key::new(rx.1, rx.0, tls13)?, Key::new(tx.1, tx.0, tls13)?, kernel))
+        let traffic = suite.and_then(|suite| self.overheard.take_traffic(suite));
+        let keys = self.conn.dangerous_into_kernel_connection().ok().and_then(|(passed, kernel)| {
+            let (tx, rx) = (passed.tx, passed.rx);
+            let secrets = match traffic {
+                Some(traffic) => Secrets::Tls13(Box::new(traffic)),
+                None => Secrets::of_tls12(suite?.suite(), [&tx.1, &rx.1])?,
+            };
+            Some((Key::new(rx.1, rx.0, tls13)?, Key::new(tx.1, tx.0, tls13)?, secrets, kernel))
         });
-        let Some((rx, tx, kernel)) = keys.filter(|_| traffic.is_some() == tls13) else {
+        let agrees = |secrets: &Secrets| matches!(secrets, Secrets::Tls13(_)) == tls13;
+        let Some((rx, tx, secrets, kernel)) = keys.filter(|(.., secrets, _)| agrees(secrets)) else {
             let text = "TLS connect error: no traffic keys";
             return Err((NetError::new(NetErrorKind::SslConnectError, text), self.below));
         };
@@ -402,7 +407,7 @@ impl Flight {
             below: self.below,
             rx,
             tx,
-            traffic,
+            secrets,
             // With TLS 1.2 the ticket was part of the handshake.
             tickets: tls13.then(|| Tickets { kernel: Box::new(kernel), came: false }),
             info: Arc::new(info),

@@ -12,6 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use super::drive::{Flight, connection};
 use super::{DIRECT, TlsFilter};
+use crate::handover::{Layer, Obstacle};
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::{Early, Late, PeerSessions, TlsConfig, TlsInfo};
 use crate::{Carrier, Filter, Idle, NetError, NetErrorKind};
@@ -244,6 +245,20 @@ impl Filter for EarlyFilter {
     fn say_goodbye(&mut self) {
         if let Some(filter) = self.through() {
             filter.say_goodbye();
+        }
+    }
+
+    fn portable(&self) -> Result<(), Obstacle> {
+        match &self.state {
+            State::Through(filter) => filter.portable(),
+            _ => Err(Obstacle::NotOpen),
+        }
+    }
+
+    fn take_apart(self: Box<Self>, layers: &mut Vec<Layer>) -> Socket {
+        match self.state {
+            State::Through(filter) => filter.take_apart(layers),
+            _ => unreachable!("only a portable layer is taken apart"),
         }
     }
 

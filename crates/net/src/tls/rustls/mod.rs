@@ -7,6 +7,7 @@
 mod client;
 mod drive;
 mod early;
+mod handover;
 
 use std::io;
 use std::sync::Arc;
@@ -15,9 +16,10 @@ use std::task::{Context, Poll, Waker};
 use rustls::client::ClientConnectionData;
 use rustls::kernel::KernelConnection;
 
+use crate::handover::{Layer, Obstacle};
 use crate::tls::TlsInfo;
 use crate::tls::alerts;
-use crate::tls::key_schedule::Traffic;
+use crate::tls::key_schedule::Secrets;
 use crate::tls::record::{self, Key, MAX_PLAINTEXT, MAX_RECORD, RecordError, Shape};
 use crate::{Carrier, Filter, Idle};
 use runtime::{Reactor, Socket};
@@ -54,8 +56,8 @@ pub struct TlsFilter {
     below: Box<dyn Filter>,
     rx: Key,
     tx: Key,
-    /// The secrets of the next keys, ours first; TLS 1.2 has none.
-    traffic: Option<Box<[Traffic; 2]>>,
+    /// The secrets behind the keys.
+    secrets: Secrets,
     tickets: Option<Tickets>,
     info: Arc<TlsInfo>,
     /// Ciphertext of an incomplete record.
@@ -254,7 +256,7 @@ impl TlsFilter {
     /// Handles a KeyUpdate: the peer has new keys (RFC 8446, section 4.6.3), and may request new ones of
     /// ours.
     fn next_keys(&mut self, asked: bool) {
-        match self.traffic.as_mut().and_then(|traffic| traffic[1].renew()) {
+        match self.secrets.renew(1) {
             Some(key) => self.rx = key,
             None => {
                 return self.violate(alerts::INTERNAL_ERROR, "error:0A000044:SSL routines::internal error");
@@ -285,7 +287,7 @@ impl TlsFilter {
     /// Renews our sending keys; optionally requests new keys of the peer.
     fn renew_tx(&mut self, ask: bool) {
         self.queue(record::HANDSHAKE, &[24, 0, 0, 1, u8::from(ask)]);
-        match self.traffic.as_mut().and_then(|traffic| traffic[0].renew()) {
+        match self.secrets.renew(0) {
             Some(key) => self.tx = key,
             None => self.violate(alerts::INTERNAL_ERROR, "error:0A000044:SSL routines::internal error"),
         }
@@ -493,6 +495,18 @@ impl Filter for TlsFilter {
         self.below.poll_end(cx)
     }
 
+    fn portable(&self) -> Result<(), Obstacle> {
+        self.below.portable()?;
+        self.obstacle().map_or(Ok(()), Err)
+    }
+
+    fn take_apart(self: Box<Self>, layers: &mut Vec<Layer>) -> Socket {
+        let (below, state) = self.into_state();
+        let socket = below.take_apart(layers);
+        layers.push(Layer::Tls(Box::new(state)));
+        socket
+    }
+
     fn uncover(self: Box<Self>) -> Option<Box<dyn Filter>> {
         let ended = matches!(self.over, Some(Over::Clean)) && self.said_goodbye && self.outbox.is_empty();
         // What came in clear before the goodbye was answered could be anybody's.
@@ -518,6 +532,8 @@ impl Over {
 mod early_tests;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod handover_tests;
 #[cfg(test)]
 mod later_tests;
 #[cfg(test)]
