@@ -93,8 +93,13 @@ fuzz:
 simulate:
 	SEEDS=$(or $(SEEDS),2000) FROM=$(or $(FROM),1) cargo test --quiet -p warmwire-engine --test simulation
 
+# Programs and suites of other projects judge the tool; writes tests/judges/results.tsv. ARGUMENTS go to pytest.
+.PHONY: judges
+judges:
+	sh tests/judges/run.sh -rs $(ARGUMENTS)
+
 # Everything long besides.
-test-deep: test-all conformance-agent conformance-lib test-windows conformance-windows
+test-deep: test-all judges conformance-agent conformance-lib test-windows conformance-windows
 	sh tests/install.sh h2spec
 	$(MAKE) simulate SEEDS=100000
 	WARMWIRE_CHAINS=5000 cargo test --quiet -p warmwire-net --test x509_oracle

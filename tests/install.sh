@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
 # cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [h2spec] [miri] [careful] [libfuzzer] [windows]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [judges] [h2spec] [miri] [careful] [libfuzzer] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -174,6 +174,21 @@ ech_server() { newer_go ech-go; }
 # An SSH server on Go's x/crypto, whose keys are agreed on by ML-KEM since Go 1.24.
 ssh_server() { newer_go ssh-go; }
 
+# Programs and libraries of other projects that judge the tool (tests/judges), of pinned versions.
+judges() {
+	venv=$CARGO_TARGET_DIR/judges
+	[ "$venv/installed" -nt tests/judges/requirements.txt ] && return 0
+	echo "installing what tests/judges/requirements.txt names"
+	/usr/bin/python3 -m venv "$venv"
+	"$venv/bin/pip" install -q --disable-pip-version-check -r tests/judges/requirements.txt \
+		>"$CARGO_TARGET_DIR/judges.log" 2>&1 || {
+		echo "install.sh: tests/judges/requirements.txt did not install:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/judges.log" >&2
+		return 1
+	}
+	touch "$venv/installed"
+}
+
 # Miri, of the dated nightly compiler that the sanitizers have.
 miri() {
 	nightly=$(sh crates/capi/link.sh --nightly) || return 1
@@ -230,7 +245,7 @@ mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | h2spec | miri | careful | libfuzzer | windows) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | judges | h2spec | miri | careful | libfuzzer | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

@@ -141,7 +141,7 @@ fn every_key_exchange_and_cipher_that_the_server_has() {
     let kex = "sntrup761x25519-sha512@openssh.com,curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,\
                ecdh-sha2-nistp521,diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,\
                diffie-hellman-group14-sha256";
-    let server = Sshd::start(&format!("KexAlgorithms {kex}\nMACs +hmac-sha1")).unwrap();
+    let server = Sshd::start(&format!("KexAlgorithms {kex}")).unwrap();
     let all = Config::default().offer;
     let one = |name: &str| vec![name.to_owned()];
     let mut offers = Vec::new();

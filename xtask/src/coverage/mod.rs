@@ -11,6 +11,7 @@
 
 mod cases;
 mod evidence;
+mod judges;
 mod probe;
 
 use crate::{Report, files};
@@ -80,13 +81,17 @@ fn report(check: bool, subjects: Vec<probe::Subject>) -> Report {
         refused.extend(now);
     }
     let asked = if asked.is_empty() { "nothing built was".to_owned() } else { asked.join(" and ") };
+    let judges = judges::table(&files::text(judges::RESULTS))?;
     if check {
+        if !files::text("COVERAGE.md").ends_with(&judges) {
+            return Err("COVERAGE.md: other counts of judges; run `cargo xtask coverage`".to_owned());
+        }
         let behind = no_more_than_so(&sections, &evidence, &refused)?;
         return Ok(format!("coverage: true, {behind} names behind ({asked} asked)"));
     }
     let list: String = refused.iter().map(|name| format!("{name}\n")).collect();
     files::generated(REFUSED, &format!("{HEAD}{list}"), false)?;
-    files::generated("COVERAGE.md", &markdown(&sections, &evidence, &refused), false)?;
+    files::generated("COVERAGE.md", &(markdown(&sections, &evidence, &refused) + &judges), false)?;
     Ok(format!("coverage: fresh ({asked} asked)"))
 }
 

@@ -107,6 +107,13 @@ pub const STEPS: &[Step] = &[
         30,
     ),
     both("python", "the Python package in a fresh environment", "sh python/test.sh -rs", Output::Pytest, 20),
+    all(
+        "judges-ssh",
+        "ssh-audit, and SSH servers in Python",
+        "sh tests/judges/run.sh -rs test_ssh_audit.py test_ssh_peers.py",
+        Output::Pytest,
+        10,
+    ),
     Step {
         name: "conformance",
         about: "curl's cases on the tool",

@@ -250,6 +250,7 @@ mod tests {
             (server("diffie-hellman-group1-sha1", "aes128-ctr", "hmac-sha1", false), "key exchange method"),
             (server("curve25519-sha256", "3des-cbc", "hmac-sha1", false), "cipher"),
             (server("curve25519-sha256", "aes128-ctr", "hmac-md5", false), "MAC"),
+            (server("curve25519-sha256", "aes128-ctr", "hmac-sha1", false), "MAC"),
         ] {
             assert_eq!(offer.choose(&message), Err(Error::NothingInCommon(kind)));
         }
