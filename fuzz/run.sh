@@ -1,6 +1,6 @@
 #!/bin/sh
 # fuzz/run.sh [SECONDS]: every parser for its share of the time, 60 s in all unless told: the mutations of
-# crates/wire/tests, where half of the time goes, of crates/ssh/tests, crates/net/tests and crates/engine/tests, and what other
+# crates/wire/tests, where half of the time goes, and of the tests of ssh, broker, net and engine, and what other
 # implementations say of the same (oracles). FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler and
 # minutes to build; TARGETS="url date" chooses some. What crashes a target is kept in target/fuzz/crashes/TARGET and fails the run.
 set -e
@@ -9,6 +9,7 @@ all=${1:-60}
 if [ "$FUZZER" != libfuzzer ]; then
     MUTATION_SECONDS=$((all / 2)) cargo test --quiet -p warmwire-wire --test mutations
     MUTATION_SECONDS=$((all / 6)) cargo test --quiet -p warmwire-ssh --test mutations
+    MUTATION_SECONDS=$((all / 30)) cargo test --quiet -p warmwire-broker --test mutations
     MUTATION_SECONDS=$((all / 10)) cargo test --quiet -p warmwire-net --test quic_mutations
     MUTATION_SECONDS=$((all / 10)) cargo test --quiet -p warmwire-net --test tls_mutations
     MUTATION_SECONDS=$((all / 8)) cargo test --quiet -p warmwire-engine --test talk_mutations

@@ -102,6 +102,7 @@ const BANS: &[Ban] = &[
             "crates/net/src/filter/",
             "crates/net/src/tls/",
             "crates/net/src/sys/",
+            "crates/broker/src/sys/",
             "crates/engine/src/sys/",
             "crates/winsock/",
             "crates/capi/",

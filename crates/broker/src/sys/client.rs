@@ -1,0 +1,365 @@
+//! The client. It connects anew for each call and keeps no descriptor: an application may close descriptors
+//! that it does not know, or fork.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::folder::{Folder, Missing, Refused};
+use super::link::{Link, Received};
+use super::start;
+use crate::message::{
+    Give, Head, Instance, MAX_MESSAGE, MAX_RECORD, MAX_STATE, Page, Record, Reply, Request, UNKNOWN, VERSION,
+};
+use crate::{Entry, Key, Parcel, Secret, Status, Taken, Unavailable};
+
+/// How long a call waits for the broker.
+const PATIENCE: Duration = Duration::from_millis(5);
+/// How long a person waits who asks for the state of the broker.
+const PATIENCE_OF_USER: Duration = Duration::from_secs(2);
+/// How long a slow broker is left alone.
+const PAUSE_OF_SLOW: Duration = Duration::from_secs(1);
+/// Time between two attempts to start a broker.
+const PAUSE_OF_STARTS: Duration = Duration::from_secs(10);
+/// No user has this number.
+const NOBODY: u32 = u32::MAX;
+/// Replies without a state or a list fit.
+const SHORT: usize = MAX_RECORD + 256;
+
+/// Client of the broker of this user.
+#[derive(Debug)]
+pub struct Client {
+    /// The secret of the broker that answered last. The lock is only tried: after a fork, the thread that
+    /// holds it may not exist.
+    welcome: Mutex<Option<Welcome>>,
+    /// The user at the first call.
+    user: AtomicU32,
+    /// When a slow broker is asked again, and when a missing one is started again.
+    pauses: Mutex<Pauses>,
+    /// The folder, if not that of the user.
+    folder: Option<PathBuf>,
+    patience: Duration,
+}
+
+#[derive(Debug, Default)]
+struct Pauses {
+    slow: Option<Instant>,
+    start: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Welcome {
+    secret: Zeroizing<[u8; 32]>,
+    instance: Instance,
+}
+
+impl Default for Client {
+    fn default() -> Client {
+        Client::new()
+    }
+}
+
+impl Client {
+    /// Returns a client, without a system call.
+    pub fn new() -> Client {
+        Client {
+            welcome: Mutex::new(None),
+            user: AtomicU32::new(NOBODY),
+            pauses: Mutex::default(),
+            folder: None,
+            patience: PATIENCE,
+        }
+    }
+
+    /// Returns a client of the broker in that folder, which waits that long instead of 5 ms and starts none.
+    pub fn at(folder: &Path, patience: Duration) -> Client {
+        Client { folder: Some(folder.to_owned()), patience, ..Client::new() }
+    }
+
+    /// Returns the broker's secret. Starts a broker in the background if none listens.
+    pub fn secret(&self) -> Result<Secret, Unavailable> {
+        let user = self.user()?;
+        if let Some(secret) = self.known() {
+            return Ok(secret);
+        }
+        let until = self.deadline()?;
+        let link = self.connect().inspect_err(|error| {
+            if *error == Unavailable::NotRunning {
+                self.start();
+            }
+        })?;
+        let mut buffer = Zeroizing::new([0; 256]);
+        let received = self.exchange(&link, &Request::Hello, &UNKNOWN, &mut buffer[..], until)?;
+        let message = &buffer[..received.bytes];
+        let (head, reply) = read(message)?;
+        let Reply::Welcome(secret) = reply else { return Err(unexpected()) };
+        if let Ok(mut welcome) = self.welcome.try_lock() {
+            *welcome = Some(Welcome { secret: Zeroizing::new(*secret), instance: head.instance });
+            self.user.store(user, Ordering::Relaxed);
+        }
+        Ok(Secret::new(*secret, head.instance))
+    }
+
+    /// Removes the newest connection of a key from the broker.
+    pub fn take(&self, key: &Key) -> Result<Option<Taken>, Unavailable> {
+        self.user()?;
+        let until = self.deadline()?;
+        let link = self.connect_for(key)?;
+        let mut buffer = vec![0; MAX_MESSAGE];
+        let received = self.exchange(&link, &Request::Take(key.mac), &key.instance, &mut buffer, until)?;
+        let taken = match (self.read_for(key, &buffer[..received.bytes]), received.descriptor) {
+            (Ok(Reply::Taken { times, state }), Some(socket)) => {
+                let state = Zeroizing::new(state.to_vec());
+                Ok(Some(Taken { state, socket, age: times.age, idle: times.idle, uses: times.uses }))
+            }
+            (Ok(Reply::Nothing), None) => Ok(None),
+            (Ok(_), _) => Err(unexpected()),
+            (Err(error), _) => Err(error),
+        };
+        buffer[..received.bytes].zeroize();
+        taken
+    }
+
+    /// Sends a connection to the broker. After `Ok` the message is on its way: the caller closes its
+    /// descriptor and wipes its keys. After `Err` nothing was sent.
+    pub fn give(&self, key: &Key, parcel: &Parcel<'_>, until: Instant) -> Result<(), Unavailable> {
+        self.user()?;
+        if parcel.state.len() > MAX_STATE {
+            return Err(Unavailable::TooLarge);
+        }
+        let request = Request::Give(Give {
+            mac: key.mac,
+            times: crate::message::Times { age: parcel.age, idle: parcel.idle, uses: parcel.uses },
+            idle_limit: parcel.idle_limit,
+            scheme: parcel.label.scheme,
+            host: parcel.label.host,
+            port: parcel.label.port,
+            state: parcel.state,
+        });
+        self.post(key, &request, Some(parcel.socket), until)
+    }
+
+    /// Stores a record in the broker.
+    pub fn put(
+        &self,
+        record: Record,
+        key: &Key,
+        time_to_live: Duration,
+        value: &[u8],
+        until: Instant,
+    ) -> Result<(), Unavailable> {
+        self.user()?;
+        if value.len() > MAX_RECORD {
+            return Err(Unavailable::TooLarge);
+        }
+        let request = Request::Put { record, mac: key.mac, time_to_live, value };
+        self.post(key, &request, None, until)
+    }
+
+    /// Returns the newest record of a key. A ticket is removed from the broker.
+    pub fn get(&self, record: Record, key: &Key) -> Result<Option<Entry>, Unavailable> {
+        self.user()?;
+        let until = self.deadline()?;
+        let link = self.connect_for(key)?;
+        let mut buffer = vec![0; SHORT];
+        let request = Request::Get { record, mac: key.mac };
+        let received = self.exchange(&link, &request, &key.instance, &mut buffer, until)?;
+        let entry = match self.read_for(key, &buffer[..received.bytes]) {
+            Ok(Reply::Entry { left, value }) => {
+                Ok(Some(Entry { value: Zeroizing::new(value.to_vec()), left }))
+            }
+            Ok(Reply::Nothing) => Ok(None),
+            Ok(_) => Err(unexpected()),
+            Err(error) => Err(error),
+        };
+        buffer[..received.bytes].zeroize();
+        entry
+    }
+
+    /// Returns the state of the broker.
+    pub fn status(&self) -> Result<Status, Unavailable> {
+        self.user()?;
+        let until = Instant::now() + PATIENCE_OF_USER;
+        let link = self.connect()?;
+        let mut parked = Vec::new();
+        loop {
+            let page = page(&link, parked.len(), until)?;
+            let is_last = page.parked.is_empty() || parked.len() + page.parked.len() >= page.total as usize;
+            parked.extend(page.parked);
+            if is_last {
+                let Page { process, exit_after, names, tickets, .. } = page;
+                return Ok(Status { process, exit_after, names, tickets, parked });
+            }
+        }
+    }
+
+    /// Ends the broker; its connections are closed.
+    pub fn stop(&self) -> Result<(), Unavailable> {
+        self.user()?;
+        let link = self.connect()?;
+        let mut buffer = [0; 256];
+        let until = Instant::now() + PATIENCE_OF_USER;
+        let received = exchange(&link, &Request::Stop, &UNKNOWN, &mut buffer, until)?;
+        match read(&buffer[..received.bytes])?.1 {
+            Reply::Stopping => Ok(()),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Returns the user, if the process has not changed it, and has no privileges beyond it.
+    fn user(&self) -> Result<u32, Unavailable> {
+        let user = geteuid().as_raw();
+        match self.user.load(Ordering::Relaxed) {
+            NOBODY if start::is_privileged() => Err(Unavailable::Privileges),
+            first if first == NOBODY || first == user => Ok(user),
+            _ => Err(Unavailable::Privileges),
+        }
+    }
+
+    /// Returns the instant at which a call gives up. A broker that was slow is left alone for a while, since
+    /// each call would cost the time limit again.
+    fn deadline(&self) -> Result<Instant, Unavailable> {
+        let now = Instant::now();
+        let rests = self.pauses.try_lock().is_ok_and(|pauses| pauses.slow.is_some_and(|end| now < end));
+        if rests { Err(Unavailable::Slow) } else { Ok(now + self.patience) }
+    }
+
+    /// Starts a broker, at most once in a while.
+    fn start(&self) {
+        let now = Instant::now();
+        let Ok(mut pauses) = self.pauses.try_lock() else { return };
+        if self.folder.is_some() || pauses.start.is_some_and(|end| now < end) {
+            return;
+        }
+        pauses.start = Some(now + PAUSE_OF_STARTS);
+        start::start();
+    }
+
+    /// Sends a request and receives its reply.
+    fn exchange(
+        &self,
+        link: &Link,
+        request: &Request<'_>,
+        instance: &Instance,
+        buffer: &mut [u8],
+        until: Instant,
+    ) -> Result<Received, Unavailable> {
+        exchange(link, request, instance, buffer, until).inspect_err(|error| {
+            if *error == Unavailable::Slow
+                && let Ok(mut pauses) = self.pauses.try_lock()
+            {
+                pauses.slow = Some(Instant::now() + PAUSE_OF_SLOW);
+            }
+        })
+    }
+
+    /// Connects to the broker, if it belongs to this user.
+    fn connect(&self) -> Result<Link, Unavailable> {
+        let folder = match &self.folder {
+            Some(path) => Folder::open(path, Missing::Fail),
+            None => Folder::find(Missing::Fail),
+        };
+        let folder = folder.map_err(|refused| match refused {
+            Refused::Missing => Unavailable::NotRunning,
+            Refused::Unusable(reason) => Unavailable::Folder(reason),
+        })?;
+        let link = Link::connect(&folder.address()?).map_err(|error| match error {
+            Errno::NOENT | Errno::CONNREFUSED => Unavailable::NotRunning,
+            // The listener's queue is full.
+            Errno::AGAIN => Unavailable::Slow,
+            other => io::Error::from(other).into(),
+        })?;
+        if link.is_of_user() { Ok(link) } else { Err(Unavailable::OtherUser) }
+    }
+
+    fn known(&self) -> Option<Secret> {
+        let welcome = self.welcome.try_lock().ok()?;
+        welcome.as_ref().map(|welcome| Secret::new(*welcome.secret, welcome.instance))
+    }
+
+    /// Forgets the broker that made this key.
+    fn forget(&self, key: &Key) {
+        if let Ok(mut welcome) = self.welcome.try_lock()
+            && welcome.as_ref().is_some_and(|welcome| welcome.instance == key.instance)
+        {
+            *welcome = None;
+        }
+    }
+
+    /// Connects to the broker that made the key. If no broker listens any more, the next call of `secret`
+    /// looks for another one.
+    fn connect_for(&self, key: &Key) -> Result<Link, Unavailable> {
+        self.connect().inspect_err(|error| {
+            if *error == Unavailable::NotRunning {
+                self.forget(key);
+            }
+        })
+    }
+
+    /// Sends a request without a reply.
+    fn post(
+        &self,
+        key: &Key,
+        request: &Request<'_>,
+        descriptor: Option<BorrowedFd<'_>>,
+        until: Instant,
+    ) -> Result<(), Unavailable> {
+        let link = self.connect_for(key)?;
+        let head = Zeroizing::new(request.encode(&key.instance));
+        Ok(link.send([&head, request.payload()], descriptor, until)?)
+    }
+
+    /// Reads a reply to a request with a key.
+    fn read_for<'a>(&self, key: &Key, message: &'a [u8]) -> Result<Reply<'a>, Unavailable> {
+        match read(message) {
+            Ok((_, Reply::OtherInstance)) => {
+                self.forget(key);
+                Err(Unavailable::Restarted)
+            }
+            Ok((_, reply)) => Ok(reply),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Sends a request and receives its reply.
+fn exchange(
+    link: &Link,
+    request: &Request<'_>,
+    instance: &Instance,
+    buffer: &mut [u8],
+    until: Instant,
+) -> Result<Received, Unavailable> {
+    let head = request.encode(instance);
+    link.send([&head, request.payload()], None, until)?;
+    Ok(link.receive(buffer, until)?)
+}
+
+fn page(link: &Link, from: usize, until: Instant) -> Result<Page, Unavailable> {
+    let mut buffer = vec![0; MAX_MESSAGE];
+    let from = u32::try_from(from).unwrap_or(u32::MAX);
+    let received = exchange(link, &Request::Status(from), &UNKNOWN, &mut buffer, until)?;
+    match read(&buffer[..received.bytes])?.1 {
+        Reply::Status(page) => Ok(page),
+        _ => Err(unexpected()),
+    }
+}
+
+fn read(message: &[u8]) -> Result<(Head, Reply<'_>), Unavailable> {
+    let head = Head::decode(message).ok_or_else(unexpected)?;
+    if head.version != VERSION {
+        return Err(Unavailable::OtherVersion(head.version));
+    }
+    Ok((head, Reply::decode(message).ok_or_else(unexpected)?))
+}
+
+fn unexpected() -> Unavailable {
+    Unavailable::Broken("malformed reply".to_owned())
+}
