@@ -1,6 +1,7 @@
 //! The command line tool from outside: its output, and command lines from real scripts compared with curl's.
 
 mod effects;
+mod examples;
 mod ftp_mutants;
 mod hsts;
 mod install;

@@ -199,6 +199,7 @@ fn stopped(stop: Stop) -> i32 {
         Stop::CaBundle => String::new(),
         Stop::Generate(what) => match what.as_slice() {
             b"man" => doc::manual::roff(),
+            b"markdown" => doc::markdown::text(),
             b"bash" => doc::complete::bash(),
             b"zsh" => doc::complete::zsh(),
             _ => doc::complete::fish(),

@@ -229,7 +229,10 @@ impl Run {
         if code == 0 && !out.is_open() && !unmet && !out.open(&mut self.env.messages.borrow_mut()) {
             code = WRITE_ERROR;
         }
-        if out.flush().is_err() && code == 0 {
+        if let Err(error) = out.flush()
+            && code == 0
+        {
+            out.report_full_disk(&error, &mut self.env.messages.borrow_mut());
             self.env.error("Failed writing body");
             code = WRITE_ERROR;
         }
@@ -368,7 +371,10 @@ impl Run {
         let mut out = transfer.out.borrow_mut();
         let file = out.is_file();
         let name = out.name.clone().unwrap_or_default();
-        if out.close().is_err() && code == 0 {
+        if let Err(error) = out.close()
+            && code == 0
+        {
+            out.report_full_disk(&error, &mut self.env.messages.borrow_mut());
             self.env.error_line(&format!("curl: ({WRITE_ERROR}) Failed writing body"));
             return WRITE_ERROR;
         }

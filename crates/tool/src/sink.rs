@@ -152,8 +152,24 @@ impl Sink {
         Ok(())
     }
 
-    /// Takes a piece; the stream must be open.
+    /// Takes a piece; the stream must be open. Reports a full disk, which curl's message does not name.
     pub fn write(&mut self, data: &[u8], messages: &mut Messages) -> io::Result<()> {
+        let written = self.write_piece(data, messages);
+        if let Err(error) = &written {
+            self.report_full_disk(error, messages);
+        }
+        written
+    }
+
+    /// Says that the disk is full if that is the error.
+    pub fn report_full_disk(&self, error: &io::Error, messages: &mut Messages) {
+        if error.kind() == io::ErrorKind::StorageFull {
+            let name = self.name.as_deref().map_or_else(|| "standard output".to_owned(), shown);
+            messages.error(&format!("{name}: No space left on device"));
+        }
+    }
+
+    fn write_piece(&mut self, data: &[u8], messages: &mut Messages) -> io::Result<()> {
         match &mut self.stream {
             Stream::File(file) => {
                 if self.unbuffered || self.buffer.is_empty() && data.len() >= GATHERED {

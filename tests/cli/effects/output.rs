@@ -403,3 +403,35 @@ fn parallel_transfers_write_whole_lines() {
     assert_eq!(sorted.join("\n") + "\n", ["/a", "/b", "/c", "/d"].map(&body).concat());
     assert!(order.windows(2).filter(|pair| pair[0] != pair[1]).count() > 3, "they ran side by side");
 }
+
+#[test]
+fn flags_that_curl_lacks_list_what_they_take() {
+    for (words, text) in [
+        (&["--progress", "x"][..], "option --progress: takes meter, bar or bars\n"),
+        (&["--generate", "x"], "option --generate: takes man, markdown, bash, zsh or fish\n"),
+        (&["--segments", "x"], "option --segments: takes auto or a number up to 64\n"),
+        (&["--segments", "65"], "option --segments: takes auto or a number up to 64\n"),
+        (
+            &["--checksum", "x"],
+            "option --checksum: takes ALGORITHM=SUM, with the sum in hexadecimal digits\n",
+        ),
+    ] {
+        let ran = curl(words);
+        assert!(ran.code == 2 && ran.stderr.contains(text), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_full_disk_is_named() {
+    for words in [
+        &["-sS", "-o", "/dev/full", "file:///etc/hostname"][..],
+        &["-sS", "-N", "-o", "/dev/full", "file:///etc/hostname"],
+    ] {
+        let ran = curl(words);
+        assert!(
+            ran.code == 23 && ran.stderr.contains("/dev/full: No space left on device\n"),
+            "{}",
+            ran.stderr
+        );
+    }
+}

@@ -689,6 +689,12 @@ fn what_does_not_go_together() {
         (ran.code, ran.stderr.as_str()),
         (2, "curl: --segments needs a file to write to, see --output\n")
     );
+    let ran = curl(&["--mirror", "http://127.0.0.1:1/", "-o", "f", "file:///etc/hostname"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (2, "curl: --mirror can't be combined with this scheme\n"),
+        "--mirror speaks of itself"
+    );
     let ran = curl(&["-Z", "--segments", "2", "-o", "f", "http://127.0.0.1:1/"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
 }

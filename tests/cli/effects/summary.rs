@@ -83,7 +83,7 @@ fn as_a_table_and_only_when_asked() {
     let wrong = curl(&["--summary=xml", &url]);
     assert_eq!(
         (wrong.code, wrong.stderr.lines().next()),
-        (2, Some("curl: option --summary=xml: is badly used here"))
+        (2, Some("curl: option --summary=xml: takes table or json"))
     );
     // In a config file the argument has its own field.
     for (line, begins) in

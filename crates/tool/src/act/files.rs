@@ -100,7 +100,7 @@ pub fn cache_size(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 pub fn checksum(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let sums = Sum::parse(text).map_err(|why| {
         parser.messages.error(&why);
-        Wrong::BadUse
+        Wrong::Allowed("takes ALGORITHM=SUM, with the sum in hexadecimal digits")
     })?;
     next_target(parser, Lacks::Sums).sums = sums;
     Ok(())
@@ -115,7 +115,7 @@ pub fn checksum_file(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let entries = list::parse(&read(parser, not_blank(file)?)?, algorithm);
     if entries.is_empty() {
         parser.messages.error(&format!("No checksums in {}", shown(file)));
-        return Err(Wrong::BadUse.into());
+        return Err(Wrong::Allowed("takes a file of lines with SUM and NAME").into());
     }
     parser.request().checksum_files.extend(entries);
     Ok(())
@@ -124,7 +124,11 @@ pub fn checksum_file(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 pub fn segments(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let count = match text {
         b"auto" => Segments::Auto,
-        _ => Segments::Count(numbers::unsigned_up_to(text, MOST_SEGMENTS)?.max(1) as usize),
+        _ => {
+            let count = numbers::unsigned_up_to(text, MOST_SEGMENTS)
+                .map_err(|_| Wrong::Allowed("takes auto or a number up to 64"))?;
+            Segments::Count(count.max(1) as usize)
+        }
     };
     parser.request().segments = Some(count);
     Ok(())
@@ -144,7 +148,7 @@ pub fn metalink(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         .and_then(sources::metalink);
     let files = described.map_err(|why| {
         parser.messages.error(&format!("{} is {why}", shown(text)));
-        Wrong::BadUse
+        Wrong::Allowed("takes a Metalink file (RFC 5854)")
     })?;
     for file in files {
         let mut urls = file.urls.into_iter();

@@ -23,8 +23,8 @@ pub fn version(_: &mut Parser, _: &Flag, on: bool) -> Done {
 
 pub fn generate(_: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     match text {
-        b"man" | b"bash" | b"zsh" | b"fish" => Err(Stop::Generate(text.to_vec())),
-        _ => Err(Wrong::BadUse.into()),
+        b"man" | b"markdown" | b"bash" | b"zsh" | b"fish" => Err(Stop::Generate(text.to_vec())),
+        _ => Err(Wrong::Allowed("takes man, markdown, bash, zsh or fish").into()),
     }
 }
 
@@ -47,7 +47,7 @@ pub fn summary(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     parser.globals.summary = Some(match text {
         b"" | b"table" => SummaryFormat::Table,
         b"json" => SummaryFormat::Json,
-        _ => return Err(Wrong::BadUse.into()),
+        _ => return Err(Wrong::Allowed("takes table or json").into()),
     });
     Ok(())
 }
@@ -57,7 +57,7 @@ pub fn progress(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         b"meter" => (false, false),
         b"bar" => (true, false),
         b"bars" => (false, true),
-        _ => return Err(Wrong::BadUse.into()),
+        _ => return Err(Wrong::Allowed("takes meter, bar or bars").into()),
     };
     parser.globals.progress_bar = bar;
     parser.globals.progress_bars = bars;

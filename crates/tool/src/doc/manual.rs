@@ -1,18 +1,49 @@
 //! The manual: as a page for man(1), as text for `--manual`, and the part about one flag.
 
-use crate::doc::pages::{AFTER, BEFORE, Chapter, Piece};
+use crate::doc::examples::EXAMPLES;
+use crate::doc::failures::FAILURES;
+use crate::doc::pages::{AFTER, BEFORE, Chapter, LAST, Piece};
 use crate::flags::{self, Arg, Flag, Multi};
 use crate::writeout;
 
 /// Columns of the plain text.
 const WIDTH: usize = 79;
 
+/// A chapter whose text is complete.
+pub struct Section {
+    pub title: &'static str,
+    pub pieces: Vec<Piece<String>>,
+}
+
+impl From<&Chapter> for Section {
+    fn from(chapter: &Chapter) -> Section {
+        let pieces = chapter.pieces.iter().map(|piece| match *piece {
+            Piece::Text(text) => Piece::Text(text.to_owned()),
+            Piece::Item(term, text) => Piece::Item(term.to_owned(), text.to_owned()),
+            Piece::Example(text) => Piece::Example(text.to_owned()),
+        });
+        Section { title: chapter.title, pieces: pieces.collect() }
+    }
+}
+
+/// Returns the chapters before OPTIONS.
+pub fn before() -> Vec<Section> {
+    BEFORE.iter().map(Section::from).collect()
+}
+
+/// Returns the chapters after OPTIONS; three of them are generated from tables.
+pub fn after() -> Vec<Section> {
+    let mut all = vec![variables()];
+    all.extend(AFTER.iter().map(Section::from));
+    all.extend([exit_status(), examples()]);
+    all.extend(LAST.iter().map(Section::from));
+    all
+}
+
 /// A page in the language of man(7).
 pub fn roff() -> String {
     let mut out = String::from(".TH CURL 1 \"\" \"Warmwire\" \"User commands\"\n");
-    for chapter in BEFORE {
-        chapter_roff(&mut out, chapter);
-    }
+    before().iter().for_each(|section| section_roff(&mut out, section));
     out.push_str(".SH OPTIONS\n");
     for flag in flags::sorted() {
         out.push_str(&format!(".TP\n.B {}\n", escaped(flag.usage().trim_start())));
@@ -21,18 +52,13 @@ pub fn roff() -> String {
         }
         out.truncate(out.len() - ".IP\n".len());
     }
-    out.push_str(".SH WRITE-OUT VARIABLES\n");
-    out.push_str(&escaped(&variables()));
-    out.push('\n');
-    for chapter in AFTER {
-        chapter_roff(&mut out, chapter);
-    }
+    after().iter().for_each(|section| section_roff(&mut out, section));
     out
 }
 
-fn chapter_roff(out: &mut String, chapter: &Chapter) {
-    out.push_str(&format!(".SH \"{}\"\n", chapter.title));
-    for (at, piece) in chapter.pieces.iter().enumerate() {
+fn section_roff(out: &mut String, section: &Section) {
+    out.push_str(&format!(".SH \"{}\"\n", section.title));
+    for (at, piece) in section.pieces.iter().enumerate() {
         match piece {
             Piece::Text(text) if at == 0 => out.push_str(&format!("{}\n", escaped(text))),
             Piece::Text(text) => out.push_str(&format!(".PP\n{}\n", escaped(text))),
@@ -56,20 +82,10 @@ fn escaped(text: &str) -> String {
 
 /// The whole manual as plain text.
 pub fn text() -> String {
-    let mut out = String::new();
-    for chapter in BEFORE {
-        chapter_text(&mut out, chapter);
-    }
+    let mut out: String = before().iter().map(section_text).collect();
     out.push_str("OPTIONS\n");
-    for flag in flags::sorted() {
-        out.push_str(&flag_text(flag));
-    }
-    out.push_str("WRITE-OUT VARIABLES\n");
-    out.push_str(&wrapped(&variables(), 7));
-    out.push('\n');
-    for chapter in AFTER {
-        chapter_text(&mut out, chapter);
-    }
+    out.extend(flags::sorted().into_iter().map(flag_text));
+    out.extend(after().iter().map(section_text));
     out
 }
 
@@ -88,9 +104,9 @@ pub fn one(name: &str) -> Option<String> {
     Some(flag_text(flag))
 }
 
-fn chapter_text(out: &mut String, chapter: &Chapter) {
-    out.push_str(&format!("{}\n", chapter.title));
-    for piece in chapter.pieces {
+fn section_text(section: &Section) -> String {
+    let mut out = format!("{}\n", section.title);
+    for piece in &section.pieces {
         match piece {
             Piece::Text(text) => out.push_str(&wrapped(text, 7)),
             Piece::Item(term, text) => out.push_str(&format!("       {term}\n{}", wrapped(text, 14))),
@@ -98,6 +114,7 @@ fn chapter_text(out: &mut String, chapter: &Chapter) {
         }
         out.push('\n');
     }
+    out
 }
 
 fn flag_text(flag: &Flag) -> String {
@@ -110,7 +127,7 @@ fn flag_text(flag: &Flag) -> String {
 }
 
 /// Returns the description of a flag, and what follows from its declaration.
-fn paragraphs(flag: &Flag) -> Vec<String> {
+pub fn paragraphs(flag: &Flag) -> Vec<String> {
     let mut first = String::new();
     if !flag.protocols.is_empty() {
         first.push_str(&format!("({}) ", flag.protocols));
@@ -137,15 +154,49 @@ fn paragraphs(flag: &Flag) -> Vec<String> {
     if rules.is_empty() { vec![first] } else { vec![first, rules.join(" ")] }
 }
 
-fn variables() -> String {
-    let mut names: Vec<&str> = writeout::variable_names().collect();
-    names.sort_unstable();
-    format!(
-        "These names can stand in %{{name}}: {}. Besides there are %header{{name}} for a header of the answer, \
-         %output{{file}} to write the rest to a file (or append it, with >> before the name) and %time{{format}} \
-         for the time in the letters of strftime.",
-        names.join(", ")
-    )
+fn variables() -> Section {
+    let mut described: Vec<(String, &str)> =
+        writeout::described_variables().map(|(name, about)| (format!("%{{{name}}}"), about)).collect();
+    described.sort_unstable();
+    let first = "--write-out writes a text after each transfer, in which these variables are replaced. \
+                 Times are in seconds with six decimals. %% is a percent sign; \\n, \\r and \\t are line \
+                 feed, carriage return and tab. A format that begins with @ is read from that file, or from \
+                 standard input for @-.";
+    let mut pieces = vec![Piece::Text(first.to_owned())];
+    pieces.extend(described.into_iter().map(|(name, about)| Piece::Item(name, about.to_owned())));
+    pieces.extend(FORMS.iter().map(|(form, about)| Piece::Item((*form).to_owned(), (*about).to_owned())));
+    Section { title: "WRITE-OUT VARIABLES", pieces }
+}
+
+/// Forms of `--write-out` that take an argument.
+const FORMS: [(&str, &str); 4] = [
+    ("%header{NAME}", "The last value of this header field of the reply."),
+    ("%header{NAME:all:SEPARATOR}", "All values of this header field, with the separator between them."),
+    (
+        "%output{FILE}",
+        "The rest of the format is written to this file; with >> before the name it is appended.",
+    ),
+    ("%time{FORMAT}", "The current time in UTC, in the letters of strftime."),
+];
+
+fn exit_status() -> Section {
+    let first = "0 if all transfers succeeded, otherwise the code of the last failure, or of the first \
+                 one with --fail-early.";
+    let mut pieces = vec![Piece::Text(first.to_owned())];
+    pieces.extend(FAILURES.iter().map(|failure| {
+        Piece::Item(
+            format!("{} {}", failure.code, failure.name),
+            format!("{} {}", failure.cause, failure.remedy),
+        )
+    }));
+    Section { title: "EXIT STATUS", pieces }
+}
+
+fn examples() -> Section {
+    let pieces = EXAMPLES
+        .iter()
+        .flat_map(|(task, command)| [Piece::Text(format!("{task}:")), Piece::Example((*command).to_owned())]);
+    Section { title: "EXAMPLES", pieces: pieces.collect() }
 }
 
 /// Breaks a text into indented lines.

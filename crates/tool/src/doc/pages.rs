@@ -1,12 +1,12 @@
 //! The chapters of the manual around the list of options.
 
 /// A piece of a chapter.
-pub enum Piece {
-    Text(&'static str),
+pub enum Piece<T = &'static str> {
+    Text(T),
     /// A term and its description.
-    Item(&'static str, &'static str),
+    Item(T, T),
     /// Lines to be shown as they are.
-    Example(&'static str),
+    Example(T),
 }
 
 use Piece::{Example, Item, Text};
@@ -108,47 +108,69 @@ pub const AFTER: &[Chapter] = &[
     Chapter {
         title: "ENVIRONMENT",
         pieces: &[
-            Item("http_proxy, HTTPS_PROXY, [scheme]_PROXY", "The proxy for a scheme."),
-            Item("ALL_PROXY", "The proxy when there is none for the scheme."),
-            Item("NO_PROXY", "Hosts to reach directly, as in --noproxy."),
+            Item(
+                "http_proxy, HTTPS_PROXY, [scheme]_PROXY",
+                "The proxy for a scheme. http_proxy counts in lower case only, because a web server sets \
+                 HTTP_PROXY from a request.",
+            ),
+            Item("ALL_PROXY, all_proxy", "The proxy for schemes without a variable of their own."),
+            Item("NO_PROXY, no_proxy", "Hosts to reach directly, separated by commas, as in --noproxy."),
             Item(
                 "CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR",
-                "Certificate authorities, as in --cacert and --capath.",
+                "Certificate authorities, as in --cacert and --capath. Only the tool reads them; the \
+                 library does not.",
             ),
-            Item("CURL_HOME, XDG_CONFIG_HOME, HOME", "Where the default config file and .netrc are."),
-            Item("COLUMNS", "The width of the terminal."),
-            Item("SSLKEYLOGFILE", "A file that gets the keys of TLS connections."),
             Item(
-                "WARMWIRE_AGENT, WARMWIRE_AGENT_IDLE",
-                "With auto, as --agent for every command; as --agent-idle.",
+                "CURL_SSL_BACKEND",
+                "Selects the TLS library for the tool and for programs, as curl_global_sslset(3) does.",
             ),
-            Item("XDG_RUNTIME_DIR", "Where the agents of --agent are found; /tmp/warmwire-UID without it."),
-            Item("QLOGDIR", "A folder that gets a file (qlog) of what happens on each QUIC connection."),
+            Item(
+                "SSLKEYLOGFILE",
+                "A file that receives the keys of TLS connections, for programs that record packets.",
+            ),
+            Item("QLOGDIR", "A folder that receives a file (qlog) with the events of each QUIC connection."),
+            Item(
+                "CURL_HOME, XDG_CONFIG_HOME, HOME",
+                "The folders of the default config file and of .netrc, in this order.",
+            ),
+            Item("COLUMNS", "The width of the terminal."),
+            Item(
+                "WARMWIRE_POOL",
+                "process turns on the process-wide pool of the library: connections outlive their \
+                 handles. An agent has it on. Other values are reported once and ignored.",
+            ),
+            Item(
+                "WARMWIRE_FTP",
+                "The pipelining of FTP commands: wait, together (the default), pipeline or turns. See \
+                 warmwire_ftp_pipeline(3).",
+            ),
+            Item(
+                "WARMWIRE_SMTP",
+                "The pipelining of SMTP commands: wait or together (the default). See \
+                 warmwire_smtp_pipeline(3).",
+            ),
+            Item(
+                "WARMWIRE_WS",
+                "Extensions of WebSocket: deflate, forget and http2, separated by commas; none by \
+                 default. See warmwire_websocket(3).",
+            ),
+            Item("WARMWIRE_AGENT", "auto runs every command in an agent, as --agent does."),
+            Item(
+                "WARMWIRE_AGENT_IDLE",
+                "Seconds until an idle agent exits, as --agent-idle. The default is 120.",
+            ),
+            Item("XDG_RUNTIME_DIR", "The folder in which agents are found; /tmp/warmwire-UID without it."),
+            Item("KRB5CCNAME", "The cache of Kerberos tickets for --negotiate."),
+            Item(
+                "IPFS_GATEWAY, IPFS_PATH",
+                "The gateway for ipfs:// and ipns://, or the folder with its address.",
+            ),
+            Item("SSH_AUTH_SOCK", "The socket of the SSH agent that has the keys for SFTP and SCP."),
         ],
     },
-    Chapter {
-        title: "EXIT CODES",
-        pieces: &[
-            Text("0 when all went well, otherwise the code of the last failure. These are the most common."),
-            Item("1", "The scheme is not supported."),
-            Item("2", "The command line is wrong."),
-            Item("3", "The URL is malformed."),
-            Item("5, 6", "The name of the proxy, or of the host, was not found."),
-            Item("7", "No connection to the host."),
-            Item("18", "Only part of a file came."),
-            Item("22", "An HTTP error of 400 or above, with --fail."),
-            Item("23, 26", "A local file could not be written, or read."),
-            Item("28", "A time limit was reached."),
-            Item("35", "The TLS handshake failed."),
-            Item("47", "Too many redirects."),
-            Item("52", "The server answered nothing."),
-            Item("55, 56", "Sending or receiving failed."),
-            Item("60", "The server's certificate could not be verified."),
-            Item("63", "The file is larger than allowed."),
-            Item("67", "The login was refused."),
-            Item("78", "The file does not exist."),
-        ],
-    },
+];
+
+pub const LAST: &[Chapter] = &[
     Chapter {
         title: "AUTHORS",
         pieces: &[Text(

@@ -22,7 +22,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("engine", &["list"]),
     ("ftp-method", &["multicwd", "nocwd", "singlecwd"]),
     ("ftp-ssl-ccc-mode", &["active", "passive"]),
-    ("generate", &["man", "bash", "zsh", "fish"]),
+    ("generate", &["man", "markdown", "bash", "zsh", "fish"]),
     ("httpsig-algo", &["ed25519", "hmac-sha256"]),
     (
         "ip-tos",

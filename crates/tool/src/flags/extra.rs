@@ -126,7 +126,7 @@ pub const FLAGS: &[Flag] = &[
         multi: Multi::Custom,
         categories: &["extra"],
         help: "Print the manual page or completions",
-        about: "One of man, bash, zsh and fish; for packages of the program.",
+        about: "A manual page (man, markdown) or completions (bash, zsh, fish).",
         set: Set::Act(act::generate),
         ..FLAG
     },

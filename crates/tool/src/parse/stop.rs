@@ -37,6 +37,8 @@ pub enum Wrong {
     Blank,
     VariableSyntax,
     Garbage,
+    /// An argument of a flag that curl does not have; the text lists what is allowed.
+    Allowed(&'static str),
 }
 
 impl Wrong {
@@ -59,6 +61,7 @@ impl Wrong {
             Wrong::Blank => "blank argument where content is expected",
             Wrong::VariableSyntax => "syntax error in --variable argument",
             Wrong::Garbage => "had unsupported trailing garbage",
+            Wrong::Allowed(text) => text,
         }
     }
 

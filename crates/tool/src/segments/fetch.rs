@@ -74,8 +74,7 @@ struct Fetch<'r> {
     look_at: Instant,
     told: u64,
     resumed: u64,
-    /// Whether no earlier run has left a part.
-    is_new: bool,
+    is_new: bool, // No earlier run has left a part.
 }
 
 /// The result; a failure has a text.
@@ -93,12 +92,13 @@ pub fn run(run: &Run, item: Item) -> Result<i32, Stop> {
         run.count_skipped();
         return Ok(run.end(&first.transfer, &first.easy, 0, true));
     }
+    let flag = if item.request.segments.is_none() { "--mirror" } else { "--segments" };
     let scheme = parse_url(&item.url).ok().and_then(|url| url.scheme()).unwrap_or_else(|| "http".into());
     if let Some(what) = conflict(&item.request, &item.target, &scheme) {
-        return refuse(format!("--segments can't be combined with {what}"));
+        return refuse(format!("{flag} can't be combined with {what}"));
     }
     let Some(name) = first.transfer.out.borrow().name.clone() else {
-        return refuse("--segments needs a file to write to, see --output".into());
+        return refuse(format!("{flag} needs a file to write to, see --output"));
     };
     let keeps = {
         let out = first.transfer.out.borrow();

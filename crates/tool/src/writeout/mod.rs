@@ -28,13 +28,10 @@ pub trait Streams {
     fn remark(&mut self, line: &str);
 }
 
-/// The names of all variables.
-pub fn variable_names() -> impl Iterator<Item = &'static str> {
-    variables::ALL
-        .iter()
-        .chain(variables::EXTRA)
-        .map(|variable| variable.name)
-        .chain(variables::NAMES.iter().copied())
+/// Returns the names of all variables, each with a sentence for the manual.
+pub fn described_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let facts = variables::ALL.iter().chain(variables::EXTRA);
+    facts.map(|variable| (variable.name, variable.about)).chain(variables::NAMES.iter().copied())
 }
 
 /// Writes the format out.

@@ -6,6 +6,8 @@ use crate::raw::{Info, json};
 
 pub struct Variable {
     pub name: &'static str,
+    /// A sentence for the manual.
+    pub about: &'static str,
     kind: Kind,
 }
 
@@ -22,87 +24,233 @@ enum Kind {
     OwnNumber(fn(&dyn Outcome) -> i64),
 }
 
-const fn row(name: &'static str, kind: Kind) -> Variable {
-    Variable { name, kind }
+const fn row(name: &'static str, about: &'static str, kind: Kind) -> Variable {
+    Variable { name, about, kind }
 }
 
 /// Sorted by name, which is also the order in `%{json}`.
 pub const ALL: &[Variable] = &[
-    row("certs", Kind::Own(|outcome| Some(outcome.certificates().concat()))),
-    row("conn_id", Kind::Number(Info::ConnId)),
-    row("content_type", Kind::Text(Info::ContentType)),
-    row("errormsg", Kind::Own(|outcome| outcome.error_text())),
-    row("exitcode", Kind::OwnNumber(|outcome| outcome.exit_code().into())),
-    row("filename_effective", Kind::Own(|outcome| outcome.file_name())),
-    row("ftp_entry_path", Kind::Text(Info::FtpEntryPath)),
-    row("http_code", Kind::Code(Info::ResponseCode)),
-    row("http_connect", Kind::Code(Info::HttpConnectcode)),
-    row("http_version", Kind::Own(http_version)),
-    row("local_ip", Kind::Text(Info::LocalIp)),
-    row("local_port", Kind::Number(Info::LocalPort)),
-    row("method", Kind::Text(Info::EffectiveMethod)),
-    row("num_certs", Kind::OwnNumber(|outcome| outcome.certificates().len() as i64)),
-    row("num_connects", Kind::Number(Info::NumConnects)),
-    row("num_headers", Kind::OwnNumber(|outcome| outcome.header_count())),
-    row("num_redirects", Kind::Number(Info::RedirectCount)),
-    row("num_retries", Kind::OwnNumber(|outcome| outcome.retries())),
-    row("proxy_ssl_verify_result", Kind::Number(Info::ProxySslVerifyresult)),
-    row("proxy_used", Kind::Number(Info::UsedProxy)),
-    row("redirect_url", Kind::Text(Info::RedirectUrl)),
-    row("referer", Kind::Text(Info::Referer)),
-    row("remote_ip", Kind::Text(Info::PrimaryIp)),
-    row("remote_port", Kind::Number(Info::PrimaryPort)),
-    row("response_code", Kind::Code(Info::ResponseCode)),
-    row("scheme", Kind::Text(Info::Scheme)),
-    row("size_delivered", Kind::Number(Info::SizeDelivered)),
-    row("size_download", Kind::Number(Info::SizeDownloadT)),
-    row("size_header", Kind::Number(Info::HeaderSize)),
-    row("size_request", Kind::Number(Info::RequestSize)),
-    row("size_upload", Kind::Number(Info::SizeUploadT)),
-    row("speed_download", Kind::Number(Info::SpeedDownloadT)),
-    row("speed_upload", Kind::Number(Info::SpeedUploadT)),
-    row("ssl_verify_result", Kind::Number(Info::SslVerifyresult)),
-    row("time_appconnect", Kind::Time(Info::AppconnectTimeT)),
-    row("time_connect", Kind::Time(Info::ConnectTimeT)),
-    row("time_namelookup", Kind::Time(Info::NamelookupTimeT)),
-    row("time_posttransfer", Kind::Time(Info::PosttransferTimeT)),
-    row("time_pretransfer", Kind::Time(Info::PretransferTimeT)),
-    row("time_queue", Kind::Time(Info::QueueTimeT)),
-    row("time_redirect", Kind::Time(Info::RedirectTimeT)),
-    row("time_starttransfer", Kind::Time(Info::StarttransferTimeT)),
-    row("time_total", Kind::Time(Info::TotalTimeT)),
-    row("tls_earlydata", Kind::Number(Info::EarlyDataSentT)),
-    row("url", Kind::Own(|outcome| outcome.given_url())),
-    row("url.fragment", Kind::Url("fragment")),
-    row("url.host", Kind::Url("host")),
-    row("url.options", Kind::Url("options")),
-    row("url.password", Kind::Url("password")),
-    row("url.path", Kind::Url("path")),
-    row("url.port", Kind::Url("port")),
-    row("url.query", Kind::Url("query")),
-    row("url.scheme", Kind::Url("scheme")),
-    row("url.user", Kind::Url("user")),
-    row("url.zoneid", Kind::Url("zoneid")),
-    row("url_effective", Kind::Text(Info::EffectiveUrl)),
-    row("urle.fragment", Kind::EffectiveUrl("fragment")),
-    row("urle.host", Kind::EffectiveUrl("host")),
-    row("urle.options", Kind::EffectiveUrl("options")),
-    row("urle.password", Kind::EffectiveUrl("password")),
-    row("urle.path", Kind::EffectiveUrl("path")),
-    row("urle.port", Kind::EffectiveUrl("port")),
-    row("urle.query", Kind::EffectiveUrl("query")),
-    row("urle.scheme", Kind::EffectiveUrl("scheme")),
-    row("urle.user", Kind::EffectiveUrl("user")),
-    row("urle.zoneid", Kind::EffectiveUrl("zoneid")),
-    row("urlnum", Kind::OwnNumber(|outcome| outcome.url_number() as i64)),
-    row("xfer_id", Kind::Number(Info::XferId)),
+    row(
+        "certs",
+        "The server's certificates, fields as text and the whole as PEM; empty without TLS.",
+        Kind::Own(|outcome| Some(outcome.certificates().concat())),
+    ),
+    row(
+        "conn_id",
+        "The number of the connection that the transfer used last, counted from 0; -1 if it had none.",
+        Kind::Number(Info::ConnId),
+    ),
+    row("content_type", "The Content-Type field of the reply.", Kind::Text(Info::ContentType)),
+    row(
+        "errormsg",
+        "The error message; empty if the transfer succeeded.",
+        Kind::Own(|outcome| outcome.error_text()),
+    ),
+    row(
+        "exitcode",
+        "The exit code of this transfer; 0 means success.",
+        Kind::OwnNumber(|outcome| outcome.exit_code().into()),
+    ),
+    row(
+        "filename_effective",
+        "The name of the file that the body was written to, for example the one that -O chose.",
+        Kind::Own(|outcome| outcome.file_name()),
+    ),
+    row("ftp_entry_path", "The directory in which an FTP login starts.", Kind::Text(Info::FtpEntryPath)),
+    row("http_code", "An older name of response_code.", Kind::Code(Info::ResponseCode)),
+    row(
+        "http_connect",
+        "The status code of the proxy's last reply to CONNECT; 000 if there was none.",
+        Kind::Code(Info::HttpConnectcode),
+    ),
+    row(
+        "http_version",
+        "The HTTP version of the reply: 1, 1.1, 2 or 3; 0 if none was received.",
+        Kind::Own(http_version),
+    ),
+    row("local_ip", "The local address of the connection.", Kind::Text(Info::LocalIp)),
+    row("local_port", "The local port of the connection.", Kind::Number(Info::LocalPort)),
+    row("method", "The method of the last request, for example GET.", Kind::Text(Info::EffectiveMethod)),
+    row(
+        "num_certs",
+        "The number of certificates that the server sent.",
+        Kind::OwnNumber(|outcome| outcome.certificates().len() as i64),
+    ),
+    row(
+        "num_connects",
+        "The number of new connections that the transfer made; 0 means that it reused one.",
+        Kind::Number(Info::NumConnects),
+    ),
+    row(
+        "num_headers",
+        "The number of header fields in the last reply.",
+        Kind::OwnNumber(|outcome| outcome.header_count()),
+    ),
+    row("num_redirects", "The number of redirects that were followed.", Kind::Number(Info::RedirectCount)),
+    row(
+        "num_retries",
+        "The number of times that --retry repeated the transfer.",
+        Kind::OwnNumber(|outcome| outcome.retries()),
+    ),
+    row(
+        "proxy_ssl_verify_result",
+        "The result of verifying an HTTPS proxy's certificate; 0 means valid.",
+        Kind::Number(Info::ProxySslVerifyresult),
+    ),
+    row("proxy_used", "1 if the transfer used a proxy, otherwise 0.", Kind::Number(Info::UsedProxy)),
+    row(
+        "redirect_url",
+        "The URL that a redirect leads to; useful without -L, which would follow it.",
+        Kind::Text(Info::RedirectUrl),
+    ),
+    row("referer", "The Referer field of the request.", Kind::Text(Info::Referer)),
+    row("remote_ip", "The address of the server, or of the proxy.", Kind::Text(Info::PrimaryIp)),
+    row("remote_port", "The port of the server, or of the proxy.", Kind::Number(Info::PrimaryPort)),
+    row(
+        "response_code",
+        "The last status code of the protocol, in three digits; 000 if there was none.",
+        Kind::Code(Info::ResponseCode),
+    ),
+    row("scheme", "The scheme of the URL that was used last, for example https.", Kind::Text(Info::Scheme)),
+    row(
+        "size_delivered",
+        "The bytes that were written to the output, after decoding.",
+        Kind::Number(Info::SizeDelivered),
+    ),
+    row(
+        "size_download",
+        "The bytes of the body that were received, before decoding.",
+        Kind::Number(Info::SizeDownloadT),
+    ),
+    row("size_header", "The bytes of all received header fields.", Kind::Number(Info::HeaderSize)),
+    row(
+        "size_request",
+        "The bytes of all requests that were sent for this transfer.",
+        Kind::Number(Info::RequestSize),
+    ),
+    row("size_upload", "The bytes of the body that were sent.", Kind::Number(Info::SizeUploadT)),
+    row(
+        "speed_download",
+        "The average download speed of the whole transfer, in bytes per second.",
+        Kind::Number(Info::SpeedDownloadT),
+    ),
+    row(
+        "speed_upload",
+        "The average upload speed of the whole transfer, in bytes per second.",
+        Kind::Number(Info::SpeedUploadT),
+    ),
+    row(
+        "ssl_verify_result",
+        "The result of verifying the server's certificate; 0 means that it is valid.",
+        Kind::Number(Info::SslVerifyresult),
+    ),
+    row(
+        "time_appconnect",
+        "Seconds from the start until the TLS or SSH handshake was complete.",
+        Kind::Time(Info::AppconnectTimeT),
+    ),
+    row(
+        "time_connect",
+        "Seconds from the start until the TCP connection was established.",
+        Kind::Time(Info::ConnectTimeT),
+    ),
+    row(
+        "time_namelookup",
+        "Seconds from the start until the name was resolved.",
+        Kind::Time(Info::NamelookupTimeT),
+    ),
+    row(
+        "time_posttransfer",
+        "Seconds from the start until the last byte of the request was sent.",
+        Kind::Time(Info::PosttransferTimeT),
+    ),
+    row(
+        "time_pretransfer",
+        "Seconds from the start until the request was about to be sent.",
+        Kind::Time(Info::PretransferTimeT),
+    ),
+    row(
+        "time_queue",
+        "Seconds that the transfer waited for its place before it started.",
+        Kind::Time(Info::QueueTimeT),
+    ),
+    row(
+        "time_redirect",
+        "Seconds that all requests before the last redirect took.",
+        Kind::Time(Info::RedirectTimeT),
+    ),
+    row(
+        "time_starttransfer",
+        "Seconds from the start until the first byte of the reply arrived.",
+        Kind::Time(Info::StarttransferTimeT),
+    ),
+    row("time_total", "Seconds that the whole transfer took.", Kind::Time(Info::TotalTimeT)),
+    row(
+        "tls_earlydata",
+        "The bytes that were sent as early data of TLS; negative if the server refused them.",
+        Kind::Number(Info::EarlyDataSentT),
+    ),
+    row("url", "The URL as it was given.", Kind::Own(|outcome| outcome.given_url())),
+    row("url.fragment", "The fragment of the given URL.", Kind::Url("fragment")),
+    row("url.host", "The host name of the given URL.", Kind::Url("host")),
+    row(
+        "url.options",
+        "The login options (the part after a semicolon in the login) of the given URL.",
+        Kind::Url("options"),
+    ),
+    row("url.password", "The password of the given URL.", Kind::Url("password")),
+    row("url.path", "The path of the given URL.", Kind::Url("path")),
+    row("url.port", "The port, also if it is the default of the given URL.", Kind::Url("port")),
+    row("url.query", "The query of the given URL.", Kind::Url("query")),
+    row("url.scheme", "The scheme of the given URL.", Kind::Url("scheme")),
+    row("url.user", "The user name of the given URL.", Kind::Url("user")),
+    row("url.zoneid", "The zone of an IPv6 address of the given URL.", Kind::Url("zoneid")),
+    row("url_effective", "The URL that was used last, after all redirects.", Kind::Text(Info::EffectiveUrl)),
+    row("urle.fragment", "The fragment of the URL that was used last.", Kind::EffectiveUrl("fragment")),
+    row("urle.host", "The host name of the URL that was used last.", Kind::EffectiveUrl("host")),
+    row(
+        "urle.options",
+        "The login options (the part after a semicolon in the login) of the URL that was used last.",
+        Kind::EffectiveUrl("options"),
+    ),
+    row("urle.password", "The password of the URL that was used last.", Kind::EffectiveUrl("password")),
+    row("urle.path", "The path of the URL that was used last.", Kind::EffectiveUrl("path")),
+    row(
+        "urle.port",
+        "The port, also if it is the default of the URL that was used last.",
+        Kind::EffectiveUrl("port"),
+    ),
+    row("urle.query", "The query of the URL that was used last.", Kind::EffectiveUrl("query")),
+    row("urle.scheme", "The scheme of the URL that was used last.", Kind::EffectiveUrl("scheme")),
+    row("urle.user", "The user name of the URL that was used last.", Kind::EffectiveUrl("user")),
+    row(
+        "urle.zoneid",
+        "The zone of an IPv6 address of the URL that was used last.",
+        Kind::EffectiveUrl("zoneid"),
+    ),
+    row(
+        "urlnum",
+        "The number of this URL on the command line, counted from 0.",
+        Kind::OwnNumber(|outcome| outcome.url_number() as i64),
+    ),
+    row("xfer_id", "The number of the transfer, counted from 0.", Kind::Number(Info::XferId)),
 ];
 
 /// Variables that curl does not have: in `%{json}` only if they have a value.
-pub const EXTRA: &[Variable] = &[row("cache", Kind::Own(|outcome| outcome.cache()))];
+pub const EXTRA: &[Variable] = &[row(
+    "cache",
+    "With --cache: hit, revalidated, stale, miss or bypass; empty without it.",
+    Kind::Own(|outcome| outcome.cache()),
+)];
 
-/// Names that switch or print more than one fact.
-pub const NAMES: &[&str] = &["header_json", "json", "onerror", "stderr", "stdout"];
+/// Names that switch or print more than one fact, and a sentence for the manual.
+pub const NAMES: &[(&str, &str)] = &[
+    ("header_json", "All header fields of the last reply as a JSON object."),
+    ("json", "All variables as one JSON object."),
+    ("onerror", "The rest of the format is written only if the transfer failed."),
+    ("stderr", "The rest of the format goes to standard error."),
+    ("stdout", "The rest of the format goes to standard output again."),
+];
 
 pub fn find(name: &[u8]) -> Option<&'static Variable> {
     ALL.iter().chain(EXTRA).find(|variable| variable.name.as_bytes() == name)

@@ -162,7 +162,14 @@ fn runs(run: &Context) {
     through(run, &prefix.path().join("bin/warmwire-run"));
     let tool = alone(run, Command::new(prefix.path().join("bin/warmwire")).arg("-V"));
     assert!(tool.stdout.to_lowercase().contains("warmwire"));
-    for page in ["man1/warmwire.1", "man1/warmwire-run.1", "man3/warmwire_pool.3"] {
+    for page in [
+        "man1/warmwire.1",
+        "man1/warmwire-run.1",
+        "man3/warmwire_pool.3",
+        "man3/warmwire_ftp_pipeline.3",
+        "man3/warmwire_smtp_pipeline.3",
+        "man3/warmwire_websocket.3",
+    ] {
         let page = prefix.path().join("share/man").join(page);
         let output = alone(run, Command::new("groff").args(["-man", "-Tascii", "-ww"]).arg(page));
         assert!(output.stderr.is_empty() && output.stdout.len() > 500, "{output:?}");
