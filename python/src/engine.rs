@@ -117,12 +117,14 @@ fn request(
             Err(_) => Upload::Fed,
         },
     };
+    let (options, stall_limit) = options::read(options)?;
     Ok(Request {
-        options: options::read(options)?,
+        options,
         upload,
         sink: Sink::Memory,
         window: window.unwrap_or(usize::MAX),
         tells_connection: false,
+        stall_limit,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Duration;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,16 +14,24 @@ use warmwire::{EasyOption, Form, FormSource, Value};
 #[derive(FromPyObject)]
 pub struct FormPart(Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>, Option<String>);
 
-/// Options as (number, value).
-pub fn read(list: &Bound<'_, PyList>) -> PyResult<Vec<(EasyOption, Value)>> {
-    list.iter()
-        .map(|row| {
-            let (number, given): (i32, Bound<'_, PyAny>) = row.extract()?;
-            let option = EasyOption::from_id(number)
-                .ok_or_else(|| PyValueError::new_err(format!("{number} is no option")))?;
-            Ok((option, value(option, &given)?))
-        })
-        .collect()
+/// The number that stands for the limit on inactivity in milliseconds, which is not an option of libcurl.
+pub const STALL_LIMIT_MS: i32 = -1;
+
+/// Reads options as (number, value), and the limit on inactivity.
+pub fn read(list: &Bound<'_, PyList>) -> PyResult<(Vec<(EasyOption, Value)>, Option<Duration>)> {
+    let mut stall_limit = None;
+    let mut options = Vec::with_capacity(list.len());
+    for row in list.iter() {
+        let (number, given): (i32, Bound<'_, PyAny>) = row.extract()?;
+        if number == STALL_LIMIT_MS {
+            stall_limit = Some(Duration::from_millis(given.extract()?));
+            continue;
+        }
+        let option = EasyOption::from_id(number)
+            .ok_or_else(|| PyValueError::new_err(format!("{number} is no option")))?;
+        options.push((option, value(option, &given)?));
+    }
+    Ok((options, stall_limit))
 }
 
 /// A number, a switch, a text, a list of texts, the parts of a form; None is the default.

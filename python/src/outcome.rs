@@ -31,6 +31,9 @@ pub struct Outcome {
     /// Redirects followed.
     #[pyo3(get)]
     redirects: i64,
+    /// How far the request got: 0 nothing, 1 name, 2 connection, 3 TLS, 4 sent, 5 answered.
+    #[pyo3(get)]
+    reached: u8,
     /// New connections made.
     #[pyo3(get)]
     connects: i64,
@@ -76,6 +79,7 @@ impl Outcome {
             url,
             http_version: info.http_version(),
             redirects: info.redirect_count(),
+            reached: info.reached() as u8,
             connects: info.connects(),
             downloaded: info.downloaded(),
             uploaded: info.uploaded(),

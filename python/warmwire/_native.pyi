@@ -3,6 +3,7 @@
 from typing import Any
 
 CURL_VERSION: str
+STALL_LIMIT_MS: int
 __version__: str
 
 def codes() -> list[tuple[int, str, str]]: ...
@@ -31,6 +32,8 @@ class Outcome:
     def http_version(self) -> int: ...
     @property
     def redirects(self) -> int: ...
+    @property
+    def reached(self) -> int: ...
     @property
     def connects(self) -> int: ...
     @property

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use engine::info::{self, Fact};
 use tables::Info;
 
+use crate::Reached;
+
 /// Facts about the last transfer, or the one in progress (curl_easy_getinfo(3)).
 ///
 /// Times count from the start of the transfer and are zero for steps that did not happen. Sizes are in bytes,
@@ -54,6 +56,11 @@ impl TransferInfo<'_> {
     /// HTTP version used, as a CURL_HTTP_VERSION_ number.
     pub fn http_version(&self) -> i64 {
         self.number(Info::HttpVersion)
+    }
+
+    /// How far the request got, after its end.
+    pub fn reached(&self) -> Reached {
+        Reached::of(&self.found())
     }
 
     /// Redirects followed.

@@ -37,6 +37,8 @@ pub struct Request {
     pub window: usize,
     /// Whether opening a connection is news.
     pub tells_connection: bool,
+    /// How long a connected transfer may move no byte; `None` is no limit.
+    pub stall_limit: Option<Duration>,
 }
 
 /// The data to upload.
@@ -329,6 +331,7 @@ impl Transfers {
         let place = self.active.vacant_entry();
         let Active { easy, app, .. } = &active;
         easy.state().tag.set(place.key() + 1);
+        easy.state().stall_limit.set(request.stall_limit.filter(|limit| !limit.is_zero()));
         {
             let mut state = app.state.borrow_mut();
             state.id = place.key();

@@ -24,6 +24,7 @@ fn get(url: &str) -> Request {
         sink: Sink::Memory,
         window: 64 * 1024,
         tells_connection: false,
+        stall_limit: None,
     }
 }
 

@@ -88,6 +88,8 @@ pub struct EasyState {
     pub ftp_pipelining: Cell<Option<FtpPipelining>>,
     /// warmwire_smtp_pipeline(); `None` is the default from the environment.
     pub smtp_pipelining: Cell<Option<SmtpPipelining>>,
+    /// How long a connected transfer may move no byte; `None` is no limit.
+    pub stall_limit: Cell<Option<Duration>>,
     /// Data of the owner (the C boundary stores its handle's address here).
     pub tag: Cell<usize>,
     /// errno of the system call that made the transfer fail; reset by the next transfer
@@ -210,6 +212,7 @@ impl Easy {
             ahead: Cell::new(false),
             ftp_pipelining: Cell::new(None),
             smtp_pipelining: Cell::new(None),
+            stall_limit: Cell::new(None),
             tag: Cell::new(0),
             os_errno: Cell::new(0),
             rtsp_received: Cell::new(0),
@@ -241,6 +244,7 @@ impl Easy {
         copy.0.info.borrow_mut().effective_url = self.0.info.borrow().effective_url.as_ref().map(own_text);
         copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
         copy.0.smtp_pipelining.set(self.0.smtp_pipelining.get());
+        copy.0.stall_limit.set(self.0.stall_limit.get());
         copy
     }
 
@@ -254,6 +258,7 @@ impl Easy {
         self.0.flow.set(false, false);
         self.0.ftp_pipelining.set(None);
         self.0.smtp_pipelining.set(None);
+        self.0.stall_limit.set(None);
     }
 
     /// CURLOPT_SHARE.

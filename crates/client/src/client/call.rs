@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
+use std::time::Duration;
 
 use tables::EasyOption;
 
@@ -37,6 +38,7 @@ impl Order {
 
 /// A transfer that is ready to start.
 pub(super) struct Prepared {
+    pub stall_limit: Option<Duration>,
     pub url: String,
     /// Options of the client, followed by those of the request.
     pub options: Vec<(EasyOption, PlainValue)>,

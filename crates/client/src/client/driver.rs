@@ -221,6 +221,7 @@ impl Engine {
             sink: Sink::Memory,
             window: prepared.window,
             tells_connection: false,
+            stall_limit: prepared.stall_limit,
         };
         self.transfers.start(request).map_err(|failure| Error::of(failure.code, failure.message))
     }

@@ -168,7 +168,7 @@ pub enum Reached {
 }
 
 impl Reached {
-    pub(super) fn of(info: &TransferInfo) -> Reached {
+    pub(crate) fn of(info: &TransferInfo) -> Reached {
         match info.phase {
             Phase::Nothing => Reached::Nothing,
             Phase::Resolved => Reached::Resolved,

@@ -1,5 +1,7 @@
 //! Options that a client sets for all its requests, and a request for itself.
 
+use std::time::Duration;
+
 use tables::{Code, EasyOption};
 
 use super::error::Error;
@@ -14,6 +16,8 @@ pub(super) struct Options {
     pub list: Vec<(EasyOption, PlainValue)>,
     pub headers: Vec<(String, String)>,
     pub window: usize,
+    /// How long a transfer may move no byte.
+    pub stall_limit: Option<Duration>,
     /// The first invalid option or field. Sending the request reports it.
     pub refused: Option<String>,
 }
@@ -22,7 +26,7 @@ impl Default for Options {
     fn default() -> Options {
         // Signals are not delivered to a particular thread, and handlers belong to the program.
         let list = vec![(EasyOption::Nosignal, PlainValue::Long(1))];
-        Options { list, headers: Vec::new(), window: WINDOW, refused: None }
+        Options { list, headers: Vec::new(), window: WINDOW, stall_limit: None, refused: None }
     }
 }
 
@@ -165,11 +169,10 @@ macro_rules! settings {
                 self.option(EasyOption::ConnecttimeoutMs, milliseconds(limit))
             }
 
-            /// Limits the time without any data transferred, in whole seconds, rounded up.
-            pub fn stall_timeout(self, limit: Duration) -> Self {
-                let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
-                self.option(EasyOption::LowSpeedLimit, 1)
-                    .option(EasyOption::LowSpeedTime, i64::try_from(seconds).unwrap_or(i64::MAX))
+            /// Limits the time in which a connected transfer moves no byte, in milliseconds; zero is no limit.
+            pub fn stall_timeout(mut self, limit: Duration) -> Self {
+                self.options.stall_limit = Some(limit);
+                self
             }
 
             /// Follows up to `most` redirects, with the method that the status requires (RFC 9110, 15.4). By

@@ -157,7 +157,8 @@ impl RequestBuilder {
         if !rows.is_empty() {
             options.list.push((EasyOption::Httpheader, PlainValue::List(rows)));
         }
-        (Prepared { url, options: options.list, form, upload, window: options.window }, source)
+        let Options { list: options, window, stall_limit, .. } = options;
+        (Prepared { url, options, form, upload, window, stall_limit }, source)
     }
 }
 

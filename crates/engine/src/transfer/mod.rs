@@ -37,6 +37,7 @@ mod secure;
 pub mod sending;
 mod sessions;
 mod socks;
+mod stall;
 pub mod starttls;
 pub mod tls_options;
 mod tunnel;

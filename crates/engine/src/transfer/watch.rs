@@ -1,5 +1,5 @@
-//! Monitors a transfer: the overall time-out, the low-speed limit and the progress function. One timer serves
-//! all three; it exists only if one of them is set.
+//! Monitors a transfer: the overall time-out, the limits on low speed and inactivity, and the progress function.
+//! One timer serves all; it exists only if one of them is set.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -15,6 +15,7 @@ use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::info::TransferInfo;
 use crate::multi::MultiState;
+use crate::transfer::stall::Stall;
 
 const TICK: Duration = Duration::from_secs(1);
 
@@ -27,6 +28,8 @@ pub struct Watch {
     next_tick: Option<Instant>,
     /// There is such a limit.
     slow: Option<Box<Slow>>,
+    /// There is a limit on inactivity.
+    stall: Option<Box<Stall>>,
     /// Made when there is a moment to wait for, which most transfers have none of.
     timer: Option<Box<Sleep>>,
 }
@@ -73,6 +76,7 @@ impl Watch {
             deadline: (timeout_ms > 0).then(|| started + Duration::from_millis(timeout_ms as u64)),
             next_tick: ticking.then(|| started + TICK),
             slow,
+            stall: easy.stall_limit.get().map(|limit| Box::new(Stall::new(limit, started))),
             timer: None,
         }
     }
@@ -83,6 +87,7 @@ impl Watch {
             return Poll::Ready(e);
         }
         self.note_pause();
+        self.note_progress();
         loop {
             let Some(at) = self.next() else { return Poll::Pending };
             let reactor = self.multi.runtime.reactor();
@@ -119,13 +124,17 @@ impl Watch {
     }
 
     fn next(&self) -> Option<Instant> {
-        [self.deadline, self.next_tick].into_iter().flatten().min()
+        let stalled = self.stall.as_deref().map(Stall::due);
+        [self.deadline, self.next_tick, stalled].into_iter().flatten().min()
     }
 
     fn due(&mut self) -> Result<()> {
         let now = self.multi.runtime.reactor().now();
         if let Some(late) = self.too_late() {
             return Err(late);
+        }
+        if let Some(stall) = self.stall.as_mut().filter(|stall| stall.due() <= now) {
+            stall.check(self.easy.info.borrow().downloaded, now)?;
         }
         if self.next_tick.is_some_and(|t| t <= now) {
             self.next_tick = Some(now + TICK);
@@ -146,6 +155,12 @@ impl Watch {
             slow.resumed = Some(now);
             self.next_tick = Some(now + TICK);
         }
+    }
+
+    fn note_progress(&mut self) {
+        let Some(stall) = &mut self.stall else { return };
+        let held = self.easy.flow.receive_paused() || self.easy.flow.send_paused();
+        stall.look(&self.easy.info.borrow(), held, self.multi.runtime.reactor().now());
     }
 
     fn timed_out(&self, now: Instant) -> Error {
