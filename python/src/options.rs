@@ -17,8 +17,11 @@ pub struct FormPart(Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>, 
 /// The number that stands for the limit on inactivity in milliseconds, which is not an option of libcurl.
 pub const STALL_LIMIT_MS: i32 = -1;
 
+/// How long a transfer may move no byte.
+type StallLimit = Option<Duration>;
+
 /// Reads options as (number, value), and the limit on inactivity.
-pub fn read(list: &Bound<'_, PyList>) -> PyResult<(Vec<(EasyOption, Value)>, Option<Duration>)> {
+pub fn read(list: &Bound<'_, PyList>) -> PyResult<(Vec<(EasyOption, Value)>, StallLimit)> {
     let mut stall_limit = None;
     let mut options = Vec::with_capacity(list.len());
     for row in list.iter() {

@@ -27,6 +27,7 @@ WANTED = {
     "import pandas, warmwire.filesystem": (str(sum(range(1000))), False),
     "import dask.dataframe, dask.distributed": (str(sum(range(2000))), False),
     "AsyncClient": ("[200, 200, 200]", False),
+    "warmwire.MockTransport": ("{'path': '/items'}", False),
     "fetch_many": ("", False),
     "fetch_batches": ("3 ['index',", False),
     "warmwire.dask.fetch": ("200 3", False),

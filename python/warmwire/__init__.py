@@ -2,98 +2,163 @@
 
 >>> import warmwire
 >>> reply = warmwire.get("https://example.com/")
->>> reply.status_code, len(reply.content)
+>>> reply.status_code, len(reply.content) > 0
+(200, True)
 
-:class:`Client` and :class:`AsyncClient` resemble those of httpx and requests.
+:class:`Client` and :class:`AsyncClient` resemble those of httpx and requests. ``warmwire.compat.requests`` and
+``warmwire.compat.httpx`` run programs that were written for these.
 """
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ._batches import fetch_batches
 from ._client import AsyncClient, Client, Pool, default_pool
 from ._errors import (
     ConnectError,
+    ConnectTimeout,
     DecodingError,
     HTTPStatusError,
     IncompleteBody,
     InvalidURL,
     LoginError,
     OptionError,
+    PoolTimeout,
     ProtocolError,
     ProxyError,
+    ReadTimeout,
     RemoteFileNotFound,
     RequestError,
     ResolveError,
     StreamConsumed,
-    TimeoutException,
     TLSError,
+    TimeoutException,
     TooManyRedirects,
     TransportError,
+    UnsupportedProtocol,
     UploadError,
     WarmwireError,
     WriteError,
+    WriteTimeout,
 )
 from ._many import Fetched, afetch_many, fetch_many
-from ._models import Auth, BasicAuth, BearerAuth, Cookies, DigestAuth, Headers, Request, Response, Timeout
+from ._models import Auth, BasicAuth, BearerAuth, Cookies, DigestAuth, Headers, Limits, Request, Response, Timeout
 from ._native import CURL_VERSION, __version__
+from ._tls import SSLContext
+from ._transport import MockTransport, ReplayTransport, Transport
+from ._types import signed
+from ._urls import URL, QueryParams
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import RequestOptions, URLTypes
 
 
-def request(method: str, url: str, *, pool: Pool | None = None, **how: Any) -> Response:
-    """Sends one request; see :meth:`Client.request`. Connections are kept for the next one, cookies are not."""
+@signed
+def request(method: str, url: URLTypes, *, pool: Pool | None = None, **how: Unpack[RequestOptions]) -> Response:
+    """Sends one request; see :meth:`Client.request`. Connections are kept for the next one, cookies are not.
+
+    >>> warmwire.request("GET", "https://example.com/").status_code
+    200
+    """
     return Client(pool=pool).request(method, url, **how)
 
 
-def stream(method: str, url: str, *, pool: Pool | None = None, **how: Any) -> AbstractContextManager[Response]:
-    """Sends a request whose body is read piece by piece."""
+@signed
+def stream(
+    method: str, url: URLTypes, *, pool: Pool | None = None, **how: Unpack[RequestOptions]
+) -> AbstractContextManager[Response]:
+    """Sends a request whose body is read piece by piece.
+
+    >>> with warmwire.stream("GET", "https://example.com/") as reply:
+    ...     size = sum(len(piece) for piece in reply.iter_bytes())
+    """
     return Client(pool=pool).stream(method, url, **how)
 
 
-def get(url: str, **how: Any) -> Response:
-    """Sends a GET request."""
-    return request("GET", url, **how)
+@signed
+def get(url: URLTypes, *, pool: Pool | None = None, **how: Unpack[RequestOptions]) -> Response:
+    """Sends a GET request.
+
+    >>> warmwire.get("https://example.com/", params={"q": "x"}, timeout=5).status_code
+    200
+    """
+    return request("GET", url, pool=pool, **how)
 
 
-def head(url: str, **how: Any) -> Response:
-    """Sends a HEAD request."""
-    return request("HEAD", url, **how)
+@signed
+def head(url: URLTypes, *, pool: Pool | None = None, **how: Unpack[RequestOptions]) -> Response:
+    """Sends a HEAD request.
+
+    >>> warmwire.head("https://example.com/").content
+    b''
+    """
+    return request("HEAD", url, pool=pool, **how)
 
 
-def options(url: str, **how: Any) -> Response:
-    """Sends an OPTIONS request."""
-    return request("OPTIONS", url, **how)
+@signed
+def options(url: URLTypes, *, pool: Pool | None = None, **how: Unpack[RequestOptions]) -> Response:
+    """Sends an OPTIONS request.
+
+    >>> warmwire.options("https://example.com/").request.method
+    'OPTIONS'
+    """
+    return request("OPTIONS", url, pool=pool, **how)
 
 
-def post(url: str, **how: Any) -> Response:
-    """Sends a POST request."""
-    return request("POST", url, **how)
+@signed
+def post(url: URLTypes, *, pool: Pool | None = None, **how: Unpack[RequestOptions]) -> Response:
+    """Sends a POST request.
+
+    >>> warmwire.post("https://example.com/echo", data={"a": "1"}).text
+    'a=1'
+    """
+    return request("POST", url, pool=pool, **how)
 
 
-def put(url: str, **how: Any) -> Response:
-    """Sends a PUT request, or uploads a file by FTP or SFTP."""
-    return request("PUT", url, **how)
+@signed
+def put(url: URLTypes, *, pool: Pool | None = None, **how: Unpack[RequestOptions]) -> Response:
+    """Sends a PUT request, or uploads a file by FTP or SFTP.
+
+    >>> warmwire.put("https://example.com/echo", content=b"body").content
+    b'body'
+    """
+    return request("PUT", url, pool=pool, **how)
 
 
-def patch(url: str, **how: Any) -> Response:
-    """Sends a PATCH request."""
-    return request("PATCH", url, **how)
+@signed
+def patch(url: URLTypes, *, pool: Pool | None = None, **how: Unpack[RequestOptions]) -> Response:
+    """Sends a PATCH request.
+
+    >>> warmwire.patch("https://example.com/echo", content=b"part").content
+    b'part'
+    """
+    return request("PATCH", url, pool=pool, **how)
 
 
-def delete(url: str, **how: Any) -> Response:
-    """Sends a DELETE request."""
-    return request("DELETE", url, **how)
+@signed
+def delete(url: URLTypes, *, pool: Pool | None = None, **how: Unpack[RequestOptions]) -> Response:
+    """Sends a DELETE request.
+
+    >>> warmwire.delete("https://example.com/").status_code
+    200
+    """
+    return request("DELETE", url, pool=pool, **how)
 
 
 __all__ = [
-    "CURL_VERSION",
     "AsyncClient",
     "Auth",
     "BasicAuth",
     "BearerAuth",
+    "CURL_VERSION",
     "Client",
     "ConnectError",
+    "ConnectTimeout",
     "Cookies",
     "DecodingError",
     "DigestAuth",
@@ -102,25 +167,36 @@ __all__ = [
     "Headers",
     "IncompleteBody",
     "InvalidURL",
+    "Limits",
     "LoginError",
+    "MockTransport",
     "OptionError",
     "Pool",
+    "PoolTimeout",
     "ProtocolError",
     "ProxyError",
+    "QueryParams",
+    "ReadTimeout",
     "RemoteFileNotFound",
+    "ReplayTransport",
     "Request",
     "RequestError",
     "ResolveError",
     "Response",
+    "SSLContext",
     "StreamConsumed",
     "TLSError",
     "Timeout",
     "TimeoutException",
     "TooManyRedirects",
+    "Transport",
     "TransportError",
+    "URL",
+    "UnsupportedProtocol",
     "UploadError",
     "WarmwireError",
     "WriteError",
+    "WriteTimeout",
     "__version__",
     "afetch_many",
     "default_pool",
@@ -136,3 +212,22 @@ __all__ = [
     "request",
     "stream",
 ]
+
+# Tracebacks, help() and pickles name the public module.
+for _name in __all__:
+    if hasattr(globals()[_name], "__module__") and not isinstance(globals()[_name], str):
+        globals()[_name].__module__ = __name__
+del _name
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        # Modules that need more than the package itself are imported when they are used.
+        if name in ("compat", "easy", "filesystem"):
+            return import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "compat", "easy", "filesystem"]

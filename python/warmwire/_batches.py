@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 from . import _native
 from ._client import Client
 from ._many import Where, _Job, _Many, _queue
+from ._types import signed
 
 if TYPE_CHECKING:
     import pyarrow
+    from typing_extensions import Unpack
+
+    from ._types import RequestOptions
 
 _TIMES = ("name", "connect", "tls", "request", "first_byte", "total")
 _LARGEST = 2**31 - 1 - 2**26
@@ -123,6 +127,7 @@ class _Batches:
             self._full.append(self.rest())
 
 
+@signed
 def fetch_batches(
     urls: Iterable[str],
     *,
@@ -132,14 +137,18 @@ def fetch_batches(
     per_host: int = 16,
     retries: int = 2,
     to: Where | str | None = None,
+    store_errors: bool = False,
     client: Client | None = None,
-    **how: Any,
+    **how: Unpack[RequestOptions],
 ) -> Iterator[pyarrow.RecordBatch]:
     """As :func:`fetch_many`, in Arrow record batches of :func:`schema`: rows in the order of completion.
 
     A batch has at most ``rows`` rows, and at most ``size`` bytes of bodies (a single body may be larger). Needs pyarrow.
+
+    >>> [batch.num_rows for batch in warmwire.fetch_batches(["https://example.com/"] * 3)]
+    [3]
     """
     batches = _Batches(rows, size)
     own = client if client is not None else Client()
-    many = _Many(_native.Engine(own.pool._native, True), _queue(urls, to, limit, per_host, retries), own, how, batches)
+    many = _Many(_native.Engine(own.pool._native, True), _queue(urls, to, limit, per_host, retries), own, dict(how), batches, store_errors)
     return many.drive(batches.ready)

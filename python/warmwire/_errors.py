@@ -13,13 +13,23 @@ _CODES: dict[int, tuple[str, str]] = {number: (name, text) for number, name, tex
 
 
 class WarmwireError(Exception):
-    """The base of all exceptions of this package."""
+    """The base of all exceptions of this package.
+
+    ``code`` is curl's number and ``name`` its name without ``CURLE_``.
+    """
+
+    code: int = 0
+    name: str = ""
 
 
 class RequestError(WarmwireError):
     """A transfer that failed.
 
-    ``code`` is curl's number and ``name`` its name without ``CURLE_``.
+    >>> try:
+    ...     warmwire.get("http://127.0.0.1:1/")
+    ... except warmwire.RequestError as error:
+    ...     print(type(error).__name__, error.code, error.name)
+    ConnectError 7 COULDNT_CONNECT
     """
 
     def __init__(self, message: str, code: int = 0, request: Request | None = None) -> None:
@@ -29,11 +39,15 @@ class RequestError(WarmwireError):
         self.request = request
 
     def __reduce__(self) -> Any:
-        return (type(self), (self.args[0], self.code))
+        return (type(self), (self.args[0], self.code, self.request))
 
 
 class InvalidURL(RequestError, ValueError):
-    """The URL is malformed, or its scheme is not supported (codes 1 and 3)."""
+    """The URL is malformed (3)."""
+
+
+class UnsupportedProtocol(InvalidURL):
+    """The scheme of the URL is not supported (1)."""
 
 
 class OptionError(RequestError, ValueError):
@@ -58,6 +72,22 @@ class ProxyError(ConnectError):
 
 class TimeoutException(RequestError, TimeoutError):
     """A time limit was reached (28)."""
+
+
+class ConnectTimeout(TimeoutException, ConnectError):
+    """No connection was made in time: ``Timeout(connect=...)`` (28)."""
+
+
+class ReadTimeout(TimeoutException):
+    """The server sent nothing for too long, or the time of the whole transfer is over (28)."""
+
+
+class WriteTimeout(TimeoutException):
+    """The server did not accept the rest of the request in time (28)."""
+
+
+class PoolTimeout(TimeoutException):
+    """No connection became free in time: ``Limits(max_connections=...)`` and ``Timeout(pool=...)`` (28)."""
 
 
 class TransportError(RequestError, ConnectionError):
@@ -107,6 +137,13 @@ class HTTPStatusError(WarmwireError):
         self.request = request
         self.response = response
 
+    def __reduce__(self) -> Any:
+        return (_status_error, (self.args[0], self.request, self.response))
+
+
+def _status_error(message: str, request: Request, response: Response) -> HTTPStatusError:
+    return HTTPStatusError(message, request=request, response=response)
+
 
 class StreamConsumed(WarmwireError, RuntimeError):
     """The body was read before, or the response is closed."""
@@ -114,7 +151,8 @@ class StreamConsumed(WarmwireError, RuntimeError):
 
 _KINDS: dict[int, type[RequestError]] = {}
 for _kind, _numbers in (
-    (InvalidURL, (1, 3)),
+    (UnsupportedProtocol, (1,)),
+    (InvalidURL, (3,)),
     (OptionError, (4, 43, 48)),
     (ResolveError, (5, 6)),
     (ConnectError, (7, 45)),
@@ -135,8 +173,7 @@ for _kind, _numbers in (
         _KINDS[_number] = _kind
 
 
-def failure(code: int, message: str, request: Request | None = None) -> RequestError:
+def failure(code: int, message: str, request: Request | None = None, kind: type[RequestError] | None = None) -> RequestError:
     """Returns the exception for one of curl's codes."""
     name, text = _CODES.get(code, ("", f"code {code}"))
-    kind = _KINDS.get(code, RequestError)
-    return kind(f"({code} {name}) {message or text}", code, request)
+    return (kind or _KINDS.get(code, RequestError))(f"({code} {name}) {message or text}", code, request)

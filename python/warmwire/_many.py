@@ -12,13 +12,21 @@ import os
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from . import _native
-from ._client import Client, _Loop, _split
+from ._client import AsyncClient, Client
 from ._errors import RequestError, failure
 from ._models import _URL, OPTIONS, Headers, Request, Response
+from ._settings import split
+from ._transfer import _Loop
+from ._types import signed
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import RequestOptions
 
 _RESUME = OPTIONS["RESUME_FROM_LARGE"]
 _NO_NAME = 6
@@ -39,6 +47,10 @@ class Fetched:
     ``index`` is the position of the URL. ``response`` is None without a reply, and ``error`` says why; a status of 400 or above is
     not an error. With ``to``, ``path`` is the file with the body. It is None if no file was written: after an error, and after a
     status of 400 or above unless ``store_errors`` is set.
+
+    >>> one = next(warmwire.fetch_many(["https://example.com/"]))
+    >>> one.ok, one.status_code, one.error
+    (True, 200, None)
     """
 
     __slots__ = ("attempts", "error", "index", "path", "response", "url")
@@ -249,7 +261,7 @@ class _Replies:
         if outcome.code:
             self.lost(many, job, outcome.code, outcome.message)
             return
-        response = Response(many.request(job.url), outcome)
+        response = Response._of(many.request(job.url), outcome)
         try:
             path = many.store(job, response.status_code)
         except OSError as error:
@@ -270,11 +282,11 @@ class _Many:
     """A queue and the engine that runs its jobs. Results go to ``into``."""
 
     def __init__(
-        self, engine: _native.Engine, queue: _Queue, client: Client, how: dict[str, Any], into: Any, store_errors: bool = False
+        self, engine: _native.Engine, queue: _Queue, client: Client | AsyncClient, how: dict[str, Any], into: Any, store_errors: bool = False
     ) -> None:
         self.engine, self.queue, self.client, self.into = engine, queue, client, into
         self._store_errors = store_errors
-        self.request_how = _split(how)
+        self.request_how = split(how)
         self._is_plain = False
         self._probe = self.request(_PROBE)
         self._settings = client._options(self._probe, dict(how))
@@ -376,7 +388,7 @@ class _Many:
         """Keeps the received part of a body if the server can be asked for the rest."""
         validator = ""
         if outcome.status in (200, 206) and outcome.code not in (0, _NO_RANGE):
-            headers = Response(self.request(job.url), outcome).headers
+            headers = Response._of(self.request(job.url), outcome).headers
             etag = headers.get("etag", "")
             if "content-encoding" not in headers:
                 validator = etag if etag and not etag.startswith("W/") else headers.get("last-modified", "")
@@ -419,6 +431,7 @@ def _taken(done: deque[_Result]) -> Iterator[_Result]:
         yield done.popleft()
 
 
+@signed
 def fetch_many(
     urls: Iterable[str],
     *,
@@ -428,7 +441,7 @@ def fetch_many(
     to: Where | str | None = None,
     store_errors: bool = False,
     client: Client | None = None,
-    **how: Any,
+    **how: Unpack[RequestOptions],
 ) -> Iterator[Fetched]:
     """Fetches URLs, at most ``limit`` at a time and ``per_host`` of one host, and yields the results as they complete.
 
@@ -437,13 +450,18 @@ def fetch_many(
     URL, bodies are written to files. A file gets its name when its body is complete: a failure leaves no file and replaces none. A
     reply of 400 or above is a failure in this sense, unless ``store_errors`` is set.
     ``urls`` is read as needed. ``how`` is as for :meth:`Client.request`.
+
+    >>> for one in warmwire.fetch_many(["https://example.com/"], per_host=8):
+    ...     print(one.url, len(one.content) > 0 if one.ok else one.error or one.status_code)
+    https://example.com/ True
     """
     queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
     own = client if client is not None else Client()
-    many = _Many(_native.Engine(own.pool._native, True), queue, own, how, replies, store_errors)
+    many = _Many(_native.Engine(own.pool._native, True), queue, own, dict(how), replies, store_errors)
     return many.drive(lambda is_end: _taken(replies.done))
 
 
+@signed
 async def afetch_many(
     urls: Iterable[str],
     *,
@@ -452,14 +470,20 @@ async def afetch_many(
     retries: int = 2,
     to: Where | str | None = None,
     store_errors: bool = False,
-    client: Any = None,
-    **how: Any,
+    client: Client | AsyncClient | None = None,
+    **how: Unpack[RequestOptions],
 ) -> AsyncIterator[Fetched]:
-    """:func:`fetch_many` in asyncio's loop."""
+    """:func:`fetch_many` in asyncio's loop.
+
+    >>> async def main():
+    ...     return [one.status_code async for one in warmwire.afetch_many(["https://example.com/"])]
+    >>> asyncio.run(main())
+    [200]
+    """
     queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
-    own = client if client is not None else Client()
+    own: Client | AsyncClient = client if client is not None else Client()
     loop: _Loop = own.pool._loop()
-    many = _Many(loop.engine, queue, own, how, replies, store_errors)
+    many = _Many(loop.engine, queue, own, dict(how), replies, store_errors)
     woken = asyncio.Event()
 
     class Listener:

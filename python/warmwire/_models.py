@@ -6,19 +6,35 @@ import codecs
 import datetime
 import json as jsonlib
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, MutableMapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Union
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode, urljoin, urlsplit
 
 from . import _native
-from ._errors import HTTPStatusError, OptionError, StreamConsumed, failure
+from ._errors import (
+    ConnectTimeout,
+    HTTPStatusError,
+    OptionError,
+    ReadTimeout,
+    RequestError,
+    StreamConsumed,
+    WriteTimeout,
+    failure,
+)
+from ._urls import URL, text_of
 
 if TYPE_CHECKING:
     from ._native import Outcome
+    from ._types import AuthTypes, ContentTypes, DataTypes, FilesTypes, HeaderTypes, ParamTypes, TimeoutTypes, URLTypes
 
 OPTIONS: dict[str, int] = {name: number for name, number, _ in _native.known_options()}
 USER_AGENT = f"warmwire/{_native.__version__}"
 
+_STALL_LIMIT = _native.STALL_LIMIT_MS
+_LONGEST = 2**31 - 1
+_ACCEPT_ENCODING = "deflate, gzip, br, zstd"
 _BASIC, _DIGEST, _NEGOTIATE, _NTLM, _BEARER = 1, 2, 4, 8, 64
 _VERSIONS = {"1.0": 1, "1.1": 2, "2": 4, "3": 30}
 _OBEY_CODE = 2  # CURLFOLLOW_OBEYCODE: a redirect's code says which method follows
@@ -41,8 +57,26 @@ Text = Union[str, bytes]
 Option = tuple[int, Any]
 
 
+class _Unset:
+    """The type of an argument that was not given."""
+
+    def __repr__(self) -> str:
+        return "<the default>"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNSET = _Unset()
+
+
 class Headers(MutableMapping[str, str]):
-    """Header fields. Names are case-insensitive; :meth:`get_list` returns all values of one name."""
+    """Header fields. Names are case-insensitive; :meth:`get_list` returns all values of one name.
+
+    >>> headers = warmwire.Headers({"Content-Type": "text/plain"})
+    >>> headers["content-type"]
+    'text/plain'
+    """
 
     __slots__ = ("_rows",)
 
@@ -83,8 +117,15 @@ class Headers(MutableMapping[str, str]):
     def __len__(self) -> int:
         return len(list(iter(self)))
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (Headers, Mapping)):
+            return NotImplemented
+        mine, theirs = ([(name.lower(), value) for name, value in Headers(each)._rows] for each in (self, other))
+        return sorted(mine) == sorted(theirs)
+
     def __repr__(self) -> str:
-        return f"Headers({self._rows!r})"
+        secret = ("authorization", "proxy-authorization")
+        return f"Headers({[(name, '[secure]' if name.lower() in secret else value) for name, value in self._rows]!r})"
 
     def get_list(self, name: str) -> list[str]:
         """Returns all values of a name, in order."""
@@ -97,7 +138,13 @@ class Headers(MutableMapping[str, str]):
 
 
 class Cookies(MutableMapping[str, str]):
-    """The cookies of a client. The engine decides which are sent where. As a mapping: names and values."""
+    """The cookies of a client. The engine decides which are sent where. As a mapping: names and values.
+
+    >>> cookies = warmwire.Cookies({"theme": "dark"})
+    >>> cookies.set("session", "1", domain="example.com")
+    >>> sorted(cookies.items())
+    [('session', '1'), ('theme', 'dark')]
+    """
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         self._lines: dict[tuple[str, str, str], bytes] = {}
@@ -154,51 +201,104 @@ class Cookies(MutableMapping[str, str]):
 
 
 class Timeout:
-    """Time limits in seconds; None is no limit.
+    """Time limits in seconds, exact to the millisecond; None is no limit.
 
-    ``connect`` limits everything up to a connection (names, TCP, TLS), ``read`` the time without data (counted in whole
-    seconds), ``total`` the whole transfer with its redirects.
+    ``connect`` limits everything up to a connection (names, TCP, TLS), ``read`` the time in which no byte moves in either
+    direction, ``pool`` the wait for a connection under :class:`Limits`, ``total`` the whole transfer with its redirects. The first
+    argument is the default of the first three.
+
+    >>> warmwire.Timeout(5, connect=0.5)
+    Timeout(connect=0.5, read=5, pool=5, total=None)
     """
 
-    __slots__ = ("connect", "read", "total")
+    __slots__ = ("connect", "pool", "read", "total")
 
     def __init__(
         self,
         timeout: float | None = None,
         *,
-        connect: float | None = None,
-        read: float | None = None,
+        connect: float | None | _Unset = UNSET,
+        read: float | None | _Unset = UNSET,
+        pool: float | None | _Unset = UNSET,
         total: float | None = None,
     ) -> None:
-        self.connect = timeout if connect is None else connect
-        self.read = timeout if read is None else read
+        self.connect = timeout if isinstance(connect, _Unset) else connect
+        self.read = timeout if isinstance(read, _Unset) else read
+        self.pool = timeout if isinstance(pool, _Unset) else pool
         self.total = total
+        for name in self.__slots__:
+            limit = getattr(self, name)
+            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
+                raise ValueError(f"Timeout({name}={limit!r}): a limit is a number of seconds above 0, or None for no limit")
+
+    def __repr__(self) -> str:
+        return "Timeout(" + ", ".join(f"{name}={getattr(self, name)!r}" for name in ("connect", "read", "pool", "total")) + ")"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Timeout) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
 
     @classmethod
-    def of(cls, given: Timeout | float | tuple[float | None, float | None] | None) -> Timeout:
-        """Converts a number (``connect`` and ``read``) or a pair (one and the other)."""
+    def of(cls, given: TimeoutTypes | None) -> Timeout:
+        """Converts a number (``connect``, ``read`` and ``pool``) or a pair (``connect``, ``read``)."""
         if isinstance(given, Timeout):
             return given
         if isinstance(given, tuple):
+            if len(given) != 2:
+                raise ValueError("a pair is (connect, read)")
             return cls(connect=given[0], read=given[1])
         return cls(given)
 
     def options(self) -> list[Option]:
         """Returns the options of a transfer."""
-        found: list[Option] = []
-        if self.connect is not None:
-            found.append((_CONNECT_TIMEOUT, max(1, int(self.connect * 1000))))
+        # Without it curl gives up after 300 seconds.
+        found: list[Option] = [(_CONNECT_TIMEOUT, _milliseconds(self.connect))]
         if self.total is not None:
-            found.append((OPTIONS["TIMEOUT_MS"], max(1, int(self.total * 1000))))
+            found.append((OPTIONS["TIMEOUT_MS"], _milliseconds(self.total)))
         if self.read is not None:
-            seconds = max(1, -int(-self.read // 1))
-            found += [(OPTIONS["LOW_SPEED_LIMIT"], 1), (OPTIONS["LOW_SPEED_TIME"], seconds)]
-            found.append((OPTIONS["SERVER_RESPONSE_TIMEOUT_MS"], seconds * 1000))
+            limit = _milliseconds(self.read)
+            # The second is for the replies of servers that are no HTTP servers.
+            found += [(_STALL_LIMIT, limit), (OPTIONS["SERVER_RESPONSE_TIMEOUT_MS"], limit)]
         return found
 
 
+def _milliseconds(seconds: float | None) -> int:
+    return _LONGEST if seconds is None else min(_LONGEST, max(1, round(seconds * 1000)))
+
+
+class Limits:
+    """Limits of a client's connections: at most ``max_connections`` transfers at a time, and how long idle ones are kept.
+
+    A request beyond the limit waits; after ``Timeout(pool=...)`` seconds it raises :class:`PoolTimeout`.
+
+    >>> warmwire.Client(limits=warmwire.Limits(max_connections=10)).limits
+    Limits(max_connections=10, keepalive_expiry=None)
+    """
+
+    __slots__ = ("keepalive_expiry", "max_connections")
+
+    def __init__(self, *, max_connections: int | None = None, keepalive_expiry: float | None = None) -> None:
+        if max_connections is not None and max_connections < 1:
+            raise ValueError("max_connections is at least 1, or None for no limit")
+        self.max_connections, self.keepalive_expiry = max_connections, keepalive_expiry
+
+    def __repr__(self) -> str:
+        return f"Limits(max_connections={self.max_connections!r}, keepalive_expiry={self.keepalive_expiry!r})"
+
+    def options(self) -> list[Option]:
+        """Returns the options of a transfer."""
+        if self.keepalive_expiry is None:
+            return []
+        return [(OPTIONS["MAXAGE_CONN"], max(1, round(self.keepalive_expiry)))]
+
+
 class Auth:
-    """A login: ``Auth(user, password, scheme)``, scheme ``basic``, ``digest``, ``ntlm``, ``negotiate`` or ``any``."""
+    """A login: ``Auth(user, password, scheme)``, scheme ``basic``, ``digest``, ``ntlm``, ``negotiate`` or ``any``.
+
+    >>> warmwire.Auth("me", "secret", "digest")
+    Auth('me', [secure], 'digest')
+    """
 
     _SCHEMES = {
         "basic": _BASIC,
@@ -212,6 +312,10 @@ class Auth:
         if scheme not in self._SCHEMES:
             raise OptionError(f"{scheme!r} is no scheme of authentication", 43)
         self.user, self.password, self.scheme = user, password, scheme
+
+    def __repr__(self) -> str:
+        scheme = f", {self.scheme!r}" if type(self) is Auth else ""
+        return f"{type(self).__name__}({self.user!r}, [secure]{scheme})"
 
     def options(self) -> list[Option]:
         """Returns the options of a transfer."""
@@ -240,44 +344,55 @@ class BearerAuth(Auth):
         super().__init__()
         self.token = token
 
+    def __repr__(self) -> str:
+        return "BearerAuth([secure])"
+
     def options(self) -> list[Option]:
         return [(OPTIONS["HTTPAUTH"], _BEARER), (OPTIONS["XOAUTH2_BEARER"], self.token)]
 
 
 class Request:
-    """A request, before it is sent. Event hooks may change its headers."""
+    """A request, before it is sent. Event hooks may change its headers.
 
-    __slots__ = ("body", "content", "headers", "method", "options", "url")
+    >>> request = warmwire.Request("post", "https://example.com/", json={"a": 1})
+    >>> request.method, request.headers["content-type"], request.content
+    ('POST', 'application/json', b'{"a":1}')
+    """
+
+    __slots__ = ("_full", "_rows", "_url", "body", "content", "extensions", "method", "options")
 
     def __init__(
         self,
         method: str,
-        url: str,
+        url: URLTypes,
         *,
-        params: Any = None,
-        headers: Any = None,
-        content: Any = None,
-        data: Any = None,
+        params: ParamTypes | None = None,
+        headers: HeaderTypes | None = None,
+        content: ContentTypes | None = None,
+        data: DataTypes | None = None,
         json: Any = None,
-        files: Any = None,
+        files: FilesTypes | None = None,
     ) -> None:
         self.method = method.upper()
-        self.url = _with_params(url, params) if params else url
-        self.headers = headers if isinstance(headers, Headers) else Headers(headers)
+        text = url if type(url) is str else text_of(url)
+        self._url = _with_params(text, params) if params else text
+        self._rows = Headers(headers)
+        self._full = False
         self.content: Any = None
         self.body: list[Option] = []
         self.options: list[Option] = []
+        self.extensions: dict[str, Any] = {}
         if files:
             self.body = [(OPTIONS["MIMEPOST"], [*_fields(data), *_files(files)])]
             return
         if json is not None:
             content = jsonlib.dumps(json, separators=(",", ":")).encode()
-            if "content-type" not in self.headers:
-                self.headers["Content-Type"] = "application/json"
+            if "content-type" not in self._rows:
+                self._rows["Content-Type"] = "application/json"
         elif isinstance(data, Mapping) or (isinstance(data, (list, tuple)) and data):
             content = urlencode(list(_pairs(data)), doseq=True).encode()
-            if "content-type" not in self.headers:
-                self.headers["Content-Type"] = "application/x-www-form-urlencoded"
+            if "content-type" not in self._rows:
+                self._rows["Content-Type"] = "application/x-www-form-urlencoded"
         elif data is not None:
             content = data
         if isinstance(content, str):
@@ -286,40 +401,91 @@ class Request:
             content = bytes(content)
         self.content = content
 
+    @property
+    def url(self) -> URL:
+        """The URL with its parameters."""
+        return URL(self._url)
+
+    @url.setter
+    def url(self, url: URLTypes) -> None:
+        self._url = text_of(url)
+
+    @property
+    def headers(self) -> Headers:
+        """The fields that are sent. Cookies and logins are added by the engine and not listed."""
+        if not self._full:
+            self._full = True
+            given = self._rows
+            self._rows = Headers([row for row in self._defaults().items() if row[0] not in given] + given._rows)
+        return self._rows
+
+    @headers.setter
+    def headers(self, rows: HeaderTypes) -> None:
+        self._rows, self._full = Headers(rows), False
+
+    def _defaults(self) -> dict[str, str]:
+        """Returns the fields that are sent unless the request has others."""
+        found = {"Host": urlsplit(self._url).netloc.rpartition("@")[2]}
+        if self._url[:4].lower() != "http":
+            return {}
+        found |= {"User-Agent": USER_AGENT, "Accept": "*/*", "Accept-Encoding": _ACCEPT_ENCODING}
+        if isinstance(self.content, bytes):
+            found["Content-Length"] = str(len(self.content))
+        return found
+
     def at(self, url: str) -> Request:
         """Returns a copy for another URL."""
         twin = Request.__new__(Request)
-        twin.method, twin.url, twin.headers = self.method, url, Headers(self.headers)
-        twin.content, twin.body, twin.options = self.content, self.body, self.options
+        twin.method, twin._url, twin._rows, twin._full = self.method, url, Headers(self._rows), self._full
+        twin.content, twin.body, twin.options, twin.extensions = self.content, self.body, self.options, self.extensions
         return twin
 
     def __repr__(self) -> str:
-        return f"<Request({self.method!r}, {self.url!r})>"
+        return f"<Request({self.method!r}, {str(self.url)!r})>"
+
+    def __getstate__(self) -> Any:
+        # A body that is read once cannot be stored.
+        state = {name: getattr(self, name) for name in self.__slots__ if name != "extensions"}
+        state["content"] = self.content if isinstance(self.content, bytes) else None
+        return (None, {**state, "body": [], "extensions": {}})
+
+    def _fields(self) -> list[str]:
+        """Returns the rows for the engine, which adds its defaults to them."""
+        if not self._full:
+            return [f"{name}: {value}" if value else f"{name};" for name, value in self._rows._rows]
+        defaults = {name.lower(): value for name, value in self._defaults().items()}
+        rows = []
+        for name, value in self._rows._rows:
+            if defaults.get(name.lower()) != value:
+                rows.append(f"{name}: {value}" if value else f"{name};")
+        # A default that was deleted.
+        return rows + [f"{name}:" for name in defaults if name not in self._rows]
 
     def for_engine(self, settings: list[Option]) -> tuple[list[Option], Any]:
         """Returns the options and the upload: None, bytes, or True if it is fed."""
-        options = [(_URL, self.url), *settings, *self.options, *self.body]
+        options = [(_URL, self._url), *settings, *self.options, *self.body]
         method, content, upload = self.method, self.content, None
-        rows = [f"{name}: {value}" if value else f"{name};" for name, value in self.headers._rows]
+        given, rows = self._rows, self._fields()
         if content is None:
             if method == "HEAD":
                 options.append((OPTIONS["NOBODY"], 1))
             elif method == "POST" and not self.body:
                 options += [(_BODY_SIZE, 0), (_BODY, b"")]
-                rows.append("Content-Type:")
+                if "content-type" not in given:
+                    rows.append("Content-Type:")
             elif method != "GET" and not (self.body and method == "POST"):
                 options.append((_METHOD, method))
-        elif isinstance(content, bytes) and method != "PUT" and self.url[:4].lower() == "http":
+        elif isinstance(content, bytes) and method != "PUT" and self._url[:4].lower() == "http":
             options += [(_BODY_SIZE, len(content)), (_BODY, content)]
             if method != "POST":
                 options.append((_METHOD, method))
-            if "content-type" not in self.headers:
+            if "content-type" not in given:
                 rows.append("Content-Type:")
         else:
             options.append((OPTIONS["UPLOAD"], 1))
             if method != "PUT":
                 options.append((_METHOD, method))
-            length = self.headers.get("content-length")
+            length = given.get("content-length")
             if isinstance(content, bytes):
                 length, upload = str(len(content)), content
             else:
@@ -327,15 +493,45 @@ class Request:
             if length is not None:
                 options.append((OPTIONS["INFILESIZE_LARGE"], int(length)))
                 rows = [row for row in rows if not row.lower().startswith("content-length:")]
-        if content is not None and "expect" not in self.headers:
+        if content is not None and "expect" not in given:
             rows.append("Expect:")
         if rows:
             options.append((_HEADERS, rows))
         return options, upload
 
 
+class _Stored:
+    """The facts of a transfer without the engine: of a response that was pickled, or built by a program."""
+
+    NAMES = (
+        "code message status head body url http_version redirects reached connects downloaded uploaded announced file_time peer times cookies"
+    ).split()
+
+    reached = 5
+    code, message, redirects, connects, downloaded, uploaded, announced, file_time = 0, "", 0, 0, 0, 0, -1, -1
+    head, body, url, http_version, peer = b"", b"", "", 2, ("", -1)
+    times = (0.0,) * 6
+    status = 0
+    cookies: tuple[bytes, ...] = ()
+
+    def __init__(self, **facts: Any) -> None:
+        self.__dict__.update(facts)
+
+    @classmethod
+    def of(cls, outcome: Any) -> _Stored:
+        """Copies an outcome, without its body."""
+        return cls(**{name: getattr(outcome, name) for name in cls.NAMES if name != "body"})
+
+
 class Response:
-    """A reply: its last head, and its body as bytes, text or JSON, or piece by piece."""
+    """A reply: its last head, and its body as bytes, text or JSON, or piece by piece.
+
+    Programs build one for :class:`MockTransport` and for tests:
+
+    >>> reply = warmwire.Response(200, json={"a": 1})
+    >>> reply, reply.json()
+    (<Response [200 OK]>, {'a': 1})
+    """
 
     default_encoding = "utf-8"
     _heads: list[Any] | None = None
@@ -344,15 +540,70 @@ class Response:
     _history: list[Response] | None = None
     _consumed = False
 
-    def __init__(self, request: Request, outcome: Outcome, stream: Any = None) -> None:
-        self.request = request
+    def __init__(
+        self,
+        status_code: int,
+        *,
+        headers: HeaderTypes | None = None,
+        content: bytes | str | None = None,
+        text: str | None = None,
+        html: str | None = None,
+        json: Any = UNSET,
+        request: Request | None = None,
+    ) -> None:
+        rows = Headers(headers)
+        body = content.encode() if isinstance(content, str) else content or b""
+        for given, kind in ((text, "text/plain; charset=utf-8"), (html, "text/html; charset=utf-8")):
+            if given is not None:
+                body = given.encode()
+                rows.setdefault("Content-Type", kind)
+        if not isinstance(json, _Unset):
+            body = jsonlib.dumps(json, separators=(",", ":")).encode()
+            rows.setdefault("Content-Type", "application/json")
+        if "transfer-encoding" not in rows:
+            rows.setdefault("Content-Length", str(len(body)))
+        try:
+            reason = HTTPStatus(status_code).phrase
+        except ValueError:
+            reason = ""
+        lines = [f"HTTP/1.1 {status_code} {reason}", *(f"{name}: {value}" for name, value in rows.multi_items()), "", ""]
+        head = "\r\n".join(lines).encode("latin-1")
+        self._request = request
+        url = str(request.url) if request is not None else ""
+        self._become(request, _Stored(status=status_code, head=head, url=url, downloaded=len(body)), None, body)
+
+    @classmethod
+    def _of(cls, request: Request, outcome: Any, stream: Any = None) -> Response:
+        """Creates the reply of a transfer."""
+        found = cls.__new__(cls)
+        found._become(request, outcome, stream, None if stream is not None else outcome.body)
+        return found
+
+    def _become(self, request: Request | None, outcome: Any, stream: Any, content: bytes | None) -> None:
+        self._request, self._outcome, self._stream, self._content = request, outcome, stream, content
         self.status_code: int = outcome.status
-        self._outcome = outcome
-        self._stream = stream
-        self._content: bytes | None = None if stream is not None else outcome.body
 
     def __repr__(self) -> str:
-        return f"<Response [{self.status_code} {self.reason_phrase}]>"
+        text = f"{self.status_code} {self.reason_phrase}".strip()
+        return f"<Response [{text if self.status_code else 'OK'}]>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_heads", "_stream")}
+        return {**state, "_outcome": _Stored.of(self._outcome), "_stream": None, "_history": self.history}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def request(self) -> Request:
+        """The request of this reply."""
+        if self._request is None:
+            raise RuntimeError("the response was built without a request")
+        return self._request
+
+    @request.setter
+    def request(self, request: Request) -> None:
+        self._request = request
 
     @property
     def history(self) -> list[Response]:
@@ -362,9 +613,9 @@ class Response:
         return self._history
 
     @property
-    def url(self) -> str:
+    def url(self) -> URL:
         """The URL that answered, after redirects."""
-        return self._outcome.url
+        return URL(self._outcome.url)
 
     @property
     def headers(self) -> Headers:
@@ -420,6 +671,54 @@ class Response:
         return 300 <= self.status_code < 400 and "location" in self.headers
 
     @property
+    def has_redirect_location(self) -> bool:
+        """As :attr:`is_redirect`, by the name in httpx."""
+        return self.is_redirect
+
+    @property
+    def is_informational(self) -> bool:
+        """Whether the status is 1xx."""
+        return 100 <= self.status_code < 200
+
+    @property
+    def next_request(self) -> Request | None:
+        """The request that a redirect asks for; None if this is none."""
+        if not self.is_redirect:
+            return None
+        request, status = self.request, self.status_code
+        url = self.url.join(self.headers["location"])
+        drops = status == 303 and request.method != "HEAD" or status in (301, 302) and request.method == "POST"
+        found = request.at(url)
+        if drops:
+            found.method, found.content, found.body = "GET", None, []
+            found._rows = Headers([row for row in found._rows._rows if not row[0].lower().startswith("content-")])
+        if URL(url).netloc != self.url.netloc:
+            kept = [row for row in found._rows._rows if row[0].lower() not in ("authorization", "cookie", "host")]
+            found._rows = Headers(kept)
+        return found
+
+    @property
+    def links(self) -> dict[str, dict[str, str]]:
+        """The Link field (RFC 8288) by relation, or by URL without one.
+
+        >>> reply = warmwire.Response(200, headers={"Link": '<https://example.com/2>; rel="next"'})
+        >>> reply.links["next"]["url"]
+        'https://example.com/2'
+        """
+        found: dict[str, dict[str, str]] = {}
+        for url, tail in re.findall(r"<([^>]*)>([^<]*)", self.headers.get("link", "")):
+            link = {"url": url}
+            for name, quoted, plain in re.findall(r';\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^;,\s]*))', tail):
+                link[name] = quoted or plain
+            found[link.get("rel") or url] = link
+        return found
+
+    @property
+    def num_bytes_downloaded(self) -> int:
+        """Number of bytes of body that have arrived, before decoding."""
+        return self._outcome.downloaded
+
+    @property
     def is_client_error(self) -> bool:
         """Whether the status is 4xx."""
         return 400 <= self.status_code < 500
@@ -456,13 +755,19 @@ class Response:
         return found
 
     @property
+    def charset_encoding(self) -> str | None:
+        """The charset that Content-Type names."""
+        for word in self.headers.get("content-type", "").split(";")[1:]:
+            name, _, value = word.strip().partition("=")
+            if name.lower() == "charset":
+                return value.strip("\"' ")
+        return None
+
+    @property
     def encoding(self) -> str:
         """The charset of the body: the one set here, the one in Content-Type, or the default."""
         if self._encoding is None:
-            for word in self.headers.get("content-type", "").split(";")[1:]:
-                name, _, value = word.strip().partition("=")
-                if name.lower() == "charset":
-                    self._encoding = value.strip("\"' ")
+            self._encoding = self.charset_encoding
         return self._encoding or self.default_encoding
 
     @encoding.setter
@@ -586,7 +891,7 @@ class Response:
         return heads[-1] if heads else None
 
     def _hops(self) -> Iterator[Response]:
-        url = self.request.url
+        url = self.request._url
         for head in self._parsed()[:-1]:
             headers = Headers(head[3])
             if 300 <= head[1] < 400 and "location" in headers:
@@ -594,12 +899,15 @@ class Response:
                 hop.__dict__.update(self.__dict__)
                 hop.status_code, hop._headers, hop._heads, hop._history = head[1], headers, [head], []
                 hop._outcome, hop._content, hop._stream = _Hop(url, self._outcome), b"", None
+                hop._request = self.request.at(url)
                 yield hop
                 url = urljoin(url, headers["location"])
 
 
 class _Hop:
     """The outcome of one redirect."""
+
+    redirects, body = 0, b""
 
     def __init__(self, url: str, whole: Outcome) -> None:
         self.url, self._whole = url, whole
@@ -742,9 +1050,18 @@ def _whole_file(file: Any) -> str | None:
     return os.path.abspath(path) if whole else None
 
 
-def outcome_failure(outcome: Outcome, request: Request) -> Exception:
-    """Returns the exception for a failed transfer."""
-    return failure(outcome.code, outcome.message, request)
+def outcome_failure(outcome: Any, request: Request, sends: bool = False) -> RequestError:
+    """Returns the exception for a failed transfer; ``sends``: part of the request's body has not been read yet."""
+    kind: type[RequestError] | None = None
+    if outcome.code == 28:
+        content = request.content
+        if outcome.reached < 4:
+            kind = ConnectTimeout
+        elif sends or isinstance(content, bytes) and outcome.uploaded < len(content) and not outcome.status:
+            kind = WriteTimeout
+        else:
+            kind = ReadTimeout
+    return failure(outcome.code, outcome.message, request, kind)
 
 
 Hook = Callable[[Any], Any]

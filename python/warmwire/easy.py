@@ -2,7 +2,8 @@
 
 >>> easy = warmwire.easy.Easy(URL="https://example.com/", FOLLOWLOCATION=1)
 >>> easy.perform()
->>> easy.getinfo("RESPONSE_CODE"), len(easy.body)
+>>> easy.getinfo("RESPONSE_CODE")
+200
 
 Options are curl's without ``CURLOPT_`` (:func:`options` lists all, with the kind of value that each takes), infos without
 ``CURLINFO_``. Callbacks are called between the engine's turns, never from inside one: they may use any handle.
@@ -16,7 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _native
-from ._client import WINDOW, Pool, _feed, _named, default_pool
+from ._settings import named_option
+from ._transfer import WINDOW, Pool, _feed, default_pool
 from ._errors import RequestError, failure
 from ._models import OPTIONS, Request
 
@@ -69,7 +71,7 @@ class Easy:
     def setopt(self, name: str, value: Any) -> None:
         """Sets an option: a number, a switch, text, bytes, a list of them; None is curl's default. Values are checked when the
         transfer begins."""
-        number, value = _named(name, value)
+        number, value = named_option(name, value)
         # The order of setting is kept, because some options depend on it.
         self._options.pop(number, None)
         self._options[number] = value

@@ -72,6 +72,9 @@ class WarmwireFileSystem(AsyncFileSystem):
         self.block_size, self.cache_type = block_size, cache_type
         self.client = AsyncClient(**{"follow_redirects": True, **(client or {})})
 
+    def __repr__(self) -> str:
+        return f"<WarmwireFileSystem {self.client!r}>"
+
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
         if isinstance(path, list):
