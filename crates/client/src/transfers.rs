@@ -338,14 +338,9 @@ impl Transfers {
             (state.sink, state.window, state.upload) = (request.sink, request.window, request.upload);
             state.tells_connection = request.tells_connection;
         }
-        match self.multi.add(easy) {
-            MultiCode::Ok => {}
-            _ => {
-                return Err(Failure {
-                    code: Code::FailedInit,
-                    message: "the transfer was not begun".to_owned(),
-                });
-            }
+        if self.multi.add(easy) != MultiCode::Ok {
+            let message = "the transfer was not begun".to_owned();
+            return Err(Failure { code: Code::FailedInit, message });
         }
         let id = place.key();
         place.insert(active);

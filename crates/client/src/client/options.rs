@@ -169,7 +169,7 @@ macro_rules! settings {
                 self.option(EasyOption::ConnecttimeoutMs, milliseconds(limit))
             }
 
-            /// Limits the time in which a connected transfer moves no byte, in milliseconds; zero is no limit.
+            /// Limits the time in which a connected transfer moves no byte (milliseconds); zero is no limit.
             pub fn stall_timeout(mut self, limit: Duration) -> Self {
                 self.options.stall_limit = Some(limit);
                 self

@@ -1,4 +1,4 @@
-//! Monitors a transfer: the overall time-out, the limits on low speed and inactivity, and the progress function.
+//! Monitors a transfer: the overall time-out, the limits on low speed and inactivity, the progress function.
 //! One timer serves all; it exists only if one of them is set.
 
 use std::collections::VecDeque;
