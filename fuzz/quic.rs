@@ -134,7 +134,7 @@ async fn ask(runtime: Rc<Runtime>, to: SocketAddr, client: Rc<RefCell<Client>>) 
     let Ok(Established { mut quic, endpoints, .. }) = won else { panic!("no connection") };
     let parked = Parked::new(&mut quic.machine);
     let key = HashedKey::from(ConnectionKey::default());
-    let connection = Connection::new(key, quic, endpoints, reactor.now());
+    let connection = Connection::new(key, Box::new(quic), endpoints, reactor.now());
     let (http3, driver) = Http3::resume(Box::new(connection), Some(parked), reactor, Buffer::default());
     runtime.spawn(Box::pin(async move { drop(driver.await) }));
     let fields: [(&[u8], &[u8]); 4] =

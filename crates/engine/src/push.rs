@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use net::Lease;
+use net::HttpLease;
 use wire::h2::Fields;
 
 use crate::easy::Easy;
@@ -33,7 +33,7 @@ pub type PushFunction = Rc<dyn Fn(&Easy, &Promise) -> Answer>;
 /// The stream of an accepted promise, until its handle's transfer starts.
 pub struct Adopted {
     /// The right to it.
-    pub lease: Lease,
+    pub lease: HttpLease,
     /// The request that it answers.
     pub fields: Fields,
 }

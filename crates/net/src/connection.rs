@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use runtime::{Direction, Idle, Reactor, fork_generation};
 use zeroize::Zeroizing;
 
-use crate::Filter;
-use crate::carrier::Carried;
+use crate::carrier::{Carrier, Stack};
 use crate::connect::Endpoints;
 use crate::connection_key::{HashedKey, Origin};
 use crate::http3::ALPN;
-use crate::pool::{Ahead, PoolKey, Pooled};
+use crate::pool::{Ahead, PoolKey, Pooled, PooledAs};
+use crate::quic::Quic;
 use crate::tls::TlsInfo;
 
 /// The facts about a connection that a transfer may know.
@@ -68,14 +68,14 @@ impl Presence {
 
 /// State that a protocol keeps on a connection between two transfers: FTP's directory, HTTP's authenticated
 /// login, a parked session.
-pub trait Memory: Any + Send {
+pub trait Memory<C: Carrier + ?Sized = Stack>: Any + Send {
     /// Checks the idle connection before reuse, and processes input for the protocol itself.
-    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
+    fn idle_state(&mut self, carrier: &mut C) -> Idle {
         carrier.idle_state()
     }
 
     /// Checks a connection during upkeep (curl_easy_upkeep): the peer may be probed.
-    fn keep_up(&mut self, carrier: &mut Carried) -> Idle {
+    fn keep_up(&mut self, carrier: &mut C) -> Idle {
         self.idle_state(carrier)
     }
 
@@ -85,25 +85,25 @@ pub trait Memory: Any + Send {
     }
 
     /// Sends the protocol's last message before the connection is closed: one try, without waiting.
-    fn retire(&mut self, _carrier: &mut Carried) {}
+    fn retire(&mut self, _carrier: &mut C) {}
 }
 
-impl dyn Memory {
+impl<C: Carrier + ?Sized + 'static> dyn Memory<C> {
     /// Downcasts to the type `T`.
-    pub fn take<T: Memory>(self: Box<Self>) -> Option<Box<T>> {
+    pub fn take<T: Memory<C>>(self: Box<Self>) -> Option<Box<T>> {
         (self as Box<dyn Any>).downcast().ok()
     }
 
     /// Downcasts to the type `T` in place.
-    pub fn see<T: Memory>(&mut self) -> Option<&mut T> {
+    pub fn see<T: Memory<C>>(&mut self) -> Option<&mut T> {
         (self as &mut dyn Any).downcast_mut()
     }
 }
 
 /// One connection. Dropping it closes it; [`Connection::retire`] says goodbye first.
-pub struct Connection {
+pub struct Connection<C: Carrier + ?Sized = Stack> {
     pub about: About,
-    pub carrier: Carried,
+    pub carrier: Box<C>,
     pub created: Instant,
     pub last_used: Instant,
     /// When it was last looked after while idle (curl_easy_upkeep).
@@ -111,7 +111,7 @@ pub struct Connection {
     /// How many transfers have used it.
     pub uses: u64,
     /// The state that its protocol keeps between transfers.
-    pub state: Option<Box<dyn Memory>>,
+    pub state: Option<Box<dyn Memory<C>>>,
     /// Commands that were sent ahead of the next use.
     pub ahead: Ahead,
     /// The protocol's last message before closing (`QUIT`), sent in one try.
@@ -123,15 +123,9 @@ pub struct Connection {
     _present: Arc<()>,
 }
 
-impl Connection {
+impl<C: Carrier + ?Sized + 'static> Connection<C> {
     /// Creates an unused connection; the pool assigns its number.
-    pub fn new(
-        key: HashedKey,
-        carrier: impl Into<Carried>,
-        endpoints: Endpoints,
-        now: Instant,
-    ) -> Connection {
-        let carrier = carrier.into();
+    pub fn new(key: HashedKey, carrier: Box<C>, endpoints: Endpoints, now: Instant) -> Connection<C> {
         let (socket, tls) = (carrier.socket().raw_fd() as i64, carrier.tls().cloned());
         let present = Arc::new(());
         let presence = Presence(Arc::downgrade(&present));
@@ -166,9 +160,59 @@ impl Connection {
         self.about.tls = self.carrier.tls().cloned();
     }
 
+    /// Sends the protocol's last message, in one try.
+    fn retire_memory(&mut self) {
+        if let Some(memory) = &mut self.state {
+            memory.retire(&mut self.carrier);
+        }
+    }
+
+    /// Whether it was opened before a fork, by the parent.
+    pub fn is_inherited(&self) -> bool {
+        self.fork_generation != fork_generation()
+    }
+
+    /// Whether other handles may have it.
+    pub fn is_shareable(&self) -> bool {
+        let key = &self.about.key;
+        !self.private && key.owner.is_none() && !key.is_judged()
+    }
+
+    /// Whether an idle one can be used.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        self.is_alive_by(|memory, carrier| memory.idle_state(carrier))
+    }
+
+    /// Describes it for a list.
+    fn listed(&self, now: Instant) -> Listed {
+        Listed {
+            id: self.about.id,
+            scheme: self.about.key.protocol.name().to_owned(),
+            tls: self.about.tls.is_some(),
+            origin: self.about.key.origin.clone(),
+            age: now.saturating_duration_since(self.created),
+            idle: now.saturating_duration_since(self.last_used),
+            uses: self.uses,
+        }
+    }
+
+    fn is_alive_by(&mut self, look: impl FnOnce(&mut dyn Memory<C>, &mut C) -> Idle) -> bool {
+        let idle = match &mut self.state {
+            Some(memory) => look(memory.as_mut(), &mut self.carrier),
+            None => self.carrier.idle_state(),
+        };
+        match idle {
+            Idle::Alive => true,
+            Idle::Data => self.ahead == Ahead::Asked,
+            Idle::Closed => false,
+        }
+    }
+}
+
+impl Connection {
     /// The topmost layer, for a protocol that speaks on one stream of bytes.
-    pub fn filter(&mut self) -> &mut (dyn Filter + 'static) {
-        self.carrier.filter()
+    pub fn filter(&mut self) -> &mut Stack {
+        self.carrier.as_mut()
     }
 
     /// Reads once; 0 is a clean end.
@@ -192,63 +236,56 @@ impl Connection {
         if self.is_inherited() {
             return;
         }
-        if let Some(memory) = &mut self.state {
-            memory.retire(&mut self.carrier);
-        }
+        self.retire_memory();
         if !self.farewell.is_empty() {
             let mut cx = Context::from_waker(Waker::noop());
-            let _ = self.carrier.filter().poll_write(&mut cx, &self.farewell);
-            let _ = self.filter().poll_flush(&mut cx);
+            let _ = self.carrier.poll_write(&mut cx, &self.farewell);
+            let _ = self.carrier.poll_flush(&mut cx);
         }
         self.carrier.retire();
     }
+}
 
-    /// Whether it was opened before a fork, by the parent.
-    pub fn is_inherited(&self) -> bool {
-        self.fork_generation != fork_generation()
-    }
-
-    /// Whether other handles may have it.
-    pub fn is_shareable(&self) -> bool {
-        let key = &self.about.key;
-        !self.private && key.owner.is_none() && !key.is_judged()
-    }
-
-    /// Whether an idle one can be used.
-    pub(crate) fn is_alive(&mut self) -> bool {
-        self.is_alive_by(|memory, carrier| memory.idle_state(carrier))
-    }
-
-    fn is_alive_by(&mut self, look: impl FnOnce(&mut dyn Memory, &mut Carried) -> Idle) -> bool {
-        let idle = match &mut self.state {
-            Some(memory) => look(memory.as_mut(), &mut self.carrier),
-            None => self.carrier.idle_state(),
-        };
-        match idle {
-            Idle::Alive => true,
-            Idle::Data => self.ahead == Ahead::Asked,
-            Idle::Closed => false,
+impl Connection<Quic> {
+    /// Says goodbye in one non-blocking try and closes, unless a fork inherited it.
+    pub fn retire(mut self) {
+        if !self.is_inherited() {
+            self.retire_memory();
+            self.carrier.retire();
         }
     }
 }
 
-impl PoolKey for HashedKey {
-    type Origin = Origin;
+/// An open connection as a pool holds it. What carries it was decided when it was opened.
+///
+/// Boxed, because a connection changes owners a dozen times per request.
+pub enum AnyConnection {
+    Bytes(Box<Connection>),
+    Quic(Box<Connection<Quic>>),
+}
 
-    fn origin(&self) -> &Origin {
-        &self.origin
+impl From<Box<Connection>> for AnyConnection {
+    fn from(connection: Box<Connection>) -> AnyConnection {
+        AnyConnection::Bytes(connection)
     }
 }
 
-/// Boxed, because a connection changes owners a dozen times per request.
-impl Pooled for Box<Connection> {
-    type Key = HashedKey;
-    type Listed = Listed;
-
-    fn key(&self) -> &HashedKey {
-        &self.about.key
+impl From<Box<Connection<Quic>>> for AnyConnection {
+    fn from(connection: Box<Connection<Quic>>) -> AnyConnection {
+        AnyConnection::Quic(connection)
     }
+}
 
+impl From<Connection> for AnyConnection {
+    fn from(connection: Connection) -> AnyConnection {
+        AnyConnection::Bytes(Box::new(connection))
+    }
+}
+
+impl<C: Carrier + ?Sized + 'static> PooledAs<AnyConnection> for Box<Connection<C>>
+where
+    Box<Connection<C>>: Into<AnyConnection>,
+{
     fn number(&self) -> u64 {
         self.about.id
     }
@@ -261,76 +298,112 @@ impl Pooled for Box<Connection> {
         self.uses += 1;
     }
 
-    fn created(&self) -> Instant {
-        self.created
-    }
-
-    fn last_used(&self) -> Instant {
-        self.last_used
-    }
-
-    fn set_last_used(&mut self, now: Instant) {
-        self.last_used = now;
-    }
-
-    fn ahead(&self) -> Ahead {
-        self.ahead
-    }
-
-    fn is_by_quic(&self) -> bool {
-        self.about.is_by_quic()
-    }
-
-    fn is_inherited(&self) -> bool {
-        Connection::is_inherited(self)
-    }
-
-    fn is_shareable(&self) -> bool {
-        Connection::is_shareable(self)
-    }
-
     fn is_for_one_use(&self) -> bool {
         self.about.key.by_ticket
     }
+}
+
+/// Evaluates one expression on a connection of either kind.
+macro_rules! either {
+    ($any:expr, $connection:ident => $result:expr) => {
+        match $any {
+            AnyConnection::Bytes($connection) => $result,
+            AnyConnection::Quic($connection) => $result,
+        }
+    };
+}
+
+impl PoolKey for HashedKey {
+    type Origin = Origin;
+
+    fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+impl Pooled for AnyConnection {
+    type Key = HashedKey;
+    type Listed = Listed;
+
+    fn key(&self) -> &HashedKey {
+        either!(self, c => &c.about.key)
+    }
+
+    fn number(&self) -> u64 {
+        either!(self, c => c.about.id)
+    }
+
+    fn set_number(&mut self, number: u64) {
+        either!(self, c => c.about.id = number);
+    }
+
+    fn count_use(&mut self) {
+        either!(self, c => c.uses += 1);
+    }
+
+    fn created(&self) -> Instant {
+        either!(self, c => c.created)
+    }
+
+    fn last_used(&self) -> Instant {
+        either!(self, c => c.last_used)
+    }
+
+    fn set_last_used(&mut self, now: Instant) {
+        either!(self, c => c.last_used = now);
+    }
+
+    fn ahead(&self) -> Ahead {
+        either!(self, c => c.ahead)
+    }
+
+    fn is_by_quic(&self) -> bool {
+        matches!(self, AnyConnection::Quic(_))
+    }
+
+    fn is_inherited(&self) -> bool {
+        either!(self, c => c.is_inherited())
+    }
+
+    fn is_shareable(&self) -> bool {
+        either!(self, c => c.is_shareable())
+    }
+
+    fn is_for_one_use(&self) -> bool {
+        either!(self, c => c.about.key.by_ticket)
+    }
 
     fn is_alive(&mut self) -> bool {
-        Connection::is_alive(self)
+        either!(self, c => c.is_alive())
     }
 
     fn keep_up(&mut self, interval: Duration, now: Instant) -> bool {
-        Connection::keep_up(self, interval, now)
+        either!(self, c => c.keep_up(interval, now))
     }
 
     fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
-        self.carrier.attach(reactor, owner);
+        either!(self, c => c.carrier.attach(reactor, owner));
     }
 
     fn set_owner(&mut self, owner: u64) {
-        self.carrier.socket().set_owner(owner);
+        either!(self, c => c.carrier.socket().set_owner(owner));
     }
 
     fn detach(&mut self) {
-        self.carrier.detach();
+        either!(self, c => c.carrier.detach());
     }
 
     fn quieten(&mut self) {
-        self.carrier.socket().forget(Direction::Read);
-        self.carrier.socket().forget(Direction::Write);
+        let socket = either!(self, c => c.carrier.socket());
+        socket.forget(Direction::Read);
+        socket.forget(Direction::Write);
     }
 
     fn retire(self) {
-        Connection::retire(*self);
+        either!(self, c => c.retire());
     }
 
     fn listed(&self, now: Instant) -> Listed {
-        Listed {
-            id: self.about.id,
-            scheme: self.about.key.protocol.name().to_owned(),
-            tls: self.about.tls.is_some(),
-            origin: self.about.key.origin.clone(),
-            age: now.saturating_duration_since(self.created),
-            idle: now.saturating_duration_since(self.last_used),
-            uses: self.uses,
-        }
+        either!(self, c => c.listed(now))
     }
 }

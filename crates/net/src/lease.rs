@@ -1,85 +1,139 @@
-//! Leases as transfers use them: the facts about the connection, and the exchange, channel or stream on it.
+//! Leases as transfers use them: the description of the connection, and the exchange, channel or stream on
+//! it. The type of a lease says what it holds.
 
 use std::rc::Rc;
 
-use crate::connection::{About, Connection};
+use crate::carrier::Carrier;
+use crate::connection::{About, AnyConnection, Connection};
 use crate::connection_key::HashedKey;
 use crate::exchange::{Exchange, Spares, http1::Http1};
 use crate::http2;
 use crate::pool;
-use crate::session::{Lease, Place, Pool, Session, Whole};
+use crate::session::{
+    Adopt, Granted, HttpLease, Lease, Place, Pool, QuicWhole, Session, Whole, WholeConnection,
+};
 use crate::ssh::Seat;
 
 /// Makes leases of streams that a peer has opened.
-pub struct Adopter(Rc<dyn Session>);
+pub struct Adopter {
+    session: Rc<dyn Session>,
+    adopts: Rc<dyn Adopt>,
+}
 
 impl Adopter {
     /// Returns a lease of that stream.
-    pub fn lease(&self, stream: http2::Stream) -> Lease {
-        Lease::adopted(self.0.clone(), self.0.clone().adopt(stream))
+    pub fn lease(&self, stream: http2::Stream) -> HttpLease {
+        HttpLease::adopted(self.session.clone(), self.adopts.clone().adopt(stream))
+    }
+}
+
+/// A lease by what carries the connection.
+pub enum ByCarrier {
+    /// A connection of bytes, or a stream of a session.
+    Bytes(Lease),
+    /// A connection over QUIC, on which a session of HTTP/3 runs.
+    Quic(QuicWhole),
+}
+
+impl Granted {
+    /// Returns the lease as what its connection was opened for.
+    pub fn by_carrier(self) -> ByCarrier {
+        match self {
+            pool::Lease::Stream(share) => ByCarrier::Bytes(pool::Lease::Stream(share)),
+            pool::Lease::Whole(mut whole) => match whole.take() {
+                AnyConnection::Bytes(connection) => ByCarrier::Bytes(whole.with(connection).into()),
+                AnyConnection::Quic(connection) => ByCarrier::Quic(whole.with(connection)),
+            },
+        }
+    }
+}
+
+impl<P> Lease<P> {
+    /// Returns the public description of the connection.
+    pub fn about(&self) -> &About {
+        match self {
+            pool::Lease::Whole(whole) => whole.about(),
+            pool::Lease::Stream(share) => share.session.about(),
+        }
     }
 }
 
 impl Lease {
-    /// Returns the public description of the connection.
-    pub fn about(&self) -> &About {
+    /// Returns the lease for HTTP; `None` for a channel of SSH's, which is closed.
+    pub fn into_http(self) -> Option<HttpLease> {
         match self {
-            Lease::Whole(whole) => whole.about(),
-            Lease::Stream(share) => share.session.about(),
-        }
-    }
-
-    /// Returns the adopter for streams that the peer opens in the same session; `None` without a session.
-    pub fn adopter(&self) -> Option<Adopter> {
-        match self {
-            Lease::Whole(_) => None,
-            Lease::Stream(share) => Some(Adopter(share.session.clone())),
-        }
-    }
-
-    /// Starts an exchange, which owns the connection or the stream until [`Lease::end`].
-    pub fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
-        match self {
-            Lease::Whole(whole) => Box::new(Http1::new(whole.take(), spares)),
-            Lease::Stream(pool::Share { place: Place::Stream(stream), .. }) => stream.begin(spares),
-            Lease::Stream(_) => unreachable!("HTTP asks for no connection of SSH's: their keys differ"),
+            pool::Lease::Whole(whole) => Some(pool::Lease::Whole(whole)),
+            pool::Lease::Stream(share) => {
+                let stream = |place| match place {
+                    Place::Stream(stream) => Some(stream),
+                    Place::Channel(_) => None,
+                };
+                share.filter_map(stream).map(pool::Lease::Stream)
+            }
         }
     }
 
     /// Returns the place in an SSH session.
     pub fn seat(self) -> Option<Seat> {
         match self {
-            Lease::Stream(pool::Share { place: Place::Channel(seat), .. }) => Some(seat),
+            pool::Lease::Stream(pool::Share { place: Place::Channel(seat), .. }) => Some(seat),
             _ => None,
         }
-    }
-
-    /// Ends an exchange that was begun here, and returns whether another may follow.
-    pub fn end(&mut self, exchange: Box<dyn Exchange>) -> bool {
-        let finished = exchange.finish();
-        if let (Lease::Whole(whole), Some(connection)) = (self, finished.connection) {
-            whole.restore(connection);
-        }
-        finished.clean
     }
 
     /// Closes politely. In a session only this transfer's stream ends; the session opens no more, and closes
     /// after the last one.
     pub fn retire(self) {
         match self {
-            Lease::Whole(whole) => whole.retire(),
-            Lease::Stream(pool::Share { place: Place::Stream(mut stream), .. }) => stream.retire(),
-            Lease::Stream(pool::Share { place: Place::Channel(mut seat), .. }) => seat.retire(),
+            pool::Lease::Whole(whole) => whole.retire(),
+            pool::Lease::Stream(pool::Share { place: Place::Stream(mut stream), .. }) => stream.retire(),
+            pool::Lease::Stream(pool::Share { place: Place::Channel(mut seat), .. }) => seat.retire(),
         }
     }
 }
 
-impl Whole {
+impl HttpLease {
+    /// Returns the adopter for streams that the peer opens in the same session; `None` without one.
+    pub fn adopter(&self) -> Option<Adopter> {
+        let pool::Lease::Stream(share) = self else { return None };
+        Some(Adopter { session: share.session.clone(), adopts: share.place.adopts()? })
+    }
+
+    /// Starts an exchange, which owns the connection or the stream until [`HttpLease::end`].
+    pub fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
+        match self {
+            pool::Lease::Whole(whole) => Box::new(Http1::new(whole.take(), spares)),
+            pool::Lease::Stream(share) => share.place.begin(spares),
+        }
+    }
+
+    /// Ends an exchange that was begun here, and returns whether another may follow.
+    pub fn end(&mut self, exchange: Box<dyn Exchange>) -> bool {
+        let finished = exchange.finish();
+        if let (pool::Lease::Whole(whole), Some(connection)) = (self, finished.connection) {
+            whole.restore(connection);
+        }
+        finished.clean
+    }
+}
+
+impl From<HttpLease> for Lease {
+    fn from(lease: HttpLease) -> Lease {
+        match lease {
+            pool::Lease::Whole(whole) => pool::Lease::Whole(whole),
+            pool::Lease::Stream(share) => pool::Lease::Stream(share.map(Place::Stream)),
+        }
+    }
+}
+
+impl<C: Carrier + ?Sized + 'static> WholeConnection<C> {
     /// Returns the public description of the connection.
     pub fn about(&self) -> &About {
         &self.held().about
     }
+}
 
+impl Whole {
     /// Binds the connection to a login: only the same key finds it from now on.
     pub fn bind(&mut self, key: HashedKey) {
         self.connection().about.key = key;

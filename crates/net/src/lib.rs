@@ -26,13 +26,13 @@ mod sync;
 mod sys;
 pub mod tls;
 
-pub use carrier::{Carried, Carrier};
-pub use connection::{About, Connection, Listed, Memory, Presence};
+pub use carrier::{Carrier, Stack};
+pub use connection::{About, AnyConnection, Connection, Listed, Memory, Presence};
 pub use connection_key::{ConnectionKey, HashedKey};
 pub use error::{Fault, NetError, NetErrorKind};
 pub use filter::Filter;
 pub use filter::datagram::Datagrams;
-pub use lease::Adopter;
+pub use lease::{Adopter, ByCarrier};
 pub use named_file::NamedFile;
 pub use pool::{Ages, Ahead, Counters, Limits};
 pub use process::{Process, process};
@@ -40,5 +40,7 @@ pub use random::random;
 pub use resolver::ResolveCache;
 pub use runtime::Idle;
 pub use secret::SecretBytes;
-pub use session::{AcquireRequest, Acquired, Lease, Pool, SharedPool, Slot, Whole};
+pub use session::{
+    AcquireRequest, Acquired, Granted, HttpLease, Lease, Pool, QuicWhole, SharedPool, Slot, Whole,
+};
 pub use tls::SessionStore;

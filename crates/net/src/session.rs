@@ -14,34 +14,41 @@ use std::task::{Context, Poll};
 
 use runtime::cell::RefCell;
 
-use crate::connection::{About, Connection, Memory};
+use crate::carrier::{Carrier, Stack};
+use crate::connection::{About, AnyConnection, Connection, Memory};
 use crate::connection_key::HashedKey;
 use crate::exchange::{Exchange, Spares};
 use crate::http2;
 use crate::pool;
+use crate::quic::Quic;
 use crate::ssh::Seat;
 
 /// A session that runs on a connection.
-pub trait Session: pool::Session<Connection = Box<Connection>, Place = Place> {
+pub trait Session: pool::Session<Connection = AnyConnection, Place = Place> {
     /// Returns the public description of the connection.
     fn about(&self) -> &About;
-
-    /// Takes a place for a stream that is open already, because the peer has pushed it.
-    fn adopt(self: Rc<Self>, stream: http2::Stream) -> Place;
 }
 
 /// The connections of one handle.
 pub type Pool = pool::Pool<dyn Session>;
 /// Idle connections that several handles share.
-pub type SharedPool = pool::SharedPool<Box<Connection>>;
+pub type SharedPool = pool::SharedPool<AnyConnection>;
 /// The result of a request to the pool.
 pub type Acquired = pool::Acquired<dyn Session>;
 /// The permission to open one connection.
 pub type Slot = pool::Slot<dyn Session>;
-/// A connection or a stream in use by one transfer.
-pub type Lease = pool::Lease<dyn Session>;
-/// A connection that has one user.
-pub type Whole = pool::Whole<dyn Session>;
+/// A connection or a stream as the pool grants it.
+pub type Granted = pool::Lease<dyn Session>;
+/// A connection of bytes or a stream in use by one transfer.
+pub type Lease<P = Place> = pool::Lease<dyn Session, Box<Connection>, P>;
+/// A connection of bytes or a stream on which a transfer speaks HTTP.
+pub type HttpLease = Lease<Box<dyn Stream>>;
+/// A connection that has one user, with that carrier.
+pub type WholeConnection<C> = pool::Whole<dyn Session, Box<Connection<C>>>;
+/// A connection of bytes that has one user.
+pub type Whole = WholeConnection<Stack>;
+/// A connection over QUIC that has one user.
+pub type QuicWhole = WholeConnection<Quic>;
 /// A transfer's request for a connection or a stream.
 pub type AcquireRequest<'a> = pool::AcquireRequest<'a, HashedKey>;
 
@@ -60,6 +67,17 @@ pub trait Stream {
 
     /// Closes the session for new transfers (CURLOPT_FORBID_REUSE). Existing ones continue.
     fn retire(&mut self) {}
+
+    /// Returns what takes streams that the peer opens in the session; `None` where no peer may.
+    fn adopts(&self) -> Option<Rc<dyn Adopt>> {
+        None
+    }
+}
+
+/// A session in which a peer may open streams (server push).
+pub trait Adopt {
+    /// Takes a place for a stream that is open already.
+    fn adopt(self: Rc<Self>, stream: http2::Stream) -> Box<dyn Stream>;
 }
 
 /// Calls its argument once, inside a wrapper: for returning a connection to its pool where the application
@@ -88,23 +106,23 @@ impl Buffer {
 }
 
 /// The state after the last stream.
-pub struct Rested<M> {
-    pub connection: Box<Connection>,
+pub struct Rested<M, C: Carrier + ?Sized = Stack> {
+    pub connection: Box<Connection<C>>,
     /// The session, with which others may go on on this connection; none when it is lost or about to be.
     pub session: Option<M>,
 }
 
 /// Drives a session, step by step, until no stream is left. Wakes the waiters for a stream when there may be
 /// one.
-pub(crate) async fn drive<R>(
+pub(crate) async fn drive<R, C>(
     session: &dyn Session,
-    whole: &RefCell<Option<Whole>>,
+    whole: &RefCell<Option<pool::Whole<dyn Session, C>>>,
     mut step: impl FnMut(&mut Context<'_>) -> Poll<R>,
 ) -> R {
     poll_fn(|cx| {
         let step = step(cx);
         if step.is_pending() && session.vacancies() > 0 {
-            whole.borrow().iter().for_each(Whole::tell_room);
+            whole.borrow().iter().for_each(pool::Whole::tell_room);
         }
         step
     })
@@ -112,15 +130,21 @@ pub(crate) async fn drive<R>(
 }
 
 /// Returns the remains to the pool: an idle connection with its session, or a closed one.
-pub(crate) fn give_back<M: Memory>(whole: &RefCell<Option<Whole>>, left: Rested<M>, around: Option<&Around>) {
+pub(crate) fn give_back<M: Memory<C>, C: Carrier + ?Sized + 'static>(
+    whole: &RefCell<Option<WholeConnection<C>>>,
+    left: Rested<M, C>,
+    around: Option<&Around>,
+) where
+    Box<Connection<C>>: pool::PooledAs<AnyConnection>,
+{
     let Some(mut whole) = whole.take() else { return };
     whole.restore(left.connection);
     let stays = left.session.is_some();
-    whole.connection().state = left.session.map(|session| Box::new(session) as Box<dyn Memory>);
+    whole.connection().state = left.session.map(|session| Box::new(session) as Box<dyn Memory<C>>);
     let mut whole = Some(whole);
     let mut give = || match whole.take() {
         Some(whole) if stays => whole.release(),
-        other => other.into_iter().for_each(Whole::retire),
+        other => other.into_iter().for_each(pool::Whole::retire),
     };
     match around {
         Some(around) => around(&mut give),

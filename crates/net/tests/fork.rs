@@ -22,8 +22,8 @@ fn a_child_says_nothing_on_its_parents_connections() {
     };
     let Some(Acquired::Vacant(slot)) = own.try_acquire(wish(&key_of(1))) else { panic!() };
     slot.fill(connect(1)).release();
-    shared.put(Box::new(connect(2)), rt.reactor().now());
-    shared.put(Box::new(connect(3)), rt.reactor().now());
+    shared.put(connect(2).into(), rt.reactor().now());
+    shared.put(connect(3).into(), rt.reactor().now());
     let parent = process();
 
     runtime::after_fork_in_child();

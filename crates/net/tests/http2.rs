@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use common::{block_on, key_of, open, runtime};
+use common::{block_on, bytes, key_of, open, runtime};
 use h2::server::SendResponse;
 use http::{HeaderMap, Request, Response};
 use runtime::Runtime;
@@ -18,7 +18,7 @@ use warmwire_net::exchange::{BodyStep, Head};
 use warmwire_net::exchange::{Reading, RequestBody, RequestHead, Says, Spares};
 use warmwire_net::http2::{self, Terms};
 use warmwire_net::http2::{Fault, Http2, Rested, Stream};
-use warmwire_net::{AcquireRequest, Acquired, Connection, Idle, Lease, Memory, Pool};
+use warmwire_net::{AcquireRequest, Acquired, Connection, HttpLease, Idle, Lease, Memory, Pool};
 use wire::h2::{Config, ErrorCode, Field, Opening};
 
 /// A server on its own thread, for any number of connections; the path selects its behaviour.
@@ -95,7 +95,7 @@ async fn answer(request: Request<h2::RecvStream>, mut respond: SendResponse<Byte
 }
 
 async fn connect(rt: &Runtime, to: SocketAddr) -> Box<Connection> {
-    Box::new(open(rt.reactor().clone(), key_of(to.port()), to).await)
+    open(rt.reactor().clone(), key_of(to.port()), to).await
 }
 
 /// Starts a session whose driver is a task; what it leaves is put into `rested`.
@@ -198,9 +198,9 @@ fn many_streams_at_once_both_ways_on_one_connection() {
         // Without streams the driver has ended; session and connection serve the next one.
         let Rested { mut connection, session } = at_rest(&rt, &rested).await;
         let mut session = session.expect("it is in order");
-        assert_eq!(session.ping(&mut connection.carrier, [1; 8]), Idle::Alive);
+        assert_eq!(session.ping(connection.carrier.as_mut(), [1; 8]), Idle::Alive);
         rt.reactor().sleep(Duration::from_millis(50)).await;
-        assert_eq!(session.idle_state(&mut connection.carrier), Idle::Alive, "the answer is its own");
+        assert_eq!(session.idle_state(connection.carrier.as_mut()), Idle::Alive, "the answer is its own");
         assert!(http2.vacancies() == 0 && request(&http2, "/1", true).is_none());
         let (http2, driver) = Http2::resume(connection, session);
         let mut stream = request(&http2, "/1000", true).unwrap();
@@ -296,7 +296,7 @@ fn a_parked_session_hears_a_goodbye_and_is_not_used_again() {
         drop(last);
         let Rested { mut connection, session } = at_rest(&rt, &rested).await;
         let mut session = session.expect("nothing was said yet");
-        until(&rt, || session.idle_state(&mut connection.carrier) == Idle::Closed).await;
+        until(&rt, || session.idle_state(connection.carrier.as_mut()) == Idle::Closed).await;
     });
 }
 
@@ -326,7 +326,7 @@ fn who_finds_no_vacancy_waits_for_one() {
 }
 
 /// A whole exchange: the status and length of its reply.
-async fn exchange(lease: &mut Lease, path: &str) -> (u16, usize) {
+async fn exchange(lease: &mut HttpLease, path: &str) -> (u16, usize) {
     let mut exchange = lease.begin(&Spares::default());
     let mut head = RequestHead::new(b"GET", "http", |out| out.extend_from_slice(path.as_bytes()), "HTTP/2");
     head.field("Host", b"host");
@@ -370,18 +370,21 @@ fn a_pool_has_sessions_that_park_and_go_on() {
             around: None,
         };
         let Some(Acquired::Vacant(slot)) = pool.try_acquire(wish) else { panic!() };
-        let connection = *connect(&rt, to).await;
-        let mut first = slot.host(connection, |whole| http2::host(whole, terms(), &rt));
-        let Some(Acquired::Reused(mut second)) = pool.try_acquire(wish) else { panic!("room for two") };
+        let first: Lease = slot.host(connect(&rt, to).await, |whole| http2::host(whole, terms(), &rt));
+        let mut first = first.into_http().unwrap();
+        let Some(Acquired::Reused(second)) = pool.try_acquire(wish) else { panic!("room for two") };
+        let mut second = bytes(second).into_http().unwrap();
         assert!(matches!(pool.try_acquire(wish), Some(Acquired::Vacant(_))), "and for no more");
         assert_eq!(exchange(&mut first, "/3000").await, (200, 3000));
         assert_eq!(exchange(&mut second, "/0").await, (200, 0));
         first.release();
         second.release();
         until(&rt, || pool.idle() == 1).await;
-        let Some(Acquired::Reused(mut lease)) = pool.try_acquire(wish) else { panic!("it was idle") };
-        assert!(http2::is_parked(lease.whole().unwrap().connection()));
-        let mut third = lease.host(|whole| http2::host(whole, terms(), &rt));
+        let Some(Acquired::Reused(lease)) = pool.try_acquire(wish) else { panic!("it was idle") };
+        let mut whole = bytes(lease).into_whole().unwrap();
+        assert!(http2::is_parked(whole.connection()));
+        let third: Lease = whole.host(|whole| http2::host(whole, terms(), &rt));
+        let mut third = third.into_http().unwrap();
         assert_eq!((third.about().id, exchange(&mut third, "/10").await), (0, (200, 10)));
     });
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use common::{block_on, key_of, listener, of_host, open, runtime, wish};
+use common::{block_on, bytes, key_of, listener, of_host, open, runtime, wish};
 use netkit::mute;
 use runtime::{Clock, Runtime};
 use warmwire_net::connection_key::Zone;
@@ -31,7 +31,7 @@ fn whole(lease: &mut Lease) -> &mut Connection {
 async fn acquire(pool: &Pool, reactor: Arc<runtime::Reactor>, to: SocketAddr, port: u16) -> Lease {
     let key = key_of(port);
     match pool.acquire(wish(&key)).await {
-        Acquired::Reused(lease) => lease,
+        Acquired::Reused(lease) => bytes(lease),
         Acquired::Vacant(slot) => slot.fill(open(reactor, key.clone(), to).await),
     }
 }
@@ -278,13 +278,13 @@ fn a_shared_pool_keeps_what_it_may_and_no_longer() {
     let (clock, hand) = Clock::manual();
     let (rt, (_listener, to)) = (Runtime::new(clock), listener());
     let shared = SharedPool::new(2, Duration::from_secs(10));
-    let connections: Vec<Connection> = (1..=3)
+    let connections: Vec<Box<Connection>> = (1..=3)
         .map(|port| {
             let reactor = rt.reactor().clone();
             block_on(&rt, open(reactor, key_of(port), to))
         })
         .collect();
-    connections.into_iter().for_each(|c| shared.put(Box::new(c), rt.reactor().now()));
+    connections.into_iter().for_each(|c| shared.put(c.into(), rt.reactor().now()));
     assert_eq!(shared.list(rt.reactor().now()).len(), 2);
     assert!(shared.take(wish(&key_of(1)), rt.reactor().now()).is_none());
     assert!(shared.take(wish(&key_of(2)), rt.reactor().now()).is_some());
@@ -408,7 +408,7 @@ fn a_shared_pool_costs_the_same_with_ten_thousand() {
         let shared = SharedPool::new(idle, Duration::from_secs(118));
         let keys: Vec<HashedKey> = (0..idle).map(|i| of_host(&format!("host{i}.test"), 80)).collect();
         let now = rt.reactor().now();
-        keys.iter().for_each(|key| shared.put(Box::new(mute(&rt, key)), now));
+        keys.iter().for_each(|key| shared.put(mute(&rt, key).into(), now));
         let before = shared.looks();
         for key in keys.iter().step_by(idle / 5) {
             let found = shared.take(wish(key), now).unwrap();

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use common::{block_on, key_of, listener, open, runtime, wish};
+use common::{block_on, bytes, key_of, listener, open, runtime, wish};
 use runtime::Runtime;
 use warmwire_net::exchange::{Exchange, Spares};
 use warmwire_net::session::{Place as SessionPlace, Session, Stream};
 use warmwire_net::{
-    About, AcquireRequest, Acquired, Carried, Connection, HashedKey, Idle, Lease, Memory, Pool, SharedPool,
-    Whole, pool,
+    About, AcquireRequest, Acquired, AnyConnection, Connection, HashedKey, Idle, Lease, Memory, Pool,
+    SharedPool, Stack, Whole, pool,
 };
 
 /// Ends when its last stream does, like a session whose driver parks.
@@ -30,7 +30,7 @@ struct Counting {
 struct Place(Rc<Counting>);
 
 impl pool::Session for Counting {
-    type Connection = Box<Connection>;
+    type Connection = AnyConnection;
     type Place = SessionPlace;
     fn is_by_quic(&self) -> bool {
         false
@@ -47,9 +47,6 @@ impl pool::Session for Counting {
 impl Session for Counting {
     fn about(&self) -> &About {
         &self.about
-    }
-    fn adopt(self: Rc<Self>, _: warmwire_net::http2::Stream) -> SessionPlace {
-        unreachable!("nothing is pushed here")
     }
 }
 
@@ -79,9 +76,9 @@ struct Parked {
 
 impl Memory for Parked {
     /// A byte is a ping; an end is an end.
-    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
+    fn idle_state(&mut self, carrier: &mut Stack) -> Idle {
         let mut buf = [0; 8];
-        match carrier.filter().try_read(&mut buf) {
+        match carrier.try_read(&mut buf) {
             Poll::Pending => Idle::Alive,
             Poll::Ready(Ok(n)) if n > 0 => {
                 self.pings += n;
@@ -103,13 +100,13 @@ fn wanted(key: &HashedKey) -> AcquireRequest<'_> {
     AcquireRequest { streams: true, patience: usize::MAX, ..wish(key) }
 }
 
-fn connection(rt: &Runtime, key: &HashedKey, to: std::net::SocketAddr) -> Connection {
+fn connection(rt: &Runtime, key: &HashedKey, to: std::net::SocketAddr) -> Box<Connection> {
     block_on(rt, open(rt.reactor().clone(), key.clone(), to))
 }
 
 fn reused(pool: &Pool, key: &HashedKey) -> Option<Lease> {
     match pool.try_acquire(wanted(key)) {
-        Some(Acquired::Reused(lease)) => Some(lease),
+        Some(Acquired::Reused(lease)) => Some(bytes(lease)),
         _ => None,
     }
 }
@@ -134,7 +131,7 @@ fn transfers_share_a_session_up_to_its_limit() {
     let (rt, (_listener, to)) = (runtime(), listener());
     let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
     let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
-    let first = slot.host(connection(&rt, &key, to), run(2));
+    let first: Lease = slot.host(connection(&rt, &key, to), run(2));
     let second = reused(&pool, &key).expect("there is room for one more");
     assert_eq!((first.is_reused(), second.is_reused(), second.about().id), (false, true, 0));
     assert_eq!((pool.in_use(), pool.idle()), (1, 0), "one connection, however many streams");
@@ -160,7 +157,7 @@ fn a_parked_session_is_an_idle_connection_that_threads_share() {
     let shared = Arc::new(SharedPool::new(9, Duration::from_secs(9)));
     pool.set_in_front(Some(shared.clone()));
     let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
-    let stream = slot.host(connection(&rt, &key, to), run(9));
+    let stream: Lease = slot.host(connection(&rt, &key, to), run(9));
     assert!(shared.is_empty(), "one with streams belongs to its multi handle");
     stream.release();
     assert_eq!((shared.len(), rt.reactor().registrations(), rt.reactor().interests().len()), (1, 0, 0));
@@ -170,7 +167,7 @@ fn a_parked_session_is_an_idle_connection_that_threads_share() {
     let mut again = reused(&pool, &key).expect("a ping is no fault");
     let memory = again.whole().unwrap().connection().state.take().unwrap();
     assert_eq!(memory.take::<Parked>().unwrap().pings, 1);
-    let on = again.into_whole().unwrap().host(run(9));
+    let on: Lease = again.into_whole().unwrap().host(run(9));
     assert!(reused(&pool, &key).is_some_and(|lease| matches!(lease, Lease::Stream(_))));
     drop(on);
     drop(peer);
@@ -206,13 +203,13 @@ fn the_patient_wait_for_a_session_being_opened() {
     };
     let Poll::Ready(Acquired::Vacant(slot)) = poll(0) else { panic!() };
     assert_eq!(times(), [1, 0, 0]);
-    let first = slot.host(connection(&rt, &key, to), run(2));
+    let first: Lease = slot.host(connection(&rt, &key, to), run(2));
     assert_eq!(times(), [1, 1, 0], "a session with room for one more wakes one");
     let Poll::Ready(Acquired::Reused(second)) = poll(1) else { panic!() };
     assert_eq!(times(), [1, 1, 1], "nothing that is being opened has room for the last");
     drop(second);
     assert!(
-        matches!(poll(2), Poll::Ready(Acquired::Reused(Lease::Stream(_)))),
+        matches!(poll(2), Poll::Ready(Acquired::Reused(pool::Lease::Stream(_)))),
         "a stream that has ended has"
     );
     drop(first);
@@ -244,7 +241,7 @@ fn no_more_wait_than_there_will_be_room_for() {
     let mut opened = Vec::new();
     for (at, acquire) in &mut waiting {
         match acquire.as_mut().poll(&mut Context::from_waker(&Waker::from(woken[*at].clone()))) {
-            Poll::Ready(Acquired::Reused(lease)) => leases.push(lease),
+            Poll::Ready(Acquired::Reused(lease)) => leases.push(bytes(lease)),
             Poll::Ready(Acquired::Vacant(slot)) => opened.push((*at, slot)),
             Poll::Pending => {}
         }
@@ -283,7 +280,7 @@ fn a_pool_that_is_given_up_forgets_its_sessions() {
     let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
     let kept: Rc<RefCell<Weak<dyn Session>>> = Rc::new(RefCell::new(Weak::<Counting>::new()));
     let keep = kept.clone();
-    let stream = slot.host(connection(&rt, &key, to), move |whole| {
+    let stream: Lease = slot.host(connection(&rt, &key, to), move |whole| {
         let session = run(3)(whole);
         *keep.borrow_mut() = Rc::downgrade(&session);
         session

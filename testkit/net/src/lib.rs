@@ -30,9 +30,9 @@ pub fn wish(key: &HashedKey) -> AcquireRequest<'_> {
 }
 
 /// Returns a connection that is alive and silent. All share one socket, so that ten thousand are possible.
-pub fn mute(runtime: &Runtime, key: &HashedKey) -> Connection {
+pub fn mute(runtime: &Runtime, key: &HashedKey) -> Box<Connection> {
     let filter: Box<dyn Filter> = Box::new(Mute);
-    Connection::new(key.clone(), filter, Endpoints::default(), runtime.reactor().now())
+    Box::new(Connection::new(key.clone(), filter, Endpoints::default(), runtime.reactor().now()))
 }
 
 struct Mute;

@@ -135,8 +135,8 @@ impl Session {
         };
         let origin = &plan.key.origin;
         let mut connection = self.whole.take();
-        let below = connection.carrier.into_filter();
-        connection.carrier = t.tls(below, &config, &origin.host, origin.port).await?.into();
+        let below = connection.carrier;
+        connection.carrier = t.tls(below, &config, &origin.host, origin.port).await?;
         connection.note_layers();
         self.whole.restore(connection);
         Ok(())
@@ -253,7 +253,7 @@ impl BodySource for Entries<'_> {
     }
 
     fn forget_read(&mut self, cx: &mut Context<'_>) {
-        self.session.whole.connection().carrier.filter().forget_read(cx);
+        self.session.whole.connection().filter().forget_read(cx);
     }
 }
 

@@ -261,6 +261,6 @@ impl BodySource for Messages<'_> {
     }
 
     fn forget_read(&mut self, cx: &mut Context<'_>) {
-        self.session.whole.connection().carrier.filter().forget_read(cx);
+        self.session.whole.connection().filter().forget_read(cx);
     }
 }

@@ -11,7 +11,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use net::Carried;
+use net::Stack;
 use net::Whole;
 use net::exchange::{Dialect, Exchange, RequestBody, RequestHead};
 use runtime::{Idle, boxed};
@@ -26,7 +26,7 @@ use crate::settings::Method as BodyMethod;
 use crate::transfer::Transfer;
 use crate::transfer::body::{Idling, receive_failed};
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::connect::Link;
+use crate::transfer::link::HttpLink;
 use crate::transfer::next::Next;
 
 const PROTOCOL: &str = "RTSP/1.0";
@@ -43,7 +43,7 @@ struct Memory {
 
 impl net::Memory for Memory {
     /// Packets come whenever they want.
-    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
+    fn idle_state(&mut self, carrier: &mut Stack) -> Idle {
         match carrier.idle_state() {
             Idle::Data => Idle::Alive,
             other => other,
@@ -146,7 +146,7 @@ fn body_method(t: &Transfer, method: Method) -> BodyMethod {
 }
 
 /// The head of a request, with the fields in curl's order, and its body.
-fn request(t: &mut Transfer, link: &Link, state: &mut State) -> Result<Request> {
+fn request(t: &mut Transfer, link: &HttpLink, state: &mut State) -> Result<Request> {
     let method = wanted(t);
     let custom = Custom::of(t, link);
     let body = ClientReader::open(&t.easy, t.method)?;
@@ -204,7 +204,7 @@ fn refuse(t: &Transfer, method: Method, custom: &Custom) -> Result<()> {
 }
 
 /// Takes the memory of the request's connection.
-fn take_memory(link: &mut Link) -> Memory {
+fn take_memory(link: &mut HttpLink) -> Memory {
     let memory = link.lease.whole().and_then(|whole| whole.connection().state.take()?.take::<Memory>());
     memory.map(|memory| *memory).unwrap_or_default()
 }

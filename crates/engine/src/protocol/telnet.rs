@@ -194,7 +194,7 @@ impl BodySource for Conversation {
     }
 
     fn forget_read(&mut self, cx: &mut Context<'_>) {
-        self.whole.connection().carrier.filter().forget_read(cx);
+        self.whole.connection().filter().forget_read(cx);
     }
 }
 

@@ -32,6 +32,6 @@ impl BodySource for UntilClose<'_> {
     }
 
     fn forget_read(&mut self, cx: &mut Context<'_>) {
-        self.0.carrier.filter().forget_read(cx);
+        self.0.filter().forget_read(cx);
     }
 }

@@ -16,14 +16,15 @@ use net::quic::Purpose;
 use net::resolver::{Candidates, ResolveOptions};
 use net::tls::TlsInfo;
 use net::{
-    About, AcquireRequest, Acquired, Ages, Connection, ConnectionKey, Filter, HashedKey, Lease, Limits, Pool,
-    ResolveCache, Whole,
+    About, AcquireRequest, Acquired, Ages, AnyConnection, Connection, ConnectionKey, Filter, Granted,
+    HashedKey, Lease, Limits, Pool, ResolveCache,
 };
 use runtime::boxed;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
 
-use super::proxy::{Proxy, ProxyKind};
+use super::link::Link;
+use super::proxy::ProxyKind;
 use super::route::plan::{Bound, Plan, Quic, belonging, written};
 use super::socks::Goal;
 use super::tls_options::{TlsPeer, tls_config};
@@ -50,26 +51,6 @@ pub(super) struct Opening {
 impl Opening {
     fn new(started: Instant, deadline: Instant) -> Opening {
         Opening { started, deadline, names: Cell::new(None) }
-    }
-}
-
-/// A leased connection, with the plan for its requests.
-pub struct Link {
-    /// The connection; dropping it closes it.
-    pub lease: Lease,
-    /// The plan by which it was reached.
-    pub plan: Rc<Plan>,
-}
-
-impl Link {
-    /// Returns the whole connection, for a protocol without streams.
-    pub fn into_whole(self) -> Result<Whole> {
-        self.lease.into_whole().ok_or_else(|| Error::from(Code::FailedInit))
-    }
-
-    /// Returns the HTTP proxy that receives requests with whole URLs, without a tunnel.
-    pub fn forwarder(&self) -> Option<&Proxy> {
-        self.plan.forwarder()
     }
 }
 
@@ -144,7 +125,7 @@ impl Connector {
 
     /// Takes a connection that is open already. The times of look-up, connect and TLS stay as they are.
     /// Programs count handshakes by CURLINFO_APPCONNECT_TIME.
-    fn reused(&self, plan: &Plan, lease: Lease, started: Instant) -> Lease {
+    fn reused(&self, plan: &Plan, lease: Granted, started: Instant) -> Lease {
         self.mark_queued(started, self.now());
         self.easy.note(|| self.note_of_reuse(plan));
         self.resume_session(lease)
@@ -213,7 +194,7 @@ impl Connector {
     }
 
     /// Opens a connection along the plan. QUIC and TLS need much memory, which is only allocated for them.
-    async fn open(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
+    async fn open(&self, plan: &Plan, opening: &Opening) -> Result<AnyConnection> {
         self.ticket_used.set(false);
         let heeding = match plan.heeds_records && self.asks_for_record(plan).is_some() {
             true => boxed(|| self.heeding_record(plan, opening)).await?,
@@ -241,7 +222,7 @@ impl Connector {
     }
 
     /// Opens a connection by TCP and the layers above it.
-    pub(super) async fn open_tcp(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
+    pub(super) async fn open_tcp(&self, plan: &Plan, opening: &Opening) -> Result<AnyConnection> {
         let (filter, endpoints, private) = match &plan.tls_by(Transport::Tcp) {
             Some(tls) if plan.is_direct() && self.may_race(plan, tls) => {
                 boxed(|| self.reach_secured(plan, tls, opening)).await?
@@ -256,7 +237,7 @@ impl Connector {
         if let Some(log_in) = self.log_in {
             log_in(self, plan, &mut connection).await?;
         }
-        Ok(connection)
+        Ok(connection.into())
     }
 
     /// Reaches the plan's host, then adds TLS.
@@ -381,7 +362,7 @@ impl Connector {
         let resolved = Cell::new(false);
         let tls = first.map_or_else(|| plan.tls_by(transport), |first| first.tls.clone());
         let request = ConnectRequest {
-            place: &Place { connector: self, plan },
+            place: &Destination { connector: self, plan },
             protocols: tls.as_ref().map_or(&[][..], |tls| &tls.alpn),
             needs_record: self.asks_for_record(plan) == Some(true),
             local_hosts: &local_hosts,
@@ -558,14 +539,14 @@ pub(super) fn ends(endpoints: &net::connect::Endpoints) -> Endpoints {
 
 /// The destination as messages name it, in curl's words: the URL's host, the host that replaces it, and the
 /// proxy. For a request to an HTTP proxy without a tunnel it is the proxy.
-struct Place<'a> {
+struct Destination<'a> {
     connector: &'a Connector,
     plan: &'a Plan,
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Destination<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { connector, plan } = self;
+        let Destination { connector, plan } = self;
         match plan.forwarder() {
             Some(proxy) => write!(f, "{}:{}", proxy.host, proxy.port)?,
             None => {

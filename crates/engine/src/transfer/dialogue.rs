@@ -190,8 +190,8 @@ impl Dialogue {
         };
         let origin = &plan.key.origin;
         let mut connection = self.whole.take();
-        let below = connection.carrier.into_filter();
-        connection.carrier = t.tls(below, &config, &origin.host, origin.port).await?.into();
+        let below = connection.carrier;
+        connection.carrier = t.tls(below, &config, &origin.host, origin.port).await?;
         connection.note_layers();
         self.whole.restore(connection);
         Ok(config)
@@ -244,7 +244,7 @@ impl Dialogue {
 
     /// Removes the interest in reading while the transfer is paused.
     pub fn forget_read(&mut self, cx: &mut Context<'_>) {
-        self.whole.connection().carrier.filter().forget_read(cx);
+        self.whole.connection().filter().forget_read(cx);
     }
 }
 

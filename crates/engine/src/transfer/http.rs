@@ -4,7 +4,7 @@
 use wire::ws::deflate::Offer;
 
 use super::auth::ConnectionSteps;
-use super::connect::Link;
+use super::link::HttpLink;
 use super::login::Login;
 use super::secret::{Peer, Secret};
 use crate::callbacks::Stored;
@@ -21,7 +21,7 @@ pub struct Memory {
     /// Authentication rounds.
     pub auth: AuthState,
     /// The connection of an unfinished NTLM or Negotiate login, which the next request continues.
-    pub kept: Option<Box<Link>>,
+    pub kept: Option<Box<HttpLink>>,
     /// The Referer that a redirect made (CURLOPT_AUTOREFERER).
     pub referer: Option<Vec<u8>>,
     /// The WebSocket compression that was offered to the server.

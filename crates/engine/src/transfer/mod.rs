@@ -19,6 +19,7 @@ mod gssapi;
 pub mod handles;
 pub mod http;
 pub mod kept_head;
+pub mod link;
 pub mod login;
 mod look_up;
 pub mod mail_commands;

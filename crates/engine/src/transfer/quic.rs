@@ -16,7 +16,7 @@ use net::filter::udp_tunnel;
 use net::http3::tunnel::Http3Tunnel;
 use net::quic::{Established, Purpose, Quic, QuicRequest, on_socket, shake_hands_through};
 use net::tls::TlsConfig;
-use net::{Carrier, Connection, Fault, http3};
+use net::{AnyConnection, Carrier, Connection, Fault, http3};
 use runtime::boxed;
 use tables::{Code, EasyOption as O, LockData};
 
@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 impl Connector {
     /// Opens QUIC and TCP, the second one after the delay of Happy Eyeballs or when the first fails. The
     /// first to be established wins; if both fail, the error is TCP's.
-    pub(super) async fn open_either(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
+    pub(super) async fn open_either(&self, plan: &Plan, opening: &Opening) -> Result<AnyConnection> {
         let delay = Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64);
         let mut head_start = pin!(self.multi.runtime.reactor().sleep(delay));
         let mut quic = pin!(self.open_quic(plan, opening));
@@ -70,7 +70,7 @@ impl Connector {
     }
 
     /// Opens a QUIC connection to the origin, with a parked HTTP/3 session on it.
-    pub(super) async fn open_quic(&self, plan: &Plan, opening: &Opening) -> Result<Connection> {
+    pub(super) async fn open_quic(&self, plan: &Plan, opening: &Opening) -> Result<AnyConnection> {
         let tls = plan.tls_by(Transport::Udp).ok_or_else(|| Error::from(Code::QuicConnectError))?;
         let (mut quic, endpoints, private) = match &plan.proxy {
             Some(proxy) => self.quic_through(proxy, plan, &tls, opening).await?,
@@ -81,12 +81,12 @@ impl Connector {
             self.note_tls(tls);
         }
         let parked = http3::Parked::new(&mut quic.machine);
-        let mut connection = Connection::new(self.key_of_opened(plan), quic, endpoints, self.now());
+        let mut connection = Connection::new(self.key_of_opened(plan), Box::new(quic), endpoints, self.now());
         connection.state = Some(Box::new(parked));
         // Another handle's CURLOPT_RESOLVE gave the address: the connection stays private.
         let unasked = plan.key.pins.is_empty() && self.is_pinned(plan);
         connection.private = private || unasked;
-        Ok(connection)
+        Ok(AnyConnection::Quic(Box::new(connection)))
     }
 
     /// Connects to the host of the plan itself.

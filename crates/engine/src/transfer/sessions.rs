@@ -6,54 +6,80 @@ use net::http2::{self, Switched, Terms, Trace};
 use net::http3;
 use net::session::{Around, Session};
 use net::ssh;
-use net::{Connection, Lease, Slot, Whole};
-use tables::{EasyOption as O, LockData};
+use net::{AnyConnection, ByCarrier, Connection, Granted, HttpLease, Lease, QuicWhole, Slot, Whole};
+use tables::{Code, EasyOption as O, LockData};
 use wire::h2::Config;
 
 use super::Connector;
 use super::route::plan::Plan;
 use crate::easy::FRAMES;
+use crate::error::{Error, Result};
 
 impl Connector {
     /// Resumes the session that was parked on a connection.
-    pub(super) fn resume_session(&self, mut lease: Lease) -> Lease {
-        let parked = |connection: &mut Connection| {
-            http2::is_parked(connection) || http3::is_parked(connection) || ssh::is_parked(connection)
-        };
-        match lease.whole().is_some_and(|whole| parked(whole.connection())) {
-            false => lease,
-            true => lease.host(|whole| self.run_session(whole)),
+    pub(super) fn resume_session(&self, granted: Granted) -> Lease {
+        let parked = |connection: &mut Connection| http2::is_parked(connection) || ssh::is_parked(connection);
+        match granted.by_carrier() {
+            ByCarrier::Quic(whole) => whole.host(|whole| self.run_http3(whole)),
+            ByCarrier::Bytes(mut lease) => {
+                match lease.whole().is_some_and(|whole| parked(whole.connection())) {
+                    false => lease,
+                    true => self.host(lease),
+                }
+            }
+        }
+    }
+
+    /// Runs a session on a whole connection; a stream is returned as it is.
+    fn host(&self, lease: Lease) -> Lease {
+        match lease {
+            Lease::Whole(whole) => whole.host(|whole| self.run_session(whole)),
+            stream => stream,
         }
     }
 
     /// Puts an opened connection into its slot.
     ///
-    /// Not inlined: moving a connection takes 3 KiB of stack, below which callbacks of the opening would run.
+    /// Not inlined: callbacks of the opening would run below its frame.
     #[inline(never)]
-    pub(super) fn place(&self, plan: &Plan, slot: Slot, connection: Connection) -> Lease {
-        let streams = plan.may_have_streams() && has_streams(plan, &connection);
-        // Nothing drives a connection that the application uses itself.
+    pub(super) fn place(&self, plan: &Plan, slot: Slot, connection: AnyConnection) -> Lease {
+        // The application's own connection is driven by nobody.
         let channels = plan.is_ssh() && !self.on(O::ConnectOnly);
-        self.locked(LockData::Connect, || match streams || channels {
-            true => slot.host(connection, |whole| self.run_session(whole)),
-            false => slot.fill(connection),
+        self.locked(LockData::Connect, || match connection {
+            AnyConnection::Quic(connection) => slot.host(connection, |whole| self.run_http3(whole)),
+            AnyConnection::Bytes(connection) => {
+                let streams = plan.may_have_streams() && has_streams(plan, &connection);
+                match streams || channels {
+                    true => slot.host(connection, |whole| self.run_session(whole)),
+                    false => slot.fill(connection),
+                }
+            }
         })
     }
 
-    /// Runs HTTP/2, HTTP/3 or SSH on a connection. The multi handle drives the session.
+    /// Runs HTTP/2 or SSH on a connection. The multi handle drives the session.
     pub(super) fn run_session(&self, mut whole: Whole) -> Rc<dyn Session> {
         if ssh::is_parked(whole.connection()) {
             return ssh::host(whole, &self.multi.runtime, self.around_parking());
         }
-        if http3::is_parked(whole.connection()) {
-            return http3::host(whole, self.terms(), &self.multi.runtime);
-        }
         http2::host(whole, self.terms(), &self.multi.runtime)
     }
 
+    /// Runs HTTP/3 on a connection over QUIC.
+    fn run_http3(&self, whole: QuicWhole) -> Rc<dyn Session> {
+        http3::host(whole, self.terms(), &self.multi.runtime)
+    }
+
     /// Runs HTTP/2 on a connection whose server has agreed to the upgrade that a request asked for.
-    pub fn switch_to_session(&self, lease: Lease, switched: Switched) -> Lease {
-        lease.host(|whole| http2::host_upgraded(whole, self.terms(), &self.multi.runtime, switched))
+    pub fn switch_to_session(&self, lease: HttpLease, switched: Switched) -> Result<HttpLease> {
+        let run = |whole| http2::host_upgraded(whole, self.terms(), &self.multi.runtime, switched);
+        match lease {
+            HttpLease::Whole(whole) => {
+                let lease: Lease = whole.host(run);
+                lease.into_http().ok_or_else(|| Error::from(Code::FailedInit))
+            }
+            stream => Ok(stream),
+        }
     }
 
     fn terms(&self) -> Terms {
@@ -99,5 +125,5 @@ impl Connector {
 /// Returns whether HTTP/2 or HTTP/3 is spoken on a connection, by prior knowledge or by its handshake.
 fn has_streams(plan: &Plan, connection: &Connection) -> bool {
     let agreed = connection.about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
-    plan.knows_http2() || matches!(agreed, Some("h2" | http3::ALPN))
+    plan.knows_http2() || matches!(agreed, Some("h2"))
 }

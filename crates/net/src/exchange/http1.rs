@@ -402,7 +402,7 @@ impl Exchange for Http1 {
     }
 
     fn forget_read(&mut self, cx: &mut Context<'_>) {
-        self.conn.carrier.filter().forget_read(cx);
+        self.conn.filter().forget_read(cx);
     }
 
     fn finish(self: Box<Self>) -> Finished {

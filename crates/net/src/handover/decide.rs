@@ -12,7 +12,6 @@ pub struct Facts {
     pub inherited: bool,
     /// The application's functions made the socket or close it.
     pub callbacks: bool,
-    pub quic: bool,
     pub ssh: bool,
     /// The system's TLS library serves a layer.
     pub system_tls: bool,
@@ -35,7 +34,6 @@ pub struct Facts {
 pub enum Obstacle {
     Inherited,
     Callbacks,
-    Quic,
     Ssh,
     SystemTls,
     ConnectionAuth,
@@ -58,7 +56,6 @@ impl fmt::Display for Obstacle {
         f.write_str(match self {
             Obstacle::Inherited => "the parent process opened it",
             Obstacle::Callbacks => "the application's socket functions made it",
-            Obstacle::Quic => "QUIC carries it",
             Obstacle::Ssh => "SSH secures it",
             Obstacle::SystemTls => "the system's TLS library secures it",
             Obstacle::ConnectionAuth => "NTLM or Negotiate authenticated it",
@@ -98,7 +95,6 @@ pub fn obstacle(facts: &Facts) -> Option<Obstacle> {
     let reasons = [
         (facts.inherited, Obstacle::Inherited),
         (facts.callbacks, Obstacle::Callbacks),
-        (facts.quic, Obstacle::Quic),
         (facts.ssh, Obstacle::Ssh),
         (facts.system_tls, Obstacle::SystemTls),
         (facts.connection_auth, Obstacle::ConnectionAuth),
@@ -127,7 +123,6 @@ mod tests {
             (none, None),
             (Facts { inherited: true, ..none }, Some(Obstacle::Inherited)),
             (Facts { callbacks: true, ..none }, Some(Obstacle::Callbacks)),
-            (Facts { quic: true, ..none }, Some(Obstacle::Quic)),
             (Facts { ssh: true, ..none }, Some(Obstacle::Ssh)),
             (Facts { system_tls: true, ..none }, Some(Obstacle::SystemTls)),
             (Facts { connection_auth: true, ..none }, Some(Obstacle::ConnectionAuth)),
@@ -137,7 +132,7 @@ mod tests {
             (Facts { layers: Some(Obstacle::Layer), ..none }, Some(Obstacle::Layer)),
             (Facts { layers: Some(Obstacle::Buffered), state: true, ..none }, Some(Obstacle::Buffered)),
             (Facts { state: true, ..none }, Some(Obstacle::State)),
-            (Facts { inherited: true, quic: true, ..none }, Some(Obstacle::Inherited)),
+            (Facts { inherited: true, ssh: true, ..none }, Some(Obstacle::Inherited)),
         ];
         for (facts, expected) in table {
             assert_eq!(obstacle(&facts), expected, "{facts:?}");

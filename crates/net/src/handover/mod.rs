@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use runtime::Socket;
 use zeroize::Zeroizing;
 
-use crate::carrier::Carried;
 use crate::connection::{Connection, Memory};
 use crate::connection_key::HashedKey;
 use crate::filter::{Filter, SocketFilter, http_proxy::TunnelFilter};
@@ -47,16 +46,11 @@ pub fn examine(connection: &Connection) -> Option<Obstacle> {
 
 /// Examines a connection whose protocol has state, and could encode it or not.
 fn examine_with(connection: &Connection, encoded: Option<bool>) -> Option<Obstacle> {
-    let layers = match &connection.carrier {
-        Carried::Bytes(filter) => filter.portable().err(),
-        Carried::Quic(_) => None,
-    };
     obstacle(&Facts {
         inherited: connection.is_inherited(),
         callbacks: connection.private,
-        quic: matches!(connection.carrier, Carried::Quic(_)),
         owed: connection.ahead != Ahead::Nothing,
-        layers,
+        layers: connection.carrier.portable().err(),
         state: encoded == Some(false),
         ..Facts::of_key(&connection.about.key)
     })
@@ -71,7 +65,7 @@ pub fn pack(connection: Box<Connection>, now: Instant) -> Result<Packed, (Obstac
     }
     let Connection { about, carrier, created, last_used, uses, farewell, .. } = *connection;
     let mut layers = Vec::new();
-    let mut socket = carrier.into_filter().take_apart(&mut layers);
+    let mut socket = carrier.take_apart(&mut layers);
     socket.detach();
     let state = ConnectionState {
         endpoints: about.endpoints,

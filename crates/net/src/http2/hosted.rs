@@ -11,10 +11,12 @@ use runtime::{Runtime, boxed};
 use wire::h2::Config;
 
 use super::{Driver, Http2, Parked, Stream as OpenStream};
-use crate::connection::{About, Connection};
+use crate::connection::{About, AnyConnection};
 use crate::exchange::{Exchange, Multiplexed, Place, Spares};
 use crate::pool;
-use crate::session::{Around, Buffer, Place as SessionPlace, Session, Stream, Whole, drive, give_back};
+use crate::session::{
+    Adopt, Around, Buffer, Place as SessionPlace, Session, Stream, Whole, drive, give_back,
+};
 
 /// Parameters of a session that do not come from its peer.
 pub struct Terms {
@@ -105,7 +107,7 @@ impl Hosted {
 }
 
 impl pool::Session for Hosted {
-    type Connection = Box<Connection>;
+    type Connection = AnyConnection;
     type Place = SessionPlace;
 
     fn is_by_quic(&self) -> bool {
@@ -125,7 +127,7 @@ impl pool::Session for Hosted {
 
     fn place(self: Rc<Self>) -> SessionPlace {
         if let Some(opened) = self.first.take() {
-            return self.adopt(opened);
+            return SessionPlace::Stream(self.adopt(opened));
         }
         let place = Place::promised(self.http2.clone());
         SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place), opened: None }))
@@ -136,10 +138,12 @@ impl Session for Hosted {
     fn about(&self) -> &About {
         &self.about
     }
+}
 
-    fn adopt(self: Rc<Self>, stream: OpenStream) -> SessionPlace {
+impl Adopt for Hosted {
+    fn adopt(self: Rc<Self>, stream: OpenStream) -> Box<dyn Stream> {
         let place = Place::taken(self.http2.clone());
-        SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place), opened: Some(stream) }))
+        Box::new(Seat { hosted: self, place: Some(place), opened: Some(stream) })
     }
 }
 
@@ -158,5 +162,9 @@ impl Stream for Seat {
 
     fn retire(&mut self) {
         self.hosted.http2.leave();
+    }
+
+    fn adopts(&self) -> Option<Rc<dyn Adopt>> {
+        Some(self.hosted.clone())
     }
 }

@@ -8,7 +8,7 @@ use runtime::Idle;
 use wire::h2::{ErrorCode, Event, Session};
 
 use super::driver::tell_time;
-use crate::{Carried, Connection, Filter, Memory};
+use crate::{Connection, Filter, Memory, Stack};
 
 /// Maximum number of reads in one check: an idle peer has no more to say.
 const LOOKS: usize = 128;
@@ -34,9 +34,9 @@ impl Parked {
     }
 
     /// Asks whether the peer is there; its answer is taken by the next look (curl_easy_upkeep).
-    pub fn ping(&mut self, carrier: &mut Carried, bytes: [u8; 8]) -> Idle {
+    pub fn ping(&mut self, filter: &mut Stack, bytes: [u8; 8]) -> Idle {
         self.session.ping(bytes);
-        self.answer(carrier.filter())
+        self.answer(filter)
     }
 
     /// Processes input and returns whether the session is usable. Without streams only the connection's own
@@ -80,10 +80,9 @@ pub fn is_parked(connection: &mut Connection) -> bool {
 impl Memory for Parked {
     /// Checks the idle connection without waiting. If the peer said goodbye or violated the protocol, it has
     /// ended.
-    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
+    fn idle_state(&mut self, filter: &mut Stack) -> Idle {
         let mut buf = [0; READ];
-        tell_time(&mut self.session, carrier.socket(), self.opened);
-        let filter = carrier.filter();
+        tell_time(&mut self.session, filter.socket(), self.opened);
         for _ in 0..LOOKS {
             match filter.try_read(&mut buf) {
                 Poll::Pending => return self.answer(filter),
@@ -96,19 +95,19 @@ impl Memory for Parked {
     }
 
     /// curl sends a PING of zeros.
-    fn keep_up(&mut self, carrier: &mut Carried) -> Idle {
-        match self.idle_state(carrier) {
-            Idle::Alive => self.ping(carrier, [0; 8]),
+    fn keep_up(&mut self, filter: &mut Stack) -> Idle {
+        match self.idle_state(filter) {
+            Idle::Alive => self.ping(filter, [0; 8]),
             ended => ended,
         }
     }
 
     /// Announces that no more streams follow. Input is read first: closing a socket with unread data makes
     /// the system send a reset, which would overtake the goodbye.
-    fn retire(&mut self, carrier: &mut Carried) {
-        if let Idle::Alive = self.idle_state(carrier) {
+    fn retire(&mut self, filter: &mut Stack) {
+        if let Idle::Alive = self.idle_state(filter) {
             self.session.go_away(ErrorCode::NO_ERROR);
-            self.answer(carrier.filter());
+            self.answer(filter);
         }
     }
 }

@@ -12,7 +12,7 @@ use runtime::cell::RefCell;
 
 use super::Http3;
 use super::session::{Lost, Parked, Session};
-use crate::quic::{Due, ROOM};
+use crate::quic::{Due, Quic, ROOM};
 use crate::session::{self, Buffer};
 use crate::{Connection, Memory};
 
@@ -28,12 +28,12 @@ pub struct Driver {
 }
 
 /// The state after the last stream.
-pub type Rested = session::Rested<Parked>;
+pub type Rested = session::Rested<Parked, Quic>;
 
 impl Http3 {
     /// Starts or resumes a session on its connection; returns it and its driver task.
     pub fn resume(
-        connection: Box<Connection>,
+        connection: Box<Connection<Quic>>,
         parked: Option<Parked>,
         reactor: &Arc<Reactor>,
         buffer: Buffer,
@@ -120,7 +120,7 @@ impl Drop for Driver {
         let left = session.abandon();
         drop(session);
         if let Some((mut connection, parked)) = left {
-            connection.state = Some(Box::new(parked) as Box<dyn Memory>);
+            connection.state = Some(Box::new(parked) as Box<dyn Memory<Quic>>);
             connection.retire();
         }
     }

@@ -11,11 +11,11 @@ use runtime::cell::RefCell;
 use runtime::{Runtime, boxed};
 
 use super::{Driver, Http3, Parked};
-use crate::connection::{About, Connection};
+use crate::connection::{About, AnyConnection};
 use crate::exchange::{Exchange, Multiplexed, Place, Spares};
-use crate::http2::{self, Terms};
+use crate::http2::Terms;
 use crate::pool;
-use crate::session::{Around, Place as SessionPlace, Session, Stream, Whole, drive, give_back};
+use crate::session::{Around, Place as SessionPlace, QuicWhole, Session, Stream, drive, give_back};
 
 struct Hosted {
     http3: Http3,
@@ -24,16 +24,11 @@ struct Hosted {
     most: Rc<Cell<usize>>,
     around: Option<Around>,
     /// Without its connection, which the driver has.
-    whole: RefCell<Option<Whole>>,
+    whole: RefCell<Option<QuicWhole>>,
 }
 
-/// Whether a session is parked on the connection.
-pub fn is_parked(connection: &mut Connection) -> bool {
-    connection.state.as_mut().is_some_and(|memory| memory.see::<Parked>().is_some())
-}
-
-/// For [`Whole::host`]: runs the session on the connection that is parked there.
-pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
+/// For [`QuicWhole::host`]: runs the session on the connection that is parked there.
+pub fn host(mut whole: QuicWhole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
     let about = Rc::new(whole.about().clone());
     let mut connection = whole.take();
     let parked = connection.state.take().and_then(|memory| memory.take::<Parked>());
@@ -55,7 +50,7 @@ impl Hosted {
 }
 
 impl pool::Session for Hosted {
-    type Connection = Box<Connection>;
+    type Connection = AnyConnection;
     type Place = SessionPlace;
 
     fn is_by_quic(&self) -> bool {
@@ -79,13 +74,6 @@ impl pool::Session for Hosted {
 impl Session for Hosted {
     fn about(&self) -> &About {
         &self.about
-    }
-
-    /// There is no server push here (MAX_PUSH_ID is never sent), so no stream of another session can be
-    /// adopted.
-    fn adopt(self: Rc<Self>, stream: http2::Stream) -> SessionPlace {
-        drop(stream);
-        pool::Session::place(self)
     }
 }
 

@@ -24,7 +24,7 @@ use wire::h3::Field;
 pub use alpn::ALPN;
 pub use driver::Driver;
 pub use fault::{Fault, StreamFault};
-pub use hosted::{host, is_parked};
+pub use hosted::host;
 pub use session::Parked;
 use session::{Lost, Session};
 pub use stream::{Opening, Stream};

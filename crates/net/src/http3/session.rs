@@ -13,7 +13,7 @@ use wire::h3::{Control, ErrorCode, Failure, Incoming, PeerSettings, StreamStatus
 use super::Fault;
 use crate::quic::{Machine, Quic, Readable};
 use crate::session::Rested;
-use crate::{Carried, Connection, Memory};
+use crate::{Carrier, Connection, Memory};
 
 /// Size of one read from a stream of the peer.
 const PIECE: usize = 16 << 10;
@@ -49,7 +49,7 @@ pub struct Session {
 }
 
 struct Core {
-    connection: Box<Connection>,
+    connection: Box<Connection<Quic>>,
     parked: Parked,
 }
 
@@ -183,7 +183,7 @@ impl Parked {
 
 impl Core {
     fn quic(&mut self) -> &mut Quic {
-        self.connection.carrier.quic()
+        &mut self.connection.carrier
     }
 
     fn machine(&mut self) -> &mut Machine {
@@ -196,14 +196,14 @@ impl Core {
 
     fn has_spare(&mut self, beyond: usize) -> bool {
         let Core { connection, parked } = self;
-        parked.has_spare(&mut connection.carrier.quic().machine, beyond)
+        parked.has_spare(&mut connection.carrier.machine, beyond)
     }
 }
 
 impl Session {
     /// Starts or resumes a session on its connection.
-    pub fn resume(mut connection: Box<Connection>, parked: Option<Parked>) -> Session {
-        let machine = &mut connection.carrier.quic().machine;
+    pub fn resume(mut connection: Box<Connection<Quic>>, parked: Option<Parked>) -> Session {
+        let machine = &mut connection.carrier.machine;
         let parked = parked.unwrap_or_else(|| Parked::new(machine));
         Session {
             core: Some(Core { connection, parked }),
@@ -227,7 +227,7 @@ impl Session {
     }
 
     /// Takes the session's remains when there are no streams. Remaining users of the session find it lost.
-    pub fn rest(&mut self) -> Option<Rested<Parked>> {
+    pub fn rest(&mut self) -> Option<Rested<Parked, Quic>> {
         if self.streams() > 0 {
             return None;
         }
@@ -241,7 +241,7 @@ impl Session {
     }
 
     /// Ends the session abruptly and returns what is needed for a goodbye.
-    pub fn abandon(&mut self) -> Option<(Box<Connection>, Parked)> {
+    pub fn abandon(&mut self) -> Option<(Box<Connection<Quic>>, Parked)> {
         let good = self.lost.is_none();
         self.lose(Lost::Abandoned);
         self.core.take().filter(|_| good).map(|core| (core.connection, core.parked))
@@ -275,7 +275,7 @@ impl Session {
     pub fn leave(&mut self) {
         if !std::mem::replace(&mut self.leaving, true) {
             if let Some(Core { connection, parked }) = &mut self.core {
-                parked.say_goodbye(&mut connection.carrier.quic().machine);
+                parked.say_goodbye(&mut connection.carrier.machine);
             }
             self.wake_driver();
         }
@@ -345,7 +345,7 @@ impl Session {
     pub fn take_in(&mut self) -> Result<(), Failure> {
         let Some(Core { connection, parked }) = &mut self.core else { return Ok(()) };
         let StreamEvents { mut readable, mut writable, connected, lost } =
-            parked.take_in(connection.carrier.quic())?;
+            parked.take_in(&mut connection.carrier)?;
         if connected {
             writable.extend(self.open.keys());
         }
@@ -407,23 +407,23 @@ impl Waiting {
     }
 }
 
-impl Memory for Parked {
+impl Memory<Quic> for Parked {
     /// Checks the idle connection without waiting. If the peer said goodbye or violated the protocol, it has
     /// ended.
-    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
+    fn idle_state(&mut self, carrier: &mut Quic) -> Idle {
         let state = carrier.idle_state();
-        match self.take_in(carrier.quic()) {
+        match self.take_in(carrier) {
             Ok(StreamEvents { lost: None, .. }) if self.control.going.is_none() => state,
             _ => Idle::Closed,
         }
     }
 
-    fn keep_up(&mut self, carrier: &mut Carried) -> Idle {
-        carrier.quic().machine.ping();
+    fn keep_up(&mut self, carrier: &mut Quic) -> Idle {
+        carrier.machine.ping();
         self.idle_state(carrier)
     }
 
-    fn retire(&mut self, carrier: &mut Carried) {
-        carrier.quic().say_goodbye();
+    fn retire(&mut self, carrier: &mut Quic) {
+        carrier.say_goodbye();
     }
 }

@@ -6,7 +6,7 @@
 
 use std::rc::{Rc, Weak};
 
-use super::pooled::{Pooled, Session};
+use super::pooled::{Pooled, PooledAs, Session};
 use super::state::{Inner, Opened};
 
 /// The permission to open one connection. Other requests may wait for the result.
@@ -23,24 +23,24 @@ pub struct Slot<S: Session + ?Sized> {
 }
 
 /// A connection in use by one transfer.
-pub enum Lease<S: Session + ?Sized> {
+pub enum Lease<S: Session + ?Sized, C = <S as Session>::Connection, P = <S as Session>::Place> {
     /// All of it.
-    Whole(Whole<S>),
+    Whole(Whole<S, C>),
     /// One of the streams that it carries.
-    Stream(Share<S>),
+    Stream(Share<S, P>),
 }
 
 /// A connection that has one user: a transfer, or the session that runs on it.
-pub struct Whole<S: Session + ?Sized> {
-    connection: Option<S::Connection>,
+pub struct Whole<S: Session + ?Sized, C = <S as Session>::Connection> {
+    connection: Option<C>,
     slot: Slot<S>,
     reused: bool,
 }
 
 /// A place in a session.
-pub struct Share<S: Session + ?Sized> {
+pub struct Share<S: Session + ?Sized, P = <S as Session>::Place> {
     // Before the session, because leaving a place may end its session.
-    pub(crate) place: S::Place,
+    pub(crate) place: P,
     pub(crate) session: Rc<S>,
     /// The session has served before.
     reused: bool,
@@ -60,23 +60,27 @@ impl<S: Session + ?Sized> Slot<S> {
     }
 
     /// Turns the connection that was opened with this permission into a lease for one transfer at a time.
-    pub fn fill(self, connection: impl Into<S::Connection>) -> Lease<S> {
-        Lease::Whole(self.number(connection.into(), Opened::ForOne))
+    pub fn fill<C: PooledAs<S::Connection>>(self, connection: C) -> Lease<S, C> {
+        Lease::Whole(self.number(connection, Opened::ForOne))
     }
 
     /// Runs a session on the connection that was opened with this permission; the transfer gets its first
     /// place.
-    pub fn host(self, connection: impl Into<S::Connection>, run: impl FnOnce(Whole<S>) -> Rc<S>) -> Lease<S> {
-        self.number(connection.into(), Opened::ForMany).host(run)
+    pub fn host<C: PooledAs<S::Connection>, D>(
+        self,
+        connection: C,
+        run: impl FnOnce(Whole<S, C>) -> Rc<S>,
+    ) -> Lease<S, D> {
+        self.number(connection, Opened::ForMany).host(run)
     }
 
     /// Fills the slot with an idle connection.
     pub(super) fn refill(self, mut connection: S::Connection) -> Lease<S> {
-        connection.count_use();
+        Pooled::count_use(&mut connection);
         Lease::Whole(Whole { connection: Some(connection), slot: self, reused: true })
     }
 
-    fn number(mut self, mut connection: S::Connection, opened: Opened) -> Whole<S> {
+    fn number<C: PooledAs<S::Connection>>(mut self, mut connection: C, opened: Opened) -> Whole<S, C> {
         if let Some(pool) = self.pool.upgrade() {
             connection.set_number(self.id);
             pool.opened(self.bundle, opened);
@@ -97,8 +101,8 @@ impl<S: Session + ?Sized> Drop for Slot<S> {
     }
 }
 
-impl<S: Session + ?Sized> From<Whole<S>> for Lease<S> {
-    fn from(whole: Whole<S>) -> Self {
+impl<S: Session + ?Sized, C, P> From<Whole<S, C>> for Lease<S, C, P> {
+    fn from(whole: Whole<S, C>) -> Self {
         Lease::Whole(whole)
     }
 }
@@ -108,9 +112,11 @@ impl<S: Session + ?Sized> Lease<S> {
     pub(super) fn of(session: Rc<S>) -> Self {
         Lease::Stream(Share { place: session.clone().place(), session, reused: true })
     }
+}
 
+impl<S: Session + ?Sized, C, P> Lease<S, C, P> {
     /// Wraps a place that the peer has opened in a session.
-    pub(crate) fn adopted(session: Rc<S>, place: S::Place) -> Self {
+    pub(crate) fn adopted(session: Rc<S>, place: P) -> Self {
         Lease::Stream(Share { place, session, reused: false })
     }
 
@@ -124,7 +130,7 @@ impl<S: Session + ?Sized> Lease<S> {
     }
 
     /// Returns the whole connection; `None` for a stream, which is reset.
-    pub fn into_whole(self) -> Option<Whole<S>> {
+    pub fn into_whole(self) -> Option<Whole<S, C>> {
         match self {
             Lease::Whole(whole) => Some(whole),
             Lease::Stream(_) => None,
@@ -132,21 +138,15 @@ impl<S: Session + ?Sized> Lease<S> {
     }
 
     /// Returns the whole connection, if it is one.
-    pub fn whole(&mut self) -> Option<&mut Whole<S>> {
+    pub fn whole(&mut self) -> Option<&mut Whole<S, C>> {
         match self {
             Lease::Whole(whole) => Some(whole),
             Lease::Stream(_) => None,
         }
     }
+}
 
-    /// Runs a session on a whole connection, as [`Whole::host`] does; a stream is returned as it is.
-    pub fn host(self, run: impl FnOnce(Whole<S>) -> Rc<S>) -> Lease<S> {
-        match self {
-            Lease::Whole(whole) => whole.host(run),
-            stream => stream,
-        }
-    }
-
+impl<S: Session + ?Sized, C: PooledAs<S::Connection>, P> Lease<S, C, P> {
     /// Returns a whole connection to the pool for the next transfer; leaves a stream.
     pub fn release(self) {
         if let Lease::Whole(whole) = self {
@@ -155,14 +155,26 @@ impl<S: Session + ?Sized> Lease<S> {
     }
 }
 
-impl<S: Session + ?Sized> Whole<S> {
+impl<S: Session + ?Sized, P> Share<S, P> {
+    /// Returns the place as another type.
+    pub(crate) fn map<Q>(self, f: impl FnOnce(P) -> Q) -> Share<S, Q> {
+        Share { place: f(self.place), session: self.session, reused: self.reused }
+    }
+
+    /// Returns the place as another type if it is one.
+    pub(crate) fn filter_map<Q>(self, f: impl FnOnce(P) -> Option<Q>) -> Option<Share<S, Q>> {
+        Some(Share { place: f(self.place)?, session: self.session, reused: self.reused })
+    }
+}
+
+impl<S: Session + ?Sized, C> Whole<S, C> {
     /// Returns the connection to look at.
-    pub(crate) fn held(&self) -> &S::Connection {
+    pub(crate) fn held(&self) -> &C {
         self.connection.as_ref().expect("a lease holds its connection until it is given up")
     }
 
     /// Returns the connection.
-    pub fn connection(&mut self) -> &mut S::Connection {
+    pub fn connection(&mut self) -> &mut C {
         self.connection.as_mut().expect("a lease holds its connection until it is given up")
     }
 
@@ -172,19 +184,34 @@ impl<S: Session + ?Sized> Whole<S> {
     }
 
     /// Takes the connection out for a new owner; [`Whole::restore`] puts it back. The slot stays.
-    pub fn take(&mut self) -> S::Connection {
+    pub fn take(&mut self) -> C {
         self.connection.take().expect("a lease holds its connection until it is given up")
     }
 
     /// Puts back the connection that [`Whole::take`] took out.
-    pub fn restore(&mut self, connection: S::Connection) {
+    pub fn restore(&mut self, connection: C) {
         self.connection = Some(connection);
     }
 
+    /// Puts in a connection in place of the one that [`Whole::take`] took out, by a more exact type.
+    pub(crate) fn with<D>(self, connection: D) -> Whole<S, D> {
+        Whole { connection: Some(connection), slot: self.slot, reused: self.reused }
+    }
+
+    /// Reports that the session that owns it has room for one more place, and wakes the first request that
+    /// waits for one.
+    pub fn tell_room(&self) {
+        if let Some(pool) = self.slot.pool.upgrade() {
+            pool.wake_for_stream(self.slot.bundle);
+        }
+    }
+}
+
+impl<S: Session + ?Sized, C: PooledAs<S::Connection>> Whole<S, C> {
     /// Runs a session on the connection, in which other transfers may have places; this one gets the first.
     /// The session owns the connection and returns it to the pool with [`Whole::release`] when its last place
     /// is left.
-    pub fn host(mut self, run: impl FnOnce(Whole<S>) -> Rc<S>) -> Lease<S> {
+    pub fn host<D>(mut self, run: impl FnOnce(Whole<S, C>) -> Rc<S>) -> Lease<S, D> {
         let (pool, bundle, reused) = (self.slot.pool.clone(), self.slot.bundle, self.reused);
         let (id, for_one_use) = (self.held().number(), self.held().is_for_one_use());
         self.slot.hosts = Some(id);
@@ -196,18 +223,11 @@ impl<S: Session + ?Sized> Whole<S> {
         Lease::Stream(Share { place, session, reused })
     }
 
-    /// Reports that the session that owns it has room for one more place, and wakes the first request that
-    /// waits for one.
-    pub fn tell_room(&self) {
-        if let Some(pool) = self.slot.pool.upgrade() {
-            pool.wake_for_stream(self.slot.bundle);
-        }
-    }
-
     /// Returns the connection to the pool, for the next transfer.
     pub fn release(mut self) {
         let Some(connection) = self.connection.take() else { return };
-        let pool = self.slot.pool.upgrade().filter(|_| !connection.is_for_one_use());
+        let connection: S::Connection = connection.into();
+        let pool = self.slot.pool.upgrade().filter(|_| !Pooled::is_for_one_use(&connection));
         match pool {
             Some(pool) => {
                 self.slot.pool = Weak::new(); // `give_back` ends the slot as well
@@ -220,7 +240,7 @@ impl<S: Session + ?Sized> Whole<S> {
     /// Closes the connection politely.
     pub fn retire(mut self) {
         if let Some(connection) = self.connection.take() {
-            connection.retire();
+            connection.into().retire();
         }
     }
 }

@@ -30,7 +30,7 @@ use queue::{KeyOf, QueuePlace};
 use state::Inner;
 
 pub use lease::{Lease, Share, Slot, Whole};
-pub use pooled::{Ahead, PoolKey, Pooled, Session};
+pub use pooled::{Ahead, PoolKey, Pooled, PooledAs, Session};
 pub use request::{AcquireRequest, Ages, Counters, Limits};
 pub use shared::SharedPool;
 

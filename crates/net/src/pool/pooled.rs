@@ -98,6 +98,39 @@ pub trait Pooled: Sized {
     fn listed(&self, now: Instant) -> Self::Listed;
 }
 
+/// A connection of one kind among those that a pool holds.
+pub trait PooledAs<C: Pooled>: Into<C> {
+    /// Returns its number in the pool that opened it.
+    fn number(&self) -> u64;
+
+    /// Sets that number.
+    fn set_number(&mut self, number: u64);
+
+    /// Counts one more use.
+    fn count_use(&mut self);
+
+    /// Returns whether it must not be reused, whatever asks for it.
+    fn is_for_one_use(&self) -> bool;
+}
+
+impl<C: Pooled> PooledAs<C> for C {
+    fn number(&self) -> u64 {
+        Pooled::number(self)
+    }
+
+    fn set_number(&mut self, number: u64) {
+        Pooled::set_number(self, number);
+    }
+
+    fn count_use(&mut self) {
+        Pooled::count_use(self);
+    }
+
+    fn is_for_one_use(&self) -> bool {
+        Pooled::is_for_one_use(self)
+    }
+}
+
 /// A session that runs on a connection and has places for several transfers at once.
 pub trait Session {
     type Connection: Pooled;

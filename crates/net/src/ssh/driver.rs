@@ -10,7 +10,7 @@ use runtime::{Reactor, Runtime, boxed};
 
 use super::parked::Parked;
 use super::{CHANNELS, Lost, Seat, Shared, State};
-use crate::connection::{About, Connection};
+use crate::connection::{About, AnyConnection, Connection};
 use crate::pool;
 use crate::session::{Around, Place, Rested, Session, Whole, drive, give_back};
 
@@ -191,7 +191,7 @@ impl Hosted {
 }
 
 impl pool::Session for Hosted {
-    type Connection = Box<Connection>;
+    type Connection = AnyConnection;
     type Place = Place;
 
     fn is_by_quic(&self) -> bool {
@@ -211,10 +211,5 @@ impl pool::Session for Hosted {
 impl Session for Hosted {
     fn about(&self) -> &About {
         &self.about
-    }
-
-    /// Never called: SSH servers open no channels to a client.
-    fn adopt(self: Rc<Self>, _stream: crate::http2::Stream) -> Place {
-        pool::Session::place(self)
     }
 }

@@ -8,7 +8,7 @@ use runtime::Idle;
 use ssh::Session;
 
 use super::{CHANNELS, Spare, State};
-use crate::{Carried, Connection, Filter, Memory};
+use crate::{Connection, Filter, Memory, Stack};
 
 /// Maximum number of reads in one check: an idle peer has no more to say.
 const LOOKS: usize = 16;
@@ -62,8 +62,7 @@ impl Parked {
 impl Memory for Parked {
     /// Checks the idle connection without waiting. It has ended if the peer said goodbye or violated the
     /// protocol, or if its spare channel was closed.
-    fn idle_state(&mut self, carrier: &mut Carried) -> Idle {
-        let filter = carrier.filter();
+    fn idle_state(&mut self, filter: &mut Stack) -> Idle {
         for _ in 0..LOOKS {
             match filter.try_read(self.session.transport().space()) {
                 Poll::Pending => {
@@ -88,10 +87,10 @@ impl Memory for Parked {
 
     /// Says goodbye (RFC 4253 §11.1, SSH_DISCONNECT_BY_APPLICATION). Input is read first: closing a socket
     /// with unread data makes the system send a reset.
-    fn retire(&mut self, carrier: &mut Carried) {
-        if let Idle::Alive = self.idle_state(carrier) {
+    fn retire(&mut self, filter: &mut Stack) {
+        if let Idle::Alive = self.idle_state(filter) {
             self.session.transport().disconnect(11, "Shutdown");
-            self.answer(carrier.filter());
+            self.answer(filter);
         }
     }
 }

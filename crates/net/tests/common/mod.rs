@@ -17,7 +17,7 @@ use warmwire_net::connect::{ConnectRequest, Connected, at_once, connect};
 use warmwire_net::filter::SocketFilter;
 use warmwire_net::filter::open::{SocketOptions, Transport};
 use warmwire_net::resolver::Candidates;
-use warmwire_net::{Connection, HashedKey, NetError};
+use warmwire_net::{ByCarrier, Connection, Granted, HashedKey, Lease, NetError};
 
 pub fn runtime() -> Runtime {
     Runtime::new(Clock::system())
@@ -73,11 +73,19 @@ pub fn key_of(port: u16) -> HashedKey {
 }
 
 /// A fresh connection to that address, for that key.
-pub async fn open(reactor: Arc<Reactor>, key: HashedKey, to: SocketAddr) -> Connection {
+pub async fn open(reactor: Arc<Reactor>, key: HashedKey, to: SocketAddr) -> Box<Connection> {
     let made = dial(reactor.clone(), vec![to], None).await.unwrap();
     let endpoints = made.endpoints;
     let filter: Box<dyn warmwire_net::Filter> = Box::new(SocketFilter::new(made.socket));
-    Connection::new(key, filter, endpoints, reactor.now())
+    Box::new(Connection::new(key, filter, endpoints, reactor.now()))
+}
+
+/// Returns a granted connection of bytes or stream as a transfer uses it.
+pub fn bytes(granted: Granted) -> Lease {
+    match granted.by_carrier() {
+        ByCarrier::Bytes(lease) => lease,
+        ByCarrier::Quic(_) => panic!("nothing was opened over QUIC"),
+    }
 }
 
 pub fn listener() -> (TcpListener, SocketAddr) {

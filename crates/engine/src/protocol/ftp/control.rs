@@ -301,7 +301,7 @@ impl Control {
         t.within(Some(deadline), failed, ended).await?;
         connection.filter().say_goodbye();
         self.session.sessions = connection.carrier.tls().and_then(|info| info.sessions.clone());
-        connection.carrier = connection.carrier.into_filter().uncover().ok_or_else(failed)?.into();
+        connection.carrier = connection.carrier.uncover().ok_or_else(failed)?;
         connection.note_layers();
         self.dialogue.whole.restore(connection);
         Ok(())

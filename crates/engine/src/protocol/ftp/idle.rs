@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use net::{Connection, HashedKey};
+use net::{AnyConnection, Connection, HashedKey};
 use tables::EasyOption as O;
 use wire::ftp::reply::{REPLY_LIMIT, ReplyReader};
 
@@ -22,6 +22,7 @@ pub fn one_more(t: &Transfer, key: &HashedKey) -> bool {
     }
     let (pool, mut asked, mut ready) = (t.pool(), 0, 0);
     pool.visit_idle(key, |connection| {
+        let AnyConnection::Bytes(connection) = connection else { return true };
         let stays = look(connection);
         match connection.ahead {
             net::Ahead::Asked if stays => asked += 1,
@@ -52,7 +53,7 @@ fn look(connection: &mut Connection) -> bool {
     let mut buf = [0; 4096];
     let mut left = REPLY_LIMIT;
     loop {
-        match connection.carrier.filter().try_read(&mut buf) {
+        match connection.carrier.try_read(&mut buf) {
             Poll::Pending => break,
             Poll::Ready(Ok(n)) if n > 0 && n <= left => {
                 ahead.received.extend(&buf[..n]);

@@ -21,8 +21,8 @@ use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::auth::{Answer, Ask, Binding, ChallengeResult, Memory, Scheme, Steps};
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::connect::Link;
 use crate::transfer::credentials::credentials;
+use crate::transfer::link::HttpLink;
 use crate::transfer::login::Login;
 use crate::transfer::negotiate::{ContextPeer, Negotiate, listen, speak};
 use crate::transfer::next::Next;
@@ -93,7 +93,7 @@ fn take_negotiate(t: &mut Transfer, role: Role) -> Negotiate {
 
 /// Returns the making of a request's tokens, which security contexts do before the request is made; `None`
 /// where there are no contexts.
-pub fn prepare<'a>(t: &'a mut Transfer, link: &'a Link) -> Option<Boxed<'a, Result<()>>> {
+pub fn prepare<'a>(t: &'a mut Transfer, link: &'a HttpLink) -> Option<Boxed<'a, Result<()>>> {
     let speaks = memory(t).borrow().server.wants(Scheme::Negotiate);
     if !speaks && link.forwarder().is_none() {
         return None;
@@ -107,7 +107,7 @@ pub fn shows_ticket(t: &Transfer) -> bool {
     memory(t).borrow().server.uses(Scheme::Negotiate)
 }
 
-async fn prepare_sides(t: &mut Transfer, link: &Link) -> Result<()> {
+async fn prepare_sides(t: &mut Transfer, link: &HttpLink) -> Result<()> {
     if memory(t).borrow().server.wants(Scheme::Negotiate) {
         prepare_server(t, link).await?;
     }
@@ -119,7 +119,7 @@ async fn prepare_sides(t: &mut Transfer, link: &Link) -> Result<()> {
     Ok(())
 }
 
-async fn prepare_server(t: &mut Transfer, link: &Link) -> Result<()> {
+async fn prepare_server(t: &mut Transfer, link: &HttpLink) -> Result<()> {
     let login = asking(t)?;
     memory(t).borrow_mut().server.meet(&t.peer(), login.as_ref());
     let speaks = login.is_some() && shows_ticket(t);
@@ -143,7 +143,12 @@ fn server(t: &Transfer, about: &About) -> ContextPeer {
 }
 
 /// The Proxy-Authorization and Authorization fields of a request.
-pub fn fields(t: &mut Transfer, link: &Link, target: &Target<'_>, body: &ClientReader) -> Result<Vec<u8>> {
+pub fn fields(
+    t: &mut Transfer,
+    link: &HttpLink,
+    target: &Target<'_>,
+    body: &ClientReader,
+) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     proxy_field(t, link, target, &mut out)?;
     server_field(t, target, body, &mut out)?;
@@ -173,7 +178,7 @@ pub fn proves_nothing(t: &Transfer) -> bool {
     !state.asks_server && state.proxy.is_none() && !by_ticket && t.long(O::HttpsigAlgorithm) == 0
 }
 
-fn proxy_field(t: &mut Transfer, link: &Link, target: &Target<'_>, out: &mut Vec<u8>) -> Result<()> {
+fn proxy_field(t: &mut Transfer, link: &HttpLink, target: &Target<'_>, out: &mut Vec<u8>) -> Result<()> {
     let by_ticket = memory(t).borrow().proxy.uses(Scheme::Negotiate);
     t.http.auth.proxy =
         link.forwarder().map(|proxy| Box::new((proxy.peer(), proxy.login_or_unnamed(by_ticket))));

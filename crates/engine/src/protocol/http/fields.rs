@@ -10,7 +10,7 @@ use super::version::{asks_for_http2, is_on_stream};
 use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::connect::Link;
+use crate::transfer::link::HttpLink;
 
 /// Returns whether CURLOPT_TRANSFER_ENCODING is set, and the application has no TE field of its own.
 pub fn wants_te(t: &Transfer, custom: &Custom) -> bool {
@@ -50,7 +50,7 @@ impl<'a> Head<'a> {
     }
 
     /// The application's Connection fields, behind all others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
-    pub fn connection_field(&mut self, t: &Transfer, link: &Link) {
+    pub fn connection_field(&mut self, t: &Transfer, link: &HttpLink) {
         let named = [
             (wants_te(t, self.custom), &b"TE"[..]),
             (t.scheme().family() == Family::Ws && !is_on_stream(t, link), b"Upgrade"),
@@ -92,7 +92,7 @@ pub struct Custom {
 
 impl Custom {
     /// Returns the lines of this transfer.
-    pub fn of(t: &Transfer, link: &Link) -> Custom {
+    pub fn of(t: &Transfer, link: &HttpLink) -> Custom {
         let settings = t.easy.settings.borrow();
         let own = settings.list(O::Httpheader).to_vec();
         let separate = settings.long(O::Headeropt) & 1 != 0;

@@ -4,7 +4,7 @@ use std::hint::cold_path;
 use std::rc::Rc;
 
 use net::connection_key::Login;
-use net::{Lease, Memory};
+use net::{HttpLease, Memory};
 use runtime::{Boxed, boxed};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
@@ -18,7 +18,7 @@ use super::{auth, connection_auth};
 use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
-use crate::transfer::connect::Link;
+use crate::transfer::link::HttpLink;
 use crate::transfer::negotiate::find_ticket_user;
 use crate::transfer::next::Next;
 use crate::transfer::replay::with_retries;
@@ -46,14 +46,14 @@ pub async fn replayed(
 }
 
 /// Returns a connection for the next request, bound to the user's login where the scheme demands that.
-pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<Link> {
+pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<HttpLink> {
     auth::begin_request(t)?;
     if auth::shows_ticket(t) {
         cold_path();
         boxed(|| find_ticket_user(t)).await;
     }
     let (plan, bound) = plan_and_binding(t)?;
-    t.connect_bound(plan, bound, fresh).await
+    t.connect_bound(plan, bound, fresh).await?.into_http()
 }
 
 /// Opens a new connection for the next request, and leaves it in the pool.
@@ -76,7 +76,7 @@ fn plan_and_binding(t: &mut Transfer) -> Result<(Rc<Plan>, Bound)> {
 }
 
 /// Returns the connection on which a login goes on, or another one; and whether it has carried other requests.
-pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(Link, bool)> {
+pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(HttpLink, bool)> {
     let kept = t.http.kept.take().filter(|_| !fresh);
     auth::begin_request(t)?;
     if let Some(link) = kept {
@@ -88,7 +88,7 @@ pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(Link, bool)> {
         boxed(|| find_ticket_user(t)).await;
     }
     let (plan, bound) = plan_and_binding(t)?;
-    let link = t.connect_bound(plan, bound, fresh).await?;
+    let link = t.connect_bound(plan, bound, fresh).await?.into_http()?;
     let reused = link.lease.is_reused();
     Ok((link, reused))
 }
@@ -96,10 +96,14 @@ pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(Link, bool)> {
 /// Prepares the state of authentication that a request on this connection needs. Returns the making of
 /// tokens, if there are some to be made.
 #[inline]
-pub fn prepare<'a>(t: &'a mut Transfer, link: &'a mut Link, reused: bool) -> Option<Boxed<'a, Result<()>>> {
+pub fn prepare<'a>(
+    t: &'a mut Transfer,
+    link: &'a mut HttpLink,
+    reused: bool,
+) -> Option<Boxed<'a, Result<()>>> {
     t.http.auth.steps = take_steps(link);
     if !reused {
-        let stream = matches!(link.lease, Lease::Stream(_));
+        let stream = matches!(link.lease, HttpLease::Stream(_));
         let version = if stream { version(t, link).name() } else { "HTTP/1.x" };
         t.easy.note(|| format!("using {version}"));
     }
@@ -109,7 +113,7 @@ pub fn prepare<'a>(t: &'a mut Transfer, link: &'a mut Link, reused: bool) -> Opt
 }
 
 /// Notes the scheme of a URL that a proxy fetches for us: to us it is HTTP.
-fn note_forwarding(t: &Transfer, link: &Link) {
+fn note_forwarding(t: &Transfer, link: &HttpLink) {
     if link.forwarder().is_some() && t.scheme().family() != Family::Http {
         cold_path();
         let mut info = t.easy.info.borrow_mut();
@@ -118,13 +122,13 @@ fn note_forwarding(t: &Transfer, link: &Link) {
 }
 
 /// Takes the state of its authentication from the connection.
-fn take_steps(link: &mut Link) -> Option<Box<ConnectionSteps>> {
+fn take_steps(link: &mut HttpLink) -> Option<Box<ConnectionSteps>> {
     link.lease.whole()?.connection().state.take()?.take()
 }
 
 /// Binds a connection to the user's login once NTLM or Negotiate has begun on it.
 #[inline]
-pub fn bind(t: &mut Transfer, link: &mut Link) -> Result<()> {
+pub fn bind(t: &mut Transfer, link: &mut HttpLink) -> Result<()> {
     let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
     if begun && link.lease.about().key.login.is_none() {
         cold_path();
@@ -165,7 +169,7 @@ pub struct Ended {
 
 /// Releases, holds or closes the connection of an exchange that has ended well. Inlined: a talk is large.
 #[inline(always)]
-pub fn end(t: &mut Transfer, mut link: Link, talk: Talk, ended: Ended) {
+pub fn end(t: &mut Transfer, mut link: HttpLink, talk: Talk, ended: Ended) {
     let Ended { keep, again, http10, memory } = ended;
     let clean = link.lease.end(talk.exchange);
     if let Some(whole) = link.lease.whole() {
@@ -173,7 +177,7 @@ pub fn end(t: &mut Transfer, mut link: Link, talk: Talk, ended: Ended) {
     }
     let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
     let used = Used {
-        stream: matches!(link.lease, Lease::Stream(_)),
+        stream: matches!(link.lease, HttpLease::Stream(_)),
         keep,
         clean,
         complete: talk.upload.complete(),

@@ -33,7 +33,7 @@ use runtime::boxed;
 
 use crate::error::Result;
 use crate::transfer::Transfer;
-use crate::transfer::connect::Link;
+use crate::transfer::link::HttpLink;
 use crate::transfer::next::Next;
 pub use auth::{fields as authorization, hear, hears};
 use conversation::{Finished, converse};
@@ -76,7 +76,7 @@ async fn ask(t: &mut Transfer) -> Result<Next> {
 }
 
 /// Finds a connection and builds the request. Returns also whether the connection has carried others.
-async fn request(t: &mut Transfer, fresh: bool) -> Result<(Link, Request, bool)> {
+async fn request(t: &mut Transfer, fresh: bool) -> Result<(HttpLink, Request, bool)> {
     if let Some(adopted) = t.easy.adopted.take() {
         cold_path();
         let (link, request) = pushed::take_up(t, *adopted)?;
@@ -120,7 +120,11 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
 }
 
 /// Reads the reply in HTTP/2, which the server has agreed to.
-async fn in_http2(t: &mut Transfer, link: Link, talk: Talk) -> Result<(Link, Talk, Result<Finished>)> {
+async fn in_http2(
+    t: &mut Transfer,
+    link: HttpLink,
+    talk: Talk,
+) -> Result<(HttpLink, Talk, Result<Finished>)> {
     let (link, mut talk) = upgrade::switch_to_http2(t, link, talk).await?;
     let outcome = converse(t, &mut talk).await;
     Ok((link, talk, outcome))

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use net::exchange::Exchange;
 use net::http2::Pushed;
-use net::{Adopter, Lease};
+use net::{Adopter, HttpLease};
 use runtime::cell::none_is_borrowed;
 use tables::{Code, MultiCode};
 use wire::h2::{ErrorCode, Fields};
@@ -28,7 +28,7 @@ pub struct Offers {
 
 impl Offers {
     /// Creates the value for a transfer on that stream; `None` without a push function.
-    pub fn of(t: &Transfer, lease: &Lease) -> Option<Box<Offers>> {
+    pub fn of(t: &Transfer, lease: &HttpLease) -> Option<Box<Offers>> {
         t.multi.push_function().filter(|_| !t.easy.inner.get())?;
         let adopter = lease.adopter()?;
         let host = t.url.host().unwrap_or_default().to_ascii_lowercase();

@@ -10,10 +10,10 @@ use crate::push::Adopted;
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::connect::Link;
+use crate::transfer::link::HttpLink;
 
 /// Returns the connection and the request of a push. The settings for method and body do not apply to it.
-pub fn take_up(t: &mut Transfer, adopted: Adopted) -> Result<(Link, Request)> {
+pub fn take_up(t: &mut Transfer, adopted: Adopted) -> Result<(HttpLink, Request)> {
     let head_only = adopted.head_only();
     t.method = if head_only { Method::Head } else { Method::Get };
     t.easy.info.borrow_mut().effective_method = t.method.verb().into();
@@ -25,5 +25,5 @@ pub fn take_up(t: &mut Transfer, adopted: Adopted) -> Result<(Link, Request)> {
         trailers: false,
         head_only,
     };
-    Ok((Link { lease: adopted.lease, plan: t.plan()? }, request))
+    Ok((HttpLink { lease: adopted.lease, plan: t.plan()? }, request))
 }

@@ -26,15 +26,15 @@ use crate::settings::{Method, Text};
 use crate::stores::altsvc::Alternative;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::connect::Link;
 use crate::transfer::credentials::own;
+use crate::transfer::link::HttpLink;
 use crate::transfer::route::url::{url_text, without_credentials};
 
 /// Longest head of a request (curl's DYN_HTTP_REQUEST).
 const MAX_REQUEST: usize = 1024 * 1024;
 
 /// Builds the request for the transfer's current URL.
-pub fn build(t: &mut Transfer, link: &Link) -> Result<Request> {
+pub fn build(t: &mut Transfer, link: &HttpLink) -> Result<Request> {
     let custom = Custom::of(t, link);
     let mut body = ClientReader::open(&t.easy, t.method)?;
     let name = method_name(t);
@@ -147,7 +147,7 @@ pub fn note_method(t: &Transfer, name: &[u8]) {
 }
 
 /// Writes the text between method and version: a path, or the whole URL for a proxy.
-fn request_target(t: &Transfer, link: &Link, out: &mut Vec<u8>) {
+fn request_target(t: &Transfer, link: &HttpLink, out: &mut Vec<u8>) {
     if let Some(target) = t.text(O::RequestTarget) {
         out.extend_from_slice(&target);
     } else if link.forwarder().is_none() {
@@ -260,7 +260,7 @@ fn transfer_coding_field(t: &Transfer, head: &mut Head) {
 }
 
 /// Adds the fields that ask for HTTP/2 (RFC 7540 §3.2) or a WebSocket (RFC 6455 §4.1, RFC 8441 §5).
-fn upgrade_fields(t: &mut Transfer, link: &Link, head: &mut Head) -> Result<()> {
+fn upgrade_fields(t: &mut Transfer, link: &HttpLink, head: &mut Head) -> Result<()> {
     if asks_for_http2(t, link) {
         cold_path();
         head.field("Upgrade", b"h2c");
@@ -290,7 +290,7 @@ fn upgrade_fields(t: &mut Transfer, link: &Link, head: &mut Head) -> Result<()> 
 }
 
 /// RFC 7838 §5: which alternative the request was sent to.
-fn alternative_field(link: &Link, head: &mut Head) {
+fn alternative_field(link: &HttpLink, head: &mut Head) {
     let Some(Alternative { host, port, .. }) = &link.plan.alternative else { return };
     let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
     head.unless_custom("Alt-Used", Some(name.as_bytes()));

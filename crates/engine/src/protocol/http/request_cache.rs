@@ -15,11 +15,11 @@ use super::version::version;
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::connect::Link;
 use crate::transfer::kept_head::KeptHead;
+use crate::transfer::link::HttpLink;
 
 /// Returns the cached request of this URL if nothing that it depends on has changed.
-pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
+pub fn request(t: &mut Transfer, link: &HttpLink) -> Option<Request> {
     let url = t.url.clone();
     let kept = url.kept_head.borrow();
     let kept = kept.as_ref().filter(|kept| {
@@ -44,7 +44,7 @@ pub fn request(t: &mut Transfer, link: &Link) -> Option<Request> {
 }
 
 /// Caches the request that was just built, if it may be sent again.
-pub fn keep(t: &Transfer, link: &Link, request: &Request) {
+pub fn keep(t: &Transfer, link: &HttpLink, request: &Request) {
     // A POST without data may have data the next time, and no setting shows that: its bytes belong to the
     // application.
     let bodiless = matches!(t.method, Method::Get | Method::Head) && request.head.body == RequestBody::None;
@@ -65,7 +65,7 @@ pub fn keep(t: &Transfer, link: &Link, request: &Request) {
 }
 
 /// Returns whether this request's head depends only on the settings and the URL.
-fn is_plain(t: &Transfer, link: &Link) -> bool {
+fn is_plain(t: &Transfer, link: &HttpLink) -> bool {
     is_repeatable(&Repeatable {
         first_url: Rc::ptr_eq(&t.url, &t.first_url),
         redirected: t.custom_dropped || t.http.referer.is_some(),

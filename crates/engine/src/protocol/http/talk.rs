@@ -18,7 +18,7 @@ use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::BodySource;
-use crate::transfer::connect::Link;
+use crate::transfer::link::HttpLink;
 use crate::transfer::route::url::url_text;
 
 /// A stream has been opened with that head.
@@ -93,7 +93,13 @@ impl Talk {
 
     /// Inlined: a talk is large, and made where it stays.
     #[inline(always)]
-    pub fn begin(t: &Transfer, link: &mut Link, request: Request, reused: bool, dialect: Dialect) -> Talk {
+    pub fn begin(
+        t: &Transfer,
+        link: &mut HttpLink,
+        request: Request,
+        reused: bool,
+        dialect: Dialect,
+    ) -> Talk {
         let asks_for_http2 = asks_for_http2(t, link);
         let offers = Offers::of(t, &link.lease);
         let mut exchange = link.lease.begin(&t.multi.spares);

@@ -21,7 +21,7 @@ use crate::settings::Method;
 use crate::stores::headers::Origin;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
-use crate::transfer::connect::Link;
+use crate::transfer::link::HttpLink;
 use crate::transfer::next::{Next, give};
 use crate::websocket::WebSocket;
 
@@ -44,15 +44,19 @@ pub fn choose_method(t: &mut Transfer) {
 
 /// The server has agreed to HTTP/2: the request, of which it has to have all, has become the first stream, on which its reply
 /// comes.
-pub async fn switch_to_http2(t: &mut Transfer, mut link: Link, mut talk: Talk) -> Result<(Link, Talk)> {
+pub async fn switch_to_http2(
+    t: &mut Transfer,
+    mut link: HttpLink,
+    mut talk: Talk,
+) -> Result<(HttpLink, Talk)> {
     t.easy.note(|| "Received 101, Switching to HTTP/2".to_owned());
     talk.upload.go_ahead();
     poll_fn(|cx| talk.poll_upload(cx)).await?;
     let received = talk.exchange.rest().to_vec();
     link.lease.end(talk.exchange);
     let switched = Switched { head_only: talk.reading.head_only, received };
-    let lease = t.switch_to_session(link.lease, switched);
-    let mut link = Link { lease, plan: link.plan };
+    let lease = t.switch_to_session(link.lease, switched)?;
+    let mut link = HttpLink { lease, plan: link.plan };
     let mut exchange = link.lease.begin(&t.multi.spares);
     exchange.begin(&RequestHead::default(), talk.reading);
     let offers = Offers::of(t, &link.lease);
@@ -113,7 +117,7 @@ fn with_extensions(t: &Transfer) -> Result<WebSocket> {
 }
 
 /// Passes the connection, and the bytes after the reply, to the application.
-pub async fn hand_over(t: &Transfer, mut link: Link, exchange: Box<dyn Exchange>) -> Result<Next> {
+pub async fn hand_over(t: &Transfer, mut link: HttpLink, exchange: Box<dyn Exchange>) -> Result<Next> {
     let early = exchange.rest().to_vec();
     link.lease.end(exchange);
     let websocket = t.easy.websocket.take().unwrap_or_default();

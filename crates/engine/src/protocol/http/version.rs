@@ -1,18 +1,18 @@
 //! Version of a request: gathers the facts for `decide::version`.
 
-use net::Lease;
+use net::HttpLease;
 use tables::EasyOption as O;
 use tables::constant::CURL_HTTP_VERSION_1_0;
 use tables::scheme::Family;
 
 use super::decide::version::{self as decide, Version};
 use crate::transfer::Transfer;
-use crate::transfer::connect::Link;
+use crate::transfer::link::HttpLink;
 
 /// Returns the facts for decisions about the version of a request on this link.
-fn link_facts(t: &Transfer, link: &Link) -> decide::Link {
+fn link_facts(t: &Transfer, link: &HttpLink) -> decide::Link {
     let about = link.lease.about();
-    let stream = matches!(link.lease, Lease::Stream(_));
+    let stream = matches!(link.lease, HttpLease::Stream(_));
     let agreed = || about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
     decide::Link {
         websocket: t.scheme().family() == Family::Ws,
@@ -35,16 +35,16 @@ pub fn asks_for_http10(t: &Transfer) -> bool {
 }
 
 /// Returns the version of the request.
-pub fn version(t: &Transfer, link: &Link) -> Version {
+pub fn version(t: &Transfer, link: &HttpLink) -> Version {
     decide::of_request(&link_facts(t, link))
 }
 
 /// Returns whether the request asks the server for HTTP/2.
-pub fn asks_for_http2(t: &Transfer, link: &Link) -> bool {
+pub fn asks_for_http2(t: &Transfer, link: &HttpLink) -> bool {
     link.plan.asks_for_upgrade() && decide::asks_for_upgrade(&link_facts(t, link), true)
 }
 
 /// Returns whether a stream of HTTP/2 is to carry the frames of a WebSocket (RFC 8441).
-pub fn is_on_stream(t: &Transfer, link: &Link) -> bool {
-    t.scheme().family() == Family::Ws && matches!(link.lease, Lease::Stream(_))
+pub fn is_on_stream(t: &Transfer, link: &HttpLink) -> bool {
+    t.scheme().family() == Family::Ws && matches!(link.lease, HttpLease::Stream(_))
 }

@@ -22,7 +22,7 @@ use tables::{Code, EasyOption as O, Scheme};
 
 use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
-use crate::transfer::connect::Link;
+use crate::transfer::link::Link;
 use crate::transfer::replay::with_retries;
 
 /// So many channels may be refused to one transfer, each on a connection that others use as well.

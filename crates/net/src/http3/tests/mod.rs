@@ -22,7 +22,7 @@ use crate::exchange::{BodyStep, Place, RequestHead};
 use crate::filter::Filter;
 use crate::filter::open::{SocketOptions, Transport};
 use crate::filter::tunnels::TunnelPayload;
-use crate::quic::{Established, Purpose, QuicRequest, shake_hands};
+use crate::quic::{Established, Purpose, Quic, QuicRequest, shake_hands};
 use crate::resolver::Candidates;
 use crate::session::Buffer;
 use crate::tls::{SessionStore, TlsConfig};
@@ -111,23 +111,23 @@ async fn dial_again(
     Ok(won)
 }
 
-async fn open(rt: &Runtime, peer: &Peer) -> Box<Connection> {
+async fn open(rt: &Runtime, peer: &Peer) -> Box<Connection<Quic>> {
     open_again(rt, peer, &SessionStore::new()).await
 }
 
-async fn open_again(rt: &Runtime, peer: &Peer, store: &SessionStore) -> Box<Connection> {
+async fn open_again(rt: &Runtime, peer: &Peer, store: &SessionStore) -> Box<Connection<Quic>> {
     let Ok(Established { mut quic, endpoints, .. }) = dial_again(rt, vec![peer.address], store).await else {
         panic!("no connection")
     };
     let parked = Parked::new(&mut quic.machine);
     let key = HashedKey::from(ConnectionKey::default());
-    let mut connection = Connection::new(key, quic, endpoints, rt.reactor().now());
+    let mut connection = Connection::new(key, Box::new(quic), endpoints, rt.reactor().now());
     connection.state = Some(Box::new(parked));
     Box::new(connection)
 }
 
 /// Starts a session whose driver is a task; what it leaves is put into the cell.
-fn session(rt: &Runtime, mut connection: Box<Connection>) -> (Http3, Rc<Cell<Option<Rested>>>) {
+fn session(rt: &Runtime, mut connection: Box<Connection<Quic>>) -> (Http3, Rc<Cell<Option<Rested>>>) {
     let parked = connection.state.take().and_then(|memory| memory.take::<Parked>()).map(|parked| *parked);
     let (http3, driver) = Http3::resume(connection, parked, rt.reactor(), Buffer::default());
     let rested = Rc::new(Cell::new(None));
@@ -246,7 +246,7 @@ fn a_handshake_that_fails_behind_what_went_ahead_says_why() {
         let late = won.quic.tls().unwrap().late.clone().unwrap();
         let parked = Parked::new(&mut won.quic.machine);
         let key = HashedKey::from(ConnectionKey::default());
-        let mut connection = Connection::new(key, won.quic, won.endpoints, rt.reactor().now());
+        let mut connection = Connection::new(key, Box::new(won.quic), won.endpoints, rt.reactor().now());
         connection.state = Some(Box::new(parked));
         let (http3, _rested) = session(&rt, Box::new(connection));
         let failed = get(&http3).await.unwrap_err();
@@ -506,7 +506,7 @@ fn an_idle_connection_is_looked_at_when_it_is_asked_for() {
         .await;
         let Rested { mut connection, session } = left.unwrap();
         let mut parked = session.unwrap();
-        let look = |parked: &mut Parked, connection: &mut Connection| {
+        let look = |parked: &mut Parked, connection: &mut Connection<Quic>| {
             crate::Memory::idle_state(parked, &mut connection.carrier)
         };
         assert_eq!(look(&mut parked, &mut connection), Idle::Alive);

@@ -21,7 +21,7 @@ fn moved(filter: Box<dyn Filter>, reactor: &Arc<Reactor>) -> Box<dyn Filter> {
     let packed = pack(connection, now).map_err(|(obstacle, _)| obstacle).unwrap();
     let mut connection = unpack(packed, &key(), now, |_, _| None).unwrap();
     connection.carrier.attach(reactor, 0);
-    connection.carrier.into_filter()
+    connection.carrier
 }
 
 /// Answers each line with its bytes in reverse.
@@ -169,7 +169,7 @@ fn position(f: &mut Box<dyn Filter>, reactor: &Arc<Reactor>) -> (Vec<u8>, u64) {
     let position = (tls.sending.secret.to_vec(), tls.sending.sequence);
     let mut connection = unpack(packed, &key(), now, |_, _| None).unwrap();
     connection.carrier.attach(reactor, 0);
-    *f = connection.carrier.into_filter();
+    *f = connection.carrier;
     position
 }
 
