@@ -28,6 +28,8 @@ const PATIENCE_OF_USER: Duration = Duration::from_secs(2);
 const PAUSE_OF_SLOW: Duration = Duration::from_secs(1);
 /// Time between two attempts to start a broker.
 const PAUSE_OF_STARTS: Duration = Duration::from_secs(10);
+/// Pause before another attempt to enter the listener's queue.
+const FULL_QUEUE: Duration = Duration::from_micros(200);
 /// No user has this number.
 const NOBODY: u32 = u32::MAX;
 /// Replies without a state or a list fit.
@@ -90,7 +92,7 @@ impl Client {
             return Ok(secret);
         }
         let until = self.deadline()?;
-        let link = self.connect().inspect_err(|error| {
+        let link = self.connect(until).inspect_err(|error| {
             if *error == Unavailable::NotRunning {
                 self.start();
             }
@@ -111,7 +113,7 @@ impl Client {
     pub fn take(&self, key: &Key) -> Result<Option<Taken>, Unavailable> {
         self.user()?;
         let until = self.deadline()?;
-        let link = self.connect_for(key)?;
+        let link = self.connect_for(key, until)?;
         let mut buffer = vec![0; MAX_MESSAGE];
         let received = self.exchange(&link, &Request::Take(key.mac), &key.instance, &mut buffer, until)?;
         let taken = match (self.read_for(key, &buffer[..received.bytes]), received.descriptor) {
@@ -167,7 +169,7 @@ impl Client {
     pub fn get(&self, record: Record, key: &Key) -> Result<Option<Entry>, Unavailable> {
         self.user()?;
         let until = self.deadline()?;
-        let link = self.connect_for(key)?;
+        let link = self.connect_for(key, until)?;
         let mut buffer = vec![0; SHORT];
         let request = Request::Get { record, mac: key.mac };
         let received = self.exchange(&link, &request, &key.instance, &mut buffer, until)?;
@@ -187,7 +189,7 @@ impl Client {
     pub fn status(&self) -> Result<Status, Unavailable> {
         self.user()?;
         let until = Instant::now() + PATIENCE_OF_USER;
-        let link = self.connect()?;
+        let link = self.connect(until)?;
         let mut parked = Vec::new();
         loop {
             let page = page(&link, parked.len(), until)?;
@@ -203,9 +205,9 @@ impl Client {
     /// Ends the broker; its connections are closed.
     pub fn stop(&self) -> Result<(), Unavailable> {
         self.user()?;
-        let link = self.connect()?;
-        let mut buffer = [0; 256];
         let until = Instant::now() + PATIENCE_OF_USER;
+        let link = self.connect(until)?;
+        let mut buffer = [0; 256];
         let received = exchange(&link, &Request::Stop, &UNKNOWN, &mut buffer, until)?;
         match read(&buffer[..received.bytes])?.1 {
             Reply::Stopping => Ok(()),
@@ -261,7 +263,7 @@ impl Client {
     }
 
     /// Connects to the broker, if it belongs to this user.
-    fn connect(&self) -> Result<Link, Unavailable> {
+    fn connect(&self, until: Instant) -> Result<Link, Unavailable> {
         let folder = match &self.folder {
             Some(path) => Folder::open(path, Missing::Fail),
             None => Folder::find(Missing::Fail),
@@ -270,12 +272,17 @@ impl Client {
             Refused::Missing => Unavailable::NotRunning,
             Refused::Unusable(reason) => Unavailable::Folder(reason),
         })?;
-        let link = Link::connect(&folder.address()?).map_err(|error| match error {
-            Errno::NOENT | Errno::CONNREFUSED => Unavailable::NotRunning,
-            // The listener's queue is full.
-            Errno::AGAIN => Unavailable::Slow,
-            other => io::Error::from(other).into(),
-        })?;
+        let address = folder.address()?;
+        let link = loop {
+            match Link::connect(&address) {
+                Ok(link) => break link,
+                Err(Errno::NOENT | Errno::CONNREFUSED) => return Err(Unavailable::NotRunning),
+                // The listener's queue is full. No event reports when it has room.
+                Err(Errno::AGAIN) if Instant::now() < until => std::thread::sleep(FULL_QUEUE),
+                Err(Errno::AGAIN) => return Err(Unavailable::Slow),
+                Err(other) => return Err(io::Error::from(other).into()),
+            }
+        };
         if link.is_of_user() { Ok(link) } else { Err(Unavailable::OtherUser) }
     }
 
@@ -295,8 +302,8 @@ impl Client {
 
     /// Connects to the broker that made the key. If no broker listens any more, the next call of `secret`
     /// looks for another one.
-    fn connect_for(&self, key: &Key) -> Result<Link, Unavailable> {
-        self.connect().inspect_err(|error| {
+    fn connect_for(&self, key: &Key, until: Instant) -> Result<Link, Unavailable> {
+        self.connect(until).inspect_err(|error| {
             if *error == Unavailable::NotRunning {
                 self.forget(key);
             }
@@ -311,7 +318,7 @@ impl Client {
         descriptor: Option<BorrowedFd<'_>>,
         until: Instant,
     ) -> Result<(), Unavailable> {
-        let link = self.connect_for(key)?;
+        let link = self.connect_for(key, until)?;
         let head = Zeroizing::new(request.encode(&key.instance));
         Ok(link.send([&head, request.payload()], descriptor, until)?)
     }

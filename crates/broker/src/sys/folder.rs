@@ -21,7 +21,7 @@ use super::link::new_socket;
 pub(super) const VARIABLE: &str = "WARMWIRE_POOL_DIR";
 const SOCKET: &str = "broker.sock";
 /// Connections that wait for accept(2).
-const BACKLOG: i32 = 128;
+const BACKLOG: i32 = 512;
 
 /// A folder that only this user can enter.
 #[derive(Debug)]

@@ -171,7 +171,8 @@ impl Server {
 
     fn turn(&mut self, token: u64) -> After {
         if token == LISTENER {
-            return self.accept();
+            self.accept();
+            return After::Serve;
         }
         if token & PEER != 0 {
             return self.hear(token & !PEER);
@@ -180,8 +181,9 @@ impl Server {
         After::Serve
     }
 
-    /// Accepts processes of this user, and reads what they have sent already.
-    fn accept(&mut self) -> After {
+    /// Accepts processes of this user. Their requests are read in a later turn: a peer that was there before
+    /// may have given a connection since this turn began, and the new peer may want it.
+    fn accept(&mut self) {
         loop {
             let accepted = match peers::accept(&self.listener) {
                 Ok(accepted) => accepted,
@@ -189,20 +191,19 @@ impl Server {
                 Err(Errno::MFILE | Errno::NFILE) if self.table.evict().is_some() || self.peers.evict() => {
                     continue;
                 }
-                Err(_) => return After::Serve,
+                Err(_) => return,
             };
             if !accepted.is_of_user() {
                 continue;
             }
             let number = self.peers.add(accepted, Instant::now());
-            if let Some(peer) = self.peers.get(number) {
-                let token = epoll::EventData::new_u64(number | PEER);
-                let watched = epoll::add(&self.epoll, &peer.link, token, epoll::EventFlags::IN);
-                if watched.is_err() {
-                    self.peers.remove(number);
-                } else if self.hear(number) == After::Stop {
-                    return After::Stop;
-                }
+            let token = epoll::EventData::new_u64(number | PEER);
+            let peer = self.peers.get(number);
+            let is_watched = peer.is_some_and(|peer| {
+                epoll::add(&self.epoll, &peer.link, token, epoll::EventFlags::IN).is_ok()
+            });
+            if !is_watched {
+                self.peers.remove(number);
             }
         }
     }
