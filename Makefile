@@ -102,7 +102,7 @@ judges:
 test-deep: test-all judges conformance-agent conformance-lib test-windows conformance-windows
 	sh tests/install.sh h2spec
 	$(MAKE) simulate SEEDS=100000
-	WARMWIRE_CHAINS=5000 cargo test --quiet -p warmwire-net --test x509_oracle
+	WARMWIRE_CHAINS=5000 cargo test --quiet -p warmwire-net --test all x509_oracle
 	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-runtime --test interleavings
 	INTERLEAVINGS=5000 cargo test --quiet -p warmwire-net --test resolver_interleavings
 	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-net --test pool_interleavings --test kept_interleavings \

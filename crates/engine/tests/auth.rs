@@ -1,11 +1,9 @@
 //! Authentication with servers of many kinds: requests that are only sent to get a challenge, connections
 //! that end in between, reused handles, invalid .netrc files.
 
-mod common;
-
 use std::sync::Mutex;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::constant::{CURLAUTH_ANY, CURLAUTH_BASIC, CURLAUTH_DIGEST, CURLAUTH_NTLM};
 use tables::{Code, EasyOption as O};
 use testkit::http::{HttpServer, Request, Response};

@@ -2,14 +2,12 @@
 //! soon and with little memory, and truncated data is not taken for complete if the protocol can distinguish
 //! them.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Step};
 use warmwire_engine::Easy;

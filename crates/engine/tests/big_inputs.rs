@@ -1,11 +1,9 @@
 //! Inputs of eight megabytes and limits to the byte, through the whole way: options, stores, requests and
 //! replies.
 
-mod common;
-
 use std::fs;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::http::{HttpServer, Response};
 use testkit::raw::{RawPeer, Script, Step, expect, send};

@@ -1,13 +1,11 @@
 //! Delivery of bodies: one chunk at a time, and decoded only as far as the application accepts them
 //! (CURLOPT_WRITEFUNCTION.md, curl_easy_pause.md, CURLOPT_MAXFILESIZE_LARGE.md).
 
-mod common;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tables::{Code, EasyOption as O};
@@ -93,7 +91,7 @@ fn a_bomb_leaves_others_their_turn_and_stops_at_a_pause() {
     }
     assert_eq!(app.body.borrow().len(), paused_at);
     easy.pause(0);
-    assert_eq!(common::until_done(&multi), Code::Ok, "{}", easy.state().message());
+    assert_eq!(crate::common::until_done(&multi), Code::Ok, "{}", easy.state().message());
     assert_eq!(app.body.borrow().len(), LEN);
 }
 

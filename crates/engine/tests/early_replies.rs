@@ -1,12 +1,10 @@
 //! Servers that reply before they have read the request's body (RFC 9112 §9.3): whether the rest is sent, and
 //! which connections are reused. Expected values are those of curl 7.88 and 8.21.
 
-mod common;
-
 use std::rc::Rc;
 use std::time::Duration;
 
-use common::{App, handle, long};
+use crate::common::{App, handle, long};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use warmwire_engine::Easy;

@@ -1,8 +1,6 @@
 //! FTP through the engine, against the embedded server.
 
-mod common;
-
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
 use testkit::ftp::{Faults, FtpServer};

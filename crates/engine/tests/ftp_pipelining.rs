@@ -1,10 +1,8 @@
 //! Pipelined FTP commands, against the embedded server: what it receives, and its possible faults.
 
-mod common;
-
 use std::rc::Rc;
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
 use testkit::ftp::{Config, Faults, FtpServer, Together};

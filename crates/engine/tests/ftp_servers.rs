@@ -1,12 +1,10 @@
 //! FTP through the engine against vsftpd, proftpd, pure-ftpd and pyftpdlib: common servers with our commands,
 //! pipelined commands, and TLS.
 
-mod common;
-
 use std::io::ErrorKind;
 use std::rc::Rc;
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
 use testkit::certs::Authority;
@@ -196,7 +194,7 @@ fn data_connections_resume_their_own_control_connection() {
                 multi.add(easy);
             }
             for _ in &all {
-                let code = common::until_done(&multi);
+                let code = crate::common::until_done(&multi);
                 let told = all.iter().map(|(easy, _)| easy.state().message()).collect::<Vec<_>>();
                 assert_eq!(code, Code::Ok, "{kind:?}, round {round}: {told:?}");
             }

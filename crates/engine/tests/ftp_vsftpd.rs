@@ -1,10 +1,8 @@
 //! FTP through the engine against vsftpd, a common server.
 
-mod common;
-
 use std::io::ErrorKind;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
 use testkit::launch::Vsftpd;

@@ -1,10 +1,8 @@
 //! HTTP through the engine's own interface, against the embedded server.
 
-mod common;
-
 use std::rc::Rc;
 
-use common::{handle, long, text, until_done};
+use crate::common::{handle, long, text, until_done};
 use tables::{Code, EasyOption as O, MultiCode};
 use testkit::http::HttpServer;
 use warmwire_engine::Multi;

@@ -1,9 +1,7 @@
 //! HTTP/2 without TLS, requested by a request of HTTP/1.1 (RFC 7540 §3.2; CURLOPT_HTTP_VERSION(3)): the reply
 //! is on the session's first stream, later ones on new streams, and a server that declines replies in HTTP/1.
 
-mod common;
-
-use common::{handle, long};
+use crate::common::{handle, long};
 use tables::constant::{CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step, expect, send};
@@ -40,7 +38,7 @@ fn agreeing(more: &[&str]) -> Script {
     script
 }
 
-fn asking(peer: &RawPeer) -> (Easy, std::rc::Rc<common::App>) {
+fn asking(peer: &RawPeer) -> (Easy, std::rc::Rc<crate::common::App>) {
     let (easy, app) = handle(&format!("http://{}/a", peer.address()));
     long(&easy, O::HttpVersion, CURL_HTTP_VERSION_2_0);
     long(&easy, O::TimeoutMs, 20_000);

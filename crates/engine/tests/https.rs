@@ -1,13 +1,11 @@
 //! HTTPS through the engine: certificates are checked, sessions resumed, connections kept.
 
-mod common;
-
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::http::HttpServer;
 
-fn trusting(url: &str, authority: &Authority) -> (warmwire_engine::Easy, std::rc::Rc<common::App>) {
+fn trusting(url: &str, authority: &Authority) -> (warmwire_engine::Easy, std::rc::Rc<crate::common::App>) {
     let (easy, app) = handle(url);
     text(&easy, O::CainfoBlob, authority.ca_pem());
     (easy, app)

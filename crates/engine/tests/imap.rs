@@ -4,15 +4,13 @@
 //! covers: CURLOPT_UPLOAD_FLAGS, CURLOPT_SASL_IR, CURLOPT_LOGIN_OPTIONS, CURLOPT_USE_SSL, CURLOPT_CUSTOMREQUEST
 //! covers: --upload-flags, --sasl-ir, --login-options
 
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::{sleep, spawn};
 use std::time::Duration;
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::{Code, EasyOption as O};
 use warmwire_engine::Easy;
 

@@ -1,10 +1,8 @@
 //! Infos after a transfer (curl_easy_getinfo.md, its TIMES, and the pages of the single infos).
 
-mod common;
-
 use std::os::unix::net::UnixListener;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
 use testkit::ftp::FtpServer;

@@ -2,9 +2,7 @@
 //!
 //! covers: CURLOPT_USE_SSL, CURLOPT_USERPWD, CURLINFO_RESPONSE_CODE
 
-mod common;
-
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step};
 use warmwire_engine::Easy;

@@ -1,10 +1,8 @@
 //! POP3 and SMTP with scripted peers: what is sent, what is kept, and attacks of peers.
 
-mod common;
-
 use std::rc::Rc;
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use warmwire_engine::Easy;

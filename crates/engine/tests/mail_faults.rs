@@ -1,12 +1,10 @@
 //! Faults of mail servers: cuts and silence at any byte, endless replies, a goodbye on an idle connection;
 //! and STARTTLS, with data in clear after the go-ahead.
 
-mod common;
-
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::share::LockData;
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;

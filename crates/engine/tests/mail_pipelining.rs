@@ -1,10 +1,8 @@
 //! PIPELINING and CHUNKING of SMTP: what is sent together, what never is, and refusals.
 
-mod common;
-
 use std::rc::Rc;
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use warmwire_engine::{Easy, SmtpPipelining};

@@ -1,13 +1,11 @@
 //! An application that uses its handle from inside every callback: options, infos, cookies. Nothing is
 //! borrowed during any call; a debug build checks every one.
 
-mod common;
-
 use std::cell::{Cell, RefCell};
 use std::os::fd::BorrowedFd;
 use std::rc::{Rc, Weak};
 
-use common::long;
+use crate::common::long;
 use tables::constant::CURLAUTH_ANY;
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
@@ -159,7 +157,7 @@ fn a_panic_ends_its_transfer_alone() {
     let multi = Multi::default();
     let app = Rc::new(Panics(Cell::new(true)));
     let panics = Easy::new(app.clone());
-    let (other, _meddler) = common::handle(&server.url("/bytes/5"));
+    let (other, _meddler) = crate::common::handle(&server.url("/bytes/5"));
     panics.set_text(O::Url, Some(server.url("/bytes/10").as_bytes())).unwrap();
     multi.add(&panics);
     multi.add(&other);

@@ -2,11 +2,9 @@
 //!
 //! covers: CURLOPT_UPKEEP_INTERVAL_MS, CURLOPT_MAXFILESIZE_LARGE
 
-mod common;
-
 use std::time::Duration;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step};
 use warmwire_engine::Easy;

@@ -1,11 +1,9 @@
 //! Name servers that the application sets, and local addresses for their queries.
 
-mod common;
-
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
-use common::{handle, long, text, until_done};
+use crate::common::{handle, long, text, until_done};
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::dns::{A, AAAA, NameServer, Says, address};

@@ -5,11 +5,9 @@
 //! covers: CURLOPT_HTTPAUTH, CURLOPT_PROXYAUTH, CURLOPT_GSSAPI_DELEGATION, CURLOPT_SERVICE_NAME,
 //! CURLOPT_PROXY_SERVICE_NAME, CURLAUTH_NEGOTIATE
 
-mod common;
-
 use std::process::Command;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::constant::{CURLAUTH_ANY, CURLAUTH_NEGOTIATE, CURLGSSAPI_DELEGATION_FLAG};
 use tables::{Code, EasyOption as O};
 use testkit::http::{HttpServer, Request, Response};
@@ -22,7 +20,7 @@ fn play(act: &str) {
     realm.login("alice").unwrap();
     realm.login("bob").unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", act, "--ignored", "--nocapture"]);
+    command.args(["--exact", &format!("negotiate::{act}"), "--ignored", "--nocapture"]);
     realm.user(&mut command, "alice");
     command.env("TICKETS_OF_BOB", realm.cache("bob"));
     let output = command.output().unwrap();
@@ -31,7 +29,7 @@ fn play(act: &str) {
     assert!(output.status.success() && said.contains("1 passed"), "{act}: {said}");
 }
 
-fn negotiating(url: &str, user: Option<&str>) -> (Easy, std::rc::Rc<common::App>) {
+fn negotiating(url: &str, user: Option<&str>) -> (Easy, std::rc::Rc<crate::common::App>) {
     let (easy, app) = handle(url);
     user.into_iter().for_each(|user| text(&easy, O::Userpwd, user));
     long(&easy, O::Httpauth, CURLAUTH_NEGOTIATE as i64);

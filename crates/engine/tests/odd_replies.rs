@@ -1,8 +1,6 @@
 //! Replies that no well-behaved server sends: what the application still receives, and curl's code and text.
 
-mod common;
-
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::http::{HttpServer, Response};
 use testkit::raw::{RawPeer, Step, expect, send};

@@ -1,10 +1,8 @@
 //! Names resolved over HTTPS: the queries, trust in the server, and failures.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{handle, long, text, until_done};
+use crate::common::{handle, long, text, until_done};
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::http::{Config, HttpServer, Request, Response};

@@ -1,11 +1,9 @@
 //! CURLOPT_CONNECT_ONLY: the application sends and receives itself, and no sent data stays behind while it
 //! only waits for the reply.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::raw::{RawPeer, Step, expect, send};

@@ -1,8 +1,6 @@
 //! HTTP proxies: what they receive, and their replies.
 
-mod common;
-
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::http::{HttpServer, Response};
 use testkit::raw::{RawPeer, Step, expect, send};

@@ -1,12 +1,10 @@
 //! Tunnels through a proxy that speaks HTTP/2 (CURLPROXY_HTTPS2, CURLOPT_PROXYTYPE(3); RFC 9113 §8.5):
 //! CONNECT is a stream, and its DATA is the tunnel's.
 
-mod common;
-
 use std::rc::Rc;
 use std::sync::Arc;
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::constant::CURLPROXY_HTTPS2;
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;

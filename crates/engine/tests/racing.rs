@@ -1,13 +1,11 @@
 //! The race between the addresses of a host with TLS: it extends through the handshake.
 
-mod common;
-
 use std::io::{self, Read};
 use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::constant::CURL_SSLVERSION_TLSv1_0;
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;

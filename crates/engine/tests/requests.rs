@@ -1,11 +1,9 @@
 //! Requests that depend on earlier events: a reply of HTTP/1.0, a form that was removed, a URL that was set
 //! as a handle.
 
-mod common;
-
 use std::rc::Rc;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use warmwire_engine::Easy;

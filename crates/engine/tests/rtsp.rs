@@ -3,9 +3,7 @@
 //!
 //! covers: CURLOPT_RTSP_REQUEST, CURLOPT_HTTPAUTH
 
-mod common;
-
-use common::{handle, long};
+use crate::common::{handle, long};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 

@@ -4,12 +4,10 @@
 //! covers: CURLOPT_UNRESTRICTED_AUTH, CURLOPT_HTTPAUTH, CURLOPT_PROXYAUTH, CURLOPT_NETRC, CURLOPT_NETRC_FILE,
 //! CURLOPT_XOAUTH2_BEARER, CURLOPT_AUTOREFERER
 
-mod common;
-
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::constant::{
     CURLAUTH_ANY, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NTLM, CURLHTTPSIG_HMAC_SHA256,
 };
@@ -388,7 +386,7 @@ fn an_ntlm_connection_is_found_by_who_may_use_it() {
             text(&easy, login, user);
             long(&easy, schemes, CURLAUTH_ANY as i64);
             multi.add(&easy);
-            assert_eq!(common::until_done(&multi), Code::Ok, "{}", easy.state().message());
+            assert_eq!(crate::common::until_done(&multi), Code::Ok, "{}", easy.state().message());
             multi.remove(&easy);
             let delivered = app.body.borrow().clone();
             (server.accepts(), server.served(), delivered)

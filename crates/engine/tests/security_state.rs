@@ -3,8 +3,6 @@
 //!
 //! covers: CURLOPT_POSTFIELDS, CURLOPT_HSTS_CTRL, CURLOPT_COOKIEFILE
 
-mod common;
-
 use std::cell::RefCell;
 use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;
@@ -12,7 +10,7 @@ use std::rc::Rc;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::constant::CURLAUTH_BEARER;
 use tables::{Code, EasyOption as O, LockData};
 use testkit::certs::Authority;
@@ -109,7 +107,7 @@ fn a_copied_handle_reads_no_file_called_none() {
     easy.set_text(O::Cookiefile, Some(b"")).unwrap();
     perform(&easy);
     let (_, other) = handle("http://unused.example/");
-    let copy = easy.duplicate(Rc::new(common::Callee(other)));
+    let copy = easy.duplicate(Rc::new(crate::common::Callee(other)));
     perform(&copy);
     drop(planted);
     assert_eq!(server.last_request().unwrap().field("Cookie"), None);

@@ -3,9 +3,7 @@
 //!
 //! covers: CURLOPT_SSL_VERIFYHOST, CURLOPT_USE_SSL
 
-mod common;
-
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::constant::{CURL_HTTP_VERSION_3ONLY, CURLUSESSL_ALL};
 use tables::{Code, EasyOption as O};
 use testkit::certs::{Authority, Leaf};

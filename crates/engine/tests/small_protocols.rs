@@ -3,11 +3,9 @@
 //!
 //! covers: CURLOPT_URL
 
-mod common;
-
 use std::time::Duration;
 
-use common::{handle, long};
+use crate::common::{handle, long};
 use tables::{Code, EasyOption as O, Scheme};
 use testkit::certs::Authority;
 use testkit::raw::{RawPeer, Script, Step, expect, send};

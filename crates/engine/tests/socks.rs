@@ -1,12 +1,10 @@
 //! HTTP through SOCKS proxies, against a small one of our own in front of the embedded server.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
-use common::{handle, text};
+use crate::common::{handle, text};
 use tables::{Code, EasyOption as O};
 use testkit::http::HttpServer;
 

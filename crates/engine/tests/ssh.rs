@@ -6,8 +6,6 @@
 //! CURLOPT_SSH_HOST_PUBLIC_KEY_SHA256, CURLOPT_NEW_DIRECTORY_PERMS, CURLOPT_NEW_FILE_PERMS,
 //! CURLOPT_DIRLISTONLY, CURLOPT_QUOTE, CURLOPT_POSTQUOTE
 
-mod common;
-
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +16,7 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::constant::{
     CURLSSH_AUTH_AGENT, CURLSSH_AUTH_GSSAPI, CURLSSH_AUTH_HOST, CURLSSH_AUTH_PASSWORD, CURLSSH_AUTH_PUBLICKEY,
 };
@@ -447,7 +445,7 @@ fn keys_that_are_old_are_renewed() {
             }
         }));
         multi.add(&easy);
-        assert_eq!(common::until_done(&multi), Code::Ok, "{scheme}");
+        assert_eq!(crate::common::until_done(&multi), Code::Ok, "{scheme}");
         assert!(*app.body.borrow() == file, "{scheme}");
         assert_eq!(renewed(&server) - before, 3, "{scheme}: at the beginning, and after each hour");
         multi.remove(&easy);

@@ -1,12 +1,10 @@
 //! SFTP and SCP servers that lie: OpenSSH's server runs a script in their place. Missing data is never
 //! delivered, memory is bounded, and each fault is reported.
 
-mod common;
-
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use common::{App, handle, long, text};
+use crate::common::{App, handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
 use testkit::cutter::Cutter;

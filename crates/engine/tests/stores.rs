@@ -4,13 +4,11 @@
 //! covers: CURLOPT_ALTSVC, CURLOPT_ALTSVC_CTRL, CURLOPT_HSTS, CURLOPT_HSTS_CTRL, CURLOPT_HSTSREADFUNCTION,
 //! CURLOPT_HSTSWRITEFUNCTION
 
-mod common;
-
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use common::{handle, long};
+use crate::common::{handle, long};
 use tables::{Code, EasyOption as O, LockData};
 use testkit::certs::Authority;
 use testkit::http::{Config, HttpServer, Request, Response};

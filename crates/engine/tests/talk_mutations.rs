@@ -1,5 +1,6 @@
 //! Whole dialogues over HTTP/1 and FTP with a server that sends mutated seeds: no panic, no hang, and the
-//! invariants of fuzz/talk.rs.
+//! invariants of fuzz/talk.rs. They have their own program: a child process that another test starts holds a
+//! copy of each socket until `exec`, so the peer would not see that the client has closed.
 
 extern crate warmwire_engine as engine; // the name that the rest of the workspace knows it by
 

@@ -2,11 +2,9 @@
 //!
 //! covers: CURLOPT_TELNETOPTIONS
 
-mod common;
-
 use std::time::Duration;
 
-use common::{App, handle, long};
+use crate::common::{App, handle, long};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use warmwire_engine::Easy;

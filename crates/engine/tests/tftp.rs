@@ -2,13 +2,11 @@
 //!
 //! covers: CURLOPT_TFTP_BLKSIZE, CURLOPT_TFTP_NO_OPTIONS, --tftp-blksize, --tftp-no-options
 
-mod common;
-
 use std::net::{SocketAddr, UdpSocket};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 
 /// The server's side of one file, on its own port after the request.

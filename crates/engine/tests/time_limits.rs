@@ -1,12 +1,10 @@
 //! Limits of time and rate: late replies, time to connect, and speed limits (CURLOPT_TIMEOUT.md,
 //! CURLOPT_CONNECTTIMEOUT.md, CURLOPT_MAX_SEND_SPEED_LARGE.md).
 
-mod common;
-
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{handle, long, text};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::http::HttpServer;
 use testkit::raw::{RawPeer, Step, expect, send};

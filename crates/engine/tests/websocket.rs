@@ -1,12 +1,10 @@
 //! WebSocket with scripted peers: the request, received frames, and sent frames.
 
-mod common;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use common::{App, handle, long, text, until_done};
+use crate::common::{App, handle, long, text, until_done};
 use tables::constant::*;
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;

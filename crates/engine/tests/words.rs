@@ -1,11 +1,9 @@
 //! Texts in verbose output (CURLOPT_DEBUGFUNCTION(3)) and in error messages that programs search for: they
 //! are curl's.
 
-mod common;
-
 use std::rc::Rc;
 
-use common::{App, handle, long};
+use crate::common::{App, handle, long};
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Step, expect, send};
 use warmwire_engine::Easy;

@@ -1,7 +1,5 @@
 //! Connecting: refused, black-holed, one family dead, unix sockets, deadlines, callbacks.
 
-mod common;
-
 use std::cell::{Cell, RefCell};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use common::{black_hole, block_on, dead_port, dial, listener, runtime};
+use crate::common::{black_hole, block_on, dead_port, dial, listener, runtime};
 use runtime::CloseHook;
 use runtime::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use warmwire_net::connect::{ConnectRequest, at_once, connect, connect_unix};

@@ -1,16 +1,14 @@
 //! HTTP/2 on real sockets: our session and driver on this crate's runtime, the `h2` crate as the server on a
 //! thread.
 
-mod common;
-
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::common::{block_on, bytes, key_of, open, runtime};
 use bytes::Bytes;
-use common::{block_on, bytes, key_of, open, runtime};
 use h2::server::SendResponse;
 use http::{HeaderMap, Request, Response};
 use runtime::Runtime;
@@ -362,7 +360,7 @@ async fn exchange(lease: &mut HttpLease, path: &str) -> (u16, usize) {
 fn a_pool_has_sessions_that_park_and_go_on() {
     test(|rt, to| async move {
         let (pool, key) = (Pool::new(rt.reactor()), key_of(to.port()));
-        let wish = AcquireRequest { streams: true, ..common::wish(&key) };
+        let wish = AcquireRequest { streams: true, ..crate::common::wish(&key) };
         let terms = || Terms {
             config: Config::default(),
             most: Rc::new(Cell::new(2)),

@@ -4,8 +4,6 @@
 //! A script gives the times of answers: `10 AAAA 6a`, `10 A -` for none, `never A`; `30 HTTPS 4a` is a
 //! service with that hint. Of the hosts `a` is alive, `s` silent, `r` refuses.
 
-mod common;
-
 use std::cell::RefCell;
 use std::future::pending;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -13,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use common::black_hole;
+use crate::common::black_hole;
 use runtime::fd::OwnedFd;
 use runtime::{Clock, Reactor, Runtime};
 use warmwire_net::connect::{ConnectRequest, RaceEvent, at_once, connect};

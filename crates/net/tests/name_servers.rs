@@ -1,14 +1,12 @@
 //! Name servers queried with messages: over UDP and TCP, past silent, forged or refusing ones; services
 //! beside addresses.
 
-mod common;
-
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use common::{block_on, runtime};
+use crate::common::{block_on, runtime};
 use runtime::{Clock, Runtime};
 use testkit::dns::{A, AAAA, CNAME, HTTPS, NameServer, Says, address, wire_name};
 use warmwire_net::resolver::{
@@ -93,7 +91,7 @@ fn servers_that_are_silent_refuse_or_are_not_there_give_way() {
     });
     let silent = NameServer::start(|_| Says::Silence);
     let failing = NameServer::start(|_| Says::Code(2));
-    let nobody = common::dead_port();
+    let nobody = crate::common::dead_port();
     for bad in [silent.address(), failing.address(), nobody] {
         let start = Instant::now();
         assert_eq!(asked(&[bad, good.address()], "a.example").unwrap(), ["10.0.0.1"]);

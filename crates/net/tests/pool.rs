@@ -1,7 +1,5 @@
 //! The pools: reuse, limits, waiting, closed by the peer, sharing between threads.
 
-mod common;
-
 use std::cell::{Cell, RefCell};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use common::{block_on, bytes, key_of, listener, of_host, open, runtime, wish};
+use crate::common::{block_on, bytes, key_of, listener, of_host, open, runtime, wish};
 use netkit::mute;
 use runtime::{Clock, Runtime};
 use warmwire_net::connection_key::Zone;

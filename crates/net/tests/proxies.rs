@@ -1,12 +1,10 @@
 //! Proxies' conversations against scripted peers, cut off at every byte too.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
 
-use common::{block_on, dial, listener, runtime};
+use crate::common::{block_on, dial, listener, runtime};
 use warmwire_net::filter::socks::{SocksRequest, Version, establish};
 use warmwire_net::filter::{Filter, SocketFilter};
 use warmwire_net::{NetError, NetErrorKind};

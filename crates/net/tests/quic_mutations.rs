@@ -1,8 +1,6 @@
 //! HTTP/3 on a QUIC connection with a server that sends mutated seeds: no panic, no hang, and the invariants
 //! of fuzz/quic.rs.
 
-extern crate warmwire_net as net; // the name that the rest of the workspace knows it by
-
 #[path = "../../../fuzz/quic.rs"]
 mod parsers;
 

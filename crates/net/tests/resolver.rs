@@ -1,14 +1,12 @@
 //! Look-ups: coalescing, threads, cache, pins.
 
-mod common;
-
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{block_on, runtime};
+use crate::common::{block_on, runtime};
 use runtime::{Clock, Runtime};
 use warmwire_net::NetErrorKind;
 use warmwire_net::resolver::{

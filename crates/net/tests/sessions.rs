@@ -1,7 +1,5 @@
 //! Sessions in a pool, with a fake one that only counts: who gets a stream, who waits, and parking.
 
-mod common;
-
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::pin;
@@ -10,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use common::{block_on, bytes, key_of, listener, open, runtime, wish};
+use crate::common::{block_on, bytes, key_of, listener, open, runtime, wish};
 use runtime::Runtime;
 use warmwire_net::exchange::{Exchange, Spares};
 use warmwire_net::session::{Place as SessionPlace, Session, Stream};

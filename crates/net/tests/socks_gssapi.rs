@@ -1,14 +1,12 @@
 //! GSS-API with SOCKS proxies that follow a script, well-behaved and hostile ones. The security context is a
 //! toy: tokens are words, wrapping puts one octet in front. Real ones are the matter of tests/servers.
 
-mod common;
-
 use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 
-use common::{block_on, dial, listener, runtime};
+use crate::common::{block_on, dial, listener, runtime};
 use gss::{Error, Protection, Step};
 use warmwire_net::filter::socks::{SocksRequest, Version, establish};
 use warmwire_net::filter::socks_gssapi::{Gssapi, MakeSecurity, Security};

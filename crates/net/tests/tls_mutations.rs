@@ -1,8 +1,6 @@
 //! Certificates, lists, OCSP responses, keys and records from mutated seeds: no panic, and the invariants of
 //! fuzz/tls.rs.
 
-extern crate warmwire_net as net; // the name that the rest of the workspace knows it by
-
 #[path = "../../../fuzz/tls.rs"]
 mod parsers;
 

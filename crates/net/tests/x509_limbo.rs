@@ -7,11 +7,10 @@
 //!
 //! The cases are external data (WARMWIRE_SHARED, or `shared` beside the checkout).
 
-mod common;
 #[path = "common/json.rs"]
 mod json;
 
-use common::{block_on, runtime};
+use crate::common::{block_on, runtime};
 use json::Json;
 use runtime::Socket;
 use rustls::client::danger::ServerCertVerifier;

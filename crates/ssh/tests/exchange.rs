@@ -1,10 +1,6 @@
 //! Key exchange with a server that misbehaves, and with methods that Debian's servers lack.
 
-extern crate warmwire_ssh as ssh; // the name that the rest of the workspace knows it by
-
-mod common;
-
-use common::{agree, to_client, to_server};
+use crate::common::{agree, to_client, to_server};
 use ml_kem::{EncapsulationKey768, Key};
 use ring::digest::{self, digest};
 use ssh::auth::{Login, Outcome};

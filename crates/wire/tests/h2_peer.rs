@@ -1,8 +1,6 @@
 //! HTTP/2 sessions with the `h2` crate as the server: an independent implementation of framing, header
 //! compression and flow control, with random sizes and names.
 
-extern crate warmwire_wire as wire;
-
 use bytes::Bytes;
 use h2::server::{Builder, SendResponse};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};

@@ -1,8 +1,6 @@
 //! Every parser on thousands of mutated seeds: no panic, and the invariants of fuzz/parsers.rs. fuzz/ has the
 //! same for libFuzzer, which finds more.
 
-extern crate warmwire_wire as wire; // the name that the rest of the workspace knows it by
-
 #[path = "../../../fuzz/parsers.rs"]
 mod parsers;
 

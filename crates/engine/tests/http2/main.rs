@@ -1,9 +1,6 @@
 //! HTTP/2 through the engine, with a peer that follows a script frame by frame: its faults, when it leaves,
 //! how it replies, and the limits for it.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod alternatives;
 mod bodies;
 mod floods;
@@ -15,7 +12,7 @@ mod websockets;
 use std::rc::Rc;
 use std::time::Duration;
 
-use common::{App, handle, long};
+use crate::common::{App, handle, long};
 use tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 use tables::{Code, EasyOption as O};
 use testkit::frames::FramePeer;

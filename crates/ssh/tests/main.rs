@@ -1,0 +1,10 @@
+//! The crate's tests in one program, because each program links the crates and their dependencies anew. A
+//! test that needs a process of its own (a working directory, a fork, a memory limit, replaced primitives)
+//! has a `[[test]]` in Cargo.toml. CONTRIBUTING.md says how to run one file's tests.
+
+extern crate warmwire_ssh as ssh; // the name that the rest of the workspace knows it by
+
+mod bad_input;
+mod common;
+mod exchange;
+mod openssh;
