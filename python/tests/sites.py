@@ -14,7 +14,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.reply(self)
 
-    do_HEAD = do_POST = do_CONNECT = do_GET
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_CONNECT = do_GET
 
     def log_message(self, *_):
         pass

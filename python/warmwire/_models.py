@@ -327,18 +327,30 @@ class Auth:
 
 
 class BasicAuth(Auth):
-    """User and password, sent with the first request."""
+    """User and password, sent with the first request.
+
+    >>> warmwire.get("https://example.com/", auth=warmwire.BasicAuth("me", "secret")).status_code
+    200
+    """
 
 
 class DigestAuth(Auth):
-    """User and password, proved by a digest of the server's challenge."""
+    """User and password, proved by a digest of the server's challenge.
+
+    >>> warmwire.get("https://example.com/", auth=warmwire.DigestAuth("me", "secret")).status_code
+    200
+    """
 
     def __init__(self, user: str, password: str) -> None:
         super().__init__(user, password, "digest")
 
 
 class BearerAuth(Auth):
-    """A token (RFC 6750). It is sent to the host of the URL, and to no host that a redirect leads to."""
+    """A token (RFC 6750). It is sent to the host of the URL, and to no host that a redirect leads to.
+
+    >>> warmwire.get("https://example.com/", auth=warmwire.BearerAuth("t0ken")).status_code
+    200
+    """
 
     def __init__(self, token: str) -> None:
         super().__init__()

@@ -89,7 +89,11 @@ _default.__init__()  # type: ignore[misc]
 
 
 def default_pool() -> Pool:
-    """Returns the pool that is used by default."""
+    """Returns the pool that is used by default.
+
+    >>> warmwire.default_pool()
+    <Pool of the process>
+    """
     return _default
 
 

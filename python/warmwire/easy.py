@@ -45,7 +45,11 @@ _INFOS: dict[str, Callable[[_native.Outcome], Any]] = {
 
 
 def options() -> dict[str, str]:
-    """Returns all options, with the kind of value that each takes."""
+    """Returns all options, with the kind of value that each takes.
+
+    >>> warmwire.easy.options()["URL"]
+    'String'
+    """
     return {name: kind for name, _, kind in _native.known_options()}
 
 
@@ -55,6 +59,11 @@ class Easy:
     ``write`` is called with pieces of the body, ``header`` with the head. ``read`` takes no argument and returns more to send
     (``b""`` is the end). Without ``write`` the body is in ``body``, without ``header`` the head is in ``head``. A slow ``write``
     makes the sender wait.
+
+    >>> easy = warmwire.easy.Easy(URL="https://example.com/", NOBODY=True)
+    >>> easy.perform()
+    >>> easy.body
+    b''
     """
 
     def __init__(self, *, pool: Pool | None = None, **values: Any) -> None:
@@ -148,6 +157,13 @@ class Multi:
 
     Watch :meth:`fileno` for reading, call :meth:`perform` when it is readable or :meth:`timeout` seconds have passed, and get the
     handles that have ended from :meth:`info_read`. :meth:`wait` does this if you have nothing else to watch.
+
+    >>> multi = warmwire.easy.Multi()
+    >>> multi.add(warmwire.easy.Easy(URL="https://example.com/"))
+    >>> while multi.wait(1):
+    ...     pass
+    >>> [(easy.getinfo("RESPONSE_CODE"), error) for easy, error in multi.info_read()]
+    [(200, None)]
     """
 
     def __init__(self, *, pool: Pool | None = None, max_host: int = 0, max_total: int = 0) -> None:
