@@ -28,6 +28,7 @@ WANTED = {
     "import dask.dataframe, dask.distributed": (str(sum(range(2000))), False),
     "AsyncClient": ("[200, 200, 200]", False),
     "warmwire.MockTransport": ("{'path': '/items'}", False),
+    "warmwire.compat": ("200 200", False),
     "fetch_many": ("", False),
     "fetch_batches": ("3 ['index',", False),
     "warmwire.dask.fetch": ("200 3", False),

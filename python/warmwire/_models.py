@@ -57,6 +57,14 @@ Text = Union[str, bytes]
 Option = tuple[int, Any]
 
 
+def copied(cookies: Any) -> Cookies:
+    """Returns a jar with the cookies of a mapping, a list of pairs, or another jar."""
+    found = Cookies(cookies._plain if isinstance(cookies, Cookies) else dict(cookies or {}))
+    if isinstance(cookies, Cookies):
+        found._lines = dict(cookies._lines)
+    return found
+
+
 class _Unset:
     """The type of an argument that was not given."""
 
@@ -180,6 +188,10 @@ class Cookies(MutableMapping[str, str]):
         tail = "TRUE" if domain.startswith(".") else "FALSE"
         line = "\t".join((domain, tail, path, "FALSE", "0", name, value))
         self._lines[(domain, path, name)] = line.encode("latin-1")
+
+    def options(self) -> list[Option]:
+        """Returns the options of a transfer for the cookies with a domain."""
+        return [(_COOKIE_LIST, line) for line in self._lines.values()]
 
     def clear(self) -> None:
         """Removes all cookies."""
