@@ -3,6 +3,7 @@
 # crates/wire/tests, where half of the time goes, and of the tests of ssh, broker, net and engine, and what other
 # implementations say of the same (oracles). FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler and
 # minutes to build; TARGETS="url date" chooses some. What crashes a target is kept in target/fuzz/crashes/TARGET and fails the run.
+# fuzz/seen.tsv says how many seconds each target has been under libFuzzer in all.
 set -e
 cd "$(dirname "$0")/.."
 all=${1:-60}
@@ -36,6 +37,16 @@ else
     cargo "+$nightly" fuzz build --target "$host" --target-dir fuzz/target
 fi
 
+# Adds the seconds of a run to those of the target.
+seen() {
+    touch fuzz/seen.tsv
+    awk -F '\t' -v OFS='\t' -v target="$1" -v seconds="$2" '
+        $1 == target { $2 += seconds; found = 1 }
+        { print }
+        END { if (!found) print target, seconds }' fuzz/seen.tsv | sort >fuzz/seen.new
+    mv fuzz/seen.new fuzz/seen.tsv
+}
+
 # The programs themselves: `cargo fuzz run` would compile each once more.
 failed=
 for target in $targets; do
@@ -43,6 +54,7 @@ for target in $targets; do
     found=target/fuzz/found/$target
     crashes=target/fuzz/crashes/$target
     mkdir -p "$found" "$crashes"
+    began=$(date +%s)
     if "$built/$target" -artifact_prefix="$crashes/" -max_total_time=$((each > 0 ? each : 1)) -verbosity=0 -print_final_stats=1 \
         "$found" "fuzz/corpus/$target"; then
         echo "$target: nothing found"
@@ -50,5 +62,6 @@ for target in $targets; do
         echo "$target: see $crashes"
         failed="$failed $target"
     fi
+    seen "$target" $(($(date +%s) - began))
 done
 [ -z "$failed" ] || { echo "crashed:$failed" >&2; exit 1; }
