@@ -49,14 +49,28 @@ def test_a_form_of_text_raises(http):
             warmwire.get(http.url("/"), options={"MIMEPOST": value})
 
 
+def soonest(run):
+    """Returns the shortest time of three runs: a busy machine delays one of them, not all."""
+    times = []
+    for _ in range(3):
+        start = time.monotonic()
+        run()
+        times.append(time.monotonic() - start)
+        if times[-1] < 0.5:
+            break
+    return min(times)
+
+
 @pytest.mark.parametrize("seconds", [0.2, 0.5])
 def test_inactivity_is_counted_in_milliseconds(http, seconds):
     for path in ("/delay/60000/bytes/1", "/drip/1/60000/bytes/60"):
-        start = time.monotonic()
-        with pytest.raises(warmwire.ReadTimeout, match="No data was transferred") as raised:
-            warmwire.get(http.url(path), timeout=seconds)
-        assert seconds <= time.monotonic() - start < seconds + 0.4
-        assert raised.value.code == 28 and raised.value.request.url == http.url(path)
+
+        def ended(path=path):
+            with pytest.raises(warmwire.ReadTimeout, match="No data was transferred") as raised:
+                warmwire.get(http.url(path), timeout=seconds)
+            assert raised.value.code == 28 and raised.value.request.url == http.url(path)
+
+        assert seconds <= soonest(ended) < seconds + 0.4
 
 
 def test_progress_extends_the_limit(http):
@@ -83,10 +97,11 @@ def test_async_inactivity_is_counted_in_milliseconds(http):
         async with warmwire.AsyncClient(timeout=0.3) as client:
             await client.get(http.url("/delay/60000/bytes/1"))
 
-    start = time.monotonic()
-    with pytest.raises(warmwire.ReadTimeout):
-        asyncio.run(main())
-    assert time.monotonic() - start < 1
+    def ended():
+        with pytest.raises(warmwire.ReadTimeout):
+            asyncio.run(main())
+
+    assert 0.3 <= soonest(ended) < 0.9
 
 
 def test_the_default_limit_can_be_switched_off(http):
@@ -120,11 +135,14 @@ def unaccepting():
 
 def test_each_time_out_has_its_exception(http):
     listener, held = unaccepting()
-    start = time.monotonic()
-    with pytest.raises(warmwire.ConnectTimeout) as raised:
-        warmwire.get(f"http://127.0.0.1:{listener.getsockname()[1]}/", timeout=warmwire.Timeout(connect=0.3), pool=warmwire.Pool())
-    assert 0.3 <= time.monotonic() - start < 1
-    assert isinstance(raised.value, (warmwire.ConnectError, TimeoutError)) and raised.value.code == 28
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+    def ended():
+        with pytest.raises(warmwire.ConnectTimeout) as raised:
+            warmwire.get(url, timeout=warmwire.Timeout(connect=0.3), pool=warmwire.Pool())
+        assert isinstance(raised.value, warmwire.ConnectError) and raised.value.code == 28
+
+    assert 0.3 <= soonest(ended) < 0.9
     for one in (*held, listener):
         one.close()
     # A server that reads nothing: what the sockets buffer is sent, the rest is not.
