@@ -98,24 +98,10 @@ simulate:
 judges:
 	sh tests/judges/run.sh -rs $(ARGUMENTS)
 
-# Everything long besides.
-test-deep: test-all judges conformance-agent conformance-lib test-windows conformance-windows
-	sh tests/install.sh h2spec
-	$(MAKE) simulate SEEDS=100000
-	WARMWIRE_CHAINS=5000 cargo test --quiet -p warmwire-net --test all x509_oracle
-	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-runtime --test interleavings
-	INTERLEAVINGS=5000 cargo test --quiet -p warmwire-net --test resolver_interleavings
-	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-net --test pool_interleavings --test kept_interleavings \
-		--test process_interleavings
-	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-engine --test share_interleavings
-	INTERLEAVINGS=20000 cargo test --quiet -p warmwire-capi --test global_interleavings
-	$(MAKE) soak MINUTES=4
-	if sh crates/capi/link.sh --nightly >/dev/null; then $(MAKE) miri careful; \
-	else echo "NOT RUN: Miri and cargo-careful, for want of their compiler" >&2; fi
-	FAULT_DEPTH=100 cargo test --quiet -p warmwire-capi --test abi faults
-	cargo run --quiet -p warmwire-servers -- --ours $(LIB) --deep
-	cargo test --quiet -p warmwire-tool --test cli killed_at -- --ignored
-	sh python/test.sh -m deep
+# What takes hours, after test-all. STEP="miri soak" runs these steps alone, RESUME=1 leaves out the steps that were whole at this
+# commit (target/steps/whole.tsv); each line says when its step was last whole. `cargo xtask test --deep --list` prints all.
+test-deep: $(if $(STEP)$(RESUME),,test-all)
+	cargo xtask test --deep $(if $(RESUME),--resume) $(STEP)
 
 demo: lib
 	cargo run --quiet --release -p warmwire-demo -- --ours $(LIB)

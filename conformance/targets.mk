@@ -8,17 +8,20 @@
 
 CASES ?= $(or $(CURL_TESTS),$(or $(WARMWIRE_SHARED),../shared)/curl-tests)
 LIBDIR ?= $(CARGO_TARGET_DIR)/release/lib
-# QUICK=1 takes the development build of the tool, which is ready in a fraction of the time of the release build.
+# QUICK=1 takes the development build of the tool, which is ready in a fraction of the time of the release build: the one that the
+# tests of the whole workspace use. Built with `-p`, most crates would be compiled again with fewer features.
 OUR_TOOL = $(CARGO_TARGET_DIR)/$(if $(QUICK),debug,release)/warmwire
 TOOL_BUILT = $(if $(CURL),,$(if $(QUICK),tool-quick,tool))
-CONFORMANCE = cargo run --quiet -p warmwire-conformance -- "$(CASES)" $(if $(ONLY),--only "$(ONLY)") \
+RUNNER = $(if $(QUICK),$(if $(CURL),,$(CARGO_TARGET_DIR)/debug/warmwire-conformance))
+RUN = $(or $(RUNNER),cargo run --quiet -p warmwire-conformance --)
+CONFORMANCE = $(RUN) "$(CASES)" $(if $(ONLY),--only "$(ONLY)") \
 	$(if $(VERBOSE),--verbose) $(if $(AGREE),--agree) $(if $(JOBS),--jobs $(JOBS)) \
 	$(if $(KEEP),--keep) $(if $(PRUNE),--prune)
 NO_CASES = test -d "$(CASES)" || { echo "left out: no test cases of curl at $(CASES)"; exit 0; }
 
 .PHONY: tool-quick conformance conformance-windows conformance-agent conformance-lib odd-replies
 tool-quick:
-	cargo build --quiet -p warmwire-tool
+	cargo test --quiet --workspace --no-run --test cli --test verdicts
 
 conformance: $(TOOL_BUILT)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),$(OUR_TOOL))" \
@@ -44,6 +47,6 @@ conformance-lib: $(if $(filter $(CARGO_TARGET_DIR)/release/lib,$(LIBDIR)),lib)
 ODD ?= $(or $(WARMWIRE_SHARED),../shared)/odd-replies/cases.jsonl
 odd-replies: $(TOOL_BUILT)
 	@test -f "$(ODD)" || { echo "left out: no odd replies at $(ODD)"; exit 0; }; \
-	cargo run --quiet -p warmwire-conformance -- odd-replies "$(ODD)" --curl "$(or $(CURL),$(OUR_TOOL))" \
+	$(RUN) odd-replies "$(ODD)" --curl "$(or $(CURL),$(OUR_TOOL))" \
 		$(if $(CURL),,--list conformance/odd-replies.txt) $(if $(ONLY),--only "$(ONLY)") \
 		$(if $(VERBOSE),--verbose) $(if $(JOBS),--jobs $(JOBS))

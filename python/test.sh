@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR
 case " $* " in *" deep"*) sh tests/install.sh python_deep ;; esac
 fresh=$(sh python/fresh.sh)
-cargo build --quiet -p warmwire-testkit --bin testkit-serve
+# Builds the program beside its crate's tests, with the features that `cargo test --workspace` chooses.
+cargo test --quiet --workspace --no-run --test launchers
 serve=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/testkit-serve
 cd python/tests
 PYTHONDONTWRITEBYTECODE=1 WARMWIRE_SERVE=$serve "$fresh" -m pytest -p no:cacheprovider "$@"

@@ -96,19 +96,25 @@ fn fault(command: &str, packages: &BTreeMap<String, Programs>) -> Option<String>
         at.filter_map(|at| words.get(at).copied()).collect()
     };
     let named = after("-p");
-    let [package] = named[..] else { return None };
-    let Some(programs) = packages.get(package) else { return Some(format!("no package {package}")) };
+    if named.is_empty() && !words.contains(&"--workspace") {
+        return None;
+    }
+    if let Some(missing) = named.iter().find(|name| !packages.contains_key(**name)) {
+        return Some(format!("no package {missing}"));
+    }
+    let all = packages.iter().filter(|(name, _)| named.is_empty() || named.contains(&name.as_str()));
+    let programs: Vec<(&String, &PathBuf)> = all.flat_map(|(_, programs)| programs).collect();
     let mut chosen = after("--test");
     chosen.extend(words.contains(&"--lib").then_some("lib"));
-    if let Some(missing) = chosen.iter().find(|name| !programs.contains_key(**name)) {
-        return Some(format!("{package} has no test program {missing}"));
+    if let Some(missing) = chosen.iter().find(|name| !programs.iter().any(|(program, _)| program == *name)) {
+        return Some(format!("no test program {missing}"));
     }
     let options = ["-p", "--test", "--target", "--manifest-path", "--target-dir"];
     let is_filter = |at: usize| !words[at].starts_with('-') && !options.contains(&words[at - 1]);
     let filter = (2..words.len()).find(|at| is_filter(*at)).map_or("", |at| words[at]);
     let roots = programs.iter().filter(|(name, _)| chosen.is_empty() || chosen.contains(&name.as_str()));
     let found = roots.flat_map(|(_, root)| tests(root)).any(|name| name.contains(filter));
-    (!found).then(|| format!("no test of {package} matches `{filter}`"))
+    (!found).then(|| format!("no test matches `{filter}`"))
 }
 
 /// `cargo test` commands in a text, each up to the character that ends it in a shell, a document or Rust.
@@ -148,8 +154,10 @@ fn a_command_without_a_test_is_found() {
     for (command, expected) in [
         ("cargo test -p warmwire-engine --test all http::", None),
         ("cargo test --quiet -p warmwire-wire --lib url::", None),
-        ("cargo test -p warmwire-engine --test no", Some("warmwire-engine has no test program no")),
-        ("cargo test -p warmwire-engine --test all no::", Some("no test of warmwire-engine matches `no::`")),
+        ("cargo test -p warmwire-engine --test no", Some("no test program no")),
+        ("cargo test -p warmwire-engine --test all no::", Some("no test matches `no::`")),
+        ("cargo test --quiet --workspace --test all tls_mutations::", None),
+        ("cargo test --workspace --test all no::", Some("no test matches `no::`")),
         ("cargo test -p warmwire-no", Some("no package warmwire-no")),
     ] {
         assert_eq!(fault(command, &packages).as_deref(), expected, "{command}");

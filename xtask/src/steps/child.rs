@@ -41,6 +41,18 @@ pub fn run(command: &str, log: &Path, limit: Duration) -> Result<End, String> {
     }
 }
 
+/// Returns the processor time, user and system, of all commands that have ended, in seconds.
+///
+/// Fields 16 and 17 of /proc/self/stat are that in ticks of 10 ms (proc(5)).
+pub fn processor_seconds() -> f64 {
+    std::fs::read_to_string("/proc/self/stat").ok().and_then(|stat| ticks(&stat)).unwrap_or(0) as f64 / 100.0
+}
+
+fn ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
+    Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
+}
+
 /// Kills a process and its descendants, found by their parents in /proc.
 fn kill(process: u32) {
     let family = descendants(process, &parents());
@@ -106,6 +118,17 @@ mod tests {
             std::thread::sleep(STEP);
         }
         assert!(gone(sleeper), "the sleeping grandchild is still there");
+    }
+
+    #[test]
+    fn processor_time_of_ended_children_is_the_sum_of_two_fields() {
+        assert_eq!(ticks("7 (a b) S 1 2 3 4 5 6 7 8 9 10 11 12 250 30 20 0"), Some(280));
+        assert_eq!(ticks("7 (a) S 1"), None);
+        let before = processor_seconds();
+        let log = log("processor");
+        run("i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done", &log, Duration::from_secs(60)).unwrap();
+        std::fs::remove_file(log).unwrap();
+        assert!(processor_seconds() > before, "a busy child took no time");
     }
 
     #[test]

@@ -1,15 +1,18 @@
-//! `cargo xtask test [--all] [--list] [STEP ...]`: the steps behind `make test` and `make test-all`.
+//! `cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...]`: the steps behind `make test`, `make
+//! test-all` and `make test-deep`.
 //!
 //! Every step runs, whatever the steps before it did. A step's output goes to target/steps/NAME.log. The
-//! terminal shows one line a step with its time, then each failure, then each test that was left out and why,
-//! then the sums.
+//! terminal shows one line a step with its time and its processor time, then each failure, then each test
+//! that was left out and why, then the sums.
 
 mod child;
 mod outcome;
+mod record;
 mod table;
 
 use crate::{Report, files};
 use outcome::{Counts, Failure, LeftOut};
+use record::Record;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +24,12 @@ const TAIL: usize = 60;
 
 /// Runs the steps that the arguments choose and returns the summary; an error if a step failed.
 pub fn run(arguments: &[String]) -> Report {
-    let suite = if arguments.iter().any(|word| word == "--all") { Suite::All } else { Suite::Local };
+    let has = |option: &str| arguments.iter().any(|word| word == option);
+    let suite = match (has("--all"), has("--deep")) {
+        (_, true) => Suite::Deep,
+        (true, _) => Suite::All,
+        _ => Suite::Local,
+    };
     let named: Vec<&String> = arguments.iter().filter(|word| !word.starts_with("--")).collect();
     if let Some(unknown) = named.iter().find(|name| !STEPS.iter().any(|step| step.name == name.as_str())) {
         return Err(format!("no step is called {unknown}; `cargo xtask test --list` prints them"));
@@ -31,10 +39,10 @@ pub fn run(arguments: &[String]) -> Report {
         .filter(|step| named.is_empty() || named.iter().any(|name| *name == step.name))
         .filter_map(|step| Some((step, step.command(suite)?)))
         .collect();
-    if arguments.iter().any(|word| word == "--list") {
+    if has("--list") {
         return Ok(list(&chosen));
     }
-    perform(&chosen, suite)
+    perform(&chosen, suite, has("--resume"))
 }
 
 fn list(chosen: &[(&Step, &str)]) -> String {
@@ -53,16 +61,34 @@ struct Done {
     log: PathBuf,
 }
 
-fn perform(chosen: &[(&Step, &str)], suite: Suite) -> Report {
+impl Done {
+    /// Returns whether the step ran to its end, passed and left out nothing for want of something.
+    fn is_whole(&self) -> bool {
+        !self.failed && !self.counts.left_out.iter().any(|left| left.test == outcome::WHOLE_STEP)
+    }
+}
+
+fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
     let folder = files::target().join("steps");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let started = Instant::now();
-    let mut done = Vec::new();
+    let (mut done, mut record) = (Vec::new(), Record::read(&folder));
     for (number, (step, command)) in chosen.iter().enumerate() {
         print!("{:>2}/{} {:<12} {:<52}", number + 1, chosen.len(), step.name, step.about);
         let _ = std::io::stdout().flush();
+        let last = record.last(step.name).filter(|_| suite == Suite::Deep);
+        let last =
+            last.map_or_else(String::new, |seen| format!("; last whole {} {}", seen.date, seen.commit));
+        if resume && record.is_done(step.name, &record::now()) {
+            println!("  left out{last}");
+            continue;
+        }
+        let begun = record::now();
         let (line, step) = one(step, command, suite, &folder)?;
-        println!("{line}");
+        println!("{line}{last}");
+        if suite == Suite::Deep && step.is_whole() {
+            record.add(step.name, begun)?;
+        }
         done.push(step);
     }
     let seconds = started.elapsed().as_secs_f64();
@@ -72,10 +98,11 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite) -> Report {
 
 fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(String, Done), String> {
     let (log, started) = (folder.join(format!("{}.log", step.name)), Instant::now());
+    let busy = child::processor_seconds();
     let end = child::run(command, &log, step.limit())?;
     let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap_or_default()).into_owned();
     let mut counts = outcome::read(step.output, &text);
-    if suite == Suite::All {
+    if suite != Suite::Local {
         counts.refuse_missing();
     }
     let failed = match end {
@@ -88,7 +115,8 @@ fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(Strin
         (true, _) => "FAILED".to_owned(),
         (false, _) => "ok".to_owned(),
     };
-    let line = format!("{:>7.1} s  {word}{}", started.elapsed().as_secs_f64(), counts.in_words());
+    let (wall, busy) = (started.elapsed().as_secs_f64(), child::processor_seconds() - busy);
+    let line = format!("{wall:>7.1} s {busy:>7.1} s cpu  {word}{}", counts.in_words());
     Ok((line, Done { name: step.name, counts, failed, log }))
 }
 
@@ -118,9 +146,10 @@ fn summary(done: &[Done], seconds: f64) -> String {
     let sum = |count: fn(&Counts) -> usize| done.iter().map(|step| count(&step.counts)).sum::<usize>();
     let broken: Vec<&str> = done.iter().filter(|step| step.failed).map(|step| step.name).collect();
     text.push_str(&format!(
-        "\n\n{} steps in {:.0} s: {} tests passed, {} failed, {} left out{}",
+        "\n\n{} steps in {:.0} s ({:.0} s cpu): {} tests passed, {} failed, {} left out{}",
         done.len(),
         seconds,
+        child::processor_seconds(),
         sum(|counts| counts.passed),
         sum(|counts| counts.failures.len()),
         sum(|counts| counts.left_out.len() + counts.unnamed),

@@ -43,6 +43,9 @@ pub struct Counts {
     pub incomplete: bool,
 }
 
+/// The name of what was left out if it is all of a step.
+pub const WHOLE_STEP: &str = "the step";
+
 /// The lines of a failed test's output that are shown.
 const LINES: usize = 25;
 
@@ -220,7 +223,7 @@ fn alike(one: &str, other: &str) -> bool {
 fn plain(log: &str) -> Counts {
     let reasons = log.lines().filter_map(|line| line.strip_prefix(MARK));
     let left_out = reasons.map(|reason| LeftOut {
-        test: "the step".to_owned(),
+        test: WHOLE_STEP.to_owned(),
         reason: reason.to_owned(),
         lacks: false,
     });

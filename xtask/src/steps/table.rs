@@ -1,4 +1,4 @@
-//! The steps of `make test` and `make test-all`.
+//! The steps of `make test`, `make test-all` and `make test-deep`.
 
 use super::outcome::Output;
 use std::time::Duration;
@@ -11,6 +11,8 @@ pub enum Suite {
     Local,
     /// `make test-all`: installs what the tests need; a program that is missing is a failure.
     All,
+    /// `make test-deep`: what takes from minutes to hours, after all steps of `make test-all`.
+    Deep,
 }
 
 /// One step and its command in each suite; a suite without a command does not run the step.
@@ -19,6 +21,7 @@ pub struct Step {
     pub about: &'static str,
     local: Option<&'static str>,
     all: Option<&'static str>,
+    deep: Option<&'static str>,
     pub output: Output,
     /// The time limit; the step is killed after it.
     pub minutes: u64,
@@ -29,6 +32,7 @@ impl Step {
         match suite {
             Suite::Local => self.local,
             Suite::All => self.all,
+            Suite::Deep => self.deep,
         }
     }
 
@@ -44,7 +48,7 @@ const fn both(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: Some(command), all: Some(command), output, minutes }
+    Step { name, about, local: Some(command), all: Some(command), deep: None, output, minutes }
 }
 
 const fn all(
@@ -54,7 +58,17 @@ const fn all(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: None, all: Some(command), output, minutes }
+    Step { name, about, local: None, all: Some(command), deep: None, output, minutes }
+}
+
+const fn deep(
+    name: &'static str,
+    about: &'static str,
+    command: &'static str,
+    output: Output,
+    minutes: u64,
+) -> Step {
+    Step { name, about, local: None, all: None, deep: Some(command), output, minutes }
 }
 
 /// Each command stands after those that build what it needs.
@@ -70,12 +84,20 @@ pub const STEPS: &[Step] = &[
     ),
     both("tidy", "words, lengths, import circles", "cargo xtask tidy", Output::Plain, 5),
     all("supply", "licences and advisories", "cargo xtask supply --check", Output::Plain, 10),
-    both(
+    // Not part of `make test`: for one crate cargo compiles most others again, with fewer features.
+    all(
         "doc",
         "documentation of the Rust crate",
         "cargo doc --quiet --no-deps -p warmwire && cargo doc --quiet --no-deps -p warmwire --all-features",
         Output::Plain,
         10,
+    ),
+    all(
+        "client",
+        "the Rust crate alone, as its user tests it",
+        "cargo check --quiet -p warmwire --lib && cargo test -p warmwire --no-fail-fast",
+        Output::Libtest,
+        15,
     ),
     both(
         "unit",
@@ -89,6 +111,7 @@ pub const STEPS: &[Step] = &[
         about: "mutated input for every parser",
         local: Some("sh fuzz/run.sh 10"),
         all: Some("sh fuzz/run.sh 60"),
+        deep: None,
         output: Output::Plain,
         minutes: 15,
     },
@@ -119,6 +142,7 @@ pub const STEPS: &[Step] = &[
         about: "curl's cases on the tool",
         local: Some("make --no-print-directory conformance QUICK=1"),
         all: Some("make --no-print-directory conformance"),
+        deep: None,
         output: Output::Conformance,
         minutes: 15,
     },
@@ -127,6 +151,7 @@ pub const STEPS: &[Step] = &[
         about: "mutated replies to the tool",
         local: Some("make --no-print-directory odd-replies QUICK=1"),
         all: Some("make --no-print-directory odd-replies"),
+        deep: None,
         output: Output::Plain,
         minutes: 10,
     },
@@ -152,6 +177,144 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         20,
     ),
+    deep("install", "the suite h2spec is installed", "sh tests/install.sh h2spec", Output::Plain, 10),
+    deep(
+        "judges",
+        "suites of other projects on the tool",
+        "make --no-print-directory judges",
+        Output::Pytest,
+        60,
+    ),
+    deep(
+        "agent",
+        "curl's cases through an agent",
+        "make --no-print-directory conformance-agent",
+        Output::Conformance,
+        30,
+    ),
+    deep(
+        "library",
+        "curl's cases on the library",
+        "make --no-print-directory conformance-lib",
+        Output::Conformance,
+        30,
+    ),
+    deep(
+        "wine",
+        "all tests for Windows on Wine",
+        "make --no-print-directory test-windows",
+        Output::Plain,
+        90,
+    ),
+    deep(
+        "wine-cases",
+        "curl's cases on the tool for Windows",
+        "make --no-print-directory conformance-windows",
+        Output::Conformance,
+        60,
+    ),
+    deep(
+        "simulation",
+        "100,000 seeds of simulated worlds",
+        "make --no-print-directory simulate SEEDS=100000",
+        Output::Plain,
+        120,
+    ),
+    deep(
+        "chains",
+        "5,000 certificate chains beside OpenSSL",
+        "WARMWIRE_CHAINS=5000 cargo test -p warmwire-net --test all x509_oracle",
+        Output::Libtest,
+        30,
+    ),
+    deep(
+        "wake-ups",
+        "interleavings of the executor",
+        "INTERLEAVINGS=20000 cargo test -p warmwire-runtime --test interleavings",
+        Output::Libtest,
+        30,
+    ),
+    deep(
+        "look-ups",
+        "interleavings of the resolver",
+        "INTERLEAVINGS=5000 cargo test -p warmwire-net --test resolver_interleavings",
+        Output::Libtest,
+        30,
+    ),
+    deep(
+        "pools",
+        "interleavings of pools and caches",
+        "INTERLEAVINGS=20000 cargo test -p warmwire-net --test pool_interleavings --test kept_interleavings \
+         --test process_interleavings",
+        Output::Libtest,
+        60,
+    ),
+    deep(
+        "shares",
+        "interleavings of share handles",
+        "INTERLEAVINGS=20000 cargo test -p warmwire-engine --test share_interleavings",
+        Output::Libtest,
+        30,
+    ),
+    deep(
+        "globals",
+        "interleavings of curl_global_init",
+        "INTERLEAVINGS=20000 cargo test -p warmwire-capi --test global_interleavings",
+        Output::Libtest,
+        30,
+    ),
+    deep(
+        "soak",
+        "memory and descriptors under load",
+        "make --no-print-directory soak MINUTES=4",
+        Output::Plain,
+        30,
+    ),
+    deep(
+        "miri",
+        "aliasing and leaks at the border to C",
+        "sh crates/capi/link.sh --nightly >/dev/null || { echo 'left out: no nightly compiler'; exit 0; }; \
+         make --no-print-directory miri",
+        Output::Plain,
+        90,
+    ),
+    deep(
+        "careful",
+        "unit tests with assertions in std",
+        "sh crates/capi/link.sh --nightly >/dev/null || { echo 'left out: no nightly compiler'; exit 0; }; \
+         make --no-print-directory careful",
+        Output::Plain,
+        60,
+    ),
+    deep(
+        "faults",
+        "failing system calls, 100 deep",
+        "FAULT_DEPTH=100 cargo test -p warmwire-capi --test abi faults",
+        Output::Libtest,
+        60,
+    ),
+    deep(
+        "servers-deep",
+        "long cases with foreign servers",
+        "make --no-print-directory lib && \
+         cargo run --quiet -p warmwire-servers -- --ours ${CARGO_TARGET_DIR:-target}/release/lib --deep",
+        Output::Servers,
+        90,
+    ),
+    deep(
+        "killed",
+        "the tool killed at each step",
+        "cargo test -p warmwire-tool --test cli killed_at -- --ignored",
+        Output::Libtest,
+        60,
+    ),
+    deep(
+        "python-deep",
+        "long tests of the Python package",
+        "sh python/test.sh -rs -m deep",
+        Output::Pytest,
+        60,
+    ),
 ];
 
 #[cfg(test)]
@@ -164,13 +327,15 @@ mod tests {
         for (number, step) in STEPS.iter().enumerate() {
             assert!(step.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", step.name);
             assert!(STEPS[..number].iter().all(|other| other.name != step.name), "{}", step.name);
-            assert!(step.command(Suite::All).is_some(), "{} is no step of make test-all", step.name);
+            let is_local = step.command(Suite::Local).is_some();
+            assert!(!is_local || step.command(Suite::All).is_some(), "make test-all lacks {}", step.name);
         }
     }
 
     /// The limit of CI is 90 minutes. A hanging step must leave time for the report.
     #[test]
     fn no_step_may_take_half_of_the_time_of_ci_but_the_sanitizers() {
-        assert!(STEPS.iter().all(|step| step.minutes <= 45));
+        let mut of_ci = STEPS.iter().filter(|step| step.command(Suite::All).is_some());
+        assert!(of_ci.all(|step| step.minutes <= 45));
     }
 }
