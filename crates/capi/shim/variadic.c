@@ -168,6 +168,17 @@ API int curl_formadd(void **first, void **last, ...)
   FROM_CALL(int, last, warmwire_formadd(first, last, &args));
 }
 
+/* --- the end of the process ------------------------------------------------------------------------------ */
+
+#ifndef _WIN32
+/* Connections that the process leaves go to the broker of the user, if WARMWIRE_POOL asks for that. */
+extern void warmwire_exits(void);
+__attribute__((destructor)) static void exits(void)
+{
+  warmwire_exits();
+}
+#endif
+
 /* --- the library's flavour ------------------------------------------------------------------------------- */
 
 #ifdef FLAVOUR_GNUTLS

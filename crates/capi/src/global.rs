@@ -84,12 +84,18 @@ pub unsafe extern "C-unwind" fn curl_global_init_mem(
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_global_cleanup() {
     entry((), || {
-        // Connections that handles left in the process-wide pool are closed in an orderly way. A program that
-        // never called curl_global_init has no other end.
+        // Connections that handles left in the process-wide pool are given to the broker, or closed in an
+        // orderly way.
         if USERS.leave() {
-            engine::process_pool::close_all();
+            engine::process_pool::end();
         }
     });
+}
+
+/// Gives connections to the broker at exit; the shim's destructor calls it.
+#[unsafe(no_mangle)]
+extern "C" fn warmwire_exits() {
+    let _ = std::panic::catch_unwind(engine::process_pool::give_all);
 }
 
 /// Accepts any trace names, as curl does, including unknown ones. In curl they choose which components log

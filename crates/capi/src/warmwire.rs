@@ -37,7 +37,7 @@ const MOST_TO_OPEN: usize = 10_000;
 pub extern "C-unwind" fn warmwire_pool(on: c_int) -> c_int {
     entry(0, || {
         prepare_process();
-        let before = process_pool::in_use().is_some();
+        let before = process_pool::kind() != process_pool::Pool::Off;
         if on >= 0 {
             process_pool::enable(on > 0);
         }

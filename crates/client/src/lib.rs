@@ -131,7 +131,7 @@ pub mod url {
 /// The pool that the process keeps for all its handles, for the command line tool's agent.
 #[doc(hidden)]
 pub mod process_pool {
-    pub use engine::process_pool::enable;
+    pub use engine::process_pool::{enable, give_all};
 
     /// Returns the number of connections that the pool keeps.
     pub fn connections() -> usize {

@@ -50,6 +50,8 @@ pub(crate) struct Runs {
     pub task: fn(Rc<MultiState>, Rc<EasyState>) -> Running<'static, ()>,
     /// A transfer inside another's.
     pub inside: for<'a> fn(&'a Rc<MultiState>, &'a Rc<EasyState>) -> Running<'a, Code>,
+    /// Reads a protocol's state of a connection from another process.
+    pub decode_memory: net::handover::MemoryDecoder,
 }
 
 /// A finished transfer, for curl_multi_info_read.
@@ -149,7 +151,7 @@ impl Multi {
     pub(crate) fn with(clock: Clock, for_easy: bool, runs: &'static Runs) -> Multi {
         let runtime = Runtime::new(clock);
         let pool = Pool::new(runtime.reactor());
-        pool.set_behind(crate::process_pool::in_use());
+        pool.set_behind(crate::process_pool::in_use(runs.decode_memory));
         Multi(Rc::new(MultiState {
             runtime,
             runs,
@@ -200,8 +202,7 @@ impl Multi {
         self.0.running.set(self.0.running.get() + 1);
     }
 
-    /// curl_multi_remove_handle: drops a running transfer with its connection, even if the timer callback
-    /// fails.
+    /// curl_multi_remove_handle: drops a running transfer with its connection, even if a callback fails.
     pub fn remove(&self, easy: &Easy) -> MultiCode {
         if !easy.multi().is_some_and(|m| Rc::ptr_eq(&m.0, &self.0)) {
             return if easy.multi().is_some() { MultiCode::BadEasyHandle } else { MultiCode::Ok };
@@ -459,8 +460,7 @@ impl Multi {
         self.0.preferred_addresses.take();
     }
 
-    /// curl_multi_cleanup: handles still inside are removed, connections go to the process pool when
-    /// there is one and are closed politely otherwise.
+    /// curl_multi_cleanup: removes handles still inside; connections go to the process pool or are closed.
     pub fn close(&self) {
         *self.0.timer.borrow_mut() = None;
         for easy in self.members() {

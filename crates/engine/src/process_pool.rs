@@ -1,6 +1,7 @@
-//! The process-wide pool: off unless the user enables it, by WARMWIRE_POOL=process in the environment or by a
-//! call. Handles then leave idle connections to it when they are closed, and search it before they open new
-//! ones, so that a program with a handle per transfer is as fast as one that reuses its handle.
+//! The process-wide pool: off unless the user enables it, by WARMWIRE_POOL in the environment or by a call.
+//! Handles then leave idle connections to it when they are closed, and search it before they open new ones.
+//! So a program with a handle per transfer is as fast as one that reuses its handle. With `user` the broker
+//! of the user is behind the pool, and connections outlive the process.
 
 mod open;
 
@@ -8,67 +9,113 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
+use net::handover::MemoryDecoder;
 use net::{SharedPool, process};
 use runtime::Clock;
 
 pub use net::Listed;
 pub use open::open;
 
-/// Whether the pool is used. Decided once, by the first handle or by a call before it.
+/// Where idle connections go that no handle keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pool {
+    /// They are closed.
+    Off,
+    /// To other handles of the process.
+    Process,
+    /// And from there to other processes of the user.
+    User,
+}
+
+/// The kind of the pool. Decided once, by the first handle or by a call before it.
 static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
 const UNDECIDED: u8 = 0;
-const OFF: u8 = 1;
-const ON: u8 = 2;
 
-/// `process` turns the pool on.
+/// The environment variable that names the kind.
 const VARIABLE: &str = "WARMWIRE_POOL";
+/// How long a process may wait for the broker when it ends.
+const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Returns whether a value turns the pool on; `None` for an invalid value.
-fn read(value: &OsStr) -> Option<bool> {
-    match value.to_str()? {
-        "process" => Some(true),
-        "" | "0" | "no" | "none" | "off" => Some(false),
-        _ => None,
+impl Pool {
+    const ALL: [Pool; 3] = [Pool::Off, Pool::Process, Pool::User];
+
+    /// Returns the kind that a value of the variable names; `None` for an invalid value.
+    pub fn named(value: &OsStr) -> Option<Pool> {
+        match value.to_str()? {
+            "user" => Some(Pool::User),
+            "process" => Some(Pool::Process),
+            "" | "0" | "no" | "none" | "off" => Some(Pool::Off),
+            _ => None,
+        }
+    }
+
+    /// The number that stands for it; another one stands for no decision.
+    fn number(self) -> u8 {
+        self as u8 + 1
     }
 }
 
 /// Reads the variable. An invalid value is reported once, and counts as off.
-fn asked_by(value: &OsStr) -> bool {
+fn asked_by(value: &OsStr) -> Pool {
     // No `Once`: a forked child would wait for a thread of its parent's that is in it.
     static REPORTED: AtomicBool = AtomicBool::new(false);
-    read(value).unwrap_or_else(|| {
+    Pool::named(value).unwrap_or_else(|| {
         if !REPORTED.swap(true, Ordering::Relaxed) {
             let value = value.to_string_lossy();
             let value = value.escape_debug();
             // If standard error is closed, the warning is lost.
             let _ = writeln!(
                 io::stderr(),
-                "warmwire: {VARIABLE}={value} is unknown, the pool stays off; on is `process`"
+                "warmwire: {VARIABLE}={value} is unknown, the pool stays off; on is `process` or `user`"
             );
         }
-        false
+        Pool::Off
     })
 }
 
-/// The pool, when it is to be used.
-pub fn in_use() -> Option<Arc<SharedPool>> {
-    let state = match STATE.load(Ordering::Relaxed) {
-        UNDECIDED => {
-            let on = !runtime::secure_execution() && std::env::var_os(VARIABLE).is_some_and(|v| asked_by(&v));
-            let state = if on { ON } else { OFF };
-            STATE.store(state, Ordering::Relaxed);
-            state
-        }
-        state => state,
+/// Returns the kind of the pool, which is decided now at the latest.
+pub fn kind() -> Pool {
+    let state = STATE.load(Ordering::Relaxed);
+    if let Some(kind) = Pool::ALL.into_iter().find(|kind| kind.number() == state) {
+        return kind;
+    }
+    let kind = match std::env::var_os(VARIABLE) {
+        Some(value) if !runtime::secure_execution() => asked_by(&value),
+        _ => Pool::Off,
     };
-    (state == ON).then(|| process().pool.clone())
+    STATE.store(kind.number(), Ordering::Relaxed);
+    kind
 }
 
-/// Turns the pool on or off for handles created from now on. Turning it off closes its connections.
+/// Returns the pool, when it is to be used. Connections from the broker are read with the function.
+pub(crate) fn in_use(decode_memory: MemoryDecoder) -> Option<Arc<SharedPool>> {
+    let kind = kind();
+    if kind == Pool::Off {
+        return None;
+    }
+    let pool = process().pool.clone();
+    if kind == Pool::User {
+        pool.use_broker(decode_memory); // each time: a forked child has a pool of its own
+    }
+    Some(pool)
+}
+
+/// Turns the pool on or off for handles created from now on. Turning it off closes its connections. A pool of
+/// the user stays one.
 pub fn enable(on: bool) {
-    STATE.store(if on { ON } else { OFF }, Ordering::Relaxed);
-    if !on {
+    match (on, kind()) {
+        (true, Pool::User) => {}
+        (true, _) => choose(Pool::Process),
+        (false, _) => choose(Pool::Off),
+    }
+}
+
+/// Chooses the kind of the pool for handles created from now on. Turning it off closes its connections.
+pub fn choose(kind: Pool) {
+    STATE.store(kind.number(), Ordering::Relaxed);
+    if kind == Pool::Off {
         process().pool.close_all();
     }
 }
@@ -83,11 +130,32 @@ pub fn close_origin(host: &str, port: u16) -> usize {
     process().pool.close_where(|origin| origin.port == port && origin.host.eq_ignore_ascii_case(host))
 }
 
-/// Closes all pooled connections politely (curl_global_cleanup, or a network that has changed).
+/// Closes all pooled connections politely (a network that has changed).
 pub fn close_all() {
-    if STATE.load(Ordering::Relaxed) == ON {
+    if is_decided() {
         process().pool.close_all();
     }
+}
+
+/// Ends the use of the pool (curl_global_cleanup): gives its connections to the broker, where there is one,
+/// and closes the rest politely.
+pub fn end() {
+    give_all();
+    close_all();
+}
+
+/// Gives the connections of a pool of the user to the broker, before the process ends. Waits 20 ms at most,
+/// and for no lock: a signal handler may have called exit.
+pub fn give_all() {
+    if STATE.load(Ordering::Relaxed) == Pool::User.number() {
+        process().pool.give_all(Clock::system().now(), Instant::now() + PATIENCE);
+    }
+}
+
+/// Returns whether handles have used a pool.
+fn is_decided() -> bool {
+    let state = STATE.load(Ordering::Relaxed);
+    state != UNDECIDED && state != Pool::Off.number()
 }
 
 #[cfg(test)]
@@ -96,12 +164,13 @@ mod tests {
 
     #[test]
     fn values_that_are_none() {
-        assert_eq!(read("process".as_ref()), Some(true));
+        assert_eq!(Pool::named("process".as_ref()), Some(Pool::Process));
+        assert_eq!(Pool::named("user".as_ref()), Some(Pool::User));
         for off in ["", "0", "no", "off"] {
-            assert_eq!(read(off.as_ref()), Some(false), "{off}");
+            assert_eq!(Pool::named(off.as_ref()), Some(Pool::Off), "{off}");
         }
-        for none in ["yes", "1", "on", "Process", "process "] {
-            assert_eq!(read(none.as_ref()), None, "{none}");
+        for none in ["yes", "1", "on", "Process", "process ", "users"] {
+            assert_eq!(Pool::named(none.as_ref()), None, "{none}");
         }
     }
 }

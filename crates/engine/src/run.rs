@@ -21,7 +21,11 @@ use crate::transfer::route::target;
 use crate::transfer::watch::Watch;
 
 /// How a multi handle has its transfers run.
-const RUNS: Runs = Runs { task, inside: |multi, easy| boxed(|| complete(multi, easy)) };
+const RUNS: Runs = Runs {
+    task,
+    inside: |multi, easy| boxed(|| complete(multi, easy)),
+    decode_memory: protocol::decode_memory,
+};
 
 impl Default for Multi {
     fn default() -> Self {

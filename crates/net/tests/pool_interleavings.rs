@@ -90,13 +90,21 @@ mod connection {
         pub lives: bool,
         pub is_private: bool,
         pub is_inherited: bool,
+        /// The number of the connection and of its next record, as TLS counts them.
+        pub next_record: (usize, u64),
+        /// The connection goes on in another process: nothing ends with this value.
+        pub is_moved: bool,
         pub ledger: Arc<Ledger>,
         said_goodbye: bool,
     }
 
     impl Connection {
         pub fn new(ledger: &Arc<Ledger>, number: u64) -> Connection {
-            ledger.note(|fates| fates.opened += 1);
+            let mut opened = 0;
+            ledger.note(|fates| {
+                fates.opened += 1;
+                opened = fates.opened;
+            });
             Connection {
                 about: About { key: HashedKey::of(number) },
                 carrier: Carrier { is_attached: true },
@@ -107,6 +115,8 @@ mod connection {
                 lives: true,
                 is_private: false,
                 is_inherited: false,
+                next_record: (opened, 0),
+                is_moved: false,
                 ledger: ledger.clone(),
                 said_goodbye: false,
             }
@@ -198,6 +208,9 @@ mod connection {
 
     impl Drop for Connection {
         fn drop(&mut self) {
+            if self.is_moved {
+                return;
+            }
             let may_be_short = !self.lives || self.is_inherited || self.ledger.is_old(self.last_used);
             let fate = Fate { polite: self.said_goodbye || may_be_short };
             self.ledger.note(|fates| fates.closed.push(fate));
@@ -205,11 +218,12 @@ mod connection {
     }
 }
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use connection::Connection;
 use connection_key::{HashedKey, Origin};
-use pooled::Pooled;
+use pooled::{Broker, Given, Pooled};
 use request::{AcquireRequest, Ages};
 use shared::SharedPool;
 use shuttle::thread;
@@ -230,6 +244,8 @@ pub struct Fate {
 pub struct Fates {
     opened: usize,
     closed: Vec<Fate>,
+    /// The records that were sealed.
+    records: HashSet<(usize, u64)>,
 }
 
 /// The history of all connections, and the time.
@@ -304,12 +320,17 @@ impl World {
 
     /// Runs one transfer: on an existing connection, or on a new one, which is idle afterwards.
     fn transfer(&self, number: u64) {
-        let mut connection = match self.take(number) {
+        let key = HashedKey::of(number);
+        let of_broker = || self.pool.take_from_broker(wish(&key), self.ledger.now());
+        let mut connection = match self.take(number).or_else(of_broker) {
             Some(connection) => connection,
             None => Box::new(Connection::new(&self.ledger, number)),
         };
         connection.carrier.is_attached = true;
+        let record = connection.next_record;
+        self.ledger.note(|fates| assert!(fates.records.insert(record), "record {record:?} comes twice"));
         thread::yield_now();
+        connection.next_record.1 += 1;
         self.pool.put(connection, self.ledger.now());
     }
 
@@ -434,5 +455,99 @@ fn no_more_is_kept_than_may_be() {
             |world| (0..3).for_each(|number| world.put(number, |_| ())),
             |world| (0..3).for_each(|number| world.put(number, |_| ())),
         ]);
+    });
+}
+
+/// A broker between processes: a connection is there as the numbers from which another process makes it anew.
+struct Parking {
+    parked: shuttle::sync::Mutex<Vec<Parked>>,
+    ledger: Arc<Ledger>,
+    /// Every so manieth giver is killed before the message is sent: the connection is closed without a word.
+    kills: u64,
+    gives: std::sync::atomic::AtomicU64,
+}
+
+struct Parked {
+    number: u64,
+    next_record: (usize, u64),
+    last_used: Instant,
+}
+
+/// One process's way to it.
+struct Door(Arc<Parking>);
+
+impl Broker<Box<Connection>> for Door {
+    fn take(&self, key: &HashedKey, _: Instant) -> Option<Box<Connection>> {
+        let found = {
+            let mut parked = self.0.parked.lock().unwrap();
+            let at = parked.iter().rposition(|parked| parked.number == key.number)?;
+            parked.remove(at)
+        };
+        thread::yield_now();
+        let mut connection = Connection::new(&self.0.ledger, found.number);
+        self.0.ledger.note(|fates| fates.opened -= 1);
+        (connection.next_record, connection.last_used) = (found.next_record, found.last_used);
+        connection.carrier.is_attached = false;
+        Some(Box::new(connection))
+    }
+
+    fn give(&self, mut connection: Box<Connection>, _: Instant, _: Instant) -> Given<Box<Connection>> {
+        if !connection.lives {
+            return Given::Stays(connection);
+        }
+        connection.is_moved = true;
+        let (number, next_record) = (connection.memory, connection.next_record);
+        let last_used = connection.last_used;
+        drop(connection);
+        thread::yield_now();
+        let give = self.0.gives.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if give % self.0.kills == self.0.kills - 1 {
+            self.0.ledger.note(|fates| fates.closed.push(Fate { polite: true }));
+            return Given::Gone;
+        }
+        self.0.parked.lock().unwrap().push(Parked { number, next_record, last_used });
+        Given::Gone
+    }
+}
+
+/// Two processes and a broker: a connection has one owner at any time, whichever of them is killed while it
+/// gives, and no number of a record comes twice.
+#[test]
+fn a_connection_moves_between_processes_and_is_never_in_two() {
+    explore(|| {
+        let first = World::new();
+        let second = World { pool: Arc::new(SharedPool::new(KEPT, IDLE_AGE)), ledger: first.ledger.clone() };
+        let parking = Arc::new(Parking {
+            parked: Default::default(),
+            ledger: first.ledger.clone(),
+            kills: 3,
+            gives: Default::default(),
+        });
+        let worlds = [first, Arc::new(second)];
+        worlds.iter().for_each(|world| world.pool.set_broker(|| Box::new(Door(parking.clone()))));
+        let parts: [Part; 4] = [
+            |world| (0..2).for_each(|number| world.transfer(number)),
+            |world| {
+                world.transfer(0);
+                world.ledger.pass(Duration::from_secs(1));
+                world.transfer(1);
+                world.put(0, |c| c.lives = false);
+            },
+            |world| world.pool.give_all(world.ledger.now(), Instant::now()),
+            looks_after,
+        ];
+        let threads: Vec<_> = (0..parts.len() * 2)
+            .map(|at| {
+                let world = worlds[at % 2].clone();
+                thread::spawn(move || parts[at / 2](&world))
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let left: usize = worlds.iter().map(|world| world.pool.len()).sum();
+        let parked = parking.parked.lock().unwrap().len();
+        let fates = worlds[0].ledger.fates.lock().unwrap();
+        assert_eq!(fates.closed.len() + left + parked, fates.opened, "one is lost, or in two places");
+        let count = worlds.iter().map(|world| world.pool.list(world.ledger.now()).len()).sum::<usize>();
+        assert_eq!(count, left, "one is out that nobody has");
     });
 }

@@ -81,6 +81,7 @@ fn main() {
         Err((at, word)) => no_text(at, &word),
     };
     let _ = system::stdout().flush();
+    warmwire::process_pool::give_all();
     // Freeing memory before the exit would gain nothing.
     exit(code);
 }

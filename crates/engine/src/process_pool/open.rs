@@ -7,7 +7,7 @@ use std::time::Duration;
 use runtime::Clock;
 use tables::{Code, EasyOption, MultiCode};
 
-use super::in_use;
+use super::{Pool, kind};
 use crate::callbacks::Callbacks;
 use crate::easy::Easy;
 use crate::multi::Multi;
@@ -16,7 +16,7 @@ use crate::multi::Multi;
 /// name look-up, connect, proxy, TLS, login. They wait in the pool. How many succeeded, and the first
 /// failure.
 pub fn open(like: Option<&Easy>, url: &[u8], count: usize, timeout: Duration) -> (usize, Code) {
-    if in_use().is_none() {
+    if kind() == Pool::Off {
         return (0, Code::FailedInit);
     }
     let multi = Multi::new(Clock::system(), true);

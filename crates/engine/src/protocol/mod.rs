@@ -7,6 +7,7 @@ mod gopher;
 mod http;
 mod imap;
 mod ldap;
+mod memory;
 mod mqtt;
 mod pop3;
 mod rtsp;
@@ -28,6 +29,7 @@ use crate::transfer::Transfer;
 use crate::transfer::credentials::credentials;
 pub use crate::transfer::next::Next;
 use crate::transfer::next::give;
+pub use memory::decode_memory;
 
 /// The handler of a family of schemes.
 struct Handler {

@@ -34,6 +34,7 @@ pub struct Facts {
 pub enum Obstacle {
     Inherited,
     Callbacks,
+    Quic,
     Ssh,
     SystemTls,
     ConnectionAuth,
@@ -56,6 +57,7 @@ impl fmt::Display for Obstacle {
         f.write_str(match self {
             Obstacle::Inherited => "the parent process opened it",
             Obstacle::Callbacks => "the application's socket functions made it",
+            Obstacle::Quic => "QUIC carries it",
             Obstacle::Ssh => "SSH secures it",
             Obstacle::SystemTls => "the system's TLS library secures it",
             Obstacle::ConnectionAuth => "NTLM or Negotiate authenticated it",

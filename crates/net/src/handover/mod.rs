@@ -5,6 +5,7 @@
 //! number. The bytes hold traffic keys in clear; their buffers are wiped. The connection key stays behind: a
 //! process finds the bytes by an equal one.
 
+mod broker;
 pub mod codec;
 pub mod decide;
 pub mod state;
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use runtime::Socket;
 use zeroize::Zeroizing;
 
-use crate::connection::{Connection, Memory};
+use crate::connection::{AnyConnection, Connection, Memory};
 use crate::connection_key::HashedKey;
 use crate::filter::{Filter, SocketFilter, http_proxy::TunnelFilter};
 use crate::pool::Ahead;
@@ -40,12 +41,18 @@ pub struct Packed {
 pub type MemoryDecoder = fn(&HashedKey, &[u8]) -> Option<Box<dyn Memory>>;
 
 /// Returns why a connection cannot leave its process; `None` if it can.
-pub fn examine(connection: &Connection) -> Option<Obstacle> {
-    examine_with(connection, connection.state.as_ref().map(|memory| memory.encode().is_some()))
+pub fn examine(connection: &AnyConnection) -> Option<Obstacle> {
+    match connection {
+        AnyConnection::Bytes(connection) => {
+            let encoded = connection.state.as_ref().map(|memory| memory.encode().is_some());
+            examine_bytes(connection, encoded)
+        }
+        AnyConnection::Quic(_) => Some(Obstacle::Quic),
+    }
 }
 
 /// Examines a connection whose protocol has state, and could encode it or not.
-fn examine_with(connection: &Connection, encoded: Option<bool>) -> Option<Obstacle> {
+fn examine_bytes(connection: &Connection, encoded: Option<bool>) -> Option<Obstacle> {
     obstacle(&Facts {
         inherited: connection.is_inherited(),
         callbacks: connection.private,
@@ -60,7 +67,7 @@ fn examine_with(connection: &Connection, encoded: Option<bool>) -> Option<Obstac
 /// reason.
 pub fn pack(connection: Box<Connection>, now: Instant) -> Result<Packed, (Obstacle, Box<Connection>)> {
     let memory = connection.state.as_ref().map(|memory| memory.encode());
-    if let Some(obstacle) = examine_with(&connection, memory.as_ref().map(Option::is_some)) {
+    if let Some(obstacle) = examine_bytes(&connection, memory.as_ref().map(Option::is_some)) {
         return Err((obstacle, connection));
     }
     let Connection { about, carrier, created, last_used, uses, farewell, .. } = *connection;

@@ -6,7 +6,7 @@ use super::codec::{DecodeError, Reader, Writer};
 use crate::connect::Endpoints;
 
 /// The beginning of every encoding. Another form has another name.
-const FORM: &[u8] = b"warmwire state 1\0";
+pub const FORM: &[u8] = b"warmwire state 1\0";
 /// Longest encoding that is accepted. A certificate has 2 KB, a described chain some 20.
 pub const MAX_SIZE: usize = 64 * 1024;
 /// Most layers of one connection: TLS to the proxy, the tunnel, TLS to the origin, and as many again.

@@ -30,7 +30,7 @@ use queue::{KeyOf, QueuePlace};
 use state::Inner;
 
 pub use lease::{Lease, Share, Slot, Whole};
-pub use pooled::{Ahead, PoolKey, Pooled, PooledAs, Session};
+pub use pooled::{Ahead, Broker, Given, PoolKey, Pooled, PooledAs, Session};
 pub use request::{AcquireRequest, Ages, Counters, Limits};
 pub use shared::SharedPool;
 
@@ -273,7 +273,13 @@ impl<S: Session + ?Sized> Pool<S> {
             [state.in_front.clone(), state.behind.clone()]
         };
         let now = self.0.reactor.now();
-        let mut found = pools.into_iter().flatten().find_map(|pool| pool.take(wish, now))?;
+        let pools = || pools.iter().flatten();
+        let of_broker = || {
+            let mut found = pools().find_map(|pool| pool.take_from_broker(wish, now))?;
+            Pooled::set_number(&mut found, self.0.next_id());
+            Some(found)
+        };
+        let mut found = pools().find_map(|pool| pool.take(wish, now)).or_else(of_broker)?;
         found.attach(&self.0.reactor, wish.owner);
         Some(found)
     }

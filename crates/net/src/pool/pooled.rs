@@ -131,6 +131,24 @@ impl<C: Pooled> PooledAs<C> for C {
     }
 }
 
+/// A store of idle connections outside the process.
+pub trait Broker<C: Pooled>: Send + Sync {
+    /// Takes a connection with that key. It may have died meanwhile.
+    fn take(&self, key: &C::Key, now: Instant) -> Option<C>;
+
+    /// Gives a connection away, before the deadline.
+    fn give(&self, connection: C, now: Instant, until: Instant) -> Given<C>;
+}
+
+/// The outcome of giving a connection away.
+pub enum Given<C> {
+    Gone,
+    /// The connection cannot leave the process.
+    Stays(C),
+    /// No broker accepts connections.
+    Unavailable(C),
+}
+
 /// A session that runs on a connection and has places for several transfers at once.
 pub trait Session {
     type Connection: Pooled;

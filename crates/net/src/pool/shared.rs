@@ -6,13 +6,23 @@
 //! tests/pool_interleavings.rs compiles this file and the table once more, with a lock whose order of steps
 //! is decided by a seed.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::pooled::{PoolKey, Pooled};
+use super::pooled::{Broker, Given, PoolKey, Pooled};
 use super::request::AcquireRequest;
 use super::table::Table;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Idle time after which a connection is given to the broker: a process that goes on using it finds it here
+/// for less.
+const GIVEN_AFTER: Duration = Duration::from_secs(1);
+/// Most connections that one call gives, and how long it may take: the call belongs to a transfer.
+const GIVEN_AT_ONCE: usize = 8;
+const GIVEN_WITHIN: Duration = Duration::from_millis(5);
+/// Most connections that one request takes from the broker, because those before it had died.
+const TAKEN_AT_ONCE: usize = 3;
 
 /// Connections without an owner.
 pub struct SharedPool<C: Pooled> {
@@ -20,12 +30,19 @@ pub struct SharedPool<C: Pooled> {
     kept: usize,
     idle_age: Duration,
     next_id: AtomicU64,
+    broker: OnceLock<Box<dyn Broker<C>>>,
 }
 
 impl<C: Pooled> SharedPool<C> {
     /// Creates a pool that keeps that many connections, each for that long.
     pub fn new(kept: usize, idle_age: Duration) -> SharedPool<C> {
-        SharedPool { table: Mutex::default(), kept, idle_age, next_id: AtomicU64::new(0) }
+        let (next_id, broker) = (AtomicU64::new(0), OnceLock::new());
+        SharedPool { table: Mutex::default(), kept, idle_age, next_id, broker }
+    }
+
+    /// Puts a broker behind the pool, unless there is one.
+    pub fn set_broker(&self, broker: impl FnOnce() -> Box<dyn Broker<C>>) {
+        self.broker.get_or_init(broker);
     }
 
     /// Returns the next connection number. A pool in front of this one takes its numbers from here
@@ -51,6 +68,75 @@ impl<C: Pooled> SharedPool<C> {
         }
     }
 
+    /// Takes a live connection that matches the request out of the broker.
+    pub(super) fn take_from_broker(&self, wish: AcquireRequest<'_, C::Key>, now: Instant) -> Option<C> {
+        let broker = self.broker.get()?;
+        for _ in 0..TAKEN_AT_ONCE {
+            let mut connection = broker.take(wish.key, now)?;
+            let fits = wish.admits(connection.is_by_quic()) && wish.ages.allow(&connection, now);
+            if fits && self.admits(&connection, now) && connection.is_alive() {
+                return Some(connection);
+            }
+        }
+        None
+    }
+
+    /// Gives all connections to the broker, until the deadline, and closes the rest politely. Does nothing
+    /// without a broker, or while another thread holds the lock.
+    pub fn give_all(&self, now: Instant, until: Instant) {
+        let Some(broker) = self.broker.get() else { return };
+        let mut is_open = true;
+        let Ok(all) = self.table.try_lock().map(|mut table| table.drain()) else { return };
+        for connection in all {
+            let given = match is_open {
+                true => broker.give(connection, now, until),
+                false => Given::Unavailable(connection),
+            };
+            match given {
+                Given::Gone => {}
+                Given::Stays(connection) => connection.retire(),
+                Given::Unavailable(connection) => {
+                    is_open = false;
+                    connection.retire();
+                }
+            }
+        }
+    }
+
+    /// Gives connections to the broker that have been idle for a while. Others keep their places.
+    fn give_idle(&self, now: Instant) {
+        let Some(broker) = self.broker.get() else { return };
+        let rests = |c: &C| now.saturating_duration_since(c.last_used()) >= GIVEN_AFTER;
+        let places = {
+            let table = self.table();
+            if table.all().next().is_none_or(|oldest| !rests(oldest)) {
+                return;
+            }
+            table.places()
+        };
+        let (until, mut given) = (Instant::now() + GIVEN_WITHIN, 0);
+        for at in places {
+            let lent = {
+                let mut table = self.table();
+                if table.look(at).is_some_and(rests) { table.lend(at) } else { None }
+            };
+            let Some((loan, connection)) = lent else { continue };
+            let (stays, is_open) = match broker.give(connection, now, until) {
+                Given::Gone => (None, true),
+                Given::Stays(connection) => (Some(connection), true),
+                Given::Unavailable(connection) => (Some(connection), false),
+            };
+            given += usize::from(stays.is_none());
+            let left_over = self.table().put_back(loan, stays);
+            if let Some(connection) = left_over {
+                connection.retire();
+            }
+            if !is_open || given == GIVEN_AT_ONCE {
+                return;
+            }
+        }
+    }
+
     /// Adds a connection. One that may not be shared is closed in an orderly way; so is the one idle for
     /// longest if there are too many.
     pub fn put(&self, mut connection: C, now: Instant) {
@@ -59,6 +145,7 @@ impl<C: Pooled> SharedPool<C> {
         }
         connection.detach();
         connection.set_last_used(now);
+        self.give_idle(now);
         self.table().put(connection);
         while let Some(connection) = self.surplus(now) {
             connection.retire();

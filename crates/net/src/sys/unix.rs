@@ -37,6 +37,12 @@ pub(crate) fn trusted() -> impl Iterator<Item = Vec<u8>> {
     std::iter::empty()
 }
 
+/// Returns the device and number of this thread's network namespace; zeros on a system without them.
+pub(crate) fn network_namespace() -> (u64, u64) {
+    let stat = std::fs::metadata("/proc/thread-self/ns/net");
+    stat.map_or((0, 0), |stat| (stat.dev(), stat.ino()))
+}
+
 /// A network interface's number.
 pub(crate) fn interface_number(name: &str) -> Option<u32> {
     nix::net::if_::if_nametoindex(name).ok()

@@ -26,6 +26,11 @@ pub(crate) const BUNDLES: &[&str] = &[];
 /// The error of Winsock for an address of another machine.
 pub(crate) const NO_DEVICE: Errno = Errno::ADDRNOTAVAIL;
 
+/// Returns zeros: there are no network namespaces.
+pub(crate) fn network_namespace() -> (u64, u64) {
+    (0, 0)
+}
+
 /// Returns trusted certificates that are not in a file: roots of the machine, its administration and the
 /// user, except those that are not for servers (id-kp-serverAuth, RFC 5280 section 4.2.1.12) or were
 /// disallowed since.

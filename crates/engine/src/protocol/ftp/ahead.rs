@@ -48,6 +48,11 @@ impl Ahead {
         self.owed.push_back(reply);
     }
 
+    /// Returns whether no reply is pending and no data connection is open.
+    pub fn is_empty(&self) -> bool {
+        self.owed.is_empty() && self.received.rest().is_empty() && self.early.is_none()
+    }
+
     /// Processes a received reply.
     pub fn take(&mut self, owed: PendingReply, reply: &Reply) {
         if owed == PendingReply::Passive {

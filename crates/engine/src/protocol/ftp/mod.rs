@@ -28,6 +28,7 @@ use crate::transfer::Transfer;
 use crate::transfer::replay::with_retries;
 use control::Control;
 use place::{Place, uploads};
+pub use session::decode_memory;
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {

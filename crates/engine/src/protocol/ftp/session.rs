@@ -3,6 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use net::handover::DecodeError;
+use net::handover::codec::{Reader, Writer};
+use zeroize::Zeroizing;
+
 use super::ahead::Ahead;
 use super::servers::Stream;
 
@@ -35,4 +39,121 @@ pub struct Session {
     pub sessions: Option<net::SessionStore>,
 }
 
-impl net::Memory for Session {}
+impl net::Memory for Session {
+    /// A session with replies pending stays where it is, and so does one with protected data connections:
+    /// they must resume sessions of TLS that rustls does not export.
+    fn encode(&self) -> Option<Zeroizing<Vec<u8>>> {
+        let Session {
+            entry_path,
+            directory,
+            data_type,
+            no_epsv,
+            no_eprt,
+            private_data,
+            moved,
+            stream,
+            pace,
+            ahead,
+            tls,
+            sessions,
+        } = self;
+        if *private_data || tls.is_some() || sessions.is_some() || !ahead.is_empty() {
+            return None;
+        }
+        let mut out = Writer::with_capacity(256);
+        out.option(entry_path.as_ref(), |out, path| out.bytes(path));
+        out.option(directory.as_ref(), |out, path| out.bytes(path));
+        out.option(*data_type, Writer::u8);
+        [*no_epsv, *no_eprt, ahead.refused].into_iter().for_each(|flag| out.bool(flag));
+        out.u32(*moved);
+        out.u8(*stream as u8);
+        out.u64(u64::try_from(pace.as_micros()).unwrap_or(u64::MAX));
+        Some(out.into_bytes())
+    }
+}
+
+/// Reads the state of a connection from another process.
+pub fn decode_memory(bytes: &[u8]) -> Option<Box<dyn net::Memory>> {
+    Session::decode(bytes).ok().map(|session| Box::new(session) as Box<dyn net::Memory>)
+}
+
+impl Session {
+    fn decode(bytes: &[u8]) -> Result<Session, DecodeError> {
+        let mut input = Reader::new(bytes);
+        let session = Session {
+            entry_path: input.option("entry path", |input| Ok(input.bytes()?.to_vec()))?,
+            directory: input.option("directory", |input| Ok(input.bytes()?.to_vec()))?,
+            data_type: input.option("TYPE", Reader::u8)?,
+            no_epsv: input.bool("EPSV")?,
+            no_eprt: input.bool("EPRT")?,
+            ahead: Ahead { refused: input.bool("commands ahead")?, ..Ahead::default() },
+            moved: input.u32()?,
+            stream: match input.u8()? {
+                0 => Stream::Unknown,
+                1 => Stream::Believed,
+                2 => Stream::Proven,
+                3 => Stream::Objected,
+                _ => return Err(DecodeError::Value("pipelining")),
+            },
+            pace: Duration::from_micros(input.u64()?),
+            private_data: false,
+            tls: None,
+            sessions: None,
+        };
+        input.end()?;
+        Ok(session)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use net::Memory;
+
+    use super::super::ahead::{EarlyConnection, PendingReply};
+    use super::*;
+
+    #[test]
+    fn a_session_survives_encoding() {
+        let some = |bytes: &[u8]| Some(bytes.to_vec());
+        for stream in [Stream::Unknown, Stream::Believed, Stream::Proven, Stream::Objected] {
+            for (directory, moved) in [(None, 0), (some(b""), 1), (some(b"a/b"), u32::MAX)] {
+                let before = Session {
+                    entry_path: some(b"/pub"),
+                    directory,
+                    data_type: Some(b'I'),
+                    no_epsv: moved == 0,
+                    no_eprt: moved > 0,
+                    moved,
+                    stream,
+                    pace: Duration::from_micros(1234),
+                    ..Session::default()
+                };
+                let encoded = before.encode().unwrap();
+                let after = Session::decode(&encoded).unwrap();
+                let facts = |s: &Session| {
+                    let paths = (s.entry_path.clone(), s.directory.clone(), s.data_type);
+                    (paths, s.no_epsv, s.no_eprt, s.moved, s.stream, s.pace)
+                };
+                assert_eq!(facts(&after), facts(&before));
+                assert_eq!(after.encode().unwrap(), encoded);
+                assert!((0..encoded.len()).all(|n| Session::decode(&encoded[..n]).is_err()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_only_this_process_can_continue_stays() {
+        let stays = |change: &dyn Fn(&mut Session)| {
+            let mut session = Session::default();
+            change(&mut session);
+            session.encode().is_none()
+        };
+        assert!(!stays(&|_| ()));
+        assert!(stays(&|session| session.private_data = true));
+        assert!(stays(&|session| session.tls = Some(Arc::default())));
+        assert!(stays(&|session| session.sessions = Some(net::SessionStore::new())));
+        assert!(stays(&|session| session.ahead.owe(PendingReply::Passive)));
+        assert!(stays(&|session| session.ahead.received.extend(b"226")));
+        assert!(stays(&|session| session.ahead.early = Some(EarlyConnection::Port(1))));
+    }
+}

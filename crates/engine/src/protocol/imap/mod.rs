@@ -16,6 +16,7 @@ use crate::transfer::mail_commands;
 use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
 use decide::{Request, answers, fetches_many};
+pub use session::decode_memory;
 use session::{Event, OWN_LOGIN, Session};
 
 /// Runs one request.

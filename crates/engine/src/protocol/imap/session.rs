@@ -3,10 +3,13 @@
 
 use std::time::Instant;
 
+use net::handover::DecodeError;
+use net::handover::codec::{Reader, Writer};
 use net::{Memory, Whole};
 use tables::{Code, EasyOption as O};
 use wire::auth::sasl::Preference;
 use wire::imap::{Line, Status, Untagged, argument, classify, literal_at_end, tag};
+use zeroize::Zeroizing;
 
 use super::decide::{self, Capabilities, Literals, PlainLogin};
 use crate::error::{Error, Result};
@@ -49,7 +52,41 @@ pub struct KeptSession {
     pub literals: Literals,
 }
 
-impl net::Memory for KeptSession {}
+impl net::Memory for KeptSession {
+    fn encode(&self) -> Option<Zeroizing<Vec<u8>>> {
+        let KeptSession { commands, mailbox, uid_validity, literals } = self;
+        let mut out = Writer::with_capacity(64);
+        out.u8(*commands);
+        out.option(mailbox.as_ref(), |out, mailbox| out.bytes(mailbox));
+        out.option(*uid_validity, Writer::u32);
+        out.u8(*literals as u8);
+        Some(out.into_bytes())
+    }
+}
+
+/// Reads the state of a connection from another process.
+pub fn decode_memory(bytes: &[u8]) -> Option<Box<dyn Memory>> {
+    KeptSession::decode(bytes).ok().map(|session| Box::new(session) as Box<dyn Memory>)
+}
+
+impl KeptSession {
+    fn decode(bytes: &[u8]) -> std::result::Result<KeptSession, DecodeError> {
+        let mut input = Reader::new(bytes);
+        let session = KeptSession {
+            commands: input.u8()?,
+            mailbox: input.option("mailbox", |input| Ok(input.bytes()?.to_vec()))?,
+            uid_validity: input.option("UIDVALIDITY", Reader::u32)?,
+            literals: match input.u8()? {
+                0 => Literals::Asked,
+                1 => Literals::Short,
+                2 => Literals::Any,
+                _ => return Err(DecodeError::Value("literals")),
+            },
+        };
+        input.end()?;
+        Ok(session)
+    }
+}
 
 /// One line of a reply.
 #[derive(Debug)]

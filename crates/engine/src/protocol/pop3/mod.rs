@@ -17,6 +17,7 @@ use crate::transfer::dialogue::Dialogue;
 use crate::transfer::mail_commands;
 use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
+pub use session::decode_memory;
 use session::{OWN_LOGIN, Session};
 
 /// Runs one request.

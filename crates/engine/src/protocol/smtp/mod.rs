@@ -15,6 +15,7 @@ use crate::transfer::replay::with_retries;
 use crate::transfer::sasl::check_login;
 use mail::recipients;
 use session::Session;
+pub use session::decode_memory;
 
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {

@@ -1,8 +1,11 @@
 //! The way to a session in which mails can be sent: greeting, EHLO or HELO, STARTTLS (RFC 3207), AUTH (RFC 4954).
 
 use net::Whole;
+use net::handover::codec::{Reader, Writer};
 use tables::{Code, EasyOption as O};
+use wire::auth::sasl::Mechanisms;
 use wire::smtp::Extensions;
+use zeroize::Zeroizing;
 
 use super::decide::{self, Hello, SERVICE_ENDS};
 use crate::error::{Error, Result};
@@ -29,7 +32,28 @@ struct Memory {
     authenticated: bool,
 }
 
-impl net::Memory for Memory {}
+impl net::Memory for Memory {
+    fn encode(&self) -> Option<Zeroizing<Vec<u8>>> {
+        let mut out = Writer::with_capacity(16);
+        let Extensions { starttls, size, smtputf8, pipelining, chunking, auth, mechanisms } = self.extensions;
+        let flags = [starttls, size, smtputf8, pipelining, chunking, auth, self.authenticated];
+        flags.into_iter().for_each(|flag| out.bool(flag));
+        out.u16(mechanisms.bits());
+        Some(out.into_bytes())
+    }
+}
+
+/// Reads the state of a connection from another process.
+pub fn decode_memory(bytes: &[u8]) -> Option<Box<dyn net::Memory>> {
+    let mut input = Reader::new(bytes);
+    let mut flag = || input.bool("SMTP").ok();
+    let [starttls, size, smtputf8, pipelining] = [flag()?, flag()?, flag()?, flag()?];
+    let [chunking, auth, authenticated] = [flag()?, flag()?, flag()?];
+    let mechanisms = Mechanisms::from_bits(input.u16().ok()?)?;
+    input.end().ok()?;
+    let extensions = Extensions { starttls, size, smtputf8, pipelining, chunking, auth, mechanisms };
+    Some(Box::new(Memory { extensions, authenticated }))
+}
 
 impl Session {
     /// Opens a session: a kept connection, or a new one that sends EHLO with `name` and logs in.

@@ -113,6 +113,16 @@ impl Mechanisms {
         Mechanisms(all)
     };
 
+    /// Returns the set as one bit for each mechanism, in the order of [`Mechanism::ALL`].
+    pub fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// Returns the set with these bits; `None` if one of them stands for no mechanism.
+    pub fn from_bits(bits: u16) -> Option<Mechanisms> {
+        (bits >> Mechanism::ALL.len() == 0).then_some(Mechanisms(bits))
+    }
+
     pub fn insert(&mut self, mechanism: Mechanism) {
         self.0 |= 1 << mechanism as u16;
     }

@@ -1,0 +1,130 @@
+//! The process pool's way to the broker of the user: names connections, sends and receives them.
+//!
+//! The name is the HMAC-SHA-256 of the connection key's canonical encoding under the broker's secret, so the
+//! broker compares keys without learning a password. The name also covers the form of the state and the
+//! network namespace: two processes in different ones reach different hosts by one address.
+
+use std::time::{Duration, Instant};
+
+use broker::{Client, Key, Label, Parcel, Unavailable};
+use ring::hmac;
+use runtime::Socket;
+use runtime::fd::AsFd;
+
+use super::{Facts, MemoryDecoder, Packed, obstacle, pack, state, unpack};
+use crate::connection::{AnyConnection, Connection};
+use crate::connection_key::HashedKey;
+use crate::pool::{Broker, Given};
+use crate::session::SharedPool;
+use crate::sys;
+
+/// Separates names of connections from the MACs of other values.
+const DOMAIN: &[u8] = b"warmwire connection\0";
+/// Longest idle time of a parked connection: that of the process pool.
+const IDLE_LIMIT: Duration = Duration::from_secs(118);
+
+/// The broker of this user, as the process pool sees it.
+struct UserBroker {
+    client: Client,
+    decode: MemoryDecoder,
+}
+
+impl SharedPool {
+    /// Puts the broker of the user behind the pool. Later calls do nothing. No system call is made before a
+    /// connection is wanted.
+    pub fn use_broker(&self, decode: MemoryDecoder) {
+        self.set_broker(|| Box::new(UserBroker { client: Client::new(), decode }));
+    }
+
+    /// Puts this client's broker behind the pool, for tests.
+    #[doc(hidden)]
+    pub fn use_client(&self, client: Client, decode: MemoryDecoder) {
+        self.set_broker(|| Box::new(UserBroker { client, decode }));
+    }
+}
+
+impl UserBroker {
+    /// Names the connections of a key.
+    fn name(&self, key: &HashedKey) -> Result<Key, Unavailable> {
+        let secret = self.client.secret()?;
+        let mut mac = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, secret.bytes()));
+        let (device, number) = sys::network_namespace();
+        let parts = [DOMAIN, state::FORM, env!("CARGO_PKG_VERSION").as_bytes(), b"\0"];
+        parts.into_iter().for_each(|part| mac.update(part));
+        mac.update(&device.to_be_bytes());
+        mac.update(&number.to_be_bytes());
+        mac.update(&key.canonical_bytes());
+        let tag = mac.sign();
+        let tag = tag.as_ref().try_into().expect("a tag of HMAC-SHA-256 has 32 bytes");
+        Ok(secret.key(tag))
+    }
+
+    fn try_take(&self, key: &HashedKey, now: Instant) -> Result<Option<Box<Connection>>, Unavailable> {
+        let Some(taken) = self.client.take(&self.name(key)?)? else { return Ok(None) };
+        let packed = Packed {
+            age: taken.age,
+            idle: taken.idle,
+            uses: taken.uses.into(),
+            state: taken.state,
+            socket: Socket::new(taken.socket),
+        };
+        Ok(unpack(packed, key, now, self.decode).ok())
+    }
+
+    fn send(&self, key: &HashedKey, packed: &Packed, until: Instant) -> Result<(), Unavailable> {
+        let label = Label { scheme: key.protocol.name(), host: &key.origin.host, port: key.origin.port };
+        let parcel = Parcel {
+            label,
+            age: packed.age,
+            idle: packed.idle,
+            uses: u32::try_from(packed.uses).unwrap_or(u32::MAX),
+            idle_limit: IDLE_LIMIT,
+            state: &packed.state,
+            socket: packed.socket.as_fd(),
+        };
+        again_after_restart(|| self.client.give(&self.name(key)?, &parcel, until))
+    }
+}
+
+impl Broker<AnyConnection> for UserBroker {
+    fn take(&self, key: &HashedKey, now: Instant) -> Option<AnyConnection> {
+        if obstacle(&Facts::of_key(key)).is_some() {
+            return None;
+        }
+        again_after_restart(|| self.try_take(key, now)).ok().flatten().map(AnyConnection::Bytes)
+    }
+
+    fn give(&self, connection: AnyConnection, now: Instant, until: Instant) -> Given<AnyConnection> {
+        let AnyConnection::Bytes(mut connection) = connection else { return Given::Stays(connection) };
+        // Reads what has arrived for the layers, such as tickets: the broker drops a socket with input.
+        if !connection.is_alive() {
+            return Given::Gone;
+        }
+        // Without a broker nothing is taken apart.
+        if self.client.secret().is_err() {
+            return Given::Unavailable(connection.into());
+        }
+        let key = connection.about.key.clone();
+        let packed = match pack(connection, now) {
+            Ok(packed) => packed,
+            Err((_, connection)) => return Given::Stays(connection.into()),
+        };
+        match self.send(&key, &packed, until) {
+            Ok(()) => Given::Gone,
+            // Nothing was sent: the state is still this process's alone.
+            Err(error) => match unpack(packed, &key, now, self.decode) {
+                Ok(connection) if error == Unavailable::TooLarge => Given::Stays(connection.into()),
+                Ok(connection) => Given::Unavailable(connection.into()),
+                Err(_) => Given::Gone,
+            },
+        }
+    }
+}
+
+/// Calls once more if the broker was restarted: its secret is another one then.
+fn again_after_restart<T>(mut call: impl FnMut() -> Result<T, Unavailable>) -> Result<T, Unavailable> {
+    match call() {
+        Err(Unavailable::Restarted) => call(),
+        outcome => outcome,
+    }
+}

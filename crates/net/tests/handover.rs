@@ -1,0 +1,248 @@
+//! Connections that move by a broker between two pools, as between two processes: the server sees one
+//! connection, and no other key finds it.
+#![cfg(unix)]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use broker::{Client, Folder, Limits, Server};
+use common::{block_on, listener, of_host, open, runtime, wish};
+use runtime::Runtime;
+use testkit::temp::TempDir;
+use warmwire_net::connection_key::{FtpTerms, Protocol};
+use warmwire_net::{AcquireRequest, Ages, ByCarrier, ConnectionKey, HashedKey, Lease, Pool, SharedPool};
+
+/// Longer than any answer takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A broker in a folder of its own.
+struct Running {
+    place: TempDir,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn new() -> Running {
+        let mut running = Running { place: TempDir::new("broker").unwrap(), thread: None };
+        running.start();
+        running
+    }
+
+    /// Starts a broker, after an earlier one in the same folder.
+    fn start(&mut self) {
+        self.stop();
+        let listener = Folder::at(&self.folder()).unwrap().listen().unwrap();
+        let mut server = Server::new(listener, Limits::default()).unwrap();
+        self.thread = Some(std::thread::spawn(move || server.serve().unwrap()));
+    }
+
+    fn stop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = self.client().stop();
+            thread.join().unwrap();
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.place.path().join("pool")
+    }
+
+    fn client(&self) -> Client {
+        Client::at(&self.folder(), PATIENCE)
+    }
+
+    fn wait_for(&self, parked: usize) {
+        let end = Instant::now() + PATIENCE;
+        while self.client().status().unwrap().parked.len() != parked {
+            assert!(Instant::now() < end, "{parked} are expected: {:?}", self.client().status());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.client().stop();
+    }
+}
+
+/// A process: its pool, in front of the broker.
+struct Process {
+    runtime: Runtime,
+    pool: Pool,
+    shared: Arc<SharedPool>,
+}
+
+impl Process {
+    fn new(broker: &Running) -> Process {
+        let shared = Arc::new(SharedPool::new(16, Duration::from_secs(118)));
+        shared.use_client(broker.client(), |_, _| None);
+        let runtime = runtime();
+        let pool = Pool::new(runtime.reactor());
+        pool.set_behind(Some(shared.clone()));
+        Process { runtime, pool, shared }
+    }
+
+    /// Ends as a process does: its connections go to the broker.
+    fn end(self) {
+        self.pool.give_up();
+        self.shared.give_all(self.runtime.reactor().now(), Instant::now() + PATIENCE);
+        assert!(self.shared.is_empty());
+    }
+
+    fn open(&self, key: &HashedKey, to: std::net::SocketAddr) {
+        let (reactor, key, pool) = (self.runtime.reactor().clone(), key.clone(), self.pool.clone());
+        block_on(&self.runtime, async move {
+            let Some(warmwire_net::Acquired::Vacant(slot)) = pool.try_acquire(wish(&key)) else {
+                panic!("there is one already");
+            };
+            slot.fill(open(reactor, key.clone(), to).await).release();
+        });
+    }
+
+    fn find(&self, key: &HashedKey) -> Option<Lease> {
+        match self.pool.try_reuse(wish(key))?.by_carrier() {
+            ByCarrier::Bytes(lease) => Some(lease),
+            ByCarrier::Quic(_) => panic!("no broker keeps QUIC"),
+        }
+    }
+}
+
+/// Sends a line on a connection, and returns what the server got and sent back.
+fn echo(process: &Process, lease: &mut Lease, peer: &mut TcpStream, line: &'static [u8]) -> Vec<u8> {
+    let connection = lease.whole().unwrap().take();
+    let (connection, sent) = block_on(&process.runtime, async move {
+        let mut connection = connection;
+        let sent = connection.write_all(line).await;
+        (connection, sent)
+    });
+    sent.unwrap();
+    lease.whole().unwrap().restore(connection);
+    let mut got = vec![0; line.len()];
+    peer.read_exact(&mut got).unwrap();
+    got
+}
+
+#[test]
+fn another_process_goes_on_with_a_connection() {
+    let broker = Running::new();
+    let (listener, to) = listener();
+    let key = of_host("host.test", 1);
+    let first = Process::new(&broker);
+    first.open(&key, to);
+    let (mut peer, client) = listener.accept().unwrap();
+    first.end();
+    broker.wait_for(1);
+    for round in 0..3 {
+        let process = Process::new(&broker);
+        assert!(process.find(&of_host("host.test", 2)).is_none());
+        let mut lease = process.find(&key).expect("the broker has it");
+        let about = lease.about().clone();
+        assert!(lease.is_reused(), "CURLINFO_NUM_CONNECTS is 0");
+        assert_eq!((about.endpoints.remote, about.endpoints.local), (Some(to), Some(client)));
+        assert_eq!(lease.whole().unwrap().connection().uses, 2 + round);
+        assert_eq!(echo(&process, &mut lease, &mut peer, b"line\n"), b"line\n");
+        assert!(Process::new(&broker).find(&key).is_none(), "it has one owner");
+        lease.release();
+        process.end();
+        broker.wait_for(1);
+    }
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "the server sees one connection");
+}
+
+/// A connection is dropped when the server ends it or speaks; a process that asks then opens its own.
+#[test]
+fn a_dead_one_is_not_found() {
+    let broker = Running::new();
+    let (listener, to) = listener();
+    let key = of_host("host.test", 1);
+    for farewell in [&b""[..], b"421 going away\r\n"] {
+        let process = Process::new(&broker);
+        process.open(&key, to);
+        process.end();
+        broker.wait_for(1);
+        let (mut peer, _) = listener.accept().unwrap();
+        peer.write_all(farewell).unwrap();
+        if farewell.is_empty() {
+            drop(peer);
+        }
+        broker.wait_for(0);
+        assert!(Process::new(&broker).find(&key).is_none());
+    }
+}
+
+#[test]
+fn limits_of_age_hold_across_processes() {
+    let broker = Running::new();
+    let (_listener, to) = listener();
+    let key = of_host("host.test", 1);
+    let process = Process::new(&broker);
+    process.open(&key, to);
+    std::thread::sleep(Duration::from_millis(150));
+    process.end();
+    let process = Process::new(&broker);
+    let ages = Ages { lifetime: Duration::from_millis(100), ..Ages::default() };
+    assert!(process.pool.try_reuse(AcquireRequest { ages, ..wish(&key) }).is_none(), "too old");
+    broker.wait_for(0);
+}
+
+/// A connection that cannot leave the process is closed with its goodbye, as without a broker.
+#[test]
+fn what_cannot_leave_is_closed_politely() {
+    let broker = Running::new();
+    let (listener, to) = listener();
+    let key: HashedKey =
+        ConnectionKey { protocol: Protocol::Ftp(FtpTerms::default()), ..ConnectionKey::default() }.into();
+    let process = Process::new(&broker);
+    process.open(&key, to);
+    let mut lease = process.find(&key).unwrap();
+    lease.whole().unwrap().connection().farewell = b"QUIT\r\n".to_vec();
+    lease.whole().unwrap().connection().ahead = warmwire_net::Ahead::Asked;
+    lease.release();
+    process.end();
+    let mut said = String::new();
+    listener.accept().unwrap().0.read_to_string(&mut said).unwrap();
+    assert_eq!(said, "QUIT\r\n");
+    assert!(broker.client().status().unwrap().parked.is_empty());
+}
+
+/// A broker that ends, and another one with another secret: connections of the first are gone, and both
+/// processes go on with the second after their next question. (A gift to the first is lost: nobody waits for
+/// an acknowledgement.)
+#[test]
+fn a_restarted_broker_serves_at_once() {
+    let mut broker = Running::new();
+    let (_listener, to) = listener();
+    let key = of_host("host.test", 1);
+    let (first, second) = (Process::new(&broker), Process::new(&broker));
+    first.open(&key, to);
+    assert!(second.find(&key).is_none(), "both have the first secret now");
+    broker.stop();
+    first.pool.give_up();
+    let now = first.runtime.reactor().now();
+    broker.start();
+    assert!(first.find(&of_host("host.test", 2)).is_none());
+    first.shared.give_all(now, Instant::now() + PATIENCE);
+    broker.wait_for(1);
+    assert!(second.find(&key).is_some());
+}
+
+#[test]
+fn without_a_broker_connections_are_closed_as_before() {
+    let mut broker = Running::new();
+    let (listener, to) = listener();
+    let key = of_host("host.test", 1);
+    broker.stop();
+    let process = Process::new(&broker);
+    assert!(process.find(&key).is_none());
+    process.open(&key, to);
+    process.end();
+    assert_eq!(listener.accept().unwrap().0.read(&mut [0; 9]).unwrap(), 0);
+}
