@@ -1,0 +1,281 @@
+//! `WARMWIRE_POOL=user`: each run of the tool is a process of its own, and goes on with the connection of the
+//! one before it. The servers are other people's.
+#![cfg(unix)]
+
+use std::collections::HashSet;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use broker::{Client, Folder, Limits, Server};
+use testkit::certs::{Authority, Leaf};
+use testkit::http::HttpServer;
+use testkit::launch::{Dovecot, Nginx, Squid, Vsftpd};
+use testkit::needs;
+use testkit::temp::TempDir;
+
+/// Longer than any answer takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Infos of a transfer: new connections, their handshake, the peer.
+const INFOS: &str = "%{num_connects} %{time_appconnect} %{remote_ip} %{remote_port} %{size_download}\n";
+
+/// A broker in a folder of its own, and files for the tool.
+struct World {
+    place: TempDir,
+    broker: Option<JoinHandle<()>>,
+    authority: Authority,
+    leaf: Leaf,
+}
+
+impl World {
+    fn new() -> World {
+        let place = TempDir::new("pool").unwrap();
+        let listener = Folder::at(&place.path().join("warmwire")).unwrap().listen().unwrap();
+        let mut server = Server::new(listener, Limits::default()).unwrap();
+        let broker = Some(std::thread::spawn(move || server.serve().unwrap()));
+        let authority = Authority::new();
+        let leaf = authority.good();
+        place.write("ca.pem", authority.ca_pem()).unwrap();
+        World { place, broker, authority, leaf }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.place.path().join("warmwire")
+    }
+
+    fn client(&self) -> Client {
+        Client::at(&self.folder(), PATIENCE)
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warmwire"));
+        command.args(["-q", "-sS", "-o", "/dev/null", "-w", INFOS, "--cacert"]);
+        command.arg(self.place.path().join("ca.pem")).args(words);
+        command.env("WARMWIRE_POOL", "user").env("WARMWIRE_POOL_DIR", self.folder());
+        command.env("HOME", self.place.path());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        needs::output(&mut self.command(words))
+    }
+
+    /// Runs the tool, and returns its infos.
+    fn infos(&self, words: &[&str]) -> Vec<String> {
+        let output = self.run(words);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {output:?}");
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Runs the tool several times: the first run opens a connection, later ones open none.
+    fn goes_on(&self, words: &[&str]) {
+        self.goes_on_with("0", words);
+    }
+
+    /// Expects that many connections of each later run: FTP opens one for data. On a busy machine the broker
+    /// may be too slow for a run, which then works without it.
+    fn goes_on_with(&self, others: &str, words: &[&str]) {
+        let first = self.infos(words);
+        assert_ne!(first[0], others, "{words:?}: {first:?}");
+        let mut reused = 0;
+        for _ in 0..40 {
+            std::thread::sleep(Duration::from_millis(10));
+            let next = self.infos(words);
+            assert_eq!(next[2..], first[2..], "{words:?}");
+            if next[0] == others {
+                assert_eq!(next[1].parse(), Ok(0.0), "no handshake: {words:?}: {next:?}");
+                reused += 1;
+            }
+            if reused == 3 {
+                return;
+            }
+        }
+        panic!("{words:?}: {reused} runs of 40 went on with a connection");
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = self.client().stop();
+        if let Some(broker) = self.broker.take() {
+            let _ = broker.join();
+        }
+    }
+}
+
+#[test]
+fn http_and_https_go_on() {
+    let world = World::new();
+    let nginx = Nginx::start(&world.leaf, &[1000]).unwrap();
+    let (http, https) = (nginx.http("/bytes-1000"), nginx.https("/bytes-1000"));
+    world.goes_on(&[&http]);
+    world.goes_on(&["--http1.1", "--tls-max", "1.2", &https]);
+    let server = HttpServer::tls(world.leaf.server_config().unwrap());
+    world.goes_on(&["--http1.1", "--tlsv1.3", &server.url("/bytes/1000")]);
+    assert!(server.accepts() < server.served(), "{} of {}", server.accepts(), server.served());
+}
+
+#[test]
+fn connections_through_proxies_go_on() {
+    let world = World::new();
+    let nginx = Nginx::start(&world.leaf, &[1000]).unwrap();
+    let squid = Squid::start().unwrap();
+    let (http, https) = (nginx.http("/bytes-1000"), nginx.https("/bytes-1000"));
+    let proxy = squid.url();
+    world.goes_on(&["-x", &proxy, &http]);
+    world.goes_on(&["-x", &proxy, "-p", &http]);
+    world.goes_on(&["-x", &proxy, "--http1.1", &https]);
+}
+
+#[test]
+fn ftp_and_mail_go_on_logged_in() {
+    let world = World::new();
+    let vsftpd = Vsftpd::start(&[1000]).unwrap();
+    world.goes_on_with("1", &[&vsftpd.url("/bytes-1000")]);
+    let dovecot = Dovecot::start(&world.leaf, &world.authority).unwrap();
+    dovecot.deliver("user", "1", b"Subject: x\r\n\r\nhello\r\n").unwrap();
+    world.goes_on(&[&format!("imap://user:secret@127.0.0.1:{}/INBOX/;MAILINDEX=1", dovecot.imap)]);
+    world.goes_on(&[&format!("imaps://user:secret@localhost:{}/INBOX/;MAILINDEX=1", dovecot.imaps)]);
+    world.goes_on(&[&format!("pop3://user:secret@127.0.0.1:{}/1", dovecot.pop3)]);
+}
+
+/// Another password, proxy, certificate or address never gets the connection.
+#[test]
+fn another_identity_opens_its_own() {
+    let world = World::new();
+    let server = HttpServer::tls(world.leaf.server_config().unwrap());
+    let url = server.url("/bytes/1000");
+    let usual = ["--http1.1", url.as_str()];
+    world.goes_on(&usual);
+    let other_ca = world.place.path().join("other.pem");
+    std::fs::copy(world.place.path().join("ca.pem"), &other_ca).unwrap();
+    let other_ca = other_ca.to_str().unwrap();
+    for words in [
+        &["-k"][..],
+        &["--cacert", other_ca],
+        &["--interface", "127.0.0.1"],
+        &["--tls-max", "1.2"],
+        &["--ciphers", "ECDHE+AESGCM"],
+        &["-4"],
+        &["--connect-to", "::127.0.0.1:"],
+        &["--keepalive-time", "7"],
+    ] {
+        let infos = world.infos(&[words, &usual[..]].concat());
+        assert_ne!(infos[0], "0", "{words:?}: {infos:?}");
+    }
+    let again = (0..40).any(|_| world.infos(&usual)[0] == "0");
+    assert!(again, "the broker served all the time");
+}
+
+/// A wire to a server that keeps what clients send, in a list for each connection.
+struct Wire {
+    port: u16,
+    sent: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl Wire {
+    fn to(server: u16) -> Wire {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let sent: Arc<Mutex<Vec<Vec<u8>>>> = Arc::default();
+        let all = sent.clone();
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let server = TcpStream::connect(("127.0.0.1", server)).unwrap();
+                let at = {
+                    let mut all = all.lock().unwrap();
+                    all.push(Vec::new());
+                    all.len() - 1
+                };
+                let (mut back, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                std::thread::spawn(move || {
+                    let _ = std::io::copy(&mut back, &mut to);
+                    let _ = to.shutdown(Shutdown::Both);
+                });
+                let all = all.clone();
+                std::thread::spawn(move || record(client, server, &all, at));
+            }
+        });
+        Wire { port, sent }
+    }
+}
+
+fn record(mut client: TcpStream, mut server: TcpStream, all: &Mutex<Vec<Vec<u8>>>, at: usize) {
+    let mut buffer = [0; 4096];
+    while let Ok(length @ 1..) = client.read(&mut buffer) {
+        all.lock().unwrap()[at].extend_from_slice(&buffer[..length]);
+        if server.write_all(&buffer[..length]).is_err() {
+            break;
+        }
+    }
+    let _ = server.shutdown(Shutdown::Write);
+}
+
+/// Returns the explicit nonces of the records of data (TLS 1.2 with AES-GCM, RFC 5288).
+fn nonces(mut stream: &[u8]) -> Vec<[u8; 8]> {
+    let mut nonces = Vec::new();
+    while let Some((&[kind, _, _, high, low], rest)) = stream.split_first_chunk::<5>() {
+        let Some((record, rest)) = rest.split_at_checked(usize::from(u16::from_be_bytes([high, low]))) else {
+            break;
+        };
+        if kind == 23 {
+            nonces.push(*record.first_chunk().unwrap());
+        }
+        stream = rest;
+    }
+    nonces
+}
+
+/// Killed at any moment, a process leaves at most a closed connection: the next one is served all the same,
+/// and no two records of a connection have one nonce.
+#[test]
+fn killed_processes_leave_nothing_behind() {
+    let world = World::new();
+    let nginx = Nginx::start(&world.leaf, &[1000]).unwrap();
+    let wire = Wire::to(nginx.https_port);
+    let url = format!("https://localhost:{}/bytes-1000", wire.port);
+    let words = ["--http1.1", "--tls-max", "1.2", "--ciphers", "ECDHE+AESGCM", url.as_str()];
+    world.infos(&words);
+    let started = Instant::now();
+    world.infos(&words);
+    let usual = started.elapsed();
+    let moments = std::env::var("KILLS").map_or(60, |text| text.parse().expect("a number"));
+    for moment in 0..moments {
+        let mut child = world.command(&words).stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(usual * moment / moments * 6 / 5);
+        let _ = child.kill();
+        child.wait().unwrap();
+        if moment % 3 == 0 {
+            assert_eq!(world.infos(&words).last().unwrap(), "1000", "after a kill at {moment}");
+        }
+    }
+    let sent = wire.sent.lock().unwrap();
+    let mut records = 0;
+    for stream in sent.iter() {
+        let nonces = nonces(stream);
+        let different: HashSet<_> = nonces.iter().collect();
+        assert_eq!(different.len(), nonces.len(), "a nonce comes twice");
+        records += nonces.len();
+    }
+    assert!(records >= moments as usize / 3, "{records} records on {} connections", sent.len());
+    assert!(sent.len() < records, "connections go on: {records} on {}", sent.len());
+}
+
+#[test]
+fn privileged_and_mistaken_values_leave_the_pool_off() {
+    let world = World::new();
+    let server = HttpServer::plain();
+    let url = server.url("/bytes/10");
+    for round in 1..=2 {
+        let output = needs::output(world.command(&[&url]).env("WARMWIRE_POOL", "yes"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(said.matches("WARMWIRE_POOL=yes is unknown").count(), 1, "{said}");
+        assert_eq!(server.accepts(), round);
+    }
+    assert!(world.client().status().unwrap().parked.is_empty());
+}
