@@ -1,7 +1,6 @@
 # The published test cases of curl, run against our tool and against our library, and odd replies to our tool. See README.md
 # beside this file.
 #   make conformance     CASES=<folder> [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [AGREE=1] [JOBS=n] [KEEP=1] [PRUNE=1] [QUICK=1]
-#   make conformance-agent and the same as for conformance: the calls are made by agents (--agent)
 #   make conformance-windows the same with the program for Windows, under Wine (one that is there: make windows)
 #   make conformance-lib CASES=<folder> [LIBDIR=<folder of libcurl.so.4>] and the same
 #   make odd-replies     [ODD=<file of cases>] [CURL=<binary>] [ONLY="1 2 3"] [VERBOSE=1] [JOBS=n]
@@ -19,7 +18,7 @@ CONFORMANCE = $(RUN) "$(CASES)" $(if $(ONLY),--only "$(ONLY)") \
 	$(if $(KEEP),--keep) $(if $(PRUNE),--prune)
 NO_CASES = test -d "$(CASES)" || { echo "left out: no test cases of curl at $(CASES)"; exit 0; }
 
-.PHONY: tool-quick conformance conformance-windows conformance-agent conformance-lib odd-replies
+.PHONY: tool-quick conformance conformance-windows conformance-lib odd-replies
 tool-quick:
 	cargo test --quiet --workspace --no-run --test cli --test verdicts
 
@@ -35,10 +34,6 @@ conformance-windows:
 	$(if $(filter command line environment,$(origin EXE)),,cargo build --quiet --target x86_64-pc-windows-gnu -p warmwire-tool;) \
 	sh tests/windows/apart.sh sh -euc '. tests/windows/wine.sh; "$$@"' wine \
 		$(CONFORMANCE) --through wine --curl "$(EXE)" $(if $(ONLY),,--skip-list conformance/skip-windows.txt)
-
-conformance-agent: $(if $(CURL),,tool)
-	@$(NO_CASES); $(CONFORMANCE) --agent --curl "$(or $(CURL),$(OUR_TOOL))" \
-		$(if $(ONLY),,--skip-list conformance/skip.txt)
 
 conformance-lib: $(if $(filter $(CARGO_TARGET_DIR)/release/lib,$(LIBDIR)),lib)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),/usr/bin/curl)" --library "$(LIBDIR)" --expect curl_7_88 \

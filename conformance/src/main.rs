@@ -30,7 +30,7 @@ use run::{Outcome, Settings, Verdict};
 
 const USAGE: &str = "usage: warmwire-conformance CASES --curl BINARY [--library FOLDER] [--skip-list FILE]
     [--only \"1 2 3\"] [--agree [COLUMN]] [--expect COLUMN] [--jobs N] [--verbose] [--keep]
-    [--write-list FILE] [--write-passed FILE] [--prune] [--agent] [--through COMMAND]";
+    [--write-list FILE] [--write-passed FILE] [--prune] [--through COMMAND]";
 
 /// The first lines of a new skip list.
 const LIST_HEAD: &str = "# Cases that are not meant to pass yet: number, then the case's name and what fails first. A case listed here that
@@ -70,8 +70,6 @@ struct Options {
     expect: Option<String>,
     jobs: usize,
     verbose: bool,
-    /// Have curl's agents make the calls.
-    agent: bool,
     keep: bool,
     /// Remove passing cases from the skip list.
     prune: bool,
@@ -103,7 +101,6 @@ impl Options {
                     options.only = numbers.map_err(|_| USAGE)?;
                 }
                 "--verbose" => options.verbose = true,
-                "--agent" => options.agent = true,
                 "--keep" => options.keep = true,
                 "--prune" => options.prune = true,
                 "--write-passed" => options.write_passed = Some(value()?.into()),
@@ -135,7 +132,6 @@ fn conduct(options: &Options) -> Result<bool, String> {
             (_, verdict) => verdict,
         }
     });
-    let calls = settings.agents.as_deref().map(|agents| end_agents(&settings, agents));
     if !options.keep {
         let _ = std::fs::remove_dir_all(&settings.work);
     }
@@ -157,28 +153,7 @@ fn conduct(options: &Options) -> Result<bool, String> {
     }
     println!("{:.0} seconds", started.elapsed().as_secs_f32());
     println!("{} passed, {} failed, {} skipped", sums.0, sums.1, sums.2);
-    if let Some(calls) = calls {
-        println!("{calls} of the calls were made by agents that are still there");
-        if calls < numbers.len() / 4 {
-            return Err("the agents have made too few calls for the run to say anything of them".into());
-        }
-    }
     Ok(sums.1 == 0)
-}
-
-/// Ends remaining agents; returns how many calls they made.
-fn end_agents(settings: &Settings, agents: &Path) -> usize {
-    let say = |flag: &str| {
-        let output = Command::new(&settings.curl).args(["-q", flag]).env("XDG_RUNTIME_DIR", agents).output();
-        output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default()
-    };
-    let status = say("--agent-status");
-    print!("{status}");
-    say("--agent-stop");
-    let calls = status
-        .lines()
-        .filter_map(|line| line.split_once("calls ")?.1.split(',').next()?.parse::<usize>().ok());
-    calls.sum()
 }
 
 fn settings(options: &Options) -> Result<Settings, String> {
@@ -198,10 +173,6 @@ fn settings(options: &Options) -> Result<Settings, String> {
         let output = Command::new(program).args(arguments).output().ok();
         output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned()).unwrap_or_default()
     };
-    let agents = options.agent.then(|| work.join("agents"));
-    if let Some(folder) = &agents {
-        std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
-    }
     if options.keep {
         println!("folders: {}", work.display());
     }
@@ -216,7 +187,6 @@ fn settings(options: &Options) -> Result<Settings, String> {
         certificates,
         features,
         verbose: options.verbose,
-        agents,
     })
 }
 
@@ -243,11 +213,11 @@ fn run_all(
     let next = AtomicUsize::new(0);
     let outcomes = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
-        for lane in 0..options.jobs.max(1) {
+        for _ in 0..options.jobs.max(1) {
             let (next, outcomes) = (&next, &outcomes);
             scope.spawn(move || {
                 while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut outcome = run::run(*number, lane, settings);
+                    let mut outcome = run::run(*number, settings);
                     outcome.verdict = judge(*number, outcome.verdict);
                     if !options.keep {
                         let _ = std::fs::remove_dir_all(settings.work.join(number.to_string()));

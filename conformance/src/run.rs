@@ -32,8 +32,6 @@ pub struct Settings {
     pub user: String,
     pub date: String,
     pub verbose: bool,
-    /// Curl's `--agent` is between it and the cases, with its sockets in this folder.
-    pub agents: Option<PathBuf>,
 }
 
 impl Settings {
@@ -74,8 +72,8 @@ const DRIVE: &str = "Z:";
 /// The name of `%LOGDIR` in a case's folder.
 pub const LOG: &str = "log";
 
-/// Runs a case, after others of the same lane. The caller removes a directory that is left behind.
-pub fn run(number: u64, lane: usize, settings: &Settings) -> Outcome {
+/// Runs a case. The caller removes a directory that is left behind.
+pub fn run(number: u64, settings: &Settings) -> Outcome {
     let started = Instant::now();
     let mut outcome = Outcome {
         name: String::new(),
@@ -85,13 +83,13 @@ pub fn run(number: u64, lane: usize, settings: &Settings) -> Outcome {
         conversation: String::new(),
         seconds: 0.0,
     };
-    outcome.verdict = attempt(number, lane, settings, &mut outcome).unwrap_or_else(|early| early);
+    outcome.verdict = attempt(number, settings, &mut outcome).unwrap_or_else(|early| early);
     outcome.seconds = started.elapsed().as_secs_f32();
     outcome
 }
 
 /// The verdict; `Err` where it is clear before the command is run.
-fn attempt(number: u64, lane: usize, settings: &Settings, outcome: &mut Outcome) -> Result<Verdict, Verdict> {
+fn attempt(number: u64, settings: &Settings, outcome: &mut Outcome) -> Result<Verdict, Verdict> {
     let text = fs::read(settings.cases.join(format!("test{number}"))).map_err(|e| fail(e.to_string()))?;
     let folder = settings.work.join(number.to_string());
     let mut variables = variables(number, &folder, settings);
@@ -110,10 +108,7 @@ fn attempt(number: u64, lane: usize, settings: &Settings, outcome: &mut Outcome)
         outcome.playable = false;
         return Err(Verdict::Skipped(format!("needs an absent file: {file}")));
     }
-    let mut case = Case::prepare(number, &text, &servers, folder, &mut variables, settings)?;
-    if settings.agents.is_some() {
-        case.home = case.home_of(lane, settings).map_err(|e| fail(format!("cannot make a home: {e}")))?;
-    }
+    let case = Case::prepare(number, &text, &servers, folder, &mut variables, settings)?;
     let verdict = case.play(settings);
     if settings.verbose {
         outcome.conversation = case.conversation();
@@ -162,7 +157,6 @@ fn fail(why: impl Into<String>) -> Verdict {
 struct Case {
     number: u64,
     folder: PathBuf,
-    home: PathBuf,
     script: Script,
     stage: Arc<CaseContext>,
     hall: std::cell::Cell<Option<Open>>,
@@ -193,24 +187,7 @@ impl Case {
         stage.set_script(script.clone());
         let stage = Arc::new(stage);
         let hall = std::cell::Cell::new(Some(hall.open(stage.clone())));
-        Ok(Case {
-            number,
-            home: folder.clone(),
-            folder,
-            script,
-            stage,
-            hall,
-            command_line: Default::default(),
-        })
-    }
-
-    /// Returns the case's directory under a name common to all cases of a lane: an agent continues with the
-    /// next case only in the same environment.
-    fn home_of(&self, lane: usize, settings: &Settings) -> std::io::Result<PathBuf> {
-        let home = settings.work.join(format!("home-{lane}"));
-        let _ = fs::remove_file(&home);
-        std::os::unix::fs::symlink(&self.folder, &home)?;
-        Ok(home)
+        Ok(Case { number, folder, script, stage, hall, command_line: Default::default() })
     }
 
     fn play(&self, settings: &Settings) -> Result<Verdict, Verdict> {
@@ -379,19 +356,11 @@ impl Case {
             }
         }
         for name in ["HOME", "CURL_HOME", "XDG_CONFIG_HOME"] {
-            command.env(name, &self.home);
+            command.env(name, &self.folder);
         }
         if settings.through.is_some() {
             // Wine passes HOME on only under this name.
-            command.env("WINEHOME", &self.home);
-        }
-        if let Some(agents) = &settings.agents {
-            command
-                .env("WARMWIRE_AGENT", "auto")
-                .env("WARMWIRE_AGENT_IDLE", "20")
-                .env("XDG_RUNTIME_DIR", agents);
-            // The cases want every connection ended with its command.
-            command.env("WARMWIRE_POOL", "off");
+            command.env("WINEHOME", &self.folder);
         }
         command.env("COLUMNS", "79").env("CURL_ENTROPY", "12345678").env("SOURCE_DATE_EPOCH", "1767225600");
         if let Some(folder) = &settings.library {

@@ -28,7 +28,4 @@ fn the_examples_of_the_manual_are_accepted() {
         let errors = String::from_utf8_lossy(&out.stderr);
         assert!(out.status.success() && text.contains("://"), "{command}: {text}{errors}");
     }
-    // One example has started an agent.
-    let mut stop = Command::new(tool());
-    clean(stop.arg("--agent-stop")).env("XDG_RUNTIME_DIR", &folder).output().unwrap();
 }

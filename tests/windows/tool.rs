@@ -373,12 +373,12 @@ fn secrets_go_to_the_file_that_is_named() {
 fn what_is_not_there_is_said() {
     let (server, folder) = (HttpServer::plain(), folder());
     let url = server.url("/bytes/3");
-    for words in [["--agent", url.as_str()], ["--agent-stop", ""], ["--agent-status", ""]] {
-        let out = run(folder.path(), &words);
-        assert_eq!(out.status.code(), Some(2), "{words:?}: {}", said(&out));
-        assert!(said(&out).contains("the installed libcurl version does not support this"), "{}", said(&out));
+    for word in ["--pool-stop", "--pool-status"] {
+        let out = run(folder.path(), &[word]);
+        assert_eq!(out.status.code(), Some(1), "{word}: {}", said(&out));
+        assert!(said(&out).contains("this system has no broker"), "{}", said(&out));
     }
-    assert!(run(folder.path(), &["--no-agent", "-s", &url]).status.success());
+    assert!(run(folder.path(), &["--pool", "user", "-s", &url]).status.success());
     let out = run(folder.path(), &["-V"]);
     assert!(said(&out).contains("-w64-mingw32)"), "{}", said(&out));
     let out = run(folder.path(), &["--xattr", "-o", "f", &url]);

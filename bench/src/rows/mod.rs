@@ -1,7 +1,6 @@
 //! The registry of what can be measured. A row is an entry here and a function that returns its cases; each
 //! kind of program has its own file.
 
-mod agent;
 mod cipher;
 mod cold;
 mod crowd;
@@ -14,6 +13,7 @@ pub mod mail;
 mod mirrors;
 mod peers;
 mod pool;
+mod processes;
 pub mod requests;
 mod slow;
 mod ssh;
@@ -120,10 +120,10 @@ pub const ROWS: &[Row] = &[
         mirrors::measure,
     ),
     row(
-        "agent",
-        "https calls in a shell loop, with and without an agent that keeps the connection",
+        "processes",
+        "https calls in a shell loop, with and without the broker that keeps the connection",
         "a quarter of the time without it, and the start of a process (true)",
-        agent::measure,
+        processes::measure,
     ),
     row(
         "ftp",

@@ -89,7 +89,6 @@ pub use client::{
 };
 pub use easy::{Easy, ExportedSession, OptionSet};
 pub use engine::callbacks::Callbacks;
-pub use engine::easy::number_transfers_anew;
 pub use engine::info::Fact;
 pub use engine::multi::Limits;
 pub use engine::share::Locks;
@@ -128,15 +127,11 @@ pub mod url {
     pub use wire::url::{Part, Url, UrlError, flag};
 }
 
-/// The pool that the process keeps for all its handles, for the command line tool's agent.
+/// The pool that the process keeps for all its handles, and the broker behind it, for the command line tool.
 #[doc(hidden)]
 pub mod process_pool {
-    pub use engine::process_pool::{enable, give_all};
-
-    /// Returns the number of connections that the pool keeps.
-    pub fn connections() -> usize {
-        engine::process_pool::list().len()
-    }
+    pub use broker::{Client as Broker, Parked, Status, run_broker};
+    pub use engine::process_pool::{Pool, choose, give_all};
 }
 
 /// The progress meter of the command line tool.

@@ -125,12 +125,6 @@ pub(crate) const FRAMES: &str = "http/2";
 /// Numbers transfers (CURLINFO_XFER_ID).
 static NEXT_TRANSFER: AtomicI64 = AtomicI64::new(0);
 
-/// For a process that does the work of several, one after the other: the next transfer is number nought
-/// again.
-pub fn number_transfers_anew() {
-    NEXT_TRANSFER.store(0, Ordering::Relaxed);
-}
-
 /// Which directions the application has paused, and who waits for it to go on.
 #[derive(Default)]
 pub struct Flow {

@@ -4,11 +4,6 @@
 //! declaration for each flag.
 
 mod act;
-#[cfg(unix)]
-mod agent;
-#[cfg(not(unix))]
-#[path = "agent/absent.rs"]
-mod agent;
 mod apply;
 mod bars;
 mod bytes;
@@ -34,6 +29,7 @@ mod outcome;
 mod outside;
 mod parallel;
 mod parse;
+mod pool;
 mod prepare;
 mod progress;
 mod queue;
@@ -71,17 +67,16 @@ use request::Request;
 use std::io::{self, IsTerminal, Write};
 use std::process::exit;
 use std::rc::Rc;
+use warmwire::process_pool;
 
 fn main() {
-    if agent::is_agent() {
-        exit(agent::serve(|words, caller| run(words, Outside::of(Some(caller)))));
-    }
     let code = match system::words() {
-        Ok(words) => agent::call(&words).unwrap_or_else(|| run(&words, Outside::of(None))),
+        Ok(words) if pool::is_broker(&words) => pool::run_broker(),
+        Ok(words) => run(&words),
         Err((at, word)) => no_text(at, &word),
     };
     let _ = system::stdout().flush();
-    warmwire::process_pool::give_all();
+    process_pool::give_all();
     // Freeing memory before the exit would gain nothing.
     exit(code);
 }
@@ -94,10 +89,9 @@ fn no_text(at: usize, word: &str) -> i32 {
     2
 }
 
-/// Executes the words and returns the exit code: for this process's own command, or for a caller of this
-/// agent.
-fn run(words: &[Bytes], mut world: Outside) -> i32 {
-    raw::number_transfers_anew();
+/// Executes the words and returns the exit code.
+fn run(words: &[Bytes]) -> i32 {
+    let mut world = Outside::new();
     let messages = Messages::new(Box::new(system::stderr()), outside::columns());
     let messages = messages.on_terminal(io::stderr().is_terminal());
     let mut reader = Reader::new(&mut world, messages);
@@ -116,7 +110,10 @@ fn run(words: &[Bytes], mut world: Outside) -> i32 {
     let Parser { globals, messages, mut requests, .. } = reader.parser;
     let count = requests.len();
     for (at, request) in requests.iter_mut().enumerate() {
-        complete(request, at, count, &world);
+        complete(request, at, count);
+    }
+    if let Some(kind) = globals.pool {
+        process_pool::choose(kind);
     }
     let env = Rc::new(Env::new(globals, messages));
     if env.globals.dry_run {
@@ -126,7 +123,7 @@ fn run(words: &[Bytes], mut world: Outside) -> i32 {
 }
 
 /// Completes a request: missing passwords, certificates named in the environment.
-fn complete(request: &mut Request, at: usize, count: usize, world: &Outside) {
+fn complete(request: &mut Request, at: usize, count: usize) {
     let bearer = request.options.text(O::Xoauth2Bearer).is_some();
     for (option, kind) in [(O::Userpwd, "host"), (O::Proxyuserpwd, "proxy")] {
         let Some(login) = request.options.text(option).map(<[u8]>::to_vec) else { continue };
@@ -136,7 +133,7 @@ fn complete(request: &mut Request, at: usize, count: usize, world: &Outside) {
         let user = login.split(|byte| *byte == b';').next().unwrap_or_default();
         let user = message::shown(user);
         let place = if count > 1 { format!(" on URL #{}", at + 1) } else { String::new() };
-        let password = world.ask_password(&format!("Enter {kind} password for user '{user}'{place}:"));
+        let password = outside::ask_password(&format!("Enter {kind} password for user '{user}'{place}:"));
         request.options.set_text(option, &[login.as_slice(), b":", &password].concat());
     }
     let netrc = request.netrc || request.netrc_optional;
@@ -189,8 +186,8 @@ fn stopped(stop: Stop) -> i32 {
             doc::help::print(about.as_deref());
             return 0;
         }
-        Stop::TellAgents | Stop::EndAgents => {
-            let (text, code) = if stop == Stop::EndAgents { agent::stop() } else { agent::status() };
+        Stop::PoolStatus | Stop::PoolStop => {
+            let (text, code) = if stop == Stop::PoolStop { pool::stop() } else { pool::status() };
             let _ = system::stdout().write_all(text.as_bytes());
             return code;
         }

@@ -1,6 +1,5 @@
 //! The real world: files, environment, standard streams.
 
-use crate::agent::Caller;
 use crate::raw;
 use crate::system::{self, Unseen, path};
 use crate::world::World;
@@ -13,23 +12,11 @@ const MOST_COLUMNS: usize = 10_000;
 
 pub struct Outside {
     schemes: Vec<&'static str>,
-    /// The command that has this process make its call.
-    caller: Option<Caller>,
 }
 
 impl Outside {
-    /// Creates the environment of the command itself, or of the caller whose working directory and streams
-    /// this process has taken over.
-    pub fn of(caller: Option<Caller>) -> Outside {
-        Outside { schemes: raw::schemes(), caller }
-    }
-
-    /// Asks for a password on the terminal.
-    pub fn ask_password(&self, prompt: &str) -> Vec<u8> {
-        match &self.caller {
-            Some(caller) => caller.ask(prompt),
-            None => ask_password(prompt),
-        }
+    pub fn new() -> Outside {
+        Outside { schemes: raw::schemes() }
     }
 }
 
@@ -45,8 +32,7 @@ impl World for Outside {
     }
 
     fn env(&self, name: &str) -> Option<Vec<u8>> {
-        let callers = self.caller.as_ref().and_then(|caller| caller.variable(name));
-        callers.unwrap_or_else(|| system::variable(name))
+        system::variable(name)
     }
 
     fn modified(&self, name: &[u8]) -> io::Result<i64> {
@@ -74,10 +60,7 @@ impl World for Outside {
     }
 
     fn hide(&mut self, word: usize, bytes: usize) {
-        match &self.caller {
-            Some(caller) => caller.hide(word, bytes),
-            None => system::hide(word, bytes),
-        }
+        system::hide(word, bytes);
     }
 
     fn message_file(&mut self, name: &[u8]) -> io::Result<Box<dyn Write>> {
@@ -142,8 +125,7 @@ fn read_line(from: &mut impl Read) -> Vec<u8> {
     line
 }
 
-/// Standard input, unbuffered. The standard library's reader has a buffer, in which one call of an agent
-/// would leave data for the next one.
+/// Standard input, unbuffered: a buffer would take more than the line that was asked for.
 pub struct Input;
 
 impl Read for Input {

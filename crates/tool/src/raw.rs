@@ -15,5 +15,5 @@ pub use warmwire::url::{Part as UrlPart, Url, UrlError, flag as url_flag};
 pub use warmwire::{
     ArgKind, CURL_VERSION, Code, Easy, EasyOption, Form, FormSource, Headers, Info, Limits, LockData, Multi,
     OptionSet, Origin, Share, TransferInfo, Value, constant, features, has_system_tls, hex, is_device, json,
-    listed_schemes, mime, number_transfers_anew, parse_date, prefer_system_tls, schemes, version_line,
+    listed_schemes, mime, parse_date, prefer_system_tls, schemes, version_line,
 };

@@ -10,6 +10,7 @@ use crate::form::part::{Content, Part};
 use crate::options::Options;
 use crate::raw::EasyOption as O;
 use crate::trace::{Layers, TraceKind};
+use warmwire::process_pool::Pool;
 
 /// The kind of HTTP request that the flags ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -243,6 +244,7 @@ pub struct Globals {
     pub parallel_immediate: bool,
     pub parallel_max: usize,
     pub parallel_max_host: usize,
+    pub pool: Option<Pool>,
     pub progress_bar: bool,
     pub progress_bars: bool,
     /// Minimum time between the starts of two transfers.
@@ -283,6 +285,7 @@ impl Default for Globals {
             parallel_immediate: false,
             parallel_max: 50,
             parallel_max_host: 0,
+            pool: None,
             progress_bar: false,
             progress_bars: false,
             rate_ms: 0,

@@ -1,6 +1,5 @@
 //! A run: the attempts of its transfers, their results, and the reports at the end.
 
-use crate::agent;
 use crate::checksum::Check;
 use crate::env::Env;
 use crate::libcurl::Program;
@@ -71,7 +70,7 @@ impl Run {
         let summary = env.globals.summary.map(|format| RefCell::new(Summary::new(format)));
         let multi = Multi::default();
         multi.set_limits(Limits { max_host: env.globals.parallel_max_host, ..Limits::default() });
-        let reporting = (reports.is_some() || summary.is_some()) && !agent::is_agent();
+        let reporting = reports.is_some() || summary.is_some();
         let interrupt = if reporting { Interrupt::watch(multi.waker()) } else { None };
         Run { env, multi, share, program, reports, summary, interrupt, pattern: RefCell::default() }
     }

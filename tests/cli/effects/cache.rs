@@ -547,23 +547,6 @@ fn attempts_and_parallel_transfers() {
 }
 
 #[test]
-fn an_agent_uses_the_callers_cache() {
-    let server = counting(&[("Cache-Control", "max-age=1000")]);
-    let (home, runtime) = (Home::new(), empty_folder());
-    let call = |word: &str| {
-        let mut command = Command::new(tool());
-        clean(&mut command).env("XDG_RUNTIME_DIR", &runtime).current_dir(&home.0);
-        command.args(["-sS", word, "--cache", "c", "-w", "|%{cache}", &server.url("/")]);
-        let out = command.stdin(Stdio::null()).output().unwrap();
-        String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr)
-    };
-    assert_eq!(call("--agent"), "body 1|miss");
-    assert_eq!(call("--agent"), "body 1|hit");
-    assert_eq!(call("--no-agent"), "body 1|hit");
-    let _ = clean(&mut Command::new(tool())).env("XDG_RUNTIME_DIR", &runtime).arg("--agent-stop").output();
-}
-
-#[test]
 fn what_is_decoded_is_kept_so() {
     let gzip =
         [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b, 0x4c, 0x4a, 6, 0, 0xc2, 0x41, 0x24, 0x35, 3, 0, 0, 0];

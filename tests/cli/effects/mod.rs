@@ -1,7 +1,6 @@
 //! Effects of single flags, seen from the peer, in the file system or in the system calls.
 
 mod absent;
-mod agent;
 mod alike;
 mod bars;
 mod cache;
@@ -13,6 +12,7 @@ mod http;
 mod http3;
 mod names;
 mod output;
+mod pool;
 mod proxy;
 mod records;
 mod retry;

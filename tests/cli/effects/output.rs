@@ -365,10 +365,8 @@ fn variables_with_unknown_values_are_told_once() {
     let url = server.url("/");
     for (name, value, told) in [
         ("WARMWIRE_POOL", "yes", 1),
-        ("WARMWIRE_AGENT", "yes", 1),
-        ("WARMWIRE_AGENT_IDLE", "soon", 1),
         ("WARMWIRE_POOL", "process", 0),
-        ("WARMWIRE_AGENT", "no", 0),
+        ("WARMWIRE_POOL", "off", 0),
         ("WARMWIRE_POOL", "", 0),
     ] {
         let mut command = std::process::Command::new(tool());

@@ -186,13 +186,6 @@ pub const STEPS: &[Step] = &[
         60,
     ),
     deep(
-        "agent",
-        "curl's cases through an agent",
-        "make --no-print-directory conformance-agent",
-        Output::Conformance,
-        30,
-    ),
-    deep(
         "library",
         "curl's cases on the library",
         "make --no-print-directory conformance-lib",

@@ -1,18 +1,18 @@
 //! Effects of flags that do more than set a value, named in the declarations of `flags`.
 
-mod agent;
 mod connect;
 mod data;
 mod files;
 mod http;
+mod pool;
 mod report;
 mod security;
 
-pub use agent::*;
 pub use connect::*;
 pub use data::*;
 pub use files::*;
 pub use http::*;
+pub use pool::*;
 pub use report::*;
 pub use security::*;
 

@@ -47,7 +47,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("Compare a file with its checksum",
         "curl -O --checksum md5=d41d8cd98f00b204e9800998ecf8427e https://example.com/empty"),
     ("Store replies, and reuse them", "curl --cache ~/replies -o list.json https://example.com/list.json"),
-    ("Keep connections open between commands", "curl --agent -sS -o page.html https://example.com/"),
+    ("Keep connections open between commands", "curl --pool user -sS -o page.html https://example.com/"),
     ("Draw a picture of the run", "curl -Z --timeline run.svg -O 'https://example.com/part-[0-9]'"),
     ("Write an HTTP archive", "curl --har run.har -o page.html https://example.com/"),
     ("Show what would be requested", "curl --dry-run -d 'name=value' https://example.com/form"),

@@ -136,8 +136,8 @@ pub const AFTER: &[Chapter] = &[
             Item("COLUMNS", "The width of the terminal."),
             Item(
                 "WARMWIRE_POOL",
-                "process turns on the process-wide pool of the library: connections outlive their \
-                 handles. An agent has it on. Other values are reported once and ignored.",
+                "With process, connections outlive their handles; with user, they outlive the process, as \
+                 with --pool. Other values are reported once and ignored.",
             ),
             Item(
                 "WARMWIRE_FTP",
@@ -154,12 +154,20 @@ pub const AFTER: &[Chapter] = &[
                 "Extensions of WebSocket: deflate, forget and http2, separated by commas; none by \
                  default. See warmwire_websocket(3).",
             ),
-            Item("WARMWIRE_AGENT", "auto runs every command in an agent, as --agent does."),
             Item(
-                "WARMWIRE_AGENT_IDLE",
-                "Seconds until an idle agent exits, as --agent-idle. The default is 120.",
+                "WARMWIRE_POOL_DIR",
+                "The folder of the broker's socket. The default is the folder warmwire in XDG_RUNTIME_DIR or \
+                 /run/user/UID, or /tmp/warmwire-UID.",
             ),
-            Item("XDG_RUNTIME_DIR", "The folder in which agents are found; /tmp/warmwire-UID without it."),
+            Item(
+                "WARMWIRE_POOL_LIMIT, WARMWIRE_POOL_IDLE, WARMWIRE_POOL_EXIT",
+                "Limits of a broker that is started: number of connections (256), seconds for which a connection \
+                 stays (118), idle seconds after which the broker exits (120).",
+            ),
+            Item(
+                "WARMWIRE_BROKER",
+                "Path of the program that is started as the broker; by default this tool.",
+            ),
             Item("KRB5CCNAME", "The cache of Kerberos tickets for --negotiate."),
             Item(
                 "IPFS_GATEWAY, IPFS_PATH",

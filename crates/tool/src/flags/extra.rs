@@ -5,48 +5,6 @@ use crate::act;
 
 pub const FLAGS: &[Flag] = &[
     Flag {
-        name: "agent",
-        categories: &["extra", "global"],
-        help: "Run the command in an agent that keeps connections",
-        about: "The agent is a process of the same user that an earlier command started; without one, this command starts it. Output, \
-            exit code and signals are as without an agent. It has the caller's environment, rights, namespaces, control group \
-            and label (AppArmor, SELinux): commands that differ in them, or run at the same time, have an agent each. \
-            Keyrings, scheduling and other resource limits are not compared. In a config file this has no effect. \
-            WARMWIRE_AGENT=auto in the environment turns it on for all commands, and --no-agent off for one. The command \
-            runs without an agent if it names files of its own process (/dev/fd, /dev/stdin and so on, /dev/tty, \
-            /proc/self), if its CPU time, memory or file size is limited, or if no agent can be started.",
-        set: Set::Toggle(act::agent),
-        ..FLAG
-    },
-    Flag {
-        name: "agent-idle",
-        arg: Arg::Text("<seconds>"),
-        multi: Multi::Single,
-        categories: &["extra", "global"],
-        help: "Seconds until an idle agent exits",
-        about: "The value of its last call counts. The default is 120 seconds, or WARMWIRE_AGENT_IDLE.",
-        set: Set::Act(act::agent_idle),
-        ..FLAG
-    },
-    Flag {
-        name: "agent-status",
-        arg: Arg::None,
-        categories: &["extra", "global"],
-        help: "Show this user's agents",
-        about: "Shows their numbers of calls and of idle connections. The exit code is 1 if there is none.",
-        set: Set::Mark(act::agent_status),
-        ..FLAG
-    },
-    Flag {
-        name: "agent-stop",
-        arg: Arg::None,
-        categories: &["extra", "global"],
-        help: "Stop this user's agents",
-        about: "A busy agent exits after its call. The exit code is 1 if there is none.",
-        set: Set::Mark(act::agent_stop),
-        ..FLAG
-    },
-    Flag {
         name: "cache",
         arg: Arg::File("<folder>"),
         multi: Multi::Single,
@@ -165,6 +123,38 @@ pub const FLAGS: &[Flag] = &[
             strong ETag unless a checksum is known. A mirror that does not, fails or is slow is dropped. Login, cookies, \
             certificate and headers are sent only to the original URL.",
         set: Set::Act(act::mirror),
+        ..FLAG
+    },
+    Flag {
+        name: "pool",
+        arg: Arg::Text("<kind>"),
+        multi: Multi::Single,
+        categories: &["extra", "global", "connection"],
+        help: "Keep idle connections: process, user or off",
+        about: "With user, idle connections outlive the command: a broker, which is a small process of the same user, keeps them \
+            for 118 seconds, and the next command or program takes one that was made with the same settings. The broker is \
+            started when it is first needed and exits when it had nothing to do for two minutes. Without a broker, the command \
+            works as with off. With process, connections go to other transfers of this command. The default is WARMWIRE_POOL, \
+            or off.",
+        set: Set::Act(act::pool),
+        ..FLAG
+    },
+    Flag {
+        name: "pool-status",
+        arg: Arg::None,
+        categories: &["extra", "global", "connection"],
+        help: "List the connections that the broker keeps",
+        about: "Shows scheme, host, age, idle time and number of transfers of each connection. The exit code is 1 if no broker runs.",
+        set: Set::Mark(act::pool_status),
+        ..FLAG
+    },
+    Flag {
+        name: "pool-stop",
+        arg: Arg::None,
+        categories: &["extra", "global", "connection"],
+        help: "Stop the broker and close its connections",
+        about: "The exit code is 1 if no broker runs.",
+        set: Set::Mark(act::pool_stop),
         ..FLAG
     },
     Flag {

@@ -13,8 +13,8 @@ pub enum Stop {
     Version,
     Engines,
     CaBundle,
-    TellAgents,
-    EndAgents,
+    PoolStatus,
+    PoolStop,
 }
 
 /// The ways to use an option wrongly.

@@ -1,5 +1,5 @@
 //! A shell loop that runs the tool once for each URL, over https with as many trust anchors as a system has:
-//! with and without an agent that keeps the connection open.
+//! with and without the broker that keeps the connection open.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -27,7 +27,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let tools: Vec<&Subject> = bench.subjects.iter().filter(|subject| subject.has_tool()).collect();
     let mut names: Vec<String> = tools.iter().map(|subject| subject.name.clone()).collect();
     let ours = tools.iter().find(|subject| subject.ours);
-    names.extend(ours.map(|subject| format!("{} --agent", subject.name)));
+    names.extend(ours.map(|subject| format!("{} --pool user", subject.name)));
     names.push("true".to_owned());
     let calls = bench.count(CALLS);
     let case = Case::in_turns(format!("{calls} calls"), bench.runs(), &names, &[A_CALL], |at| {
@@ -35,12 +35,14 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
             Some(subject) => (*subject, subject.tool(), &words[..0]),
             None if at + 1 < names.len() => {
                 let subject = ours.expect("it has a name");
-                (*subject, subject.tool(), &["--agent"][..])
+                (*subject, subject.tool(), &["--pool", "user"][..])
             }
             None => (tools[0], Path::new("/bin/true"), &words[..0]),
         };
         let mut command = bench.command(Path::new("/bin/sh"), subject);
-        command.current_dir(bench.directory().path()).env("XDG_RUNTIME_DIR", bench.directory().path());
+        command
+            .current_dir(bench.directory().path())
+            .env("WARMWIRE_POOL_DIR", bench.directory().path().join("pool"));
         command.args(["-c", LOOP, "loop", &calls.to_string()]).arg(tool).args(flags).args(words);
         let started = Instant::now();
         output(&mut command)?;
@@ -54,7 +56,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     });
     if let Some(subject) = ours {
         let mut stop = bench.command(subject.tool(), subject);
-        output(stop.arg("--agent-stop").env("XDG_RUNTIME_DIR", bench.directory().path()))?;
+        output(stop.arg("--pool-stop").env("WARMWIRE_POOL_DIR", bench.directory().path().join("pool")))?;
     }
     Ok(vec![case?])
 }

@@ -1,0 +1,22 @@
+//! Flags about the pool of connections.
+
+use crate::flags::Flag;
+use crate::parse::{Done, Parser, Stop, Wrong};
+use crate::pool;
+
+pub fn pool(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    let kind = pool::named(text).ok_or_else(|| {
+        parser.messages.error("--pool takes process, user or off");
+        Wrong::BadUse
+    })?;
+    parser.globals.pool = Some(kind);
+    Ok(())
+}
+
+pub fn pool_status(_: &mut Parser) -> Done {
+    Err(Stop::PoolStatus)
+}
+
+pub fn pool_stop(_: &mut Parser) -> Done {
+    Err(Stop::PoolStop)
+}

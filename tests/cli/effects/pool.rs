@@ -1,0 +1,167 @@
+//! The broker of idle connections: how it starts, lives and ends. tests/cli/pool.rs has the connections.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use testkit::http::HttpServer;
+
+use super::{clean, curl, empty_folder, tool};
+
+/// A folder of the broker, which ends with the test.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Place {
+        Place(empty_folder())
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.0.join("pool")
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(tool());
+        clean(command.args(words)).env("WARMWIRE_POOL_DIR", self.folder()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Runs the tool until it has started a broker, and returns the broker's process.
+    fn start(&self, url: &str) -> u32 {
+        assert!(self.run(&["-sS", "--pool", "user", url]).status.success());
+        eventually(|| self.status().0 == 0);
+        let (_, text) = self.status();
+        let number = text.strip_prefix("broker ").and_then(|text| text.split(':').next()).unwrap();
+        number.parse().unwrap()
+    }
+
+    fn status(&self) -> (i32, String) {
+        let output = self.run(&["--pool-status"]);
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = self.run(&["--pool-stop"]);
+    }
+}
+
+fn eventually(mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < end, "it did not happen in time");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn is_alive(process: u32) -> bool {
+    Path::new(&format!("/proc/{process}")).exists()
+}
+
+// covers: --pool, --pool-status, --pool-stop
+#[test]
+fn a_command_starts_the_broker_and_another_stops_it() {
+    let (server, place) = (HttpServer::plain(), Place::new());
+    let (code, text) = place.status();
+    assert_eq!((code, text.as_str()), (1, "no broker runs\n"));
+    assert_eq!(place.run(&["--pool-stop"]).status.code(), Some(1));
+    let broker = place.start(&server.url("/"));
+    assert!(is_alive(broker));
+    assert!(place.status().1.contains(", exits after 120 idle s\n"));
+    assert_eq!(place.run(&["--pool-stop"]).status.code(), Some(0));
+    eventually(|| !is_alive(broker));
+    assert_eq!(place.status().0, 1);
+    // A killed one is replaced.
+    let broker = place.start(&server.url("/"));
+    assert!(Command::new("kill").args(["-9", &broker.to_string()]).status().unwrap().success());
+    eventually(|| !is_alive(broker));
+    assert_ne!(place.start(&server.url("/")), broker);
+}
+
+#[test]
+fn other_values_of_pool_are_refused() {
+    let ran = curl(&["--pool", "yes", "http://127.0.0.1:1/"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("--pool takes process, user or off"), "{}", ran.stderr);
+}
+
+/// Nothing of the caller stays with the broker: session, folder, environment, descriptors. It can be neither
+/// dumped nor traced.
+#[test]
+fn the_broker_has_nothing_of_its_caller() {
+    let (server, place) = (HttpServer::plain(), Place::new());
+    let mut shell = Command::new("sh");
+    // Descriptor 9 is a pipe whose reader waits until nobody has it any more.
+    let line = "{ \"$TOOL\" -sS --pool user \"$URL\" 9>&1 >out; } | cat";
+    clean(shell.args(["-c", line])).env("TOOL", tool()).env("URL", server.url("/")).env("SECRET", "x");
+    shell.env("WARMWIRE_POOL_DIR", place.folder()).current_dir(&place.0).stdin(Stdio::null());
+    let output = shell.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let broker = place.start(&server.url("/"));
+    let about = PathBuf::from(format!("/proc/{broker}"));
+    let status = fs::read_to_string(about.join("stat")).unwrap();
+    let session: u32 = status.rsplit(')').next().unwrap().split_whitespace().nth(3).unwrap().parse().unwrap();
+    assert_ne!(session, rustix::process::getsid(None).unwrap().as_raw_nonzero().get() as u32);
+    let Ok(descriptors) = fs::read_dir(about.join("fd")) else {
+        testkit::left_out("needs root to look into a process that is not dumpable");
+    };
+    for descriptor in descriptors.flatten() {
+        let target = fs::read_link(descriptor.path()).unwrap_or_default();
+        let shown = target.to_string_lossy();
+        let is_own = ["/dev/null", "anon_inode:", "socket:"].iter().any(|own| shown.starts_with(own));
+        assert!(is_own || shown.ends_with("/broker.lock"), "{shown}");
+    }
+    assert_eq!(fs::read_link(about.join("cwd")).unwrap(), Path::new("/"));
+    assert_eq!(fs::read(about.join("environ")).unwrap(), b"");
+    let limits = fs::read_to_string(about.join("limits")).unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"]);
+}
+
+/// A command without a usable folder, or with a broker that cannot be started, works as without one.
+#[test]
+fn a_command_without_a_broker_works() {
+    let (server, place) = (HttpServer::plain(), Place::new());
+    let url = server.url("/");
+    let files = place.0.join("file");
+    fs::write(&files, "").unwrap();
+    let cases: [&[(&str, &str)]; 5] = [
+        &[("WARMWIRE_POOL_DIR", files.to_str().unwrap())],
+        &[("WARMWIRE_POOL_DIR", "/proc/none")],
+        &[("WARMWIRE_POOL_DIR", "relative")],
+        &[("WARMWIRE_BROKER", "/does/not/exist")],
+        &[("WARMWIRE_BROKER", "/bin/true"), ("HOME", "/does/not/exist")],
+    ];
+    for variables in cases {
+        let mut command = place.command(&["-sS", "--pool", "user", &url]);
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{variables:?}: {output:?}");
+    }
+    assert_eq!(place.status().0, 1);
+}
+
+/// Fifty commands at once start one broker.
+#[test]
+fn many_commands_start_one_broker() {
+    let (server, place) = (HttpServer::plain(), Place::new());
+    let url = server.url("/");
+    let start = || place.command(&["-sS", "--pool", "user", &url]).stdout(Stdio::null()).spawn().unwrap();
+    let commands: Vec<_> = (0..50).map(|_| start()).collect();
+    for mut command in commands {
+        assert!(command.wait().unwrap().success());
+    }
+    eventually(|| place.status().0 == 0);
+    let first = place.start(&url);
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(place.start(&url), first);
+    assert!(place.run(&["--pool-stop"]).status.success());
+    eventually(|| !is_alive(first));
+    // A second one would still listen.
+    assert_eq!(place.status().0, 1);
+}
