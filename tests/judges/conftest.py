@@ -12,7 +12,14 @@ import subprocess
 import pytest
 
 RESULTS = pathlib.Path(__file__).with_name("results.tsv")
+# The files that run suites which count their own tests.
+SUITES = ("bogo", "cache-tests")
 TOOL = os.environ.get("WARMWIRE_TOOL", "")
+
+
+def target():
+    """The folder of what is built and installed."""
+    return pathlib.Path(os.environ["JUDGES_TARGET"])
 
 
 class Ran:
@@ -48,6 +55,17 @@ def tool(tmp_path):
     return lambda *arguments, **named: run_tool(*arguments, **{"cwd": tmp_path, **named})
 
 
+@pytest.fixture
+def record(request):
+    """A function for a suite that counts its own tests: passed, failed, left out."""
+    counter = request.config.pluginmanager.get_plugin("judges-counter")
+
+    def write(judge, passed, failed, left, about):
+        counter.of_suites[judge] = [str(number) for number in (passed, failed, left)] + [about]
+
+    return write
+
+
 def pytest_sessionstart(session):
     if not os.access(TOOL, os.X_OK):
         pytest.exit("WARMWIRE_TOOL does not name the built tool: run tests/judges/run.sh", returncode=2)
@@ -59,6 +77,8 @@ class Counter:
     def __init__(self, config):
         self.counts = collections.defaultdict(collections.Counter)
         self.about = {}
+        # The rows of suites that count their own tests, by judge.
+        self.of_suites = {}
         self.partial = bool(config.option.keyword or config.option.markexpr) or any(
             "::" in argument for argument in config.args
         )
@@ -87,7 +107,11 @@ class Counter:
         if RESULTS.exists():
             lines = [line for line in RESULTS.read_text().splitlines() if not line.startswith("#")]
             rows = {line.split("\t")[0]: line for line in lines}
+        for judge, row in self.of_suites.items():
+            rows[judge] = "\t".join([judge, *row])
         for judge, count in self.counts.items():
+            if judge.startswith(SUITES):
+                continue
             numbers = [str(count[word]) for word in ("passed", "failed", "left")]
             rows[judge] = "\t".join([judge, *numbers, self.about[judge]])
         head = "# judge, passed, failed, left out, subject. Written by tests/judges/run.sh.\n"

@@ -5,12 +5,21 @@ set -eu
 cd "$(dirname "$0")/../.."
 : "${CARGO_TARGET_DIR:=target}"
 export CARGO_TARGET_DIR
+files=$(for word; do case $word in test_*.py*) echo "$word" ;; esac; done)
+# Whether the file with this name is among those that were asked for, or all are.
+runs() { [ -z "$files" ] || echo "$files" | grep -q "$1"; }
 sh tests/install.sh judges
+! runs test_cache_tests || sh tests/install.sh judges_npm
+if runs test_bogo; then
+	sh tests/install.sh bogo
+	cargo build --quiet -p warmwire-net --example bogo_shim
+fi
 if [ -z "${WARMWIRE_TOOL:-}" ]; then
 	cargo build --quiet -p warmwire-tool
 	WARMWIRE_TOOL=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/warmwire
 fi
-export WARMWIRE_TOOL
-python=$(cd "$CARGO_TARGET_DIR" && pwd)/judges/bin/python
+JUDGES_TARGET=$(cd "$CARGO_TARGET_DIR" && pwd)
+export WARMWIRE_TOOL JUDGES_TARGET
+python=$JUDGES_TARGET/judges/bin/python
 cd tests/judges
 PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -p no:cacheprovider -q "$@"

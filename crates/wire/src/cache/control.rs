@@ -12,6 +12,7 @@ pub struct Control {
     pub no_store: bool,
     pub no_cache: bool,
     pub must_revalidate: bool,
+    pub must_understand: bool,
     pub public: bool,
     pub private: bool,
     pub only_if_cached: bool,
@@ -53,6 +54,7 @@ impl Control {
             // With a list of fields only these are meant, and a cache may apply it to the whole response.
             b"no-cache" => self.no_cache = true,
             b"must-revalidate" => self.must_revalidate = true,
+            b"must-understand" => self.must_understand = true,
             b"public" => self.public = true,
             b"private" => self.private = true,
             b"only-if-cached" => self.only_if_cached = true,

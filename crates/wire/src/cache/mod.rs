@@ -18,7 +18,10 @@ const LONGEST_HEURISTIC_S: i64 = 24 * 3600;
 
 /// Final statuses whose caching rules are understood.
 const UNDERSTOOD: [u16; 14] = [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501];
-/// Statuses that may be stored without explicit permission (RFC 9110 §15.1). 206 is never stored here.
+/// Statuses that are never stored: parts and confirmations (§3.3, §4.3.3), challenges, which a login answers,
+/// and errors that a retry asks about again.
+const NEVER: [u16; 11] = [206, 304, 401, 407, 408, 425, 429, 500, 502, 503, 504];
+/// Statuses that may be stored without explicit permission (RFC 9110 §15.1).
 const BY_DEFAULT: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
 
 /// Fields of the connection, not of the reply (§3.1, RFC 9110 §7.6.1).
@@ -34,8 +37,8 @@ const OF_THE_CONNECTION: [&str; 10] = [
     "Transfer-Encoding",
     "Upgrade",
 ];
-/// Fields that a 304 must not change: they describe the stored body (§3.2).
-const OF_THE_BODY: [&str; 4] = ["Content-Encoding", "Content-Length", "Content-Range", "Content-Type"];
+/// Fields that a 304 must not change: they describe the octets of the stored body (§3.2).
+const OF_THE_BODY: [&str; 4] = ["Content-Encoding", "Content-Length", "Content-MD5", "Content-Range"];
 
 /// Fields with which an application asks for itself whether something has changed, or for a part.
 const CONDITIONS: [&str; 7] = [
@@ -94,7 +97,9 @@ pub fn is_storable(request: &[Field], kept: StoredResponse) -> bool {
     let (asked, told) = (Control::of(request), Control::of(kept.fields));
     let explicit = told.max_age.is_some() || first(kept.fields, "Expires").is_some();
     let allowed = told.public || told.private || explicit || BY_DEFAULT.contains(&kept.status);
-    UNDERSTOOD.contains(&kept.status)
+    let understood = UNDERSTOOD.contains(&kept.status)
+        || !told.must_understand && kept.status >= 200 && !NEVER.contains(&kept.status);
+    understood
         && !asked.no_store
         && !told.no_store
         && allowed
@@ -239,9 +244,20 @@ pub fn selected(names: &[Vec<u8>], request: &[Field]) -> Vec<(Vec<u8>, Option<Ve
             .filter(|(own, _)| own.eq_ignore_ascii_case(name))
             .map(|(_, value)| value.trim_ascii())
             .collect();
-        (name.clone(), (!values.is_empty()).then(|| values.join(b", ".as_slice())))
+        let value = (!values.is_empty()).then(|| values.join(b", ".as_slice()));
+        (name.clone(), value.map(|value| if name == b"accept-language" { languages(&value) } else { value }))
     };
     names.iter().map(of).collect()
+}
+
+/// Returns a list of languages without blanks, in lower case and sorted: neither case nor order matters
+/// (RFC 9110 §12.5.4, RFC 5646 §2.1.1).
+fn languages(value: &[u8]) -> Vec<u8> {
+    let plain: Vec<u8> = value.iter().filter(|byte| !byte.is_ascii_whitespace()).copied().collect();
+    let lower = plain.to_ascii_lowercase();
+    let mut words: Vec<&[u8]> = lower.split(|byte| *byte == b',').filter(|word| !word.is_empty()).collect();
+    words.sort_unstable();
+    words.join(b",".as_slice())
 }
 
 /// Returns whether a response to that method invalidates the stored responses of its URL (§4.4): the method

@@ -44,7 +44,12 @@ fn what_may_be_stored() {
         (304, "", "Cache-Control: max-age=60", false),
         (401, "", "Cache-Control: max-age=60", false),
         (500, "", "Cache-Control: max-age=60", false),
-        (299, "", "Cache-Control: max-age=60", false),
+        (503, "", "Cache-Control: max-age=60", false),
+        (299, "", "Cache-Control: max-age=60", true),
+        (299, "", "Cache-Control: max-age=60, must-understand", false),
+        (200, "", "Cache-Control: max-age=60, must-understand", true),
+        (299, "", "ETag: \"a\"", false),
+        (103, "", "Cache-Control: max-age=60", false),
     ] {
         let (request, reply) = (fields(request), fields(reply));
         assert_eq!(is_storable(&request, kept(status, &reply)), stored, "{status} {request:?} {reply:?}");
@@ -196,7 +201,7 @@ fn what_a_304_changes() {
     let reply = "A: 1|A: 2|Date: old|Content-Length: 5|Content-Type: text/plain|Age: 9|ETag: \"a\"";
     let answer =
         "a: 3|Date: new|Content-Length: 0|Content-Type: x|Content-Encoding: gzip|New: n|Connection: X|X: y";
-    let expected = "Content-Length: 5|Content-Type: text/plain|ETag: \"a\"|a: 3|Date: new|New: n";
+    let expected = "Content-Length: 5|ETag: \"a\"|a: 3|Date: new|Content-Type: x|New: n";
     assert_eq!(merged(&fields(reply), &fields(answer)), fields(expected));
 }
 
@@ -216,6 +221,12 @@ fn what_it_hangs_on() {
     let request = fields("ACCEPT: a|accept:  b |Other: c");
     let expected = [(b"accept".to_vec(), Some(b"a, b".to_vec())), (b"x".to_vec(), None)];
     assert_eq!(selected(&names, &request), expected);
+    let languages = |text: &str| selected(&[b"accept-language".to_vec()], &fields(text));
+    let one = languages("Accept-Language: en, de;q=0.5");
+    for other in ["Accept-Language: DE;q=0.5 ,  eN", "Accept-Language: de; q=0.5|accept-language: en"] {
+        assert_eq!(languages(other), one, "{other}");
+    }
+    assert_ne!(languages("Accept-Language: en;q=0.5, de"), one);
 }
 
 #[test]
