@@ -203,10 +203,11 @@ impl Key {
             }
         };
         let plain = plain.map_err(|_| RecordError::BadMac)?;
-        let (kind, len) = if self.shape == Shape::Tls13 { inner(plain)? } else { (kind, plain.len()) };
-        if len > MAX_PLAINTEXT {
+        // With TLS 1.3 padding and type count, too (RFC 8446, section 5.4).
+        if plain.len() > MAX_PLAINTEXT + usize::from(self.shape == Shape::Tls13) {
             return Err(RecordError::TooLong);
         }
+        let (kind, len) = if self.shape == Shape::Tls13 { inner(plain)? } else { (kind, plain.len()) };
         Ok(Opened { kind, len, consumed: 0 })
     }
 
@@ -353,6 +354,24 @@ mod tests {
         assert_eq!((o.kind, o.len), (ALERT, 2));
         assert_eq!(rx.open(&mut [23, 3, 3, 0x41, 1], 0, 0), Err(RecordError::TooLong));
         assert_eq!(rx.open(&mut b"HTTP/1.1".to_vec(), 0, 0), Err(RecordError::BadHeader));
+    }
+
+    #[test]
+    fn padding_counts_towards_the_limit() {
+        for (length, padding, good) in [(8192, 8192, true), (8193, 8192, false), (MAX_PLAINTEXT, 1, false)] {
+            let (mut tx, mut rx) = pair(Shape::Tls13);
+            let mut fragment = vec![1; length];
+            fragment.push(DATA);
+            fragment.resize(length + padding, 0);
+            let mut wire = Vec::new();
+            // The writer's own type is the last octet of the padding.
+            tx.seal(0, &fragment, &mut wire).expect("the key is new");
+            let opened = rx.open(&mut wire, 0, 0);
+            match good {
+                true => assert_eq!(opened.map(|o| o.map(|o| (o.kind, o.len))), Ok(Some((DATA, length)))),
+                false => assert_eq!(opened, Err(RecordError::TooLong)),
+            }
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
 use super::{MAX_PLAINTEXT, Over, Tickets, TlsFilter};
 use crate::tls::key_schedule::{Overheard, Secrets};
-use crate::tls::record::{DATA, HEADER, KEY_LIMIT, Key};
+use crate::tls::record::{ALERT, DATA, HEADER, KEY_LIMIT, Key};
 use crate::tls::sessions::PeerSessions;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::{TlsConfig, TlsInfo, alerts, certinfo, names, suites, verify};
@@ -29,6 +29,8 @@ const MAX_FLIGHT: usize = 256 * 1024;
 /// section 4.5), and no other encrypted record has this length. rustls does not report the server's answer
 /// when it is driven like this.
 const END_OF_EARLY_DATA: usize = HEADER + 4 + 1 + 16;
+/// Length of the record of an alert of TLS 1.3; every handshake message is longer.
+const ALERT_OF_TLS13: usize = HEADER + 2 + 1 + 16;
 /// Maximum overhead of a record beyond its plaintext.
 const OVERHEAD: usize = 64;
 
@@ -123,6 +125,11 @@ impl Answered {
         sessions.agreed(info.alpn.as_deref());
         self.0.into_filter(info).map_err(|(error, _)| error)
     }
+}
+
+/// Returns whether a record that rustls made is an alert.
+fn is_alert(record: &[u8]) -> bool {
+    record.first().is_some_and(|kind| *kind == ALERT || *kind == DATA && record.len() <= ALERT_OF_TLS13)
 }
 
 /// Returns a connection that has sent nothing yet; with `early` it may send more than its hello.
@@ -345,9 +352,16 @@ impl Flight {
 
     /// Sends the alert that informs the server of the error, if it can be sent at once.
     fn last_words(&mut self) {
-        let state = self.conn.process_tls_records(&mut self.incoming[..self.filled]).state;
-        if let Ok(ConnectionState::EncodeTlsData(mut data)) = state {
-            let _ = encode(&mut self.outgoing, |out| data.encode(out));
+        // The alert may be behind messages that were ready before it. After the alert rustls must not see the
+        // input again: it asserts that it fails once.
+        while let Ok(ConnectionState::EncodeTlsData(mut data)) =
+            self.conn.process_tls_records(&mut self.incoming[..self.filled]).state
+        {
+            let start = self.outgoing.len();
+            let encoded = encode(&mut self.outgoing, |out| data.encode(out));
+            if encoded.is_err() || is_alert(&self.outgoing[start..]) {
+                break;
+            }
         }
         let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
     }

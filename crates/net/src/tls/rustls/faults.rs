@@ -90,6 +90,17 @@ fn a_connection_cut_at_any_byte_is_an_error() {
     }
 }
 
+/// BoringSSL's runner cuts messages so: 40 tickets, each in several records, are no endless babble.
+#[test]
+fn tickets_in_small_records_are_read() {
+    let authority = Authority::new();
+    let mut server = (*authority.good().server_config().unwrap()).clone();
+    server.max_fragment_size = Some(32);
+    server.send_tls13_tickets = 40;
+    let (port, _) = serve(Arc::new(server), 1, |s| answer(s, b"0123456789"));
+    assert_eq!(fetch(port, &Arc::new(trusting(&authority))), Ok(Ok(b"0123456789".to_vec())));
+}
+
 #[test]
 fn a_server_that_does_not_speak_tls() {
     backends().iter().for_each(does_not_speak_tls);

@@ -188,7 +188,8 @@ impl TlsFilter {
 
     /// Handles a record of any type other than data.
     fn control(&mut self, kind: u8, content: &[u8]) {
-        self.empty += 1;
+        // A server may cut a message into records of one byte each; their sum has a limit of its own.
+        self.empty += u32::from(kind != record::HANDSHAKE);
         if self.empty > MAX_EMPTY {
             return self
                 .violate(alerts::UNEXPECTED_MESSAGE, "error:0A00012A:SSL routines::too many empty records");
@@ -224,6 +225,7 @@ impl TlsFilter {
                 break;
             };
             rest = &rest[4 + length..];
+            self.empty += 1;
             match (kind, self.rx.shape()) {
                 (4, Shape::Tls13) => {
                     let Some(tickets) = &mut self.tickets else { continue };

@@ -1,0 +1,1 @@
+//! Nothing: the package exists for the sources of its dependency.
