@@ -168,12 +168,12 @@ pub struct TransferInfo {
     /// Whether it is open.
     pub presence: Presence,
     /// Results that few transfers have.
-    pub rare: Rare<RarelyFound>,
+    pub rare: Rare<ExtraInfo>,
 }
 
 /// Results about proxies, logins, FTP and certificates: ten thousand transfers do without them.
 #[derive(Clone, Debug, Default)]
-pub struct RarelyFound {
+pub struct ExtraInfo {
     /// All redirects before the last request.
     pub redirect: Nanos,
     /// The Referer sent.
@@ -210,8 +210,8 @@ pub struct RarelyFound {
     pub handed_over: bool,
 }
 
-impl Nothing for RarelyFound {
-    const NOTHING: &'static RarelyFound = &RarelyFound {
+impl Nothing for ExtraInfo {
+    const NOTHING: &'static ExtraInfo = &ExtraInfo {
         redirect: Nanos(0),
         referer: None,
         verify_result: 0,
@@ -343,7 +343,7 @@ impl TransferInfo {
         }
     }
 
-    /// Records [`RarelyFound::native_tls`], which is none unless the system's library was requested.
+    /// Records [`ExtraInfo::native_tls`], which is none unless the system's library was requested.
     pub fn note_native_tls(&mut self, native: Option<[usize; 2]>) {
         if self.rare.native_tls != native {
             self.rare.native_tls = native;

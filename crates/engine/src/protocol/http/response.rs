@@ -61,12 +61,12 @@ pub struct Response {
     not_newer: bool,
     cookies: u32,
     /// Values that few replies have.
-    pub rare: Rare<RarelySaid>,
+    pub rare: Rare<ExtraFields>,
 }
 
-/// It waits in the transfer as long as the body comes, and most have none of it.
+/// Values of rare fields, in a box: the response waits in the transfer as long as the body arrives.
 #[derive(Default, Debug)]
-pub struct RarelySaid {
+pub struct ExtraFields {
     content_codings: Vec<u8>,
     /// Location.
     pub location: Option<Vec<u8>>,
@@ -81,8 +81,8 @@ pub struct RarelySaid {
     pub persistent_auth: Option<bool>,
 }
 
-impl Nothing for RarelySaid {
-    const NOTHING: &'static RarelySaid = &RarelySaid {
+impl Nothing for ExtraFields {
+    const NOTHING: &'static ExtraFields = &ExtraFields {
         content_codings: Vec::new(),
         location: None,
         interim_location: None,
