@@ -19,7 +19,7 @@ use tables::{Code, EasyOption as O};
 use wire::http1::HeaderLine;
 use wire::rtsp::{self, Channels, Front, Method};
 
-use super::http::{self, Custom, Ended, Head, Heads, Request, Response, Talk};
+use super::http::{self, ActiveExchange, Custom, Ended, Head, Heads, Request, Response};
 use crate::callbacks::Written;
 use crate::error::{Error, Result};
 use crate::settings::Method as BodyMethod;
@@ -82,41 +82,41 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
     let request = request(t, &link, &mut state)?;
     http::bind(t, &mut link)?;
     http::begin(t);
-    let mut talk = Talk::begin(t, &mut link, request, reused, Dialect::Rtsp);
+    let mut active = ActiveExchange::begin(t, &mut link, request, reused, Dialect::Rtsp);
     // Bytes received earlier on the connection are read first.
-    talk.exchange.unread(&std::mem::take(&mut state.memory.unread));
+    active.exchange.unread(&std::mem::take(&mut state.memory.unread));
     let early_data = t.is_ahead();
-    match converse(t, &mut talk, &mut state).await.map_err(|e| t.late_failure(e)) {
+    match converse(t, &mut active, &mut state).await.map_err(|e| t.late_failure(e)) {
         Ok((next, keep)) => {
             let memory = Some(Box::new(state.memory) as Box<dyn net::Memory>);
             let again = matches!(next, Next::Again);
-            http::end(t, link, talk, Ended { keep, again, http10: false, memory });
+            http::end(t, link, active, Ended { keep, again, http10: false, memory });
             Ok(next)
         }
-        Err(e) => http::failed(talk, e, early_data),
+        Err(e) => http::failed(active, e, early_data),
     }
 }
 
 /// Reads the reply. Returns what follows, and whether the connection can carry another request.
-async fn converse(t: &mut Transfer, talk: &mut Talk, state: &mut State) -> Result<(Next, bool)> {
+async fn converse(t: &mut Transfer, active: &mut ActiveExchange, state: &mut State) -> Result<(Next, bool)> {
     let mut response = Response::default();
     let mut heads = Heads::default();
     loop {
-        reach_reply(t, talk, &state.memory.channels).await?;
+        reach_reply(t, active, &state.memory.channels).await?;
         let mut on_field = |t: &Transfer, line: &HeaderLine<'_>| field(t, state, line);
-        http::head(t, talk, &mut heads, &mut response, &mut on_field).await?;
-        if !http::is_interim(t, talk, &mut response)? {
+        http::head(t, active, &mut heads, &mut response, &mut on_field).await?;
+        if !http::is_interim(t, active, &mut response)? {
             break;
         }
     }
     if http::hears(t) {
-        boxed(|| http::hear(t, talk, &response)).await;
+        boxed(|| http::hear(t, active, &response)).await;
     }
-    let next = http::next(t, talk, &response)?;
+    let next = http::next(t, active, &response)?;
     let is_last = matches!(next, Next::Done);
-    let keep = http::read(t, talk, &response, is_last).await?;
-    finish(t, talk, state)?;
-    let keep = http::finish(t, talk, &response, &next, keep).await?;
+    let keep = http::read(t, active, &response, is_last).await?;
+    finish(t, active, state)?;
+    let keep = http::finish(t, active, &response, &next, keep).await?;
     if is_last {
         http::tell_redirect(t, &response);
     }
@@ -210,11 +210,11 @@ fn take_memory(link: &mut HttpLink) -> Memory {
 }
 
 /// Waits until the head of a reply starts.
-async fn reach_reply(t: &mut Transfer, talk: &mut Talk, channels: &Channels) -> Result<()> {
+async fn reach_reply(t: &mut Transfer, active: &mut ActiveExchange, channels: &Channels) -> Result<()> {
     let mut idling = Idling::default();
-    while clear(t, talk.exchange.as_mut(), channels)? != Front::Message {
+    while clear(t, active.exchange.as_mut(), channels)? != Front::Message {
         poll_fn(|cx| idling.poll_step(&t.easy, cx)).await;
-        if !http::more(t, talk).await? {
+        if !http::more(t, active).await? {
             return Err(Error::new(Code::GotNothing, "Empty reply from server"));
         }
     }
@@ -271,10 +271,10 @@ fn session(t: &Transfer, value: &[u8]) -> Result<()> {
 }
 
 /// Ends the exchange after the reply. Packets after it are delivered, and the rest belongs to the connection.
-fn finish(t: &Transfer, talk: &mut Talk, state: &mut State) -> Result<()> {
+fn finish(t: &Transfer, active: &mut ActiveExchange, state: &mut State) -> Result<()> {
     let State { sent, received, .. } = *state;
     decide::check_sequence(sent, received)?;
-    let exchange = talk.exchange.as_mut();
+    let exchange = active.exchange.as_mut();
     clear(t, exchange, &state.memory.channels)?;
     state.memory.unread = exchange.rest().to_vec();
     exchange.skip(exchange.rest().len());

@@ -12,10 +12,10 @@ use net::tls::binding;
 use runtime::{Boxed, boxed};
 use tables::EasyOption as O;
 
+use super::active_exchange::ActiveExchange;
 use super::decide::authentication::{self as decide, ChallengedReply};
 use super::proof::{Target, field, write_target};
 use super::response::Response;
-use super::talk::Talk;
 use crate::error::Result;
 use crate::settings::Text;
 use crate::transfer::Transfer;
@@ -253,7 +253,7 @@ pub fn hears(t: &Transfer) -> bool {
 }
 
 /// Passes the reply's tokens to the security contexts, after its head.
-pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
+pub async fn hear(t: &mut Transfer, active: &ActiveExchange, response: &Response) {
     if shows_ticket(t) {
         cold_path();
         let mut negotiate = take_negotiate(t, Role::Server);
@@ -262,7 +262,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
             t.easy.note(|| format!("Negotiate: the connection {what} it"));
             negotiate.note_persistence(persists);
         }
-        let whom = server(t, talk.exchange.about());
+        let whom = server(t, active.exchange.about());
         let challenges = (response.status == 401).then_some(&response.rare.challenges);
         listen(t, whom, &mut negotiate, challenges, response.body.keep_alive).await;
         steps(t, Role::Server).negotiate = negotiate;
@@ -279,7 +279,7 @@ pub async fn hear(t: &mut Transfer, talk: &Talk, response: &Response) {
 }
 
 /// After a reply: starts another round if it is required and may succeed.
-pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Option<Next>> {
+pub fn after(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) -> Result<Option<Next>> {
     let heard = take_challenges(t, response);
     if heard.problem {
         t.easy.note(|| "Authentication problem. Ignoring this.".to_owned());
@@ -288,7 +288,7 @@ pub fn after(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<O
     if t.http.auth.problem || !another_round(t, response.status, heard) {
         return Ok(None);
     }
-    talk.upload.rewind()?;
+    active.upload.rewind()?;
     Ok(Some(Next::Again))
 }
 

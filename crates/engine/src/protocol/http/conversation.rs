@@ -7,10 +7,10 @@ use std::hint::cold_path;
 use runtime::boxed;
 use tables::scheme::Family;
 
+use super::active_exchange::ActiveExchange;
 use super::decide::connection::{Rest, Unsent};
 use super::decide::{body, connection};
 use super::response::{self, Response};
-use super::talk::Talk;
 use super::{auth, redirect, stored, upgrade};
 use crate::error::Result;
 use crate::settings::Method;
@@ -33,33 +33,33 @@ pub struct Finished {
 }
 
 /// Sends the request, reads the reply and its body, and decides what follows.
-pub async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
+pub async fn converse(t: &mut Transfer, active: &mut ActiveExchange) -> Result<Finished> {
     let mut response = Response::default();
-    response::receive(t, talk, &mut response).await?;
-    if talk.switches(response.status) {
+    response::receive(t, active, &mut response).await?;
+    if active.switches(response.status) {
         return Ok(Finished { switches: true, ..Finished::default() });
     }
     if t.scheme().family() == Family::Ws {
         cold_path();
-        upgrade::begin(t, talk, &response)?;
+        upgrade::begin(t, active, &response)?;
         if upgrade::is_by_hand(t) {
             return Ok(Finished { upgraded: true, ..Finished::default() });
         }
     }
     if auth::hears(t) {
         cold_path();
-        boxed(|| auth::hear(t, talk, &response)).await;
+        boxed(|| auth::hear(t, active, &response)).await;
     }
     // If a stored reply is used, this reply's body is discarded.
     let replaced = stored::replaced(t, response.status);
     let counts = replaced.is_none();
     let next = match replaced {
         Some(next) => next,
-        None => self::next(t, talk, &response)?,
+        None => self::next(t, active, &response)?,
     };
     let is_last = counts && matches!(next, Next::Done);
-    let keep = read(t, talk, &response, is_last).await?;
-    let keep = finish(t, talk, &response, &next, keep).await?;
+    let keep = read(t, active, &response, is_last).await?;
+    let keep = finish(t, active, &response, &next, keep).await?;
     if is_last {
         redirect::tell(t, &response);
     }
@@ -68,7 +68,12 @@ pub async fn converse(t: &mut Transfer, talk: &mut Talk) -> Result<Finished> {
 }
 
 /// Reads the body of a reply, or skips it. Returns whether the reply allows the connection to persist.
-pub async fn read(t: &mut Transfer, talk: &mut Talk, response: &Response, is_last: bool) -> Result<bool> {
+pub async fn read(
+    t: &mut Transfer,
+    active: &mut ActiveExchange,
+    response: &Response,
+    is_last: bool,
+) -> Result<bool> {
     if is_last {
         response.check_body(t)?;
     }
@@ -79,79 +84,84 @@ pub async fn read(t: &mut Transfer, talk: &mut Talk, response: &Response, is_las
         is_short: response.body.worth_draining,
     });
     t.flow.writer.ignore_body(!is_last || response.is_there_already(t));
-    response.begin_body(t, talk)?;
+    response.begin_body(t, active)?;
     if !reads {
         cold_path();
         return Ok(false);
     }
-    t.flow.pump_body(talk).await?;
+    t.flow.pump_body(active).await?;
     response.check_end(t)?;
-    response::receive_trailers(t, talk)?;
+    response::receive_trailers(t, active)?;
     Ok(response.body.keep_alive)
 }
 
 /// Ends the request's body behind its reply. Returns whether the connection can carry another request.
 pub async fn finish(
     t: &Transfer,
-    talk: &mut Talk,
+    active: &mut ActiveExchange,
     response: &Response,
     next: &Next,
     keep: bool,
 ) -> Result<bool> {
-    let keep = finish_upload(t, talk, keep, response).await?;
+    let keep = finish_upload(t, active, keep, response).await?;
     if matches!(next, Next::Follow(_)) && !matches!(t.method, Method::Get | Method::Head) {
         // The next request sends the same body again.
-        talk.upload.rewind()?;
+        active.upload.rewind()?;
     }
     Ok(keep)
 }
 
 /// Sends or abandons the rest of the request's body behind a complete reply. Returns whether the connection can carry another
 /// request.
-async fn finish_upload(t: &Transfer, talk: &mut Talk, keep: bool, response: &Response) -> Result<bool> {
+async fn finish_upload(
+    t: &Transfer,
+    active: &mut ActiveExchange,
+    keep: bool,
+    response: &Response,
+) -> Result<bool> {
     let until_close = response.body.until_close;
     let websocket = response.begins_websocket(t);
-    let rest = connection::rest(&Unsent { keep, until_close, websocket, ended: talk.upload.has_ended() });
+    let rest = connection::rest(&Unsent { keep, until_close, websocket, ended: active.upload.has_ended() });
     match rest {
         Rest::Send => {
-            talk.upload.go_ahead();
-            poll_fn(|cx| talk.poll_upload(cx)).await?;
+            active.upload.go_ahead();
+            poll_fn(|cx| active.poll_upload(cx)).await?;
         }
         Rest::Stop => {
             t.easy.note(|| "we are done reading and this is set to close, stop send".to_owned());
-            talk.upload.stop(talk.exchange.queued());
+            active.upload.stop(active.exchange.queued());
         }
         Rest::None => {}
     }
-    match talk.upload.take_failure() {
+    match active.upload.take_failure() {
         Some(failure) if connection::send_failure_counts(until_close, rest, response.status) => Err(failure),
         failure => Ok(rest == Rest::Send && failure.is_none()),
     }
 }
 
 /// Decides what follows this reply, and counts it.
-pub fn next(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
-    match wanted(t, talk, response)? {
+pub fn next(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) -> Result<Next> {
+    match wanted(t, active, response)? {
         Next::Again => Ok(redirect::again(t)),
         next => Ok(next),
     }
 }
 
 /// Decides what follows this reply, without counting it.
-fn wanted(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<Next> {
-    let (expected, sent) = (talk.upload.expected_go_ahead(), talk.upload.complete());
+fn wanted(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) -> Result<Next> {
+    let (expected, sent) = (active.upload.expected_go_ahead(), active.upload.complete());
     if body::drops_expectation(response.status, expected, sent, t.http.no_expect) {
         cold_path();
         t.http.no_expect = true;
         t.easy.note(|| "Got HTTP failure 417 while waiting for a 100".to_owned());
-        talk.upload.rewind()?;
+        active.upload.rewind()?;
         return Ok(Next::Again);
     }
     if response.version == 10 {
         // A server of the old days gets no chunks and no Expect in this transfer.
         t.http.http10 = true;
     }
-    if let Some(next) = auth::after(t, talk, response)? {
+    if let Some(next) = auth::after(t, active, response)? {
         return Ok(next);
     }
     redirect::after(t, response)

@@ -9,10 +9,10 @@ use runtime::{Boxed, boxed};
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
+use super::active_exchange::ActiveExchange;
 use super::decide::connection::{Use, Used, next_use};
 use super::decide::retry::{Failure, after_failure};
 use super::decide::version::avoids_http2;
-use super::talk::Talk;
 use super::version::version;
 use super::{auth, connection_auth};
 use crate::error::{Error, Result, Retry};
@@ -167,11 +167,11 @@ pub struct Ended {
     pub memory: Option<Box<dyn Memory>>,
 }
 
-/// Releases, holds or closes the connection of an exchange that has ended well. Inlined: a talk is large.
+/// Releases, holds or closes the connection of an exchange that has ended well. Inlined: the value is large.
 #[inline(always)]
-pub fn end(t: &mut Transfer, mut link: HttpLink, talk: Talk, ended: Ended) {
+pub fn end(t: &mut Transfer, mut link: HttpLink, active: ActiveExchange, ended: Ended) {
     let Ended { keep, again, http10, memory } = ended;
-    let clean = link.lease.end(talk.exchange);
+    let clean = link.lease.end(active.exchange);
     if let Some(whole) = link.lease.whole() {
         whole.connection().about.answers_http10 = http10;
     }
@@ -180,7 +180,7 @@ pub fn end(t: &mut Transfer, mut link: HttpLink, talk: Talk, ended: Ended) {
         stream: matches!(link.lease, HttpLease::Stream(_)),
         keep,
         clean,
-        complete: talk.upload.complete(),
+        complete: active.upload.complete(),
         forbidden: t.on(O::ForbidReuse),
         bound: steps.is_some() || auth::binds(t),
         again,
@@ -206,17 +206,17 @@ pub fn end(t: &mut Transfer, mut link: HttpLink, talk: Talk, ended: Ended) {
 }
 
 /// Ends an exchange that has failed. The error says whether the request may be sent again, for which its body is rewound.
-pub fn failed(mut talk: Talk, error: Error, early_data: bool) -> Result<Next> {
+pub fn failed(mut active: ActiveExchange, error: Error, early_data: bool) -> Result<Next> {
     let failure = Failure {
         code: error.code(),
         retry: error.retry(),
-        reused: talk.reused,
-        received: talk.exchange.any_received(),
+        reused: active.reused,
+        received: active.exchange.any_received(),
         early_data,
     };
     let verdict = after_failure(&failure);
     if verdict.is_allowed() {
-        talk.upload.rewind()?;
+        active.upload.rewind()?;
     }
     Err(error.with_retry(verdict))
 }

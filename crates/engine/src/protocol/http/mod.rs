@@ -4,6 +4,7 @@
 //! `response` reads the reply's head, `conversation` reads the rest of the reply. `decide` has functions
 //! without I/O that decide what follows. The exchange layer has the wire format.
 
+mod active_exchange;
 mod auth;
 mod connection_auth;
 mod conversation;
@@ -21,7 +22,6 @@ mod request_cache;
 mod response;
 mod sigv4;
 mod stored;
-mod talk;
 mod upgrade;
 mod upload;
 mod version;
@@ -35,6 +35,7 @@ use crate::error::Result;
 use crate::transfer::Transfer;
 use crate::transfer::link::HttpLink;
 use crate::transfer::next::Next;
+pub use active_exchange::ActiveExchange;
 pub use auth::{fields as authorization, hear, hears};
 use conversation::{Finished, converse};
 pub use conversation::{finish, next, read};
@@ -45,7 +46,6 @@ pub use proof::Target;
 pub use redirect::tell as tell_redirect;
 pub use request::time_condition_field;
 pub use response::{Heads, Response, head, is_interim, more};
-pub use talk::Talk;
 pub use upgrade::is_by_hand;
 
 /// Runs one request.
@@ -102,20 +102,20 @@ async fn request(t: &mut Transfer, fresh: bool) -> Result<(HttpLink, Request, bo
 async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
     let (mut link, request, reused) = request(t, fresh).await?;
     begin(t);
-    let mut talk = Talk::begin(t, &mut link, request, reused, Dialect::Http);
+    let mut active = ActiveExchange::begin(t, &mut link, request, reused, Dialect::Http);
     let early_data = t.is_ahead();
-    let mut outcome = converse(t, &mut talk).await.map_err(|e| t.late_failure(e));
+    let mut outcome = converse(t, &mut active).await.map_err(|e| t.late_failure(e));
     if matches!(outcome, Ok(Finished { switches: true, .. })) {
         cold_path();
-        (link, talk, outcome) = boxed(|| in_http2(t, link, talk)).await?;
+        (link, active, outcome) = boxed(|| in_http2(t, link, active)).await?;
     }
     match outcome {
-        Ok(Finished { upgraded: true, .. }) => boxed(|| upgrade::hand_over(t, link, talk.exchange)).await,
+        Ok(Finished { upgraded: true, .. }) => boxed(|| upgrade::hand_over(t, link, active.exchange)).await,
         Ok(Finished { next, keep, http10, .. }) => {
-            end(t, link, talk, Ended { keep, again: matches!(next, Next::Again), http10, memory: None });
+            end(t, link, active, Ended { keep, again: matches!(next, Next::Again), http10, memory: None });
             Ok(next)
         }
-        Err(e) => failed(talk, e, early_data),
+        Err(e) => failed(active, e, early_data),
     }
 }
 
@@ -123,9 +123,9 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
 async fn in_http2(
     t: &mut Transfer,
     link: HttpLink,
-    talk: Talk,
-) -> Result<(HttpLink, Talk, Result<Finished>)> {
-    let (link, mut talk) = upgrade::switch_to_http2(t, link, talk).await?;
-    let outcome = converse(t, &mut talk).await;
-    Ok((link, talk, outcome))
+    active: ActiveExchange,
+) -> Result<(HttpLink, ActiveExchange, Result<Finished>)> {
+    let (link, mut active) = upgrade::switch_to_http2(t, link, active).await?;
+    let outcome = converse(t, &mut active).await;
+    Ok((link, active, outcome))
 }

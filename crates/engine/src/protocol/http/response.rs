@@ -15,8 +15,8 @@ use wire::date;
 use wire::http1::status::{BadStatus, Opening};
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
+use super::active_exchange::ActiveExchange;
 use super::decide::reply::{self, Complete, CutOff, Final, Headless, Http09, Kind, SWITCHING};
-use super::talk::Talk;
 use super::version::asks_for_http10;
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
@@ -103,28 +103,28 @@ pub struct Heads {
 }
 
 /// Reads heads until the final one, which is stored in `response` in place, because it is large.
-pub async fn receive(t: &mut Transfer, talk: &mut Talk, response: &mut Response) -> Result<()> {
-    if http09(t, talk).await? {
-        talk.exchange.believe(StatusLine { version: 9, code: 200 });
-        (response.version, response.status, response.body) = (9, 200, talk.exchange.body());
+pub async fn receive(t: &mut Transfer, active: &mut ActiveExchange, response: &mut Response) -> Result<()> {
+    if http09(t, active).await? {
+        active.exchange.believe(StatusLine { version: 9, code: 200 });
+        (response.version, response.status, response.body) = (9, 200, active.exchange.body());
         return Ok(());
     }
     let mut heads = Heads::default();
     loop {
-        head(t, talk, &mut heads, response, &mut |_, _| Ok(())).await?;
-        if !is_interim(t, talk, response)? {
+        head(t, active, &mut heads, response, &mut |_, _| Ok(())).await?;
+        if !is_interim(t, active, response)? {
             return Ok(());
         }
     }
 }
 
 /// Takes notice of a head that has come. Returns whether another one follows; `response` is then empty again.
-pub fn is_interim(t: &Transfer, talk: &mut Talk, response: &mut Response) -> Result<bool> {
+pub fn is_interim(t: &Transfer, active: &mut ActiveExchange, response: &mut Response) -> Result<bool> {
     t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
     let kind = reply::kind(&reply::Head {
         status: response.status,
         cut_off: response.cut_off,
-        asked_for_http2: talk.asks_for_http2,
+        asked_for_http2: active.asks_for_http2,
         // Only relevant for that status.
         http10: response.status == SWITCHING && asks_for_http10(t),
     });
@@ -140,11 +140,11 @@ pub fn is_interim(t: &Transfer, talk: &mut Talk, response: &mut Response) -> Res
             return Err(Error::new(Code::WeirdServerReply, text));
         }
         Kind::Final => {
-            let queued = talk.exchange.queued();
-            talk.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
+            let queued = active.exchange.queued();
+            active.upload.final_reply(response.status, t.on(O::KeepSendingOnError), queued);
             return Ok(false);
         }
-        Kind::Continue => talk.upload.go_ahead(),
+        Kind::Continue => active.upload.go_ahead(),
         Kind::Interim => {}
     }
     let before = std::mem::take(response).rare;
@@ -157,7 +157,7 @@ pub fn is_interim(t: &Transfer, talk: &mut Talk, response: &mut Response) -> Res
 /// Reads one head, part by part. `on_field` sees each field before the application does.
 pub async fn head(
     t: &mut Transfer,
-    talk: &mut Talk,
+    active: &mut ActiveExchange,
     heads: &mut Heads,
     response: &mut Response,
     on_field: &mut impl FnMut(&Transfer, &HeaderLine<'_>) -> Result<()>,
@@ -166,21 +166,21 @@ pub async fn head(
     loop {
         // Usually the whole head has come at once, and only its first part waits.
         let len = loop {
-            if let Some(len) = next_part(talk, number, heads.before == 0)? {
+            if let Some(len) = next_part(active, number, heads.before == 0)? {
                 break len;
             }
-            if !more(t, talk).await? {
+            if !more(t, active).await? {
                 cold_path();
-                if !talk.exchange.any_received() {
-                    return Err(nothing(talk));
+                if !active.exchange.any_received() {
+                    return Err(nothing(active));
                 }
                 heads.before += 1;
-                return response.cut_off(t, talk, number, on_field);
+                return response.cut_off(t, active, number, on_field);
             }
         };
         heads.total += len;
         check_size(t, heads.total, len)?;
-        if response.part(t, talk, on_field)? {
+        if response.part(t, active, on_field)? {
             heads.before += 1;
             return Ok(());
         }
@@ -200,31 +200,31 @@ fn check_size(t: &Transfer, total: usize, part: usize) -> Result<()> {
 }
 
 /// Returns whether the reply has no head at all. Peeks at its first bytes.
-async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
+async fn http09(t: &mut Transfer, active: &mut ActiveExchange) -> Result<bool> {
     // The first line decides; a reply shorter than "HTTP/" is recognised by its end.
     let found = loop {
-        match talk.exchange.opening() {
+        match active.exchange.opening() {
             Opening::Http => break false,
             Opening::Other => break true,
             Opening::Undecided => {}
         }
-        if !more(t, talk).await? {
-            return Err(nothing(talk));
+        if !more(t, active).await? {
+            return Err(nothing(active));
         }
     };
     t.note_late();
     t.mark_first_byte();
-    if !found || is_alias(t, talk.exchange.rest()) {
+    if !found || is_alias(t, active.exchange.rest()) {
         return Ok(false);
     }
     cold_path();
     let headless =
-        Headless { reused: talk.reused, allowed: t.on(O::Http09Allowed), head_only: talk.head_only };
+        Headless { reused: active.reused, allowed: t.on(O::Http09Allowed), head_only: active.head_only };
     match reply::headless(&headless) {
         Http09::Body => Ok(true),
         Http09::NoStatusLine => Err(Error::new(Code::WeirdServerReply, "Invalid status line")),
         Http09::NotAllowed => {
-            empty_first_line(t, talk)?;
+            empty_first_line(t, active)?;
             Err(Error::new(Code::UnsupportedProtocol, "Received HTTP/0.9 when not allowed"))
         }
         Http09::NoBody => Err(Error::from(Code::WeirdServerReply)),
@@ -232,8 +232,8 @@ async fn http09(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
 }
 
 /// Treats an empty line as a head, as curl does, although it is not the start of a reply.
-fn empty_first_line(t: &mut Transfer, talk: &Talk) -> Result<()> {
-    let rest = talk.exchange.rest();
+fn empty_first_line(t: &mut Transfer, active: &ActiveExchange) -> Result<()> {
+    let rest = active.exchange.rest();
     let line = rest.iter().position(|b| *b == b'\n').map_or(rest, |at| &rest[..=at]);
     if !matches!(line, b"\r\n" | b"\n") {
         return Ok(());
@@ -250,34 +250,34 @@ fn is_alias(t: &Transfer, bytes: &[u8]) -> bool {
 }
 
 #[cold]
-fn nothing(talk: &mut Talk) -> Error {
-    talk.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
+fn nothing(active: &mut ActiveExchange) -> Error {
+    active.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
 }
 
 /// Returns the length of the next part of the head, or `None` until all of the part has come.
 #[inline]
-fn next_part(talk: &mut Talk, number: usize, first: bool) -> Result<Option<usize>> {
+fn next_part(active: &mut ActiveExchange, number: usize, first: bool) -> Result<Option<usize>> {
     // After an interim reply, only another head may follow; a violation shows before its line ends.
-    if number == 0 && !first && talk.exchange.opening() == Opening::Other {
+    if number == 0 && !first && active.exchange.opening() == Opening::Other {
         cold_path();
         return Err(Error::new(Code::WeirdServerReply, "Invalid status line"));
     }
-    talk.exchange.find_part(MAX_LINE).map_err(|TooLarge| talk.line_too_long())
+    active.exchange.find_part(MAX_LINE).map_err(|TooLarge| active.line_too_long())
 }
 
 /// Receives more of a head, while the request's body may still be on its way; `false` when the server closed.
-pub async fn more(t: &mut Transfer, talk: &mut Talk) -> Result<bool> {
+pub async fn more(t: &mut Transfer, active: &mut ActiveExchange) -> Result<bool> {
     let writer = &mut t.flow.writer;
     poll_fn(|cx| {
-        if let Err(e) = talk.poll_beside(cx) {
+        if let Err(e) = active.poll_beside(cx) {
             return Poll::Ready(Err(e));
         }
         // A header callback may pause, too.
         if let Poll::Ready(Err(e)) = writer.poll_ready(cx) {
             return Poll::Ready(Err(e));
         }
-        let more = ready!(with_scratch(SMALL, |buf| talk.exchange.poll_more(cx, buf)));
-        Poll::Ready(more.map_err(|e| talk.upload.take_failure().unwrap_or(receive_failed(&e))))
+        let more = ready!(with_scratch(SMALL, |buf| active.exchange.poll_more(cx, buf)));
+        Poll::Ready(more.map_err(|e| active.upload.take_failure().unwrap_or(receive_failed(&e))))
     })
     .await
 }
@@ -299,10 +299,10 @@ impl Response {
     fn part(
         &mut self,
         t: &mut Transfer,
-        talk: &mut Talk,
+        active: &mut ActiveExchange,
         on_field: &mut impl FnMut(&Transfer, &HeaderLine<'_>) -> Result<()>,
     ) -> Result<bool> {
-        let HeadPart { line, says, body } = talk.exchange.part();
+        let HeadPart { line, says, body } = active.exchange.part();
         if let Ok(Says::Status(status)) | Err(Fault::Octet(_, Some(status))) = says {
             self.status(t, status);
         }
@@ -326,7 +326,7 @@ impl Response {
         let ends = says == Says::End;
         t.flow.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
-        talk.exchange.take_part();
+        active.exchange.take_part();
         Ok(ends)
     }
 
@@ -365,20 +365,20 @@ impl Response {
     fn cut_off(
         &mut self,
         t: &mut Transfer,
-        talk: &mut Talk,
+        active: &mut ActiveExchange,
         number: usize,
         on_field: &mut impl FnMut(&Transfer, &HeaderLine<'_>) -> Result<()>,
     ) -> Result<()> {
-        if let Some(e) = talk.upload.take_failure() {
+        if let Some(e) = active.upload.take_failure() {
             return Err(e);
         }
         // A last line that is not a field is dropped together with the missing empty line.
-        if talk.exchange.cut_off() && number > 0 && talk.exchange.rest().contains(&b':') {
-            self.part(t, talk, on_field)?;
+        if active.exchange.cut_off() && number > 0 && active.exchange.rest().contains(&b':') {
+            self.part(t, active, on_field)?;
         }
-        let body = talk.exchange.body();
+        let body = active.exchange.body();
         match reply::cut_off(number, self.status, body.length.filter(|_| body.exists)) {
-            CutOff::Nothing => return Err(nothing(talk)),
+            CutOff::Nothing => return Err(nothing(active)),
             CutOff::BodyMissing(length) => {
                 self.cut_off = true;
                 self.end_of_head(t, body);
@@ -572,8 +572,8 @@ impl Response {
     }
 
     /// Prepares framing and decoders for the body.
-    pub fn begin_body(&self, t: &mut Transfer, talk: &mut Talk) -> Result<()> {
-        talk.exchange.begin_body();
+    pub fn begin_body(&self, t: &mut Transfer, active: &mut ActiveExchange) -> Result<()> {
+        active.exchange.begin_body();
         if !self.body.exists {
             return Ok(());
         }
@@ -581,7 +581,7 @@ impl Response {
         if t.on(O::HttpContentDecoding) && t.text(O::AcceptEncoding).is_some() {
             append_list(&mut codings, &self.rare.content_codings);
         }
-        append_list(&mut codings, talk.exchange.codings());
+        append_list(&mut codings, active.exchange.codings());
         if !codings.is_empty() {
             cold_path();
             let list = String::from_utf8_lossy(&codings).into_owned();
@@ -595,8 +595,8 @@ impl Response {
 }
 
 /// Passes trailer fields to the header callback, like those of the head.
-pub fn receive_trailers(t: &mut Transfer, talk: &mut Talk) -> Result<()> {
-    while let Some(HeadPart { line, says, .. }) = talk.exchange.trailer() {
+pub fn receive_trailers(t: &mut Transfer, active: &mut ActiveExchange) -> Result<()> {
+    while let Some(HeadPart { line, says, .. }) = active.exchange.trailer() {
         match says {
             Ok(Says::Field(field)) => {
                 let count = t.easy.info.borrow().redirect_count as usize;

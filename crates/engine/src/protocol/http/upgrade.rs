@@ -12,9 +12,9 @@ use net::http2::Switched;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
+use super::active_exchange::ActiveExchange;
 use super::offers::Offers;
 use super::response::Response;
-use super::talk::Talk;
 use super::upload::Upload;
 use crate::error::{Error, Result};
 use crate::settings::Method;
@@ -47,20 +47,20 @@ pub fn choose_method(t: &mut Transfer) {
 pub async fn switch_to_http2(
     t: &mut Transfer,
     mut link: HttpLink,
-    mut talk: Talk,
-) -> Result<(HttpLink, Talk)> {
+    mut active: ActiveExchange,
+) -> Result<(HttpLink, ActiveExchange)> {
     t.easy.note(|| "Received 101, Switching to HTTP/2".to_owned());
-    talk.upload.go_ahead();
-    poll_fn(|cx| talk.poll_upload(cx)).await?;
-    let received = talk.exchange.rest().to_vec();
-    link.lease.end(talk.exchange);
-    let switched = Switched { head_only: talk.reading.head_only, received };
+    active.upload.go_ahead();
+    poll_fn(|cx| active.poll_upload(cx)).await?;
+    let received = active.exchange.rest().to_vec();
+    link.lease.end(active.exchange);
+    let switched = Switched { head_only: active.reading.head_only, received };
     let lease = t.switch_to_session(link.lease, switched)?;
     let mut link = HttpLink { lease, plan: link.plan };
     let mut exchange = link.lease.begin(&t.multi.spares);
-    exchange.begin(&RequestHead::default(), talk.reading);
+    exchange.begin(&RequestHead::default(), active.reading);
     let offers = Offers::of(t, &link.lease);
-    Ok((link, Talk { exchange, offers, asks_for_http2: false, ..talk }))
+    Ok((link, ActiveExchange { exchange, offers, asks_for_http2: false, ..active }))
 }
 
 /// Whether the application will send and receive frames itself.
@@ -81,22 +81,22 @@ pub fn frames(t: &Transfer) -> ClientReader {
 
 /// Processes the server's reply. As in curl, the accept key is not checked, nor are extensions unless some
 /// were offered.
-pub fn begin(t: &mut Transfer, talk: &mut Talk, response: &Response) -> Result<()> {
+pub fn begin(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) -> Result<()> {
     if !response.begins_websocket(t) {
         let text = format!("Refused WebSocket upgrade: {}", response.status);
         return Err(Error::new(Code::HttpReturnedError, text));
     }
     t.easy.note(|| format!("[WS] Received {}, switch to WebSocket", response.status));
     let mut websocket = with_extensions(t)?;
-    if talk.exchange.stream().is_some() {
+    if active.exchange.stream().is_some() {
         websocket = websocket.on_stream();
-        talk.ends_by_word = true;
+        active.ends_by_word = true;
     }
     drop(t.easy.websocket.replace(Some(Box::new(websocket))));
     if is_by_hand(t) {
         return Ok(());
     }
-    talk.upload = Upload::new(t, frames(t), RequestBody::Plain, false, false);
+    active.upload = Upload::new(t, frames(t), RequestBody::Plain, false, false);
     if !t.easy.ws_raw() {
         t.flow.writer.take_frames();
     }

@@ -48,7 +48,7 @@ fn weight(easy: &EasyState) -> Option<u16> {
 }
 
 /// An exchange in progress: the reply is read while the request's body may still be on its way.
-pub struct Talk {
+pub struct ActiveExchange {
     /// The wire format.
     pub exchange: Box<dyn Exchange>,
     /// The request's body.
@@ -71,7 +71,7 @@ pub struct Talk {
     pub ends_by_word: bool,
 }
 
-impl Talk {
+impl ActiveExchange {
     /// Returns whether a reply of this status is the server's consent to HTTP/2.
     pub fn switches(&self, status: u16) -> bool {
         self.asks_for_http2 && status == SWITCHING
@@ -91,7 +91,7 @@ impl Talk {
         }
     }
 
-    /// Inlined: a talk is large, and made where it stays.
+    /// Inlined: the value is large, and made where it stays.
     #[inline(always)]
     pub fn begin(
         t: &Transfer,
@@ -99,7 +99,7 @@ impl Talk {
         request: Request,
         reused: bool,
         dialect: Dialect,
-    ) -> Talk {
+    ) -> ActiveExchange {
         let asks_for_http2 = asks_for_http2(t, link);
         let offers = Offers::of(t, &link.lease);
         let mut exchange = link.lease.begin(&t.multi.spares);
@@ -133,7 +133,7 @@ impl Talk {
         let upload = Upload::new(t, request.body, request.head.body, request.expects, request.trailers);
         let easy = t.easy.clone();
         let head_only = request.head_only;
-        Talk {
+        ActiveExchange {
             exchange,
             upload,
             reused,
@@ -173,7 +173,7 @@ impl Talk {
     }
 }
 
-impl BodySource for Talk {
+impl BodySource for ActiveExchange {
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep>> {
         if self.ends_by_word && self.easy.ws_is_over() && self.exchange.poll_left(cx).is_ready() {
             cold_path();
@@ -191,7 +191,7 @@ impl BodySource for Talk {
     }
 
     fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        Talk::poll_beside(self, cx)
+        ActiveExchange::poll_beside(self, cx)
     }
 
     fn forget_read(&mut self, cx: &mut Context<'_>) {
