@@ -12,7 +12,7 @@ use super::control::Control;
 use super::data;
 use super::decide::body::{self as decide, Begin, DownloadEnd};
 use super::decide::directory::{self, list_verb};
-use super::place::Place;
+use super::ftp_target::FtpTarget;
 use super::range::Span;
 use super::source::DataSource;
 use crate::error::{Error, Result};
@@ -20,21 +20,21 @@ use crate::transfer::Transfer;
 use crate::transfer::body::{check_size, receive_failed};
 
 /// CURLOPT_NOBODY: outputs the server's data about the file as header lines.
-pub async fn describe(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    if place.location.file.is_some() {
-        describe_file(t, control, place).await?;
+pub async fn describe(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
+    if target.location.file.is_some() {
+        describe_file(t, control, target).await?;
     }
     // "After the transfer type is set" (CURLOPT_PREQUOTE.md).
     control.quote(t, O::Prequote).await
 }
 
-async fn describe_file(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
+async fn describe_file(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
     let modified = t.easy.info.borrow().file_time;
     if t.on(O::Filetime) && modified >= 0 {
         line(t, &format!("Last-Modified: {}\r\n", date::http(modified))).await?;
     }
-    control.set_type(t, place.data_type).await?;
-    if let Some(size) = size(t, control, place).await? {
+    control.set_type(t, target.data_type).await?;
+    if let Some(size) = size(t, control, target).await? {
         t.easy.info.borrow_mut().download_total = size as i64;
         line(t, &format!("Content-Length: {size}\r\n")).await?;
     }
@@ -51,16 +51,16 @@ async fn line(t: &mut Transfer, text: &str) -> Result<()> {
     poll_fn(|cx| t.flow.writer.poll_ready(cx)).await
 }
 
-async fn size(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<Option<u64>> {
-    decide::size(&control.command(t, &[b"SIZE ", place.file()].concat()).await?)
+async fn size(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<Option<u64>> {
+    decide::size(&control.command(t, &[b"SIZE ", target.file()].concat()).await?)
 }
 
 /// Fetches a file.
-pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    let data = data::open(t, control, b"RETR", place.file()).await?;
+pub async fn retrieve(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
+    let data = data::open(t, control, b"RETR", target.file()).await?;
     // Here curl ends successfully (case 1449).
     let Ok(span) = Span::of(t) else { return Ok(()) };
-    let fetched = fetch(t, control, place, &span, data).await;
+    let fetched = fetch(t, control, target, &span, data).await;
     give_up(t, control, &span, &fetched).await;
     fetched
 }
@@ -68,19 +68,19 @@ pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) ->
 async fn fetch(
     t: &mut Transfer,
     control: &mut Control,
-    place: &Place,
+    target: &FtpTarget,
     span: &Span,
     data: data::Data,
 ) -> Result<()> {
-    control.set_type(t, place.data_type).await?;
+    control.set_type(t, target.data_type).await?;
     control.quote(t, O::Prequote).await?;
-    let known = match place.known_size {
+    let known = match target.known_size {
         Some(listed) => Some(listed),
-        None if sizes_mean_nothing(t, place) => None,
-        None => size(t, control, place).await?,
+        None if sizes_mean_nothing(t, target) => None,
+        None => size(t, control, target).await?,
     };
     check_size(t.long(O::MaxfilesizeLarge), known)?;
-    match decide::begin(span, known, sizes_mean_nothing(t, place))? {
+    match decide::begin(span, known, sizes_mean_nothing(t, target))? {
         Begin::AtStart => {}
         Begin::Complete => {
             t.easy.info.borrow_mut().download_total = 0;
@@ -93,12 +93,12 @@ async fn fetch(
             }
         }
     }
-    let reply = control.command(t, &[b"RETR ", place.file()].concat()).await?;
+    let reply = control.command(t, &[b"RETR ", target.file()].concat()).await?;
     decide::may_begin(&reply)?;
     let rest = known.map(|size| span.rest(size));
-    let size = decide::expected(rest, announced(t, place, &reply));
+    let size = decide::expected(rest, announced(t, target, &reply));
     control.dialogue.outstanding += 1;
-    let text = place.data_type == b'A';
+    let text = target.data_type == b'A';
     receive(t, control, data, ExpectedData { size, most: span.most, text, late: false }).await
 }
 
@@ -127,25 +127,25 @@ async fn stop(t: &mut Transfer, control: &mut Control, data: Option<Box<dyn Filt
     answered.map(|_| ())
 }
 
-fn sizes_mean_nothing(t: &Transfer, place: &Place) -> bool {
-    decide::sizes_mean_nothing(place.data_type, t.on(O::IgnoreContentLength))
+fn sizes_mean_nothing(t: &Transfer, target: &FtpTarget) -> bool {
+    decide::sizes_mean_nothing(target.data_type, t.on(O::IgnoreContentLength))
 }
 
 /// Returns the size in the reply to RETR.
-pub fn announced(t: &Transfer, place: &Place, reply: &Reply) -> Option<u64> {
-    (!sizes_mean_nothing(t, place)).then(|| reply.announced_size()).flatten()
+pub fn announced(t: &Transfer, target: &FtpTarget, reply: &Reply) -> Option<u64> {
+    (!sizes_mean_nothing(t, target)).then(|| reply.announced_size()).flatten()
 }
 
 /// Fetches a listing.
-pub async fn list(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    let verb = list_verb(t.text(O::Customrequest).as_deref(), place.names_only);
+pub async fn list(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
+    let verb = list_verb(t.text(O::Customrequest).as_deref(), target.names_only);
     // Like curl, sends PRET for a named file even if its directory is listed.
-    let data = match place.file() {
+    let data = match target.file() {
         b"" => data::open(t, control, &verb, b"").await?,
         file => data::open(t, control, b"RETR", file).await?,
     };
     let Ok(span) = Span::of(t) else { return Ok(()) };
-    let fetched = fetch_list(t, control, place, (verb, &span), data).await;
+    let fetched = fetch_list(t, control, target, (verb, &span), data).await;
     give_up(t, control, &span, &fetched).await;
     fetched
 }
@@ -153,13 +153,13 @@ pub async fn list(t: &mut Transfer, control: &mut Control, place: &Place) -> Res
 async fn fetch_list(
     t: &mut Transfer,
     control: &mut Control,
-    place: &Place,
+    target: &FtpTarget,
     (verb, span): (Vec<u8>, &Span),
     data: data::Data,
 ) -> Result<()> {
-    control.set_type(t, place.data_type).await?;
+    control.set_type(t, target.data_type).await?;
     control.quote(t, O::Prequote).await?;
-    let command = match list_argument(place, t) {
+    let command = match list_argument(target, t) {
         Some(folder) => [&verb[..], b" ", &folder].concat(),
         None => verb,
     };
@@ -175,12 +175,12 @@ async fn fetch_list(
 pub async fn list_for_us(
     t: &mut Transfer,
     control: &mut Control,
-    place: &Place,
+    target: &FtpTarget,
     mut take: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let data = data::open(t, control, b"LIST", b"").await?;
     control.set_type(t, b'A').await?;
-    let command = match list_argument(place, t) {
+    let command = match list_argument(target, t) {
         Some(folder) => [b"LIST ", &folder[..]].concat(),
         None => b"LIST".to_vec(),
     };
@@ -203,10 +203,10 @@ pub async fn list_for_us(
     decide::confirmed(&control.last_reply(t).await?)
 }
 
-fn list_argument(place: &Place, t: &Transfer) -> Option<Vec<u8>> {
+fn list_argument(target: &FtpTarget, t: &Transfer) -> Option<Vec<u8>> {
     let (raw, _) = wire::ftp::path::split_type(t.url.path());
     let path = wire::escape::decode(raw, wire::escape::Reject::Control).ok()?;
-    directory::list_argument(place.method, place.pattern.is_some(), &path)
+    directory::list_argument(target.method, target.pattern.is_some(), &path)
 }
 
 /// Moves the data to the application, then reads the server's confirmation.

@@ -10,8 +10,8 @@ use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
 use super::decide::login::{self, Greeting, LoginStep, check_one_line};
 use super::decide::{self, directory};
+use super::ftp_target::FtpTarget;
 use super::idle::one_more;
-use super::place::Place;
 use super::servers::{Servers, Stream};
 use super::session::Session;
 use super::timed::before;
@@ -358,13 +358,13 @@ impl Control {
 
     /// CWD into the URL's directories, unless a kept connection is there already. A whole path in every
     /// command (CURLFTPMETHOD_NOCWD) needs none and does not change the directory.
-    pub async fn change_directory(&mut self, t: &mut Transfer, place: &Place) -> Result<()> {
-        let Some(folder) = &place.folder else { return Ok(()) };
+    pub async fn change_directory(&mut self, t: &mut Transfer, target: &FtpTarget) -> Result<()> {
+        let Some(folder) = &target.folder else { return Ok(()) };
         let known = self.session.directory.take();
         if directory::is_in_folder(self.dialogue.whole.is_reused(), known.as_deref(), folder) {
             t.easy.note(|| "Request has same path as previous transfer".to_owned());
         } else {
-            self.walk(t, &place.location.directories).await?;
+            self.walk(t, &target.location.directories).await?;
         }
         self.session.directory = Some(folder.clone());
         Ok(())
@@ -402,12 +402,12 @@ impl Control {
     }
 
     /// Sends MDTM if a time is requested or compared; returns whether the document is to be transferred.
-    pub async fn document_wanted(&mut self, t: &mut Transfer, place: &Place) -> Result<bool> {
+    pub async fn document_wanted(&mut self, t: &mut Transfer, target: &FtpTarget) -> Result<bool> {
         let condition = t.long(O::Timecondition);
-        if !directory::asks_for_time(t.on(O::Filetime), condition, place.location.file.is_some()) {
+        if !directory::asks_for_time(t.on(O::Filetime), condition, target.location.file.is_some()) {
             return Ok(true);
         }
-        let reply = self.command(t, &[b"MDTM ", place.file()].concat()).await?;
+        let reply = self.command(t, &[b"MDTM ", target.file()].concat()).await?;
         let Some(modified) = (reply.code == 213).then(|| reply.modified()).flatten() else {
             t.easy.note(|| "MDTM failed: file does not exist or permission problem, continuing".to_owned());
             return Ok(true);

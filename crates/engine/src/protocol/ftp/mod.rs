@@ -9,9 +9,9 @@ mod body;
 mod control;
 mod data;
 mod decide;
+mod ftp_target;
 mod idle;
 mod pipeline;
-mod place;
 mod port;
 mod range;
 mod servers;
@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::replay::with_retries;
 use control::Control;
-use place::{Place, uploads};
+use ftp_target::{FtpTarget, uploads};
 pub use session::decode_memory;
 
 /// Runs one request.
@@ -71,34 +71,34 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 
 async fn exchange(t: &mut Transfer, control: &mut Control) -> Result<()> {
     t.flow.writer.begin();
-    let place = &Place::of(t)?;
+    let target = &FtpTarget::of(t)?;
     control.quote(t, O::Quote).await?;
-    control.change_directory(t, place).await?;
-    if let Some(pattern) = &place.pattern {
-        return wildcard::fetch(t, control, place, pattern).await;
+    control.change_directory(t, target).await?;
+    if let Some(pattern) = &target.pattern {
+        return wildcard::fetch(t, control, target, pattern).await;
     }
-    one(t, control, place).await
+    one(t, control, target).await
 }
 
 /// Transfers one file or directory from the current directory.
-async fn one(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    if control.document_wanted(t, place).await? {
+async fn one(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
+    if control.document_wanted(t, target).await? {
         if t.on(O::Nobody) {
-            body::describe(t, control, place).await?;
+            body::describe(t, control, target).await?;
         } else if uploads(t) {
-            upload::store(t, control, place).await?;
-        } else if place.list {
-            body::list(t, control, place).await?;
+            upload::store(t, control, target).await?;
+        } else if target.list {
+            body::list(t, control, target).await?;
         } else {
-            retrieve(t, control, place).await?;
+            retrieve(t, control, target).await?;
         }
     }
     control.quote(t, O::Postquote).await
 }
 
-async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    match pipeline::suits(t, control, place) {
-        true => pipeline::retrieve(t, control, place).await,
-        false => body::retrieve(t, control, place).await,
+async fn retrieve(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
+    match pipeline::suits(t, control, target) {
+        true => pipeline::retrieve(t, control, target).await,
+        false => body::retrieve(t, control, target).await,
     }
 }

@@ -26,7 +26,7 @@ use super::data;
 use super::decide::body::{self as body_decide, expected, may_begin};
 use super::decide::directory::needs_type;
 use super::decide::pipeline::{self as decide, Candidate};
-use super::place::Place;
+use super::ftp_target::FtpTarget;
 use super::servers::{Servers, Stream, level};
 use super::timed::before;
 use crate::error::{Error, Result, Retry};
@@ -139,7 +139,7 @@ impl Control {
 
 /// Returns whether a file may be fetched by pipelined commands: none of them depends on a reply, and a fresh
 /// connection can repair any failure.
-pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
+pub fn suits(t: &Transfer, control: &Control, target: &FtpTarget) -> bool {
     let level = level(t);
     if level < FtpPipelining::Together {
         return false;
@@ -150,9 +150,9 @@ pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
         reused: control.dialogue.whole.is_reused(),
         stream: session.stream,
         moved: session.moved,
-        type_is_set: !needs_type(session.data_type, place.data_type),
+        type_is_set: !needs_type(session.data_type, target.data_type),
         objected: control.is_objected(t),
-        listed: place.listed,
+        listed: target.listed,
         partial: t.text(O::Range).is_some() || t.long(O::ResumeFromLarge) != 0,
         active: t.text(O::Ftpport).is_some(),
         limited: t.long(O::MaxfilesizeLarge) != 0,
@@ -162,21 +162,21 @@ pub fn suits(t: &Transfer, control: &Control, place: &Place) -> bool {
 }
 
 /// Fetches a file.
-pub async fn retrieve(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
+pub async fn retrieve(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
     let before = t.easy.info.borrow().downloaded;
-    let fetched = fetch(t, control, place).await;
+    let fetched = fetch(t, control, target).await;
     let untouched = t.easy.info.borrow().downloaded == before;
     fetched.map_err(|e| {
         if untouched && decide::may_be_objection(e.code()) { e.with_retry(Retry::NewConnection) } else { e }
     })
 }
 
-async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    let text = place.data_type == b'A';
-    let set_type = needs_type(control.session.data_type, place.data_type);
+async fn fetch(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
+    let text = target.data_type == b'A';
+    let set_type = needs_type(control.session.data_type, target.data_type);
     let ask_size = decide::asks_for_size(level(t), text, t.on(O::IgnoreContentLength));
     let early = control.take_early(t).await?;
-    let commands = decide::commands(set_type.then_some(place.data_type), ask_size, place.file());
+    let commands = decide::commands(set_type.then_some(target.data_type), ask_size, target.file());
     let commands: Vec<&[u8]> = commands.iter().map(Vec::as_slice).collect();
     let filter = match early {
         Some(EarlyConnection::Opening(socket)) => {
@@ -197,13 +197,13 @@ async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place) -> Result
         if replies.pop_front().is_none_or(|reply| !succeeded(reply.code)) {
             return Err(Error::new(Code::FtpCouldntSetType, "Could not set desired mode"));
         }
-        control.session.data_type = Some(place.data_type);
+        control.session.data_type = Some(target.data_type);
     }
     let size = if ask_size { replies.pop_front() } else { None };
     let reply = replies.pop_front().expect("one for each command");
     let known = size_of(control, size.as_ref(), &reply)?;
     may_begin(&reply)?;
-    let size = expected(known, body::announced(t, place, &reply));
+    let size = expected(known, body::announced(t, target, &reply));
     control.dialogue.outstanding += 1;
     let late = level(t) >= FtpPipelining::Ahead && size.is_some() && !lost;
     let wanted = ExpectedData { size, most: None, text, late };

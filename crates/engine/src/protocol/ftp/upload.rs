@@ -7,7 +7,7 @@ use tables::{Code, EasyOption as O};
 use super::control::Control;
 use super::data;
 use super::decide::body::{self as decide, Store};
-use super::place::Place;
+use super::ftp_target::FtpTarget;
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -15,12 +15,12 @@ use crate::transfer::client_reader::ClientReader;
 use crate::transfer::sending::send_body;
 
 /// Stores a file.
-pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<()> {
-    let mut reader = ClientReader::open_as(&t.easy, Method::Put, place.data_type == b'A')?;
-    let data = data::open(t, control, b"STOR", place.file()).await?;
-    control.set_type(t, place.data_type).await?;
+pub async fn store(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
+    let mut reader = ClientReader::open_as(&t.easy, Method::Put, target.data_type == b'A')?;
+    let data = data::open(t, control, b"STOR", target.file()).await?;
+    control.set_type(t, target.data_type).await?;
     control.quote(t, O::Prequote).await?;
-    let from = already_there(t, control, place).await?;
+    let from = already_there(t, control, target).await?;
     if from > 0 {
         reader.skip(from)?;
     }
@@ -32,19 +32,19 @@ pub async fn store(t: &mut Transfer, control: &mut Control, place: &Place) -> Re
         Store::Replace => b"STOR ",
         Store::Append => b"APPE ",
     };
-    decide::check_upload(control.command(t, &[verb, place.file()].concat()).await?.code)?;
+    decide::check_upload(control.command(t, &[verb, target.file()].concat()).await?.code)?;
     t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
     control.dialogue.outstanding += 1;
     send_all(t, control, data, &mut reader).await
 }
 
 /// Returns how much of the file the server has (CURLOPT_RESUME_FROM_LARGE(3), which may ask the server).
-async fn already_there(t: &mut Transfer, control: &mut Control, place: &Place) -> Result<u64> {
+async fn already_there(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<u64> {
     let from = t.long(O::ResumeFromLarge);
     if let Ok(given) = u64::try_from(from) {
         return Ok(given);
     }
-    Ok(decide::size_there(&control.command(t, &[b"SIZE ", place.file()].concat()).await?))
+    Ok(decide::size_there(&control.command(t, &[b"SIZE ", target.file()].concat()).await?))
 }
 
 async fn send_all(

@@ -6,7 +6,7 @@ use tables::{Code, EasyOption as O};
 use wire::ftp::list::{FileInfo as Listed, FileType, ListReader};
 
 use super::control::Control;
-use super::place::Place;
+use super::ftp_target::FtpTarget;
 use super::{body, one};
 use crate::callbacks::{ChunkAnswer, FileInfo, MatchAnswer};
 use crate::error::{Error, Result};
@@ -21,8 +21,13 @@ const KNOWN_SIZE: u32 = 1 << 6;
 const KNOWN_HLINKCOUNT: u32 = 1 << 7;
 
 /// Fetches all files that match.
-pub async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place, pattern: &[u8]) -> Result<()> {
-    let files = matching(t, control, place, pattern).await?;
+pub async fn fetch(
+    t: &mut Transfer,
+    control: &mut Control,
+    target: &FtpTarget,
+    pattern: &[u8],
+) -> Result<()> {
+    let files = matching(t, control, target, pattern).await?;
     if files.is_empty() {
         return Err(Error::new(Code::RemoteFileNotFound, "no file matches the pattern"));
     }
@@ -33,7 +38,7 @@ pub async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place, patte
             ChunkAnswer::Failed => return Err(refused()),
             ChunkAnswer::Ok if file.file_type == FileType::File => {
                 t.easy.note(|| format!("Wildcard - \"{}\" accepted", String::from_utf8_lossy(&file.name)));
-                fetch_one(t, control, &place.file_of(file), index).await?;
+                fetch_one(t, control, &target.file_of(file), index).await?;
             }
             ChunkAnswer::Ok | ChunkAnswer::Skip => {}
         }
@@ -45,11 +50,11 @@ pub async fn fetch(t: &mut Transfer, control: &mut Control, place: &Place, patte
 }
 
 /// Fetches one file as a separate transfer, with the commands that the application adds.
-async fn fetch_one(t: &mut Transfer, control: &mut Control, place: &Place, index: usize) -> Result<()> {
+async fn fetch_one(t: &mut Transfer, control: &mut Control, target: &FtpTarget, index: usize) -> Result<()> {
     if index > 0 {
         control.quote(t, O::Quote).await?;
     }
-    one(t, control, place).await
+    one(t, control, target).await
 }
 
 fn refused() -> Error {
@@ -60,14 +65,14 @@ fn refused() -> Error {
 async fn matching(
     t: &mut Transfer,
     control: &mut Control,
-    place: &Place,
+    target: &FtpTarget,
     pattern: &[u8],
 ) -> Result<Vec<Listed>> {
     let easy = t.easy.clone();
     let mut reader = ListReader::new();
     let mut all = Vec::new();
     let mut found = Vec::new();
-    body::list_for_us(t, control, place, |bytes| {
+    body::list_for_us(t, control, target, |bytes| {
         let read = reader.push(bytes, &mut all);
         read.map_err(|_| Error::new(Code::FtpBadFileList, "the listing can not be read"))?;
         for file in all.drain(..) {
@@ -87,13 +92,13 @@ async fn matching(
     Ok(found)
 }
 
-impl Place {
-    fn file_of(&self, file: &Listed) -> Place {
+impl FtpTarget {
+    fn file_of(&self, file: &Listed) -> FtpTarget {
         let mut location = self.location.clone();
         location.file = Some(file.name.clone());
         let known_size = file.size.filter(|_| self.data_type == b'I');
         let folder = self.folder.clone();
-        Place { location, folder, pattern: None, known_size, listed: true, ..*self }
+        FtpTarget { location, folder, pattern: None, known_size, listed: true, ..*self }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Place: the directory and file that an FTP URL names, and the action there.
+//! The directory and file that an FTP URL names, and the action there.
 
 use tables::constant::{CURLFTPMETHOD_NOCWD, CURLFTPMETHOD_SINGLECWD};
 use tables::{Code, EasyOption as O};
@@ -11,7 +11,7 @@ use crate::settings::Method as Request;
 use crate::transfer::Transfer;
 
 /// The target of the URL, and the action there.
-pub struct Place {
+pub struct FtpTarget {
     /// Directories and file name.
     pub location: Location,
     /// How directories are reached.
@@ -37,9 +37,9 @@ pub fn uploads(t: &Transfer) -> bool {
     t.on(O::Upload) || t.method == Request::Put
 }
 
-impl Place {
+impl FtpTarget {
     /// Reads the URL and the settings.
-    pub fn of(t: &Transfer) -> Result<Place> {
+    pub fn of(t: &Transfer) -> Result<FtpTarget> {
         let method = match t.long(O::FtpFilemethod) {
             CURLFTPMETHOD_NOCWD => Method::NoCwd,
             CURLFTPMETHOD_SINGLECWD => Method::SingleCwd,
@@ -61,7 +61,7 @@ impl Place {
                 text: t.on(O::Transfertext),
                 prequote,
             })?;
-        Ok(Place {
+        Ok(FtpTarget {
             location,
             method,
             folder,
