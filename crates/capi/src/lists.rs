@@ -43,12 +43,12 @@ impl Lists {
             return;
         }
         let settings = &easy.state().settings;
-        let way = Use {
+        let list_use = ListUse {
             family: easy.scheme().map(|scheme| scheme.family()),
             proxied: settings.borrow().text(O::Proxy).is_some_and(|proxy| !proxy.is_empty()),
             form: settings.borrow().mime.is_some(),
         };
-        for (option, list) in self.0.borrow().iter().filter(|(option, _)| way.reads(*option)) {
+        for (option, list) in self.0.borrow().iter().filter(|(option, _)| list_use.reads(*option)) {
             // SAFETY: the manual requires the application to keep a list until no transfer uses it any more,
             // and this one does.
             let lines = || unsafe { slist::strings(*list) }.map(CStr::to_bytes);
@@ -65,13 +65,13 @@ impl Lists {
 }
 
 /// The settings that decide which lists a transfer reads.
-struct Use {
+struct ListUse {
     family: Option<Family>,
     proxied: bool,
     form: bool,
 }
 
-impl Use {
+impl ListUse {
     /// Returns whether curl always reads this list in such a transfer. A list that it does not read may have
     /// been freed.
     fn reads(&self, option: O) -> bool {
