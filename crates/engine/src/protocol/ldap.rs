@@ -28,11 +28,11 @@ const PIECE: usize = 32 * 1024;
 const SIZE_LIMIT_EXCEEDED: u32 = 4;
 
 /// The state of a kept connection: it is bound, and message numbers up to this one are used.
-struct Bound {
+struct BoundConnection {
     last_id: u32,
 }
 
-impl Memory for Bound {}
+impl Memory for BoundConnection {}
 
 /// Runs one search. If a kept connection turns out to be closed, it uses a fresh one.
 pub async fn run(t: &mut Transfer) -> Result<()> {
@@ -72,7 +72,7 @@ impl Session {
     /// Returns a kept connection, or a new one after its bind.
     async fn open(t: &mut Transfer, fresh: bool) -> Result<Session> {
         let mut whole = t.connect(fresh).await?.into_whole()?;
-        let known = whole.connection().state.take().and_then(|state| state.take::<Bound>());
+        let known = whole.connection().state.take().and_then(|state| state.take::<BoundConnection>());
         let last_id = known.as_ref().map_or(0, |known| known.last_id);
         let unsure = known.is_some();
         let (easy, idling) = (t.easy.clone(), Idling::default());
@@ -89,7 +89,7 @@ impl Session {
         let id = self.next_id();
         let connection = self.whole.connection();
         connection.farewell = ldap::unbind(id);
-        connection.state = Some(Box::new(Bound { last_id: id }));
+        connection.state = Some(Box::new(BoundConnection { last_id: id }));
         if self.taken == self.received.len() { t.release(self.whole) } else { t.retire(self.whole) }
     }
 

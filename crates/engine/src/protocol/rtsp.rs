@@ -19,7 +19,7 @@ use tables::{Code, EasyOption as O};
 use wire::http1::HeaderLine;
 use wire::rtsp::{self, Channels, Front, Method};
 
-use super::http::{self, ActiveExchange, Custom, Ended, Head, Heads, Request, Response};
+use super::http::{self, ActiveExchange, Custom, EndFacts, Head, Heads, Request, Response};
 use crate::callbacks::Written;
 use crate::error::{Error, Result};
 use crate::settings::Method as BodyMethod;
@@ -90,7 +90,7 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
         Ok((next, keep)) => {
             let memory = Some(Box::new(state.memory) as Box<dyn net::Memory>);
             let again = matches!(next, Next::Again);
-            http::end(t, link, active, Ended { keep, again, http10: false, memory });
+            http::end(t, link, active, EndFacts { keep, again, http10: false, memory });
             Ok(next)
         }
         Err(e) => http::failed(active, e, early_data),

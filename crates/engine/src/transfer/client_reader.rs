@@ -19,12 +19,12 @@ enum Source {
     /// CURLOPT_POSTFIELDS: the application's own memory.
     PostFields,
     Callback,
-    Form(Box<dyn MimeReader>, Use),
+    Form(Box<dyn MimeReader>, FormLayout),
 }
 
 /// The layout of a form.
 #[derive(Clone, Copy)]
-enum Use {
+enum FormLayout {
     Form,
     Mail,
 }
@@ -98,7 +98,7 @@ impl ClientReader {
                 Some(form) => {
                     let reader = form.open(own_type(easy).as_deref())?;
                     let size = reader.size();
-                    (Source::Form(reader, Use::Form), size)
+                    (Source::Form(reader, FormLayout::Form), size)
                 }
                 None => (Source::Nothing, Some(0)),
             },
@@ -131,7 +131,7 @@ impl ClientReader {
     pub fn mail(easy: &Rc<EasyState>) -> Result<ClientReader> {
         let mut reader = ClientReader::empty(easy);
         (reader.size, reader.source) = match open_mail(easy)? {
-            Some(mail) => (mail.size(), Source::Form(mail, Use::Mail)),
+            Some(mail) => (mail.size(), Source::Form(mail, FormLayout::Mail)),
             None => (Some(0), Source::Nothing),
         };
         Ok(reader)
@@ -233,13 +233,14 @@ impl ClientReader {
         }
         match &mut self.source {
             Source::Nothing | Source::Memory(_) | Source::PostFields => {}
-            Source::Form(_, Use::Mail) => {
-                self.source = Source::Form(open_mail(&self.easy)?.ok_or_else(cannot_rewind)?, Use::Mail);
+            Source::Form(_, FormLayout::Mail) => {
+                self.source =
+                    Source::Form(open_mail(&self.easy)?.ok_or_else(cannot_rewind)?, FormLayout::Mail);
             }
-            Source::Form(_, Use::Form) => {
+            Source::Form(_, FormLayout::Form) => {
                 let form = self.easy.settings.borrow().mime.clone();
                 let form = form.ok_or_else(cannot_rewind)?;
-                self.source = Source::Form(form.open(own_type(&self.easy).as_deref())?, Use::Form);
+                self.source = Source::Form(form.open(own_type(&self.easy).as_deref())?, FormLayout::Form);
             }
             Source::Callback => match self.easy.callbacks.seek(0) {
                 SeekAnswer::Done => {}

@@ -25,8 +25,8 @@ use tables::{Code, EasyOption as O, LockData};
 
 use super::link::Link;
 use super::proxy::ProxyKind;
-use super::route::plan::{Bound, Plan, Quic, belonging, written};
-use super::socks::Goal;
+use super::route::plan::{LoginBinding, Plan, Quic, belonging, written};
+use super::socks::ProxyDestination;
 use super::tls_options::{TlsPeer, tls_config};
 use super::{Connector, tunnel};
 use crate::callbacks::Endpoints;
@@ -58,11 +58,16 @@ impl Connector {
     /// Returns a connection to the origin of the current URL; a new one if `fresh`.
     pub async fn connect(&mut self, fresh: bool) -> Result<Link> {
         let plan = self.plan()?;
-        self.connect_bound(plan, Bound::default(), fresh).await
+        self.connect_bound(plan, LoginBinding::default(), fresh).await
     }
 
     /// Connects along a plan, for a request that binds the connection to its user.
-    pub async fn connect_bound(&mut self, mut plan: Rc<Plan>, bound: Bound, fresh: bool) -> Result<Link> {
+    pub async fn connect_bound(
+        &mut self,
+        mut plan: Rc<Plan>,
+        bound: LoginBinding,
+        fresh: bool,
+    ) -> Result<Link> {
         if let Some(user) = bound.to {
             cold_path();
             plan = Rc::new(Plan { key: belonging(&plan.key, *user), ..(*plan).clone() });
@@ -290,8 +295,9 @@ impl Connector {
         let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(connected.socket));
         if let (Some(first), Some(proxy)) = (&plan.pre_proxy, &plan.proxy) {
             self.easy.trace("socks", || format!("to {}:{} by way of {}", proxy.host, proxy.port, first.host));
-            let goal = Goal { host: &proxy.host, port: proxy.port, resolve: &plan.resolve };
-            filter = super::socks::through(self, filter, first, goal).await?;
+            let destination =
+                ProxyDestination { host: &proxy.host, port: proxy.port, resolve: &plan.resolve };
+            filter = super::socks::through(self, filter, first, destination).await?;
         }
         if let Some(proxy) = &plan.proxy
             && let Some(tls) = &proxy.tls

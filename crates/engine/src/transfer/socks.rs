@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 
 /// The destination of a proxy: the plan's host, or the HTTP proxy behind it.
 #[derive(Clone, Copy)]
-pub struct Goal<'a> {
+pub struct ProxyDestination<'a> {
     /// Its host.
     pub host: &'a str,
     /// Its port.
@@ -30,10 +30,10 @@ pub struct Goal<'a> {
     pub resolve: &'a ResolveOptions,
 }
 
-impl<'a> Goal<'a> {
+impl<'a> ProxyDestination<'a> {
     /// The final destination of the plan.
-    pub fn of(plan: &'a Plan) -> Goal<'a> {
-        Goal { host: &plan.host, port: plan.port, resolve: &plan.resolve }
+    pub fn of(plan: &'a Plan) -> ProxyDestination<'a> {
+        ProxyDestination { host: &plan.host, port: plan.port, resolve: &plan.resolve }
     }
 }
 
@@ -42,26 +42,26 @@ pub async fn through(
     t: &Connector,
     below: Box<dyn Filter>,
     proxy: &Proxy,
-    goal: Goal<'_>,
+    destination: ProxyDestination<'_>,
 ) -> Result<Box<dyn Filter>> {
     let version = match proxy.kind {
         ProxyKind::Socks4 | ProxyKind::Socks4a => Version::V4,
         _ => Version::V5,
     };
-    let address = match (goal.host.parse::<IpAddr>(), proxy.kind) {
+    let address = match (destination.host.parse::<IpAddr>(), proxy.kind) {
         // A numeric host needs no look-up: version 5 has a form for it, 4a has none for IPv6.
         (Ok(ip), ProxyKind::Socks5h) => Some(ip),
         (_, ProxyKind::Socks4a | ProxyKind::Socks5h) => None,
-        _ => Some(look_up(t, proxy, goal).await?),
+        _ => Some(look_up(t, proxy, destination).await?),
     };
-    let destination = address.map_or(Destination::Name(goal.host), Destination::Ip);
+    let name_or_ip = address.map_or(Destination::Name(destination.host), Destination::Ip);
     let allowed = |way: u64| t.long(O::Socks5Auth) as u64 & way != 0;
     let note = |text: String| t.easy.note(|| text);
     let request = SocksRequest {
         version,
-        destination,
-        port: goal.port,
-        host: goal.host,
+        destination: name_or_ip,
+        port: destination.port,
+        host: destination.host,
         user: proxy.user.as_deref(),
         password: proxy.password.as_deref().unwrap_or_default(),
         by_password: allowed(CURLAUTH_BASIC),
@@ -104,14 +104,14 @@ pub fn method(t: &Handles) -> TunnelMethod {
     }
 }
 
-async fn look_up(t: &Connector, proxy: &Proxy, goal: Goal<'_>) -> Result<IpAddr> {
+async fn look_up(t: &Connector, proxy: &Proxy, destination: ProxyDestination<'_>) -> Result<IpAddr> {
     let four = proxy.kind == ProxyKind::Socks4;
-    let ip_version = if four { IpVersion::V4 } else { goal.resolve.ip_version };
-    let options = ResolveOptions { ip_version, proxy: false, ..goal.resolve.clone() };
-    let found = t.look_up(goal.host, goal.port, &options).await.ok();
+    let ip_version = if four { IpVersion::V4 } else { destination.resolve.ip_version };
+    let options = ResolveOptions { ip_version, proxy: false, ..destination.resolve.clone() };
+    let found = t.look_up(destination.host, destination.port, &options).await.ok();
     found.and_then(|addresses| addresses.list.first().map(|a| a.ip())).ok_or_else(|| {
         let name = if four { "SOCKS4" } else { "SOCKS5" };
-        let text = format!("Failed to resolve \"{}\" for {name} connect.", goal.host);
+        let text = format!("Failed to resolve \"{}\" for {name} connect.", destination.host);
         Error::new(Code::Proxy, text).with_proxy_code(ProxyCode::ResolveHost)
     })
 }

@@ -25,7 +25,7 @@ use super::negotiate::listen;
 use super::proxy::own_lines;
 use super::proxy::{Proxy, ProxyKind};
 use super::route::plan::Plan;
-use super::socks::Goal;
+use super::socks::ProxyDestination;
 use super::{Connector, Handles};
 use crate::callbacks::{DebugKind, Written};
 use crate::error::{Error, Result};
@@ -46,7 +46,9 @@ pub async fn through(
     plan: &Plan,
 ) -> Result<Option<Box<dyn Filter>>> {
     if proxy.kind.is_socks() {
-        return Ok(Some(super::socks::through(t, below.into_filter(), proxy, Goal::of(plan)).await?));
+        return Ok(Some(
+            super::socks::through(t, below.into_filter(), proxy, ProxyDestination::of(plan)).await?,
+        ));
     }
     let tunnel = match proxy.tunnel {
         true => connect_tunnel(t, below, (proxy, plan), TunnelKind::Bytes).await?,

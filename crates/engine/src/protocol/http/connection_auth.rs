@@ -11,19 +11,19 @@ use crate::transfer::auth::{Binding, Scheme};
 use crate::transfer::login::Login;
 use crate::transfer::negotiate;
 use crate::transfer::proxy::Proxy;
-use crate::transfer::route::plan::Bound;
+use crate::transfer::route::plan::LoginBinding;
 
 /// Returns the logins that the next connection must be bound to, one for the server and one for a forwarding proxy.
 ///
 /// NTLM and Negotiate authenticate a connection, so a connection that serves one user serves no other. While the scheme is not
 /// known yet, `perhaps` names the login of an idle connection that NTLM has already authenticated: using it saves the challenge.
-pub fn binding_of(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<Bound> {
+pub fn binding_of(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<LoginBinding> {
     let [server, proxy] = {
         let memory = t.auth.borrow();
         [memory.server.binding(), forwarding.map_or(Binding::Nobody, |_| memory.proxy.binding())]
     };
     if [server, proxy] == [Binding::Nobody; 2] {
-        return Ok(Bound::default());
+        return Ok(LoginBinding::default());
     }
     cold_path();
     let known = |binding| if let Binding::User(scheme) = binding { Some(scheme) } else { None };
@@ -37,7 +37,7 @@ pub fn binding_of(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<Bound>
             None => both(server, None),
         },
     };
-    Ok(Bound { to: both(sure.0, sure.1).map(Box::new), perhaps: perhaps.map(Box::new) })
+    Ok(LoginBinding { to: both(sure.0, sure.1).map(Box::new), perhaps: perhaps.map(Box::new) })
 }
 
 fn login_by(t: &mut Transfer, scheme: Option<Scheme>) -> Result<Option<ServerLogin>> {

@@ -10,7 +10,7 @@ use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
 use super::active_exchange::ActiveExchange;
-use super::decide::connection::{Use, Used, next_use};
+use super::decide::connection::{FinishedExchange, NextUse, next_use};
 use super::decide::retry::{Failure, after_failure};
 use super::decide::version::avoids_http2;
 use super::version::version;
@@ -22,7 +22,7 @@ use crate::transfer::link::HttpLink;
 use crate::transfer::negotiate::find_ticket_user;
 use crate::transfer::next::Next;
 use crate::transfer::replay::with_retries;
-use crate::transfer::route::plan::{Bound, Plan, belonging};
+use crate::transfer::route::plan::{LoginBinding, Plan, belonging};
 
 /// Most attempts to move a request from a dead pooled connection to another one.
 const MAX_REPLAYS: u32 = 5;
@@ -65,7 +65,7 @@ pub async fn open_ahead(t: &mut Transfer) -> Result<()> {
 
 /// Returns the way to the next request's connection, and the login that the connection must be bound to.
 #[inline]
-fn plan_and_binding(t: &mut Transfer) -> Result<(Rc<Plan>, Bound)> {
+fn plan_and_binding(t: &mut Transfer) -> Result<(Rc<Plan>, LoginBinding)> {
     let mut plan = t.plan()?;
     let bound = connection_auth::binding_of(t, plan.forwarder())?;
     if avoids_http2(plan.may_have_streams(), t.http.no_http2, bound.to.is_some()) {
@@ -156,7 +156,7 @@ pub fn begin(t: &mut Transfer) {
 
 /// An exchange that has ended well.
 #[derive(Default)]
-pub struct Ended {
+pub struct EndFacts {
     /// The reply allows another request.
     pub keep: bool,
     /// The same request follows.
@@ -169,14 +169,14 @@ pub struct Ended {
 
 /// Releases, holds or closes the connection of an exchange that has ended well. Inlined: the value is large.
 #[inline(always)]
-pub fn end(t: &mut Transfer, mut link: HttpLink, active: ActiveExchange, ended: Ended) {
-    let Ended { keep, again, http10, memory } = ended;
+pub fn end(t: &mut Transfer, mut link: HttpLink, active: ActiveExchange, ended: EndFacts) {
+    let EndFacts { keep, again, http10, memory } = ended;
     let clean = link.lease.end(active.exchange);
     if let Some(whole) = link.lease.whole() {
         whole.connection().about.answers_http10 = http10;
     }
     let steps = t.http.auth.steps.take().filter(|steps| steps.begun());
-    let used = Used {
+    let used = FinishedExchange {
         stream: matches!(link.lease, HttpLease::Stream(_)),
         keep,
         clean,
@@ -186,7 +186,7 @@ pub fn end(t: &mut Transfer, mut link: HttpLink, active: ActiveExchange, ended: 
         again,
     };
     let next_use = next_use(&used);
-    if next_use == Use::Close {
+    if next_use == NextUse::Close {
         cold_path();
         t.easy.note(|| format!("shutting down connection #{}", link.lease.about().id));
         t.retire(link.lease);
@@ -200,7 +200,7 @@ pub fn end(t: &mut Transfer, mut link: HttpLink, active: ActiveExchange, ended: 
         whole.connection().state = Some(state);
     }
     match next_use {
-        Use::Hold => t.http.kept = Some(Box::new(link)),
+        NextUse::Hold => t.http.kept = Some(Box::new(link)),
         _ => t.release(link.lease),
     }
 }

@@ -40,7 +40,7 @@ pub use auth::{fields as authorization, hear, hears};
 use conversation::{Finished, converse};
 pub use conversation::{finish, next, read};
 pub use fields::{Custom, Head};
-pub use link::{Ended, begin, bind, connect, end, failed, obtain, open_ahead, prepare, replayed};
+pub use link::{EndFacts, begin, bind, connect, end, failed, obtain, open_ahead, prepare, replayed};
 pub use message::Request;
 pub use proof::Target;
 pub use redirect::tell as tell_redirect;
@@ -112,7 +112,7 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
     match outcome {
         Ok(Finished { upgraded: true, .. }) => boxed(|| upgrade::hand_over(t, link, active.exchange)).await,
         Ok(Finished { next, keep, http10, .. }) => {
-            end(t, link, active, Ended { keep, again: matches!(next, Next::Again), http10, memory: None });
+            end(t, link, active, EndFacts { keep, again: matches!(next, Next::Again), http10, memory: None });
             Ok(next)
         }
         Err(e) => failed(active, e, early_data),

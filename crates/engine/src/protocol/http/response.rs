@@ -495,7 +495,7 @@ impl Response {
 
     /// Notes the size of the body, unless the transfer ends because of this head.
     fn note_size(&self, t: &Transfer) {
-        if reply::fault(&self.facts(t)).is_some() {
+        if reply::failure(&self.facts(t)).is_some() {
             return;
         }
         let mut info = t.easy.info.borrow_mut();
@@ -529,9 +529,9 @@ impl Response {
 
     /// Fails if the final reply fails the transfer.
     pub fn check_body(&self, t: &Transfer) -> Result<()> {
-        let Some(fault) = reply::fault(&self.facts(t)) else { return Ok(()) };
+        let Some(failure) = reply::failure(&self.facts(t)) else { return Ok(()) };
         cold_path();
-        Err(Error::new(fault.code(), fault.text()))
+        Err(Error::new(failure.code(), failure.text()))
     }
 
     /// Fails if only interim replies were received.

@@ -41,7 +41,7 @@ pub struct Plan {
 /// The login that a connection is bound to, where a request authenticates the whole connection (NTLM,
 /// Negotiate). The handler of the protocol names it.
 #[derive(Default)]
-pub struct Bound {
+pub struct LoginBinding {
     /// The login that the connection must have been made for.
     pub to: Option<Box<BoundLogin>>,
     /// A login whose connections serve as well.

@@ -60,7 +60,7 @@ pub fn send_failure_counts(until_close: bool, rest: Rest, status: u16) -> bool {
 
 /// A connection whose exchange succeeded.
 #[derive(Clone, Copy, Debug)]
-pub struct Used {
+pub struct FinishedExchange {
     /// The request was a stream of a session.
     pub stream: bool,
     /// The reply allows another request.
@@ -79,7 +79,7 @@ pub struct Used {
 
 /// The next use of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum NextUse {
     /// The transfer keeps it: the next request continues a login on it.
     Hold,
     /// It returns to the pool.
@@ -90,12 +90,12 @@ pub enum Use {
 
 /// Decides what happens to the connection. The rest of a stream does not affect its session, which decides
 /// for itself.
-pub fn next_use(f: &Used) -> Use {
+pub fn next_use(f: &FinishedExchange) -> NextUse {
     let stays = if f.stream { !f.forbidden } else { f.keep && f.clean && f.complete && !f.forbidden };
     match stays {
-        false => Use::Close,
-        true if f.bound && f.again => Use::Hold,
-        true => Use::Release,
+        false => NextUse::Close,
+        true if f.bound && f.again => NextUse::Hold,
+        true => NextUse::Release,
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn uses() {
-        let good = Used {
+        let good = FinishedExchange {
             stream: false,
             keep: true,
             clean: true,
@@ -176,27 +176,43 @@ mod tests {
             bound: false,
             again: false,
         };
-        let stream = Used { stream: true, keep: false, clean: false, complete: false, ..good };
-        let login = Used { bound: true, again: true, ..good };
+        let stream = FinishedExchange { stream: true, keep: false, clean: false, complete: false, ..good };
+        let login = FinishedExchange { bound: true, again: true, ..good };
         let rows = [
-            ("RFC 9112 §9.3: persistent", good, Use::Release),
-            ("RFC 9112 §9.6: Connection: close", Used { keep: false, ..good }, Use::Close),
+            ("RFC 9112 §9.3: persistent", good, NextUse::Release),
+            ("RFC 9112 §9.6: Connection: close", FinishedExchange { keep: false, ..good }, NextUse::Close),
             (
                 "RFC 9112 §9.2: bytes behind the reply belong to no request",
-                Used { clean: false, ..good },
-                Use::Close,
+                FinishedExchange { clean: false, ..good },
+                NextUse::Close,
             ),
-            ("RFC 9112 §9.5: the body was not sent to its end", Used { complete: false, ..good }, Use::Close),
-            ("CURLOPT_FORBID_REUSE(3)", Used { forbidden: true, ..good }, Use::Close),
-            ("RFC 9113 §5.1: a stream that ended anyhow leaves the session", stream, Use::Release),
-            ("CURLOPT_FORBID_REUSE(3): of a session", Used { forbidden: true, ..stream }, Use::Close),
-            ("[MS-NTHT] 3.1.5.1: the next message goes on the same connection", login, Use::Hold),
-            ("[MS-NTHT] 3.1.5.1: the login is complete", Used { again: false, ..login }, Use::Release),
-            ("RFC 7616 §3.3: Digest needs no connection", Used { bound: false, ..login }, Use::Release),
+            (
+                "RFC 9112 §9.5: the body was not sent to its end",
+                FinishedExchange { complete: false, ..good },
+                NextUse::Close,
+            ),
+            ("CURLOPT_FORBID_REUSE(3)", FinishedExchange { forbidden: true, ..good }, NextUse::Close),
+            ("RFC 9113 §5.1: a stream that ended anyhow leaves the session", stream, NextUse::Release),
+            (
+                "CURLOPT_FORBID_REUSE(3): of a session",
+                FinishedExchange { forbidden: true, ..stream },
+                NextUse::Close,
+            ),
+            ("[MS-NTHT] 3.1.5.1: the next message goes on the same connection", login, NextUse::Hold),
+            (
+                "[MS-NTHT] 3.1.5.1: the login is complete",
+                FinishedExchange { again: false, ..login },
+                NextUse::Release,
+            ),
+            (
+                "RFC 7616 §3.3: Digest needs no connection",
+                FinishedExchange { bound: false, ..login },
+                NextUse::Release,
+            ),
             (
                 "[MS-NTHT] 3.1.5.1: the connection closes in between",
-                Used { keep: false, ..login },
-                Use::Close,
+                FinishedExchange { keep: false, ..login },
+                NextUse::Close,
             ),
         ];
         for (name, facts, wanted) in rows {

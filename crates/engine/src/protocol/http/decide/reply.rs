@@ -144,7 +144,7 @@ impl Final {
 
 /// A reply that fails its transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ReplyFailure {
     /// CURLOPT_FAILONERROR, with the status.
     Status(u16),
     /// CURLOPT_MAXFILESIZE.
@@ -153,30 +153,32 @@ pub enum Fault {
     NoRanges,
 }
 
-impl Fault {
+impl ReplyFailure {
     /// Returns curl's code.
     pub fn code(self) -> Code {
         match self {
-            Fault::Status(_) => Code::HttpReturnedError,
-            Fault::TooLong => Code::FilesizeExceeded,
-            Fault::NoRanges => Code::RangeError,
+            ReplyFailure::Status(_) => Code::HttpReturnedError,
+            ReplyFailure::TooLong => Code::FilesizeExceeded,
+            ReplyFailure::NoRanges => Code::RangeError,
         }
     }
 
     /// Returns curl's text.
     pub fn text(self) -> String {
         match self {
-            Fault::Status(status) => format!("The requested URL returned error: {status}"),
-            Fault::TooLong => "Maximum file size exceeded".to_owned(),
-            Fault::NoRanges => "HTTP server does not seem to support byte ranges. Cannot resume.".to_owned(),
+            ReplyFailure::Status(status) => format!("The requested URL returned error: {status}"),
+            ReplyFailure::TooLong => "Maximum file size exceeded".to_owned(),
+            ReplyFailure::NoRanges => {
+                "HTTP server does not seem to support byte ranges. Cannot resume.".to_owned()
+            }
         }
     }
 }
 
 /// Decides whether the final reply fails the transfer before its body is read.
-pub fn fault(f: &Final) -> Option<Fault> {
+pub fn failure(f: &Final) -> Option<ReplyFailure> {
     if f.fail_on_error && f.status >= 400 && !(f.status == 416 && f.is_resumed()) {
-        return Some(Fault::Status(f.status));
+        return Some(ReplyFailure::Status(f.status));
     }
     let unranged = f.is_resumed()
         && f.method == Method::Get
@@ -185,9 +187,9 @@ pub fn fault(f: &Final) -> Option<Fault> {
         && !f.begins_anew
         && f.length != Some(f.resume_from as u64);
     if unranged {
-        return Some(Fault::NoRanges);
+        return Some(ReplyFailure::NoRanges);
     }
-    (f.limit > 0 && f.length.is_some_and(|length| length > f.limit as u64)).then_some(Fault::TooLong)
+    (f.limit > 0 && f.length.is_some_and(|length| length > f.limit as u64)).then_some(ReplyFailure::TooLong)
 }
 
 /// A resumed document that is complete already.
@@ -351,37 +353,41 @@ mod tests {
     const PART: Final = Final { status: 206, resume_from: 4, resumes: true, length: Some(6), ..WHOLE };
 
     #[test]
-    fn faults() {
+    fn failures() {
         let strict = |status, f| Final { status, fail_on_error: true, ..f };
         let limited = |limit, length| Final { limit, length, ..WHOLE };
         let unranged = Final { status: 200, resumes: false, length: Some(10), ..PART };
         let rows = [
             ("RFC 9110 §15.3.1: a document", WHOLE, None),
             ("CURLOPT_FAILONERROR(3): off", Final { status: 404, ..WHOLE }, None),
-            ("CURLOPT_FAILONERROR(3): 404", strict(404, WHOLE), Some(Fault::Status(404))),
-            ("CURLOPT_FAILONERROR(3): the first error", strict(400, WHOLE), Some(Fault::Status(400))),
+            ("CURLOPT_FAILONERROR(3): 404", strict(404, WHOLE), Some(ReplyFailure::Status(404))),
+            ("CURLOPT_FAILONERROR(3): the first error", strict(400, WHOLE), Some(ReplyFailure::Status(400))),
             ("CURLOPT_FAILONERROR(3): a redirect is none", strict(399, WHOLE), None),
             ("CURLOPT_FAILONERROR(3): 416 of a resumed document", strict(416, PART), None),
-            ("CURLOPT_FAILONERROR(3): 416 of another one", strict(416, WHOLE), Some(Fault::Status(416))),
+            (
+                "CURLOPT_FAILONERROR(3): 416 of another one",
+                strict(416, WHOLE),
+                Some(ReplyFailure::Status(416)),
+            ),
             ("CURLOPT_MAXFILESIZE_LARGE(3): within", limited(10, Some(10)), None),
-            ("CURLOPT_MAXFILESIZE_LARGE(3): beyond", limited(9, Some(10)), Some(Fault::TooLong)),
+            ("CURLOPT_MAXFILESIZE_LARGE(3): beyond", limited(9, Some(10)), Some(ReplyFailure::TooLong)),
             ("CURLOPT_MAXFILESIZE_LARGE(3): a length that is not known", limited(9, None), None),
             (
                 "CURLOPT_FAILONERROR(3): the status goes first",
                 strict(500, limited(9, Some(10))),
-                Some(Fault::Status(500)),
+                Some(ReplyFailure::Status(500)),
             ),
             ("RFC 9110 §15.3.7: the part that was asked for", PART, None),
-            ("CURLOPT_RESUME_FROM_LARGE(3): the range was ignored", unranged, Some(Fault::NoRanges)),
+            ("CURLOPT_RESUME_FROM_LARGE(3): the range was ignored", unranged, Some(ReplyFailure::NoRanges)),
             (
                 "CURLOPT_MAXFILESIZE_LARGE(3): an ignored range goes before the length",
                 Final { limit: 6, ..unranged },
-                Some(Fault::NoRanges),
+                Some(ReplyFailure::NoRanges),
             ),
             (
                 "CURLOPT_RESUME_FROM_LARGE(3): another part",
                 Final { resumes: false, ..PART },
-                Some(Fault::NoRanges),
+                Some(ReplyFailure::NoRanges),
             ),
             ("RFC 9110 §14.4: \"bytes */10\"", Final { begins_anew: true, ..unranged }, None),
             (
@@ -397,9 +403,10 @@ mod tests {
             ),
         ];
         for (name, facts, wanted) in rows {
-            assert_eq!(fault(&facts), wanted, "{name}");
+            assert_eq!(failure(&facts), wanted, "{name}");
         }
-        let codes = [Fault::Status(404), Fault::TooLong, Fault::NoRanges].map(|fault| fault.code().id());
+        let codes = [ReplyFailure::Status(404), ReplyFailure::TooLong, ReplyFailure::NoRanges]
+            .map(|failure| failure.code().id());
         assert_eq!(codes, [22, 63, 33], "libcurl-errors(3)");
     }
 
