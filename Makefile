@@ -38,6 +38,12 @@ servers: lib tool
 include conformance/targets.mk
 include tests/windows/targets.mk
 
+# The guide as a site with search, in target/guide/book.
+.PHONY: docs
+docs:
+	sh tests/install.sh guide
+	cargo xtask docs
+
 # COVERAGE.md claims nothing that the built library and tool refuse.
 coverage: lib tool
 	cargo xtask coverage --check

@@ -3,6 +3,7 @@
 mod effects;
 mod examples;
 mod ftp_mutants;
+mod guide;
 mod hsts;
 mod install;
 mod odd;

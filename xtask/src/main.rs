@@ -1,6 +1,7 @@
-//! Generated files and checks behind the Makefile: `cargo xtask test|headers|coverage|supply|tidy|circles`.
+//! Generated files and checks of the Makefile: `cargo xtask test|headers|coverage|docs|supply|tidy|circles`.
 
 mod coverage;
+mod docs;
 mod files;
 mod headers;
 mod steps;
@@ -18,13 +19,14 @@ fn main() -> ExitCode {
     let report = match args.first().map(String::as_str) {
         Some("headers") => headers::run(check),
         Some("coverage") => coverage::run(check),
+        Some("docs") => docs::run(check),
         Some("test") => steps::run(&args[1..]),
         Some("supply") => supply::run(check),
         Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
         Some("tidy") => tidy::run(),
         Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
         _ => Err("usage: cargo xtask test [--all] [--list] [STEP ...] | headers [--check] | \
-                  coverage [--check] | supply [--check] | tidy [--lower] | circles CRATE"
+                  coverage [--check] | docs [--check] | supply [--check] | tidy [--lower] | circles CRATE"
             .to_owned()),
     };
     match report {

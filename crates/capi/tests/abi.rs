@@ -4,6 +4,8 @@
 mod common;
 #[path = "abi/faults.rs"]
 mod faults;
+#[path = "abi/guide.rs"]
+mod guide;
 #[path = "abi/servers.rs"]
 mod servers;
 #[path = "abi/windows.rs"]

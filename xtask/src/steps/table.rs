@@ -83,6 +83,7 @@ pub const STEPS: &[Step] = &[
         15,
     ),
     both("tidy", "words, lengths, import circles", "cargo xtask tidy", Output::Plain, 5),
+    both("guide", "pages and links of the guide", "cargo xtask docs --check", Output::Plain, 10),
     all("supply", "licences and advisories", "cargo xtask supply --check", Output::Plain, 10),
     // Not part of `make test`: for one crate cargo compiles most others again, with fewer features.
     all(

@@ -1,0 +1,61 @@
+//! Runs the shell scripts of docs/guide/examples, with the tool under the name `warmwire`.
+
+use crate::{clean, empty_folder, here, tool};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use testkit::http::HttpServer;
+
+/// Runs a script in an empty folder; returns the folder and the standard output.
+fn run(name: &str, server: &HttpServer) -> (std::path::PathBuf, String) {
+    let folder = empty_folder();
+    std::os::unix::fs::symlink(tool(), folder.join("warmwire")).unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    let script = here().join("../../docs/guide/examples").join(name);
+    clean(&mut shell).arg("-e").arg(script).arg(server.url("")).env("PATH", path);
+    let out = shell.current_dir(&folder).stdin(Stdio::null()).output().unwrap();
+    assert!(out.status.success(), "{name}: {}", String::from_utf8_lossy(&out.stderr));
+    (folder, String::from_utf8(out.stdout).unwrap() + &String::from_utf8(out.stderr).unwrap())
+}
+
+fn size(folder: &Path, name: &str) -> u64 {
+    std::fs::metadata(folder.join(name)).unwrap().len()
+}
+
+#[test]
+fn many_files() {
+    let (folder, shown) = run("many.sh", &HttpServer::plain());
+    assert!((1..=10).all(|n| size(&folder, &format!("part-{n}")) == n));
+    assert!(shown.contains("10"), "{shown}");
+}
+
+#[test]
+fn a_file_in_segments() {
+    let server = HttpServer::plain();
+    let (folder, _) = run("checked.sh", &server);
+    assert_eq!(size(&folder, "file"), 200_000);
+}
+
+#[test]
+fn a_cache() {
+    let (_, shown) = run("cache.sh", &HttpServer::plain());
+    assert_eq!(shown.lines().count(), 2, "{shown}");
+}
+
+#[test]
+fn times() {
+    let (_, shown) = run("times.sh", &HttpServer::plain());
+    assert!(shown.ends_with("new connections: 1\n"), "{shown}");
+}
+
+#[test]
+fn uploads() {
+    let server = HttpServer::plain();
+    assert_eq!(run("upload.sh", &server).1, "hellohello");
+    assert_eq!(server.accepts(), 1);
+}
+
+#[test]
+fn cookies() {
+    assert_eq!(run("cookies.sh", &HttpServer::plain()).1, "session=abc");
+}

@@ -1,0 +1,66 @@
+//! `cargo xtask docs`: the guide. Copies docs/guide to target/guide, adds the reference pages, which
+//! are generated from
+//! the tables and the tool and kept nowhere, checks the links between pages, and runs mdbook if it is
+//! installed.
+//! `--check` stops before mdbook.
+
+mod links;
+mod reference;
+
+use crate::{Report, files};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Builds the guide, or with `check` only its sources.
+pub fn run(check: bool) -> Report {
+    let target = files::target().join("guide");
+    let _ = fs::remove_dir_all(&target);
+    for path in files::below("docs/guide") {
+        let inside = path.strip_prefix("docs/guide/").expect("below lists paths under the folder");
+        copy(&files::root().join(&path), &target.join(inside))?;
+    }
+    let pages = reference::pages(&manual()?)?;
+    for (name, text) in &pages {
+        write(&target.join("src/reference").join(name), text)?;
+    }
+    for picture in ["cpu.svg", "memory.svg"] {
+        copy(&files::root().join("bench").join(picture), &target.join("src/reference").join(picture))?;
+    }
+    links::check(&target.join("src"))?;
+    let place = target.join("book").join("index.html");
+    if check {
+        return Ok(format!("guide: {} generated pages, all links lead to a file", pages.len()));
+    }
+    match Command::new(files::target().join("tools/bin/mdbook")).arg("build").arg(&target).status() {
+        Ok(status) if status.success() => Ok(format!("guide: {}", place.display())),
+        Ok(status) => Err(format!("mdbook ended with {status}")),
+        Err(error) => Err(format!("mdbook: {error}; install it with `sh tests/install.sh guide`")),
+    }
+}
+
+/// The tool's manual as Markdown.
+fn manual() -> Result<String, String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["run", "--quiet", "-p", "warmwire-tool", "--", "--generate", "markdown"]);
+    let output = cargo.current_dir(files::root()).output().map_err(|error| format!("cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+fn copy(from: &Path, to: &PathBuf) -> Result<(), String> {
+    let folder = to.parent().expect("a file has a folder");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::copy(from, to))
+        .map_err(|error| format!("{}: {error}", from.display()))?;
+    Ok(())
+}
+
+fn write(to: &Path, text: &str) -> Result<(), String> {
+    let folder = to.parent().expect("a file has a folder");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(to, text))
+        .map_err(|error| format!("{}: {error}", to.display()))
+}

@@ -1,0 +1,169 @@
+//! Reference pages of the guide, from the tables, the tool's manual, and files of the checkout.
+
+use crate::files;
+use std::fmt::Write;
+use tables::easy_option::{Bound, Support};
+use tables::{Code, EasyOption, Info, MultiOption};
+
+/// The chapters of the manual that are pages: heading, file, title.
+const CHAPTERS: [(&str, &str, &str); 5] = [
+    ("OPTIONS", "flags.md", "Flags of the tool"),
+    ("WRITE-OUT VARIABLES", "write-out.md", "Write-out variables"),
+    ("ENVIRONMENT", "environment.md", "Environment variables"),
+    ("EXIT STATUS", "errors.md", "Error codes: cause and remedy"),
+    ("EXAMPLES", "examples.md", "Examples of the tool"),
+];
+
+/// Files of the checkout that are pages: path, file, title.
+const FILES: [(&str, &str, &str); 3] = [
+    ("bench/RESULTS.md", "benchmarks.md", "Benchmark results"),
+    ("COVERAGE.md", "coverage.md", "Coverage"),
+    ("python/README.md", "python.md", "The Python package"),
+];
+
+/// Returns the name and the text of each page.
+pub fn pages(manual: &str) -> Result<Vec<(&'static str, String)>, String> {
+    let mut pages = Vec::new();
+    for (heading, name, title) in CHAPTERS {
+        let chapter = chapter(manual, heading).ok_or(format!("the manual lacks the chapter {heading}"))?;
+        let note = if name == "errors.md" { codes() } else { String::new() };
+        pages.push((name, format!("# {title}\n\n{note}{chapter}")));
+    }
+    for (path, name, title) in FILES {
+        let text = files::text(path);
+        let (_, body) = text.split_once('\n').ok_or(format!("{path} is missing"))?;
+        pages.push((name, format!("# {title}\n{body}")));
+    }
+    pages.extend([("options.md", options()), ("identity.md", identity()), ("infos.md", infos())]);
+    pages.push(("functions.md", functions()?));
+    Ok(pages)
+}
+
+fn chapter<'m>(manual: &'m str, heading: &str) -> Option<&'m str> {
+    let (_, rest) = manual.split_once(&format!("# {heading}\n\n"))?;
+    Some(rest.split_once("\n# ").map_or(rest, |(chapter, _)| chapter))
+}
+
+fn options() -> String {
+    let mut out = String::from(
+        "# Options\n\nAll options of an easy handle. *Scope* says what a connection needs to be reused, see \
+         [Which options bind a connection](identity.md).\n\n\
+         | option | argument | since | scope | support |\n|---|---|---|---|---|\n",
+    );
+    for option in EasyOption::ALL {
+        let (name, kind, since) = (option.name(), option.kind(), option.since());
+        let (scope, support) = (scope(option.bound()), support(option.support()));
+        let _ = writeln!(out, "| `CURLOPT_{name}` | {kind:?} | {since} | {scope} | {support} |");
+    }
+    out.push_str("\n## Options of a multi handle\n\n| option | argument | since |\n|---|---|---|\n");
+    for option in MultiOption::ALL {
+        let _ = writeln!(out, "| `CURLMOPT_{}` | {:?} | {} |", option.name(), option.kind(), option.since());
+    }
+    out
+}
+
+fn scope(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Transfer => "transfer",
+        Bound::Route => "route",
+        Bound::Connection => "connection",
+        Bound::Login => "login",
+    }
+}
+
+fn support(support: Support) -> &'static str {
+    match support {
+        Support::Built => "yes",
+        Support::SystemTls => "with the system's TLS library",
+        Support::UnixSockets => "on Unix",
+        Support::NoEffect => "accepted, no effect",
+        Support::NotBuilt => "`CURLE_NOT_BUILT_IN`",
+        Support::Removed => "`CURLE_UNKNOWN_OPTION`",
+    }
+}
+
+fn identity() -> String {
+    let mut out = String::from("# Which options bind a connection\n\n");
+    for (bound, title, text) in [
+        (
+            Bound::Connection,
+            "Bound to the connection",
+            "A connection that was made with another value of one of these options is never used.",
+        ),
+        (
+            Bound::Login,
+            "Bound to the login",
+            "The value counts where scheme or authentication method tie credentials to the \
+                connection: FTP, mail, SSH, \
+             NTLM and Negotiate. Other HTTP requests carry their login themselves.",
+        ),
+        (
+            Bound::Route,
+            "Bound to the route",
+            "The destination or the way to it is made from the value, and counts.",
+        ),
+    ] {
+        let _ = write!(out, "## {title}\n\n{text}\n\n");
+        for option in EasyOption::ALL.iter().filter(|option| option.bound() == bound) {
+            let _ = writeln!(out, "- `CURLOPT_{}`", option.name());
+        }
+        out.push('\n');
+    }
+    out.push_str(
+        "All other options concern one transfer; a connection serves handles with any values of them.\n",
+    );
+    out
+}
+
+fn infos() -> String {
+    let mut out = String::from("# Infos\n\n| info | type | since | deprecated since |\n|---|---|---|---|\n");
+    for info in Info::ALL {
+        let (name, kind, since, gone) = (info.name(), info.kind(), info.since(), info.deprecated());
+        let _ = writeln!(out, "| `CURLINFO_{name}` | {kind:?} | {since} | {gone} |");
+    }
+    out
+}
+
+fn codes() -> String {
+    let mut out = String::from(
+        "The exit codes of the tool are the result codes of the library.\n\n\
+         | code | name | text |\n|--:|---|---|\n",
+    );
+    for code in Code::ALL.iter().filter(|code| !code.since().is_empty()) {
+        let _ = writeln!(out, "| {} | `CURLE_{}` | {} |", code.id(), code.name(), code.text());
+    }
+    out + "\n## Cause and remedy\n\n"
+}
+
+fn functions() -> Result<String, String> {
+    let header = files::text("include/curl/warmwire.h");
+    let (_, body) = header.split_once("/* warmwire.h:").ok_or("warmwire.h begins with another comment")?;
+    Ok(format!(
+        "# Functions of warmwire.h\n\nThe header describes each function. The manual pages \
+                warmwire\\_pool(3), \
+         warmwire\\_ftp\\_pipeline(3), warmwire\\_smtp\\_pipeline(3) and warmwire\\_websocket(3) \
+                have the same content.\n\n\
+         ```c\n/* warmwire.h:{body}```\n"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_option_that_binds_a_connection_is_listed() {
+        let page = identity();
+        let bound = EasyOption::ALL.iter().filter(|option| option.binds_connection());
+        for option in bound {
+            assert!(page.contains(&format!("`CURLOPT_{}`", option.name())), "{}", option.name());
+        }
+    }
+
+    #[test]
+    fn a_chapter_ends_where_the_next_begins() {
+        assert_eq!(chapter("# A\n\none\n# B\n\ntwo\n", "A"), Some("one"));
+        assert_eq!(chapter("# A\n\none\n# B\n\ntwo\n", "B"), Some("two\n"));
+        assert_eq!(chapter("# A\n\none\n", "C"), None);
+    }
+}
