@@ -186,8 +186,8 @@ fn stopped(stop: Stop) -> i32 {
             doc::help::print(about.as_deref());
             return 0;
         }
-        Stop::PoolStatus | Stop::PoolStop => {
-            let (text, code) = if stop == Stop::PoolStop { pool::stop() } else { pool::status() };
+        Stop::ShowPool | Stop::EndPool => {
+            let (text, code) = if stop == Stop::EndPool { pool::stop() } else { pool::status() };
             let _ = system::stdout().write_all(text.as_bytes());
             return code;
         }

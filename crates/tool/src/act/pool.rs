@@ -14,9 +14,9 @@ pub fn pool(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 pub fn pool_status(_: &mut Parser) -> Done {
-    Err(Stop::PoolStatus)
+    Err(Stop::ShowPool)
 }
 
 pub fn pool_stop(_: &mut Parser) -> Done {
-    Err(Stop::PoolStop)
+    Err(Stop::EndPool)
 }

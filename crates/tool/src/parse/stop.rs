@@ -13,8 +13,8 @@ pub enum Stop {
     Version,
     Engines,
     CaBundle,
-    PoolStatus,
-    PoolStop,
+    ShowPool,
+    EndPool,
 }
 
 /// The ways to use an option wrongly.
