@@ -3,5 +3,6 @@
 //! has a `[[test]]` in Cargo.toml. CONTRIBUTING.md says how to run one file's tests.
 
 mod foreign_loop;
+mod guide;
 mod text_options;
 mod transfers;

@@ -136,8 +136,9 @@ pub const AFTER: &[Chapter] = &[
             Item("COLUMNS", "The width of the terminal."),
             Item(
                 "WARMWIRE_POOL",
-                "With process, connections outlive their handles; with user, they outlive the process, as \
-                 with --pool. Other values are reported once and ignored.",
+                "process turns on the process-wide pool of the library: connections outlive their \
+                 handles. With user, they outlive the process, as with --pool. Other values are \
+                 reported once and ignored.",
             ),
             Item(
                 "WARMWIRE_FTP",
@@ -161,7 +162,7 @@ pub const AFTER: &[Chapter] = &[
             ),
             Item(
                 "WARMWIRE_POOL_LIMIT, WARMWIRE_POOL_IDLE, WARMWIRE_POOL_EXIT",
-                "Limits of a broker that is started: number of connections (256), seconds for which a connection \
+                "Limits of a broker: number of connections (256), seconds for which a connection \
                  stays (118), idle seconds after which the broker exits (120).",
             ),
             Item(
