@@ -283,7 +283,7 @@ impl Client {
                 Err(other) => return Err(io::Error::from(other).into()),
             }
         };
-        if link.is_of_user() { Ok(link) } else { Err(Unavailable::OtherUser) }
+        if link.is_of_user(folder.owner()) { Ok(link) } else { Err(Unavailable::OtherUser) }
     }
 
     fn known(&self) -> Option<Secret> {

@@ -28,6 +28,8 @@ const BACKLOG: i32 = 512;
 pub struct Folder {
     descriptor: OwnedFd,
     path: PathBuf,
+    /// The effective user of this process.
+    owner: u32,
 }
 
 /// An exclusive lock in the folder. It ends with the last copy of its descriptor.
@@ -107,13 +109,18 @@ impl Folder {
             other => refuse(format!("can't be opened: {other}")),
         })?;
         let about = fstat(&descriptor).map_err(|error| refuse(error.to_string()))?;
-        if about.st_uid != geteuid().as_raw() {
+        let owner = geteuid().as_raw();
+        if about.st_uid != owner {
             return Err(refuse("belongs to another user".to_owned()));
         }
         if about.st_mode & 0o077 != 0 {
             return Err(refuse("is accessible to other users".to_owned()));
         }
-        Ok(Folder { descriptor, path: path.to_owned() })
+        Ok(Folder { descriptor, path: path.to_owned(), owner })
+    }
+
+    pub(super) fn owner(&self) -> u32 {
+        self.owner
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -12,7 +12,6 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recvmsg, sendmsg,
     socket_with, sockopt,
 };
-use rustix::process::geteuid;
 
 /// One end of the talk.
 #[derive(Debug)]
@@ -43,10 +42,10 @@ impl Link {
         Ok(Link(socket))
     }
 
-    /// Returns whether the process at the other end belongs to this user. For a connecting process that is
+    /// Returns whether the process at the other end belongs to that user. For a connecting process that is
     /// the one that called listen(2).
-    pub fn is_of_user(&self) -> bool {
-        sockopt::socket_peercred(&self.0).is_ok_and(|peer| peer.uid == geteuid())
+    pub fn is_of_user(&self, user: u32) -> bool {
+        sockopt::socket_peercred(&self.0).is_ok_and(|peer| peer.uid.as_raw() == user)
     }
 
     /// Sends one datagram as a whole, or nothing. `false` if the socket's buffer is full.

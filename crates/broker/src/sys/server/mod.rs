@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{SocketType, getpeername, sockopt};
+use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use self::locked::Locked;
@@ -106,6 +107,7 @@ pub struct Server {
     buffer: Locked,
     limits: Limits,
     active: Instant,
+    user: u32,
 }
 
 impl Server {
@@ -129,6 +131,7 @@ impl Server {
             buffer: Locked::new(MAX_MESSAGE)?,
             limits,
             active: Instant::now(),
+            user: geteuid().as_raw(),
         })
     }
 
@@ -193,7 +196,7 @@ impl Server {
                 }
                 Err(_) => return,
             };
-            if !accepted.is_of_user() {
+            if !accepted.is_of_user(self.user) {
                 continue;
             }
             let number = self.peers.add(accepted, Instant::now());
