@@ -117,12 +117,13 @@ fn fault(command: &str, packages: &BTreeMap<String, Programs>) -> Option<String>
     (!found).then(|| format!("no test matches `{filter}`"))
 }
 
-/// `cargo test` commands in a text, each up to the character that ends it in a shell, a document or Rust.
+/// `cargo test` commands in a text, each up to the character that ends it in a shell, a document or Rust. A
+/// comment ends it, too.
 fn commands(text: &str) -> Vec<String> {
     let text = text.replace("\\\n", " ");
     let found = text.match_indices("cargo test ").map(|(at, _)| &text[at..]);
     found
-        .map(|rest| rest.split(['`', '\n', '"', ';', '|', '&', '>', '<']).next().unwrap().to_owned())
+        .map(|rest| rest.split(['`', '\n', '"', ';', '|', '&', '>', '<', '#']).next().unwrap().to_owned())
         .collect()
 }
 

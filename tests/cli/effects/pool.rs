@@ -64,7 +64,6 @@ fn is_alive(process: u32) -> bool {
     Path::new(&format!("/proc/{process}")).exists()
 }
 
-// covers: --pool, --pool-status, --pool-stop
 #[test]
 fn a_command_starts_the_broker_and_another_stops_it() {
     let (server, place) = (HttpServer::plain(), Place::new());

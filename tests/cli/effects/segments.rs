@@ -149,17 +149,17 @@ fn a_file_that_changes_is_never_mixed() {
         answer.with("ETag", tag)
     };
     let honest = server("", move |n, request, _| changes(n, request));
-    failed(&fetch(&honest, &["--segments", "3"]), 33, "The file has changed since f.part was begun");
+    failed(&fetch(&honest, &["--segments", "3"]), 33, "The file has changed since f.part was started");
     let careless = server("", move |n, request, _| {
         let tag = if n < 3 { "\"a\"" } else { "\"b\"" };
         ranged(request, body().to_vec()).with("ETag", tag)
     });
-    failed(&fetch(&careless, &["--segments", "3"]), 33, "The file has changed since f.part was begun");
+    failed(&fetch(&careless, &["--segments", "3"]), 33, "The file has changed since f.part was started");
     let longer = server("", |n, request, answer| match n {
         0..3 => answer.with("ETag", "\"a\""),
         _ => ranged(request, pattern(SIZE + 1)).with("ETag", "\"a\""),
     });
-    failed(&fetch(&longer, &["--segments", "3"]), 33, "The file has changed since f.part was begun");
+    failed(&fetch(&longer, &["--segments", "3"]), 33, "The file has changed since f.part was started");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn ranges_that_are_ignored_shifted_or_short() {
         }
         answer
     });
-    failed(&fetch(&shifted, &["--segments", "3"]), 33, "The server sends another part than was asked for");
+    failed(&fetch(&shifted, &["--segments", "3"]), 33, "The server sends another part than requested");
     let ignored = server("\"a\"", |n, _, answer| match n {
         0..3 => answer,
         _ => Response::ok(body().to_vec()).with("ETag", "\"a\""),
@@ -180,7 +180,7 @@ fn ranges_that_are_ignored_shifted_or_short() {
     failed(
         &fetch(&ignored, &["--segments", "3"]),
         33,
-        "The server sends the whole file where a part was asked for",
+        "The server sends the whole file instead of the requested part",
     );
     // Cut again and again, refused now and then: it comes all the same.
     let cut = server("\"a\"", |n, _, answer| match n % 4 {
@@ -535,11 +535,11 @@ fn journals_that_are_damaged_or_foreign() {
     failed(
         &with(Some(&journal[..journal.len() / 2]), &part, &url),
         23,
-        "f.part.journal is no journal, or a damaged one",
+        "f.part.journal is damaged, or not a journal",
     );
-    failed(&with(Some(b"\xff\xfe"), &part, &url), 23, "f.part.journal is no journal, or a damaged one");
+    failed(&with(Some(b"\xff\xfe"), &part, &url), 23, "f.part.journal is damaged, or not a journal");
     failed(&with(None, b"something of the user's", &url), 23, "f.part exists without its journal");
-    failed(&with(Some(&journal), &part[..10], &url), 23, "f.part is shorter than f.part.journal tells");
+    failed(&with(Some(&journal), &part[..10], &url), 23, "f.part is shorter than f.part.journal says");
     failed(&with(Some(&journal), &part, &server.url("/g")), 23, "f.part is of another URL, http://");
     // The file is another one by now.
     let changed = self::server("\"b\"", |_, request, answer| match request.field("If-Range") {
@@ -558,7 +558,7 @@ fn journals_that_are_damaged_or_foreign() {
     failed(
         &with(Some(signed.as_bytes()), &part, &changed.url("/f")),
         33,
-        "The file has changed since f.part was begun",
+        "The file has changed since f.part was started",
     );
 }
 
@@ -614,7 +614,7 @@ fn links_in_the_place_of_a_part_lead_nowhere() {
     let symbolic = |from: &Path, to: &Path| std::os::unix::fs::symlink(from, to).unwrap();
     let hard = |from: &Path, to: &Path| std::fs::hard_link(from, to).unwrap();
     failed(&with("f.part", symbolic), 23, "Failed to open f.part: It is a symbolic link");
-    failed(&with("f.part", hard), 23, "Failed to open f.part: The file has other names");
+    failed(&with("f.part", hard), 23, "Failed to open f.part: The file has other hard links");
     let ran = with("f.part.journal", symbolic);
     assert!(ran.code == 23 && ran.stderr.contains("It is a symbolic link"), "{}", ran.stderr);
     // A file that a killed process may have left is removed, not written to.
