@@ -1,6 +1,8 @@
 //! A step's command in a child process, with its output in a file and a time limit.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -16,19 +18,29 @@ pub enum End {
 
 const STEP: Duration = Duration::from_millis(50);
 
-/// Runs a shell command with standard output and error written to `log`.
+/// Runs a shell command with standard output and error written to `log`; returns its end and its output.
 ///
-/// The command stays in the caller's process group, so that Ctrl-C reaches all of it.
-pub fn run(command: &str, log: &Path, limit: Duration) -> Result<End, String> {
+/// The log is a new file: what another run still writes goes to the old one, which no longer has a name. The
+/// command stays in the caller's process group, so that Ctrl-C reaches all of it.
+pub fn run(command: &str, log: &Path, limit: Duration) -> Result<(End, String), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", log.display());
-    let out = std::fs::File::create(log).map_err(failed)?;
+    let _ = std::fs::remove_file(log);
+    let out = File::create(log).map_err(failed)?;
+    let mut written = File::open(log).map_err(failed)?;
+    let end = wait(command, out, limit).map_err(failed)?;
+    let mut bytes = Vec::new();
+    written.read_to_end(&mut bytes).map_err(failed)?;
+    Ok((end, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn wait(command: &str, out: File, limit: Duration) -> std::io::Result<End> {
     let mut shell = Command::new("sh");
     shell.args(["-euc", command]).current_dir(crate::files::root()).stdin(Stdio::null());
-    shell.stdout(out.try_clone().map_err(failed)?).stderr(out);
-    let mut child = shell.spawn().map_err(|error| format!("sh: {error}"))?;
+    shell.stdout(out.try_clone()?).stderr(out);
+    let mut child = shell.spawn()?;
     let started = Instant::now();
     loop {
-        match child.try_wait().map_err(failed)? {
+        match child.try_wait()? {
             Some(status) if status.success() => return Ok(End::Success),
             Some(_) => return Ok(End::Failure),
             None if started.elapsed() > limit => {
@@ -95,10 +107,29 @@ mod tests {
     #[test]
     fn the_log_holds_both_streams_and_the_exit_code_decides() {
         let log = log("streams");
-        assert_eq!(run("echo out; echo err >&2", &log, Duration::from_secs(10)), Ok(End::Success));
-        assert_eq!(std::fs::read_to_string(&log).unwrap(), "out\nerr\n");
-        assert_eq!(run("false; echo not reached", &log, Duration::from_secs(10)), Ok(End::Failure));
+        let seconds = Duration::from_secs(10);
+        let both = "out\nerr\n".to_owned();
+        assert_eq!(run("echo out; echo err >&2", &log, seconds), Ok((End::Success, both.clone())));
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), both);
+        assert_eq!(run("false; echo not reached", &log, seconds), Ok((End::Failure, String::new())));
         assert_eq!(std::fs::read_to_string(&log).unwrap(), "");
+        std::fs::remove_file(log).unwrap();
+    }
+
+    #[test]
+    fn two_runs_at_once_read_their_own_output() {
+        let log = log("twice");
+        let seconds = Duration::from_secs(10);
+        let first = {
+            let log = log.clone();
+            std::thread::spawn(move || run("echo one; sleep 1; echo end", &log, seconds))
+        };
+        let begun = || std::fs::read_to_string(&log).is_ok_and(|text| text == "one\n");
+        while !begun() && !first.is_finished() {
+            std::thread::sleep(STEP);
+        }
+        assert_eq!(run("echo two", &log, seconds), Ok((End::Success, "two\n".to_owned())));
+        assert_eq!(first.join().unwrap(), Ok((End::Success, "one\nend\n".to_owned())));
         std::fs::remove_file(log).unwrap();
     }
 
@@ -106,7 +137,7 @@ mod tests {
     fn a_command_that_takes_too_long_is_killed_with_its_children() {
         let log = log("limit");
         let command = "sh -c 'sleep 60 & echo $!; wait' & wait";
-        assert_eq!(run(command, &log, Duration::from_millis(500)), Ok(End::TooLong));
+        assert_eq!(run(command, &log, Duration::from_millis(500)).unwrap().0, End::TooLong);
         let sleeper: u32 = std::fs::read_to_string(&log).unwrap().trim().parse().unwrap();
         std::fs::remove_file(log).unwrap();
         let gone = |id: u32| match std::fs::read_to_string(format!("/proc/{id}/stat")) {

@@ -59,6 +59,7 @@ struct Done {
     counts: Counts,
     failed: bool,
     log: PathBuf,
+    output: String,
 }
 
 impl Done {
@@ -87,7 +88,7 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
         let (line, step) = one(step, command, suite, &folder)?;
         println!("{line}{last}");
         if suite == Suite::Deep && step.is_whole() {
-            record.add(step.name, begun)?;
+            record.add(step.name, begun.until(&record::now()))?;
         }
         done.push(step);
     }
@@ -99,9 +100,8 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
 fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(String, Done), String> {
     let (log, started) = (folder.join(format!("{}.log", step.name)), Instant::now());
     let busy = child::processor_seconds();
-    let end = child::run(command, &log, step.limit())?;
-    let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap_or_default()).into_owned();
-    let mut counts = outcome::read(step.output, &text);
+    let (end, output) = child::run(command, &log, step.limit())?;
+    let mut counts = outcome::read(step.output, &output);
     if suite != Suite::Local {
         counts.refuse_missing();
     }
@@ -117,7 +117,7 @@ fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(Strin
     };
     let (wall, busy) = (started.elapsed().as_secs_f64(), child::processor_seconds() - busy);
     let line = format!("{wall:>7.1} s {busy:>7.1} s cpu  {word}{}", counts.in_words());
-    Ok((line, Done { name: step.name, counts, failed, log }))
+    Ok((line, Done { name: step.name, counts, failed, log, output }))
 }
 
 /// Failures with their texts, tests that were left out by reason, and the sums in the last line.
@@ -135,8 +135,7 @@ fn summary(done: &[Done], seconds: f64) -> String {
     for step in done.iter().filter(|step| step.failed) {
         text.push_str(&format!("\n\n{} FAILED, all of its output is in {}", step.name, step.log.display()));
         if step.counts.failures.is_empty() {
-            let log = String::from_utf8_lossy(&std::fs::read(&step.log).unwrap_or_default()).into_owned();
-            let lines: Vec<&str> = log.lines().collect();
+            let lines: Vec<&str> = step.output.lines().collect();
             text.push_str(&format!("\n{}", lines[lines.len().saturating_sub(TAIL)..].join("\n")));
         }
         for Failure { test, text: why } in &step.counts.failures {

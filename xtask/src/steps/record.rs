@@ -1,8 +1,12 @@
-//! Remembers when a step of `make test-deep` was last whole: a line a step in target/steps/whole.tsv.
+//! Remembers when a step of `make test-deep` was last whole. Each whole run of a step is a line at the end of
+//! target/steps/whole.tsv; the last line of a step counts. Lines are only added, so that two runs at once
+//! do not lose each other's.
 //!
 //! The file belongs to the build: it says what this machine has seen, and `cargo clean` removes it.
 
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,11 +45,22 @@ impl Record {
     }
 
     /// Writes a step down as whole; at once, so that a run that is stopped can be resumed.
-    pub fn add(&mut self, step: &str, now: Seen) -> Result<(), String> {
-        self.seen.insert(step.to_owned(), now);
-        let line = |(step, seen): (&String, &Seen)| format!("{step}\t{}\t{}\n", seen.date, seen.commit);
-        let text: String = self.seen.iter().map(line).collect();
-        std::fs::write(&self.file, text).map_err(|error| format!("{}: {error}", self.file.display()))
+    pub fn add(&mut self, step: &str, seen: Seen) -> Result<(), String> {
+        let line = format!("{step}\t{}\t{}\n", seen.date, seen.commit);
+        self.seen.insert(step.to_owned(), seen);
+        let file = OpenOptions::new().create(true).append(true).open(&self.file);
+        file.and_then(|mut file| file.write_all(line.as_bytes()))
+            .map_err(|error| format!("{}: {error}", self.file.display()))
+    }
+}
+
+impl Seen {
+    /// Marks the commit as changed if the checkout is no longer what it was at the beginning of the step.
+    pub fn until(mut self, end: &Seen) -> Seen {
+        if self.commit != end.commit && !self.commit.ends_with('+') {
+            self.commit.push('+');
+        }
+        self
     }
 }
 
@@ -84,5 +99,28 @@ mod tests {
         assert_eq!(record.last("miri"), Some(&seen("abc")));
         assert!(record.is_done("miri", &seen("abc")) && !record.is_done("miri", &seen("abd")));
         assert!(!record.is_done("soak", &seen("abc+")), "changes have no name");
+    }
+
+    #[test]
+    fn two_runs_at_once_keep_the_steps_of_both() {
+        let folder = std::env::temp_dir().join(format!("warmwire-records-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (mut one, mut other) = (Record::read(&folder), Record::read(&folder));
+        one.add("miri", seen("abc")).unwrap();
+        other.add("soak", seen("abc")).unwrap();
+        other.add("soak", seen("abd")).unwrap();
+        let both = Record::read(&folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(both.last("miri"), Some(&seen("abc")));
+        assert_eq!(both.last("soak"), Some(&seen("abd")));
+    }
+
+    #[test]
+    fn a_checkout_that_changes_during_a_step_has_no_name() {
+        assert_eq!(seen("abc").until(&seen("abc")), seen("abc"));
+        for end in ["abc+", "abd"] {
+            assert_eq!(seen("abc").until(&seen(end)), seen("abc+"));
+        }
+        assert_eq!(seen("abc+").until(&seen("abd")), seen("abc+"));
     }
 }
