@@ -18,7 +18,7 @@ deps:
 
 # `make test` needs no root and no package; it leaves out by name what the machine lacks. `make test-all` is what CI runs: it
 # installs what the tests need and also runs foreign programs and servers, sanitizers, Wine and the counts. STEP="unit python"
-# runs these steps alone; `cargo xtask test --list` prints all steps (xtask/src/steps/table.rs).
+# runs these steps alone; `cargo xtask test --list` prints the steps (xtask/src/steps/table.rs).
 test:
 	cargo xtask test $(STEP)
 
@@ -26,7 +26,7 @@ test-all:
 	cargo xtask test --all $(STEP)
 
 check:
-	cargo xtask test format clippy tidy doc
+	cargo xtask test --all format clippy tidy doc
 
 unit:
 	cargo xtask test unit

@@ -25,8 +25,8 @@ fn main() -> ExitCode {
         Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
         Some("tidy") => tidy::run(),
         Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
-        _ => Err("usage: cargo xtask test [--all] [--list] [STEP ...] | headers [--check] | \
-                  coverage [--check] | docs [--check] | supply [--check] | tidy [--lower] | circles CRATE"
+        _ => Err("usage: cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...] | \
+                  headers [--check] | coverage [--check] | docs [--check] | supply [--check] | tidy [--lower] | circles CRATE"
             .to_owned()),
     };
     match report {

@@ -19,30 +19,45 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use table::{STEPS, Step, Suite};
 
+const OPTIONS: [&str; 4] = ["--all", "--deep", "--resume", "--list"];
+
 /// The last lines of a log that are shown for a step whose output names no failed test.
 const TAIL: usize = 60;
 
 /// Runs the steps that the arguments choose and returns the summary; an error if a step failed.
 pub fn run(arguments: &[String]) -> Report {
-    let has = |option: &str| arguments.iter().any(|word| word == option);
+    let (options, named): (Vec<&str>, Vec<&str>) =
+        arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
+    if let Some(unknown) = options.iter().find(|word| !OPTIONS.contains(word)) {
+        return Err(format!("cargo xtask test has no option {unknown}, only {}", OPTIONS.join(", ")));
+    }
+    let has = |option: &str| options.contains(&option);
     let suite = match (has("--all"), has("--deep")) {
         (_, true) => Suite::Deep,
         (true, _) => Suite::All,
         _ => Suite::Local,
     };
-    let named: Vec<&String> = arguments.iter().filter(|word| !word.starts_with("--")).collect();
-    if let Some(unknown) = named.iter().find(|name| !STEPS.iter().any(|step| step.name == name.as_str())) {
-        return Err(format!("no step is called {unknown}; `cargo xtask test --list` prints them"));
+    if has("--resume") && suite != Suite::Deep {
+        return Err("--resume needs --deep: no other suite records its steps".to_owned());
     }
-    let chosen: Vec<(&Step, &str)> = STEPS
-        .iter()
-        .filter(|step| named.is_empty() || named.iter().any(|name| *name == step.name))
-        .filter_map(|step| Some((step, step.command(suite)?)))
-        .collect();
+    let chosen = choose(&named, suite)?;
     if has("--list") {
         return Ok(list(&chosen));
     }
     perform(&chosen, suite, has("--resume"))
+}
+
+/// Returns the named steps of a suite with their commands; all steps if there is no name.
+fn choose(named: &[&str], suite: Suite) -> Result<Vec<(&'static Step, &'static str)>, String> {
+    let all = STEPS.iter().filter_map(|step| Some((step, step.command(suite)?)));
+    let chosen: Vec<_> = all.filter(|(step, _)| named.is_empty() || named.contains(&step.name)).collect();
+    match named.iter().find(|name| !chosen.iter().any(|(step, _)| step.name == **name)) {
+        None => Ok(chosen),
+        Some(unknown) => {
+            let (of, option) = suite.words();
+            Err(format!("{of} has no step {unknown}; `cargo xtask test{option} --list` prints its steps"))
+        }
+    }
 }
 
 fn list(chosen: &[(&Step, &str)]) -> String {
@@ -155,4 +170,48 @@ fn summary(done: &[Done], seconds: f64) -> String {
         if broken.is_empty() { String::new() } else { format!("; FAILED: {}", broken.join(", ")) }
     ));
     text.trim_start().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(words: &str) -> Report {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        run(&[words, vec!["--list".to_owned()]].concat())
+    }
+
+    #[test]
+    fn a_name_chooses_a_step_of_the_suite() {
+        assert!(listed("unit").is_ok_and(|list| list.lines().count() == 2));
+        assert!(listed("--deep miri soak --resume").is_ok_and(|list| list.lines().count() == 4));
+        assert!(listed("").is_ok_and(|list| list.contains("unit ") && !list.contains("miri ")));
+    }
+
+    /// A step that the suite does not run would be "ok" without having run.
+    #[test]
+    fn what_the_suite_lacks_is_an_error() {
+        for (words, error) in [
+            ("unit miri", "make test has no step miri; `cargo xtask test --list` prints its steps"),
+            ("--deep unit", "make test-deep has no step unit; `cargo xtask test --deep --list`"),
+            ("--all no", "make test-all has no step no; "),
+            ("--al unit", "cargo xtask test has no option --al, only --all, "),
+            ("--all --resume", "--resume needs --deep"),
+        ] {
+            let result = listed(words);
+            assert!(result.as_ref().is_err_and(|text| text.starts_with(error)), "{words}: {result:?}");
+        }
+    }
+
+    /// `make check` and others name steps of a suite.
+    #[test]
+    fn steps_that_the_makefile_names_are_those_of_the_suite() {
+        let text = crate::files::text("Makefile");
+        let commands = text.lines().filter_map(|line| line.strip_prefix("\tcargo xtask test "));
+        let named: Vec<&str> = commands.map(|line| line.split(['$', '#']).next().unwrap_or(line)).collect();
+        assert!(named.len() > 3, "{named:?}");
+        for command in named {
+            assert!(listed(command).is_ok(), "{command}: {:?}", listed(command));
+        }
+    }
 }

@@ -15,6 +15,17 @@ pub enum Suite {
     Deep,
 }
 
+impl Suite {
+    /// The command of the Makefile, and the option of `cargo xtask test` with the blank before it.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Suite::Local => ("make test", ""),
+            Suite::All => ("make test-all", " --all"),
+            Suite::Deep => ("make test-deep", " --deep"),
+        }
+    }
+}
+
 /// One step and its command in each suite; a suite without a command does not run the step.
 pub struct Step {
     pub name: &'static str,
