@@ -90,6 +90,13 @@ fn other_values_of_pool_are_refused() {
     assert!(ran.stderr.contains("--pool takes process, user or off"), "{}", ran.stderr);
 }
 
+/// Returns the session of a process. It is 0 if the session began outside of a container: `getsid` of rustix
+/// panics there.
+fn session(process: &Path) -> u32 {
+    let status = fs::read_to_string(process.join("stat")).unwrap();
+    status.rsplit(')').next().unwrap().split_whitespace().nth(3).unwrap().parse().unwrap()
+}
+
 /// Nothing of the caller stays with the broker: session, folder, environment, descriptors. It can be neither
 /// dumped nor traced.
 #[test]
@@ -104,9 +111,7 @@ fn the_broker_has_nothing_of_its_caller() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let broker = place.start(&server.url("/"));
     let about = PathBuf::from(format!("/proc/{broker}"));
-    let status = fs::read_to_string(about.join("stat")).unwrap();
-    let session: u32 = status.rsplit(')').next().unwrap().split_whitespace().nth(3).unwrap().parse().unwrap();
-    assert_ne!(session, rustix::process::getsid(None).unwrap().as_raw_nonzero().get() as u32);
+    assert_ne!(session(&about), session(Path::new("/proc/self")));
     let Ok(descriptors) = fs::read_dir(about.join("fd")) else {
         testkit::left_out("needs root to look into a process that is not dumpable");
     };
