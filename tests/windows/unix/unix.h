@@ -48,7 +48,7 @@ static inline int unix_send(int fd, const void *data, size_t length, int flags)
 static inline int unix_recv(int fd, void *data, size_t length, int flags)
 {
   int all = flags & MSG_WAITALL, done = 0, got;
-  WSAPOLLFD ready = {.fd = (SOCKET)fd, .events = POLLIN};
+  WSAPOLLFD ready = {.fd = (SOCKET)fd, .events = POLLIN, .revents = 0};
   if(flags & MSG_DONTWAIT && !WSAPoll(&ready, 1, 0)) {
     errno = EAGAIN;
     return -1;
