@@ -59,6 +59,21 @@ fn stores_and_lists() {
     assert_eq!(app.body.borrow().as_slice(), b"file\nnew\n");
 }
 
+/// CURLINFO_HEADER_SIZE.md: all bytes of headers. curl 7.88 counts a reply twice that it has read together with
+/// the one before it.
+#[test]
+fn each_reply_is_counted_once() {
+    for announce_late in [false, true] {
+        let faults = Faults { announce_late, ..Faults::default() };
+        let server = FtpServer::with_faults("/file", pattern(10), faults);
+        let (easy, app) = handle(&server.url("/"));
+        assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
+        let replies = app.headers.borrow();
+        assert!(replies.ends_with(b"bytes)\r\n226 done\r\n"), "{}", replies.escape_ascii());
+        assert_eq!(easy.state().info.borrow().header_size, replies.len() as i64);
+    }
+}
+
 #[test]
 fn resumes_and_cuts_ranges() {
     let server = FtpServer::with_file("/file", pattern(1000));

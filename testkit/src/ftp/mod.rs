@@ -22,6 +22,8 @@ pub struct Faults {
     pub cut_data_at: Option<usize>,
     /// After a cut, claim 226 all the same.
     pub claim_success: bool,
+    /// Send 150 and 226 for a download in one write, behind the data.
+    pub announce_late: bool,
     /// Announce a data port that refuses connections.
     pub refuse_data: bool,
     /// Answer EPSV with this text instead.

@@ -270,7 +270,9 @@ impl Session<'_> {
     }
 
     fn send_data(&mut self, content: &[u8]) -> Going {
-        if !self.reply(&format!("150 here it comes ({} bytes)", content.len()))? {
+        let announced = format!("150 here it comes ({} bytes)", content.len());
+        let late = self.shared.config.faults.announce_late;
+        if !late && !self.reply(&announced)? {
             return Ok(false);
         }
         let Some(mut data) = self.data_connection() else { return self.reply("425 no data connection") };
@@ -280,6 +282,7 @@ impl Session<'_> {
         match (cut, sent) {
             (Some(_), _) if !self.shared.config.faults.claim_success => self.reply("426 cut"),
             (_, Err(_)) => self.reply("426 the client went away"),
+            _ if late => self.reply(&format!("{announced}\r\n226 done")),
             _ => self.reply("226 done"),
         }
     }
