@@ -68,9 +68,9 @@ pub struct Request<'a> {
     pub prequote: bool,
 }
 
-/// The meaning of a URL.
+/// The target of a URL, and the action there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meaning {
+pub struct FtpTarget {
     /// Directories and file name.
     pub location: Location,
     /// How directories are reached.
@@ -79,16 +79,20 @@ pub struct Meaning {
     pub folder: Option<Vec<u8>>,
     /// 'A' or 'I'.
     pub data_type: u8,
-    /// Whether a directory is listed.
+    /// Whether the directory is listed instead of a file.
     pub list: bool,
     /// Names only.
     pub names_only: bool,
-    /// The pattern that file names have to match.
+    /// CURLOPT_WILDCARDMATCH: the pattern of the files.
     pub pattern: Option<Vec<u8>>,
+    /// From a listing.
+    pub known_size: Option<u64>,
+    /// Whether it is one of the files that match a pattern.
+    pub listed: bool,
 }
 
 /// Decides which directory and file a URL means.
-pub fn meaning(f: &Request<'_>) -> Result<Meaning> {
+pub fn target(f: &Request<'_>) -> Result<FtpTarget> {
     let malformed = |text: &str| Error::new(Code::UrlMalformat, text);
     let decoded = f.path.strip_prefix(b"/").unwrap_or(f.path);
     let wild = f.wildcard && !f.uploads && !f.described;
@@ -106,7 +110,17 @@ pub fn meaning(f: &Request<'_>) -> Result<Meaning> {
     let names = names_only && !f.prequote;
     let list = !f.uploads && pattern.is_none() && (location.file.is_none() || names);
     let data_type = if ascii || (list && !f.described) { b'A' } else { b'I' };
-    Ok(Meaning { location, method, folder, data_type, list, names_only, pattern })
+    Ok(FtpTarget {
+        location,
+        method,
+        folder,
+        data_type,
+        list,
+        names_only,
+        pattern,
+        known_size: None,
+        listed: false,
+    })
 }
 
 /// Returns the argument of a listing command: without CWD (CURLFTPMETHOD_NOCWD) it is the directory. The path
@@ -254,7 +268,7 @@ mod tests {
             ("CURLOPT_UPLOAD(3): a file", Request { uploads: true, ..FILE }, (false, false, b'I')),
         ];
         for (name, facts, wanted) in rows {
-            let found = meaning(&facts).unwrap();
+            let found = target(&facts).unwrap();
             assert_eq!((found.list, found.names_only, found.data_type), wanted, "{name}");
         }
     }
@@ -272,7 +286,7 @@ mod tests {
             ),
         ];
         for (name, facts, wanted) in rows {
-            assert_eq!(meaning(&facts).unwrap().data_type, wanted, "{name}");
+            assert_eq!(target(&facts).unwrap().data_type, wanted, "{name}");
         }
     }
 
@@ -297,7 +311,7 @@ mod tests {
             ("CURLOPT_NOBODY(3): no pattern", Request { described: true, ..wild }, None, Method::MultiCwd),
         ];
         for (name, facts, pattern, method) in rows {
-            let found = meaning(&facts).unwrap();
+            let found = target(&facts).unwrap();
             assert_eq!((found.pattern.as_deref(), found.method), (pattern, method), "{name}");
             assert_eq!(found.location.file.is_none(), pattern.is_some(), "{name}");
             assert!(!found.list, "{name}");
@@ -316,17 +330,17 @@ mod tests {
             ),
         ];
         for (name, facts, wanted) in rows {
-            assert_eq!(meaning(&facts).map_err(|e| e.code()).is_ok(), wanted, "{name}");
+            assert_eq!(target(&facts).map_err(|e| e.code()).is_ok(), wanted, "{name}");
         }
         let deep = b"a/".repeat(1001);
-        let failed = meaning(&Request { path: &deep, ..FILE }).map_err(|e| e.code());
+        let failed = target(&Request { path: &deep, ..FILE }).map_err(|e| e.code());
         assert_eq!(failed, Err(Code::UrlMalformat), "RFC 3986 §7: a path that nobody nests");
     }
 
     #[test]
     fn folders_are_split_as_the_file_method_says() {
         let of = |method, path| {
-            let found = meaning(&Request { method, path, ..FILE }).unwrap();
+            let found = target(&Request { method, path, ..FILE }).unwrap();
             let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
             let Location { directories, file } = found.location;
             (directories.iter().map(text).collect::<Vec<_>>().join("|"), text(&file.unwrap()), found.folder)
