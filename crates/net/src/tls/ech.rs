@@ -198,11 +198,11 @@ pub fn encoded(configs: &[EchConfigPayload]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// One configuration for X25519 and AES-128-GCM, public name cover.example.
-    fn list(version: u16) -> Vec<u8> {
+    pub fn list(version: u16) -> Vec<u8> {
         let name = b"cover.example";
         let mut contents = vec![7, 0, 0x20, 0, 32];
         contents.extend([9; 32]);

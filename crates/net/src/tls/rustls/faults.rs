@@ -3,7 +3,8 @@
 use super::tests::*;
 use super::*;
 use crate::NetErrorKind;
-use crate::tls::{Backend, TlsConfig};
+use crate::tls::ech::tests::list;
+use crate::tls::{Backend, Ech, TlsConfig};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::Duration;
@@ -99,6 +100,23 @@ fn tickets_in_small_records_are_read() {
     server.send_tls13_tickets = 40;
     let (port, _) = serve(Arc::new(server), 1, |s| answer(s, b"0123456789"));
     assert_eq!(fetch(port, &Arc::new(trusting(&authority))), Ok(Ok(b"0123456789".to_vec())));
+}
+
+/// A server without ECH reads `ech_required` behind the client's Finished (RFC 9849 section 6.1.6).
+#[test]
+fn an_alert_behind_another_message_is_sent() {
+    let authority = Authority::new();
+    let (sender, seen) = std::sync::mpsc::channel();
+    let (port, server) = serve(authority.good().server_config().unwrap(), 1, move |mut s| {
+        let read = s.read(&mut [0]).map_err(|e| e.to_string());
+        sender.send(read).unwrap();
+    });
+    let (list, outer_name) = (list(0xfe0d).into(), Some("localhost".into()));
+    let config = TlsConfig { ech: Some(Ech::Offer { list, outer_name }), ..trusting(&authority) };
+    assert_eq!(fetch(port, &Arc::new(config)), Err(NetErrorKind::EchRequired));
+    server.join().unwrap();
+    let failed = seen.recv().unwrap().unwrap_err();
+    assert!(failed.contains("EncryptedClientHelloRequired"), "{failed}");
 }
 
 #[test]

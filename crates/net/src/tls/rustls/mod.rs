@@ -211,9 +211,10 @@ impl TlsFilter {
         }
     }
 
-    /// Handles the complete handshake messages received so far.
+    /// Handles the complete handshake messages received so far. The start of another one is not copied, since
+    /// it may grow by one byte per record.
     fn messages(&mut self) {
-        let all = std::mem::take(&mut self.message);
+        let mut all = std::mem::take(&mut self.message);
         let mut rest = &all[..];
         while let Some(&[kind, a, b, c]) = rest.first_chunk::<4>() {
             let length = u32::from_be_bytes([0, a, b, c]) as usize;
@@ -252,7 +253,9 @@ impl TlsFilter {
                 }
             }
         }
-        self.message = rest.to_vec();
+        let handled = all.len() - rest.len();
+        all.drain(..handled);
+        self.message = all;
     }
 
     /// Handles a KeyUpdate: the peer has new keys (RFC 8446, section 4.6.3), and may request new ones of
