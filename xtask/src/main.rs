@@ -26,7 +26,8 @@ fn main() -> ExitCode {
         Some("tidy") => tidy::run(),
         Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
         _ => Err("usage: cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...] | \
-                  headers [--check] | coverage [--check] | docs [--check] | supply [--check] | tidy [--lower] | circles CRATE"
+                  headers [--check] | coverage [--check] | docs [--check] | supply [--check] | \
+                  tidy [--lower] | circles CRATE"
             .to_owned()),
     };
     match report {

@@ -59,8 +59,8 @@ fn stores_and_lists() {
     assert_eq!(app.body.borrow().as_slice(), b"file\nnew\n");
 }
 
-/// CURLINFO_HEADER_SIZE.md: all bytes of headers. curl 7.88 counts a reply twice that it has read together with
-/// the one before it.
+/// CURLINFO_HEADER_SIZE.md: all bytes of headers. curl 7.88 counts a reply twice that it has read together
+/// with the one before it.
 #[test]
 fn each_reply_is_counted_once() {
     for announce_late in [false, true] {
