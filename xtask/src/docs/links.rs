@@ -1,6 +1,5 @@
 //! Links between the pages of the guide: each leads to a file, each page is in the summary, and each
-//! included file
-//! exists.
+//! included file exists.
 
 use std::collections::BTreeSet;
 use std::fs;

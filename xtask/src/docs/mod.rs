@@ -1,9 +1,9 @@
-//! `cargo xtask docs`: the guide. Copies docs/guide to target/guide, adds the reference pages, which
-//! are generated from
-//! the tables and the tool and kept nowhere, checks the links between pages, and runs mdbook if it is
-//! installed.
-//! `--check` stops before mdbook.
+//! `cargo xtask docs`: the guide. Copies docs/guide to target/guide, adds the reference pages, checks
+//! pages, links and commands, and runs mdbook if it is installed. `--check` stops before mdbook.
+//!
+//! The reference pages are generated from the tables and the tool and kept nowhere.
 
+mod facts;
 mod links;
 mod reference;
 

@@ -1,5 +1,6 @@
 //! Reference pages of the guide, from the tables, the tool's manual, and files of the checkout.
 
+use super::facts::Facts;
 use crate::files;
 use std::fmt::Write;
 use tables::easy_option::{Bound, Support};
@@ -34,7 +35,7 @@ pub fn pages(manual: &str) -> Result<Vec<(&'static str, String)>, String> {
         let (_, body) = text.split_once('\n').ok_or(format!("{path} is missing"))?;
         pages.push((name, format!("# {title}\n{body}")));
     }
-    pages.extend([("options.md", options()), ("identity.md", identity()), ("infos.md", infos())]);
+    pages.extend([("options.md", options()?), ("identity.md", identity()?), ("infos.md", infos()?)]);
     pages.push(("functions.md", functions()?));
     Ok(pages)
 }
@@ -44,22 +45,28 @@ fn chapter<'m>(manual: &'m str, heading: &str) -> Option<&'m str> {
     Some(rest.split_once("\n# ").map_or(rest, |(chapter, _)| chapter))
 }
 
-fn options() -> String {
+fn options() -> Result<String, String> {
     let mut out = String::from(
-        "# Options\n\nAll options of an easy handle. *Scope* says what a connection needs to be reused, see \
-         [Which options bind a connection](identity.md).\n\n\
-         | option | argument | since | scope | support |\n|---|---|---|---|---|\n",
+        "# Options\n\nAll options of an easy handle, then those of a multi handle. *Scope* says what a \
+         connection needs to be reused, see [Options that bind a connection](identity.md).\n\n",
     );
+    let facts = Facts::read("options.txt", EasyOption::ALL.iter().map(|option| option.name()))?;
     for option in EasyOption::ALL {
         let (name, kind, since) = (option.name(), option.kind(), option.since());
         let (scope, support) = (scope(option.bound()), support(option.support()));
-        let _ = writeln!(out, "| `CURLOPT_{name}` | {kind:?} | {since} | {scope} | {support} |");
+        let old =
+            option.deprecated().map_or(String::new(), |version| format!(" · deprecated since {version}"));
+        let _ = write!(out, "### `CURLOPT_{name}`\n\n{}\n\n", facts.of(name));
+        let _ = write!(out, "*{kind:?} · since {since}{old} · scope: {scope} · {support}*\n\n");
     }
-    out.push_str("\n## Options of a multi handle\n\n| option | argument | since |\n|---|---|---|\n");
+    out.push_str("## Options of a multi handle\n\n");
+    let facts = Facts::read("multi-options.txt", MultiOption::ALL.iter().map(|option| option.name()))?;
     for option in MultiOption::ALL {
-        let _ = writeln!(out, "| `CURLMOPT_{}` | {:?} | {} |", option.name(), option.kind(), option.since());
+        let (name, kind, since) = (option.name(), option.kind(), option.since());
+        let _ = write!(out, "### `CURLMOPT_{name}`\n\n{}\n\n", facts.of(name));
+        let _ = write!(out, "*{kind:?} · since {since}*\n\n");
     }
-    out
+    Ok(out)
 }
 
 fn scope(bound: Bound) -> &'static str {
@@ -73,17 +80,18 @@ fn scope(bound: Bound) -> &'static str {
 
 fn support(support: Support) -> &'static str {
     match support {
-        Support::Built => "yes",
-        Support::SystemTls => "with the system's TLS library",
-        Support::UnixSockets => "on Unix",
-        Support::NoEffect => "accepted, no effect",
-        Support::NotBuilt => "`CURLE_NOT_BUILT_IN`",
-        Support::Removed => "`CURLE_UNKNOWN_OPTION`",
+        Support::Built => "supported",
+        Support::SystemTls => "supported with the system's TLS library",
+        Support::UnixSockets => "supported on Unix",
+        Support::NoEffect => "accepted without effect",
+        Support::NotBuilt => "returns `CURLE_NOT_BUILT_IN`",
+        Support::Removed => "returns `CURLE_UNKNOWN_OPTION`",
     }
 }
 
-fn identity() -> String {
-    let mut out = String::from("# Which options bind a connection\n\n");
+fn identity() -> Result<String, String> {
+    let mut out = String::from("# Options that bind a connection\n\n");
+    let facts = Facts::read("options.txt", EasyOption::ALL.iter().map(|option| option.name()))?;
     for (bound, title, text) in [
         (
             Bound::Connection,
@@ -93,9 +101,8 @@ fn identity() -> String {
         (
             Bound::Login,
             "Bound to the login",
-            "The value counts where scheme or authentication method tie credentials to the \
-                connection: FTP, mail, SSH, \
-             NTLM and Negotiate. Other HTTP requests carry their login themselves.",
+            "The value counts where scheme or authentication method tie credentials to the connection: \
+             FTP, mail, SSH, NTLM and Negotiate. Other HTTP requests carry their login themselves.",
         ),
         (
             Bound::Route,
@@ -105,23 +112,30 @@ fn identity() -> String {
     ] {
         let _ = write!(out, "## {title}\n\n{text}\n\n");
         for option in EasyOption::ALL.iter().filter(|option| option.bound() == bound) {
-            let _ = writeln!(out, "- `CURLOPT_{}`", option.name());
+            let name = option.name();
+            let _ = writeln!(out, "- `CURLOPT_{name}`: {}", facts.of(name));
         }
         out.push('\n');
     }
     out.push_str(
         "All other options concern one transfer; a connection serves handles with any values of them.\n",
     );
-    out
+    Ok(out)
 }
 
-fn infos() -> String {
-    let mut out = String::from("# Infos\n\n| info | type | since | deprecated since |\n|---|---|---|---|\n");
+fn infos() -> Result<String, String> {
+    let mut out = String::from("# Infos\n\nFacts about a transfer, for `curl_easy_getinfo`.\n\n");
+    let facts = Facts::read("infos.txt", Info::ALL.iter().map(|info| info.name()))?;
     for info in Info::ALL {
-        let (name, kind, since, gone) = (info.name(), info.kind(), info.since(), info.deprecated());
-        let _ = writeln!(out, "| `CURLINFO_{name}` | {kind:?} | {since} | {gone} |");
+        let (name, kind, since) = (info.name(), info.kind(), info.since());
+        let old = match info.deprecated() {
+            "" => String::new(),
+            version => format!(" · deprecated since {version}"),
+        };
+        let _ = write!(out, "### `CURLINFO_{name}`\n\n{}\n\n", facts.of(name));
+        let _ = write!(out, "*{kind:?} · since {since}{old}*\n\n");
     }
-    out
+    Ok(out)
 }
 
 fn codes() -> String {
@@ -140,9 +154,8 @@ fn functions() -> Result<String, String> {
     let (_, body) = header.split_once("/* warmwire.h:").ok_or("warmwire.h begins with another comment")?;
     Ok(format!(
         "# Functions of warmwire.h\n\nThe header describes each function. The manual pages \
-                warmwire\\_pool(3), \
-         warmwire\\_ftp\\_pipeline(3), warmwire\\_smtp\\_pipeline(3) and warmwire\\_websocket(3) \
-                have the same content.\n\n\
+         warmwire\\_pool(3), warmwire\\_ftp\\_pipeline(3), warmwire\\_smtp\\_pipeline(3) and \
+         warmwire\\_websocket(3) describe them, too.\n\n\
          ```c\n/* warmwire.h:{body}```\n"
     ))
 }
@@ -153,10 +166,17 @@ mod tests {
 
     #[test]
     fn each_option_that_binds_a_connection_is_listed() {
-        let page = identity();
+        let page = identity().unwrap();
         let bound = EasyOption::ALL.iter().filter(|option| option.binds_connection());
         for option in bound {
             assert!(page.contains(&format!("`CURLOPT_{}`", option.name())), "{}", option.name());
+        }
+    }
+
+    #[test]
+    fn each_row_of_a_table_has_its_sentence() {
+        for page in [options(), identity(), infos()] {
+            page.unwrap_or_else(|faults| panic!("{faults}"));
         }
     }
 
