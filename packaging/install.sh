@@ -4,7 +4,7 @@
 # LIB_DIR is what crates/capi/link.sh made, TOOL the built command line tool; DESTINATION is where files are put (DESTDIR
 # and prefix), PREFIX what they say of themselves (default DESTINATION). Refuses a PREFIX where the system would take the
 # library for its own libcurl, unless REPLACE=yes is in the environment. Puts there:
-#   lib/            both flavours of the shared library, the static one, pkg-config's and CMake's files
+#   lib/            the shared library under both names, the static one, pkg-config's and CMake's files
 #   include/curl/   headers
 #   bin/            warmwire, curl-config, warmwire-run
 #   share/          manual pages, completions

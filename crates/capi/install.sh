@@ -6,11 +6,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 lib=${1:?library folder} dest=${2:?destination} prefix=${3:-$2}
 mkdir -p "$dest/lib/pkgconfig" "$dest/lib/cmake/CURL" "$dest/include/curl" "$dest/bin"
-for name in libcurl.so.4 libcurl-gnutls.so.4; do
-  install -m 755 "$lib/$name" "$dest/lib/$name"
-done
-ln -sf libcurl.so.4 "$dest/lib/libcurl.so"
-ln -sf libcurl-gnutls.so.4 "$dest/lib/libcurl-gnutls.so"
+install -m 755 "$lib/libcurl.so.4" "$dest/lib/libcurl.so.4"
+for name in libcurl.so libcurl-gnutls.so.4 libcurl-gnutls.so; do ln -sf libcurl.so.4 "$dest/lib/$name"; done
 install -m 644 "$lib/libcurl.a" "$dest/lib/libcurl.a"
 install -m 644 "$root"/include/curl/*.h "$dest/include/curl/"
 sed "s|^prefix=.*|prefix=$prefix|" "$lib/libcurl.pc" > "$dest/lib/pkgconfig/libcurl.pc"

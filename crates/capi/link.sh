@@ -1,13 +1,14 @@
 #!/bin/sh
-# Link the shared libraries from the Rust static library and the C shim.
+# Link the shared library from the Rust static library and the C shim.
 #
 #   crates/capi/link.sh [--debug] [--no-build] [--symbols] [--sanitize thread|address]
 #   crates/capi/link.sh --nightly   only fetches the compiler that --sanitize needs, and says which it is
 #
 # Makes in target/release/lib (with --debug: target/debug/lib, with symbols and a dev build; with --sanitize:
 # target/sanitize/KIND/lib, everything instrumented, std too, by the nightly compiler named below):
-#   libcurl.so.4 (+ libcurl.so)   curl's symbols versioned CURL_OPENSSL_4 (and ours of warmwire.h WARMWIRE_1): what curl, cmake, php are linked against
-#   libcurl-gnutls.so.4           the same code versioned CURL_GNUTLS_3: what git, python3-pycurl, WWW::Curl load
+#   libcurl.so.4 (+ libcurl.so)   curl's symbols versioned CURL_OPENSSL_4 (what curl, cmake, php are linked against) and
+#                                 CURL_GNUTLS_3 (git, python3-pycurl, WWW::Curl), and those of warmwire.h, WARMWIRE_1
+#   libcurl-gnutls.so.4           a link to it: a process that loads both names has one library and one pool
 #   libcurl.a                     one object, of which only the exports are global
 #   libcurl.pc, curl-config, CURLConfig*.cmake   with the prefix given in PREFIX (default /usr/local)
 #
@@ -82,24 +83,33 @@ own=$(fact own-exports)
 # -fexceptions: an exception of the application's may pass through the shim.
 shim() { $CC -c $optimise -fexceptions -fPIC -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} "$@" "$here/shim/variadic.c"; }
 shim -o "$work/variadic.o"
-shim -o "$work/variadic-gnutls.o" -DFLAVOUR_GNUTLS
 
-# link NODE SONAME SHIM
-link() {
-  {
-    echo "$1 {"; echo " global:"; printf '  %s;\n' $exports; echo " local: *;"; echo "};"
-    echo "WARMWIRE_1 {"; echo " global:"; printf '  %s;\n' $own; echo "};"
-  } > "$work/$1.map"
-  # shellcheck disable=SC2086
-  $CC -shared -o "$out/$2.new" "$work/$3" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
-    -Wl,-soname,"$2" -Wl,--version-script="$work/$1.map" ${warm:+"-Wl,-T,$here/warm.ld"} -Wl,--gc-sections \
-    -Wl,-z,nodelete -Wl,-z,relro,-z,now -Wl,-z,noexecstack $undefined -Wl,--as-needed $strip ${LDFLAGS:-} -lgcc_s -lpthread -ldl -lm -lc
-  mv -f "$out/$2.new" "$out/$2"
-}
-link CURL_OPENSSL_4 libcurl.so.4 variadic.o
-link CURL_GNUTLS_3 libcurl-gnutls.so.4 variadic-gnutls.o
-ln -sf libcurl.so.4 "$out/libcurl.so"
-ln -sf libcurl-gnutls.so.4 "$out/libcurl-gnutls.so"
+# The symbols of CURL_GNUTLS_3: a jump each, to the function of CURL_OPENSSL_4 or to that of the other flavour, for the
+# functions that name the TLS library (pycurl refuses to load if the name differs from the one that it was built with).
+case $($CC -dumpmachine) in aarch64*) jump=b ;; x86_64*) jump=jmp ;; *) echo "link.sh: no jump known for $($CC -dumpmachine)" >&2; exit 1 ;; esac
+for name in $exports; do
+  case $name in
+    curl_version | curl_version_info | curl_global_sslset) function=warmwire_gnutls_${name#curl_} ;;
+    *) function=$name ;;
+  esac
+  printf '.globl gnutls_%s\n.type gnutls_%s, %%function\ngnutls_%s: %s %s\n.symver gnutls_%s, %s@CURL_GNUTLS_3\n' \
+    "$name" "$name" "$name" "$jump" "$function" "$name" "$name"
+done > "$work/gnutls.s"
+echo '.section .note.GNU-stack, "", %progbits' >> "$work/gnutls.s"
+$CC -c -o "$work/gnutls.o" "$work/gnutls.s"
+{
+  echo "CURL_GNUTLS_3 { };"
+  echo "CURL_OPENSSL_4 {"; echo " global:"; printf '  %s;\n' $exports; echo " local: *;"; echo "};"
+  echo "WARMWIRE_1 {"; echo " global:"; printf '  %s;\n' $own; echo "};"
+} > "$work/exports.map"
+# -Bsymbolic-functions: a jump stays in this library also where another libcurl.so.4 was loaded before it.
+# shellcheck disable=SC2086
+$CC -shared -o "$out/libcurl.so.4.new" "$work/variadic.o" "$work/gnutls.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
+  -Wl,-soname,libcurl.so.4 -Wl,--version-script="$work/exports.map" -Wl,-Bsymbolic-functions ${warm:+"-Wl,-T,$here/warm.ld"} \
+  -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,relro,-z,now -Wl,-z,noexecstack $undefined -Wl,--as-needed $strip ${LDFLAGS:-} \
+  -lgcc_s -lpthread -ldl -lm -lc
+mv -f "$out/libcurl.so.4.new" "$out/libcurl.so.4"
+for name in libcurl.so libcurl-gnutls.so.4 libcurl-gnutls.so; do ln -sf libcurl.so.4 "$out/$name"; done
 
 [ -z "$sanitizer$symbols" ] || exit 0
 

@@ -178,14 +178,3 @@ __attribute__((destructor)) static void exits(void)
   warmwire_exits();
 }
 #endif
-
-/* --- the library's flavour ------------------------------------------------------------------------------- */
-
-#ifdef FLAVOUR_GNUTLS
-/* libcurl-gnutls.so.4: programs linked to it look for GnuTLS in the version information. */
-extern void warmwire_say_gnutls(void);
-__attribute__((constructor)) static void say_gnutls(void)
-{
-  warmwire_say_gnutls();
-}
-#endif

@@ -16,8 +16,9 @@ use tables::constant::{
 
 use crate::guard::entry;
 use crate::memory::{self, CallocFn, FreeFn, MallocFn, ReallocFn, StrdupFn};
+use crate::sys;
 use crate::users::Users;
-use crate::{sys, version};
+use crate::version::Flavour;
 
 /// Calls of curl_global_init without their cleanup.
 static USERS: Users = Users::new();
@@ -140,10 +141,39 @@ pub unsafe extern "C-unwind" fn curl_global_sslset(
     name: *const c_char,
     available: *mut *const *const SslBackend,
 ) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { choose_backend(Flavour::Default, id, name, available) }
+}
+
+/// `curl_global_sslset` for programs of libcurl-gnutls.so.4.
+///
+/// # Safety
+/// As for `curl_global_sslset`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_gnutls_global_sslset(
+    id: c_int,
+    name: *const c_char,
+    available: *mut *const *const SslBackend,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { choose_backend(Flavour::GnuTls, id, name, available) }
+}
+
+/// Chooses the TLS backend of later connections by number or name.
+///
+/// # Safety
+/// `name` is NULL or a C string; `available` is NULL or writable.
+unsafe fn choose_backend(
+    flavour: Flavour,
+    id: c_int,
+    name: *const c_char,
+    available: *mut *const *const SslBackend,
+) -> c_int {
     entry(CURLSSLSET_UNKNOWN_BACKEND, || {
-        let gnutls = version::says_gnutls();
-        let (backends, flavour) =
-            if gnutls { (&GNUTLS_BACKENDS, (&GNUTLS, "gnutls")) } else { (&BACKENDS, (&OPENSSL, "openssl")) };
+        let (backends, first) = match flavour {
+            Flavour::Default => (&BACKENDS, (&OPENSSL, "openssl")),
+            Flavour::GnuTls => (&GNUTLS_BACKENDS, (&GNUTLS, "gnutls")),
+        };
         if !available.is_null() {
             // SAFETY: not NULL, so writable by the caller's promise.
             unsafe { *available = backends.0.as_ptr() };
@@ -154,11 +184,11 @@ pub unsafe extern "C-unwind" fn curl_global_sslset(
             let named = || unsafe { CStr::from_ptr(name) }.to_bytes().eq_ignore_ascii_case(text.as_bytes());
             backend.id == id || (!name.is_null() && named())
         };
-        let known = is(flavour) || is((&RUSTLS, "rustls"));
+        let known = is(first) || is((&RUSTLS, "rustls"));
         // Both are always available, so it is never too late to choose: the choice applies to later
         // connections.
         if known {
-            engine::prefer_system_tls(!gnutls && is(flavour));
+            engine::prefer_system_tls(flavour == Flavour::Default && is(first));
         }
         if known { CURLSSLSET_OK } else { CURLSSLSET_UNKNOWN_BACKEND }
     })

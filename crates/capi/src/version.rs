@@ -5,7 +5,6 @@
 
 use std::ffi::{CString, c_char, c_int, c_long, c_uint};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use runtime::LockFreeOnce;
 use tables::version::{BROTLI, ZLIB, ZSTD};
@@ -45,21 +44,24 @@ pub struct VersionInfo {
     rtmp_version: *const c_char,
 }
 
-/// Which flavour this library was linked as: libcurl-gnutls.so.4 says so when it is loaded.
-static GNUTLS: AtomicBool = AtomicBool::new(false);
-
-#[unsafe(no_mangle)]
-extern "C" fn warmwire_say_gnutls() {
-    GNUTLS.store(true, Ordering::Relaxed);
+/// Which of curl's two libraries the caller was linked with. The version node of the symbol says it: link.sh
+/// binds the functions of CURL_GNUTLS_3 that have a flavour to the `warmwire_gnutls_` functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavour {
+    /// libcurl.so.4.
+    Default,
+    /// libcurl-gnutls.so.4, CURL_GNUTLS_3.
+    GnuTls,
 }
 
-/// Returns whether the version string says GnuTLS.
-pub fn says_gnutls() -> bool {
-    GNUTLS.load(Ordering::Relaxed)
-}
-
-fn tls() -> &'static str {
-    if says_gnutls() { version::AS_GNUTLS } else { version::AS_DEFAULT }
+impl Flavour {
+    /// Returns the name of the TLS library as programs look for it.
+    fn tls(self) -> &'static str {
+        match self {
+            Flavour::Default => version::AS_DEFAULT,
+            Flavour::GnuTls => version::AS_GNUTLS,
+        }
+    }
 }
 
 struct Facts {
@@ -72,12 +74,18 @@ unsafe impl Send for Facts {}
 unsafe impl Sync for Facts {}
 
 /// Returns the facts, created once; if two threads are first together, the texts of one are leaked.
-fn facts() -> &'static Facts {
-    static FACTS: LockFreeOnce<Facts> = LockFreeOnce::new();
-    FACTS.get(|| Facts { info: info(), line: text(&version_line(tls())) })
+fn facts(flavour: Flavour) -> &'static Facts {
+    static DEFAULT: LockFreeOnce<Facts> = LockFreeOnce::new();
+    static GNUTLS: LockFreeOnce<Facts> = LockFreeOnce::new();
+    let tls = flavour.tls();
+    let made = || Facts { info: info(tls), line: text(&version_line(tls)) };
+    match flavour {
+        Flavour::Default => DEFAULT.get(made),
+        Flavour::GnuTls => GNUTLS.get(made),
+    }
 }
 
-fn info() -> VersionInfo {
+fn info(tls: &str) -> VersionInfo {
     // No other library speaks HTTP/2, QUIC or SSH or reads international names here. Programs test these
     // texts where the bit is set, and print them.
     let here = || leak(&format!("{}/{}", version().name, version().own));
@@ -88,7 +96,7 @@ fn info() -> VersionInfo {
         version_num: version().curl_number,
         host: leak(&format!("{}-pc-{}-gnu", std::env::consts::ARCH, std::env::consts::OS)),
         features: feature::built_bits(),
-        ssl_version: leak(&format!("{} {}/{}", tls(), version().name, version().own)),
+        ssl_version: leak(&format!("{tls} {}/{}", version().name, version().own)),
         ssl_version_num: 0,
         libz_version: leak(ZLIB),
         protocols: leak_list(Scheme::built_names()),
@@ -128,10 +136,22 @@ fn leak_list(names: impl IntoIterator<Item = &'static str>) -> *const *const c_c
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_version() -> *const c_char {
-    entry(ptr::null(), || facts().line.as_ptr())
+    entry(ptr::null(), || facts(Flavour::Default).line.as_ptr())
 }
 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn curl_version_info(_age: c_int) -> *const VersionInfo {
-    entry(ptr::null(), || &raw const facts().info)
+    entry(ptr::null(), || &raw const facts(Flavour::Default).info)
+}
+
+/// `curl_version` for programs of libcurl-gnutls.so.4.
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn warmwire_gnutls_version() -> *const c_char {
+    entry(ptr::null(), || facts(Flavour::GnuTls).line.as_ptr())
+}
+
+/// `curl_version_info` for programs of libcurl-gnutls.so.4.
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn warmwire_gnutls_version_info(_age: c_int) -> *const VersionInfo {
+    entry(ptr::null(), || &raw const facts(Flavour::GnuTls).info)
 }

@@ -149,51 +149,63 @@ fn sane_only_where_faults_are_seen() {
 
 #[test]
 fn the_library_exports_the_tables_symbols_and_nothing_else() {
-    for (name, node) in [("libcurl.so.4", "CURL_OPENSSL_4"), ("libcurl-gnutls.so.4", "CURL_GNUTLS_3")] {
-        let file = library().join(name);
-        let output = Command::new("nm").args(["-D", "--defined-only"]).arg(&file).output().unwrap();
-        assert!(output.status.success());
-        let text = String::from_utf8(output.stdout).unwrap();
-        let mut symbols: Vec<_> = text.lines().filter(|line| !line.contains(" A ")).collect();
-        symbols.sort_unstable_by_key(|line| line.rsplit(' ').next());
-        let own = tables::export::OWN_EXPORTS.iter().map(|name| (name, tables::export::OWN_NODE));
-        let all = tables::export::EXPORTS.iter().map(|name| (name, node)).chain(own);
-        let wanted: Vec<_> = all.map(|(name, node)| format!("{name}@@{node}")).collect();
-        let found: Vec<_> = symbols.iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
-        assert_eq!(found, wanted, "{name}");
-        let output = Command::new("readelf").arg("-dW").arg(&file).output().unwrap();
-        let dynamic = String::from_utf8(output.stdout).unwrap();
-        for part in [&format!("soname: [{name}]"), "NODELETE", "NOW"] {
-            assert!(dynamic.contains(part), "{name} lacks {part}: {dynamic}");
-        }
+    let file = library().join("libcurl.so.4");
+    let output = Command::new("nm").args(["-D", "--defined-only"]).arg(&file).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let symbols = text.lines().filter(|line| !line.contains(" A "));
+    let mut found: Vec<_> = symbols.map(|line| line.rsplit(' ').next().unwrap()).collect();
+    found.sort_unstable();
+    let own = tables::export::OWN_EXPORTS.iter().map(|name| format!("{name}@@{}", tables::export::OWN_NODE));
+    let curls = |node| tables::export::EXPORTS.iter().map(move |name| format!("{name}@{node}"));
+    let mut wanted: Vec<_> = curls("@CURL_OPENSSL_4").chain(curls("CURL_GNUTLS_3")).chain(own).collect();
+    wanted.sort_unstable();
+    assert_eq!(found, wanted);
+    let output = Command::new("readelf").arg("-dW").arg(&file).output().unwrap();
+    let dynamic = String::from_utf8(output.stdout).unwrap();
+    for part in ["soname: [libcurl.so.4]", "NODELETE", "NOW"] {
+        assert!(dynamic.contains(part), "{part}: {dynamic}");
     }
 }
 
-/// Programs built for the GnuTLS flavour find that word first.
+/// A program of each flavour, and one that loads both names, find the TLS library that they were built for. The
+/// GnuTLS program is linked with a library of that name and node, as on the system where it was built.
 #[test]
 fn either_flavour_names_the_tls_library_that_programs_expect() {
     let scratch = Scratch::new("flavour");
-    let source = scratch.0.join("flavour.c");
-    let text = "#include <curl/curl.h>\n#include <stdio.h>\nint main(void) {\n  const curl_ssl_backend **list;\n  \
-        curl_global_sslset((curl_sslbackend)0, NULL, &list);\n  \
-        printf(\"%s %s\", curl_version_info(CURLVERSION_NOW)->ssl_version, list[0]->name);\n  return 0;\n}\n";
-    std::fs::write(&source, text).unwrap();
-    for (link, wanted) in [("curl", ("OpenSSL/", "openssl")), ("curl-gnutls", ("GnuTLS/", "gnutls"))] {
-        let binary = scratch.0.join(link);
-        let compiled = Command::new("gcc")
-            .arg(&source)
-            .arg(format!("-I{}", root().join("include").display()))
-            .arg(format!("-L{}", library().display()))
-            .arg(format!("-l{link}"))
-            .arg("-o")
-            .arg(&binary)
-            .output()
-            .unwrap();
-        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-        let output = run(&binary, &scratch.0, true, &[]);
+    let file = |name: &str, text: &str| {
+        let path = scratch.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let gcc = |words: &[&str]| {
+        let output = Command::new("gcc").args(words).current_dir(&scratch.0).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    file("node.map", "CURL_GNUTLS_3 { global: curl_*; };\n");
+    file("stub.c", "void curl_global_sslset(void) {}\nvoid curl_version_info(void) {}\n");
+    let stub = ["-shared", "-o", "libcurl-gnutls.so", "stub.c", "-Wl,-soname,libcurl-gnutls.so.4"];
+    gcc(&[&stub[..], &["-Wl,--version-script=node.map"]].concat());
+    let body = "  const curl_ssl_backend **list;\n  curl_global_sslset((curl_sslbackend)0, NULL, &list);\n  \
+        printf(\"%s %s\\n\", curl_version_info(CURLVERSION_NOW)->ssl_version, list[0]->name);\n";
+    let heading = "#include <curl/curl.h>\n#include <dlfcn.h>\n#include <stdio.h>\n";
+    file("one.c", &format!("{heading}int main(void) {{\n{body}  return 0;\n}}\n"));
+    let load = "  dlopen(\"libcurl.so.4\", RTLD_NOW | RTLD_GLOBAL);\n";
+    file("both.c", &format!("{heading}int main(void) {{\n{load}{body}  return 0;\n}}\n"));
+    let include = format!("-I{}", root().join("include").display());
+    let ours = format!("-L{}", library().display());
+    let (openssl, gnutls) = (("OpenSSL/", "openssl"), ("GnuTLS/", "gnutls"));
+    for (source, link, wanted) in [
+        ("one.c", [ours.as_str(), "-lcurl"], openssl),
+        ("one.c", ["-L.", "-lcurl-gnutls"], gnutls),
+        ("both.c", ["-L.", "-lcurl-gnutls"], gnutls),
+    ] {
+        gcc(&[&[source, include.as_str()], &link[..], &["-o", "program"]].concat());
+        let output = run(&scratch.0.join("program"), &scratch.0, true, &[]);
         let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.starts_with(wanted.0) && text.ends_with(wanted.1), "{link}: {text}");
-        assert!(text.contains("rustls") && text.contains("Warmwire/"), "{link}: {text}");
+        let text = text.trim();
+        assert!(text.starts_with(wanted.0) && text.ends_with(wanted.1), "{source} {link:?}: {text}");
+        assert!(text.contains("rustls") && text.contains("Warmwire/"), "{source} {link:?}: {text}");
     }
 }
 
