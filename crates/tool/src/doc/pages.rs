@@ -131,9 +131,16 @@ pub const AFTER: &[Chapter] = &[
             Item("QLOGDIR", "A folder that receives a file (qlog) with the events of each QUIC connection."),
             Item(
                 "CURL_HOME, XDG_CONFIG_HOME, HOME",
-                "The folders of the default config file and of .netrc, in this order.",
+                "The folders of the default config file and of .ssh/known_hosts, in this order. On Windows, \
+                 USERPROFILE and APPDATA come after them. HOME also has .netrc and SSH's keys.",
             ),
+            Item("NETRC", "The file that --netrc reads instead of .netrc, unless --netrc-file names one."),
             Item("COLUMNS", "The width of the terminal."),
+            Item("TERM", "With the value dumb, --progress=bars is off: the cursor cannot be moved."),
+            Item(
+                "COMPUTERNAME",
+                "On Windows, the name of this machine, which EHLO of SMTP sends if the URL has no path.",
+            ),
             Item(
                 "WARMWIRE_POOL",
                 "process turns on the process-wide pool of the library: connections outlive their \
@@ -167,7 +174,8 @@ pub const AFTER: &[Chapter] = &[
             ),
             Item(
                 "WARMWIRE_BROKER",
-                "Path of the program that is started as the broker; by default this tool.",
+                "Path of the program that is started as the broker. The default is the installed tool, or \
+                 the program warmwire in PATH.",
             ),
             Item("KRB5CCNAME", "The cache of Kerberos tickets for --negotiate."),
             Item(

@@ -4,6 +4,7 @@ use super::outcome::Outcome;
 use crate::bytes::Bytes;
 use crate::raw::{Info, json};
 
+#[derive(Clone, Copy)]
 pub struct Variable {
     pub name: &'static str,
     /// A sentence for the manual.
@@ -11,6 +12,7 @@ pub struct Variable {
     kind: Kind,
 }
 
+#[derive(Clone, Copy)]
 enum Kind {
     Text(Info),
     Number(Info),
@@ -28,8 +30,57 @@ const fn row(name: &'static str, about: &'static str, kind: Kind) -> Variable {
     Variable { name, about, kind }
 }
 
-/// Sorted by name, which is also the order in `%{json}`.
-pub const ALL: &[Variable] = &[
+/// Rows for the parts of a URL, under this prefix.
+macro_rules! parts {
+    ($prefix:literal, $kind:path, $url:literal) => {
+        [
+            row(concat!($prefix, ".fragment"), concat!("The fragment of ", $url), $kind("fragment")),
+            row(concat!($prefix, ".host"), concat!("The host name of ", $url), $kind("host")),
+            row(
+                concat!($prefix, ".options"),
+                concat!("The login options (the part after a semicolon in the login) of ", $url),
+                $kind("options"),
+            ),
+            row(concat!($prefix, ".password"), concat!("The password of ", $url), $kind("password")),
+            row(concat!($prefix, ".path"), concat!("The path of ", $url), $kind("path")),
+            row(
+                concat!($prefix, ".port"),
+                concat!("The port, also if it is the default, of ", $url),
+                $kind("port"),
+            ),
+            row(concat!($prefix, ".query"), concat!("The query of ", $url), $kind("query")),
+            row(concat!($prefix, ".scheme"), concat!("The scheme of ", $url), $kind("scheme")),
+            row(concat!($prefix, ".user"), concat!("The user name of ", $url), $kind("user")),
+            row(
+                concat!($prefix, ".zoneid"),
+                concat!("The zone of an IPv6 address of ", $url),
+                $kind("zoneid"),
+            ),
+        ]
+    };
+}
+
+const GIVEN_URL_PARTS: [Variable; 10] = parts!("url", Kind::Url, "the given URL.");
+const EFFECTIVE_URL_PARTS: [Variable; 10] = parts!("urle", Kind::EffectiveUrl, "the URL that was used last.");
+
+/// All variables that curl has, sorted by name, which is also the order in `%{json}`.
+pub static ALL: [Variable; EARLY.len() + 10 + 1 + 10 + 2] = {
+    let mut all = [EARLY[0]; EARLY.len() + 10 + 1 + 10 + 2];
+    let runs: [&[Variable]; 5] = [EARLY, &GIVEN_URL_PARTS, &EFFECTIVE_URL, &EFFECTIVE_URL_PARTS, &LATE];
+    let (mut to, mut run) = (0, 0);
+    while run < runs.len() {
+        let mut at = 0;
+        while at < runs[run].len() {
+            all[to] = runs[run][at];
+            (to, at) = (to + 1, at + 1);
+        }
+        run += 1;
+    }
+    all
+};
+
+/// The variables before the parts of URLs.
+const EARLY: &[Variable] = &[
     row(
         "certs",
         "The server's certificates, fields as text and the whole as PEM; empty without TLS.",
@@ -191,43 +242,15 @@ pub const ALL: &[Variable] = &[
         Kind::Number(Info::EarlyDataSentT),
     ),
     row("url", "The URL as it was given.", Kind::Own(|outcome| outcome.given_url())),
-    row("url.fragment", "The fragment of the given URL.", Kind::Url("fragment")),
-    row("url.host", "The host name of the given URL.", Kind::Url("host")),
-    row(
-        "url.options",
-        "The login options (the part after a semicolon in the login) of the given URL.",
-        Kind::Url("options"),
-    ),
-    row("url.password", "The password of the given URL.", Kind::Url("password")),
-    row("url.path", "The path of the given URL.", Kind::Url("path")),
-    row("url.port", "The port, also if it is the default of the given URL.", Kind::Url("port")),
-    row("url.query", "The query of the given URL.", Kind::Url("query")),
-    row("url.scheme", "The scheme of the given URL.", Kind::Url("scheme")),
-    row("url.user", "The user name of the given URL.", Kind::Url("user")),
-    row("url.zoneid", "The zone of an IPv6 address of the given URL.", Kind::Url("zoneid")),
-    row("url_effective", "The URL that was used last, after all redirects.", Kind::Text(Info::EffectiveUrl)),
-    row("urle.fragment", "The fragment of the URL that was used last.", Kind::EffectiveUrl("fragment")),
-    row("urle.host", "The host name of the URL that was used last.", Kind::EffectiveUrl("host")),
-    row(
-        "urle.options",
-        "The login options (the part after a semicolon in the login) of the URL that was used last.",
-        Kind::EffectiveUrl("options"),
-    ),
-    row("urle.password", "The password of the URL that was used last.", Kind::EffectiveUrl("password")),
-    row("urle.path", "The path of the URL that was used last.", Kind::EffectiveUrl("path")),
-    row(
-        "urle.port",
-        "The port, also if it is the default of the URL that was used last.",
-        Kind::EffectiveUrl("port"),
-    ),
-    row("urle.query", "The query of the URL that was used last.", Kind::EffectiveUrl("query")),
-    row("urle.scheme", "The scheme of the URL that was used last.", Kind::EffectiveUrl("scheme")),
-    row("urle.user", "The user name of the URL that was used last.", Kind::EffectiveUrl("user")),
-    row(
-        "urle.zoneid",
-        "The zone of an IPv6 address of the URL that was used last.",
-        Kind::EffectiveUrl("zoneid"),
-    ),
+];
+
+const EFFECTIVE_URL: [Variable; 1] = [row(
+    "url_effective",
+    "The URL that was used last, after all redirects.",
+    Kind::Text(Info::EffectiveUrl),
+)];
+
+const LATE: [Variable; 2] = [
     row(
         "urlnum",
         "The number of this URL on the command line, counted from 0.",
