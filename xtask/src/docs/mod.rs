@@ -3,9 +3,14 @@
 //!
 //! The reference pages are generated from the tables and the tool and kept nowhere.
 
+mod blocks;
+mod commands;
+mod environment;
 mod facts;
 mod links;
+mod names;
 mod reference;
+mod rooms;
 
 use crate::{Report, files};
 use std::fs;
@@ -20,7 +25,9 @@ pub fn run(check: bool) -> Report {
         let inside = path.strip_prefix("docs/guide/").expect("below lists paths under the folder");
         copy(&files::root().join(&path), &target.join(inside))?;
     }
-    let pages = reference::pages(&manual()?)?;
+    let manual = manual()?;
+    check_texts(&manual)?;
+    let pages = reference::pages(&manual)?;
     for (name, text) in &pages {
         write(&target.join("src/reference").join(name), text)?;
     }
@@ -37,6 +44,20 @@ pub fn run(check: bool) -> Report {
         Ok(status) => Err(format!("mdbook ended with {status}")),
         Err(error) => Err(format!("mdbook: {error}; install it with `sh tests/install.sh guide`")),
     }
+}
+
+/// Checks the blocks and names of all texts that are written by hand; the error lists each fault.
+fn check_texts(manual: &str) -> Result<(), String> {
+    let commands = commands::Commands::of(manual);
+    let mut faults = rooms::faults();
+    faults.extend(environment::faults(&commands));
+    let guide = files::below("docs/guide/src").into_iter().filter(|path| path.ends_with(".md"));
+    for page in guide.chain(["README.md", "CONTRIBUTING.md"].map(str::to_owned)) {
+        let text = files::text(&page);
+        faults.extend(blocks::faults(&page, &text, &commands));
+        faults.extend(names::faults(&page, &text, &commands));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
 /// The tool's manual as Markdown.

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use crate::files;
 use std::fmt::Write;
 use tables::easy_option::{Bound, Support};
-use tables::{Code, EasyOption, Info, MultiOption};
+use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiOption};
 
 /// The chapters of the manual that are pages: heading, file, title.
 const CHAPTERS: [(&str, &str, &str); 5] = [
@@ -57,16 +57,42 @@ fn options() -> Result<String, String> {
         let old =
             option.deprecated().map_or(String::new(), |version| format!(" · deprecated since {version}"));
         let _ = write!(out, "### `CURLOPT_{name}`\n\n{}\n\n", facts.of(name));
-        let _ = write!(out, "*{kind:?} · since {since}{old} · scope: {scope} · {support}*\n\n");
+        let _ = write!(out, "*{} · since {since}{old} · scope: {scope} · {support}*\n\n", argument(kind));
     }
     out.push_str("## Options of a multi handle\n\n");
     let facts = Facts::read("multi-options.txt", MultiOption::ALL.iter().map(|option| option.name()))?;
     for option in MultiOption::ALL {
         let (name, kind, since) = (option.name(), option.kind(), option.since());
         let _ = write!(out, "### `CURLMOPT_{name}`\n\n{}\n\n", facts.of(name));
-        let _ = write!(out, "*{kind:?} · since {since}*\n\n");
+        let _ = write!(out, "*{} · since {since}*\n\n", argument(kind));
     }
     Ok(out)
+}
+
+/// Returns the C type of an option's argument.
+fn argument(kind: ArgKind) -> &'static str {
+    match kind {
+        ArgKind::Long | ArgKind::Values => "`long`",
+        ArgKind::OffT => "`curl_off_t`",
+        ArgKind::String => "`char *`",
+        ArgKind::SList => "`struct curl_slist *`",
+        ArgKind::Blob => "`struct curl_blob *`",
+        ArgKind::Object | ArgKind::CbPtr => "`void *`",
+        ArgKind::Function => "function",
+    }
+}
+
+/// Returns the C type of an info.
+fn result(kind: InfoKind) -> &'static str {
+    match kind {
+        InfoKind::String => "`char *`",
+        InfoKind::Long => "`long`",
+        InfoKind::Double => "`double`",
+        InfoKind::SList => "`struct curl_slist *`",
+        InfoKind::Ptr => "pointer",
+        InfoKind::Socket => "`curl_socket_t`",
+        InfoKind::OffT => "`curl_off_t`",
+    }
 }
 
 fn scope(bound: Bound) -> &'static str {
@@ -133,7 +159,7 @@ fn infos() -> Result<String, String> {
             version => format!(" · deprecated since {version}"),
         };
         let _ = write!(out, "### `CURLINFO_{name}`\n\n{}\n\n", facts.of(name));
-        let _ = write!(out, "*{kind:?} · since {since}{old}*\n\n");
+        let _ = write!(out, "*{} · since {since}{old}*\n\n", result(kind));
     }
     Ok(out)
 }

@@ -47,6 +47,11 @@ pub fn run(arguments: &[String]) -> Report {
     perform(&chosen, suite, has("--resume"))
 }
 
+/// Returns whether a suite has a step of this name.
+pub fn exists(name: &str) -> bool {
+    STEPS.iter().any(|step| step.name == name)
+}
+
 /// Returns the named steps of a suite with their commands; all steps if there is no name.
 fn choose(named: &[&str], suite: Suite) -> Result<Vec<(&'static Step, &'static str)>, String> {
     let all = STEPS.iter().filter_map(|step| Some((step, step.command(suite)?)));
