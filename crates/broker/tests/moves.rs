@@ -1,16 +1,11 @@
 //! A broker and its clients in one process: moving connections, limits, records, restarts.
-#![cfg(unix)]
-
-extern crate warmwire_broker as broker; // the name that the rest of the workspace knows it by
-
-mod common;
 
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
+use crate::common::{PATIENCE, Running, connection, eventually, give, is_closed, key, parcel, talk};
 use broker::{Client, Limits, MAX_RECORD, MAX_STATE, Record, Unavailable};
-use common::{PATIENCE, Running, connection, eventually, give, is_closed, key, parcel, talk};
 
 #[test]
 fn a_connection_moves_with_its_state() {

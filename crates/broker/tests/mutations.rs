@@ -1,8 +1,6 @@
 //! Decoders of the broker's messages, on thousands of mutated seeds: no panic, and the invariants of
 //! fuzz/broker.rs.
 
-extern crate warmwire_broker as broker; // the name that the rest of the workspace knows it by
-
 #[path = "../../../fuzz/broker.rs"]
 mod parsers;
 

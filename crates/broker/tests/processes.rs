@@ -4,11 +4,6 @@
 //! connection, or opens one, sends the number that its state contains, and gives the connection with the next
 //! number. The server checks that the numbers of a connection grow, as sequence numbers of TLS records have
 //! to. A number that came twice would be a nonce used twice.
-#![cfg(unix)]
-
-extern crate warmwire_broker as broker; // the name that the rest of the workspace knows it by
-
-mod common;
 
 use std::env;
 use std::fs::{self, Permissions};
@@ -22,9 +17,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::common::{PATIENCE, eventually, parcel, socket_of};
 use broker::message::{Request, UNKNOWN};
 use broker::{Client, Folder, Limits, Server, Unavailable};
-use common::{PATIENCE, eventually, parcel, socket_of};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType, connect, recv, send, socket,
 };
@@ -50,7 +45,7 @@ fn child_process() {
 
 fn process(role: &str, folder: &Path, server: &str) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "child_process", "--ignored", "--nocapture"]);
+    command.args(["--exact", "processes::child_process", "--ignored", "--nocapture"]);
     command.env(ROLE, role).env(FOLDER, folder).env(SERVER, server);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command

@@ -1,9 +1,4 @@
 //! Folders, peers and messages that are refused.
-#![cfg(unix)]
-
-extern crate warmwire_broker as broker; // the name that the rest of the workspace knows it by
-
-mod common;
 
 use std::fs::{self, File, Permissions};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,9 +6,9 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::common::{PATIENCE, Running, connection, give, is_closed, key, socket_of, talk};
 use broker::message::{Give, Reply, Request, Times, UNKNOWN};
 use broker::{Client, Folder, Limits, Unavailable};
-use common::{PATIENCE, Running, connection, give, is_closed, key, socket_of, talk};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix,

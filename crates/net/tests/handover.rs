@@ -1,8 +1,5 @@
 //! Connections that move by a broker between two pools, as between two processes: the server sees one
 //! connection, and no other key finds it.
-#![cfg(unix)]
-
-mod common;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,8 +8,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::common::{block_on, listener, of_host, open, runtime, wish};
 use broker::{Client, Folder, Limits, Server};
-use common::{block_on, listener, of_host, open, runtime, wish};
 use runtime::Runtime;
 use testkit::temp::TempDir;
 use warmwire_net::connection_key::{FtpTerms, Protocol};

@@ -6,6 +6,8 @@ extern crate warmwire_net as net; // the name that the rest of the workspace kno
 
 mod common;
 mod connect;
+#[cfg(unix)]
+mod handover;
 mod http2;
 mod late_answers;
 mod name_servers;

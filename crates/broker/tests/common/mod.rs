@@ -1,5 +1,4 @@
 //! A broker in a thread, and connections to park.
-#![allow(dead_code)]
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
