@@ -79,7 +79,7 @@ struct Process {
 impl Process {
     fn new(broker: &Running) -> Process {
         let shared = Arc::new(SharedPool::new(16, Duration::from_secs(118)));
-        shared.use_client(broker.client(), |_, _| None);
+        shared.use_client(broker.client(), |_, _, _| None);
         let runtime = runtime();
         let pool = Pool::new(runtime.reactor());
         pool.set_behind(Some(shared.clone()));

@@ -1,14 +1,17 @@
 //! The state of kept connections that come from another process: which protocol reads it.
 
+use std::time::Instant;
+
 use net::connection_key::Protocol;
 use net::{HashedKey, Memory};
 
 use super::{ftp, imap, pop3, smtp};
 
 /// Reads the state that a protocol encoded in another process ([`net::Memory::encode`]) for a connection with
-/// this key; `None` if the state is invalid.
-pub fn decode_memory(key: &HashedKey, bytes: &[u8]) -> Option<Box<dyn Memory>> {
+/// this key that was opened then; `None` if the state is invalid.
+pub fn decode_memory(key: &HashedKey, bytes: &[u8], opened: Instant) -> Option<Box<dyn Memory>> {
     match key.protocol {
+        Protocol::Http(_) => net::http2::decode_memory(bytes, opened),
         Protocol::Ftp(_) => ftp::decode_memory(bytes),
         Protocol::Imap(_) => imap::decode_memory(bytes),
         Protocol::Pop3(_) => pop3::decode_memory(bytes),
@@ -46,8 +49,9 @@ mod tests {
     fn each_state_has_one_encoding() {
         let mut dice = Dice::new(9);
         for (key, bytes) in states() {
-            let encoded =
-                |bytes: &[u8]| decode_memory(&key, bytes).map(|memory| memory.encode().unwrap().to_vec());
+            let encoded = |bytes: &[u8]| {
+                decode_memory(&key, bytes, Instant::now()).map(|memory| memory.encode().unwrap().to_vec())
+            };
             assert_eq!(encoded(&bytes).as_ref(), Some(&bytes), "{key:?}");
             assert!((0..bytes.len()).all(|n| encoded(&bytes[..n]).is_none()), "cut: {key:?}");
             assert_eq!(encoded(&[&bytes[..], b"\0"].concat()), None, "longer: {key:?}");
@@ -61,9 +65,10 @@ mod tests {
 
     #[test]
     fn other_protocols_have_no_state_that_moves() {
-        let http = key(Protocol::default());
-        for (_, bytes) in states() {
-            assert!(decode_memory(&http, &bytes).is_none());
+        for other in [key(Protocol::default()), key(Protocol::Rtsp)] {
+            for (_, bytes) in states() {
+                assert!(decode_memory(&other, &bytes, Instant::now()).is_none());
+            }
         }
     }
 }

@@ -37,8 +37,9 @@ pub struct Packed {
     pub socket: Socket,
 }
 
-/// Reads the state of a protocol, as the encoding of its [`Memory`] has it; `None` if it is invalid.
-pub type MemoryDecoder = fn(&HashedKey, &[u8]) -> Option<Box<dyn Memory>>;
+/// Reads the state of a protocol, as the encoding of its [`Memory`] has it, for a connection that was opened
+/// then; `None` if it is invalid.
+pub type MemoryDecoder = fn(&HashedKey, &[u8], Instant) -> Option<Box<dyn Memory>>;
 
 /// Returns why a connection cannot leave its process; `None` if it can.
 pub fn examine(connection: &AnyConnection) -> Option<Obstacle> {
@@ -98,13 +99,13 @@ pub fn unpack(
     decode_memory: MemoryDecoder,
 ) -> Result<Box<Connection>, DecodeError> {
     let state = ConnectionState::decode(&packed.state)?;
-    let memory = match &state.memory {
-        Some(bytes) => Some(decode_memory(key, bytes).ok_or(DecodeError::Value("protocol state"))?),
-        None => None,
-    };
     let (created, last_used) = (now.checked_sub(packed.age), now.checked_sub(packed.idle));
     let (Some(created), Some(last_used)) = (created, last_used) else {
         return Err(DecodeError::Value("age"));
+    };
+    let memory = match &state.memory {
+        Some(bytes) => Some(decode_memory(key, bytes, created).ok_or(DecodeError::Value("protocol state"))?),
+        None => None,
     };
     let mut filter: Box<dyn Filter> = Box::new(SocketFilter::new(packed.socket));
     for layer in state.layers {

@@ -6,6 +6,7 @@
 //! returns connection and session, which are idle until another stream is needed.
 
 mod driver;
+mod encoding;
 mod hosted;
 mod inbox;
 mod parked;
@@ -21,6 +22,7 @@ use slab::Slab;
 use wire::h2::{Config, ErrorCode, Event, Failure, Field, Fields, Opening, Session, StreamId};
 
 pub use driver::{Driver, Rested};
+pub use encoding::decode_memory;
 pub use hosted::{Switched, Terms, host, host_upgraded};
 pub use inbox::{Fault, StreamFault};
 use inbox::{Inbox, Promise};

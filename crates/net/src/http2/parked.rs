@@ -6,8 +6,10 @@ use std::time::Instant;
 
 use runtime::Idle;
 use wire::h2::{ErrorCode, Event, Session};
+use zeroize::Zeroizing;
 
 use super::driver::tell_time;
+use super::encoding::encode;
 use crate::{Connection, Filter, Memory, Stack};
 
 /// Maximum number of reads in one check: an idle peer has no more to say.
@@ -100,6 +102,12 @@ impl Memory for Parked {
             Idle::Alive => self.ping(filter, [0; 8]),
             ended => ended,
         }
+    }
+
+    /// A session whose last reset or unsent answer is open stays with its connection.
+    fn encode(&self) -> Option<Zeroizing<Vec<u8>>> {
+        let snapshot = self.session.snapshot().filter(|_| self.out.is_empty())?;
+        Some(encode(&snapshot))
     }
 
     /// Announces that no more streams follow. Input is read first: closing a socket with unread data makes

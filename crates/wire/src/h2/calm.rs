@@ -35,6 +35,16 @@ impl Calm {
         }
     }
 
+    /// Returns what is left, and the time of the last refill.
+    pub fn parts(&self) -> (u32, u64) {
+        (self.left, self.seen_ms)
+    }
+
+    /// Returns the limit of that value; `None` if more is left than is ever granted.
+    pub fn of_parts((left, seen_ms): (u32, u64)) -> Option<Calm> {
+        (left <= BURST).then_some(Calm { left, seen_ms })
+    }
+
     /// So much of bodies was sent, which the peer will acknowledge.
     pub fn earn(&mut self, sent: usize) {
         self.left = self.left.saturating_add(sent.div_ceil(EARNING) as u32).min(BURST);

@@ -3,7 +3,8 @@
 //!
 //! The interface is in `session`. `receive` cuts frames, `dispatch` handles those with a fixed payload,
 //! `message` heads and trailers. `send` decides what is sent in which order. `head` checks messages, `stream`
-//! has the states of a stream, `window` flow control, `watch` the events of a trace.
+//! has the states of a stream, `window` flow control, `watch` the events of a trace, `snapshot` a session
+//! between two processes.
 //!
 //! Frames cause no allocation: payloads are read in the receive buffer unless a frame is split between reads,
 //! fields are decoded into a reused list, and body bytes are returned as slices of the input. Everything that
@@ -23,6 +24,7 @@ mod receive;
 mod send;
 mod session;
 mod settings;
+mod snapshot;
 mod stream;
 mod streams;
 mod watch;
@@ -36,9 +38,11 @@ pub use fields::Fields;
 pub(crate) use fields::size as field_size;
 pub use frame::{PREFACE, Priority};
 pub use head::hop_by_hop;
+pub use hpack::{DecoderState, EncoderState, TableState};
 pub(crate) use hpack::{Fit, HpackError, integer};
 pub use receive::{Event, Step};
 pub use session::{Field, Opening, Session};
-pub use settings::Config;
+pub use settings::{Config, PeerSettings};
+pub use snapshot::Snapshot;
 pub use stream::StreamId;
 pub use watch::Watch;

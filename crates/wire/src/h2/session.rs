@@ -89,7 +89,7 @@ impl Session {
         Session { failed, ..Session::silent(Config::default()) }
     }
 
-    fn silent(config: Config) -> Session {
+    pub(super) fn silent(config: Config) -> Session {
         let receive = ReceiveWindow::new(65_535, config.connection_window.min(LARGEST));
         Session {
             config,

@@ -60,6 +60,15 @@ impl PeerSettings {
         Ok(())
     }
 
+    /// Whether a server can have sent these.
+    pub(super) fn is_valid(&self) -> bool {
+        let fits = |size: usize| u32::try_from(size).is_ok();
+        fits(self.header_table_size)
+            && fits(self.max_concurrent_streams)
+            && self.initial_window <= LARGEST
+            && (USUAL_PAYLOAD..1 << 24).contains(&self.max_frame)
+    }
+
     fn set(&mut self, id: u16, value: u32) -> Result<(), Failure> {
         match id {
             id::HEADER_TABLE_SIZE => self.header_table_size = value as usize,
@@ -116,6 +125,13 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Whether flow control allows the windows. A list of fields is longer than any server needs at 16 MB.
+    pub(super) fn is_valid(&self) -> bool {
+        const LONGEST_LIST: usize = 16 << 20;
+        let windows = [self.initial_window, self.max_window, self.connection_window];
+        windows.into_iter().all(|window| window <= LARGEST) && self.max_field_list <= LONGEST_LIST
+    }
+
     /// The payload of our SETTINGS. Its order is curl's, since the upgrade shows it in the request.
     pub fn payload(&self) -> Vec<u8> {
         [

@@ -134,6 +134,17 @@ impl Streams {
         self.live.iter().filter(|(number, _)| side(*number) == usize::from(!ours)).count()
     }
 
+    /// Returns the streams of a session whose earlier ones all ended in order, with these numbers as the
+    /// largest.
+    pub fn after(highest: [u32; 2]) -> Streams {
+        Streams { highest, ..Streams::default() }
+    }
+
+    /// Whether no stream lives, and none was reset.
+    pub fn is_untouched(&self) -> bool {
+        self.is_empty() && self.gone.is_empty() && self.forgotten == 0
+    }
+
     pub fn is_empty(&self) -> bool {
         self.live.is_empty()
     }

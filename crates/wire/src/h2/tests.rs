@@ -5,6 +5,7 @@ use super::hpack::{Decoder, Encoder};
 use super::*;
 
 mod promises;
+mod snapshots;
 
 /// The server's end, and the output of the session so far.
 struct Pair {
@@ -72,7 +73,12 @@ impl Pair {
     fn sent(&mut self) -> Vec<String> {
         let mut out = Vec::new();
         self.session.write_into(&mut out, 1 << 20);
-        let mut rest = out.strip_prefix(PREFACE).unwrap_or(&out);
+        self.read(&out)
+    }
+
+    /// Describes the frames in the session's output, as its server reads them.
+    fn read(&mut self, out: &[u8]) -> Vec<String> {
+        let mut rest = out.strip_prefix(PREFACE).unwrap_or(out);
         let mut frames = Vec::new();
         while !rest.is_empty() {
             let header = Header::parse(rest[..HEADER].try_into().unwrap());

@@ -16,6 +16,16 @@ impl SendWindow {
         SendWindow(size.into())
     }
 
+    /// Returns the window of that size; `None` if it is out of range.
+    pub fn of_size(size: i64) -> Option<SendWindow> {
+        let largest = i64::from(LARGEST);
+        (-largest..=largest).contains(&size).then_some(SendWindow(size))
+    }
+
+    pub fn size(self) -> i64 {
+        self.0
+    }
+
     pub fn available(self) -> usize {
         usize::try_from(self.0).unwrap_or(0)
     }
@@ -80,6 +90,18 @@ impl ReceiveWindow {
         self.size += increment;
         self.left += increment;
         Some(increment)
+    }
+
+    /// Returns the window's value while nothing received waits to be consumed: bytes that may still arrive,
+    /// bytes consumed and not yet returned to the peer, size and largest size.
+    pub fn parts(&self) -> [u32; 4] {
+        [self.left, self.credit, self.size, self.max]
+    }
+
+    /// Returns the window of that value; `None` if its parts do not add up.
+    pub fn of_parts([left, credit, size, max]: [u32; 4]) -> Option<ReceiveWindow> {
+        let adds_up = left.checked_add(credit) == Some(size) && size <= max && max <= LARGEST;
+        adds_up.then_some(ReceiveWindow { left, held: 0, credit, size, max })
     }
 
     /// Returns the bytes that the peer may still send.

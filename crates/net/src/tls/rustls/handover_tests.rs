@@ -19,7 +19,7 @@ fn moved(filter: Box<dyn Filter>, reactor: &Arc<Reactor>) -> Box<dyn Filter> {
     let now = reactor.now();
     let connection = Box::new(Connection::new(key(), filter, Default::default(), now));
     let packed = pack(connection, now).map_err(|(obstacle, _)| obstacle).unwrap();
-    let mut connection = unpack(packed, &key(), now, |_, _| None).unwrap();
+    let mut connection = unpack(packed, &key(), now, |_, _, _| None).unwrap();
     connection.carrier.attach(reactor, 0);
     connection.carrier
 }
@@ -167,7 +167,7 @@ fn position(f: &mut Box<dyn Filter>, reactor: &Arc<Reactor>) -> (Vec<u8>, u64) {
     let state = ConnectionState::decode(&packed.state).unwrap();
     let Some(Layer::Tls(tls)) = state.layers.first() else { panic!("TLS is the only layer") };
     let position = (tls.sending.secret.to_vec(), tls.sending.sequence);
-    let mut connection = unpack(packed, &key(), now, |_, _| None).unwrap();
+    let mut connection = unpack(packed, &key(), now, |_, _, _| None).unwrap();
     connection.carrier.attach(reactor, 0);
     *f = connection.carrier;
     position
@@ -240,7 +240,7 @@ fn states_of_no_connection_are_refused() {
         };
         let zero = std::time::Duration::ZERO;
         let packed = Packed { age: zero, idle: zero, uses: 1, state: state.encode(), socket: unused() };
-        unpack(packed, &key(), std::time::Instant::now(), |_, _| None).is_ok()
+        unpack(packed, &key(), std::time::Instant::now(), |_, _, _| None).is_ok()
     };
     assert!(accepts(&|_| ()));
     assert!(!accepts(&|state| state.suite = 0x002f), "a suite that is not offered");

@@ -1,7 +1,7 @@
 //! Reading header blocks (RFC 7541 §3, §6).
 
 use super::super::fields::{self, Fields};
-use super::table::Table;
+use super::table::{Table, TableState};
 use super::{HpackError, integer, statics};
 
 /// Whether a list of fields was as large as it may be.
@@ -20,7 +20,20 @@ pub struct Decoder {
     limit: usize,
 }
 
+/// A reader between two blocks.
+pub type DecoderState = TableState;
+
 impl Decoder {
+    /// Returns the decoder of a state; `None` if its table does not fit the announced size.
+    pub fn restore(state: &DecoderState, limit: usize) -> Option<Decoder> {
+        // Entries are found by index alone.
+        Some(Decoder { table: Table::restore(state, limit, |_, _| 0)?, limit })
+    }
+
+    pub fn state(&self) -> DecoderState {
+        self.table.state()
+    }
+
     /// Creates a decoder with the table size announced in SETTINGS_HEADER_TABLE_SIZE.
     pub fn new(limit: usize) -> Decoder {
         Decoder { table: Table::new(limit), limit }

@@ -1,7 +1,7 @@
 //! Encodes header blocks (RFC 7541 §3, §6). Fields that repeat between requests take one byte each, fields
 //! sent once are not indexed, and secrets short enough to guess are never indexed (§7.1.3).
 
-use super::table::{OVERHEAD, Table, hash};
+use super::table::{OVERHEAD, Table, TableState, hash};
 use super::{integer, statics};
 
 /// Largest table used, even if the peer offers more: each search goes through all of it.
@@ -34,7 +34,31 @@ impl Default for Encoder {
     }
 }
 
+/// A writer between two blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncoderState {
+    pub table: TableState,
+    /// The peer's limit, and the smallest one since the last block, which must be signalled.
+    pub size: usize,
+    pub lowest: Option<usize>,
+}
+
 impl Encoder {
+    /// Returns the encoder of a state; `None` if no encoder has such a state.
+    pub fn restore(state: &EncoderState) -> Option<Encoder> {
+        let EncoderState { table, size, lowest } = state;
+        let signalled = lowest.is_some() || *size == table.max;
+        if *size > TABLE_LIMIT || lowest.is_some_and(|lowest| lowest > *size) || !signalled {
+            return None;
+        }
+        let table = Table::restore(table, TABLE_LIMIT, hash)?;
+        Some(Encoder { table, lowest: *lowest, size: *size, lower: Vec::new() })
+    }
+
+    pub fn state(&self) -> EncoderState {
+        EncoderState { table: self.table.state(), size: self.size, lowest: self.lowest }
+    }
+
     /// The peer's SETTINGS_HEADER_TABLE_SIZE.
     pub fn limit(&mut self, size: usize) {
         let size = size.min(TABLE_LIMIT);

@@ -7,9 +7,9 @@ pub(crate) mod integer;
 mod statics;
 mod table;
 
-pub use decode::{Decoder, Fit};
-pub use encode::Encoder;
-pub use table::OVERHEAD;
+pub use decode::{Decoder, DecoderState, Fit};
+pub use encode::{Encoder, EncoderState};
+pub use table::{OVERHEAD, TableState};
 
 /// Why a block cannot be read. The tables of both sides differ from then on, so that the connection is lost
 /// (COMPRESSION_ERROR, RFC 9113 §4.3).

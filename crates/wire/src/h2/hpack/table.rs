@@ -23,6 +23,14 @@ impl Entry {
     }
 }
 
+/// A dynamic table as a plain value. Its fields may contain secrets, such as cookies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableState {
+    pub max: usize,
+    /// Name and value of each entry, the oldest first.
+    pub entries: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
 /// Entries, the youngest first by index.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -38,6 +46,27 @@ pub(super) struct Table {
 impl Table {
     pub fn new(max: usize) -> Table {
         Table { entries: VecDeque::new(), bytes: Vec::new(), base: 0, size: 0, max }
+    }
+
+    /// Returns the table of a state; `None` if it is larger than `limit`, or its entries do not fit. `hash`
+    /// computes what [`Table::find`] compares.
+    pub fn restore(state: &TableState, limit: usize, hash: fn(&[u8], &[u8]) -> u32) -> Option<Table> {
+        if state.max > limit {
+            return None;
+        }
+        let mut table = Table::new(state.max);
+        for (name, value) in &state.entries {
+            table.insert(name, value, hash(name, value));
+        }
+        (table.entries.len() == state.entries.len()).then_some(table)
+    }
+
+    pub fn state(&self) -> TableState {
+        let owned = |(name, value): (&[u8], &[u8])| (name.to_vec(), value.to_vec());
+        TableState {
+            max: self.max,
+            entries: self.entries.iter().map(|entry| owned(self.parts(entry))).collect(),
+        }
     }
 
     pub fn max(&self) -> usize {
