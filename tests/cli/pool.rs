@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 use broker::{Client, Folder, Limits, Server};
 use testkit::certs::{Authority, Leaf};
 use testkit::http::HttpServer;
-use testkit::launch::{Dovecot, Nginx, Squid, Vsftpd};
+use testkit::launch::{
+    Dovecot, Exim, Http2Kind, Http2Server, Nginx, SSH_USER, Squid, Sshd, TunnelKind, TunnelProxy, Vsftpd,
+};
 use testkit::needs;
 use testkit::temp::TempDir;
 
@@ -142,6 +144,107 @@ fn ftp_and_mail_go_on_logged_in() {
     world.goes_on(&[&format!("imap://user:secret@127.0.0.1:{}/INBOX/;MAILINDEX=1", dovecot.imap)]);
     world.goes_on(&[&format!("imaps://user:secret@localhost:{}/INBOX/;MAILINDEX=1", dovecot.imaps)]);
     world.goes_on(&[&format!("pop3://user:secret@127.0.0.1:{}/1", dovecot.pop3)]);
+}
+
+/// A session of HTTP/2 goes on with the tables of header compression: the long fields of each request are in
+/// them, and reach the server unchanged. A body sent in between takes from the connection's window.
+#[test]
+fn http2_goes_on() {
+    const COOKIE: &str = "cookie: session=long enough to be entered into the table";
+    let world = World::new();
+    for kind in [Http2Kind::Nginx, Http2Kind::Apache] {
+        let server = Http2Server::start(kind, &world.leaf, &[1000]).unwrap();
+        let url = server.https("/echo");
+        let first = world.infos(&["-H", COOKIE, "--data", "first", &url]);
+        assert_ne!(first[0], "0", "{kind:?}");
+        let mut reused = 0;
+        for round in 0..40 {
+            std::thread::sleep(Duration::from_millis(10));
+            let (own, body) = (format!("x-own: number {} of a few", round % 3), "b".repeat(round * 400));
+            let infos = world.infos(&["-H", COOKIE, "-H", &own, "--data", &body, &url]);
+            let seen = server.origin.last_request().unwrap();
+            assert_eq!(seen.field("cookie"), COOKIE.strip_prefix("cookie: "), "{kind:?} {round}");
+            assert_eq!(seen.field("x-own"), own.strip_prefix("x-own: "), "{kind:?} {round}");
+            assert_eq!(seen.body.len(), body.len());
+            reused += usize::from(infos[0] == "0");
+        }
+        assert!(reused >= 20, "{kind:?}: {reused} runs of 40 went on with a connection");
+    }
+}
+
+/// OpenSSH is the SOCKS proxy, and Node the one over TLS.
+#[test]
+fn connections_through_socks_and_secure_proxies_go_on() {
+    let world = World::new();
+    let nginx = Nginx::start(&world.leaf, &[1000]).unwrap();
+    let (http, https) = (nginx.http("/bytes-1000"), nginx.https("/bytes-1000"));
+    let node = TunnelProxy::start(TunnelKind::Node, &world.leaf, &[]).unwrap();
+    let proxy = node.https();
+    let ca = world.place.path().join("ca.pem");
+    let ca = ca.to_str().unwrap();
+    world.goes_on(&["-x", &proxy, "--proxy-cacert", ca, "-p", &http]);
+    world.goes_on(&["-x", &proxy, "--proxy-cacert", ca, "--http1.1", &https]);
+    let sshd = Sshd::start("").unwrap();
+    let socks = Socks::through(&sshd);
+    for scheme in ["socks4", "socks5", "socks5h"] {
+        let proxy = format!("{scheme}://127.0.0.1:{}", socks.port);
+        world.goes_on(&["-x", &proxy, &http]);
+        // nginx does not listen on ::1.
+        world.goes_on(&["-4", "-x", &proxy, "--http1.1", &https]);
+    }
+}
+
+/// A client of OpenSSH that serves as a SOCKS proxy; it ends with the test.
+struct Socks {
+    ssh: Child,
+    port: u16,
+}
+
+impl Socks {
+    fn through(sshd: &Sshd) -> Socks {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = Command::new("ssh");
+        command.args(["-F", "none", "-N", "-D", &format!("127.0.0.1:{port}"), "-p", &sshd.port.to_string()]);
+        command.arg("-i").arg(sshd.path("user_ed25519")).arg("-o");
+        command.arg(format!("UserKnownHostsFile={}", sshd.known_hosts().unwrap().display()));
+        let ssh = command.arg(format!("{SSH_USER}@127.0.0.1")).stdin(Stdio::null()).spawn().unwrap();
+        let end = Instant::now() + PATIENCE;
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < end, "ssh does not listen");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Socks { ssh, port }
+    }
+}
+
+impl Drop for Socks {
+    fn drop(&mut self) {
+        let _ = self.ssh.kill();
+        let _ = self.ssh.wait();
+    }
+}
+
+#[test]
+fn smtp_goes_on_logged_in() {
+    let world = World::new();
+    let dovecot = Dovecot::start(&world.leaf, &world.authority).unwrap();
+    let exim = match Exim::start(&world.leaf, Some(&dovecot)) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            testkit::left_out("exim needs root")
+        }
+        started => started.unwrap(),
+    };
+    world.place.write("mail", "Subject: x\r\n\r\nhello\r\n").unwrap();
+    let mail = world.place.path().join("mail");
+    let words = ["--mail-from", "a@test", "--mail-rcpt", "b@test", "-u", "user:secret", "-T"];
+    let words = [&words[..], &[mail.to_str().unwrap()]].concat();
+    let plain = format!("smtp://127.0.0.1:{}", exim.port);
+    let tls = format!("smtps://localhost:{}", exim.tls_port);
+    let start_tls = format!("smtp://localhost:{}", exim.port);
+    world.goes_on(&[&words[..], &[&plain]].concat());
+    world.goes_on(&[&words[..], &[&tls]].concat());
+    world.goes_on(&[&words[..], &["--ssl-reqd", &start_tls]].concat());
+    assert!(exim.count() >= 12, "{} mails", exim.count());
 }
 
 /// Another password, proxy, certificate or address never gets the connection.
