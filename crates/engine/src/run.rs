@@ -13,7 +13,7 @@ use tables::{Code, Scheme};
 use crate::easy::{Easy, EasyState};
 use crate::error::Result;
 use crate::multi::{Multi, MultiState, Runs};
-use crate::protocol::{self, Next};
+use crate::protocol::{self, HttpTransfer, Next};
 use crate::stores;
 use crate::transfer::Transfer;
 use crate::transfer::route::scheme::check_scheme;
@@ -84,7 +84,8 @@ async fn begin(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
     }
     easy.trace("multi", || "the transfer begins".to_owned());
     stores::begin(easy.keeper())?;
-    let mut transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
+    let transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
+    let mut transfer = HttpTransfer::new(transfer);
     let mut watch = Watch::new(multi, easy, now);
     let mut exchange = pin!(drive(&mut transfer));
     // The clock is checked first: a result after the time limit is too late, even if the caller slept.
@@ -148,7 +149,7 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
 }
 
 /// Runs requests until none follows.
-async fn drive(t: &mut Transfer) -> Result<()> {
+async fn drive(t: &mut HttpTransfer) -> Result<()> {
     loop {
         t.upgrade()?;
         check_scheme(t)?;
@@ -186,7 +187,8 @@ mod tests {
         easy.set_text(O::Url, Some(b"http://host/")).unwrap();
         let task = size_of_val(&*task(multi.0.clone(), easy.0.clone()));
         let url = target::first(&easy.0).unwrap();
-        let mut transfer = Transfer::new(multi.0.clone(), easy.0.clone(), url);
+        let transfer = Transfer::new(multi.0.clone(), easy.0.clone(), url);
+        let mut transfer = HttpTransfer::new(transfer);
         let http = protocol::http_size(&mut transfer);
         let all = [("task with the transfer", task), ("http", http)];
         let sum: usize = all.iter().map(|(_, size)| size).sum();

@@ -29,6 +29,7 @@ use crate::transfer::Transfer;
 use crate::transfer::credentials::credentials;
 pub use crate::transfer::next::Next;
 use crate::transfer::next::give;
+pub use http::HttpTransfer;
 pub use memory::decode_memory;
 
 /// The handler of a family of schemes.
@@ -47,7 +48,7 @@ struct Handler {
 }
 
 /// A function of a handler; its future is built in place on the heap.
-type Step<T> = for<'a> fn(&'a mut Transfer) -> Boxed<'a, Result<T>>;
+type Step<T> = for<'a> fn(&'a mut HttpTransfer) -> Boxed<'a, Result<T>>;
 
 /// The run of a handler.
 #[derive(Clone, Copy)]
@@ -171,7 +172,7 @@ fn handler(family: Family) -> &'static Handler {
 }
 
 /// Runs one request of the transfer's current URL.
-pub async fn run(t: &mut Transfer) -> Result<Next> {
+pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
     let scheme = t.scheme();
     let mut handler = handler(scheme.family());
     if scheme.family() == Family::Ftp && t.forwards()? {
@@ -190,7 +191,8 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
         return log_in(t).await.map(|()| Next::Done);
     }
     if handler.refuses_body {
-        t.flow.writer.refuse_body(t.on(O::Nobody));
+        let refuses = t.on(O::Nobody);
+        t.flow.writer.refuse_body(refuses);
     }
     check_unused(t, handler.checks)?;
     match handler.run {
@@ -220,6 +222,6 @@ async fn unsupported(t: &mut Transfer) -> Result<()> {
 
 /// The size of an HTTP request's future, apart from the transfer itself.
 #[cfg(test)]
-pub fn http_size(t: &mut Transfer) -> usize {
+pub fn http_size(t: &mut HttpTransfer) -> usize {
     size_of_val(&http::run(t))
 }

@@ -19,7 +19,7 @@ use tables::{Code, EasyOption as O};
 use wire::http1::HeaderLine;
 use wire::rtsp::{self, Channels, Front, Method};
 
-use super::http::{self, ActiveExchange, Custom, EndFacts, Head, Heads, Request, Response};
+use super::http::{self, ActiveExchange, Custom, EndFacts, Head, Heads, HttpTransfer, Request, Response};
 use crate::callbacks::Written;
 use crate::error::{Error, Result};
 use crate::settings::Method as BodyMethod;
@@ -61,7 +61,7 @@ struct State {
 }
 
 /// Runs one request.
-pub async fn run(t: &mut Transfer) -> Result<Next> {
+pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
     let method = wanted(t);
     begin_counting(t, O::RtspClientCseq);
     begin_counting(t, O::RtspServerCseq);
@@ -73,7 +73,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 }
 
 /// Sends the request and reads the reply.
-async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
+async fn request_and_reply(t: &mut HttpTransfer, fresh: bool) -> Result<Next> {
     let (mut link, reused) = http::obtain(t, fresh).await?;
     let mut state = State { memory: take_memory(&mut link), ..State::default() };
     if let Some(tokens) = http::prepare(t, &mut link, reused) {
@@ -98,7 +98,11 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
 }
 
 /// Reads the reply. Returns what follows, and whether the connection can carry another request.
-async fn converse(t: &mut Transfer, active: &mut ActiveExchange, state: &mut State) -> Result<(Next, bool)> {
+async fn converse(
+    t: &mut HttpTransfer,
+    active: &mut ActiveExchange,
+    state: &mut State,
+) -> Result<(Next, bool)> {
     let mut response = Response::default();
     let mut heads = Heads::default();
     loop {
@@ -146,7 +150,7 @@ fn body_method(t: &Transfer, method: Method) -> BodyMethod {
 }
 
 /// The head of a request, with the fields in curl's order, and its body.
-fn request(t: &mut Transfer, link: &HttpLink, state: &mut State) -> Result<Request> {
+fn request(t: &mut HttpTransfer, link: &HttpLink, state: &mut State) -> Result<Request> {
     let method = wanted(t);
     let custom = Custom::of(t, link);
     let body = ClientReader::open(&t.easy, t.method)?;
@@ -282,7 +286,7 @@ fn finish(t: &Transfer, active: &mut ActiveExchange, state: &mut State) -> Resul
 }
 
 /// CURL_RTSPREQ_RECEIVE: delivers what one read returns, and the rest of an incomplete packet.
-async fn receive(t: &mut Transfer) -> Result<()> {
+async fn receive(t: &mut HttpTransfer) -> Result<()> {
     let mut link = http::connect(t, false).await?;
     let mut memory = take_memory(&mut link);
     let mut whole = link.into_whole()?;

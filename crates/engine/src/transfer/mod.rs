@@ -17,7 +17,6 @@ pub mod fixture;
 pub mod flow;
 mod gssapi;
 pub mod handles;
-pub mod http;
 pub mod kept_head;
 pub mod link;
 pub mod login;
@@ -62,7 +61,7 @@ pub use handles::Handles;
 pub use route::Route;
 use route::target::Target;
 
-/// Everything that a protocol handler works with. It lives inside the transfer's future: whatever the
+/// Everything that protocol handlers work with. It lives inside the transfer's future: whatever the
 /// application may read or change meanwhile is in [`EasyState`] instead.
 ///
 /// It is made of layers, and each gives access to the one below: a transfer has a [`Connector`], that has a
@@ -74,10 +73,6 @@ pub struct Transfer {
     pub flow: Flow,
     /// The request method, which redirects may change.
     pub method: Method,
-    /// Whether a redirect has dropped CURLOPT_CUSTOMREQUEST.
-    pub custom_dropped: bool,
-    /// The HTTP handler's state between the requests of one transfer.
-    pub http: http::Memory,
 }
 
 impl Deref for Transfer {
@@ -96,6 +91,12 @@ impl DerefMut for Transfer {
     }
 }
 
+impl AsRef<Handles> for Transfer {
+    fn as_ref(&self) -> &Handles {
+        self
+    }
+}
+
 impl Transfer {
     /// Creates the transfer that the settings ask for.
     #[inline]
@@ -110,6 +111,6 @@ impl Transfer {
         let handles = Handles { easy, multi };
         let flow = Flow::new(handles.clone());
         let connector = Connector::new(Route::new(handles, url), auth);
-        Transfer { connector, flow, method, custom_dropped: false, http: Default::default() }
+        Transfer { connector, flow, method }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::hint::cold_path;
 
-use super::Transfer;
+use super::Handles;
 use crate::error::{Result, Retry};
 
 /// The next step after an attempt has failed.
@@ -29,10 +29,10 @@ pub fn after_attempt(retry: Retry, made: u32, most: u32) -> Step {
 
 /// Makes an attempt, and up to `most` more while the request may be sent again. `attempt` gets whether a new connection is
 /// required.
-pub async fn with_retries<T>(
-    t: &mut Transfer,
+pub async fn with_retries<C: AsRef<Handles>, T>(
+    t: &mut C,
     most: u32,
-    mut attempt: impl AsyncFnMut(&mut Transfer, bool) -> Result<T>,
+    mut attempt: impl AsyncFnMut(&mut C, bool) -> Result<T>,
 ) -> Result<T> {
     let (mut replays, mut fresh) = (0, false);
     loop {
@@ -45,9 +45,9 @@ pub async fn with_retries<T>(
             return Err(error);
         };
         (replays, fresh) = (replays + 1, next);
-        let now = t.now();
-        t.easy.info.borrow_mut().begin_request(now); // with a new connect time-out
-        t.easy.note(|| match error.retry() {
+        let handles = t.as_ref();
+        handles.easy.info.borrow_mut().begin_request(handles.now()); // with a new connect time-out
+        handles.easy.note(|| match error.retry() {
             Retry::Http1 => "Downgrades to HTTP/1.1".to_owned(),
             _ => format!("Connection died, retrying a fresh connect (retry count: {replays})"),
         });

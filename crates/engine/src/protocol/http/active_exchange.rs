@@ -9,6 +9,7 @@ use tables::constant::CURL_HTTP_VERSION_2_0;
 use tables::{Code, EasyOption as O};
 
 use super::decide::reply::SWITCHING;
+use super::http_transfer::HttpTransfer;
 use super::message::Request;
 use super::offers::Offers;
 use super::upload::Upload;
@@ -94,7 +95,7 @@ impl ActiveExchange {
     /// Inlined: the value is large, and made where it stays.
     #[inline(always)]
     pub fn begin(
-        t: &Transfer,
+        t: &HttpTransfer,
         link: &mut HttpLink,
         request: Request,
         reused: bool,

@@ -14,6 +14,7 @@ use tables::EasyOption as O;
 
 use super::active_exchange::ActiveExchange;
 use super::decide::authentication::{self as decide, ChallengedReply};
+use super::http_transfer::HttpTransfer;
 use super::proof::{Target, field, write_target};
 use super::response::Response;
 use crate::error::Result;
@@ -33,7 +34,7 @@ fn memory(t: &Transfer) -> &RefCell<Memory> {
 }
 
 /// Returns the login for the current URL; a .netrc file is read once per request.
-fn login(t: &mut Transfer) -> Result<Option<Secret<Login>>> {
+fn login(t: &mut HttpTransfer) -> Result<Option<Secret<Login>>> {
     if t.http.auth.login.is_none() {
         t.http.auth.login = Some(credentials(t)?);
     }
@@ -41,7 +42,7 @@ fn login(t: &mut Transfer) -> Result<Option<Secret<Login>>> {
 }
 
 /// Returns the login for the URL or, for Negotiate, the owner of the tickets.
-pub fn asking(t: &mut Transfer) -> Result<Option<Secret<Login>>> {
+pub fn asking(t: &mut HttpTransfer) -> Result<Option<Secret<Login>>> {
     let by_ticket = shows_ticket(t);
     let unnamed = by_ticket.then(|| Secret::of(t.peer(), Login::default()));
     Ok(login(t)?.or(unnamed))
@@ -50,7 +51,7 @@ pub fn asking(t: &mut Transfer) -> Result<Option<Secret<Login>>> {
 /// Prepares authentication before a request finds its connection. Tickets prove who the user is, whatever
 /// name is in the URL: they are sent only to the server that the application named, not to the target of a
 /// redirect. A bad .netrc file is reported before any connection.
-pub fn begin_request(t: &mut Transfer) -> Result<()> {
+pub fn begin_request(t: &mut HttpTransfer) -> Result<()> {
     t.http.auth.login = None;
     if t.long(O::Netrc) != 0 {
         cold_path();
@@ -78,7 +79,7 @@ pub fn connected(t: &Transfer, reused: bool) {
 }
 
 /// Returns the connection's state for one side, created on demand.
-fn steps(t: &mut Transfer, role: Role) -> &mut Steps {
+fn steps(t: &mut HttpTransfer, role: Role) -> &mut Steps {
     let steps = t.http.auth.steps.get_or_insert_default();
     match role {
         Role::Server => &mut steps.server,
@@ -87,13 +88,13 @@ fn steps(t: &mut Transfer, role: Role) -> &mut Steps {
 }
 
 /// Takes Negotiate's conversation out of the connection's state while it is in progress; `steps` returns it.
-fn take_negotiate(t: &mut Transfer, role: Role) -> Negotiate {
+fn take_negotiate(t: &mut HttpTransfer, role: Role) -> Negotiate {
     std::mem::take(&mut steps(t, role).negotiate)
 }
 
 /// Returns the making of a request's tokens, which security contexts do before the request is made; `None`
 /// where there are no contexts.
-pub fn prepare<'a>(t: &'a mut Transfer, link: &'a HttpLink) -> Option<Boxed<'a, Result<()>>> {
+pub fn prepare<'a>(t: &'a mut HttpTransfer, link: &'a HttpLink) -> Option<Boxed<'a, Result<()>>> {
     let speaks = memory(t).borrow().server.wants(Scheme::Negotiate);
     if !speaks && link.forwarder().is_none() {
         return None;
@@ -107,7 +108,7 @@ pub fn shows_ticket(t: &Transfer) -> bool {
     memory(t).borrow().server.uses(Scheme::Negotiate)
 }
 
-async fn prepare_sides(t: &mut Transfer, link: &HttpLink) -> Result<()> {
+async fn prepare_sides(t: &mut HttpTransfer, link: &HttpLink) -> Result<()> {
     if memory(t).borrow().server.wants(Scheme::Negotiate) {
         prepare_server(t, link).await?;
     }
@@ -119,7 +120,7 @@ async fn prepare_sides(t: &mut Transfer, link: &HttpLink) -> Result<()> {
     Ok(())
 }
 
-async fn prepare_server(t: &mut Transfer, link: &HttpLink) -> Result<()> {
+async fn prepare_server(t: &mut HttpTransfer, link: &HttpLink) -> Result<()> {
     let login = asking(t)?;
     memory(t).borrow_mut().server.meet(&t.peer(), login.as_ref());
     let speaks = login.is_some() && shows_ticket(t);
@@ -144,7 +145,7 @@ fn server(t: &Transfer, about: &About) -> ContextPeer {
 
 /// The Proxy-Authorization and Authorization fields of a request.
 pub fn fields(
-    t: &mut Transfer,
+    t: &mut HttpTransfer,
     link: &HttpLink,
     target: &Target<'_>,
     body: &ClientReader,
@@ -162,8 +163,8 @@ pub fn fields(
 }
 
 /// Applies the result of [`fields`] for a request without any authentication.
-pub fn nothing_to_prove(t: &mut Transfer) {
-    let mut memory = t.connector.auth.borrow_mut();
+pub fn nothing_to_prove(t: &mut HttpTransfer) {
+    let mut memory = t.transfer.connector.auth.borrow_mut();
     memory.server.pass();
     memory.proxy.pass();
     let state = &mut t.http.auth;
@@ -172,24 +173,24 @@ pub fn nothing_to_prove(t: &mut Transfer) {
 
 /// Returns whether the request needs no authentication, now and when it is repeated: signatures need no
 /// login, and tickets may appear or expire.
-pub fn proves_nothing(t: &Transfer) -> bool {
+pub fn proves_nothing(t: &HttpTransfer) -> bool {
     let state = &t.http.auth;
     let by_ticket = t.long(O::Httpauth) as u64 & Scheme::Negotiate.bit() != 0;
     !state.asks_server && state.proxy.is_none() && !by_ticket && t.long(O::HttpsigAlgorithm) == 0
 }
 
-fn proxy_field(t: &mut Transfer, link: &HttpLink, target: &Target<'_>, out: &mut Vec<u8>) -> Result<()> {
+fn proxy_field(t: &mut HttpTransfer, link: &HttpLink, target: &Target<'_>, out: &mut Vec<u8>) -> Result<()> {
     let by_ticket = memory(t).borrow().proxy.uses(Scheme::Negotiate);
     t.http.auth.proxy =
         link.forwarder().map(|proxy| Box::new((proxy.peer(), proxy.login_or_unnamed(by_ticket))));
-    let mut memory = t.connector.auth.borrow_mut();
+    let mut memory = t.transfer.connector.auth.borrow_mut();
     let state = &mut t.http.auth;
     let Some((peer, Some(login))) = state.proxy.as_deref() else {
         memory.proxy.pass();
         return Ok(());
     };
     let mut uri = Vec::new();
-    write_target(&t.connector.url, &mut uri);
+    write_target(&t.transfer.connector.url, &mut uri);
     let custom = target.custom.names("Proxy-Authorization");
     let ask = Ask { peer, login: Some(login), bearer: None, method: target.method, uri: &uri, custom };
     let answer = memory.proxy.answer(&ask, &mut state.steps.get_or_insert_default().proxy)?;
@@ -200,7 +201,12 @@ fn proxy_field(t: &mut Transfer, link: &HttpLink, target: &Target<'_>, out: &mut
     Ok(())
 }
 
-fn server_field(t: &mut Transfer, target: &Target<'_>, body: &ClientReader, out: &mut Vec<u8>) -> Result<()> {
+fn server_field(
+    t: &mut HttpTransfer,
+    target: &Target<'_>,
+    body: &ClientReader,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let peer = t.peer();
     let bearer = t.text(O::Xoauth2Bearer).map(|token| t.secret(token));
     let has_bearer = bearer.as_ref().is_some_and(|bearer| bearer.for_peer(&peer).is_some());
@@ -229,7 +235,7 @@ fn server_field(t: &mut Transfer, target: &Target<'_>, body: &ClientReader, out:
 }
 
 fn server_answer(
-    t: &mut Transfer,
+    t: &mut HttpTransfer,
     target: &Target<'_>,
     peer: &Peer,
     login: Option<&Secret<Login>>,
@@ -243,7 +249,7 @@ fn server_answer(
     let custom = target.custom.names("Authorization");
     let ask = Ask { peer, login, bearer, method: target.method, uri: &uri, custom };
     let steps = &mut t.http.auth.steps.get_or_insert_default().server;
-    t.connector.auth.borrow_mut().server.answer(&ask, steps)
+    t.transfer.connector.auth.borrow_mut().server.answer(&ask, steps)
 }
 
 /// Returns whether a security context waits for the reply.
@@ -253,7 +259,7 @@ pub fn hears(t: &Transfer) -> bool {
 }
 
 /// Passes the reply's tokens to the security contexts, after its head.
-pub async fn hear(t: &mut Transfer, active: &ActiveExchange, response: &Response) {
+pub async fn hear(t: &mut HttpTransfer, active: &ActiveExchange, response: &Response) {
     if shows_ticket(t) {
         cold_path();
         let mut negotiate = take_negotiate(t, Role::Server);
@@ -279,7 +285,7 @@ pub async fn hear(t: &mut Transfer, active: &ActiveExchange, response: &Response
 }
 
 /// After a reply: starts another round if it is required and may succeed.
-pub fn after(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) -> Result<Option<Next>> {
+pub fn after(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response) -> Result<Option<Next>> {
     let heard = take_challenges(t, response);
     if heard.problem {
         t.easy.note(|| "Authentication problem. Ignoring this.".to_owned());
@@ -293,9 +299,9 @@ pub fn after(t: &mut Transfer, active: &mut ActiveExchange, response: &Response)
 }
 
 /// Lets the sides choose a scheme, and returns whether the request is sent again.
-fn another_round(t: &mut Transfer, status: u16, heard: ChallengeResult) -> bool {
+fn another_round(t: &mut HttpTransfer, status: u16, heard: ChallengeResult) -> bool {
     let state = &mut t.http.auth;
-    let mut memory = t.connector.auth.borrow_mut();
+    let mut memory = t.transfer.connector.auth.borrow_mut();
     let asked = ChallengedReply {
         status,
         withheld: state.withholds_body,
@@ -314,15 +320,16 @@ fn another_round(t: &mut Transfer, status: u16, heard: ChallengeResult) -> bool 
 }
 
 /// Parses the challenges of a 401 or 407.
-fn take_challenges(t: &mut Transfer, response: &Response) -> ChallengeResult {
-    let mut memory = t.connector.auth.borrow_mut();
-    let mut info = t.connector.easy.info.borrow_mut();
+fn take_challenges(t: &mut HttpTransfer, response: &Response) -> ChallengeResult {
+    let mut memory = t.transfer.connector.auth.borrow_mut();
+    let mut info = t.transfer.connector.easy.info.borrow_mut();
     let state = &mut t.http.auth;
     let side = decide::challenged_side(response.status, state.proxy.is_some());
     let (heard, steps) = match (side, state.proxy.as_deref()) {
         (Some(decide::Side::Server), _) => {
             let steps = &mut state.steps.get_or_insert_default().server;
-            let heard = memory.server.challenged(&response.rare.challenges, &t.connector.url.peer, steps);
+            let heard =
+                memory.server.challenged(&response.rare.challenges, &t.transfer.connector.url.peer, steps);
             info.rare.auth_available = heard.offered as i64;
             (heard, steps)
         }
@@ -336,7 +343,7 @@ fn take_challenges(t: &mut Transfer, response: &Response) -> ChallengeResult {
     };
     if decide::is_cut_off(steps.expects_answer(), response.body.keep_alive) {
         drop((memory, info));
-        t.connector.easy.note(|| "Connection closure while negotiating auth (HTTP 1.0?)".to_owned());
+        t.transfer.connector.easy.note(|| "Connection closure while negotiating auth (HTTP 1.0?)".to_owned());
         state.problem = true;
     }
     heard

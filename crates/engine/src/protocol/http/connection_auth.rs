@@ -5,8 +5,8 @@ use std::hint::cold_path;
 use net::connection_key::{ConnectionAuth, Login as Bindable, RequestLogin, ServerLogin, UserPassword};
 
 use super::auth::asking;
+use super::http_transfer::HttpTransfer;
 use crate::error::Result;
-use crate::transfer::Transfer;
 use crate::transfer::auth::{Binding, Scheme};
 use crate::transfer::login::Login;
 use crate::transfer::negotiate;
@@ -17,7 +17,7 @@ use crate::transfer::route::plan::LoginBinding;
 ///
 /// NTLM and Negotiate authenticate a connection, so a connection that serves one user serves no other. While the scheme is not
 /// known yet, `perhaps` names the login of an idle connection that NTLM has already authenticated: using it saves the challenge.
-pub fn binding_of(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<LoginBinding> {
+pub fn binding_of(t: &mut HttpTransfer, forwarding: Option<&Proxy>) -> Result<LoginBinding> {
     let [server, proxy] = {
         let memory = t.auth.borrow();
         [memory.server.binding(), forwarding.map_or(Binding::Nobody, |_| memory.proxy.binding())]
@@ -40,7 +40,7 @@ pub fn binding_of(t: &mut Transfer, forwarding: Option<&Proxy>) -> Result<LoginB
     Ok(LoginBinding { to: both(sure.0, sure.1).map(Box::new), perhaps: perhaps.map(Box::new) })
 }
 
-fn login_by(t: &mut Transfer, scheme: Option<Scheme>) -> Result<Option<ServerLogin>> {
+fn login_by(t: &mut HttpTransfer, scheme: Option<Scheme>) -> Result<Option<ServerLogin>> {
     let method = match scheme {
         Some(Scheme::Ntlm) => ConnectionAuth::Ntlm,
         Some(Scheme::Negotiate) => ConnectionAuth::Negotiate(negotiate::server_ticket(t)),

@@ -10,6 +10,7 @@ use tables::scheme::Family;
 use super::active_exchange::ActiveExchange;
 use super::decide::connection::{Rest, Unsent};
 use super::decide::{body, connection};
+use super::http_transfer::HttpTransfer;
 use super::response::{self, Response};
 use super::{auth, redirect, stored, upgrade};
 use crate::error::Result;
@@ -33,7 +34,7 @@ pub struct Finished {
 }
 
 /// Sends the request, reads the reply and its body, and decides what follows.
-pub async fn converse(t: &mut Transfer, active: &mut ActiveExchange) -> Result<Finished> {
+pub async fn converse(t: &mut HttpTransfer, active: &mut ActiveExchange) -> Result<Finished> {
     let mut response = Response::default();
     response::receive(t, active, &mut response).await?;
     if active.switches(response.status) {
@@ -140,7 +141,7 @@ async fn finish_upload(
 }
 
 /// Decides what follows this reply, and counts it.
-pub fn next(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) -> Result<Next> {
+pub fn next(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response) -> Result<Next> {
     match wanted(t, active, response)? {
         Next::Again => Ok(redirect::again(t)),
         next => Ok(next),
@@ -148,7 +149,7 @@ pub fn next(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) 
 }
 
 /// Decides what follows this reply, without counting it.
-fn wanted(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) -> Result<Next> {
+fn wanted(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response) -> Result<Next> {
     let (expected, sent) = (active.upload.expected_go_ahead(), active.upload.complete());
     if body::drops_expectation(response.status, expected, sent, t.http.no_expect) {
         cold_path();

@@ -6,6 +6,7 @@ use tables::scheme::Family;
 use wire::http1::own_line;
 
 use super::decide::request::{Own, adds_own_line};
+use super::http_transfer::HttpTransfer;
 use super::version::{asks_for_http2, is_on_stream};
 use crate::settings::Text;
 use crate::transfer::Transfer;
@@ -45,12 +46,12 @@ impl<'a> Head<'a> {
     }
 
     /// Adds the application's own lines, except Connection.
-    pub fn custom_lines(&mut self, t: &Transfer, body: &ClientReader) {
+    pub fn custom_lines(&mut self, t: &HttpTransfer, body: &ClientReader) {
         self.custom.append(self, t, body);
     }
 
     /// The application's Connection fields, behind all others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
-    pub fn connection_field(&mut self, t: &Transfer, link: &HttpLink) {
+    pub fn connection_field(&mut self, t: &HttpTransfer, link: &HttpLink) {
         let named = [
             (wants_te(t, self.custom), &b"TE"[..]),
             (t.scheme().family() == Family::Ws && !is_on_stream(t, link), b"Upgrade"),
@@ -159,7 +160,7 @@ impl Custom {
     }
 
     /// Writes the lines that add something.
-    fn append(&self, head: &mut Head, t: &Transfer, body: &ClientReader) {
+    fn append(&self, head: &mut Head, t: &HttpTransfer, body: &ClientReader) {
         let request = Own {
             method: t.method,
             form: body.form().is_some(),

@@ -13,6 +13,7 @@ use super::active_exchange::ActiveExchange;
 use super::decide::connection::{FinishedExchange, NextUse, next_use};
 use super::decide::retry::{Failure, after_failure};
 use super::decide::version::avoids_http2;
+use super::http_transfer::HttpTransfer;
 use super::version::version;
 use super::{auth, connection_auth};
 use crate::error::{Error, Result, Retry};
@@ -29,8 +30,8 @@ const MAX_REPLAYS: u32 = 5;
 
 /// Makes attempts to send a request and to read its reply, until one ends otherwise than with a dead pooled connection.
 pub async fn replayed(
-    t: &mut Transfer,
-    mut attempt: impl AsyncFnMut(&mut Transfer, bool) -> Result<Next>,
+    t: &mut HttpTransfer,
+    mut attempt: impl AsyncFnMut(&mut HttpTransfer, bool) -> Result<Next>,
 ) -> Result<Next> {
     let outcome = with_retries(t, MAX_REPLAYS, async |t, fresh| {
         let outcome = attempt(t, fresh).await;
@@ -46,7 +47,7 @@ pub async fn replayed(
 }
 
 /// Returns a connection for the next request, bound to the user's login where the scheme demands that.
-pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<HttpLink> {
+pub async fn connect(t: &mut HttpTransfer, fresh: bool) -> Result<HttpLink> {
     auth::begin_request(t)?;
     if auth::shows_ticket(t) {
         cold_path();
@@ -57,7 +58,7 @@ pub async fn connect(t: &mut Transfer, fresh: bool) -> Result<HttpLink> {
 }
 
 /// Opens a new connection for the next request, and leaves it in the pool.
-pub async fn open_ahead(t: &mut Transfer) -> Result<()> {
+pub async fn open_ahead(t: &mut HttpTransfer) -> Result<()> {
     let link = connect(t, true).await?;
     t.release(link.lease);
     Ok(())
@@ -65,7 +66,7 @@ pub async fn open_ahead(t: &mut Transfer) -> Result<()> {
 
 /// Returns the way to the next request's connection, and the login that the connection must be bound to.
 #[inline]
-fn plan_and_binding(t: &mut Transfer) -> Result<(Rc<Plan>, LoginBinding)> {
+fn plan_and_binding(t: &mut HttpTransfer) -> Result<(Rc<Plan>, LoginBinding)> {
     let mut plan = t.plan()?;
     let bound = connection_auth::binding_of(t, plan.forwarder())?;
     if avoids_http2(plan.may_have_streams(), t.http.no_http2, bound.to.is_some()) {
@@ -76,7 +77,7 @@ fn plan_and_binding(t: &mut Transfer) -> Result<(Rc<Plan>, LoginBinding)> {
 }
 
 /// Returns the connection on which a login goes on, or another one; and whether it has carried other requests.
-pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(HttpLink, bool)> {
+pub async fn obtain(t: &mut HttpTransfer, fresh: bool) -> Result<(HttpLink, bool)> {
     let kept = t.http.kept.take().filter(|_| !fresh);
     auth::begin_request(t)?;
     if let Some(link) = kept {
@@ -97,7 +98,7 @@ pub async fn obtain(t: &mut Transfer, fresh: bool) -> Result<(HttpLink, bool)> {
 /// tokens, if there are some to be made.
 #[inline]
 pub fn prepare<'a>(
-    t: &'a mut Transfer,
+    t: &'a mut HttpTransfer,
     link: &'a mut HttpLink,
     reused: bool,
 ) -> Option<Boxed<'a, Result<()>>> {
@@ -128,7 +129,7 @@ fn take_steps(link: &mut HttpLink) -> Option<Box<ConnectionSteps>> {
 
 /// Binds a connection to the user's login once NTLM or Negotiate has begun on it.
 #[inline]
-pub fn bind(t: &mut Transfer, link: &mut HttpLink) -> Result<()> {
+pub fn bind(t: &mut HttpTransfer, link: &mut HttpLink) -> Result<()> {
     let begun = t.http.auth.steps.as_ref().is_some_and(|steps| steps.begun());
     if begun && link.lease.about().key.login.is_none() {
         cold_path();
@@ -169,7 +170,7 @@ pub struct EndFacts {
 
 /// Releases, holds or closes the connection of an exchange that has ended well. Inlined: the value is large.
 #[inline(always)]
-pub fn end(t: &mut Transfer, mut link: HttpLink, active: ActiveExchange, ended: EndFacts) {
+pub fn end(t: &mut HttpTransfer, mut link: HttpLink, active: ActiveExchange, ended: EndFacts) {
     let EndFacts { keep, again, http10, memory } = ended;
     let clean = link.lease.end(active.exchange);
     if let Some(whole) = link.lease.whole() {

@@ -10,6 +10,7 @@ mod connection_auth;
 mod conversation;
 mod decide;
 mod fields;
+mod http_transfer;
 mod httpsig;
 mod link;
 mod message;
@@ -32,7 +33,6 @@ use net::exchange::Dialect;
 use runtime::boxed;
 
 use crate::error::Result;
-use crate::transfer::Transfer;
 use crate::transfer::link::HttpLink;
 use crate::transfer::next::Next;
 pub use active_exchange::ActiveExchange;
@@ -40,6 +40,7 @@ pub use auth::{fields as authorization, hear, hears};
 use conversation::{Finished, converse};
 pub use conversation::{finish, next, read};
 pub use fields::{Custom, Head};
+pub use http_transfer::HttpTransfer;
 pub use link::{EndFacts, begin, bind, connect, end, failed, obtain, open_ahead, prepare, replayed};
 pub use message::Request;
 pub use proof::Target;
@@ -49,7 +50,7 @@ pub use response::{Heads, Response, head, is_interim, more};
 pub use upgrade::is_by_hand;
 
 /// Runs one request.
-pub async fn run(t: &mut Transfer) -> Result<Next> {
+pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
     upgrade::choose_method(t);
     if t.easy.callbacks.keeps_replies() {
         cold_path();
@@ -59,7 +60,7 @@ pub async fn run(t: &mut Transfer) -> Result<Next> {
 }
 
 /// Runs one request of an application with a cache.
-async fn with_kept_replies(t: &mut Transfer) -> Result<Next> {
+async fn with_kept_replies(t: &mut HttpTransfer) -> Result<Next> {
     if let Some(stored) = stored::begin(t)? {
         return stored::serve(t, stored).await;
     }
@@ -71,12 +72,12 @@ async fn with_kept_replies(t: &mut Transfer) -> Result<Next> {
 }
 
 /// Sends the request and reads the reply, again on a new connection if a pooled one died.
-async fn ask(t: &mut Transfer) -> Result<Next> {
+async fn ask(t: &mut HttpTransfer) -> Result<Next> {
     replayed(t, request_and_reply).await
 }
 
 /// Finds a connection and builds the request. Returns also whether the connection has carried others.
-async fn request(t: &mut Transfer, fresh: bool) -> Result<(HttpLink, Request, bool)> {
+async fn request(t: &mut HttpTransfer, fresh: bool) -> Result<(HttpLink, Request, bool)> {
     if let Some(adopted) = t.easy.adopted.take() {
         cold_path();
         let (link, request) = pushed::take_up(t, *adopted)?;
@@ -99,7 +100,7 @@ async fn request(t: &mut Transfer, fresh: bool) -> Result<(HttpLink, Request, bo
 }
 
 /// Sends the request and reads the reply. The state of `request` is no part of this future while it waits for the reply.
-async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
+async fn request_and_reply(t: &mut HttpTransfer, fresh: bool) -> Result<Next> {
     let (mut link, request, reused) = request(t, fresh).await?;
     begin(t);
     let mut active = ActiveExchange::begin(t, &mut link, request, reused, Dialect::Http);
@@ -121,7 +122,7 @@ async fn request_and_reply(t: &mut Transfer, fresh: bool) -> Result<Next> {
 
 /// Reads the reply in HTTP/2, which the server has agreed to.
 async fn in_http2(
-    t: &mut Transfer,
+    t: &mut HttpTransfer,
     link: HttpLink,
     active: ActiveExchange,
 ) -> Result<(HttpLink, ActiveExchange, Result<Finished>)> {

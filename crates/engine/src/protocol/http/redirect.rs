@@ -6,6 +6,7 @@ use tables::{Code, EasyOption as O};
 use wire::url::{Url, UrlError, flag};
 
 use super::decide::redirect::{self as decide, Redirected};
+use super::http_transfer::HttpTransfer;
 use super::response::Response;
 use crate::error::{Error, Result};
 use crate::settings::Text;
@@ -14,7 +15,7 @@ use crate::transfer::next::Next;
 use crate::transfer::route::url::{url_error, url_text, without_credentials};
 
 /// Follows the reply's Location if it is to be followed.
-pub fn after(t: &mut Transfer, response: &Response) -> Result<Next> {
+pub fn after(t: &mut HttpTransfer, response: &Response) -> Result<Next> {
     let follow = t.long(O::Followlocation);
     let location = response.rare.location.as_ref().filter(|_| decide::is_followed(response.status, follow));
     let Some(location) = location else { return Ok(Next::Done) };
@@ -55,7 +56,7 @@ fn reported_url(t: &Transfer, location: &[u8]) -> Text {
 
 /// Repeats the same request, with credentials or without what the server refused. curl counts this as a
 /// redirect and applies CURLOPT_MAXREDIRS, whether it follows redirects or not.
-pub fn again(t: &mut Transfer) -> Next {
+pub fn again(t: &mut HttpTransfer) -> Next {
     if let Some(error) = exhausted(t) {
         t.easy.info.borrow_mut().rare.redirect_url = Some(url_text(&t.url).into());
         return Next::Stop(error);
@@ -67,7 +68,7 @@ pub fn again(t: &mut Transfer) -> Next {
 
 /// Sets the Referer to the previous URL (CURLOPT_AUTOREFERER); in curl a round of a login is such a step,
 /// too.
-fn refer(t: &mut Transfer) {
+fn refer(t: &mut HttpTransfer) {
     if t.on(O::Autoreferer) {
         t.http.referer = Some(without_credentials(&t.url));
     }
@@ -86,18 +87,18 @@ fn target(t: &Transfer, location: &[u8], extra: u32) -> Result<Url, UrlError> {
 }
 
 /// Changes the method of the next request as the status demands.
-fn change_method(t: &mut Transfer, status: u16, follow: i64) {
+fn change_method(t: &mut HttpTransfer, status: u16, follow: i64) {
     let change = decide::method_after(&Redirected {
         status,
         method: t.method,
         follow,
         kept: t.long(O::Postredir),
-        custom: t.text(O::Customrequest).is_some() && !t.custom_dropped,
+        custom: t.text(O::Customrequest).is_some() && !t.http.custom_dropped,
         no_body: t.on(O::Nobody),
     });
     if let Some(method) = change.method {
         t.easy.note(|| "Switch to GET".to_owned());
         t.method = method;
     }
-    t.custom_dropped |= change.drops_custom;
+    t.http.custom_dropped |= change.drops_custom;
 }

@@ -17,6 +17,7 @@ use super::decide::request::{Host, NothingLeft, Part as Partial, Range};
 use super::decide::version::Version;
 use super::decide::{body as body_rules, request as rules};
 use super::fields::{Custom, Head, wants_te};
+use super::http_transfer::HttpTransfer;
 use super::message::Request;
 use super::proof::{self, write_target};
 use super::version::{asks_for_http2, is_on_stream, version};
@@ -34,7 +35,7 @@ use crate::transfer::route::url::{url_text, without_credentials};
 const MAX_REQUEST: usize = 1024 * 1024;
 
 /// Builds the request for the transfer's current URL.
-pub fn build(t: &mut Transfer, link: &HttpLink) -> Result<Request> {
+pub fn build(t: &mut HttpTransfer, link: &HttpLink) -> Result<Request> {
     let custom = Custom::of(t, link);
     let mut body = ClientReader::open(&t.easy, t.method)?;
     let name = method_name(t);
@@ -127,9 +128,9 @@ fn check_size(head: &RequestHead, version: Version) -> Result<()> {
 }
 
 /// The request method's name.
-pub fn method_name(t: &Transfer) -> Cow<'static, [u8]> {
+pub fn method_name(t: &HttpTransfer) -> Cow<'static, [u8]> {
     if let Some(custom) = t.text(O::Customrequest)
-        && !t.custom_dropped
+        && !t.http.custom_dropped
     {
         return Cow::Owned(custom.to_vec());
     }
@@ -260,7 +261,7 @@ fn transfer_coding_field(t: &Transfer, head: &mut Head) {
 }
 
 /// Adds the fields that ask for HTTP/2 (RFC 7540 §3.2) or a WebSocket (RFC 6455 §4.1, RFC 8441 §5).
-fn upgrade_fields(t: &mut Transfer, link: &HttpLink, head: &mut Head) -> Result<()> {
+fn upgrade_fields(t: &mut HttpTransfer, link: &HttpLink, head: &mut Head) -> Result<()> {
     if asks_for_http2(t, link) {
         cold_path();
         head.field("Upgrade", b"h2c");
@@ -281,7 +282,7 @@ fn upgrade_fields(t: &mut Transfer, link: &HttpLink, head: &mut Head) -> Result<
     }
     let own = head.custom.names(upgrade::EXTENSIONS);
     t.http.deflate =
-        t.connector.easy.settings.borrow().websocket().deflate.filter(|_| !own && !t.easy.ws_raw());
+        t.transfer.connector.easy.settings.borrow().websocket().deflate.filter(|_| !own && !t.easy.ws_raw());
     if let Some(offer) = t.http.deflate {
         cold_path();
         head.field(upgrade::EXTENSIONS, offer.field().as_bytes());
@@ -296,19 +297,19 @@ fn alternative_field(link: &HttpLink, head: &mut Head) {
     head.unless_custom("Alt-Used", Some(name.as_bytes()));
 }
 
-fn referer_field(t: &Transfer, head: &mut Head) {
+fn referer_field(t: &HttpTransfer, head: &mut Head) {
     let referer = referer(t);
     t.easy.info.borrow_mut().note_referer(referer.as_deref().map(Text::from));
     head.unless_custom("Referer", referer.as_deref());
 }
 
-fn referer(t: &Transfer) -> Option<Vec<u8>> {
+fn referer(t: &HttpTransfer) -> Option<Vec<u8>> {
     let referer = t.http.referer.clone().or_else(|| t.text(O::Referer).map(|r| r.to_vec()));
     referer.filter(|r| !r.is_empty())
 }
 
 /// Returns the fields on which a reply may depend, as they will be sent, without a connection.
-pub fn foreseen(t: &Transfer) -> Vec<(Vec<u8>, Vec<u8>)> {
+pub fn foreseen(t: &HttpTransfer) -> Vec<(Vec<u8>, Vec<u8>)> {
     let custom = Custom::permitted(t, t.easy.settings.borrow().list(O::Httpheader).to_vec(), Vec::new());
     let own = [
         ("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).map(|name| name.to_vec())),
@@ -365,7 +366,7 @@ fn what_follows(t: &Transfer, custom: &Custom, body: &ClientReader, version: Ver
 
 /// Writes Content-Length, Content-Type and Expect. Returns whether a go-ahead is awaited.
 fn body_fields(
-    t: &Transfer,
+    t: &HttpTransfer,
     head: &mut Head,
     body: &ClientReader,
     follows: RequestBody,

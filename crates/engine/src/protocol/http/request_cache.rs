@@ -10,16 +10,16 @@ use tables::scheme::Family;
 
 use super::auth;
 use super::decide::request::{Repeatable, is_repeatable};
+use super::http_transfer::HttpTransfer;
 use super::message::Request;
 use super::version::version;
 use crate::settings::Method;
-use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::kept_head::KeptHead;
 use crate::transfer::link::HttpLink;
 
 /// Returns the cached request of this URL if nothing that it depends on has changed.
-pub fn request(t: &mut Transfer, link: &HttpLink) -> Option<Request> {
+pub fn request(t: &mut HttpTransfer, link: &HttpLink) -> Option<Request> {
     let url = t.url.clone();
     let kept = url.kept_head.borrow();
     let kept = kept.as_ref().filter(|kept| {
@@ -44,7 +44,7 @@ pub fn request(t: &mut Transfer, link: &HttpLink) -> Option<Request> {
 }
 
 /// Caches the request that was just built, if it may be sent again.
-pub fn keep(t: &Transfer, link: &HttpLink, request: &Request) {
+pub fn keep(t: &HttpTransfer, link: &HttpLink, request: &Request) {
     // A POST without data may have data the next time, and no setting shows that: its bytes belong to the
     // application.
     let bodiless = matches!(t.method, Method::Get | Method::Head) && request.head.body == RequestBody::None;
@@ -65,10 +65,10 @@ pub fn keep(t: &Transfer, link: &HttpLink, request: &Request) {
 }
 
 /// Returns whether this request's head depends only on the settings and the URL.
-fn is_plain(t: &Transfer, link: &HttpLink) -> bool {
+fn is_plain(t: &HttpTransfer, link: &HttpLink) -> bool {
     is_repeatable(&Repeatable {
         first_url: Rc::ptr_eq(&t.url, &t.first_url),
-        redirected: t.custom_dropped || t.http.referer.is_some(),
+        redirected: t.http.custom_dropped || t.http.referer.is_some(),
         http10: t.http.http10 || link.lease.about().answers_http10,
         indirect: link.forwarder().is_some() || link.plan.alternative.is_some(),
         numbered: matches!(t.scheme().family(), Family::Ws | Family::Rtsp),

@@ -17,6 +17,7 @@ use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
 use super::active_exchange::ActiveExchange;
 use super::decide::reply::{self, Complete, CutOff, Final, Headless, Http09, Kind, SWITCHING};
+use super::http_transfer::HttpTransfer;
 use super::version::asks_for_http10;
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result};
@@ -103,7 +104,11 @@ pub struct Heads {
 }
 
 /// Reads heads until the final one, which is stored in `response` in place, because it is large.
-pub async fn receive(t: &mut Transfer, active: &mut ActiveExchange, response: &mut Response) -> Result<()> {
+pub async fn receive(
+    t: &mut HttpTransfer,
+    active: &mut ActiveExchange,
+    response: &mut Response,
+) -> Result<()> {
     if http09(t, active).await? {
         active.exchange.believe(StatusLine { version: 9, code: 200 });
         (response.version, response.status, response.body) = (9, 200, active.exchange.body());
@@ -119,7 +124,7 @@ pub async fn receive(t: &mut Transfer, active: &mut ActiveExchange, response: &m
 }
 
 /// Takes notice of a head that has come. Returns whether another one follows; `response` is then empty again.
-pub fn is_interim(t: &Transfer, active: &mut ActiveExchange, response: &mut Response) -> Result<bool> {
+pub fn is_interim(t: &HttpTransfer, active: &mut ActiveExchange, response: &mut Response) -> Result<bool> {
     t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
     let kind = reply::kind(&reply::Head {
         status: response.status,

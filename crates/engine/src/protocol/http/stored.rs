@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use net::exchange::{Body, BodyStep};
 use tables::Code;
 
+use super::http_transfer::{HttpTransfer, KeptReplies};
 use super::redirect;
 use super::request::{foreseen, method_name, note_method};
 use super::response::Response;
@@ -18,13 +19,12 @@ use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, truncated};
-use crate::transfer::http::KeptReplies;
 use crate::transfer::next::Next;
 use crate::transfer::route::url::url_text;
 use tables::EasyOption as O;
 
 /// Asks the application before a request. Returns the stored reply to use, if there is one.
-pub fn begin(t: &mut Transfer) -> Result<Option<Stored>> {
+pub fn begin(t: &mut HttpTransfer) -> Result<Option<Stored>> {
     Ok(match prior(t)? {
         Prior::Serve(stored) => Some(stored),
         Prior::Ask(conditions) => {
@@ -35,7 +35,7 @@ pub fn begin(t: &mut Transfer) -> Result<Option<Stored>> {
 }
 
 /// Returns the stored reply to use in place of the one that was received, or that failed.
-pub fn instead(t: &mut Transfer, outcome: &Result<Next>) -> Option<Stored> {
+pub fn instead(t: &mut HttpTransfer, outcome: &Result<Next>) -> Option<Stored> {
     let instead = t.http.kept_replies.take().and_then(|kept| kept.instead);
     if instead.is_some() {
         return instead;
@@ -50,7 +50,7 @@ pub fn instead(t: &mut Transfer, outcome: &Result<Next>) -> Option<Stored> {
     }
 }
 
-fn prior(t: &mut Transfer) -> Result<Prior> {
+fn prior(t: &mut HttpTransfer) -> Result<Prior> {
     let (method, url, fields) = (method_name(t), url_text(&t.url), foreseen(t));
     let peer = t.plan()?.of_replies().canonical_bytes();
     let asked = Asked { method: &method, url: &url, fields: &fields, peer: &peer };
@@ -58,7 +58,7 @@ fn prior(t: &mut Transfer) -> Result<Prior> {
 }
 
 /// Returns what follows a reply that is replaced by a stored one, or that requests a repetition.
-pub fn replaced(t: &mut Transfer, status: u16) -> Option<Next> {
+pub fn replaced(t: &mut HttpTransfer, status: u16) -> Option<Next> {
     t.http.kept_replies.as_ref()?;
     cold_path();
     match t.easy.callbacks.instead(Some(status)) {
@@ -90,7 +90,7 @@ fn is_of_the_network(code: Code) -> bool {
 }
 
 /// Processes a stored reply as if it had been received.
-pub async fn serve(t: &mut Transfer, stored: Stored) -> Result<Next> {
+pub async fn serve(t: &mut HttpTransfer, stored: Stored) -> Result<Next> {
     note_method(t, &method_name(t));
     t.flow.writer.begin();
     {

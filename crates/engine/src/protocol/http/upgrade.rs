@@ -13,6 +13,7 @@ use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
 use super::active_exchange::ActiveExchange;
+use super::http_transfer::HttpTransfer;
 use super::offers::Offers;
 use super::response::Response;
 use super::upload::Upload;
@@ -81,7 +82,7 @@ pub fn frames(t: &Transfer) -> ClientReader {
 
 /// Processes the server's reply. As in curl, the accept key is not checked, nor are extensions unless some
 /// were offered.
-pub fn begin(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) -> Result<()> {
+pub fn begin(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response) -> Result<()> {
     if !response.begins_websocket(t) {
         let text = format!("Refused WebSocket upgrade: {}", response.status);
         return Err(Error::new(Code::HttpReturnedError, text));
@@ -104,7 +105,7 @@ pub fn begin(t: &mut Transfer, active: &mut ActiveExchange, response: &Response)
 }
 
 /// Creates a WebSocket with the extensions that the reply accepts.
-fn with_extensions(t: &Transfer) -> Result<WebSocket> {
+fn with_extensions(t: &HttpTransfer) -> Result<WebSocket> {
     let Some(offer) = t.http.deflate else { return Ok(WebSocket::default()) };
     let headers = t.easy.headers.borrow();
     let fields = headers.of(Origin::Interim as u32 | Origin::Header as u32, None);

@@ -6,11 +6,12 @@ use tables::constant::CURL_HTTP_VERSION_1_0;
 use tables::scheme::Family;
 
 use super::decide::version::{self as decide, Version};
+use super::http_transfer::HttpTransfer;
 use crate::transfer::Transfer;
 use crate::transfer::link::HttpLink;
 
 /// Returns the facts for decisions about the version of a request on this link.
-fn link_facts(t: &Transfer, link: &HttpLink) -> decide::Link {
+fn link_facts(t: &HttpTransfer, link: &HttpLink) -> decide::Link {
     let about = link.lease.about();
     let stream = matches!(link.lease, HttpLease::Stream(_));
     let agreed = || about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
@@ -25,7 +26,7 @@ fn link_facts(t: &Transfer, link: &HttpLink) -> decide::Link {
 }
 
 /// Returns whether the request is one of HTTP/1.0 by the wish of the application or of a server before.
-pub fn asks_for_http10(t: &Transfer) -> bool {
+pub fn asks_for_http10(t: &HttpTransfer) -> bool {
     decide::asks_for_http10(&decide::Link {
         websocket: t.scheme().family() == Family::Ws,
         wants_http10: t.long(O::HttpVersion) == CURL_HTTP_VERSION_1_0,
@@ -35,12 +36,12 @@ pub fn asks_for_http10(t: &Transfer) -> bool {
 }
 
 /// Returns the version of the request.
-pub fn version(t: &Transfer, link: &HttpLink) -> Version {
+pub fn version(t: &HttpTransfer, link: &HttpLink) -> Version {
     decide::of_request(&link_facts(t, link))
 }
 
 /// Returns whether the request asks the server for HTTP/2.
-pub fn asks_for_http2(t: &Transfer, link: &HttpLink) -> bool {
+pub fn asks_for_http2(t: &HttpTransfer, link: &HttpLink) -> bool {
     link.plan.asks_for_upgrade() && decide::asks_for_upgrade(&link_facts(t, link), true)
 }
 

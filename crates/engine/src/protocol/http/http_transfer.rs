@@ -1,17 +1,60 @@
-//! HTTP's memory: of a transfer, from one of its requests to the next, and of a URL, from one transfer to the
-//! next. A transfer holds these values for its handler (`protocol::http`), which alone reads and writes them.
+//! A transfer with HTTP's state, which lasts from one of its requests to the next. Only HTTP's replies lead to
+//! another request, possibly of another protocol: [`run`](crate::run) keeps this value for the whole transfer, and other
+//! handlers get the [`Transfer`] in it.
+
+use std::ops::{Deref, DerefMut};
 
 use wire::ws::deflate::Offer;
 
-use super::auth::ConnectionSteps;
-use super::link::HttpLink;
-use super::login::Login;
-use super::secret::{Peer, Secret};
 use crate::callbacks::Stored;
+use crate::transfer::Transfer;
+use crate::transfer::auth::ConnectionSteps;
+use crate::transfer::handles::Handles;
+use crate::transfer::link::HttpLink;
+use crate::transfer::login::Login;
+use crate::transfer::secret::{Peer, Secret};
+
+/// A transfer as HTTP's handler gets it: the layer above [`Transfer`].
+pub struct HttpTransfer {
+    /// The transfer, as all protocols know it.
+    pub transfer: Transfer,
+    /// The state of HTTP.
+    pub http: HttpMemory,
+}
+
+impl Deref for HttpTransfer {
+    type Target = Transfer;
+
+    #[inline]
+    fn deref(&self) -> &Transfer {
+        &self.transfer
+    }
+}
+
+impl DerefMut for HttpTransfer {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Transfer {
+        &mut self.transfer
+    }
+}
+
+impl AsRef<Handles> for HttpTransfer {
+    fn as_ref(&self) -> &Handles {
+        self
+    }
+}
+
+impl HttpTransfer {
+    /// Creates the state of a transfer that has made no request.
+    #[inline]
+    pub fn new(transfer: Transfer) -> HttpTransfer {
+        HttpTransfer { transfer, http: HttpMemory::default() }
+    }
+}
 
 /// State of one request that the next one of the transfer uses.
 #[derive(Default)]
-pub struct Memory {
+pub struct HttpMemory {
     /// A server answered 417: no more Expect in this transfer.
     pub no_expect: bool,
     /// A server demanded HTTP/1.0 manners.
@@ -22,6 +65,8 @@ pub struct Memory {
     pub auth: AuthState,
     /// The connection of an unfinished NTLM or Negotiate login, which the next request continues.
     pub kept: Option<Box<HttpLink>>,
+    /// Whether a redirect has dropped CURLOPT_CUSTOMREQUEST.
+    pub custom_dropped: bool,
     /// The Referer that a redirect made (CURLOPT_AUTOREFERER).
     pub referer: Option<Vec<u8>>,
     /// The WebSocket compression that was offered to the server.
@@ -30,7 +75,7 @@ pub struct Memory {
     pub kept_replies: Option<Box<KeptReplies>>,
 }
 
-impl Memory {
+impl HttpMemory {
     /// Returns the fields that revalidate a stored reply.
     pub fn conditions(&self) -> &[Vec<u8>] {
         self.kept_replies.as_ref().map_or(&[], |kept| &kept.conditions)
