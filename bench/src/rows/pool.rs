@@ -43,7 +43,7 @@ fn take_and_give_back(idle: usize) -> f64 {
 }
 
 fn acquire(pool: &Pool, key: &HashedKey) -> Acquired {
-    pool.try_acquire(wish(key)).expect("there is no limit")
+    pool.try_acquire(wish(key), pool.now()).expect("there is no limit")
 }
 
 fn give_back(acquired: Acquired, runtime: &Runtime, key: &HashedKey) {

@@ -20,7 +20,7 @@ fn a_child_says_nothing_on_its_parents_connections() {
         connection.farewell = b"QUIT\r\n".to_vec();
         connection
     };
-    let Some(Acquired::Vacant(slot)) = own.try_acquire(wish(&key_of(1))) else { panic!() };
+    let Some(Acquired::Vacant(slot)) = own.try_acquire(wish(&key_of(1)), own.now()) else { panic!() };
     slot.fill(connect(1)).release();
     shared.put(connect(2).into(), rt.reactor().now());
     shared.put(connect(3).into(), rt.reactor().now());
@@ -29,7 +29,7 @@ fn a_child_says_nothing_on_its_parents_connections() {
     runtime::after_fork_in_child();
     assert!(!std::ptr::eq(parent, process()));
     assert!(std::ptr::eq(process(), process()));
-    assert!(matches!(own.try_acquire(wish(&key_of(1))), Some(Acquired::Vacant(_))));
+    assert!(matches!(own.try_acquire(wish(&key_of(1)), own.now()), Some(Acquired::Vacant(_))));
     assert!(shared.take(wish(&key_of(2)), rt.reactor().now()).is_none());
     own.close_all();
     shared.close_all();

@@ -96,7 +96,7 @@ impl Process {
     fn open(&self, key: &HashedKey, to: std::net::SocketAddr) {
         let (reactor, key, pool) = (self.runtime.reactor().clone(), key.clone(), self.pool.clone());
         block_on(&self.runtime, async move {
-            let Some(warmwire_net::Acquired::Vacant(slot)) = pool.try_acquire(wish(&key)) else {
+            let Some(warmwire_net::Acquired::Vacant(slot)) = pool.try_acquire(wish(&key), pool.now()) else {
                 panic!("there is one already");
             };
             slot.fill(open(reactor, key.clone(), to).await).release();
@@ -104,7 +104,7 @@ impl Process {
     }
 
     fn find(&self, key: &HashedKey) -> Option<Lease> {
-        match self.pool.try_reuse(wish(key))?.by_carrier() {
+        match self.pool.try_reuse(wish(key), self.pool.now())?.by_carrier() {
             ByCarrier::Bytes(lease) => Some(lease),
             ByCarrier::Quic(_) => panic!("no broker keeps QUIC"),
         }
@@ -186,7 +186,10 @@ fn limits_of_age_hold_across_processes() {
     process.end();
     let process = Process::new(&broker);
     let ages = Ages { lifetime: Duration::from_millis(100), ..Ages::default() };
-    assert!(process.pool.try_reuse(AcquireRequest { ages, ..wish(&key) }).is_none(), "too old");
+    assert!(
+        process.pool.try_reuse(AcquireRequest { ages, ..wish(&key) }, process.pool.now()).is_none(),
+        "too old"
+    );
     broker.wait_for(0);
 }
 

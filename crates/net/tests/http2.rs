@@ -367,18 +367,20 @@ fn a_pool_has_sessions_that_park_and_go_on() {
             buffer: Default::default(),
             around: None,
         };
-        let Some(Acquired::Vacant(slot)) = pool.try_acquire(wish) else { panic!() };
+        let Some(Acquired::Vacant(slot)) = pool.try_acquire(wish, pool.now()) else { panic!() };
         let first: Lease = slot.host(connect(&rt, to).await, |whole| http2::host(whole, terms(), &rt));
         let mut first = first.into_http().unwrap();
-        let Some(Acquired::Reused(second)) = pool.try_acquire(wish) else { panic!("room for two") };
+        let Some(Acquired::Reused(second)) = pool.try_acquire(wish, pool.now()) else {
+            panic!("room for two")
+        };
         let mut second = bytes(second).into_http().unwrap();
-        assert!(matches!(pool.try_acquire(wish), Some(Acquired::Vacant(_))), "and for no more");
+        assert!(matches!(pool.try_acquire(wish, pool.now()), Some(Acquired::Vacant(_))), "and for no more");
         assert_eq!(exchange(&mut first, "/3000").await, (200, 3000));
         assert_eq!(exchange(&mut second, "/0").await, (200, 0));
         first.release();
         second.release();
         until(&rt, || pool.idle() == 1).await;
-        let Some(Acquired::Reused(lease)) = pool.try_acquire(wish) else { panic!("it was idle") };
+        let Some(Acquired::Reused(lease)) = pool.try_acquire(wish, pool.now()) else { panic!("it was idle") };
         let mut whole = bytes(lease).into_whole().unwrap();
         assert!(http2::is_parked(whole.connection()));
         let third: Lease = whole.host(|whole| http2::host(whole, terms(), &rt));

@@ -108,7 +108,7 @@ fn idle_age_and_lifetime_end_a_connection() {
     let ages = Ages { lifetime: Duration::from_secs(100), ..Ages::default() };
     for (after, alive) in [(60, true), (60, false)] {
         hand.advance(Duration::from_secs(after));
-        let found = pool.try_acquire(AcquireRequest { ages, ..wish(&key) });
+        let found = pool.try_acquire(AcquireRequest { ages, ..wish(&key) }, pool.now());
         assert_eq!(matches!(found, Some(Acquired::Reused(_))), alive);
         if let Some(Acquired::Reused(lease)) = found {
             lease.release();
@@ -126,16 +126,17 @@ fn ages_are_the_handles_own() {
     let strict = Ages { idle: Duration::from_secs(1), lifetime: Duration::from_secs(1) };
     let (first, second) = (key_of(1), key_of(2));
     for (ages, key) in [(patient, &first), (strict, &second)] {
-        let Some(Acquired::Vacant(slot)) = pool.try_acquire(AcquireRequest { ages, ..wish(key) }) else {
+        let Some(Acquired::Vacant(slot)) = pool.try_acquire(AcquireRequest { ages, ..wish(key) }, pool.now())
+        else {
             panic!()
         };
         slot.fill(block_on(&rt, open(rt.reactor().clone(), key.clone(), to))).release();
     }
     hand.advance(Duration::from_secs(500));
-    let found = pool.try_acquire(AcquireRequest { ages: strict, ..wish(&second) });
+    let found = pool.try_acquire(AcquireRequest { ages: strict, ..wish(&second) }, pool.now());
     assert!(matches!(found, Some(Acquired::Vacant(_))));
     drop(found);
-    let found = pool.try_acquire(AcquireRequest { ages: patient, ..wish(&first) });
+    let found = pool.try_acquire(AcquireRequest { ages: patient, ..wish(&first) }, pool.now());
     assert!(matches!(found, Some(Acquired::Reused(_))));
 }
 
@@ -355,7 +356,7 @@ fn filled(rt: &Runtime, idle: usize) -> (Pool, Vec<HashedKey>) {
 }
 
 fn fresh(rt: &Runtime, pool: &Pool, key: &HashedKey) -> Lease {
-    match pool.try_acquire(AcquireRequest { fresh: true, ..wish(key) }) {
+    match pool.try_acquire(AcquireRequest { fresh: true, ..wish(key) }, pool.now()) {
         Some(Acquired::Vacant(slot)) => slot.fill(mute(rt, key)),
         _ => panic!("there is no limit"),
     }
@@ -368,7 +369,7 @@ fn looks_of_taking(idle: usize) -> u64 {
     let (pool, keys) = filled(&rt, idle);
     let before = pool.counters().looks;
     for key in keys.iter().step_by(keys.len() / 5) {
-        let Some(Acquired::Reused(lease)) = pool.try_acquire(wish(key)) else { panic!() };
+        let Some(Acquired::Reused(lease)) = pool.try_acquire(wish(key), pool.now()) else { panic!() };
         lease.release();
     }
     pool.counters().looks - before

@@ -103,7 +103,7 @@ fn connection(rt: &Runtime, key: &HashedKey, to: std::net::SocketAddr) -> Box<Co
 }
 
 fn reused(pool: &Pool, key: &HashedKey) -> Option<Lease> {
-    match pool.try_acquire(wanted(key)) {
+    match pool.try_acquire(wanted(key), pool.now()) {
         Some(Acquired::Reused(lease)) => Some(bytes(lease)),
         _ => None,
     }
@@ -128,18 +128,25 @@ impl Woken {
 fn transfers_share_a_session_up_to_its_limit() {
     let (rt, (_listener, to)) = (runtime(), listener());
     let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
-    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
+    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key), pool.now()) else { panic!() };
     let first: Lease = slot.host(connection(&rt, &key, to), run(2));
     let second = reused(&pool, &key).expect("there is room for one more");
     assert_eq!((first.is_reused(), second.is_reused(), second.about().id), (false, true, 0));
     assert_eq!((pool.in_use(), pool.idle()), (1, 0), "one connection, however many streams");
-    assert!(pool.try_reuse(wanted(&key)).is_none() && pool.try_reuse(wanted(&key_of(2))).is_none());
-    drop(second);
-    let second = pool.try_reuse(wanted(&key)).expect("a stream counts as a connection that is open");
-    assert!(pool.try_reuse(wish(&key)).is_none(), "to who wants one");
-    assert!(matches!(pool.try_acquire(wanted(&key)), Some(Acquired::Vacant(_))), "a full session is none");
     assert!(
-        matches!(pool.try_acquire(wish(&key)), Some(Acquired::Vacant(_))),
+        pool.try_reuse(wanted(&key), pool.now()).is_none()
+            && pool.try_reuse(wanted(&key_of(2)), pool.now()).is_none()
+    );
+    drop(second);
+    let second =
+        pool.try_reuse(wanted(&key), pool.now()).expect("a stream counts as a connection that is open");
+    assert!(pool.try_reuse(wish(&key), pool.now()).is_none(), "to who wants one");
+    assert!(
+        matches!(pool.try_acquire(wanted(&key), pool.now()), Some(Acquired::Vacant(_))),
+        "a full session is none"
+    );
+    assert!(
+        matches!(pool.try_acquire(wish(&key), pool.now()), Some(Acquired::Vacant(_))),
         "who wants no stream gets none"
     );
     drop(first);
@@ -154,7 +161,7 @@ fn a_parked_session_is_an_idle_connection_that_threads_share() {
     let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
     let shared = Arc::new(SharedPool::new(9, Duration::from_secs(9)));
     pool.set_in_front(Some(shared.clone()));
-    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
+    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key), pool.now()) else { panic!() };
     let stream: Lease = slot.host(connection(&rt, &key, to), run(9));
     assert!(shared.is_empty(), "one with streams belongs to its multi handle");
     stream.release();
@@ -179,13 +186,16 @@ fn a_parked_session_is_an_idle_connection_that_threads_share() {
 fn the_patient_wait_for_a_session_being_opened() {
     let (rt, (_listener, to)) = (runtime(), listener());
     let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
-    let opening = || match pool.try_acquire(wanted(&key)) {
+    let opening = || match pool.try_acquire(wanted(&key), pool.now()) {
         Some(Acquired::Vacant(slot)) => slot,
         _ => panic!("nothing is being opened"),
     };
     let slot = opening();
     let impatient = AcquireRequest { patience: 0, ..wanted(&key) };
-    assert!(matches!(pool.try_acquire(impatient), Some(Acquired::Vacant(_))), "the rest doesn't wait");
+    assert!(
+        matches!(pool.try_acquire(impatient, pool.now()), Some(Acquired::Vacant(_))),
+        "the rest doesn't wait"
+    );
     let (woken, mut waiting) = ([(); 3].map(|()| Arc::<Woken>::default()), Vec::new());
     for woken in &woken {
         let mut acquire = Box::pin(pool.acquire(wanted(&key)));
@@ -253,7 +263,7 @@ fn no_more_wait_than_there_will_be_room_for() {
 fn nobody_waits_for_a_session_that_will_not_be() {
     let (rt, (_listener, to)) = (runtime(), listener());
     let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
-    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
+    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key), pool.now()) else { panic!() };
     let woken = Arc::<Woken>::default();
     let mut waiting = pin!(pool.acquire(wanted(&key)));
     let waker = Waker::from(woken.clone());
@@ -265,7 +275,7 @@ fn nobody_waits_for_a_session_that_will_not_be() {
         panic!()
     };
     assert!(
-        matches!(pool.try_acquire(wanted(&key)), Some(Acquired::Vacant(_))),
+        matches!(pool.try_acquire(wanted(&key), pool.now()), Some(Acquired::Vacant(_))),
         "though one is being opened"
     );
 }
@@ -275,7 +285,7 @@ fn nobody_waits_for_a_session_that_will_not_be() {
 fn a_pool_that_is_given_up_forgets_its_sessions() {
     let (rt, (_listener, to)) = (runtime(), listener());
     let (pool, key) = (Pool::new(rt.reactor()), key_of(1));
-    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key)) else { panic!() };
+    let Some(Acquired::Vacant(slot)) = pool.try_acquire(wanted(&key), pool.now()) else { panic!() };
     let kept: Rc<RefCell<Weak<dyn Session>>> = Rc::new(RefCell::new(Weak::<Counting>::new()));
     let keep = kept.clone();
     let stream: Lease = slot.host(connection(&rt, &key, to), move |whole| {

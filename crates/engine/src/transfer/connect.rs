@@ -101,25 +101,27 @@ impl Connector {
         let by_tcp = !plan.heeds_records && plan.quic() == Quic::No;
         let wish = AcquireRequest { key: &plan.key, fresh, streams, by_tcp, patience, ages, owner };
         let at_once = || {
-            let open = |key: &HashedKey| pool.try_reuse(AcquireRequest { key, ..wish });
+            let now = self.now();
+            let open = |key: &HashedKey| pool.try_reuse(AcquireRequest { key, ..wish }, now);
             let as_well = |key: &HashedKey| open(&plan.key).or_else(|| open(key));
             let kept = better.as_ref().and_then(open).or_else(|| opened.and_then(as_well));
-            kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish))
+            (now, kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish, now)))
         };
         let found = match self.locked(LockData::Connect, at_once) {
-            Some(Acquired::Reused(lease)) => Ok(lease),
-            missed => Err(missed),
+            (now, Some(Acquired::Reused(lease))) => Ok((now, lease)),
+            (_, missed) => Err(missed),
         };
-        let lease = match found {
-            Ok(lease) => self.reused(&plan, lease, started),
+        let (now, lease) = match found {
+            Ok((now, lease)) => (now, self.reused(&plan, lease, started, now)),
             Err(missed) => {
                 cold_path();
                 // Opening has a separate box: a transfer that waits for its reply needs no room for it.
                 let opening = Opening::new(started, deadline);
-                boxed(|| self.wait_or_open(&plan, &pool, wish, missed, opening)).await?
+                let lease = boxed(|| self.wait_or_open(&plan, &pool, wish, missed, opening)).await?;
+                (self.now(), lease)
             }
         };
-        self.locked(LockData::Connect, || self.note_connection(lease.about()));
+        self.locked(LockData::Connect, || self.note_connection(lease.about(), now));
         self.expect_late(lease.about().tls.as_ref());
         let ends = self.easy.info.borrow().ends;
         if !self.easy.callbacks.prereq(&ends) {
@@ -130,8 +132,8 @@ impl Connector {
 
     /// Takes a connection that is open already. The times of look-up, connect and TLS stay as they are.
     /// Programs count handshakes by CURLINFO_APPCONNECT_TIME.
-    fn reused(&self, plan: &Plan, lease: Granted, started: Instant) -> Lease {
-        self.mark_queued(started, self.now());
+    fn reused(&self, plan: &Plan, lease: Granted, started: Instant, now: Instant) -> Lease {
+        self.mark_queued(started, now);
         self.easy.note(|| self.note_of_reuse(plan));
         self.resume_session(lease)
     }
@@ -156,7 +158,7 @@ impl Connector {
             }
         };
         let slot = match acquired {
-            Acquired::Reused(lease) => return Ok(self.reused(plan, lease, started)),
+            Acquired::Reused(lease) => return Ok(self.reused(plan, lease, started, self.now())),
             Acquired::Vacant(slot) => slot,
         };
         self.mark_queued(started, self.now());
@@ -526,9 +528,10 @@ impl Connector {
         pool
     }
 
-    pub fn note_connection(&self, about: &About) {
-        self.begins_to_move();
+    /// Records the connection of the request, which it got at `now`; from then on data is meant to move.
+    pub fn note_connection(&self, about: &About, now: Instant) {
         let mut info = self.easy.info.borrow_mut();
+        info.moving_since = Some(now);
         info.connection_id = about.id as i64;
         info.attempted_connection = info.connection_id;
         info.secured = about.tls.is_some();

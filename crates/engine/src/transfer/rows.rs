@@ -194,7 +194,7 @@ fn a_shared_key_names_files_as_the_handle_does() {
         ages: Ages { idle: Duration::MAX, lifetime: Duration::ZERO },
         owner: 0,
     };
-    let _opening = multi.0.pool.try_acquire(wish).unwrap();
+    let _opening = multi.0.pool.try_acquire(wish, multi.0.pool.now()).unwrap();
     assert!(std::ptr::eq(&*relative.key, &*plan("here.sock").key), "the pool knows it");
     let other = plan(absolute.to_str().unwrap());
     assert!(other.key == relative.key && !std::ptr::eq(&*other.key, &*relative.key));

@@ -22,7 +22,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runtime::Reactor;
 
@@ -94,7 +94,7 @@ impl<S: Session + ?Sized> Pool<S> {
     /// A connection as wished for, or the permission to open one; waits while the limits forbid both.
     pub async fn acquire(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Acquired<S> {
         let mut place = QueuePlace::new(&self.0, wish);
-        poll_fn(|cx| match self.try_acquire_at(wish, place.ticket()) {
+        poll_fn(|cx| match self.try_acquire_at(wish, place.ticket(), self.now()) {
             Some(acquired) => {
                 place.leave();
                 Poll::Ready(acquired)
@@ -107,15 +107,26 @@ impl<S: Session + ?Sized> Pool<S> {
         .await
     }
 
-    /// Like [`Pool::acquire`], without waiting.
-    pub fn try_acquire(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<Acquired<S>> {
-        self.try_acquire_at(wish, None)
+    /// Returns the time by the clock of the handle's reactor.
+    pub fn now(&self) -> Instant {
+        self.0.reactor.now()
+    }
+
+    /// Like [`Pool::acquire`], without waiting. The ages of idle connections are judged by `now`, for which the
+    /// caller has a use of its own: reading a clock costs more than the search.
+    pub fn try_acquire(&self, wish: AcquireRequest<'_, KeyOf<S>>, now: Instant) -> Option<Acquired<S>> {
+        self.try_acquire_at(wish, None, now)
     }
 
     /// Like [`Pool::try_acquire`], for a waiter with this place in the queue.
-    fn try_acquire_at(&self, wish: AcquireRequest<'_, KeyOf<S>>, ticket: Option<u64>) -> Option<Acquired<S>> {
+    fn try_acquire_at(
+        &self,
+        wish: AcquireRequest<'_, KeyOf<S>>,
+        ticket: Option<u64>,
+        now: Instant,
+    ) -> Option<Acquired<S>> {
         if !wish.fresh
-            && let Some(lease) = self.stream(wish).or_else(|| self.reuse_own(wish))
+            && let Some(lease) = self.stream(wish).or_else(|| self.reuse_own(wish, now))
         {
             return Some(Acquired::Reused(lease));
         }
@@ -128,7 +139,7 @@ impl<S: Session + ?Sized> Pool<S> {
             return None;
         }
         if !wish.fresh
-            && let Some(connection) = self.ask_shared(wish)
+            && let Some(connection) = self.ask_shared(wish, now)
         {
             return Some(Acquired::Reused(self.lease(Slot::new(&self.0, bundle, false), connection)));
         }
@@ -137,9 +148,9 @@ impl<S: Session + ?Sized> Pool<S> {
     }
 
     /// A connection as wished for that is open, idle or with room for a stream; never a new one.
-    pub fn try_reuse(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<Lease<S>> {
-        self.stream(wish).or_else(|| self.reuse_own(wish)).or_else(|| {
-            let connection = self.ask_shared(wish)?;
+    pub fn try_reuse(&self, wish: AcquireRequest<'_, KeyOf<S>>, now: Instant) -> Option<Lease<S>> {
+        self.stream(wish).or_else(|| self.reuse_own(wish, now)).or_else(|| {
+            let connection = self.ask_shared(wish, now)?;
             let bundle = self.0.state.borrow_mut().hold(wish);
             Some(self.lease(Slot::new(&self.0, bundle, false), connection))
         })
@@ -252,9 +263,9 @@ impl<S: Session + ?Sized> Pool<S> {
         Some(Lease::of(session))
     }
 
-    fn reuse_own(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<Lease<S>> {
+    fn reuse_own(&self, wish: AcquireRequest<'_, KeyOf<S>>, now: Instant) -> Option<Lease<S>> {
         while let Some((bundle, mut connection)) = self.0.take_idle(wish) {
-            if wish.ages.allow(&connection, self.0.reactor.now()) && connection.is_alive() {
+            if wish.ages.allow(&connection, now) && connection.is_alive() {
                 connection.set_owner(wish.owner);
                 return Some(self.lease(Slot::new(&self.0, bundle, false), connection));
             }
@@ -267,12 +278,11 @@ impl<S: Session + ?Sized> Pool<S> {
         None
     }
 
-    fn ask_shared(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<S::Connection> {
+    fn ask_shared(&self, wish: AcquireRequest<'_, KeyOf<S>>, now: Instant) -> Option<S::Connection> {
         let pools = {
             let state = self.0.state.borrow();
             [state.in_front.clone(), state.behind.clone()]
         };
-        let now = self.0.reactor.now();
         let pools = || pools.iter().flatten();
         let of_broker = || {
             let mut found = pools().find_map(|pool| pool.take_from_broker(wish, now))?;

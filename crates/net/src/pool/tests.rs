@@ -155,7 +155,7 @@ impl World {
     }
 
     fn acquire(&self, key: &u64) -> Option<Acquired<Places>> {
-        self.pool.try_acquire(request(key))
+        self.pool.try_acquire(request(key), self.pool.now())
     }
 
     /// Opens a connection.
@@ -185,7 +185,7 @@ fn a_released_connection_serves_its_key_alone() {
     assert_eq!(world.pool.list(), [(1, 1)]);
     assert!(is_vacant(world.acquire(&2)), "another key");
     let fresh = AcquireRequest { fresh: true, ..request(&1) };
-    assert!(is_vacant(world.pool.try_acquire(fresh)), "a fresh one is demanded");
+    assert!(is_vacant(world.pool.try_acquire(fresh, world.pool.now())), "a fresh one is demanded");
     let Some(Acquired::Reused(lease)) = world.acquire(&1) else { panic!("it is idle") };
     assert!(lease.is_reused());
     lease.release();
@@ -201,7 +201,7 @@ fn dead_and_wrongly_carried_connections_are_passed_over() {
     lease.whole().expect("a whole connection").connection().by_quic = true;
     lease.release();
     let by_tcp = AcquireRequest { by_tcp: true, ..request(&1) };
-    assert!(is_vacant(world.pool.try_acquire(by_tcp)));
+    assert!(is_vacant(world.pool.try_acquire(by_tcp, world.pool.now())));
     assert_eq!(world.pool.idle(), 1, "others may use it");
     let mut lease = world.open(2);
     lease.whole().expect("a whole connection").connection().lives = false;
@@ -242,7 +242,7 @@ fn transfers_take_places_of_a_session() {
     assert_eq!((place(&first), place(&second)), (1, 2));
     assert!(is_vacant(world.acquire(&1)), "a full session has no room");
     let alone = AcquireRequest { streams: false, ..request(&1) };
-    assert!(is_vacant(world.pool.try_acquire(alone)));
+    assert!(is_vacant(world.pool.try_acquire(alone, world.pool.now())));
     owner.expect("the session owns its connection").release();
     assert_eq!(
         (world.pool.sessions().len(), world.pool.idle()),

@@ -17,7 +17,7 @@ pub fn take_up(t: &mut Transfer, adopted: Adopted) -> Result<(HttpLink, Request)
     let head_only = adopted.head_only();
     t.method = if head_only { Method::Head } else { Method::Get };
     t.easy.info.borrow_mut().effective_method = t.method.verb().into();
-    t.note_connection(adopted.lease.about());
+    t.note_connection(adopted.lease.about(), t.now());
     let request = Request {
         head: Rc::new(RequestHead::default()),
         body: ClientReader::empty(&t.easy),
