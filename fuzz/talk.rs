@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use engine::callbacks::{
     Callbacks, CloseHook, Configured, Opened, Purpose, ReadAnswer, SeekAnswer, SocketCallbacks, Target,
-    Transport, Written,
+    Transport, WriteAnswer,
 };
 use engine::{Clock, Easy, Multi};
 use tables::{Code, EasyOption as O};
@@ -131,14 +131,14 @@ impl App {
 }
 
 impl Callbacks for Callee {
-    fn write(&self, data: &[u8]) -> Written {
+    fn write(&self, data: &[u8]) -> WriteAnswer {
         let received = self.0.received.get() + data.len();
         self.0.received.set(received);
-        if received > MOST_BODY { Written::Failed(0) } else { Written::All }
+        if received > MOST_BODY { WriteAnswer::Failed(0) } else { WriteAnswer::All }
     }
 
-    fn header(&self, _: &[u8]) -> Option<Written> {
-        Some(Written::All)
+    fn header(&self, _: &[u8]) -> Option<WriteAnswer> {
+        Some(WriteAnswer::All)
     }
 
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {

@@ -11,7 +11,7 @@ use runtime::cell::RefCell;
 
 use engine::callbacks::{
     Callbacks, ChunkAnswer, DebugKind, Endpoints, FileInfo, HostKey, HostKeyFunctions, HostMatch,
-    HostVerdict, HstsAnswer, HstsEntry, MatchAnswer, ProgressCounts, ReadAnswer, SeekAnswer, Written,
+    HostVerdict, HstsAnswer, HstsEntry, MatchAnswer, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer,
 };
 use engine::meter::{self, Meter};
 use net::filter::open::SocketCallbacks;
@@ -102,7 +102,7 @@ impl Application {
         self.pointers.read_fn().unwrap_or(file_read)
     }
 
-    fn deliver(&self, function: Option<pointers::WriteFn>, user: *mut c_void, data: &[u8]) -> Written {
+    fn deliver(&self, function: Option<pointers::WriteFn>, user: *mut c_void, data: &[u8]) -> WriteAnswer {
         let taken = match function {
             // SAFETY: the application's function; it reads `data.len()` bytes.
             Some(function) => unsafe { function(data.as_ptr().cast_mut().cast(), 1, data.len(), user) },
@@ -151,12 +151,12 @@ impl Application {
 }
 
 /// Interprets the result of a write function.
-fn judge(taken: usize, offered: usize) -> Written {
+fn judge(taken: usize, offered: usize) -> WriteAnswer {
     match taken {
-        taken if taken == offered => Written::All,
-        taken if taken as u64 == CURL_WRITEFUNC_PAUSE => Written::Pause,
-        taken if taken as u64 == CURL_WRITEFUNC_ERROR => Written::Failed(usize::MAX),
-        taken => Written::Failed(taken),
+        taken if taken == offered => WriteAnswer::All,
+        taken if taken as u64 == CURL_WRITEFUNC_PAUSE => WriteAnswer::Pause,
+        taken if taken as u64 == CURL_WRITEFUNC_ERROR => WriteAnswer::Failed(usize::MAX),
+        taken => WriteAnswer::Failed(taken),
     }
 }
 
@@ -209,19 +209,19 @@ pub fn standard_input() -> Content<Source> {
 }
 
 impl Callbacks for Application {
-    fn write(&self, data: &[u8]) -> Written {
+    fn write(&self, data: &[u8]) -> WriteAnswer {
         debug_assert!(data.len() <= MAX_WRITE);
         self.deliver(self.pointers.write_fn(), self.write_data(), data)
     }
 
-    fn interleaved(&self, packet: &[u8]) -> Written {
+    fn interleaved(&self, packet: &[u8]) -> WriteAnswer {
         match self.pointers.interleave_fn() {
             None => self.deliver(self.pointers.write_fn(), self.write_data(), packet),
             function => self.deliver(function, self.pointers.interleave_data(), packet),
         }
     }
 
-    fn header(&self, line: &[u8]) -> Option<Written> {
+    fn header(&self, line: &[u8]) -> Option<WriteAnswer> {
         let user = self.pointers.header_data();
         // As in libcurl: if only header data is set, the write function receives the headers, too.
         let function = match self.pointers.header_fn() {

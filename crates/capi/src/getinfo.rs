@@ -70,7 +70,7 @@ impl EasyHandle {
             }
             Fact::Tls { object, .. } => *object,
             Fact::Number(_) | Fact::Time(_) | Fact::List(_) | Fact::Application => None,
-            Fact::Text(_) | Fact::Written(_) | Fact::Constant(_) => None,
+            Fact::Text(_) | Fact::OwnedText(_) | Fact::Constant(_) => None,
         };
         let native =
             object.map(|object| TlsSessionInfo { backend: SYSTEM_TLS, internals: object as *mut c_void });

@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::rc::Rc;
 
-use engine::callbacks::{Callbacks, Written};
+use engine::callbacks::{Callbacks, WriteAnswer};
 use engine::{Easy, Multi};
 use tables::{Code, EasyOption};
 use testkit::certs::Authority;
@@ -60,8 +60,8 @@ static ALLOCATOR: Counting = Counting;
 struct Taker;
 
 impl Callbacks for Taker {
-    fn header(&self, _line: &[u8]) -> Option<Written> {
-        Some(Written::All)
+    fn header(&self, _line: &[u8]) -> Option<WriteAnswer> {
+        Some(WriteAnswer::All)
     }
 }
 
@@ -109,9 +109,9 @@ fn another_url_of_the_same_server_is_planned_by_the_last() {
 struct Counter(Rc<Cell<usize>>);
 
 impl Callbacks for Counter {
-    fn write(&self, _piece: &[u8]) -> Written {
+    fn write(&self, _piece: &[u8]) -> WriteAnswer {
         self.0.set(self.0.get() + 1);
-        Written::All
+        WriteAnswer::All
     }
 }
 

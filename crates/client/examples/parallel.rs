@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use warmwire::callbacks::Written;
+use warmwire::callbacks::WriteAnswer;
 use warmwire::{EasyOption, Handle, Multi};
 
 fn main() -> io::Result<()> {
@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
             eprintln!("{url}: {}", code.text());
             continue;
         }
-        handle.on_write(|_| Written::All);
+        handle.on_write(|_| WriteAnswer::All);
         multi.add(handle.easy());
         handles.push((url, handle));
     }

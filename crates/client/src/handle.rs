@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use engine::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, Written};
+use engine::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer};
 use tables::{Code, EasyOption};
 
 use crate::{Easy, TransferInfo, Value};
@@ -44,7 +44,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 type Slot<F> = RefCell<Option<Box<F>>>;
-type OnData = dyn FnMut(&[u8]) -> Written;
+type OnData = dyn FnMut(&[u8]) -> WriteAnswer;
 type OnRead = dyn FnMut(&mut [u8]) -> ReadAnswer;
 type OnDebug = dyn FnMut(DebugKind, &[u8]);
 
@@ -67,11 +67,11 @@ fn call<F: ?Sized, R>(slot: &Slot<F>, run: impl FnOnce(&mut F) -> R) -> Option<R
 }
 
 impl Callbacks for App {
-    fn write(&self, data: &[u8]) -> Written {
-        call(&self.write, |f| f(data)).unwrap_or(Written::All)
+    fn write(&self, data: &[u8]) -> WriteAnswer {
+        call(&self.write, |f| f(data)).unwrap_or(WriteAnswer::All)
     }
 
-    fn header(&self, line: &[u8]) -> Option<Written> {
+    fn header(&self, line: &[u8]) -> Option<WriteAnswer> {
         call(&self.header, |f| f(line))
     }
 
@@ -140,14 +140,14 @@ impl Handle {
     /// Sets the closure that receives the body, piece by piece, decoded as the options request. Without it,
     /// and outside of [`fetch`](Handle::fetch), the body is discarded.
     ///
-    /// [`Written::Failed`] ends the transfer with [`Code::WriteError`].
-    pub fn on_write(&mut self, f: impl FnMut(&[u8]) -> Written + 'static) {
+    /// [`WriteAnswer::Failed`] ends the transfer with [`Code::WriteError`].
+    pub fn on_write(&mut self, f: impl FnMut(&[u8]) -> WriteAnswer + 'static) {
         *self.app.write.borrow_mut() = Some(Box::new(f));
     }
 
     /// Sets the closure that receives header lines, one at a time with their line ends: the status line
     /// first, the empty line last. Redirects and interim replies add heads.
-    pub fn on_header(&mut self, f: impl FnMut(&[u8]) -> Written + 'static) {
+    pub fn on_header(&mut self, f: impl FnMut(&[u8]) -> WriteAnswer + 'static) {
         *self.app.header.borrow_mut() = Some(Box::new(f));
     }
 
@@ -192,11 +192,11 @@ impl Handle {
         let (body, head) = (reply.clone(), reply.clone());
         self.on_write(move |data| {
             body.borrow_mut().body.extend_from_slice(data);
-            Written::All
+            WriteAnswer::All
         });
         self.on_header(move |line| {
             head.borrow_mut().head.extend_from_slice(line);
-            Written::All
+            WriteAnswer::All
         });
         let result = self.perform();
         *self.app.write.borrow_mut() = None;

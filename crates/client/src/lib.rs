@@ -113,7 +113,7 @@ pub mod callbacks {
     pub use engine::callbacks::{
         Asked, Callbacks, ChunkAnswer, CloseHook, Configured, DebugKind, Endpoints, FileInfo, HostKey,
         HostMatch, HostVerdict, HstsAnswer, HstsEntry, Instead, MatchAnswer, Opened, Prior, ProgressCounts,
-        Purpose, ReadAnswer, SeekAnswer, SocketCallbacks, Stored, Target, Transport, Written,
+        Purpose, ReadAnswer, SeekAnswer, SocketCallbacks, Stored, Target, Transport, WriteAnswer,
     };
 }
 

@@ -11,7 +11,7 @@ use std::io::{self, Write as _};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use engine::callbacks::{Callbacks, Endpoints, ReadAnswer, SeekAnswer, Written};
+use engine::callbacks::{Callbacks, Endpoints, ReadAnswer, SeekAnswer, WriteAnswer};
 use engine::multi::Limits;
 use engine::{Descriptor, Easy, Multi, Share, Turn};
 use slab::Slab;
@@ -137,21 +137,21 @@ impl App {
 }
 
 impl Callbacks for App {
-    fn write(&self, data: &[u8]) -> Written {
+    fn write(&self, data: &[u8]) -> WriteAnswer {
         let mut guard = self.state.borrow_mut();
         let state = &mut *guard;
         if let Sink::File(file) = &mut state.sink {
             if let Err(error) = file.write_all(data) {
                 state.write_error = Some(error);
-                return Written::Failed(0);
+                return WriteAnswer::Failed(0);
             }
             state.head_is_final = true;
-            return Written::All;
+            return WriteAnswer::All;
         }
         state.head_is_final = true;
         if state.body.len() >= state.window {
             state.waits_for_taker = true;
-            return Written::Pause;
+            return WriteAnswer::Pause;
         }
         state.body.extend_from_slice(data);
         let streams = state.window < usize::MAX;
@@ -159,10 +159,10 @@ impl Callbacks for App {
         if streams {
             self.tell();
         }
-        Written::All
+        WriteAnswer::All
     }
 
-    fn header(&self, line: &[u8]) -> Option<Written> {
+    fn header(&self, line: &[u8]) -> Option<WriteAnswer> {
         let mut guard = self.state.borrow_mut();
         let state = &mut *guard;
         if line.starts_with(b"HTTP/") {
@@ -175,7 +175,7 @@ impl Callbacks for App {
             drop(guard);
             self.tell();
         }
-        Some(Written::All)
+        Some(WriteAnswer::All)
     }
 
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {

@@ -11,7 +11,7 @@ use testkit::dns::{NameServer, Says, address};
 use testkit::launch::Sshd;
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use testkit::temp::TempDir;
-use warmwire::callbacks::{ReadAnswer, Written};
+use warmwire::callbacks::{ReadAnswer, WriteAnswer};
 use warmwire::{ArgKind, Code, EasyOption as O, Handle, Value};
 
 /// The peer of a transfer.
@@ -370,7 +370,7 @@ fn value(option: O, text: &str, peer: &Peer, files: &Files) -> Value {
 fn observed(world: World, files: &Files, names: &NameServer, options: &[(O, &str)]) -> Result<String, Code> {
     let peer = Peer::of(world, files);
     let mut handle = Handle::new();
-    handle.on_write(|_| Written::All);
+    handle.on_write(|_| WriteAnswer::All);
     handle.on_read(|_| ReadAnswer::Bytes(0));
     peer.prepare(world, files, names, &mut handle);
     for (option, text) in options {

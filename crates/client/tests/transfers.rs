@@ -10,7 +10,7 @@ use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
 use testkit::raw::RawPeer;
 use warmwire::LockData;
-use warmwire::callbacks::{DebugKind, ReadAnswer, SeekAnswer, Written};
+use warmwire::callbacks::{DebugKind, ReadAnswer, SeekAnswer, WriteAnswer};
 use warmwire::mime::{Content, Escape, Part};
 use warmwire::{Code, Easy, EasyOption as O, Form, FormSource, Handle, Multi, Share, Value};
 
@@ -196,13 +196,14 @@ fn verbose_mode_tells_heads_and_data() {
 fn closures_can_end_a_transfer() {
     let server = HttpServer::plain();
     let mut handle = handle(&server.url("/bytes/100"));
-    handle.on_write(|_| Written::Failed(0));
+    handle.on_write(|_| WriteAnswer::Failed(0));
     assert_eq!(handle.perform().unwrap_err().code, Code::WriteError);
-    handle.on_write(|_| Written::All);
-    handle.on_header(|line| if line.starts_with(b"HTTP") { Written::Failed(0) } else { Written::All });
+    handle.on_write(|_| WriteAnswer::All);
+    handle
+        .on_header(|line| if line.starts_with(b"HTTP") { WriteAnswer::Failed(0) } else { WriteAnswer::All });
     assert_eq!(handle.perform().unwrap_err().code, Code::WriteError);
     handle.set(O::Upload, true).unwrap();
-    handle.on_header(|_| Written::All);
+    handle.on_header(|_| WriteAnswer::All);
     handle.on_read(|_| ReadAnswer::Abort);
     assert_eq!(handle.perform().unwrap_err().code, Code::AbortedByCallback);
 }
@@ -216,12 +217,12 @@ fn a_closure_may_use_its_own_handle() {
     let status = seen.clone();
     handle.on_write(move |_| {
         status.set(easy.info(|info| info.response_code()));
-        Written::All
+        WriteAnswer::All
     });
     handle.perform().unwrap();
     assert_eq!(seen.get(), 200);
     // The closure holds the handle, and the handle the closure: the cycle has to be broken.
-    handle.on_write(|_| Written::All);
+    handle.on_write(|_| WriteAnswer::All);
 }
 
 /// Runs until all have ended; how each did.

@@ -11,7 +11,7 @@ pub use runtime::CloseHook;
 
 /// Answer of a write or header callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteAnswer {
     /// Took all of it.
     All,
     /// CURL_WRITEFUNC_PAUSE: wants the same bytes again later.
@@ -172,17 +172,17 @@ pub enum Instead {
 /// ignores all other events.
 pub trait Callbacks {
     /// A piece of body, at most 16 KiB (CURL_MAX_WRITE_SIZE).
-    fn write(&self, _data: &[u8]) -> Written {
-        Written::All
+    fn write(&self, _data: &[u8]) -> WriteAnswer {
+        WriteAnswer::All
     }
 
     /// A packet of RTSP's, with the four bytes before it; it is taken whole (CURLOPT_INTERLEAVEFUNCTION).
-    fn interleaved(&self, packet: &[u8]) -> Written {
+    fn interleaved(&self, packet: &[u8]) -> WriteAnswer {
         self.write(packet)
     }
 
     /// Receives a header line with its line ending; `None` if no function is set.
-    fn header(&self, _line: &[u8]) -> Option<Written> {
+    fn header(&self, _line: &[u8]) -> Option<WriteAnswer> {
         None
     }
 

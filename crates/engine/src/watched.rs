@@ -47,9 +47,9 @@ mod watch {
 
     impl Callbacks for Watched {
         entries! {
-            write(data: &[u8]) -> Written;
-            interleaved(packet: &[u8]) -> Written;
-            header(line: &[u8]) -> Option<Written>;
+            write(data: &[u8]) -> WriteAnswer;
+            interleaved(packet: &[u8]) -> WriteAnswer;
+            header(line: &[u8]) -> Option<WriteAnswer>;
             read(buf: &mut [u8]) -> ReadAnswer;
             read_now(buf: &mut [u8]) -> ReadAnswer;
             seek(offset: u64) -> SeekAnswer;

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Step, expect};
 use warmwire_engine::Multi;
-use warmwire_engine::callbacks::Written;
+use warmwire_engine::callbacks::WriteAnswer;
 
 fn serve(head: &str, body: &[u8]) -> RawPeer {
     let reply = [format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n").as_bytes(), body].concat();
@@ -44,7 +44,7 @@ fn chunks_are_handed_out_one_by_one() {
             seen.borrow_mut().push(kept.upgrade().unwrap().body.borrow().len());
         }));
         if pauses {
-            app.answers.borrow_mut().extend([Written::All, Written::Pause]);
+            app.answers.borrow_mut().extend([WriteAnswer::All, WriteAnswer::Pause]);
         }
         let multi = Multi::default();
         multi.add(&easy);

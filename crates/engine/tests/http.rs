@@ -6,7 +6,7 @@ use crate::common::{handle, long, text, until_done};
 use tables::{Code, EasyOption as O, MultiCode};
 use testkit::http::HttpServer;
 use warmwire_engine::Multi;
-use warmwire_engine::callbacks::Written;
+use warmwire_engine::callbacks::WriteAnswer;
 
 #[test]
 fn gets_over_one_kept_connection() {
@@ -73,7 +73,8 @@ fn refused_and_unknown() {
 fn a_pause_gives_the_same_bytes_again() {
     let server = HttpServer::plain();
     let (easy, app) = handle(&server.url("/bytes/200000"));
-    *app.answers.borrow_mut() = [Written::All, Written::Pause, Written::All, Written::Pause].into();
+    *app.answers.borrow_mut() =
+        [WriteAnswer::All, WriteAnswer::Pause, WriteAnswer::All, WriteAnswer::Pause].into();
     let multi = Multi::default();
     assert_eq!(multi.add(&easy), MultiCode::Ok);
     let mut resumed = 0;
@@ -123,7 +124,7 @@ fn removed_half_way() {
 fn a_failing_write_callback_ends_the_transfer() {
     let server = HttpServer::plain();
     let (easy, app) = handle(&server.url("/bytes/100"));
-    app.answers.borrow_mut().push_back(Written::Failed(3));
+    app.answers.borrow_mut().push_back(WriteAnswer::Failed(3));
     assert_eq!(easy.perform(), Code::WriteError);
     assert_eq!(easy.state().message(), "Failure writing output to destination, passed 100 returned 3");
 }

@@ -13,7 +13,7 @@ use testkit::http::{HttpServer, Response};
 use testkit::temp::TempDir;
 use warmwire_engine::callbacks::{
     Callbacks, CloseHook, Configured, DebugKind, Opened, ProgressCounts, Purpose, SocketCallbacks, Target,
-    Transport, Written,
+    Transport, WriteAnswer,
 };
 use warmwire_engine::transfer::auth::Memory;
 use warmwire_engine::{Easy, Multi, easy::EasyState};
@@ -45,14 +45,14 @@ impl Meddler {
 struct Shared(Rc<Meddler>);
 
 impl Callbacks for Shared {
-    fn write(&self, _: &[u8]) -> Written {
+    fn write(&self, _: &[u8]) -> WriteAnswer {
         self.0.meddle();
-        Written::All
+        WriteAnswer::All
     }
 
-    fn header(&self, _: &[u8]) -> Option<Written> {
+    fn header(&self, _: &[u8]) -> Option<WriteAnswer> {
         self.0.meddle();
-        Some(Written::All)
+        Some(WriteAnswer::All)
     }
 
     fn wants_progress(&self) -> bool {
@@ -148,9 +148,9 @@ fn connections_of_the_applications_own() {
 fn a_panic_ends_its_transfer_alone() {
     struct Panics(Cell<bool>);
     impl Callbacks for Panics {
-        fn write(&self, _: &[u8]) -> Written {
+        fn write(&self, _: &[u8]) -> WriteAnswer {
             assert!(!self.0.get(), "on purpose");
-            Written::All
+            WriteAnswer::All
         }
     }
     let server = HttpServer::plain();

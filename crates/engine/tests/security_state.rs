@@ -18,7 +18,7 @@ use testkit::ftp::{Faults, FtpServer};
 use testkit::http::{Config, HttpServer, Response};
 use testkit::raw::{RawPeer, expect, send};
 use testkit::temp::TempDir;
-use warmwire_engine::callbacks::{Callbacks, ChunkAnswer, FileInfo, Written};
+use warmwire_engine::callbacks::{Callbacks, ChunkAnswer, FileInfo, WriteAnswer};
 use warmwire_engine::{Easy, Share};
 use wire::base64::decode;
 
@@ -56,10 +56,10 @@ fn writes_are_never_longer_than_told() {
     struct Longest(RefCell<usize>);
     struct Sink(Rc<Longest>);
     impl Callbacks for Sink {
-        fn write(&self, data: &[u8]) -> Written {
+        fn write(&self, data: &[u8]) -> WriteAnswer {
             let mut longest = self.0.0.borrow_mut();
             *longest = data.len().max(*longest);
-            Written::All
+            WriteAnswer::All
         }
     }
     let server = HttpServer::plain();

@@ -9,7 +9,7 @@ use tables::{Code, EasyOption as O};
 use testkit::http::HttpServer;
 use testkit::raw::{RawPeer, Step, expect, send};
 use warmwire_engine::Multi;
-use warmwire_engine::callbacks::Written;
+use warmwire_engine::callbacks::WriteAnswer;
 
 /// covers: CURLOPT_TIMEOUT_MS
 #[test]
@@ -98,7 +98,12 @@ fn a_paused_listing_of_a_folder_is_whole() {
     names.iter().for_each(|name| std::fs::write(folder.path().join(name.trim()), "").unwrap());
     let (easy, app) = handle("");
     text(&easy, O::Url, &format!("file://{}/", folder.path().display()));
-    app.answers.borrow_mut().extend([Written::All, Written::Pause, Written::All, Written::Pause]);
+    app.answers.borrow_mut().extend([
+        WriteAnswer::All,
+        WriteAnswer::Pause,
+        WriteAnswer::All,
+        WriteAnswer::Pause,
+    ]);
     let multi = Multi::default();
     multi.add(&easy);
     let code = loop {

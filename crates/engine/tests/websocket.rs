@@ -9,7 +9,7 @@ use tables::constant::*;
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::raw::{RawPeer, Step, expect};
-use warmwire_engine::callbacks::Written;
+use warmwire_engine::callbacks::WriteAnswer;
 use warmwire_engine::websocket::Frame;
 use warmwire_engine::{Easy, Multi, WebSocketOptions};
 use wire::ws::deflate::{Agreed, Deflater};
@@ -125,7 +125,7 @@ fn a_pause_loses_nothing() {
     let peer = peer(&frames, vec![Step::Finish]);
     let (easy, app) = client(&peer);
     let told = watch(&easy, &app);
-    app.answers.borrow_mut().extend([Written::All, Written::Pause]);
+    app.answers.borrow_mut().extend([WriteAnswer::All, WriteAnswer::Pause]);
     let multi = Multi::default();
     assert_eq!(multi.add(&easy), tables::MultiCode::Ok);
     while !easy.state().flow.receive_paused() {
@@ -401,7 +401,7 @@ fn a_bomb_can_be_paused() {
     let bomb = packed(&mut Deflater::new(USUAL), &vec![b'x'; LENGTH]);
     assert!(bomb.len() < 100_000);
     let (_peer, easy, app) = compressing(&from_server(0xc2, &bomb), vec![Step::Finish]);
-    app.answers.borrow_mut().extend([Written::All, Written::Pause]);
+    app.answers.borrow_mut().extend([WriteAnswer::All, WriteAnswer::Pause]);
     let multi = Multi::default();
     assert_eq!(multi.add(&easy), tables::MultiCode::Ok);
     while !easy.state().flow.receive_paused() {

@@ -1,7 +1,7 @@
 //! What the tool uses of the library, under one roof.
 
 pub use warmwire::callbacks::{Asked, Instead, Prior, Stored};
-pub use warmwire::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, Written};
+pub use warmwire::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer};
 
 /// The part about sockets.
 pub mod sockets {

@@ -14,7 +14,9 @@ use crate::message::shown;
 use crate::progress::{Bar, Counts, End, Meter, bar};
 use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{Asked, Instead, Prior};
-use crate::raw::{Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, Written};
+use crate::raw::{
+    Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer,
+};
 use crate::report::Exchanges;
 use crate::request::{Method, Request, Resume};
 use crate::sink::{Sink, Stream};
@@ -398,20 +400,20 @@ impl Transfer {
 }
 
 impl Callbacks for Transfer {
-    fn write(&self, data: &[u8]) -> Written {
+    fn write(&self, data: &[u8]) -> WriteAnswer {
         match self.body(data) {
-            Ok(()) => Written::All,
-            Err(()) => Written::Failed(usize::MAX),
+            Ok(()) => WriteAnswer::All,
+            Err(()) => WriteAnswer::Failed(usize::MAX),
         }
     }
 
-    fn header(&self, line: &[u8]) -> Option<Written> {
+    fn header(&self, line: &[u8]) -> Option<WriteAnswer> {
         if self.caching.borrow().as_ref().is_some_and(|caching| caching.hears(line)) {
-            return Some(Written::All);
+            return Some(WriteAnswer::All);
         }
         Some(match self.header_line(line) {
-            Ok(()) => Written::All,
-            Err(()) => Written::Failed(usize::MAX),
+            Ok(()) => WriteAnswer::All,
+            Err(()) => WriteAnswer::Failed(usize::MAX),
         })
     }
 

@@ -27,7 +27,7 @@ pub enum Fact {
     /// A text that belongs to the handle.
     Text(Option<Text>),
     /// A text that was put together for this call.
-    Written(Vec<u8>),
+    OwnedText(Vec<u8>),
     /// A text of this build.
     Constant(Option<&'static str>),
     /// Several texts.
@@ -51,7 +51,7 @@ impl Fact {
         match self {
             Fact::Number(number) => *number,
             Fact::Time(time) => time.as_micros() as i64, // thousandths of a u64 fit
-            Fact::Text(_) | Fact::Written(_) | Fact::Constant(_) | Fact::List(_) => 0,
+            Fact::Text(_) | Fact::OwnedText(_) | Fact::Constant(_) | Fact::List(_) => 0,
             Fact::Certificates(_) | Fact::Tls { .. } | Fact::Application => 0,
         }
     }
@@ -61,7 +61,7 @@ impl Fact {
         match self {
             Fact::Number(number) => *number as f64,
             Fact::Time(time) => time.as_secs_f64(),
-            Fact::Text(_) | Fact::Written(_) | Fact::Constant(_) | Fact::List(_) => 0.0,
+            Fact::Text(_) | Fact::OwnedText(_) | Fact::Constant(_) | Fact::List(_) => 0.0,
             Fact::Certificates(_) | Fact::Tls { .. } | Fact::Application => 0.0,
         }
     }
@@ -75,7 +75,7 @@ impl Fact {
     pub fn text(&self) -> Option<&[u8]> {
         match self {
             Fact::Text(text) => text.as_deref(),
-            Fact::Written(text) => Some(text),
+            Fact::OwnedText(text) => Some(text),
             Fact::Constant(text) => text.map(str::as_bytes),
             Fact::Number(_) | Fact::Time(_) | Fact::List(_) => None,
             Fact::Certificates(_) | Fact::Tls { .. } | Fact::Application => None,
@@ -94,10 +94,10 @@ pub fn get(easy: &Easy, info: I) -> Fact {
         I::ContentType => Fact::Text(found.content_type.clone()),
         I::FtpEntryPath => Fact::Text(found.rare.ftp_entry_path.clone()),
         I::RedirectUrl => Fact::Text(found.rare.redirect_url.clone()),
-        I::PrimaryIp => Fact::Written(found.ends.primary_ip().into_bytes()),
-        I::LocalIp => Fact::Written(found.ends.local_ip().into_bytes()),
+        I::PrimaryIp => Fact::OwnedText(found.ends.primary_ip().into_bytes()),
+        I::LocalIp => Fact::OwnedText(found.ends.local_ip().into_bytes()),
         I::Scheme => Fact::Constant(Some(found.scheme).filter(|scheme| !scheme.is_empty())),
-        I::EffectiveMethod => Fact::Written(state.effective_method()),
+        I::EffectiveMethod => Fact::OwnedText(state.effective_method()),
         I::Referer => Fact::Text(found.rare.referer.clone().or_else(|| settings().text(O::Referer))),
         I::Cainfo => Fact::Constant(CAINFO),
         I::Capath => Fact::Constant(CAPATH),
@@ -188,7 +188,7 @@ mod tests {
             let fact = get(&easy, info);
             let fits = match info.kind() {
                 InfoKind::String => {
-                    matches!(fact, Fact::Text(_) | Fact::Written(_) | Fact::Constant(_) | Fact::Application)
+                    matches!(fact, Fact::Text(_) | Fact::OwnedText(_) | Fact::Constant(_) | Fact::Application)
                 }
                 InfoKind::Long | InfoKind::Socket => matches!(fact, Fact::Number(_)),
                 InfoKind::Double | InfoKind::OffT => matches!(fact, Fact::Number(_) | Fact::Time(_)),
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!((time.number(), time.real(), time.text()), (1, 0.000_001, None));
         let number = Fact::Number(-1);
         assert_eq!((number.number(), number.real(), number.time()), (-1, -1.0, Nanos::default()));
-        let texts = [Fact::Text(None), Fact::Written(b"a".to_vec()), Fact::Constant(Some("b"))];
+        let texts = [Fact::Text(None), Fact::OwnedText(b"a".to_vec()), Fact::Constant(Some("b"))];
         assert_eq!(texts.each_ref().map(Fact::text), [None, Some(&b"a"[..]), Some(b"b")]);
         assert_eq!(texts.map(|text| (text.number(), text.real())), [(0, 0.0); 3]);
     }

@@ -20,7 +20,7 @@ use wire::http1::HeaderLine;
 use wire::rtsp::{self, Channels, Front, Method};
 
 use super::http::{self, ActiveExchange, Custom, EndFacts, Head, Heads, HttpTransfer, Request, Response};
-use crate::callbacks::Written;
+use crate::callbacks::WriteAnswer;
 use crate::error::{Error, Result};
 use crate::settings::Method as BodyMethod;
 use crate::transfer::Transfer;
@@ -243,9 +243,9 @@ fn clear(t: &Transfer, exchange: &mut dyn Exchange, channels: &Channels) -> Resu
 fn hand_out(t: &Transfer, packet: &[u8]) -> Result<()> {
     t.easy.trace("rtsp", || format!("a packet of {} bytes on channel {}", packet.len(), packet[1]));
     match t.easy.callbacks.interleaved(packet) {
-        Written::All => Ok(()),
-        Written::Pause => Err(Error::new(Code::WriteError, "Cannot pause RTP")),
-        Written::Failed(_) => Err(Error::new(Code::WriteError, "Failed writing RTP data")),
+        WriteAnswer::All => Ok(()),
+        WriteAnswer::Pause => Err(Error::new(Code::WriteError, "Cannot pause RTP")),
+        WriteAnswer::Failed(_) => Err(Error::new(Code::WriteError, "Failed writing RTP data")),
     }
 }
 

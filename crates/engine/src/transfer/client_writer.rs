@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use tables::{Code, EasyOption as O};
 use wire::content_encoding::{self, Decoder};
 
-use crate::callbacks::{DebugKind, Written};
+use crate::callbacks::{DebugKind, WriteAnswer};
 use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::transfer::body::FAIR_SHARE;
@@ -255,14 +255,14 @@ impl ClientWriter {
                 ws.shown = Frame { offset, bytes_left, len: piece.len(), ..frame };
             }
             match self.easy.callbacks.write(piece) {
-                Written::All => at += piece.len(),
-                Written::Pause => {
+                WriteAnswer::All => at += piece.len(),
+                WriteAnswer::Pause => {
                     self.easy.flow.pause_receive();
                     let rest = Frame { offset, ..frame };
                     self.held.push_front(Held::Payload(rest, data[at..].to_vec()));
                     return Ok(());
                 }
-                Written::Failed(n) => return Err(write_failed(piece.len(), n)),
+                WriteAnswer::Failed(n) => return Err(write_failed(piece.len(), n)),
             }
             self.easy.info.borrow_mut().delivered += piece.len() as i64;
             if at == data.len() {
@@ -273,14 +273,14 @@ impl ClientWriter {
 
     fn deliver_header(&mut self, line: &[u8]) -> Result<()> {
         match self.easy.callbacks.header(line) {
-            None | Some(Written::All) => Ok(()),
-            Some(Written::Pause) => {
+            None | Some(WriteAnswer::All) => Ok(()),
+            Some(WriteAnswer::Pause) => {
                 cold_path();
                 self.easy.flow.pause_receive();
                 self.held.push_front(Held::Header(line.to_vec()));
                 Ok(())
             }
-            Some(Written::Failed(n)) => Err(write_failed(line.len(), n)),
+            Some(WriteAnswer::Failed(n)) => Err(write_failed(line.len(), n)),
         }
     }
 
@@ -319,17 +319,17 @@ impl ClientWriter {
             let end = end.min(at.saturating_add(room));
             let piece = &data[at..end];
             match self.easy.callbacks.write(piece) {
-                Written::All => {
+                WriteAnswer::All => {
                     self.easy.info.borrow_mut().delivered += piece.len() as i64;
                     at = end;
                 }
-                Written::Pause => {
+                WriteAnswer::Pause => {
                     cold_path();
                     self.easy.flow.pause_receive();
                     self.held.push_front(Held::Body(data[at..].to_vec()));
                     return Ok(());
                 }
-                Written::Failed(n) => return Err(write_failed(piece.len(), n)),
+                WriteAnswer::Failed(n) => return Err(write_failed(piece.len(), n)),
             }
         }
         Ok(())
@@ -387,22 +387,22 @@ mod tests {
     struct Recorder {
         pieces: RefCell<Vec<Vec<u8>>>,
         headers: RefCell<Vec<u8>>,
-        answer: Cell<Written>,
+        answer: Cell<WriteAnswer>,
     }
 
     impl Callbacks for Recorder {
-        fn write(&self, data: &[u8]) -> Written {
+        fn write(&self, data: &[u8]) -> WriteAnswer {
             self.pieces.borrow_mut().push(data.to_vec());
             self.answer.get()
         }
 
-        fn header(&self, line: &[u8]) -> Option<Written> {
+        fn header(&self, line: &[u8]) -> Option<WriteAnswer> {
             self.headers.borrow_mut().extend_from_slice(line);
-            Some(Written::All)
+            Some(WriteAnswer::All)
         }
     }
 
-    fn writer(numbers: &[(O, i64)], answer: Written) -> (Rc<Recorder>, Easy, ClientWriter) {
+    fn writer(numbers: &[(O, i64)], answer: WriteAnswer) -> (Rc<Recorder>, Easy, ClientWriter) {
         let recorder =
             Recorder { pieces: RefCell::default(), headers: RefCell::default(), answer: Cell::new(answer) };
         let recorder = Rc::new(recorder);
@@ -420,21 +420,21 @@ mod tests {
 
     #[test]
     fn bodies_are_handed_out_in_pieces_of_sixteen_kib() {
-        let (recorder, _easy, mut writer) = writer(&[], Written::All);
+        let (recorder, _easy, mut writer) = writer(&[], WriteAnswer::All);
         writer.body(&vec![b'x'; 40_000]).unwrap();
         assert_eq!(lengths(&recorder), [16_384, 16_384, 7232], "CURLOPT_WRITEFUNCTION(3)");
     }
 
     #[test]
     fn a_smaller_buffer_makes_smaller_pieces() {
-        let (recorder, _easy, mut writer) = writer(&[(O::Buffersize, 1024)], Written::All);
+        let (recorder, _easy, mut writer) = writer(&[(O::Buffersize, 1024)], WriteAnswer::All);
         writer.body(&[b'x'; 2500]).unwrap();
         assert_eq!(lengths(&recorder), [1024, 1024, 452], "CURLOPT_BUFFERSIZE(3)");
     }
 
     #[test]
     fn what_fits_below_the_limit_is_handed_out() {
-        let (recorder, _easy, mut writer) = writer(&[(O::MaxfilesizeLarge, 5)], Written::All);
+        let (recorder, _easy, mut writer) = writer(&[(O::MaxfilesizeLarge, 5)], WriteAnswer::All);
         let failed = writer.body(b"1234567").err().map(|e| e.code());
         assert_eq!(failed, Some(Code::FilesizeExceeded), "CURLOPT_MAXFILESIZE(3)");
         assert_eq!(lengths(&recorder), [5], "of unknown length");
@@ -447,7 +447,7 @@ mod tests {
             (usize::MAX, "client returned ERROR on write of 5 bytes"),
         ];
         for (taken, text) in rows {
-            let (_, _easy, mut writer) = writer(&[], Written::Failed(taken));
+            let (_, _easy, mut writer) = writer(&[], WriteAnswer::Failed(taken));
             let failed = writer.body(b"12345").unwrap_err();
             assert_eq!(
                 (failed.code(), failed.message()),
@@ -459,7 +459,7 @@ mod tests {
 
     #[test]
     fn a_body_that_is_not_the_applications_is_dropped_or_refused() {
-        let (recorder, _easy, mut writer) = writer(&[], Written::All);
+        let (recorder, _easy, mut writer) = writer(&[], WriteAnswer::All);
         writer.ignore_body(true);
         writer.body(b"redirected").unwrap();
         assert!(lengths(&recorder).is_empty(), "CURLOPT_FOLLOWLOCATION(3): a redirect's");
@@ -475,7 +475,7 @@ mod tests {
 
     #[test]
     fn a_pause_holds_back_what_was_not_taken_and_all_behind_it() {
-        let (recorder, easy, mut writer) = writer(&[], Written::Pause);
+        let (recorder, easy, mut writer) = writer(&[], WriteAnswer::Pause);
         writer.body(b"first").unwrap();
         assert!(easy.0.flow.receive_paused(), "CURL_WRITEFUNC_PAUSE");
         writer.header(b"Trailer: x\r\n", false).unwrap();
@@ -486,7 +486,7 @@ mod tests {
 
     #[test]
     fn headers_go_into_the_body_if_shown() {
-        let (recorder, _easy, mut writer) = writer(&[], Written::All);
+        let (recorder, _easy, mut writer) = writer(&[], WriteAnswer::All);
         writer.header(b"A: 1\r\n", false).unwrap();
         writer.header(b"B: 2\r\n", true).unwrap();
         assert_eq!(*recorder.headers.borrow(), b"A: 1\r\nB: 2\r\n", "CURLOPT_HEADERFUNCTION(3)");
@@ -495,7 +495,7 @@ mod tests {
 
     #[test]
     fn an_encoded_body_that_is_not_one_fails() {
-        let (recorder, _easy, mut writer) = writer(&[], Written::All);
+        let (recorder, _easy, mut writer) = writer(&[], WriteAnswer::All);
         writer.decode(Decoder::new("gzip", DEPTH_LIMIT).unwrap());
         assert!(writer.decodes());
         let failed = writer.body(b"this is no gzip stream").err().map(|e| e.code());

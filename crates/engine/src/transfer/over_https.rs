@@ -16,7 +16,7 @@ use tables::{Code, EasyOption as O};
 use wire::dns::{Answer, Question, Reply};
 
 use super::Handles;
-use crate::callbacks::{Callbacks, DebugKind, Written};
+use crate::callbacks::{Callbacks, DebugKind, WriteAnswer};
 use crate::easy::{Easy, EasyState};
 use crate::multi::MultiState;
 use crate::settings::{Settings, Text};
@@ -144,13 +144,13 @@ struct Collector {
 struct Ears(Rc<Collector>);
 
 impl Callbacks for Ears {
-    fn write(&self, data: &[u8]) -> Written {
+    fn write(&self, data: &[u8]) -> WriteAnswer {
         let mut body = self.0.body.borrow_mut();
         if body.len() + data.len() > LONGEST {
-            return Written::Failed(0);
+            return WriteAnswer::Failed(0);
         }
         body.extend_from_slice(data);
-        Written::All
+        WriteAnswer::All
     }
 
     fn wants_debug(&self) -> bool {

@@ -27,7 +27,7 @@ use super::proxy::{Proxy, ProxyKind};
 use super::route::plan::Plan;
 use super::socks::ProxyDestination;
 use super::{Connector, Handles};
-use crate::callbacks::{DebugKind, Written};
+use crate::callbacks::{DebugKind, WriteAnswer};
 use crate::error::{Error, Result};
 use crate::stores::headers::Origin;
 use crate::transfer::body::{receive_failed, send_failed};
@@ -562,7 +562,7 @@ fn hand_out(t: &Handles, line: &[u8], is_field: bool) -> Result<()> {
 }
 
 fn tell(t: &Handles, line: &[u8]) -> Result<()> {
-    let refused = |w| matches!(w, Written::Failed(_));
+    let refused = |w| matches!(w, WriteAnswer::Failed(_));
     if t.on(O::Header) && refused(t.easy.callbacks.write(line)) {
         return Err(Error::from(Code::WriteError));
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use tables::{Code, EasyOption as O};
-use warmwire_engine::callbacks::{Callbacks, DebugKind, ReadAnswer, SeekAnswer, Written};
+use warmwire_engine::callbacks::{Callbacks, DebugKind, ReadAnswer, SeekAnswer, WriteAnswer};
 use warmwire_engine::{Easy, Multi};
 
 /// The application's side of one handle.
@@ -24,7 +24,7 @@ pub struct App {
     /// Verbose output, if it is wanted.
     pub notes: RefCell<Option<String>>,
     /// Answers to the next writes; when empty, everything is taken.
-    pub answers: RefCell<VecDeque<Written>>,
+    pub answers: RefCell<VecDeque<WriteAnswer>>,
     /// Called inside each write.
     #[allow(clippy::type_complexity)]
     pub on_write: RefCell<Option<Rc<dyn Fn()>>>,
@@ -34,21 +34,21 @@ pub struct App {
 pub struct Callee(pub Rc<App>);
 
 impl Callbacks for Callee {
-    fn write(&self, data: &[u8]) -> Written {
+    fn write(&self, data: &[u8]) -> WriteAnswer {
         let hook = self.0.on_write.borrow().clone();
         if let Some(hook) = hook {
             hook();
         }
-        let answer = self.0.answers.borrow_mut().pop_front().unwrap_or(Written::All);
-        if answer == Written::All {
+        let answer = self.0.answers.borrow_mut().pop_front().unwrap_or(WriteAnswer::All);
+        if answer == WriteAnswer::All {
             self.0.body.borrow_mut().extend_from_slice(data);
         }
         answer
     }
 
-    fn header(&self, line: &[u8]) -> Option<Written> {
+    fn header(&self, line: &[u8]) -> Option<WriteAnswer> {
         self.0.headers.borrow_mut().extend_from_slice(line);
-        Some(Written::All)
+        Some(WriteAnswer::All)
     }
 
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tables::constant::{CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE};
 use tables::{Code, EasyOption as O, LockData};
 use testkit::frames::{FramePeer, kind};
-use warmwire_engine::callbacks::{Callbacks, DebugKind, Written};
+use warmwire_engine::callbacks::{Callbacks, DebugKind, WriteAnswer};
 use warmwire_engine::share::{Locks, Share};
 use warmwire_engine::{Easy, Interest, Multi, SocketHook};
 
@@ -61,8 +61,8 @@ fn a_panic_where_a_frame_is_told_ends_its_transfer_alone() {
         fn debug(&self, _: DebugKind, data: &[u8]) {
             assert!(!data.starts_with(b"[HTTP/2] [1] <- "), "on purpose");
         }
-        fn write(&self, _: &[u8]) -> Written {
-            Written::All
+        fn write(&self, _: &[u8]) -> WriteAnswer {
+            WriteAnswer::All
         }
     }
     let peer = obliging();
@@ -169,7 +169,7 @@ fn a_paused_transfer_holds_no_more_than_its_window() {
     });
     let (slow, quick) = (to(&peer), to(&peer));
     patient(&[&slow.0, &quick.0]);
-    *slow.1.answers.borrow_mut() = VecDeque::from([Written::Pause]);
+    *slow.1.answers.borrow_mut() = VecDeque::from([WriteAnswer::Pause]);
     let multi = Multi::default();
     multi.add(&slow.0);
     run_until(&multi, || slow.1.answers.borrow().is_empty());

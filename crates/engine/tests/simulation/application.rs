@@ -11,7 +11,7 @@ use tables::{Code, EasyOption as O};
 use warmwire_engine::Easy;
 use warmwire_engine::callbacks::{
     Callbacks, CloseHook, Configured, Opened, ProgressCounts, Purpose, ReadAnswer, SeekAnswer,
-    SocketCallbacks, Target, Transport, Written,
+    SocketCallbacks, Target, Transport, WriteAnswer,
 };
 
 use crate::http::HOME;
@@ -163,21 +163,21 @@ struct Nobody;
 impl Callbacks for Nobody {}
 
 impl Callbacks for Callee {
-    fn write(&self, data: &[u8]) -> Written {
+    fn write(&self, data: &[u8]) -> WriteAnswer {
         self.0.meddle();
         if self.0.gives_up() {
-            return Written::Failed(0);
+            return WriteAnswer::Failed(0);
         }
         if self.0.pauses() {
-            return Written::Pause;
+            return WriteAnswer::Pause;
         }
         self.0.body.borrow_mut().extend_from_slice(data);
-        Written::All
+        WriteAnswer::All
     }
 
-    fn header(&self, _: &[u8]) -> Option<Written> {
+    fn header(&self, _: &[u8]) -> Option<WriteAnswer> {
         self.0.meddle();
-        Some(Written::All)
+        Some(WriteAnswer::All)
     }
 
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {
