@@ -3,8 +3,8 @@
 use crate::form::part::{Content, Part};
 use crate::names;
 use crate::options::Value;
-use crate::outside::Input;
 use crate::raw::{self, Code, Easy, Form, FormSource, mime};
+use crate::real_world::Input;
 use crate::settings::Setting;
 use crate::system::path;
 use std::io;

@@ -2,7 +2,7 @@
 
 use crate::cache::{Cache, USUAL_SIZE};
 use crate::message::Messages;
-use crate::outside;
+use crate::real_world;
 use crate::request::Globals;
 use crate::system;
 use crate::system::path;
@@ -65,14 +65,14 @@ impl Env {
     /// Columns and rows of the terminal that standard error is; it may change.
     pub fn screen(&self) -> (usize, usize) {
         let told = self.messages.borrow().columns();
-        outside::screen().map_or((told, ROWS), |(columns, rows)| {
-            (outside::told_columns().map_or(columns, |told| told.min(columns)), rows)
+        real_world::screen().map_or((told, ROWS), |(columns, rows)| {
+            (real_world::told_columns().map_or(columns, |told| told.min(columns)), rows)
         })
     }
 
     /// Whether there is a terminal on which bars can move, and they are wanted.
     pub fn shows_bars(&self) -> bool {
-        self.globals.progress_bars && self.stderr_is_terminal && !outside::terminal_is_dumb()
+        self.globals.progress_bars && self.stderr_is_terminal && !real_world::terminal_is_dumb()
     }
 
     pub fn traces(&self) -> bool {

@@ -26,7 +26,6 @@ mod numbers;
 mod operate;
 mod options;
 mod outcome;
-mod outside;
 mod parallel;
 mod parse;
 mod pool;
@@ -34,6 +33,7 @@ mod prepare;
 mod progress;
 mod queue;
 mod raw;
+mod real_world;
 mod redact;
 mod report;
 mod request;
@@ -61,8 +61,8 @@ use crate::raw::EasyOption as O;
 use bytes::Bytes;
 use env::Env;
 use message::Messages;
-use outside::Outside;
 use parse::{Parser, Reader, Stop};
+use real_world::RealWorld;
 use request::Request;
 use std::io::{self, IsTerminal, Write};
 use std::process::exit;
@@ -84,15 +84,15 @@ fn main() {
 /// Reports a word of the command line that is not valid text. Guessing might write to another file than the
 /// intended one.
 fn no_text(at: usize, word: &str) -> i32 {
-    let mut messages = Messages::new(Box::new(system::stderr()), outside::columns());
+    let mut messages = Messages::new(Box::new(system::stderr()), real_world::columns());
     messages.usage(&format!("argument {at} is not Unicode: {}", text::harmless(word)));
     2
 }
 
 /// Executes the words and returns the exit code.
 fn run(words: &[Bytes]) -> i32 {
-    let mut world = Outside::new();
-    let messages = Messages::new(Box::new(system::stderr()), outside::columns());
+    let mut world = RealWorld::new();
+    let messages = Messages::new(Box::new(system::stderr()), real_world::columns());
     let messages = messages.on_terminal(io::stderr().is_terminal());
     let mut reader = Reader::new(&mut world, messages);
     reader.read_default_config(words);
@@ -133,7 +133,7 @@ fn complete(request: &mut Request, at: usize, count: usize) {
         let user = login.split(|byte| *byte == b';').next().unwrap_or_default();
         let user = message::shown(user);
         let place = if count > 1 { format!(" on URL #{}", at + 1) } else { String::new() };
-        let password = outside::ask_password(&format!("Enter {kind} password for user '{user}'{place}:"));
+        let password = real_world::ask_password(&format!("Enter {kind} password for user '{user}'{place}:"));
         request.options.set_text(option, &[login.as_slice(), b":", &password].concat());
     }
     let netrc = request.netrc || request.netrc_optional;

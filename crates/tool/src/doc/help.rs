@@ -2,7 +2,7 @@
 
 use crate::doc::manual;
 use crate::flags::{self, CATEGORIES, Flag};
-use crate::outside::columns;
+use crate::real_world::columns;
 use crate::system;
 use std::io::{IsTerminal, Write};
 

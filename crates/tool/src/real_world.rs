@@ -10,17 +10,17 @@ use std::time::UNIX_EPOCH;
 /// Columns beyond which a terminal is not believed.
 const MOST_COLUMNS: usize = 10_000;
 
-pub struct Outside {
+pub struct RealWorld {
     schemes: Vec<&'static str>,
 }
 
-impl Outside {
-    pub fn new() -> Outside {
-        Outside { schemes: raw::schemes() }
+impl RealWorld {
+    pub fn new() -> RealWorld {
+        RealWorld { schemes: raw::schemes() }
     }
 }
 
-impl World for Outside {
+impl World for RealWorld {
     fn read(&mut self, name: &[u8], limit: usize) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
         if name == b"-" {
