@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use engine::info::{self, Fact};
 use tables::Info;
 
-use crate::Reached;
+use crate::RequestPhase;
 
 /// Facts about the last transfer, or the one in progress (curl_easy_getinfo(3)).
 ///
@@ -59,8 +59,8 @@ impl TransferInfo<'_> {
     }
 
     /// How far the request got, after its end.
-    pub fn reached(&self) -> Reached {
-        Reached::of(&self.found())
+    pub fn reached(&self) -> RequestPhase {
+        RequestPhase::of(&self.found())
     }
 
     /// Redirects followed.

@@ -49,7 +49,7 @@
 //! Dropping a future or a [`Response`] aborts its transfer at once: the connection is closed, or the stream
 //! reset. Bodies are streamed in both directions, and a slow reader slows the sender down
 //! ([`Response::chunk`], [`Body::stream`]). An [`Error`] has a kind to match on, curl's code and message, and
-//! how far the request got ([`Reached`]).
+//! how far the request got ([`RequestPhase`]).
 //!
 //! # Your own event loop
 //!
@@ -85,7 +85,7 @@ pub use client::AsyncIo;
 pub use client::Tokio;
 pub use client::{
     Body, Client, ClientBuilder, Driver, Error, ErrorKind, EventLoop, Fields, HttpVersion, Metrics,
-    Multipart, Reached, RequestBuilder, Response, Version, Watch, client,
+    Multipart, RequestBuilder, RequestPhase, Response, Version, Watch, client,
 };
 pub use easy::{Easy, ExportedSession, OptionSet};
 pub use engine::callbacks::Callbacks;

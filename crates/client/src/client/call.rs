@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tables::EasyOption;
 
-use super::error::{Error, Reached};
+use super::error::{Error, RequestPhase};
 use super::head::Head;
 use super::metrics::Metrics;
 use super::multipart::Multipart;
@@ -31,7 +31,7 @@ impl Order {
     /// Fails the transfer because no driver runs.
     pub fn refuse(self) {
         if let Order::Start(prepared, call) = self {
-            call.fail(Error::no_driver().at(prepared.url, Reached::Nothing));
+            call.fail(Error::no_driver().at(prepared.url, RequestPhase::Nothing));
         }
     }
 }

@@ -12,7 +12,7 @@ use engine::multi::Limits;
 use tables::EasyOption;
 
 use super::call::{Call, Order, Prepared};
-use super::error::{Error, Reached};
+use super::error::{Error, RequestPhase};
 use super::event_loop::{EventLoop, Watch};
 use super::head::{Head, url_of};
 use super::hub::Post;
@@ -184,7 +184,7 @@ impl Engine {
                         }
                         self.calls[id] = Some(call);
                     }
-                    Err(error) => call.fail(error.at(url, Reached::Nothing)),
+                    Err(error) => call.fail(error.at(url, RequestPhase::Nothing)),
                 }
             }
             Order::Take(call) => {
@@ -254,7 +254,7 @@ impl Engine {
                     Err(failure) => {
                         let error = Error::of(failure.code, failure.message);
                         let found = &*info.found();
-                        Err(error.at(url_of(found), Reached::of(found)).measured(Metrics::of(found)))
+                        Err(error.at(url_of(found), RequestPhase::of(found)).measured(Metrics::of(found)))
                     }
                 };
                 transfers.info(id, found)

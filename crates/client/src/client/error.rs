@@ -150,9 +150,9 @@ impl From<Code> for ErrorKind {
     }
 }
 
-/// How far a request got. Before [`Sent`](Reached::Sent) no server has acted on it.
+/// How far a request got. Before [`Sent`](RequestPhase::Sent) no server has acted on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reached {
+pub enum RequestPhase {
     /// Nothing was started.
     Nothing,
     /// The name was resolved.
@@ -167,15 +167,15 @@ pub enum Reached {
     Answered,
 }
 
-impl Reached {
-    pub(crate) fn of(info: &TransferInfo) -> Reached {
+impl RequestPhase {
+    pub(crate) fn of(info: &TransferInfo) -> RequestPhase {
         match info.phase {
-            Phase::Nothing => Reached::Nothing,
-            Phase::Resolved => Reached::Resolved,
-            Phase::Connected => Reached::Connected,
-            Phase::Secured => Reached::Secured,
-            Phase::Sent => Reached::Sent,
-            Phase::Answered => Reached::Answered,
+            Phase::Nothing => RequestPhase::Nothing,
+            Phase::Resolved => RequestPhase::Resolved,
+            Phase::Connected => RequestPhase::Connected,
+            Phase::Secured => RequestPhase::Secured,
+            Phase::Sent => RequestPhase::Sent,
+            Phase::Answered => RequestPhase::Answered,
         }
     }
 }
@@ -188,7 +188,7 @@ struct Inner {
     code: Code,
     message: String,
     url: String,
-    reached: Reached,
+    reached: RequestPhase,
     metrics: Option<Metrics>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -200,7 +200,7 @@ impl Error {
             code,
             message: message.into(),
             url: String::new(),
-            reached: Reached::Nothing,
+            reached: RequestPhase::Nothing,
             metrics: None,
             source: None,
         }))
@@ -216,7 +216,7 @@ impl Error {
         Error::new(ErrorKind::Driver, Code::FailedInit, "the client's driver has ended")
     }
 
-    pub(super) fn at(mut self, url: impl Into<String>, reached: Reached) -> Error {
+    pub(super) fn at(mut self, url: impl Into<String>, reached: RequestPhase) -> Error {
         (self.0.url, self.0.reached) = (url.into(), reached);
         self
     }
@@ -252,7 +252,7 @@ impl Error {
     }
 
     /// Returns how far the request got. After redirects, this is about the last one.
-    pub fn reached(&self) -> Reached {
+    pub fn reached(&self) -> RequestPhase {
         self.0.reached
     }
 

@@ -29,7 +29,7 @@ use tables::share::LockData;
 
 pub use body::Body;
 pub use driver::Driver;
-pub use error::{Error, ErrorKind, Reached};
+pub use error::{Error, ErrorKind, RequestPhase};
 pub use event_loop::{EventLoop, Watch};
 pub use head::{Fields, Version};
 pub use metrics::Metrics;

@@ -7,7 +7,7 @@ use tables::EasyOption;
 
 use super::body::{Body, Kind, Source};
 use super::call::Prepared;
-use super::error::{Error, Reached};
+use super::error::{Error, RequestPhase};
 use super::hub::Shared;
 use super::multipart::Multipart;
 use super::options::{HttpVersion, Options, milliseconds, settings};
@@ -96,7 +96,7 @@ impl RequestBuilder {
     /// Sends the request and returns the response when its head has been received, whatever its status.
     /// Dropping the future aborts the transfer: the connection is closed, or its stream reset.
     pub async fn send(mut self) -> Result<Response, Error> {
-        self.options.check().map_err(|error| error.at(&*self.url, Reached::Nothing))?;
+        self.options.check().map_err(|error| error.at(&*self.url, RequestPhase::Nothing))?;
         let client = self.client.clone();
         let (prepared, source) = self.prepare();
         let mut running = Running::start(client, prepared, source);

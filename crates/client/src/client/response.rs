@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use tables::Code;
 
-use super::error::{Error, Reached};
+use super::error::{Error, RequestPhase};
 use super::head::{Fields, Head, Version};
 use super::metrics::Metrics;
 use super::running::{Piece, Running};
@@ -78,7 +78,7 @@ impl Response {
         match self.head.status {
             status @ 400.. => {
                 let message = format!("The requested URL returned error: {status}");
-                Err(Error::of(Code::HttpReturnedError, message).at(&*self.head.url, Reached::Answered))
+                Err(Error::of(Code::HttpReturnedError, message).at(&*self.head.url, RequestPhase::Answered))
             }
             _ => Ok(self),
         }
@@ -112,7 +112,7 @@ impl Response {
         serde_json::from_slice(&bytes).map_err(|e| {
             let message = format!("the body is not the JSON asked for: {e}");
             let error = Error::new(super::error::ErrorKind::Decode, Code::BadContentEncoding, message);
-            error.at(url, Reached::Answered).because(e)
+            error.at(url, RequestPhase::Answered).because(e)
         })
     }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use testkit::http::HttpServer;
 use testkit::raw::{RawPeer, Step, expect, send};
-use warmwire::{Client, Code, EasyOption, ErrorKind, Reached, Tokio};
+use warmwire::{Client, Code, EasyOption, ErrorKind, RequestPhase, Tokio};
 
 use super::{SOON, everywhere, once, sleep, tokio_on_one_thread, until};
 
@@ -14,10 +14,10 @@ fn failures_say_what_failed_and_how_far_it_was() {
         let server = HttpServer::plain();
         let refused = format!("http://127.0.0.1:{}/", RawPeer::refused_port());
         for (url, kind, code, reached) in [
-            (refused.as_str(), ErrorKind::Connect, Code::CouldntConnect, Reached::Resolved),
-            ("nope://x/", ErrorKind::Url, Code::UnsupportedProtocol, Reached::Nothing),
-            ("http://", ErrorKind::Url, Code::UrlMalformat, Reached::Nothing),
-            (&server.url("/cut/0/bytes/10"), ErrorKind::Transport, Code::GotNothing, Reached::Sent),
+            (refused.as_str(), ErrorKind::Connect, Code::CouldntConnect, RequestPhase::Resolved),
+            ("nope://x/", ErrorKind::Url, Code::UnsupportedProtocol, RequestPhase::Nothing),
+            ("http://", ErrorKind::Url, Code::UrlMalformat, RequestPhase::Nothing),
+            (&server.url("/cut/0/bytes/10"), ErrorKind::Transport, Code::GotNothing, RequestPhase::Sent),
         ] {
             let error = client.get(url).send().await.unwrap_err();
             assert_eq!((error.kind(), error.code(), error.reached()), (kind, code, reached), "{error:?}");
@@ -27,7 +27,7 @@ fn failures_say_what_failed_and_how_far_it_was() {
             Ok(reply) => reply.bytes().await.unwrap_err(),
             Err(error) => error,
         };
-        assert_eq!((error.kind(), error.reached()), (ErrorKind::Incomplete, Reached::Answered));
+        assert_eq!((error.kind(), error.reached()), (ErrorKind::Incomplete, RequestPhase::Answered));
         assert!(error.metrics().unwrap().downloaded > 0 && error.url() == server.url("/cut/500/bytes/1000"));
         let missing = client.get(&server.url("/status/404")).send().await.unwrap().error_for_status();
         let error = missing.unwrap_err();
@@ -48,7 +48,11 @@ fn what_cannot_be_asked_for_is_refused_when_it_is_sent() {
             get().option(EasyOption::TimeoutMs, -1),
         ] {
             let error = request.send().await.unwrap_err();
-            assert_eq!((error.kind(), error.reached()), (ErrorKind::Option, Reached::Nothing), "{error:?}");
+            assert_eq!(
+                (error.kind(), error.reached()),
+                (ErrorKind::Option, RequestPhase::Nothing),
+                "{error:?}"
+            );
         }
         assert_eq!(server.accepts(), 0);
         assert_eq!(get().send().await.unwrap().status(), 200);
@@ -68,7 +72,7 @@ fn time_limits() {
         let url = format!("http://{}/", server.address());
         let error = client.get(&url).timeout(Duration::from_millis(200)).send().await.unwrap_err();
         assert!(error.is_timeout() && error.code() == Code::OperationTimedout, "{error:?}");
-        assert_eq!(error.reached(), Reached::Sent);
+        assert_eq!(error.reached(), RequestPhase::Sent);
         until("the end of the connection", || server.ends() == 1).await;
         let server = answers("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
         let url = format!("http://{}/", server.address());
@@ -76,7 +80,7 @@ fn time_limits() {
         let stalled = Instant::now();
         let error = reply.bytes().await.unwrap_err();
         assert!(stalled.elapsed() < Duration::from_millis(900), "whole seconds were counted");
-        assert!(error.is_timeout() && error.reached() == Reached::Answered, "{error:?}");
+        assert!(error.is_timeout() && error.reached() == RequestPhase::Answered, "{error:?}");
         assert!(began.elapsed() < 3 * SOON);
         until("the end of the connection", || server.ends() == 1).await;
     });
@@ -109,7 +113,7 @@ fn without_a_driver_nothing_is_begun() {
     let (client, driver) = warmwire::client();
     drop(driver);
     let error = tokio.block_on(client.get("http://127.0.0.1:1/").send()).unwrap_err();
-    assert_eq!((error.kind(), error.reached()), (ErrorKind::Driver, Reached::Nothing));
+    assert_eq!((error.kind(), error.reached()), (ErrorKind::Driver, RequestPhase::Nothing));
 }
 
 #[test]

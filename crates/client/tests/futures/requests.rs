@@ -194,7 +194,7 @@ fn tls_is_judged() {
             let error = client.get(&url).send().await.unwrap_err();
             assert_eq!(
                 (error.kind(), error.reached()),
-                (warmwire::ErrorKind::Tls, warmwire::Reached::Connected)
+                (warmwire::ErrorKind::Tls, warmwire::RequestPhase::Connected)
             );
             assert_eq!(client.get(&url).ca_pem(ca).send().await.unwrap().bytes().await.unwrap().len(), 3);
             let any = client.get(&url).danger_accept_any_certificate(true);

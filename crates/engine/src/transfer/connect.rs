@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use net::connect::{ConnectRequest, RaceEvent, Reached, Stage, at_once, connect, connect_unix};
+use net::connect::{ConnectRequest, HasEndpoints, RaceEvent, Stage, at_once, connect, connect_unix};
 use net::filter::open::{Transport, UnixSocket};
 use net::filter::{SocketFilter, udp_tunnel::Through};
 use net::quic::Purpose;
@@ -349,7 +349,7 @@ impl Connector {
     }
 
     /// Returns a socket that is connected to the route's first host and has passed `stage`.
-    pub(super) async fn connect_socket<T: Reached>(
+    pub(super) async fn connect_socket<T: HasEndpoints>(
         &self,
         plan: &Plan,
         transport: Transport,

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use net::connect::{Connected, Endpoints, Reached, Through};
+use net::connect::{Connected, Endpoints, HasEndpoints, Through};
 use net::filter::SocketFilter;
 use net::filter::open::Transport;
 use net::tls::backend::Handshake;
@@ -34,7 +34,7 @@ struct Raced {
     connected_at: Instant,
 }
 
-impl Reached for Raced {
+impl HasEndpoints for Raced {
     fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }

@@ -123,11 +123,11 @@ impl Endpoints {
 }
 
 /// The result of a race.
-pub trait Reached {
+pub trait HasEndpoints {
     fn endpoints(&self) -> &Endpoints;
 }
 
-impl Reached for Connected {
+impl HasEndpoints for Connected {
     fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }

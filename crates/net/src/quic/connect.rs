@@ -15,7 +15,7 @@ use rustls::client::Resumption;
 use super::qlog::Log;
 use super::tls::{HandshakeFacts, Hello};
 use super::{Due, Machine, Purpose, Quic};
-use crate::connect::{Connected, Endpoints, Reached};
+use crate::connect::{Connected, Endpoints, HasEndpoints};
 use crate::filter::udp::{ROOM, UdpSocket, Underlay};
 use crate::tls::certinfo;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
@@ -46,7 +46,7 @@ pub struct Established {
     pub connected_at: Instant,
 }
 
-impl Reached for Established {
+impl HasEndpoints for Established {
     fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }
