@@ -14,7 +14,7 @@ use bytes::BytesMut;
 use net::connect::{ConnectRequest, Through, connect};
 use net::exchange::BodyStep;
 use net::filter::open::{SocketOptions, Transport};
-use net::http3::{Fault, Http3, Opening, Parked, Stream};
+use net::http3::{Http3, Opening, Parked, Stream, StreamError};
 use net::quic::{Established, Purpose, QuicRequest, shake_hands};
 use net::resolver::Candidates;
 use net::session::Buffer;
@@ -153,7 +153,7 @@ async fn ask(runtime: Rc<Runtime>, to: SocketAddr, client: Rc<RefCell<Client>>) 
     }
 }
 
-async fn exchange(mut stream: Stream, sends: bool, client: &RefCell<Client>) -> Result<(), Fault> {
+async fn exchange(mut stream: Stream, sends: bool, client: &RefCell<Client>) -> Result<(), StreamError> {
     if sends {
         poll_fn(|cx| stream.poll_room(cx)).await?;
         let _ = stream.queue(&[7; 2000]);

@@ -58,23 +58,23 @@ pub enum NetErrorKind {
 
 /// Why the layers on a connected socket failed.
 #[derive(Debug)]
-pub enum Fault {
+pub enum LayerError {
     /// This address does not work or does not answer: try another one.
-    Lost(NetError),
+    TryNext(NetError),
     /// The other side has spoken, and that is the end.
     Final(NetError),
 }
 
-impl Fault {
+impl LayerError {
     pub fn error(&self) -> &NetError {
         match self {
-            Fault::Lost(error) | Fault::Final(error) => error,
+            LayerError::TryNext(error) | LayerError::Final(error) => error,
         }
     }
 
     pub fn into_error(self) -> NetError {
         match self {
-            Fault::Lost(error) | Fault::Final(error) => error,
+            LayerError::TryNext(error) | LayerError::Final(error) => error,
         }
     }
 }

@@ -29,7 +29,7 @@ pub mod tls;
 pub use carrier::{Carrier, Stack};
 pub use connection::{About, AnyConnection, Connection, Listed, Memory, Presence};
 pub use connection_key::{ConnectionKey, HashedKey};
-pub use error::{Fault, NetError, NetErrorKind};
+pub use error::{LayerError, NetError, NetErrorKind};
 pub use filter::Filter;
 pub use filter::datagram::Datagrams;
 pub use lease::{Adopter, ByCarrier};

@@ -15,7 +15,7 @@ use runtime::Runtime;
 use warmwire_net::exchange::{BodyStep, Head};
 use warmwire_net::exchange::{Reading, RequestBody, RequestHead, Says, Spares};
 use warmwire_net::http2::{self, Terms};
-use warmwire_net::http2::{Fault, Http2, Rested, Stream};
+use warmwire_net::http2::{Http2, Rested, Stream, StreamError};
 use warmwire_net::{AcquireRequest, Acquired, Connection, HttpLease, Idle, Lease, Memory, Pool};
 use wire::h2::{Config, ErrorCode, Field, Opening};
 
@@ -116,11 +116,11 @@ fn request(http2: &Http2, path: &str, end: bool) -> Option<Stream> {
     http2.open(fields, Opening { end, ..Opening::default() })
 }
 
-async fn head(stream: &mut Stream) -> Result<Head, Fault> {
+async fn head(stream: &mut Stream) -> Result<Head, StreamError> {
     poll_fn(|cx| stream.poll_head(cx)).await
 }
 
-async fn body(stream: &mut Stream) -> Result<usize, Fault> {
+async fn body(stream: &mut Stream) -> Result<usize, StreamError> {
     let (mut all, mut buf) = (0, vec![0; 30_000]);
     loop {
         match poll_fn(|cx| stream.poll_body(cx, &mut buf)).await? {
@@ -232,15 +232,18 @@ fn resets_and_losses_are_told_to_whom_they_concern() {
         let mut reset = request(&http2, "/reset", true).unwrap();
         assert!(matches!(
             head(&mut reset).await,
-            Err(Fault::Reset { code: ErrorCode::INTERNAL_ERROR, why: None })
+            Err(StreamError::Reset { code: ErrorCode::INTERNAL_ERROR, why: None })
         ));
         assert!(!reset.any_received());
         head(&mut other).await.unwrap();
         assert_eq!(body(&mut other).await.unwrap(), 100_000);
         let mut silent = request(&http2, "/silence", true).unwrap();
         let abort = request(&http2, "/abort", true).unwrap();
-        assert!(matches!(head(&mut silent).await, Err(Fault::Closed | Fault::Io(_))));
-        assert!(matches!(head(&mut silent).await, Err(Fault::Closed | Fault::Io(_))), "and stays so");
+        assert!(matches!(head(&mut silent).await, Err(StreamError::Closed | StreamError::Io(_))));
+        assert!(
+            matches!(head(&mut silent).await, Err(StreamError::Closed | StreamError::Io(_))),
+            "and stays so"
+        );
         assert_eq!(http2.vacancies(), 0);
         drop((silent, abort, other, reset));
         assert!(at_rest(&rt, &rested).await.session.is_none(), "nobody goes on on it");
@@ -280,7 +283,7 @@ fn a_driver_that_goes_with_its_handle_leaves_nobody_waiting() {
         let (http2, driver) = Http2::new(connect(&rt, to).await, Config::default());
         let mut stream = request(&http2, "/1", true).unwrap();
         drop(driver);
-        assert!(matches!(head(&mut stream).await, Err(Fault::Io(_))));
+        assert!(matches!(head(&mut stream).await, Err(StreamError::Io(_))));
     });
 }
 

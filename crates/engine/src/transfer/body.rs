@@ -3,7 +3,7 @@
 use std::task::{Context, Poll};
 
 use net::exchange::{BodyError, BodyStep};
-use net::http2::{Fault, StreamFault};
+use net::http2::{NumberedError, StreamError};
 use net::http3;
 use tables::Code;
 use wire::h2::ErrorCode;
@@ -123,70 +123,70 @@ pub fn send_failed(e: &std::io::Error) -> Error {
 
 /// Converts a stream's fault to curl's text and code.
 fn stream_failed(e: &std::io::Error) -> Option<Error> {
-    if let Some(http3::StreamFault { stream, fault }) = e.get_ref()?.downcast_ref() {
+    if let Some(http3::NumberedError { stream, fault }) = e.get_ref()?.downcast_ref() {
         return Some(fault_of_http3(*stream, fault));
     }
-    let StreamFault { stream, fault, begun } = e.get_ref()?.downcast_ref()?;
+    let NumberedError { stream, fault, begun } = e.get_ref()?.downcast_ref()?;
     let error = fault_of_stream(*stream, fault);
     Some(if *begun && error.retry() == Retry::Unknown { error.with_retry(Retry::Forbidden) } else { error })
 }
 
-fn fault_of_stream(stream: u32, fault: &Fault) -> Error {
+fn fault_of_stream(stream: u32, fault: &StreamError) -> Error {
     match fault {
-        Fault::Refused => {
+        StreamError::Refused => {
             let text = format!("HTTP/2 stream {stream} refused by server, try again on a new connection");
             Error::new(Code::SendError, text).with_retry(Retry::NewConnection)
         }
-        Fault::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. } => {
+        StreamError::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. } => {
             Error::new(Code::SendError, "HTTP/2 is refused, HTTP/1.1 is required").with_retry(Retry::Http1)
         }
-        Fault::NotExtended => {
+        StreamError::NotExtended => {
             Error::new(Code::SendError, "the server has no WebSocket on HTTP/2").with_retry(Retry::Http1)
         }
-        Fault::Reset { code: ErrorCode::NO_ERROR, .. } => {
+        StreamError::Reset { code: ErrorCode::NO_ERROR, .. } => {
             Error::new(Code::Http2, format!("HTTP/2 stream {stream} was reset"))
         }
-        Fault::Reset { code, .. } => {
+        StreamError::Reset { code, .. } => {
             let text = format!("HTTP/2 stream {stream} was not closed cleanly: {code} (err {})", code.0);
             Error::new(Code::Http2Stream, text)
         }
         // curl's HTTP/2 library reports floods with its own text.
-        Fault::Failed(failure) if failure.code == ErrorCode::ENHANCE_YOUR_CALM => {
+        StreamError::Failed(failure) if failure.code == ErrorCode::ENHANCE_YOUR_CALM => {
             let text = format!("Flooding was detected in this HTTP/2 session: {}", failure.why);
             Error::new(Code::RecvError, text)
         }
-        Fault::Failed(failure) => {
+        StreamError::Failed(failure) => {
             let text = format!("Error in the HTTP2 framing layer: {} ({})", failure.why, failure.code);
             Error::new(Code::Http2, text)
         }
         // curl has no more to say of it than the code's own words.
-        Fault::Closed => Error::from(Code::Http2),
-        Fault::Io(e) => Error::os(Code::RecvError, failure("Recv", e), e),
+        StreamError::Closed => Error::from(Code::Http2),
+        StreamError::Io(e) => Error::os(Code::RecvError, failure("Recv", e), e),
     }
 }
 
-fn fault_of_http3(stream: u64, fault: &http3::Fault) -> Error {
-    use http3::Fault;
+fn fault_of_http3(stream: u64, fault: &http3::StreamError) -> Error {
+    use http3::StreamError;
     match fault {
-        Fault::Refused => {
+        StreamError::Refused => {
             let text = format!("HTTP/3 stream {stream} refused by server, try again on a new connection");
             Error::new(Code::SendError, text).with_retry(Retry::NewConnection)
         }
-        Fault::Reset { code: wire::h3::ErrorCode::VERSION_FALLBACK, .. } => {
+        StreamError::Reset { code: wire::h3::ErrorCode::VERSION_FALLBACK, .. } => {
             Error::new(Code::SendError, "HTTP/3 is refused, HTTP/1.1 is required").with_retry(Retry::Http1)
         }
-        Fault::Reset { code, why, within_body } => {
+        StreamError::Reset { code, why, within_body } => {
             let text = match why {
                 None => format!("HTTP/3 stream {stream} reset by server (error 0x{:x} {code})", code.0),
                 Some(why) => format!("HTTP/3 stream {stream}: {why} ({code})"),
             };
             Error::new(if *within_body { Code::PartialFile } else { Code::Http3 }, text)
         }
-        Fault::Failed(failure) => {
+        StreamError::Failed(failure) => {
             Error::new(Code::Http3, format!("HTTP/3 connection: {} ({})", failure.why, failure.code))
         }
-        Fault::Closed(why) => Error::new(Code::RecvError, format!("QUIC connection: {why}")),
-        Fault::Io(e) => Error::os(Code::RecvError, failure("Recv", e), e),
+        StreamError::Closed(why) => Error::new(Code::RecvError, format!("QUIC connection: {why}")),
+        StreamError::Io(e) => Error::os(Code::RecvError, failure("Recv", e), e),
     }
 }
 

@@ -16,7 +16,7 @@ use net::filter::udp_tunnel;
 use net::http3::tunnel::Http3Tunnel;
 use net::quic::{Established, Purpose, Quic, QuicRequest, on_socket, shake_hands_through};
 use net::tls::TlsConfig;
-use net::{AnyConnection, Carrier, Connection, Fault, http3};
+use net::{AnyConnection, Carrier, Connection, LayerError, http3};
 use runtime::boxed;
 use tables::{Code, EasyOption as O, LockData};
 
@@ -167,7 +167,7 @@ impl Connector {
         to: (&str, u16),
         connected: Connected,
         how: (bool, Purpose),
-    ) -> std::result::Result<Established, Fault> {
+    ) -> std::result::Result<Established, LayerError> {
         let Connected { socket, endpoints, private, connected_at } = connected;
         let quic = self.quic_handshake(tls, to, on_socket(socket, &endpoints)?, how).await?;
         Ok(Established { quic, endpoints, private, connected_at })
@@ -181,9 +181,9 @@ impl Connector {
         (host, port): (&str, u16),
         (underlay, peer): (Box<dyn Underlay>, SocketAddr),
         (early, purpose): (bool, Purpose),
-    ) -> std::result::Result<Quic, Fault> {
-        let tls = &self.settled(tls, (host, port), Some(peer)).map_err(Fault::Final)?;
-        let sessions = self.take_sessions(tls, (host, port), &self.sessions()).map_err(Fault::Final)?;
+    ) -> std::result::Result<Quic, LayerError> {
+        let tls = &self.settled(tls, (host, port), Some(peer)).map_err(LayerError::Final)?;
+        let sessions = self.take_sessions(tls, (host, port), &self.sessions()).map_err(LayerError::Final)?;
         if let Some(early) = sessions.early(&tls.alpn).filter(|_| early) {
             self.note_early(&early);
         }

@@ -13,7 +13,7 @@ use net::tls::backend::Handshake;
 use net::tls::ech::outer_name;
 use net::tls::handshake::{Server, Tls, run};
 use net::tls::{Capability, Early, Ech, Late, PeerSessions, TlsConfig, TlsInfo};
-use net::{Fault, Filter, NetError, NetErrorKind, SessionStore};
+use net::{Filter, LayerError, NetError, NetErrorKind, SessionStore};
 use runtime::boxed;
 use tables::constant::CURLSSLOPT_EARLYDATA;
 use tables::scheme::Family;
@@ -59,7 +59,7 @@ impl Connector {
             }
             boxed(|| async {
                 let answered = self.answered(tls, peer, connected).await;
-                let of_version = |fault: &Fault| fault.error().kind == NetErrorKind::SslVersion;
+                let of_version = |fault: &LayerError| fault.error().kind == NetErrorKind::SslVersion;
                 unspoken.set(answered.as_ref().is_err_and(of_version));
                 answered
             })
@@ -91,18 +91,18 @@ impl Connector {
         tls: &Arc<TlsConfig>,
         peer: (&str, u16),
         connected: Connected,
-    ) -> std::result::Result<Raced, Fault> {
-        let tls = &self.settled(tls, peer, connected.endpoints.remote).map_err(Fault::Final)?;
+    ) -> std::result::Result<Raced, LayerError> {
+        let tls = &self.settled(tls, peer, connected.endpoints.remote).map_err(LayerError::Final)?;
         let Connected { socket, endpoints, private, connected_at } = connected;
         let below = Box::new(SocketFilter::new(socket));
         let server = Server { config: tls, host: peer.0, port: peer.1 };
         let handshake = Handshake::prepare(tls, self.multi.runtime.reactor());
-        let mut handshake = Box::new(handshake.map_err(Fault::Final)?);
+        let mut handshake = Box::new(handshake.map_err(LayerError::Final)?);
         let take = || handshake.take_sessions(server, &self.sessions());
-        self.locked(LockData::SslSession, take).map_err(Fault::Final)?;
+        self.locked(LockData::SslSession, take).map_err(LayerError::Final)?;
         if let Err(fault) = handshake.begin(below, server).await {
             self.locked(LockData::SslSession, || handshake.settle(false));
-            if let Fault::Final(error) = &fault {
+            if let LayerError::Final(error) = &fault {
                 self.note_ech_refusal(tls, peer.0, error);
             }
             return Err(fault);

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::eyeballs::AttemptId;
 use super::{ConnectRequest, Connected, Endpoints, Stage, Through};
-use crate::error::{Fault, NetError, NetErrorKind};
+use crate::error::{LayerError, NetError, NetErrorKind};
 use crate::filter::open::{Fresh, Target, open};
 use crate::sys;
 
@@ -43,7 +43,7 @@ pub enum News<T> {
     Through(T),
     /// Not even connected, from this local end.
     Refused(NetError, Option<SocketAddr>),
-    Broken(Fault),
+    Broken(LayerError),
 }
 
 impl<'a, T> Attempt<'a, T> {

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use runtime::{Reactor, Socket, is_under_way};
 use rustix::net::SocketAddrAny;
 
-use crate::error::{Fault, NetError};
+use crate::error::{LayerError, NetError};
 use crate::filter::open::{SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open};
 use crate::resolver::{Answered, Candidates};
 use crate::sys;
@@ -90,7 +90,7 @@ pub trait Source {
 
 /// The steps of an attempt after its socket is connected.
 pub type Stage<'a, T> = dyn Fn(Connected) -> Through<'a, T> + 'a;
-pub type Through<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + 'a>>;
+pub type Through<'a, T> = Pin<Box<dyn Future<Output = Result<T, LayerError>> + 'a>>;
 
 /// A connected socket and its two ends.
 pub struct Connected {

@@ -12,7 +12,7 @@ use runtime::{Reactor, Sleep};
 use super::attempt::{Attempt, News};
 use super::eyeballs::{AttemptId, Race, Rules, Step};
 use super::{ConnectRequest, RaceEvent, Source, SourceEvent, Stage};
-use crate::error::{Fault, NetError, NetErrorKind};
+use crate::error::{LayerError, NetError, NetErrorKind};
 use crate::filter::open::Target;
 
 /// Failures that a message names.
@@ -130,8 +130,10 @@ impl<T> Run<'_, '_, T> {
                     self.race.secured(id);
                 }
                 Poll::Ready(News::Refused(error, local)) => self.drop_failed(i, error, false, local)?,
-                Poll::Ready(News::Broken(Fault::Lost(error))) => self.drop_failed(i, error, true, None)?,
-                Poll::Ready(News::Broken(Fault::Final(error))) => return Err(error),
+                Poll::Ready(News::Broken(LayerError::TryNext(error))) => {
+                    self.drop_failed(i, error, true, None)?
+                }
+                Poll::Ready(News::Broken(LayerError::Final(error))) => return Err(error),
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use wire::http1::status::{ALIAS, Opening, opening};
 use wire::http1::{BadOctet, HeaderLine, StatusLine, TransferCodings, check_octets, continue_line};
 
 use super::body::Body;
-use super::head::{Dialect, Fault, Reading};
+use super::head::{Dialect, HeadError, Reading};
 
 /// How a reply's body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,16 +64,16 @@ impl HeadFraming {
     }
 
     /// Takes in a field. The length of the name rules out nearly every field that does not matter here.
-    pub fn field(&mut self, field: &HeaderLine<'_>) -> Result<(), Fault> {
+    pub fn field(&mut self, field: &HeaderLine<'_>) -> Result<(), HeadError> {
         match field.name.len() {
             10 if field.is("connection") => self.connection(field),
             14 if !self.bodyless && field.is("content-length") => {
-                self.content_length(field.value).map_err(|BadLength| Fault::Length)?
+                self.content_length(field.value).map_err(|BadLength| HeadError::Length)?
             }
             16 if field.is("proxy-connection") => self.proxy_connection(field),
             // curl does not judge the coding of a body that will not come.
             17 if !self.bodyless && !self.reading.head_only && field.is("transfer-encoding") => {
-                self.transfer_encoding(field.value).map_err(Fault::Coding)?
+                self.transfer_encoding(field.value).map_err(HeadError::Coding)?
             }
             _ => {}
         }
@@ -186,13 +186,13 @@ impl Dialect {
 }
 
 /// Parses the first line. An opening that is not HTTP is one that the application accepts as a 200.
-pub(super) fn status(line: &[u8], dialect: Dialect) -> Result<StatusLine, Fault> {
+pub(super) fn status(line: &[u8], dialect: Dialect) -> Result<StatusLine, HeadError> {
     match opening(line) {
         _ if dialect == Dialect::Rtsp => {
             cold_path();
-            wire::rtsp::status(line).ok_or(Fault::NotRtsp)
+            wire::rtsp::status(line).ok_or(HeadError::NotRtsp)
         }
-        Opening::Http => StatusLine::parse(line).map_err(Fault::Status),
+        Opening::Http => StatusLine::parse(line).map_err(HeadError::Status),
         _ => Ok(ALIAS),
     }
 }

@@ -38,7 +38,7 @@ pub struct HeadPart<'a> {
     /// The line as an application sees it, with its line ending, whatever the wire format.
     pub line: &'a [u8],
     /// The parsed line.
-    pub says: Result<Says<'a>, Fault>,
+    pub says: Result<Says<'a>, HeadError>,
     /// The body as described so far; set on the end of the head and on a length only.
     pub body: Option<Body>,
 }
@@ -55,7 +55,7 @@ pub enum Says<'a> {
 
 /// A fault of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum HeadError {
     Status(BadStatus),
     /// The first line is not RTSP.
     NotRtsp,

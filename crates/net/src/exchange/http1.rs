@@ -13,8 +13,8 @@ use wire::http1::{
 
 use super::framing::{BodyFraming, HeadFraming, status, unfold};
 use super::{
-    Body, BodyError, BodyStep, Exchange, Fault, Finished, HeadPart, Reading, RequestBody, RequestHead, Says,
-    Spares,
+    Body, BodyError, BodyStep, Exchange, Finished, HeadError, HeadPart, Reading, RequestBody, RequestHead,
+    Says, Spares,
 };
 use crate::{About, Connection};
 
@@ -263,7 +263,7 @@ impl Exchange for Http1 {
         self.head_ended = false;
         let says = match (status, octets) {
             (Some(Err(fault)), _) => Err(fault),
-            (status, Err(bad)) => Err(Fault::Octet(bad, status.and_then(Result::ok))),
+            (status, Err(bad)) => Err(HeadError::Octet(bad, status.and_then(Result::ok))),
             (Some(Ok(status)), _) => {
                 self.declared.begin(status);
                 Ok(Says::Status(status))
@@ -276,7 +276,7 @@ impl Exchange for Http1 {
             // A continuation of the status line is a field like any other, as in curl.
             (None, _) => match HeaderLine::parse(line.trim_ascii_start()) {
                 Some(field) => self.declared.field(&field).map(|()| Says::Field(field)),
-                None => Err(Fault::NoColon),
+                None => Err(HeadError::NoColon),
             },
         };
         let asked = match &says {
@@ -385,8 +385,8 @@ impl Exchange for Http1 {
         let all = chunked.map_or(&[][..], ChunkedDecoder::trailers);
         let line = all[self.trailers_told..].split_inclusive(|b| *b == b'\n').next()?;
         self.trailers_told += line.len();
-        let field = HeaderLine::parse(line).map(Says::Field).ok_or(Fault::NoColon);
-        let says = check_octets(line).map_err(|bad| Fault::Octet(bad, None)).and(field);
+        let field = HeaderLine::parse(line).map(Says::Field).ok_or(HeadError::NoColon);
+        let says = check_octets(line).map_err(|bad| HeadError::Octet(bad, None)).and(field);
         self.joined.clear();
         self.joined.extend_from_slice(line.trim_ascii_end());
         self.joined.extend_from_slice(b"\r\n");

@@ -21,7 +21,7 @@ use wire::http1::{StatusLine, TooLarge};
 
 pub use body::{Body, BodyError, BodyStep};
 pub use fields::{MAX_SENT_HTTP2, request_fields, sent_size};
-pub use head::{Dialect, Fault, Head, HeadPart, Reading, Says};
+pub use head::{Dialect, Head, HeadError, HeadPart, Reading, Says};
 pub use multiplexed::Multiplexed;
 pub use place::Place;
 pub use request::{BadHead, RequestBody, RequestHead, is_sendable};

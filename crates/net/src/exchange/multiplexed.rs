@@ -133,7 +133,7 @@ impl<S: Streams> Multiplexed<S> {
         Poll::Ready(self.stream.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into()))
     }
 
-    fn failed(&self, fault: <S::Stream as Stream>::Fault) -> io::Error {
+    fn failed(&self, fault: <S::Stream as Stream>::Error) -> io::Error {
         self.place.failed(self.stream().unwrap_or_default(), fault)
     }
 

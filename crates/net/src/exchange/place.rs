@@ -54,7 +54,7 @@ impl<S: Streams> Place<S> {
     }
 
     /// Converts a fault of a stream to an error of the operation.
-    pub fn failed(&self, number: u32, fault: <S::Stream as Stream>::Fault) -> io::Error {
+    pub fn failed(&self, number: u32, fault: <S::Stream as Stream>::Error) -> io::Error {
         self.session.failed(number, fault)
     }
 

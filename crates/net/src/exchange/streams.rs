@@ -40,34 +40,34 @@ pub trait Streams {
 
     /// Returns ready when the peer has announced support for CONNECT with `:protocol` (RFC 8441, RFC 9220),
     /// or cannot any more.
-    fn poll_extended(&self, cx: &mut Context<'_>) -> Poll<Result<(), <Self::Stream as Stream>::Fault>>;
+    fn poll_extended(&self, cx: &mut Context<'_>) -> Poll<Result<(), <Self::Stream as Stream>::Error>>;
 
     /// Whether none can.
     fn is_closing(&self) -> bool;
 
     /// Returns the fault for a session that cannot open a stream.
-    fn refusal() -> <Self::Stream as Stream>::Fault;
+    fn refusal() -> <Self::Stream as Stream>::Error;
 
     /// The connection ends, with every stream on it.
     fn break_off(&self);
 
     /// Converts a stream's fault to an error of the operation. After a refusal the session is closed for new
     /// streams: the request goes elsewhere.
-    fn failed(&self, number: u32, fault: <Self::Stream as Stream>::Fault) -> io::Error;
+    fn failed(&self, number: u32, fault: <Self::Stream as Stream>::Error) -> io::Error;
 }
 
 /// A stream: a request is sent and its response received.
 pub trait Stream {
-    type Fault;
+    type Error;
 
     /// Its number on the wire.
     fn number(&self) -> u32;
 
     /// The next head: of status 1xx, or the reply's.
-    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Self::Fault>>;
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Self::Error>>;
 
     /// Reads body bytes into `buf`.
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Self::Fault>>;
+    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Self::Error>>;
 
     /// Whether any of a reply has come.
     fn any_received(&self) -> bool;
@@ -79,7 +79,7 @@ pub trait Stream {
     fn take_trailers(&mut self) -> Option<Fields>;
 
     /// Ready when some of the request's body may be queued.
-    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Fault>>;
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>>;
 
     /// Queues as much of `storage[start..end]` as there is room for, and returns the length. If that is all
     /// of it, the buffer may have been swapped for another.
@@ -136,11 +136,11 @@ impl Streams for Http2 {
         Http2::poll_vacancy(self, cx)
     }
 
-    fn poll_extended(&self, cx: &mut Context<'_>) -> Poll<Result<(), http2::Fault>> {
+    fn poll_extended(&self, cx: &mut Context<'_>) -> Poll<Result<(), http2::StreamError>> {
         self.poll_extended_connect(cx).map(|told| match told {
             Some(true) => Ok(()),
-            Some(false) => Err(http2::Fault::NotExtended),
-            None => Err(http2::Fault::Refused),
+            Some(false) => Err(http2::StreamError::NotExtended),
+            None => Err(http2::StreamError::Refused),
         })
     }
 
@@ -148,39 +148,46 @@ impl Streams for Http2 {
         Http2::is_closing(self)
     }
 
-    fn refusal() -> http2::Fault {
-        http2::Fault::Refused
+    fn refusal() -> http2::StreamError {
+        http2::StreamError::Refused
     }
 
     fn break_off(&self) {
         Http2::break_off(self);
     }
 
-    fn failed(&self, stream: u32, mut fault: http2::Fault) -> io::Error {
-        use http2::Fault;
+    fn failed(&self, stream: u32, mut fault: http2::StreamError) -> io::Error {
+        use http2::StreamError;
         let begun = self.has_begun(stream);
-        if let (Fault::Io(e), false) = (&mut fault, begun) {
+        if let (StreamError::Io(e), false) = (&mut fault, begun) {
             return std::mem::replace(e, io::ErrorKind::Other.into());
         }
-        if matches!(fault, Fault::Refused | Fault::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. }) {
+        if matches!(
+            fault,
+            StreamError::Refused | StreamError::Reset { code: ErrorCode::HTTP_1_1_REQUIRED, .. }
+        ) {
             self.leave();
         }
-        io::Error::other(http2::StreamFault { stream, fault, begun })
+        io::Error::other(http2::NumberedError { stream, fault, begun })
     }
 }
 
 impl Stream for http2::Stream {
-    type Fault = http2::Fault;
+    type Error = http2::StreamError;
 
     fn number(&self) -> u32 {
         http2::Stream::number(self)
     }
 
-    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, http2::Fault>> {
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, http2::StreamError>> {
         http2::Stream::poll_head(self, cx)
     }
 
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, http2::Fault>> {
+    fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<Result<BodyStep, http2::StreamError>> {
         http2::Stream::poll_body(self, cx, buf)
     }
 
@@ -196,7 +203,7 @@ impl Stream for http2::Stream {
         http2::Stream::take_trailers(self)
     }
 
-    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), http2::Fault>> {
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), http2::StreamError>> {
         http2::Stream::poll_room(self, cx).map_ok(drop)
     }
 
@@ -250,48 +257,54 @@ impl Streams for Http3 {
     }
 
     /// Not supported here: HTTP/1.1 is used.
-    fn poll_extended(&self, _: &mut Context<'_>) -> Poll<Result<(), http3::Fault>> {
+    fn poll_extended(&self, _: &mut Context<'_>) -> Poll<Result<(), http3::StreamError>> {
         let code = wire::h3::ErrorCode::VERSION_FALLBACK;
-        Poll::Ready(Err(http3::Fault::Reset { code, why: None, within_body: false }))
+        Poll::Ready(Err(http3::StreamError::Reset { code, why: None, within_body: false }))
     }
 
     fn is_closing(&self) -> bool {
         Http3::is_closing(self)
     }
 
-    fn refusal() -> http3::Fault {
-        http3::Fault::Refused
+    fn refusal() -> http3::StreamError {
+        http3::StreamError::Refused
     }
 
     fn break_off(&self) {
         Http3::break_off(self);
     }
 
-    fn failed(&self, stream: u32, fault: http3::Fault) -> io::Error {
-        use http3::Fault;
-        if let Fault::Io(e) = fault {
+    fn failed(&self, stream: u32, fault: http3::StreamError) -> io::Error {
+        use http3::StreamError;
+        if let StreamError::Io(e) = fault {
             return e;
         }
-        if matches!(fault, Fault::Refused | Fault::Reset { code: wire::h3::ErrorCode::VERSION_FALLBACK, .. })
-        {
+        if matches!(
+            fault,
+            StreamError::Refused | StreamError::Reset { code: wire::h3::ErrorCode::VERSION_FALLBACK, .. }
+        ) {
             self.leave();
         }
-        io::Error::other(http3::StreamFault { stream: u64::from(stream), fault })
+        io::Error::other(http3::NumberedError { stream: u64::from(stream), fault })
     }
 }
 
 impl Stream for http3::Stream {
-    type Fault = http3::Fault;
+    type Error = http3::StreamError;
 
     fn number(&self) -> u32 {
         u32::try_from(http3::Stream::number(self)).unwrap_or(u32::MAX)
     }
 
-    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, http3::Fault>> {
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, http3::StreamError>> {
         http3::Stream::poll_head(self, cx)
     }
 
-    fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, http3::Fault>> {
+    fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<Result<BodyStep, http3::StreamError>> {
         http3::Stream::poll_body(self, cx, buf)
     }
 
@@ -307,7 +320,7 @@ impl Stream for http3::Stream {
         http3::Stream::take_trailers(self)
     }
 
-    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), http3::Fault>> {
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), http3::StreamError>> {
         http3::Stream::poll_room(self, cx)
     }
 

@@ -16,7 +16,7 @@ const KEPT: usize = 256 << 10;
 
 /// Why a stream ended before its reply did.
 #[derive(Debug)]
-pub enum Fault {
+pub enum StreamError {
     /// Reset by the peer, or by us for an error of the peer, described by `why`.
     Reset { code: ErrorCode, why: Option<&'static str> },
     /// The peer has not processed the request, which may be sent again.
@@ -31,37 +31,39 @@ pub enum Fault {
     Failed(Failure),
 }
 
-impl Fault {
+impl StreamError {
     /// Returns a copy.
-    pub(super) fn copy(&self) -> Fault {
+    pub(super) fn copy(&self) -> StreamError {
         match self {
-            Fault::Reset { code, why } => Fault::Reset { code: *code, why: *why },
-            Fault::Refused => Fault::Refused,
-            Fault::NotExtended => Fault::NotExtended,
-            Fault::Closed => Fault::Closed,
-            Fault::Failed(failure) => Fault::Failed(*failure),
-            Fault::Io(e) => Fault::Io(e.raw_os_error().map_or(e.kind().into(), io::Error::from_raw_os_error)),
+            StreamError::Reset { code, why } => StreamError::Reset { code: *code, why: *why },
+            StreamError::Refused => StreamError::Refused,
+            StreamError::NotExtended => StreamError::NotExtended,
+            StreamError::Closed => StreamError::Closed,
+            StreamError::Failed(failure) => StreamError::Failed(*failure),
+            StreamError::Io(e) => {
+                StreamError::Io(e.raw_os_error().map_or(e.kind().into(), io::Error::from_raw_os_error))
+            }
         }
     }
 }
 
 /// A fault with the number of the stream, for use in an [`io::Error`].
 #[derive(Debug)]
-pub struct StreamFault {
+pub struct NumberedError {
     pub stream: u32,
-    pub fault: Fault,
+    pub fault: StreamError,
     /// Whether the peer's GOAWAY says that it has started to process this stream: the request must not be
     /// sent again.
     pub begun: bool,
 }
 
-impl fmt::Display for StreamFault {
+impl fmt::Display for NumberedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HTTP/2 stream {}: {:?}", self.stream, self.fault)
     }
 }
 
-impl std::error::Error for StreamFault {}
+impl std::error::Error for NumberedError {}
 
 /// A promised push: its stream, its inbox, and the request.
 pub(super) struct Promise {
@@ -80,7 +82,7 @@ pub(super) struct Inbox {
     pub trailers: Option<Fields>,
     /// The reply is whole.
     pub ended: bool,
-    pub fault: Option<Fault>,
+    pub fault: Option<StreamError>,
     /// Nothing more will arrive, whether that was reported or not.
     pub over: bool,
     /// Whether any of a reply has come.
@@ -112,8 +114,8 @@ impl Inbox {
                 self.trailers = Some(fields.clone());
                 self.ended = true;
             }
-            Event::Reset { code, why, .. } => self.end(Fault::Reset { code, why }),
-            Event::Refused { .. } => self.end(Fault::Refused),
+            Event::Reset { code, why, .. } => self.end(StreamError::Reset { code, why }),
+            Event::Refused { .. } => self.end(StreamError::Refused),
             _ => {}
         }
         self.any |= !self.heads.is_empty();
@@ -122,7 +124,7 @@ impl Inbox {
     }
 
     /// Ends the stream. A complete response stays valid: a server may reset the rest of an upload.
-    pub fn end(&mut self, fault: Fault) {
+    pub fn end(&mut self, fault: StreamError) {
         if !self.ended {
             self.fault.get_or_insert(fault);
         }

@@ -24,8 +24,8 @@ use wire::h2::{Config, ErrorCode, Event, Failure, Field, Fields, Opening, Sessio
 pub use driver::{Driver, Rested};
 pub use encoding::decode_memory;
 pub use hosted::{Switched, Terms, host, host_upgraded};
-pub use inbox::{Fault, StreamFault};
 use inbox::{Inbox, Promise};
+pub use inbox::{NumberedError, StreamError};
 pub use parked::{Parked, is_parked};
 pub use stream::{Pushed, Stream};
 pub use watchers::Trace;
@@ -245,7 +245,10 @@ impl State {
             let Some(inbox) = known.and_then(|(_, inbox)| inboxes.get_mut(inbox)) else { continue };
             if !inbox.put(event) {
                 session.reset(id, ErrorCode::ENHANCE_YOUR_CALM);
-                inbox.end(Fault::Reset { code: ErrorCode::ENHANCE_YOUR_CALM, why: Some("too many heads") });
+                inbox.end(StreamError::Reset {
+                    code: ErrorCode::ENHANCE_YOUR_CALM,
+                    why: Some("too many heads"),
+                });
             }
         }
     }
@@ -296,13 +299,13 @@ impl State {
 }
 
 impl Lost {
-    fn fault(self) -> Fault {
+    fn fault(self) -> StreamError {
         match self {
-            Lost::Closed => Fault::Closed,
-            Lost::Os(number) => Fault::Io(io::Error::from_raw_os_error(number)),
-            Lost::Io(kind) => Fault::Io(kind.into()),
-            Lost::Failed(failure) => Fault::Failed(failure),
-            Lost::Abandoned => Fault::Io(io::ErrorKind::ConnectionAborted.into()),
+            Lost::Closed => StreamError::Closed,
+            Lost::Os(number) => StreamError::Io(io::Error::from_raw_os_error(number)),
+            Lost::Io(kind) => StreamError::Io(kind.into()),
+            Lost::Failed(failure) => StreamError::Failed(failure),
+            Lost::Abandoned => StreamError::Io(io::ErrorKind::ConnectionAborted.into()),
         }
     }
 }

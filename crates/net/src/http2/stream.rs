@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use wire::h2::{ErrorCode, Field, Fields, Priority, Session, StreamId};
 
 use super::inbox::Inbox;
-use super::{Fault, Http2, State, Trace};
+use super::{Http2, State, StreamError, Trace};
 use crate::exchange::{BodyStep, Head};
 
 /// A stream of a session.
@@ -41,7 +41,7 @@ impl Stream {
     }
 
     /// The next head: of status 1xx, or the reply's.
-    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Fault>> {
+    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, StreamError>> {
         self.with(|_, _, inbox| match inbox.head() {
             Some(head) => Poll::Ready(Ok(head)),
             None => inbox.wait(cx),
@@ -49,7 +49,7 @@ impl Stream {
     }
 
     /// Reads body bytes into `buf`. An unread body stops the peer at the window.
-    pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Fault>> {
+    pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, StreamError>> {
         let used = std::mem::take(&mut self.handed);
         let step = self.with(|session, id, inbox| {
             if used > 0 {
@@ -93,7 +93,7 @@ impl Stream {
     }
 
     /// How many bytes of the request's body may be queued: at least one, once it is ready.
-    pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Fault>> {
+    pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, StreamError>> {
         self.with(|session, id, inbox| match session.want_room(id) {
             0 if inbox.over => inbox.wait(cx),
             0 => {
@@ -196,10 +196,10 @@ impl Drop for Stream {
 
 impl Inbox {
     /// Returns the fault of the stream, or waits for more. Both sending and reading use it.
-    fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, Fault>> {
+    fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, StreamError>> {
         match &self.fault {
             Some(fault) => Poll::Ready(Err(fault.copy())),
-            None if self.over => Poll::Ready(Err(Fault::Closed)),
+            None if self.over => Poll::Ready(Err(StreamError::Closed)),
             None => {
                 self.reader = Some(cx.waker().clone());
                 Poll::Pending

@@ -7,7 +7,7 @@ use wire::h3::{ErrorCode, Failure};
 
 /// Why.
 #[derive(Debug)]
-pub enum Fault {
+pub enum StreamError {
     /// Reset by the peer, or by us for an error of the peer, described by `why`; in the middle of a body, or
     /// before one.
     Reset { code: ErrorCode, why: Option<&'static str>, within_body: bool },
@@ -23,15 +23,15 @@ pub enum Fault {
 
 /// A fault with the number of the stream, for use in an [`io::Error`].
 #[derive(Debug)]
-pub struct StreamFault {
+pub struct NumberedError {
     pub stream: u64,
-    pub fault: Fault,
+    pub fault: StreamError,
 }
 
-impl fmt::Display for StreamFault {
+impl fmt::Display for NumberedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HTTP/3 stream {}: {:?}", self.stream, self.fault)
     }
 }
 
-impl std::error::Error for StreamFault {}
+impl std::error::Error for NumberedError {}

@@ -23,7 +23,7 @@ use wire::h3::Field;
 
 pub use alpn::ALPN;
 pub use driver::Driver;
-pub use fault::{Fault, StreamFault};
+pub use fault::{NumberedError, StreamError};
 pub use hosted::host;
 pub use session::Parked;
 use session::{Lost, Session};

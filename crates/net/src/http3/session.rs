@@ -10,7 +10,7 @@ use quinn_proto::{Dir, Event, StreamEvent, StreamId, VarInt};
 use runtime::Idle;
 use wire::h3::{Control, ErrorCode, Failure, Incoming, PeerSettings, StreamStatus, control_stream, go_away};
 
-use super::Fault;
+use super::StreamError;
 use crate::quic::{Machine, Quic, Readable};
 use crate::session::Rested;
 use crate::{Carrier, Connection, Memory};
@@ -388,13 +388,13 @@ impl Session {
     }
 
     /// The fault of a stream of a session that was lost.
-    pub fn fault(&self) -> Option<Fault> {
+    pub fn fault(&self) -> Option<StreamError> {
         Some(match self.lost.as_ref()? {
-            Lost::Quic(why) => Fault::Closed(why.clone()),
-            Lost::Io(_, Some(number)) => Fault::Io(io::Error::from_raw_os_error(*number)),
-            Lost::Io(kind, None) => Fault::Io((*kind).into()),
-            Lost::Failed(failure) => Fault::Failed(*failure),
-            Lost::Abandoned => Fault::Io(io::ErrorKind::ConnectionAborted.into()),
+            Lost::Quic(why) => StreamError::Closed(why.clone()),
+            Lost::Io(_, Some(number)) => StreamError::Io(io::Error::from_raw_os_error(*number)),
+            Lost::Io(kind, None) => StreamError::Io((*kind).into()),
+            Lost::Failed(failure) => StreamError::Failed(*failure),
+            Lost::Abandoned => StreamError::Io(io::ErrorKind::ConnectionAborted.into()),
         })
     }
 }

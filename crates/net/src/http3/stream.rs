@@ -8,7 +8,7 @@ use quinn_proto::{StreamId, VarInt};
 use wire::h3::{ErrorCode, Event, Failure, Field, Fields, Reply, Scope};
 
 use super::outgoing::Outgoing;
-use super::{Fault, Http3};
+use super::{Http3, StreamError};
 use crate::exchange::{BodyStep, Head};
 use crate::quic::{Machine, Readable};
 
@@ -41,7 +41,7 @@ pub struct Stream {
     /// Some of a body was handed out.
     handed: bool,
     /// A fault after some bytes of body; the next read returns it.
-    fault: Option<Fault>,
+    fault: Option<StreamError>,
     any: bool,
     outgoing: Outgoing,
 }
@@ -79,20 +79,20 @@ impl Stream {
     }
 
     /// The next head: of status 1xx, or the reply's.
-    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Fault>> {
+    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, StreamError>> {
         loop {
             if let Some(head) = self.heads.pop_front() {
                 return Poll::Ready(Ok(head));
             }
             if self.ended || self.body > 0 {
-                return Poll::Ready(Err(Fault::Closed("no head".to_owned())));
+                return Poll::Ready(Err(StreamError::Closed("no head".to_owned())));
             }
             std::task::ready!(self.poll_step(cx))?;
         }
     }
 
     /// Reads body bytes into `buf`. An unread body stops the peer at the window.
-    pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Fault>> {
+    pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, StreamError>> {
         let mut filled = 0;
         loop {
             if self.body > 0 {
@@ -120,7 +120,7 @@ impl Stream {
     }
 
     /// Continues by one event, one piece, or to the end.
-    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamError>> {
         if let Some(fault) = self.fault.take() {
             return Poll::Ready(Err(fault));
         }
@@ -164,7 +164,7 @@ impl Stream {
         }
     }
 
-    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamError>> {
         let mut session = self.http3.0.borrow_mut();
         let read = session.machine().map_or(Readable::Blocked, |machine| machine.read(self.id, PIECE));
         if session.machine().is_some_and(Machine::take_stirred) {
@@ -183,12 +183,12 @@ impl Stream {
                 Poll::Ready(whole.map_err(|failure| self.broken(failure)))
             }
             Readable::Reset(code) => Poll::Ready(Err(match ErrorCode(code) {
-                ErrorCode::REQUEST_REJECTED => Fault::Refused,
-                code => Fault::Reset { code, why: None, within_body: self.handed },
+                ErrorCode::REQUEST_REJECTED => StreamError::Refused,
+                code => StreamError::Reset { code, why: None, within_body: self.handed },
             })),
             Readable::Blocked => {
                 if !self.reply.has_head() && session.is_unprocessed(self.id) {
-                    return Poll::Ready(Err(Fault::Refused));
+                    return Poll::Ready(Err(StreamError::Refused));
                 }
                 if let Some(fault) = session.fault() {
                     return Poll::Ready(Err(fault));
@@ -200,17 +200,17 @@ impl Stream {
     }
 
     /// The peer broke the rules: the stream ends for it, or everything does.
-    fn broken(&mut self, failure: Failure) -> Fault {
+    fn broken(&mut self, failure: Failure) -> StreamError {
         let mut session = self.http3.0.borrow_mut();
         match failure.scope {
             Scope::Stream => session.machine().into_iter().for_each(|m| m.abandon(self.id, failure.code.0)),
             Scope::Connection => {
                 session.fail(failure);
-                return Fault::Failed(failure);
+                return StreamError::Failed(failure);
             }
         }
         session.wake_driver();
-        Fault::Reset { code: failure.code, why: Some(failure.why), within_body: self.handed }
+        StreamError::Reset { code: failure.code, why: Some(failure.why), within_body: self.handed }
     }
 
     /// Whether any of a reply has come.
@@ -230,7 +230,7 @@ impl Stream {
 
     /// Returns ready when a piece of the request's body may be queued; also if the peer wants nothing more of
     /// it, which is then dropped. The response, or the reset, shows what became of the request.
-    pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamError>> {
         self.push();
         if self.outgoing.has_room() {
             return Poll::Ready(Ok(()));

@@ -21,7 +21,7 @@ use crate::tls::certinfo;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::verify::verdict;
 use crate::tls::{PeerSessions, TlsConfig, TlsInfo, alerts};
-use crate::{Fault, NetError, NetErrorKind};
+use crate::{LayerError, NetError, NetErrorKind};
 
 /// The server and the parameters of a connection.
 pub struct QuicRequest<'a> {
@@ -57,7 +57,7 @@ pub async fn shake_hands(
     reactor: &Arc<Reactor>,
     connected: Connected,
     request: &QuicRequest<'_>,
-) -> Result<Established, Fault> {
+) -> Result<Established, LayerError> {
     let Connected { socket, endpoints, private, connected_at } = connected;
     let (underlay, peer) = on_socket(socket, &endpoints)?;
     let quic = shake_hands_through(reactor, underlay, peer, request).await?;
@@ -65,8 +65,11 @@ pub async fn shake_hands(
 }
 
 /// Wraps a connected socket as a transport for datagrams; returns it and the peer's address.
-pub fn on_socket(socket: Socket, endpoints: &Endpoints) -> Result<(Box<dyn Underlay>, SocketAddr), Fault> {
-    let lost = |e: io::Error| Fault::Lost(NetError::from_io(NetErrorKind::CouldntConnect, "", &e));
+pub fn on_socket(
+    socket: Socket,
+    endpoints: &Endpoints,
+) -> Result<(Box<dyn Underlay>, SocketAddr), LayerError> {
+    let lost = |e: io::Error| LayerError::TryNext(NetError::from_io(NetErrorKind::CouldntConnect, "", &e));
     let peer = endpoints.remote.ok_or_else(|| lost(io::ErrorKind::NotConnected.into()))?;
     Ok((Box::new(UdpSocket::new(socket, peer).map_err(lost)?), peer))
 }
@@ -78,7 +81,7 @@ pub async fn shake_hands_through(
     underlay: Box<dyn Underlay>,
     peer: SocketAddr,
     request: &QuicRequest<'_>,
-) -> Result<Quic, Fault> {
+) -> Result<Quic, LayerError> {
     let QuicRequest { tls, sessions, .. } = *request;
     let handshake = Handshake {
         host: request.host.to_owned(),
@@ -89,7 +92,7 @@ pub async fn shake_hands_through(
     let hello = handshake.hello(request.early);
     let machine = Machine::connect(hello.clone(), peer, request.host, request.purpose, reactor.now());
     let machine = machine.map_err(|e| {
-        Fault::Final(hello.fault().map_or(e, alerts::connect_error).with_verify_result(UNVERIFIED))
+        LayerError::Final(hello.fault().map_or(e, alerts::connect_error).with_verify_result(UNVERIFIED))
     })?;
     let mut quic = Quic::new(underlay, machine, request.qlog.clone().map(Log::new));
     if quic.machine.may_go_ahead() {
@@ -158,26 +161,26 @@ impl Handshake {
 
     /// Converts a failure. A server that has answered would answer the same from another address. If we ended
     /// the handshake, the peer is notified in one try.
-    pub fn fault(&self, quic: &mut Quic, failed: Failed) -> Fault {
+    pub fn fault(&self, quic: &mut Quic, failed: Failed) -> LayerError {
         quic.send();
         let Handshake { host, port, .. } = self;
         if let Some(refusal) = quic.machine.handshake_facts().and_then(|told| refusal(&told.fault?)) {
-            return Fault::Final(refusal);
+            return LayerError::Final(refusal);
         }
         match failed {
-            Failed::Io(e) => Fault::Lost(NetError::from_io(
+            Failed::Io(e) => LayerError::TryNext(NetError::from_io(
                 NetErrorKind::CouldntConnect,
                 format!("QUIC: connection to {host} port {port} failed: {e}"),
                 &e,
             )),
-            Failed::Lost(ConnectionError::TimedOut) => Fault::Lost(NetError::new(
+            Failed::Lost(ConnectionError::TimedOut) => LayerError::TryNext(NetError::new(
                 NetErrorKind::QuicConnectError,
                 format!("QUIC: {host} port {port} does not answer"),
             )),
             Failed::Lost(reason) => {
                 let text = format!("QUIC: connection to {host} port {port} refused: {reason}");
                 let refused = NetError::new(NetErrorKind::QuicConnectError, text);
-                Fault::Final(refused.with_verify_result(UNVERIFIED))
+                LayerError::Final(refused.with_verify_result(UNVERIFIED))
             }
         }
     }

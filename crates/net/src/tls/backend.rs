@@ -12,7 +12,7 @@ use super::handshake::{Server, Tls};
 use super::openssl::{self, OpenSslClient};
 use super::rustls::RustlsClient;
 use super::{Backend, Early, Module, SessionStore, TlsConfig, TlsVersion, suites};
-use crate::{Fault, Filter, NetError};
+use crate::{Filter, LayerError, NetError};
 
 pub use super::openssl::{engines, is_there as has_system, open as open_module};
 
@@ -117,7 +117,7 @@ impl Tls for Handshake {
         }
     }
 
-    async fn begin(&mut self, below: Box<dyn Filter>, server: Server<'_>) -> Result<(), Fault> {
+    async fn begin(&mut self, below: Box<dyn Filter>, server: Server<'_>) -> Result<(), LayerError> {
         match self {
             Handshake::Rustls(client) => client.begin(below, server).await,
             Handshake::System(client) => client.begin(below, server).await,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use runtime::Reactor;
 
 use super::{Early, SessionStore, TlsConfig};
-use crate::{Fault, Filter, NetError, NetErrorKind};
+use crate::{Filter, LayerError, NetError, NetErrorKind};
 
 /// The server of a handshake, and the terms on which TLS is spoken with it.
 #[derive(Clone, Copy)]
@@ -62,7 +62,7 @@ pub trait Tls: Sized {
         &mut self,
         below: Box<dyn Filter>,
         server: Server<'_>,
-    ) -> impl Future<Output = Result<(), Fault>>;
+    ) -> impl Future<Output = Result<(), LayerError>>;
 
     /// Ends the handshake that was begun.
     fn finish(&mut self, server: Server<'_>) -> impl Future<Output = Result<(), NetError>>;
@@ -96,7 +96,7 @@ pub async fn run(
     below: Box<dyn Filter>,
     server: Server<'_>,
 ) -> Result<(), NetError> {
-    handshake.begin(below, server).await.map_err(Fault::into_error)?;
+    handshake.begin(below, server).await.map_err(LayerError::into_error)?;
     handshake.finish(server).await
 }
 

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::hint::cold_path;
 use std::task::{Poll, ready};
 
-use net::exchange::{Body, Fault, HeadPart, Says};
+use net::exchange::{Body, HeadError, HeadPart, Says};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
 };
@@ -287,15 +287,15 @@ pub async fn more(t: &mut Transfer, active: &mut ActiveExchange) -> Result<bool>
     .await
 }
 
-fn bad(fault: Fault) -> Error {
+fn bad(fault: HeadError) -> Error {
     match fault {
-        Fault::Status(bad @ BadStatus::Major(2)) => Error::new(Code::WeirdServerReply, bad.text()),
-        Fault::Status(bad) => Error::new(Code::UnsupportedProtocol, bad.text()),
-        Fault::Octet(bad, _) => Error::from(bad),
-        Fault::NotRtsp => Error::new(Code::WeirdServerReply, "Invalid RTSP status line"),
-        Fault::NoColon => Error::new(Code::WeirdServerReply, "Header without colon"),
-        Fault::Length => Error::new(Code::WeirdServerReply, "Invalid Content-Length: value"),
-        Fault::Coding(bad) => Error::new(Code::BadContentEncoding, bad.text()),
+        HeadError::Status(bad @ BadStatus::Major(2)) => Error::new(Code::WeirdServerReply, bad.text()),
+        HeadError::Status(bad) => Error::new(Code::UnsupportedProtocol, bad.text()),
+        HeadError::Octet(bad, _) => Error::from(bad),
+        HeadError::NotRtsp => Error::new(Code::WeirdServerReply, "Invalid RTSP status line"),
+        HeadError::NoColon => Error::new(Code::WeirdServerReply, "Header without colon"),
+        HeadError::Length => Error::new(Code::WeirdServerReply, "Invalid Content-Length: value"),
+        HeadError::Coding(bad) => Error::new(Code::BadContentEncoding, bad.text()),
     }
 }
 
@@ -308,10 +308,10 @@ impl Response {
         on_field: &mut impl FnMut(&Transfer, &HeaderLine<'_>) -> Result<()>,
     ) -> Result<bool> {
         let HeadPart { line, says, body } = active.exchange.part();
-        if let Ok(Says::Status(status)) | Err(Fault::Octet(_, Some(status))) = says {
+        if let Ok(Says::Status(status)) | Err(HeadError::Octet(_, Some(status))) = says {
             self.status(t, status);
         }
-        if let Err(fault @ (Fault::Status(_) | Fault::NotRtsp | Fault::Octet(..))) = says {
+        if let Err(fault @ (HeadError::Status(_) | HeadError::NotRtsp | HeadError::Octet(..))) = says {
             cold_path();
             return Err(bad(fault));
         }
@@ -340,7 +340,7 @@ impl Response {
     pub fn stored_line(&mut self, t: &mut Transfer, line: &[u8], body: Body) -> Result<()> {
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
         if self.status == 0 {
-            let status = StatusLine::parse(line).map_err(|fault| bad(Fault::Status(fault)))?;
+            let status = StatusLine::parse(line).map_err(|fault| bad(HeadError::Status(fault)))?;
             self.status(t, status);
         } else if let Some(field) = HeaderLine::parse(line) {
             let heard = ["Set-Cookie", "Alt-Svc", "Strict-Transport-Security", "WWW-Authenticate"];
@@ -607,7 +607,7 @@ pub fn receive_trailers(t: &mut Transfer, active: &mut ActiveExchange) -> Result
                 let count = t.easy.info.borrow().redirect_count as usize;
                 t.easy.headers.borrow_mut().add_field(Origin::Trailer, count, &field)?;
             }
-            Err(fault @ (Fault::Octet(..) | Fault::NoColon)) => return Err(bad(fault)),
+            Err(fault @ (HeadError::Octet(..) | HeadError::NoColon)) => return Err(bad(fault)),
             _ => {}
         }
         t.flow.writer.header(line, t.on(O::Header))?;
@@ -716,17 +716,17 @@ mod tests {
         let rows = [
             (
                 "RFC 9112 §4: HTTP/2 in the wrong place",
-                Fault::Status(BadStatus::Major(2)),
+                HeadError::Status(BadStatus::Major(2)),
                 Code::WeirdServerReply,
             ),
             (
                 "RFC 9112 §2.3: a version that nobody has",
-                Fault::Status(BadStatus::Major(7)),
+                HeadError::Status(BadStatus::Major(7)),
                 Code::UnsupportedProtocol,
             ),
-            ("RFC 9112 §5: no colon", Fault::NoColon, Code::WeirdServerReply),
-            ("RFC 9110 §8.6: a length that is none", Fault::Length, Code::WeirdServerReply),
-            ("RFC 2326 §7.1: no status line of RTSP", Fault::NotRtsp, Code::WeirdServerReply),
+            ("RFC 9112 §5: no colon", HeadError::NoColon, Code::WeirdServerReply),
+            ("RFC 9110 §8.6: a length that is none", HeadError::Length, Code::WeirdServerReply),
+            ("RFC 2326 §7.1: no status line of RTSP", HeadError::NotRtsp, Code::WeirdServerReply),
         ];
         for (name, fault, wanted) in rows {
             assert_eq!(bad(fault).code(), wanted, "{name}");

@@ -16,7 +16,7 @@ use wire::h3::Field;
 use self::peer::{Answer, Habits, Order, Peer, head, reply};
 use super::driver::Rested;
 use super::tunnel::Http3Tunnel;
-use super::{Fault, Http3, Opening, Parked, Stream};
+use super::{Http3, Opening, Parked, Stream, StreamError};
 use crate::connect::{ConnectRequest, Through, connect};
 use crate::exchange::{BodyStep, Place, RequestHead};
 use crate::filter::Filter;
@@ -144,7 +144,7 @@ fn request(http3: &Http3, end: bool) -> Option<Stream> {
 }
 
 /// The body's length.
-async fn body(stream: &mut Stream) -> Result<usize, Fault> {
+async fn body(stream: &mut Stream) -> Result<usize, StreamError> {
     poll_fn(|cx| stream.poll_head(cx)).await?;
     let (mut all, mut buf) = (0, vec![0; 30_000]);
     loop {
@@ -158,8 +158,8 @@ async fn body(stream: &mut Stream) -> Result<usize, Fault> {
     }
 }
 
-async fn get(http3: &Http3) -> Result<usize, Fault> {
-    body(&mut request(http3, true).ok_or(Fault::Refused)?).await
+async fn get(http3: &Http3) -> Result<usize, StreamError> {
+    body(&mut request(http3, true).ok_or(StreamError::Refused)?).await
 }
 
 async fn wait(rt: &Runtime, time: Duration) {
@@ -319,9 +319,9 @@ fn faults_of_streams_are_told_apart() {
         let (http3, _rested) = session(&rt, connection);
         let _stays = Place::promised(http3.clone());
         let reset = get(&http3).await.unwrap_err();
-        assert!(matches!(&reset, Fault::Reset { code, why: None, .. } if code.0 == 0x102), "{reset:?}");
+        assert!(matches!(&reset, StreamError::Reset { code, why: None, .. } if code.0 == 0x102), "{reset:?}");
         let refused = get(&http3).await.unwrap_err();
-        assert!(matches!(refused, Fault::Refused), "{refused:?}");
+        assert!(matches!(refused, StreamError::Refused), "{refused:?}");
         // The response arrives before the end of the request, whose rest is then dropped.
         let mut early = request(&http3, false).unwrap();
         assert_eq!(body(&mut early).await.unwrap(), 10);
@@ -334,7 +334,7 @@ fn faults_of_streams_are_told_apart() {
         wait(&rt, Duration::from_millis(100)).await;
         let _asks = request(&http3, true);
         let gone = body(&mut cut).await.unwrap_err();
-        assert!(matches!(&gone, Fault::Closed(why) if why.contains("reset")), "{gone:?}");
+        assert!(matches!(&gone, StreamError::Closed(why) if why.contains("reset")), "{gone:?}");
         assert!(http3.is_closing());
     });
 }
@@ -468,7 +468,7 @@ fn a_fault_of_the_peers_ends_the_connection() {
         let connection = open(&rt, &peer).await;
         let (http3, rested) = session(&rt, connection);
         let failed = get(&http3).await.unwrap_err();
-        assert!(matches!(&failed, Fault::Failed(failure) if failure.code.0 == 0x105), "{failed:?}");
+        assert!(matches!(&failed, StreamError::Failed(failure) if failure.code.0 == 0x105), "{failed:?}");
         until(&rt, || rested.take().is_some_and(|left| left.session.is_none())).await;
     });
 }
@@ -485,7 +485,7 @@ fn a_goodbye_lets_what_was_begun_end() {
         let mut second = request(&http3, true).unwrap();
         peer.order(Order::GoAway(4));
         let refused = body(&mut second).await.unwrap_err();
-        assert!(matches!(refused, Fault::Refused), "{refused:?}");
+        assert!(matches!(refused, StreamError::Refused), "{refused:?}");
         assert!(request(&http3, true).is_none(), "nobody begins on it");
     });
 }
@@ -593,7 +593,7 @@ fn a_panic_below_ends_one_connection() {
         http3.0.borrow_mut().machine().unwrap().panic_for_tests();
         http3.0.borrow_mut().wake_driver();
         let lost = body(&mut stream).await.unwrap_err();
-        assert!(matches!(&lost, Fault::Closed(why) if why.contains("fault of ours")), "{lost:?}");
+        assert!(matches!(&lost, StreamError::Closed(why) if why.contains("fault of ours")), "{lost:?}");
         drop(stream);
         until(&rt, || rested.take().is_some_and(|left| left.session.is_none())).await;
     });

@@ -8,7 +8,7 @@ use super::Prepared;
 use super::filter::{OpenSslFilter, SessionAccess, answered};
 use crate::tls::handshake::{Server, Stage, Tls, out_of_order};
 use crate::tls::{SessionStore, TlsConfig};
-use crate::{Fault, Filter, NetError};
+use crate::{Filter, LayerError, NetError};
 
 /// A handshake by OpenSSL.
 pub struct OpenSslClient {
@@ -37,9 +37,9 @@ impl Tls for OpenSslClient {
         Ok(())
     }
 
-    async fn begin(&mut self, below: Box<dyn Filter>, _: Server<'_>) -> Result<(), Fault> {
+    async fn begin(&mut self, below: Box<dyn Filter>, _: Server<'_>) -> Result<(), LayerError> {
         let (Stage::Prepared(prepared), Some(kept)) = (self.stage.take(), self.kept.take()) else {
-            return Err(Fault::Final(out_of_order()));
+            return Err(LayerError::Final(out_of_order()));
         };
         self.stage = Stage::Answered(answered(below, *prepared, kept).await?);
         Ok(())

@@ -17,7 +17,7 @@ use crate::tls::record::KEY_LIMIT;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::verify::Verifier;
 use crate::tls::{SessionStore, TlsConfig, TlsInfo, alerts, binding, certinfo, names, verdict};
-use crate::{Carrier, Fault, Filter, Idle, NetError, NetErrorKind};
+use crate::{Carrier, Filter, Idle, LayerError, NetError, NetErrorKind};
 use runtime::{Reactor, Sleep, Socket, seconds_since_1970};
 
 /// Indices into [`OpenSslFilter::used`].
@@ -116,11 +116,11 @@ pub(super) async fn answered(
     below: Box<dyn Filter>,
     prepared: Prepared,
     kept: SessionAccess,
-) -> Result<Box<OpenSslFilter>, Fault> {
+) -> Result<Box<OpenSslFilter>, LayerError> {
     let Prepared { context, verifier } = prepared;
-    let mut filter = Box::new(OpenSslFilter::new(below, context, kept).map_err(Fault::Final)?);
+    let mut filter = Box::new(OpenSslFilter::new(below, context, kept).map_err(LayerError::Final)?);
     poll_fn(|cx| filter.poll_handshake(cx, OpenSslFilter::knows_server)).await?;
-    filter.judge(&verifier).map_err(Fault::Final)?;
+    filter.judge(&verifier).map_err(LayerError::Final)?;
     Ok(filter)
 }
 
@@ -134,7 +134,7 @@ pub(in crate::tls) async fn handshake(
 ) -> Result<Box<OpenSslFilter>, NetError> {
     let prepared = Prepared::new(config)?;
     let kept = SessionAccess::begin(sessions, config, (host, port), reactor);
-    let mut filter = answered(below, prepared, kept).await.map_err(Fault::into_error)?;
+    let mut filter = answered(below, prepared, kept).await.map_err(LayerError::into_error)?;
     filter.finish().await?;
     filter.settle();
     Ok(filter)
@@ -216,7 +216,7 @@ impl OpenSslFilter {
 
     /// Ends the handshake with a server that has answered.
     pub(super) async fn finish(&mut self) -> Result<(), NetError> {
-        poll_fn(|cx| self.poll_handshake(cx, |_, _| false)).await.map_err(Fault::into_error)?;
+        poll_fn(|cx| self.poll_handshake(cx, |_, _| false)).await.map_err(LayerError::into_error)?;
         self.retry = None;
         self.describe();
         Ok(())
@@ -242,10 +242,10 @@ impl OpenSslFilter {
         &mut self,
         cx: &mut Context<'_>,
         halts: fn(&OpenSslFilter, Progress) -> bool,
-    ) -> Poll<Result<(), Fault>> {
+    ) -> Poll<Result<(), LayerError>> {
         let (host, port) = (self.kept.host.clone(), self.kept.port);
         let lost = |e: io::Error| {
-            Fault::Lost(alerts::connect_io_error(&e, &host, port).with_verify_result(UNVERIFIED))
+            LayerError::TryNext(alerts::connect_io_error(&e, &host, port).with_verify_result(UNVERIFIED))
         };
         let mut hung_up = false;
         loop {
@@ -255,7 +255,7 @@ impl OpenSslFilter {
                     let _ = self.push(&mut Context::from_waker(Waker::noop())); // the alert with the reason
                     let error = refused(&failure, &self.tls, self.kept.config.verify_peer);
                     // A peer that hangs up is not verified, whatever error the library reports.
-                    let fault = if hung_up { Fault::Lost(error) } else { Fault::Final(error) };
+                    let fault = if hung_up { LayerError::TryNext(error) } else { LayerError::Final(error) };
                     return Poll::Ready(Err(fault));
                 }
             };

@@ -10,7 +10,7 @@ use super::early::begin_early;
 use crate::tls::handshake::{Server, Stage, Tls, out_of_order};
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::{Early, PeerSessions, SessionStore, TlsConfig};
-use crate::{Fault, Filter, NetError};
+use crate::{Filter, LayerError, NetError};
 
 /// A handshake by rustls.
 pub struct RustlsClient {
@@ -48,8 +48,8 @@ impl Tls for RustlsClient {
         &mut self,
         below: Box<dyn Filter>,
         Server { config, host, port }: Server<'_>,
-    ) -> Result<(), Fault> {
-        let Some(sessions) = &self.sessions else { return Err(Fault::Final(out_of_order())) };
+    ) -> Result<(), LayerError> {
+        let Some(sessions) = &self.sessions else { return Err(LayerError::Final(out_of_order())) };
         self.stage = Stage::Answered(begin(below, config, (host, port), sessions).await?);
         Ok(())
     }

@@ -20,7 +20,7 @@ use crate::tls::record::{ALERT, DATA, HEADER, KEY_LIMIT, Key};
 use crate::tls::sessions::PeerSessions;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
 use crate::tls::{TlsConfig, TlsInfo, alerts, certinfo, names, suites, verify};
-use crate::{Fault, Filter, NetError, NetErrorKind};
+use crate::{Filter, LayerError, NetError, NetErrorKind};
 
 /// Limit of received bytes in an unfinished handshake: a long chain is 20 KB.
 const MAX_FLIGHT: usize = 256 * 1024;
@@ -90,7 +90,7 @@ pub(super) async fn handshake_with(
     peer: (&str, u16),
     sessions: &Arc<PeerSessions>,
 ) -> Result<Box<TlsFilter>, NetError> {
-    let answered = begin(below, config, peer, sessions).await.map_err(Fault::into_error)?;
+    let answered = begin(below, config, peer, sessions).await.map_err(LayerError::into_error)?;
     answered.finish(config, peer, sessions).await
 }
 
@@ -104,9 +104,9 @@ pub(super) async fn begin(
     config: &Arc<TlsConfig>,
     (host, port): (&str, u16),
     sessions: &Arc<PeerSessions>,
-) -> Result<Answered, Fault> {
+) -> Result<Answered, LayerError> {
     let made = connection(config, host, sessions, false);
-    let made = made.map_err(|e| Fault::Final(e.with_verify_result(UNVERIFIED)))?;
+    let made = made.map_err(|e| LayerError::Final(e.with_verify_result(UNVERIFIED)))?;
     let mut flight = Flight::new(below, made);
     flight.run((host, port), Flight::knows_server).await?;
     Ok(Answered(flight))
@@ -120,7 +120,7 @@ impl Answered {
         peer: (&str, u16),
         sessions: &Arc<PeerSessions>,
     ) -> Result<Box<TlsFilter>, NetError> {
-        self.0.run(peer, |_| false).await.map_err(Fault::into_error)?;
+        self.0.run(peer, |_| false).await.map_err(LayerError::into_error)?;
         let info = self.0.info(config, sessions);
         sessions.agreed(info.alpn.as_deref());
         self.0.into_filter(info).map_err(|(error, _)| error)
@@ -194,7 +194,7 @@ impl Flight {
         }
     }
 
-    async fn run(&mut self, peer: (&str, u16), halts: fn(&Flight) -> bool) -> Result<(), Fault> {
+    async fn run(&mut self, peer: (&str, u16), halts: fn(&Flight) -> bool) -> Result<(), LayerError> {
         poll_fn(|cx| self.poll_run(cx, peer, halts)).await
     }
 
@@ -204,11 +204,13 @@ impl Flight {
         cx: &mut Context<'_>,
         (host, port): (&str, u16),
         halts: fn(&Flight) -> bool,
-    ) -> Poll<Result<(), Fault>> {
+    ) -> Poll<Result<(), LayerError>> {
         loop {
             if self.waiting {
                 ready!(self.poll_exchange(cx)).map_err(|e| {
-                    Fault::Lost(alerts::connect_io_error(&e, host, port).with_verify_result(UNVERIFIED))
+                    LayerError::TryNext(
+                        alerts::connect_io_error(&e, host, port).with_verify_result(UNVERIFIED),
+                    )
                 })?;
                 self.waiting = false;
             }
@@ -220,7 +222,7 @@ impl Flight {
                 Err(e) => {
                     self.last_words();
                     let other = || alerts::connect_error(&e).with_verify_result(UNVERIFIED);
-                    return Poll::Ready(Err(Fault::Final(verify::verdict(&e).unwrap_or_else(other))));
+                    return Poll::Ready(Err(LayerError::Final(verify::verdict(&e).unwrap_or_else(other))));
                 }
             }
         }

@@ -114,7 +114,7 @@ impl EarlyFilter {
         if let State::Opening(opening) = &mut self.state {
             let (flight, (host, port)) = (&mut opening.flight, &opening.peer);
             let outcome = ready!(flight.poll_run(cx, (host, *port), |_| false));
-            self.end(outcome.map_err(crate::Fault::into_error));
+            self.end(outcome.map_err(crate::LayerError::into_error));
         }
         Poll::Ready(match &mut self.state {
             State::Through(filter) => Ok(filter),

@@ -646,7 +646,7 @@ fn what_proves_the_client_waits_for_the_winner() {
                 let (below, peer) = (socket(port, &reactor), ("localhost", port));
                 let sessions = store.begin(&config, peer.0, port).unwrap();
                 let answered = drive::begin(below, &config, peer, &sessions).await;
-                let answered = answered.map_err(crate::Fault::into_error).unwrap();
+                let answered = answered.map_err(crate::LayerError::into_error).unwrap();
                 ask.send(()).unwrap();
                 // What Unix says of a socket on which nothing came in time, and Windows.
                 let nothing =
