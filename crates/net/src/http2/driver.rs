@@ -8,7 +8,7 @@ use std::time::Instant;
 use runtime::Socket;
 use wire::h2::Session;
 
-use super::{Http2, Lost, Parked};
+use super::{Http2, Parked, SessionError};
 use crate::Connection;
 use crate::session::{self, Buffer, READ};
 
@@ -28,7 +28,7 @@ pub struct Driver {
     early: Vec<u8>,
     /// Set when nothing can be sent to the peer any more. What it has sent is still read to the end:
     /// responses, and which requests it never processed.
-    unheard: Option<Lost>,
+    unheard: Option<SessionError>,
 }
 
 /// The state after the last stream.
@@ -52,7 +52,7 @@ impl Driver {
     }
 
     /// Writes until there is nothing to write, or no room for it.
-    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SessionError>> {
         let Some(connection) = &mut self.connection else { return Poll::Ready(Ok(())) };
         loop {
             if self.sent == self.out.len() {
@@ -65,11 +65,11 @@ impl Driver {
                 state.watchers.sent(&self.out);
                 drop(state);
                 if self.out.is_empty() {
-                    return connection.filter().poll_flush(cx).map_err(Lost::from);
+                    return connection.filter().poll_flush(cx).map_err(SessionError::from);
                 }
             }
             match ready!(connection.filter().poll_write(cx, &self.out[self.sent..])) {
-                Ok(0) => return Poll::Ready(Err(Lost::Io(std::io::ErrorKind::WriteZero))),
+                Ok(0) => return Poll::Ready(Err(SessionError::Io(std::io::ErrorKind::WriteZero))),
                 Ok(n) => self.sent += n,
                 Err(e) => return Poll::Ready(Err(e.into())),
             }
@@ -77,13 +77,13 @@ impl Driver {
     }
 
     /// Reads once and distributes the events to the streams.
-    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Lost>> {
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, SessionError>> {
         let Some(connection) = &mut self.connection else { return Poll::Pending };
         if !self.early.is_empty() {
             let early = std::mem::take(&mut self.early);
             self.http2.0.borrow_mut().watch(&early);
             let taken = self.http2.0.borrow_mut().take_in(&early);
-            return Poll::Ready(taken.map(|()| early.len()).map_err(Lost::Failed));
+            return Poll::Ready(taken.map(|()| early.len()).map_err(SessionError::Failed));
         }
         let (http2, unheard) = (&self.http2, self.unheard.is_some());
         self.buffer.lend(READ, |buf| {
@@ -94,14 +94,14 @@ impl Driver {
                 read = connection.filter().try_read(buf);
             }
             match ready!(read) {
-                Ok(0) => Poll::Ready(Err(Lost::Closed)),
+                Ok(0) => Poll::Ready(Err(SessionError::Closed)),
                 Ok(n) => {
                     let mut state = http2.0.borrow_mut();
                     state.watch(&buf[..n]);
                     tell_time(&mut state.session, connection.carrier.socket(), connection.created);
                     let taken = state.take_in(&buf[..n]);
                     state.tell_of_vacancies();
-                    Poll::Ready(taken.map(|()| n).map_err(Lost::Failed))
+                    Poll::Ready(taken.map(|()| n).map_err(SessionError::Failed))
                 }
                 Err(e) => Poll::Ready(Err(e.into())),
             }
@@ -122,7 +122,7 @@ impl Driver {
         let good = state.lost.is_none() && !state.session.is_closing() && state.session.is_idle();
         // Remaining users of the session find it lost: the next one starts another on the connection returned
         // here.
-        state.lost.get_or_insert(Lost::Abandoned);
+        state.lost.get_or_insert(SessionError::Abandoned);
         let session = std::mem::replace(&mut state.session, Session::taken_away());
         drop(state);
         match self.connection.take() {
@@ -138,9 +138,9 @@ impl Driver {
     }
 
     /// The connection is lost. A goodbye that is owed gets one try, and the streams hear of it.
-    fn lose(&mut self, cx: &mut Context<'_>, lost: Lost) {
+    fn lose(&mut self, cx: &mut Context<'_>, lost: SessionError) {
         self.http2.0.borrow_mut().lose(lost);
-        if matches!(lost, Lost::Failed(_)) {
+        if matches!(lost, SessionError::Failed(_)) {
             let _ = self.poll_write(cx);
         }
     }
@@ -160,7 +160,7 @@ impl Future for Driver {
                 && let Poll::Ready(Err(lost)) = self.poll_write(cx)
             {
                 match lost {
-                    Lost::Os(_) | Lost::Io(_) => self.unheard = Some(lost),
+                    SessionError::Os(_) | SessionError::Io(_) => self.unheard = Some(lost),
                     _ => self.lose(cx, lost),
                 }
                 continue;
@@ -195,7 +195,7 @@ impl Drop for Driver {
     fn drop(&mut self) {
         let Ok(mut state) = self.http2.0.try_borrow_mut() else { return };
         let good = state.lost.is_none();
-        state.lose(Lost::Abandoned);
+        state.lose(SessionError::Abandoned);
         let session = std::mem::replace(&mut state.session, Session::taken_away());
         drop(state);
         if let Some(mut connection) = self.connection.take().filter(|_| good) {

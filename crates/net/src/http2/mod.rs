@@ -47,7 +47,7 @@ struct State {
     promised: usize,
     driver: Option<Waker>,
     /// Why the session ended.
-    lost: Option<Lost>,
+    lost: Option<SessionError>,
     /// Tasks that wait for a free stream.
     room: Vec<Waker>,
     /// Observers of frames.
@@ -56,7 +56,7 @@ struct State {
 
 /// How a connection was lost.
 #[derive(Clone, Copy, Debug)]
-enum Lost {
+enum SessionError {
     Closed,
     Os(i32),
     Io(io::ErrorKind),
@@ -185,7 +185,7 @@ impl Http2 {
     /// The connection is of no more use, and every stream on it has failed.
     pub fn break_off(&self) {
         let mut state = self.0.borrow_mut();
-        state.lose(Lost::Abandoned);
+        state.lose(SessionError::Abandoned);
         state.wake_driver();
     }
 
@@ -291,28 +291,28 @@ impl State {
     }
 
     /// The connection is lost: every stream that waits for something hears of it.
-    fn lose(&mut self, lost: Lost) {
+    fn lose(&mut self, lost: SessionError) {
         let lost = *self.lost.get_or_insert(lost);
         self.inboxes.iter_mut().for_each(|(_, inbox)| inbox.end(lost.fault()));
         self.tell_of_vacancies();
     }
 }
 
-impl Lost {
+impl SessionError {
     fn fault(self) -> StreamError {
         match self {
-            Lost::Closed => StreamError::Closed,
-            Lost::Os(number) => StreamError::Io(io::Error::from_raw_os_error(number)),
-            Lost::Io(kind) => StreamError::Io(kind.into()),
-            Lost::Failed(failure) => StreamError::Failed(failure),
-            Lost::Abandoned => StreamError::Io(io::ErrorKind::ConnectionAborted.into()),
+            SessionError::Closed => StreamError::Closed,
+            SessionError::Os(number) => StreamError::Io(io::Error::from_raw_os_error(number)),
+            SessionError::Io(kind) => StreamError::Io(kind.into()),
+            SessionError::Failed(failure) => StreamError::Failed(failure),
+            SessionError::Abandoned => StreamError::Io(io::ErrorKind::ConnectionAborted.into()),
         }
     }
 }
 
-impl From<io::Error> for Lost {
-    fn from(e: io::Error) -> Lost {
-        e.raw_os_error().map_or(Lost::Io(e.kind()), Lost::Os)
+impl From<io::Error> for SessionError {
+    fn from(e: io::Error) -> SessionError {
+        e.raw_os_error().map_or(SessionError::Io(e.kind()), SessionError::Os)
     }
 }
 

@@ -11,7 +11,7 @@ use runtime::Reactor;
 use runtime::cell::RefCell;
 
 use super::Http3;
-use super::session::{Lost, Parked, Session};
+use super::session::{Parked, Session, SessionError};
 use crate::quic::{Due, Quic, ROOM};
 use crate::session::{self, Buffer};
 use crate::{Connection, Memory};
@@ -47,14 +47,14 @@ impl Http3 {
 
 impl Driver {
     /// Receives once.
-    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Lost>> {
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, SessionError>> {
         let mut session = self.http3.0.borrow_mut();
         let Some(quic) = session.quic() else { return Poll::Pending };
         self.buffer.lend(ROOM, |buf| quic.poll_receive(cx, buf)).map_err(lost)
     }
 
     /// Sends pending datagrams, as far as there is room.
-    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SessionError>> {
         let mut session = self.http3.0.borrow_mut();
         let Some(quic) = session.quic() else { return Poll::Ready(Ok(())) };
         quic.poll_send(cx).map_err(lost)
@@ -68,7 +68,7 @@ impl Driver {
     }
 
     /// Everything that can be done now; whether there may be more at once.
-    fn turn(&mut self, cx: &mut Context<'_>) -> Result<bool, Lost> {
+    fn turn(&mut self, cx: &mut Context<'_>) -> Result<bool, SessionError> {
         let mut received = 0;
         while received < FAIR_SHARE
             && let Poll::Ready(n) = self.poll_receive(cx)?
@@ -126,6 +126,6 @@ impl Drop for Driver {
     }
 }
 
-fn lost(e: io::Error) -> Lost {
-    Lost::Io(e.kind(), e.raw_os_error())
+fn lost(e: io::Error) -> SessionError {
+    SessionError::Io(e.kind(), e.raw_os_error())
 }

@@ -26,7 +26,7 @@ pub use driver::Driver;
 pub use fault::{NumberedError, StreamError};
 pub use hosted::host;
 pub use session::Parked;
-use session::{Lost, Session};
+use session::{Session, SessionError};
 pub use stream::{Opening, Stream};
 
 /// A session with its driver, while it runs. Clones are the same.
@@ -63,7 +63,7 @@ impl Http3 {
 
     /// The connection is of no more use, and every stream on it has failed.
     pub fn break_off(&self) {
-        self.0.borrow_mut().lose(Lost::Abandoned);
+        self.0.borrow_mut().lose(SessionError::Abandoned);
     }
 
     /// Returns ready when a stream may be opened, or when none can be any more: [`Http3::vacancies`] decides

@@ -27,7 +27,7 @@ pub struct Waiting {
 
 /// How a session was lost.
 #[derive(Clone, Debug)]
-pub enum Lost {
+pub enum SessionError {
     Quic(String),
     Io(io::ErrorKind, Option<i32>),
     Failed(Failure),
@@ -44,7 +44,7 @@ pub struct Session {
     pub promised: usize,
     leaving: bool,
     driver: Option<Waker>,
-    pub lost: Option<Lost>,
+    pub lost: Option<SessionError>,
     room: Vec<Waker>,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct StreamEvents {
     writable: Vec<StreamId>,
     /// The handshake is over, ahead of which streams were opened.
     connected: bool,
-    pub lost: Option<Lost>,
+    pub lost: Option<SessionError>,
 }
 
 impl Parked {
@@ -145,7 +145,7 @@ impl Parked {
                     self.say(machine);
                     news.connected = true;
                 }
-                Event::ConnectionLost { reason } => news.lost = Some(Lost::Quic(reason.to_string())),
+                Event::ConnectionLost { reason } => news.lost = Some(SessionError::Quic(reason.to_string())),
                 _ => {}
             }
         }
@@ -232,7 +232,7 @@ impl Session {
             return None;
         }
         let good = self.lost.is_none() && !self.is_closing();
-        self.lose(Lost::Abandoned);
+        self.lose(SessionError::Abandoned);
         let Core { mut connection, mut parked } = self.core.take()?;
         if !good {
             parked.retire(&mut connection.carrier);
@@ -243,7 +243,7 @@ impl Session {
     /// Ends the session abruptly and returns what is needed for a goodbye.
     pub fn abandon(&mut self) -> Option<(Box<Connection<Quic>>, Parked)> {
         let good = self.lost.is_none();
-        self.lose(Lost::Abandoned);
+        self.lose(SessionError::Abandoned);
         self.core.take().filter(|_| good).map(|core| (core.connection, core.parked))
     }
 
@@ -376,11 +376,11 @@ impl Session {
             let now = quic.now();
             quic.machine.close(failure.code.0, failure.why, now);
         }
-        self.lose(Lost::Failed(failure));
+        self.lose(SessionError::Failed(failure));
     }
 
     /// The connection is lost: every stream that waits for something hears of it.
-    pub fn lose(&mut self, lost: Lost) {
+    pub fn lose(&mut self, lost: SessionError) {
         self.lost.get_or_insert(lost);
         self.open.values_mut().for_each(Waiting::wake);
         self.room.drain(..).for_each(Waker::wake);
@@ -390,11 +390,11 @@ impl Session {
     /// The fault of a stream of a session that was lost.
     pub fn fault(&self) -> Option<StreamError> {
         Some(match self.lost.as_ref()? {
-            Lost::Quic(why) => StreamError::Closed(why.clone()),
-            Lost::Io(_, Some(number)) => StreamError::Io(io::Error::from_raw_os_error(*number)),
-            Lost::Io(kind, None) => StreamError::Io((*kind).into()),
-            Lost::Failed(failure) => StreamError::Failed(*failure),
-            Lost::Abandoned => StreamError::Io(io::ErrorKind::ConnectionAborted.into()),
+            SessionError::Quic(why) => StreamError::Closed(why.clone()),
+            SessionError::Io(_, Some(number)) => StreamError::Io(io::Error::from_raw_os_error(*number)),
+            SessionError::Io(kind, None) => StreamError::Io((*kind).into()),
+            SessionError::Failed(failure) => StreamError::Failed(*failure),
+            SessionError::Abandoned => StreamError::Io(io::ErrorKind::ConnectionAborted.into()),
         })
     }
 }

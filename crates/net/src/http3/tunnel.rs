@@ -17,7 +17,7 @@ use wire::h3::{ErrorCode, Event, Failure, Fields, Reply};
 
 use super::Parked;
 use super::outgoing::Outgoing;
-use super::session::Lost;
+use super::session::SessionError;
 use crate::Carrier;
 use crate::exchange::RequestHead;
 use crate::filter::Filter;
@@ -58,7 +58,7 @@ enum End {
     Clean,
     Reset(ErrorCode),
     /// The connection has.
-    Lost(Lost),
+    Lost(SessionError),
 }
 
 impl Http3Tunnel {
@@ -144,7 +144,7 @@ impl Http3Tunnel {
             None => Ok(()),
             Some(End::Clean) => Err(io::ErrorKind::UnexpectedEof.into()),
             Some(End::Reset(code)) => Err(io::Error::other(format!("proxy reset the tunnel: {code:?}"))),
-            Some(End::Lost(Lost::Io(_, Some(number)))) => Err(io::Error::from_raw_os_error(*number)),
+            Some(End::Lost(SessionError::Io(_, Some(number)))) => Err(io::Error::from_raw_os_error(*number)),
             Some(End::Lost(lost)) => Err(io::Error::other(format!("connection to the proxy: {lost:?}"))),
         }
     }
@@ -195,10 +195,10 @@ impl Http3Tunnel {
     }
 
     /// The proxy broke the protocol, and hears so.
-    fn fail(&mut self, failure: Failure) -> Lost {
+    fn fail(&mut self, failure: Failure) -> SessionError {
         let now = self.quic.now();
         self.quic.machine.close(failure.code.0, failure.why, now);
-        Lost::Failed(failure)
+        SessionError::Failed(failure)
     }
 
     /// Processes received bytes of the stream, up to bytes of the tunnel or to the response's head, which is

@@ -9,7 +9,7 @@ use runtime::cell::RefCell;
 use runtime::{Reactor, Runtime, boxed};
 
 use super::parked::Parked;
-use super::{CHANNELS, Lost, Seat, Shared, State};
+use super::{CHANNELS, Seat, SessionError, Shared, State};
 use crate::connection::{About, AnyConnection, Connection};
 use crate::pool;
 use crate::session::{Around, Place, Rested, Session, Whole, drive, give_back};
@@ -92,13 +92,13 @@ impl Driver {
         }
     }
 
-    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SessionError>> {
         let Some(connection) = &mut self.connection else { return Poll::Pending };
         let mut state = self.state.borrow_mut();
         let had = !state.session.transport().output().is_empty();
         while !state.session.transport().output().is_empty() {
             match ready!(connection.filter().poll_write(cx, state.session.transport().output())) {
-                Ok(0) => return Poll::Ready(Err(Lost::Closed)),
+                Ok(0) => return Poll::Ready(Err(SessionError::Closed)),
                 Ok(n) => state.session.transport().sent(n),
                 Err(e) => return Poll::Ready(Err(e.into())),
             }
@@ -107,14 +107,14 @@ impl Driver {
             // There is room again for who has something to send.
             state.wake(|_| true);
         }
-        connection.filter().poll_flush(cx).map_err(Lost::from)
+        connection.filter().poll_flush(cx).map_err(SessionError::from)
     }
 
-    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Lost>> {
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, SessionError>> {
         let Some(connection) = &mut self.connection else { return Poll::Pending };
         let mut state = self.state.borrow_mut();
         match ready!(connection.filter().poll_read(cx, state.session.transport().space())) {
-            Ok(0) => Poll::Ready(Err(Lost::Closed)),
+            Ok(0) => Poll::Ready(Err(SessionError::Closed)),
             Ok(n) => {
                 state.session.transport().received(n);
                 let taken = state.session.take_in();
@@ -123,7 +123,7 @@ impl Driver {
                 if n < super::SMALL {
                     connection.filter().socket().acknowledge();
                 }
-                Poll::Ready(taken.map(|()| n).map_err(Lost::from))
+                Poll::Ready(taken.map(|()| n).map_err(SessionError::from))
             }
             Err(e) => Poll::Ready(Err(e.into())),
         }
@@ -139,7 +139,7 @@ impl Drop for Driver {
     /// Dropped with the multi handle; all waiters are woken.
     fn drop(&mut self) {
         if let Ok(mut state) = self.state.try_borrow_mut() {
-            state.lose(Lost::Abandoned);
+            state.lose(SessionError::Abandoned);
         }
     }
 }
@@ -149,7 +149,7 @@ impl State {
     fn lost(now: std::time::Instant) -> State {
         let transport = ssh::Transport::new(ssh::Config::default());
         let session = ssh::Session::new(transport.expect("the system has random numbers"));
-        let lost = Some(Lost::Abandoned);
+        let lost = Some(SessionError::Abandoned);
         State::new(session, Vec::new(), CHANNELS, now, lost)
     }
 
@@ -158,7 +158,7 @@ impl State {
         spare: Vec<super::Spare>,
         most: usize,
         keyed: std::time::Instant,
-        lost: Option<Lost>,
+        lost: Option<SessionError>,
     ) -> State {
         State {
             session,

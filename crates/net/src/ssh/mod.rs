@@ -37,7 +37,7 @@ const SMALL: usize = 1024;
 
 /// How a connection was lost, or why it cannot go on.
 #[derive(Clone, Debug)]
-pub enum Lost {
+pub enum SessionError {
     /// The server has closed it.
     Closed,
     /// The transport has failed.
@@ -48,24 +48,24 @@ pub enum Lost {
     Abandoned,
 }
 
-impl From<io::Error> for Lost {
-    fn from(e: io::Error) -> Lost {
-        Lost::Os(e.raw_os_error().unwrap_or_default(), e.kind())
+impl From<io::Error> for SessionError {
+    fn from(e: io::Error) -> SessionError {
+        SessionError::Os(e.raw_os_error().unwrap_or_default(), e.kind())
     }
 }
 
-impl From<ssh::Error> for Lost {
-    fn from(e: ssh::Error) -> Lost {
-        Lost::Ssh(e)
+impl From<ssh::Error> for SessionError {
+    fn from(e: ssh::Error) -> SessionError {
+        SessionError::Ssh(e)
     }
 }
 
-impl Lost {
+impl SessionError {
     /// The failure of a transport, as an error of the system's.
     pub fn io(&self) -> Option<io::Error> {
         match self {
-            Lost::Os(0, kind) => Some((*kind).into()),
-            Lost::Os(errno, _) => Some(io::Error::from_raw_os_error(*errno)),
+            SessionError::Os(0, kind) => Some((*kind).into()),
+            SessionError::Os(errno, _) => Some(io::Error::from_raw_os_error(*errno)),
             _ => None,
         }
     }
@@ -87,7 +87,7 @@ struct State {
     seats: usize,
     /// Number of channels that the server accepts.
     most: usize,
-    lost: Option<Lost>,
+    lost: Option<SessionError>,
     /// Whether no new seats are given.
     retiring: bool,
     /// Whether a seat was taken and left before.
@@ -112,7 +112,7 @@ impl State {
         woken.into_iter().for_each(|(_, waker)| waker.wake());
     }
 
-    fn lose(&mut self, lost: Lost) {
+    fn lose(&mut self, lost: SessionError) {
         self.lost.get_or_insert(lost);
         self.wake(|_| true);
         self.wake_driver();
@@ -120,12 +120,12 @@ impl State {
 }
 
 /// Writes output, reads, and processes steps until one is relevant: before the login is complete.
-pub async fn step(filter: &mut dyn Filter, transport: &mut Transport) -> Result<Step, Lost> {
+pub async fn step(filter: &mut dyn Filter, transport: &mut Transport) -> Result<Step, SessionError> {
     poll_fn(|cx| {
         loop {
             while !transport.output().is_empty() {
                 match filter.poll_write(cx, transport.output()) {
-                    Poll::Ready(Ok(0)) => return Poll::Ready(Err(Lost::Closed)),
+                    Poll::Ready(Ok(0)) => return Poll::Ready(Err(SessionError::Closed)),
                     Poll::Ready(Ok(n)) => transport.sent(n),
                     Poll::Ready(Err(e)) => return Poll::Ready(Err(e.into())),
                     Poll::Pending => break,
@@ -141,7 +141,7 @@ pub async fn step(filter: &mut dyn Filter, transport: &mut Transport) -> Result<
                 Err(e) => return Poll::Ready(Err(e.into())),
             }
             match filter.poll_read(cx, transport.space()) {
-                Poll::Ready(Ok(0)) => return Poll::Ready(Err(Lost::Closed)),
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(SessionError::Closed)),
                 Poll::Ready(Ok(n)) => transport.received(n),
                 Poll::Ready(Err(e)) => return Poll::Ready(Err(e.into())),
                 Poll::Pending => {

@@ -7,7 +7,7 @@ use ssh::sftp::Client;
 use ssh::{ChannelId, Session, State};
 
 use super::driver::Hosted;
-use super::{Lost, Spare};
+use super::{SessionError, Spare};
 
 /// A place; dropping it closes its channel.
 pub struct Seat {
@@ -40,7 +40,7 @@ impl Seat {
     }
 
     /// Asks for a channel; a spare one makes room where there is none.
-    pub fn open(&mut self) -> Result<(), Lost> {
+    pub fn open(&mut self) -> Result<(), SessionError> {
         let mut state = self.hosted.state.borrow_mut();
         if let Some(lost) = &state.lost {
             return Err(lost.clone());
@@ -82,9 +82,9 @@ impl Seat {
         &mut self,
         cx: &mut Context<'_>,
         look: impl FnOnce(&mut Session, ChannelId) -> Result<Option<T>, ssh::Error>,
-    ) -> Poll<Result<T, Lost>> {
+    ) -> Poll<Result<T, SessionError>> {
         let mut state = self.hosted.state.borrow_mut();
-        let Some(channel) = self.channel else { return Poll::Ready(Err(Lost::Abandoned)) };
+        let Some(channel) = self.channel else { return Poll::Ready(Err(SessionError::Abandoned)) };
         let found = look(&mut state.session, channel);
         if state.lost.is_none() && !state.session.transport().output().is_empty() {
             state.wake_driver();

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use net::ssh::{Lost, Seat};
+use net::ssh::{Seat, SessionError};
 use ssh::sftp::{Client, Reply, Request, Status};
 use tables::{Code, EasyOption as O};
 
@@ -14,7 +14,7 @@ use crate::transfer::Transfer;
 /// Opens a channel and requests its protocol, without waiting for the reply. A kept connection that was lost,
 /// or accepts no more channels, is stale.
 pub async fn open(seat: &mut Seat, kind: &str, argument: &[u8]) -> Result<()> {
-    let stale = |e: Lost| lost(&e).with_retry(Retry::NewConnection);
+    let stale = |e: SessionError| lost(&e).with_retry(Retry::NewConnection);
     seat.open().map_err(stale)?;
     let opened = poll_fn(|cx| {
         seat.poll(cx, |session, id| {

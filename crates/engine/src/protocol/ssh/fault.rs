@@ -1,16 +1,16 @@
 //! Failures of SSH connections and SFTP requests, in curl's codes.
 
-use net::ssh::Lost;
+use net::ssh::SessionError;
 use ssh::sftp::Status;
 use tables::Code;
 
 use crate::error::{Error, Result};
 
 /// Returns the error of a connection that is lost in the middle of something.
-pub fn lost(lost: &Lost) -> Error {
+pub fn lost(lost: &SessionError) -> Error {
     match (lost, lost.io()) {
         (_, Some(e)) => Error::os(Code::Ssh, "Error in the SSH connection", &e),
-        (Lost::Ssh(e), _) => Error::new(Code::Ssh, e.to_string()),
+        (SessionError::Ssh(e), _) => Error::new(Code::Ssh, e.to_string()),
         _ => Error::new(Code::Ssh, "the SSH connection was closed"),
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use net::Connection;
-use net::ssh::{Lost, ask_agent, last_words, park, step};
+use net::ssh::{SessionError, ask_agent, last_words, park, step};
 use ssh::agent;
 use ssh::auth::{AgentKey, AuthMethod, Login, Outcome, SignRequest};
 use ssh::keys::PrivateKey;
@@ -31,7 +31,7 @@ pub async fn log_in(t: &Connector, plan: &Plan, connection: &mut Connection) -> 
     let filter = connection.filter();
     match step(filter, &mut transport).await {
         Ok(Step::HostKey) => {}
-        Ok(Step::Message) => return Err(startup_failed(&Lost::Closed)),
+        Ok(Step::Message) => return Err(startup_failed(&SessionError::Closed)),
         Err(e) => return Err(startup_failed(&e)),
     }
     t.easy.note(|| format!("SSH server: {}", transport.server()));
@@ -54,9 +54,9 @@ pub async fn log_in(t: &Connector, plan: &Plan, connection: &mut Connection) -> 
     Ok(())
 }
 
-fn startup_failed(lost: &Lost) -> Error {
+fn startup_failed(lost: &SessionError) -> Error {
     let why = match (lost, lost.io()) {
-        (Lost::Ssh(e), _) => e.to_string(),
+        (SessionError::Ssh(e), _) => e.to_string(),
         (_, Some(e)) => crate::transfer::body::os_text(&e),
         _ => "the server closed the connection".to_owned(),
     };

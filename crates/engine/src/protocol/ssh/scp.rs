@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use net::exchange::BodyStep;
-use net::ssh::{Lost, Seat};
+use net::ssh::{Seat, SessionError};
 use ssh::scp::{self, ControlMessage, Head, ScpError};
 use tables::{Code, EasyOption as O};
 
@@ -85,7 +85,7 @@ impl Command {
                     Ok((sent > 0 || gone).then_some(sent))
                 })
             });
-            match sent.await.map_err(|e: Lost| lost(&e).with_code(Code::SendError))? {
+            match sent.await.map_err(|e: SessionError| lost(&e).with_code(Code::SendError))? {
                 0 => return Err(Error::new(Code::SendError, "the server has ended SCP")),
                 n => bytes = &bytes[n..],
             }
