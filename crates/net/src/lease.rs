@@ -12,7 +12,7 @@ use crate::pool;
 use crate::session::{
     Adopt, Granted, HttpLease, Lease, Place, Pool, QuicWhole, Session, Whole, WholeConnection,
 };
-use crate::ssh::Seat;
+use crate::ssh::ChannelSlot;
 
 /// Makes leases of streams that a peer has opened.
 pub struct Adopter {
@@ -74,9 +74,9 @@ impl Lease {
     }
 
     /// Returns the place in an SSH session.
-    pub fn seat(self) -> Option<Seat> {
+    pub fn channel_slot(self) -> Option<ChannelSlot> {
         match self {
-            pool::Lease::Stream(pool::Share { place: Place::Channel(seat), .. }) => Some(seat),
+            pool::Lease::Stream(pool::Share { place: Place::Channel(slot), .. }) => Some(slot),
             _ => None,
         }
     }
@@ -87,7 +87,7 @@ impl Lease {
         match self {
             pool::Lease::Whole(whole) => whole.retire(),
             pool::Lease::Stream(pool::Share { place: Place::Stream(mut stream), .. }) => stream.retire(),
-            pool::Lease::Stream(pool::Share { place: Place::Channel(mut seat), .. }) => seat.retire(),
+            pool::Lease::Stream(pool::Share { place: Place::Channel(mut slot), .. }) => slot.retire(),
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::exchange::{Exchange, Spares};
 use crate::http2;
 use crate::pool;
 use crate::quic::Quic;
-use crate::ssh::Seat;
+use crate::ssh::ChannelSlot;
 
 /// A session that runs on a connection.
 pub trait Session: pool::Session<Connection = AnyConnection, Place = Place> {
@@ -57,7 +57,7 @@ pub enum Place {
     /// A stream on which an exchange of HTTP takes place.
     Stream(Box<dyn Stream>),
     /// A channel of SSH's.
-    Channel(Seat),
+    Channel(ChannelSlot),
 }
 
 /// A place in a session. Dropping it resets its stream, unless that has ended.

@@ -130,7 +130,7 @@ impl pool::Session for Hosted {
             return SessionPlace::Stream(self.adopt(opened));
         }
         let place = Place::promised(self.http2.clone());
-        SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place), opened: None }))
+        SessionPlace::Stream(Box::new(StreamSlot { hosted: self, place: Some(place), opened: None }))
     }
 }
 
@@ -143,18 +143,18 @@ impl Session for Hosted {
 impl Adopt for Hosted {
     fn adopt(self: Rc<Self>, stream: OpenStream) -> Box<dyn Stream> {
         let place = Place::taken(self.http2.clone());
-        Box::new(Seat { hosted: self, place: Some(place), opened: Some(stream) })
+        Box::new(StreamSlot { hosted: self, place: Some(place), opened: Some(stream) })
     }
 }
 
 /// The place of one transfer.
-struct Seat {
+struct StreamSlot {
     hosted: Rc<Hosted>,
     place: Option<Place<Http2>>,
     opened: Option<OpenStream>,
 }
 
-impl Stream for Seat {
+impl Stream for StreamSlot {
     fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
         let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http2.clone()));
         Box::new(Multiplexed::new(place, self.opened.take(), self.hosted.about.clone(), spares))

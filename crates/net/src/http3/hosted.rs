@@ -67,7 +67,7 @@ impl pool::Session for Hosted {
 
     fn place(self: Rc<Self>) -> SessionPlace {
         let place = Place::promised(self.http3.clone());
-        SessionPlace::Stream(Box::new(Seat { hosted: self, place: Some(place) }))
+        SessionPlace::Stream(Box::new(StreamSlot { hosted: self, place: Some(place) }))
     }
 }
 
@@ -78,12 +78,12 @@ impl Session for Hosted {
 }
 
 /// The place of one transfer.
-struct Seat {
+struct StreamSlot {
     hosted: Rc<Hosted>,
     place: Option<Place<Http3>>,
 }
 
-impl Stream for Seat {
+impl Stream for StreamSlot {
     fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
         let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http3.clone()));
         Box::new(Multiplexed::new(place, None, self.hosted.about.clone(), spares))

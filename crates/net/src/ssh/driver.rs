@@ -1,4 +1,4 @@
-//! The driver task of a session: writes output of the channels, reads, and notifies each seat of its news.
+//! The driver task of a session: writes output of the channels, reads, and notifies each slot of its news.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use runtime::cell::RefCell;
 use runtime::{Reactor, Runtime, boxed};
 
 use super::parked::Parked;
-use super::{CHANNELS, Seat, SessionError, Shared, State};
+use super::{CHANNELS, ChannelSlot, SessionError, Shared, State};
 use crate::connection::{About, AnyConnection, Connection};
 use crate::pool;
 use crate::session::{Around, Place, Rested, Session, Whole, drive, give_back};
 
-/// Amount read in one poll before the seats run.
+/// Amount read in one poll before the slots run.
 const FAIR_SHARE: usize = 256 << 10;
 /// New keys after so long (RFC 4253 §9).
 const REKEY_AFTER: Duration = Duration::from_secs(3600);
@@ -52,12 +52,12 @@ struct Driver {
 }
 
 impl Driver {
-    /// Ready when no seat is taken and nothing is pending.
+    /// Ready when no slot is taken and nothing is pending.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut moved = 0;
         loop {
             if self.state.borrow().lost.is_some() {
-                return if self.state.borrow().seats == 0 { Poll::Ready(()) } else { self.sleep(cx) };
+                return if self.state.borrow().slots == 0 { Poll::Ready(()) } else { self.sleep(cx) };
             }
             self.renew_keys();
             if let Poll::Ready(Err(lost)) = self.poll_write(cx) {
@@ -65,7 +65,7 @@ impl Driver {
                 continue;
             }
             let state = self.state.borrow();
-            if state.seats == 0 && state.session.is_quiet() {
+            if state.slots == 0 && state.session.is_quiet() {
                 return Poll::Ready(());
             }
             drop(state);
@@ -165,7 +165,7 @@ impl State {
             driver: None,
             waiting: Vec::new(),
             spare,
-            seats: 0,
+            slots: 0,
             most,
             lost,
             retiring: false,
@@ -200,11 +200,11 @@ impl pool::Session for Hosted {
 
     fn vacancies(&self) -> usize {
         let state = self.state.borrow();
-        if state.lost.is_some() || state.retiring { 0 } else { state.most.saturating_sub(state.seats) }
+        if state.lost.is_some() || state.retiring { 0 } else { state.most.saturating_sub(state.slots) }
     }
 
     fn place(self: Rc<Self>) -> Place {
-        Place::Channel(Seat::new(self.clone()))
+        Place::Channel(ChannelSlot::new(self.clone()))
     }
 }
 

@@ -3,14 +3,14 @@
 //!
 //! The transfer that connects drives the transport itself until the login is complete ([`step`]), and parks
 //! the session on the connection ([`park`]). From then on it is hosted like HTTP/2's ([`host`]): one driver
-//! task for each session reads and writes; a transfer has a [`Seat`] in it and checks its channel when there
-//! is news for it. Without seats the driver ends, and returns session and connection, including the channels
+//! task for each session reads and writes; a transfer has a [`ChannelSlot`] in it and checks its channel when there
+//! is news for it. Without slots the driver ends, and returns session and connection, including the channels
 //! with SFTP.
 
 mod agent;
+mod channel_slot;
 mod driver;
 mod parked;
-mod seat;
 
 use std::future::poll_fn;
 use std::io;
@@ -23,9 +23,9 @@ use std::rc::Rc;
 use std::time::Instant;
 
 pub use agent::ask as ask_agent;
+pub use channel_slot::ChannelSlot;
 pub use driver::host;
 pub use parked::{is_parked, park};
-pub use seat::Seat;
 
 use crate::Filter;
 
@@ -77,20 +77,20 @@ pub struct Spare {
     channel: ChannelId,
 }
 
-/// State shared by driver and seats.
+/// State shared by driver and slots.
 struct State {
     session: Session,
     driver: Option<Waker>,
     /// The waiters for news of a channel.
     waiting: Vec<(ChannelId, Waker)>,
     spare: Vec<Spare>,
-    seats: usize,
+    slots: usize,
     /// Number of channels that the server accepts.
     most: usize,
     lost: Option<SessionError>,
-    /// Whether no new seats are given.
+    /// Whether no new slots are given.
     retiring: bool,
-    /// Whether a seat was taken and left before.
+    /// Whether a slot was taken and left before.
     served: bool,
     /// Since when the keys are in use.
     keyed: Instant,

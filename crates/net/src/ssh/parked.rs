@@ -13,7 +13,7 @@ use crate::{Connection, Filter, Memory, Stack};
 /// Maximum number of reads in one check: an idle peer has no more to say.
 const LOOKS: usize = 16;
 
-/// A session without seats. It can be moved between threads with its connection.
+/// A session without slots. It can be moved between threads with its connection.
 pub struct Parked {
     session: Session,
     spare: Vec<Spare>,

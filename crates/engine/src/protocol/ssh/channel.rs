@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use net::ssh::{Seat, SessionError};
+use net::ssh::{ChannelSlot, SessionError};
 use ssh::sftp::{Client, Reply, Request, Status};
 use tables::{Code, EasyOption as O};
 
@@ -13,12 +13,12 @@ use crate::transfer::Transfer;
 
 /// Opens a channel and requests its protocol, without waiting for the reply. A kept connection that was lost,
 /// or accepts no more channels, is stale.
-pub async fn open(seat: &mut Seat, kind: &str, argument: &[u8]) -> Result<()> {
+pub async fn open(slot: &mut ChannelSlot, kind: &str, argument: &[u8]) -> Result<()> {
     let stale = |e: SessionError| lost(&e).with_retry(Retry::NewConnection);
-    seat.open().map_err(stale)?;
+    slot.open().map_err(stale)?;
     let opened = poll_fn(|cx| {
-        seat.poll(cx, |session, id| {
-            let opened = Seat::is_open(session, id);
+        slot.poll(cx, |session, id| {
+            let opened = ChannelSlot::is_open(session, id);
             if let Some(Ok(())) = opened {
                 session.request(id, kind, argument)?;
             }
@@ -29,14 +29,14 @@ pub async fn open(seat: &mut Seat, kind: &str, argument: &[u8]) -> Result<()> {
         Ok(()) => Ok(()),
         Err(text) => {
             let error = Error::new(Code::FailedInit, format!("the server opens no channel: {text}"));
-            Err(if seat.refused() { error.with_retry(Retry::NewConnection) } else { error })
+            Err(if slot.refused() { error.with_retry(Retry::NewConnection) } else { error })
         }
     }
 }
 
 /// SFTP on a channel.
 pub struct Sftp {
-    seat: Seat,
+    slot: ChannelSlot,
     pub client: Client,
     /// Whether no relevant reply is outstanding.
     pub in_step: bool,
@@ -47,17 +47,17 @@ struct ChannelEnded;
 
 impl Sftp {
     /// Opens a channel with SFTP: an unused one of an earlier transfer, or a new one.
-    pub async fn open(t: &Transfer, mut seat: Seat) -> Result<Sftp> {
-        if let Some(client) = seat.take_spare() {
-            return Ok(Sftp { seat, client, in_step: true });
+    pub async fn open(t: &Transfer, mut slot: ChannelSlot) -> Result<Sftp> {
+        if let Some(client) = slot.take_spare() {
+            return Ok(Sftp { slot, client, in_step: true });
         }
-        open(&mut seat, "subsystem", b"sftp").await?;
+        open(&mut slot, "subsystem", b"sftp").await?;
         t.easy.note(|| "SFTP session is ready".to_owned());
         let mut client = Client::new();
-        if seat.server().starts_with("SSH-2.0-OpenSSH") {
+        if slot.server().starts_with("SSH-2.0-OpenSSH") {
             client.expect_handle(&[0; 4]); // its server numbers open files, from zero
         }
-        Ok(Sftp { seat, client, in_step: true })
+        Ok(Sftp { slot, client, in_step: true })
     }
 
     /// Where the user is at home on the server.
@@ -79,8 +79,8 @@ impl Sftp {
         cx: &mut Context<'_>,
         mut look: impl FnMut(&mut Client, u32, Reply<'_>) -> Option<T>,
     ) -> Poll<Result<T>> {
-        let Sftp { seat, client, .. } = self;
-        let polled = seat.poll(cx, |session, id| {
+        let Sftp { slot, client, .. } = self;
+        let polled = slot.poll(cx, |session, id| {
             loop {
                 let sent = session.send(id, client.output())?;
                 client.sent(sent);
@@ -143,13 +143,13 @@ impl Sftp {
     pub fn widen(&mut self, cx: &mut Context<'_>, window: u64) {
         let window = u32::try_from(window).unwrap_or(u32::MAX);
         // Ready at once: there is no wait.
-        let _ = self.seat.poll(cx, |session, id| session.widen(id, window).map(Some));
+        let _ = self.slot.poll(cx, |session, id| session.widen(id, window).map(Some));
     }
 
     /// The transfer is over: the channel is for who comes next.
     pub fn leave(self, t: &Transfer) {
         if !t.on(O::ForbidReuse) {
-            self.seat.leave_spare(self.client);
+            self.slot.leave_spare(self.client);
         }
     }
 }

@@ -35,14 +35,14 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         loop {
             let link = connect(t, fresh).await?;
             let reused = link.lease.is_reused();
-            let mut seat = link.lease.seat().ok_or_else(|| Error::from(Code::FailedInit))?;
+            let mut slot = link.lease.channel_slot().ok_or_else(|| Error::from(Code::FailedInit))?;
             if t.on(O::ForbidReuse) {
-                seat.retire();
+                slot.retire();
             }
             t.flow.writer.begin();
             let outcome = match t.scheme() {
-                Scheme::Scp => scp::run(t, seat).await,
-                _ => sftp::run(t, seat).await,
+                Scheme::Scp => scp::run(t, slot).await,
+                _ => sftp::run(t, slot).await,
             };
             match outcome {
                 // The server accepts no more channels here: use another connection, or a freed channel.

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use net::exchange::BodyStep;
-use net::ssh::{Seat, SessionError};
+use net::ssh::{ChannelSlot, SessionError};
 use ssh::scp::{self, ControlMessage, Head, ScpError};
 use tables::{Code, EasyOption as O};
 
@@ -18,18 +18,18 @@ use crate::transfer::body::{BodySource, check_size};
 use crate::transfer::client_reader::ClientReader;
 
 /// Runs one request on its own channel.
-pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
+pub async fn run(t: &mut Transfer, slot: ChannelSlot) -> Result<()> {
     let path = path::for_scp(t)?;
     if t.on(O::Upload) || t.method == Method::Put {
-        store(t, &mut Command { seat, fault: Code::UploadFailed }, &path).await
+        store(t, &mut Command { slot, fault: Code::UploadFailed }, &path).await
     } else {
-        fetch(t, &mut Command { seat, fault: Code::RemoteFileNotFound }, &path).await
+        fetch(t, &mut Command { slot, fault: Code::RemoteFileNotFound }, &path).await
     }
 }
 
 /// The other side's scp.
 struct Command {
-    seat: Seat,
+    slot: ChannelSlot,
     /// The code for a refusal, which has only a text: it depends on the request.
     fault: Code,
 }
@@ -48,7 +48,7 @@ impl Command {
         cx: &mut Context<'_>,
         look: impl FnOnce(&[u8]) -> Result<Option<(usize, T)>, ScpError>,
     ) -> Poll<Result<T>> {
-        let polled = self.seat.poll(cx, |session, id| {
+        let polled = self.slot.poll(cx, |session, id| {
             let Some(channel) = session.channel(id) else { return Ok(Some(PollResult::Ended)) };
             if channel.answer() == Some(false) {
                 return Ok(Some(PollResult::Fault(ScpError::Server("the server runs no commands".into()))));
@@ -79,7 +79,7 @@ impl Command {
     async fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let sent = poll_fn(|cx| {
-                self.seat.poll(cx, |session, id| {
+                self.slot.poll(cx, |session, id| {
                     let gone = session.channel(id).is_none_or(|channel| channel.has_ended());
                     let sent = session.send(id, bytes)?;
                     Ok((sent > 0 || gone).then_some(sent))
@@ -104,7 +104,7 @@ async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
         return Err(Error::new(Code::BadDownloadResume, "SCP sends whole files alone"));
     }
     let times = t.on(O::Filetime);
-    channel::open(&mut command.seat, "exec", &scp::fetch_command(path, times)).await?;
+    channel::open(&mut command.slot, "exec", &scp::fetch_command(path, times)).await?;
     let limit = t.long(O::MaxfilesizeLarge);
     // The zero byte that starts, and after it those that confirm each line, unless the line may have to be
     // refused.
@@ -189,7 +189,7 @@ async fn store(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
         return Err(Error::new(Code::UploadFailed, "SCP requires a known file size for upload"));
     };
     let head = Head { mode: t.long(O::NewFilePerms) as u32, size };
-    channel::open(&mut command.seat, "exec", &scp::store_command(path)).await?;
+    channel::open(&mut command.slot, "exec", &scp::store_command(path)).await?;
     let name = path.rsplit(|b| *b == b'/').next().unwrap_or_default();
     // The line need not wait for the server's start. The file must: a server that refuses it would interpret
     // it as commands.
@@ -217,6 +217,6 @@ async fn store(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
     t.mark(|info, elapsed| info.post_transfer = elapsed);
     command.send(&[0]).await?;
     command.answer().await?;
-    let seat = &mut command.seat;
-    poll_fn(|cx| seat.poll(cx, |session, id| session.end(id).map(Some))).await.map_err(|e| lost(&e))
+    let slot = &mut command.slot;
+    poll_fn(|cx| slot.poll(cx, |session, id| session.end(id).map(Some))).await.map_err(|e| lost(&e))
 }

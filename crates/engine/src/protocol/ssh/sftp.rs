@@ -1,6 +1,6 @@
 //! One URL by SFTP: commands, the file or folder, commands.
 
-use net::ssh::Seat;
+use net::ssh::ChannelSlot;
 use ssh::sftp::Request;
 use tables::EasyOption as O;
 
@@ -11,8 +11,8 @@ use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
 
 /// Runs one request on its own channel.
-pub async fn run(t: &mut Transfer, seat: Seat) -> Result<()> {
-    let mut sftp = Sftp::open(t, seat).await?;
+pub async fn run(t: &mut Transfer, slot: ChannelSlot) -> Result<()> {
+    let mut sftp = Sftp::open(t, slot).await?;
     let outcome = exchange(t, &mut sftp).await;
     if let Some(Ok(home)) = sftp.client.home() {
         t.easy.info.borrow_mut().rare.ftp_entry_path = Some(Text::from(home.as_slice()));

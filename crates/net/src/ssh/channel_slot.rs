@@ -10,15 +10,15 @@ use super::driver::Hosted;
 use super::{SessionError, Spare};
 
 /// A place; dropping it closes its channel.
-pub struct Seat {
+pub struct ChannelSlot {
     hosted: Rc<Hosted>,
     channel: Option<ChannelId>,
 }
 
-impl Seat {
-    pub(super) fn new(hosted: Rc<Hosted>) -> Seat {
-        hosted.state.borrow_mut().seats += 1;
-        Seat { hosted, channel: None }
+impl ChannelSlot {
+    pub(super) fn new(hosted: Rc<Hosted>) -> ChannelSlot {
+        hosted.state.borrow_mut().slots += 1;
+        ChannelSlot { hosted, channel: None }
     }
 
     /// Takes a channel on which SFTP is spoken already.
@@ -61,8 +61,8 @@ impl Seat {
     pub fn refused(&self) -> bool {
         let mut state = self.hosted.state.borrow_mut();
         let state = &mut *state;
-        state.most = state.seats.saturating_sub(1).max(1);
-        let alone = state.seats <= 1;
+        state.most = state.slots.saturating_sub(1).max(1);
+        let alone = state.slots <= 1;
         state.retiring |= alone;
         !alone || state.served
     }
@@ -122,10 +122,10 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for ChannelSlot {
     fn drop(&mut self) {
         let mut state = self.hosted.state.borrow_mut();
-        state.seats = state.seats.saturating_sub(1);
+        state.slots = state.slots.saturating_sub(1);
         state.served |= self.channel.is_some();
         if let Some(channel) = self.channel {
             state.waiting.retain(|(id, _)| *id != channel);
