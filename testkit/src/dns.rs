@@ -30,7 +30,7 @@ pub struct ReceivedQuery {
 
 /// A scripted reply.
 #[derive(Clone, Debug)]
-pub enum Says {
+pub enum DnsAnswer {
     /// Records: owner (empty for the queried name), type and data, each with a TTL of a minute.
     Records(Vec<(&'static str, u16, Vec<u8>)>),
     /// A response code, without records.
@@ -41,13 +41,13 @@ pub enum Says {
     /// First this answer with a wrong number, then with the right one.
     AfterForgery(Vec<u8>),
     /// That reply after this delay; other queries are answered meanwhile.
-    Late(Duration, Box<Says>),
+    Late(Duration, Box<DnsAnswer>),
     /// With the name in lower case, whatever the case of the query.
     LowerCase(Vec<u8>),
 }
 
 /// Answers a question.
-pub type Handler = Arc<dyn Fn(&ReceivedQuery) -> Says + Send + Sync>;
+pub type Handler = Arc<dyn Fn(&ReceivedQuery) -> DnsAnswer + Send + Sync>;
 
 /// A running name server; dropping it ends it.
 pub struct NameServer {
@@ -57,16 +57,16 @@ pub struct NameServer {
 }
 
 /// An address as a record.
-pub fn address(kind: u16, ip: &str) -> Says {
+pub fn address(kind: u16, ip: &str) -> DnsAnswer {
     let octets = match ip.parse().expect("a test writes addresses") {
         std::net::IpAddr::V4(v4) => v4.octets().to_vec(),
         std::net::IpAddr::V6(v6) => v6.octets().to_vec(),
     };
-    Says::Records(vec![("", kind, octets)])
+    DnsAnswer::Records(vec![("", kind, octets)])
 }
 
 impl NameServer {
-    pub fn start(handler: impl Fn(&ReceivedQuery) -> Says + Send + Sync + 'static) -> NameServer {
+    pub fn start(handler: impl Fn(&ReceivedQuery) -> DnsAnswer + Send + Sync + 'static) -> NameServer {
         let (datagrams, streams) = pair().expect("loopback has a free port");
         let address = datagrams.local_addr().expect("it is bound");
         let (stop, record) = (Stop::new().expect("pipes can be had"), Arc::default());
@@ -154,28 +154,28 @@ impl Answering {
         let extended = message[11] == 1;
         let asked = ReceivedQuery { name, kind, by_stream, extended, from, message: message.to_vec() };
         let (late, says) = match (self.handler)(&asked) {
-            Says::Late(by, says) => (by, *says),
+            DnsAnswer::Late(by, says) => (by, *says),
             says => (Duration::ZERO, says),
         };
         self.record.lock().expect("no thread panics with it").push(asked);
         let mut question = message[..end + 4].to_vec();
         (question[2], question[3], question[11]) = (0x81, 0x80, 0);
         let replies = match says {
-            Says::Silence | Says::Late(..) => Vec::new(),
-            Says::Code(code) => {
+            DnsAnswer::Silence | DnsAnswer::Late(..) => Vec::new(),
+            DnsAnswer::Code(code) => {
                 question[3] |= code;
                 vec![question]
             }
-            Says::Truncated => {
+            DnsAnswer::Truncated => {
                 question[2] |= 2;
                 vec![question]
             }
-            Says::Records(records) => vec![with(question, &records)],
-            Says::LowerCase(data) => {
+            DnsAnswer::Records(records) => vec![with(question, &records)],
+            DnsAnswer::LowerCase(data) => {
                 question[12..end].make_ascii_lowercase();
                 vec![with(question, &[("", kind, data)])]
             }
-            Says::AfterForgery(data) => {
+            DnsAnswer::AfterForgery(data) => {
                 let honest = with(question.clone(), &[("", kind, data)]);
                 let mut forged = with(question, &[("", kind, vec![9; 4])]);
                 forged[0] ^= 1;

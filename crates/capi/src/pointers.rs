@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
 
-use engine::settings::given::Given;
+use engine::settings::option_map::OptionMap;
 use runtime::cell::RefCell;
 use tables::EasyOption as O;
 
@@ -112,7 +112,7 @@ pointers! {
 
 /// The pointers as C passed them; unset ones are NULL.
 #[derive(Default)]
-pub struct Pointers(RefCell<Given<*mut c_void>>);
+pub struct Pointers(RefCell<OptionMap<*mut c_void>>);
 
 impl Pointers {
     /// Returns the pointer if it was set, even to NULL.

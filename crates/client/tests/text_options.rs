@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use testkit::certs::Authority;
-use testkit::dns::{NameServer, Says, address};
+use testkit::dns::{DnsAnswer, NameServer, address};
 use testkit::launch::Sshd;
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use testkit::temp::TempDir;
@@ -418,7 +418,7 @@ fn each_option_given_as_text_does_something_or_is_refused() {
         Files::new(),
         NameServer::start(|asked| match asked.kind {
             1 => address(1, "127.0.0.1"),
-            _ => Says::Records(Vec::new()),
+            _ => DnsAnswer::Records(Vec::new()),
         }),
     );
     let mut idle = Vec::new();

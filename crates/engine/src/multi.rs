@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use runtime::cell::{RefCell, none_is_borrowed};
 
 use net::connect::PreferredAddresses;
-use net::exchange::Spares;
+use net::exchange::BufferPool;
 use net::session::Buffer;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
 use runtime::fd::RawFd;
@@ -130,7 +130,7 @@ pub struct MultiState {
     pub(crate) memories: Memories,
     pub(crate) for_easy: bool,
     /// Storage for heads, from one exchange to the next.
-    pub(crate) spares: Spares,
+    pub(crate) buffers: BufferPool,
     /// Each member stores its index: an easy handle enters and leaves its own multi with every transfer, and
     /// ten thousand may leave a larger one.
     members: RefCell<Slab<Rc<EasyState>>>,
@@ -166,7 +166,7 @@ impl Multi {
             streams: Streams::default(),
             memories: Memories::default(),
             for_easy,
-            spares: Spares::default(),
+            buffers: BufferPool::default(),
             members: RefCell::default(),
             running: Cell::new(0),
             messages: RefCell::default(),
@@ -476,7 +476,7 @@ impl Multi {
         reactor.set_hook(None);
         // Frees large buffers and descriptors: a transfer that was jumped out of holds a reference forever.
         reactor.end();
-        self.0.spares.forget();
+        self.0.buffers.forget();
         drop(self.0.shared_pools.take());
     }
 

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use crate::common::{handle, long, text, until_done};
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
-use testkit::dns::{A, AAAA, NameServer, Says, address};
+use testkit::dns::{A, AAAA, DnsAnswer, NameServer, address};
 use testkit::http::{Config, HttpServer};
 use warmwire_engine::{Easy, Multi};
 
 fn at_home() -> NameServer {
     NameServer::start(|asked| match asked.kind {
         A if asked.name.eq_ignore_ascii_case("a.example") => address(A, "127.0.0.1"),
-        _ => Says::Code(3),
+        _ => DnsAnswer::Code(3),
     })
 }
 
@@ -76,7 +76,7 @@ fn what_is_no_address_is_refused_at_once() {
 /// Their sockets are reported to an event loop.
 #[test]
 fn time_runs_out_over_silence() {
-    let dns = NameServer::start(|_| Says::Silence);
+    let dns = NameServer::start(|_| DnsAnswer::Silence);
     let multi = Multi::default();
     let easy = asking("http://a.example/", &dns);
     long(&easy, O::ConnecttimeoutMs, 200);
@@ -97,7 +97,7 @@ fn published_configurations_are_asked_for() {
     let port = testkit::raw::RawPeer::refused_port();
     let dns = NameServer::start(|asked| match asked.kind {
         A => address(A, "127.0.0.1"),
-        _ => Says::Records(Vec::new()),
+        _ => DnsAnswer::Records(Vec::new()),
     });
     let url = format!("https://a.example:{port}/");
     // Without ECH, or with GREASE, protocols and ports are still queried.
@@ -135,7 +135,7 @@ fn a_late_answer_is_not_too_late() {
         let (server, other) = on_six(&authority, silent);
         let dns = NameServer::start(|asked| match asked.kind {
             A => address(A, "127.0.0.1"),
-            _ => Says::Late(Duration::from_millis(400), Box::new(address(AAAA, "::1"))),
+            _ => DnsAnswer::Late(Duration::from_millis(400), Box::new(address(AAAA, "::1"))),
         });
         let easy = asking(&format!("https://a.example:{}/", server.port()), &dns);
         text(&easy, O::CainfoBlob, authority.ca_pem());

@@ -13,7 +13,7 @@ const A: u16 = 1;
 const AAAA: u16 = 28;
 
 /// A server's answer to a query of this type: records' data, or a response code.
-type Says = fn(u16) -> Result<Vec<Vec<u8>>, u8>;
+type Answers = fn(u16) -> Result<Vec<Vec<u8>>, u8>;
 
 fn at_home(kind: u16) -> Result<Vec<Vec<u8>>, u8> {
     Ok(if kind == A { vec![vec![127, 0, 0, 1]] } else { Vec::new() })
@@ -29,7 +29,7 @@ fn asked(request: &Request) -> (u16, String) {
     (kind, String::from_utf8(name).unwrap())
 }
 
-fn reply(request: &Request, says: Says) -> Response {
+fn reply(request: &Request, says: Answers) -> Response {
     let (kind, _) = asked(request);
     let mut message = request.body.clone();
     let said = says(kind);
@@ -47,7 +47,7 @@ fn reply(request: &Request, says: Says) -> Response {
     Response::ok(message).with("Content-Type", "application/dns-message")
 }
 
-fn name_server(authority: &Authority, says: Says) -> HttpServer {
+fn name_server(authority: &Authority, says: Answers) -> HttpServer {
     let tls = Some(authority.good().server_config().unwrap());
     let handler = Arc::new(move |request: &Request| Some(reply(request, says)));
     HttpServer::start(Config { tls, handler: Some(handler), ..Config::default() }).unwrap()
@@ -143,7 +143,7 @@ fn the_name_servers_own_name_is_not_asked_of_itself() {
 #[test]
 fn what_is_no_answer_resolves_nothing() {
     let authority = Authority::new();
-    let says: [Says; 3] = [|_| Ok(Vec::new()), |_| Err(3), |_| Err(2)];
+    let says: [Answers; 3] = [|_| Ok(Vec::new()), |_| Err(3), |_| Err(2)];
     for says in says {
         let dns = name_server(&authority, says);
         let easy = asking("http://a.example/", &dns, &authority);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::carrier::Carrier;
 use crate::connection::{About, AnyConnection, Connection};
 use crate::connection_key::HashedKey;
-use crate::exchange::{Exchange, Spares, http1::Http1};
+use crate::exchange::{BufferPool, Exchange, http1::Http1};
 use crate::http2;
 use crate::pool;
 use crate::session::{
@@ -100,10 +100,10 @@ impl HttpLease {
     }
 
     /// Starts an exchange, which owns the connection or the stream until [`HttpLease::end`].
-    pub fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
+    pub fn begin(&mut self, buffers: &BufferPool) -> Box<dyn Exchange> {
         match self {
-            pool::Lease::Whole(whole) => Box::new(Http1::new(whole.take(), spares)),
-            pool::Lease::Stream(share) => share.place.begin(spares),
+            pool::Lease::Whole(whole) => Box::new(Http1::new(whole.take(), buffers)),
+            pool::Lease::Stream(share) => share.place.begin(buffers),
         }
     }
 

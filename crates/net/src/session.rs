@@ -17,7 +17,7 @@ use runtime::cell::RefCell;
 use crate::carrier::{Carrier, Stack};
 use crate::connection::{About, AnyConnection, Connection, Memory};
 use crate::connection_key::HashedKey;
-use crate::exchange::{Exchange, Spares};
+use crate::exchange::{BufferPool, Exchange};
 use crate::http2;
 use crate::pool;
 use crate::quic::Quic;
@@ -63,7 +63,7 @@ pub enum Place {
 /// A place in a session. Dropping it resets its stream, unless that has ended.
 pub trait Stream {
     /// Starts the exchange of this place.
-    fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange>;
+    fn begin(&mut self, buffers: &BufferPool) -> Box<dyn Exchange>;
 
     /// Closes the session for new transfers (CURLOPT_FORBID_REUSE). Existing ones continue.
     fn retire(&mut self) {}

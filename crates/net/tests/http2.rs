@@ -13,7 +13,7 @@ use h2::server::SendResponse;
 use http::{HeaderMap, Request, Response};
 use runtime::Runtime;
 use warmwire_net::exchange::{BodyStep, Head};
-use warmwire_net::exchange::{Reading, RequestBody, RequestHead, Says, Spares};
+use warmwire_net::exchange::{BufferPool, HeadItem, Reading, RequestBody, RequestHead};
 use warmwire_net::http2::{self, Terms};
 use warmwire_net::http2::{Http2, Rested, Stream, StreamError};
 use warmwire_net::{AcquireRequest, Acquired, Connection, HttpLease, Idle, Lease, Memory, Pool};
@@ -328,7 +328,7 @@ fn who_finds_no_vacancy_waits_for_one() {
 
 /// A whole exchange: the status and length of its reply.
 async fn exchange(lease: &mut HttpLease, path: &str) -> (u16, usize) {
-    let mut exchange = lease.begin(&Spares::default());
+    let mut exchange = lease.begin(&BufferPool::default());
     let mut head = RequestHead::new(b"GET", "http", |out| out.extend_from_slice(path.as_bytes()), "HTTP/2");
     head.field("Host", b"host");
     head.end(RequestBody::None);
@@ -338,10 +338,10 @@ async fn exchange(lease: &mut HttpLease, path: &str) -> (u16, usize) {
     while !ended {
         match exchange.find_part(1000).unwrap() {
             Some(_) => {
-                match exchange.part().says.unwrap() {
-                    Says::Status(line) => status = line.code,
-                    Says::Field(_) => {}
-                    Says::End => ended = true,
+                match exchange.part().item.unwrap() {
+                    HeadItem::Status(line) => status = line.code,
+                    HeadItem::Field(_) => {}
+                    HeadItem::End => ended = true,
                 }
                 exchange.take_part();
             }

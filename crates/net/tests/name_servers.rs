@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{block_on, runtime};
 use runtime::{Clock, Runtime};
-use testkit::dns::{A, AAAA, CNAME, HTTPS, NameServer, Says, address, wire_name};
+use testkit::dns::{A, AAAA, CNAME, DnsAnswer, HTTPS, NameServer, address, wire_name};
 use warmwire_net::resolver::{
     Candidate, Candidates, IpVersion, LocalEnds, Means, NameServers, Part, ResolveCache, ResolveOptions,
     Resolver, Servers, Services, is_for_dns, resolve,
@@ -63,9 +63,9 @@ fn both_families_with_numbers_and_letters_that_nobody_guesses() {
 
 #[test]
 fn what_is_cut_or_in_another_case_is_asked_again_on_a_stream() {
-    for first in [Says::Truncated, Says::LowerCase(vec![9, 9, 9, 9])] {
+    for first in [DnsAnswer::Truncated, DnsAnswer::LowerCase(vec![9, 9, 9, 9])] {
         let server = NameServer::start(move |asked| match (asked.by_stream, asked.kind) {
-            (_, AAAA) => Says::Records(Vec::new()),
+            (_, AAAA) => DnsAnswer::Records(Vec::new()),
             (true, _) => address(A, "10.0.0.1"),
             (false, _) => first.clone(),
         });
@@ -77,8 +77,8 @@ fn what_is_cut_or_in_another_case_is_asked_again_on_a_stream() {
 #[test]
 fn forged_replies_are_waited_past() {
     let server = NameServer::start(|asked| match asked.kind {
-        A => Says::AfterForgery(vec![10, 0, 0, 1]),
-        _ => Says::Code(3),
+        A => DnsAnswer::AfterForgery(vec![10, 0, 0, 1]),
+        _ => DnsAnswer::Code(3),
     });
     assert_eq!(asked(&[server.address()], "a.example").unwrap(), ["10.0.0.1"]);
 }
@@ -87,10 +87,10 @@ fn forged_replies_are_waited_past() {
 fn servers_that_are_silent_refuse_or_are_not_there_give_way() {
     let good = NameServer::start(|asked| match asked.kind {
         A => address(A, "10.0.0.1"),
-        _ => Says::Records(Vec::new()),
+        _ => DnsAnswer::Records(Vec::new()),
     });
-    let silent = NameServer::start(|_| Says::Silence);
-    let failing = NameServer::start(|_| Says::Code(2));
+    let silent = NameServer::start(|_| DnsAnswer::Silence);
+    let failing = NameServer::start(|_| DnsAnswer::Code(2));
     let nobody = crate::common::dead_port();
     for bad in [silent.address(), failing.address(), nobody] {
         let start = Instant::now();
@@ -104,9 +104,9 @@ fn servers_that_are_silent_refuse_or_are_not_there_give_way() {
 #[test]
 fn a_server_that_knows_no_extensions_is_asked_without() {
     let server = NameServer::start(|asked| match (asked.extended, asked.kind) {
-        (true, _) => Says::Code(1),
+        (true, _) => DnsAnswer::Code(1),
         (false, A) => address(A, "10.0.0.1"),
-        (false, _) => Says::Records(Vec::new()),
+        (false, _) => DnsAnswer::Records(Vec::new()),
     });
     assert_eq!(asked(&[server.address()], "a.example").unwrap(), ["10.0.0.1"]);
 }
@@ -115,9 +115,9 @@ fn a_server_that_knows_no_extensions_is_asked_without() {
 fn the_search_ends_where_the_name_exists() {
     let server = NameServer::start(|asked| match (asked.name.to_ascii_lowercase().as_str(), asked.kind) {
         ("host.two.example", A) => address(A, "10.0.0.2"),
-        ("host.two.example", _) => Says::Records(Vec::new()),
+        ("host.two.example", _) => DnsAnswer::Records(Vec::new()),
         ("host.three.example", _) => address(AAAA, "fd00::3"),
-        _ => Says::Code(3),
+        _ => DnsAnswer::Code(3),
     });
     let rt = runtime();
     let search = ["one.example", "two.example", "three.example"].map(str::to_owned).to_vec();
@@ -131,7 +131,7 @@ fn the_search_ends_where_the_name_exists() {
 #[test]
 fn aliases_lead_to_addresses() {
     let server = NameServer::start(|_| {
-        Says::Records(vec![("", CNAME, wire_name("b.example")), ("b.example", A, vec![10, 0, 0, 1])])
+        DnsAnswer::Records(vec![("", CNAME, wire_name("b.example")), ("b.example", A, vec![10, 0, 0, 1])])
     });
     let rt = runtime();
     let means = means(&rt, conf(&[server.address()]), LocalEnds::default());
@@ -175,7 +175,7 @@ fn answers_age_as_their_server_says() {
 /// The sockets belong to the reactor: an event loop that drives it sees them.
 #[test]
 fn an_event_loop_sees_the_sockets() {
-    let server = NameServer::start(|_| Says::Silence);
+    let server = NameServer::start(|_| DnsAnswer::Silence);
     let rt = runtime();
     let means = means(&rt, conf(&[server.address()]), LocalEnds::default());
     let task = rt.spawn(Box::pin(async move {
@@ -213,9 +213,9 @@ fn services_come_beside_addresses() {
     let server = NameServer::start(|asked| match (asked.name.to_ascii_lowercase().as_str(), asked.kind) {
         ("a.example", A) => address(A, "10.0.0.1"),
         ("_8443._https.a.example", HTTPS) => {
-            Says::Records(vec![("", HTTPS, [&[0, 0][..], &wire_name("cdn.example")].concat())])
+            DnsAnswer::Records(vec![("", HTTPS, [&[0, 0][..], &wire_name("cdn.example")].concat())])
         }
-        ("cdn.example", HTTPS) => Says::Records(vec![(
+        ("cdn.example", HTTPS) => DnsAnswer::Records(vec![(
             "",
             HTTPS,
             b"\0\x01\0\0\x01\0\x03\x02h2\0\x03\0\x02\x01\xbb\0\x04\0\x04\x0a\0\0\x09\0\x05\0\x03ech".to_vec(),
@@ -239,7 +239,7 @@ fn services_come_beside_addresses() {
 fn aliases_of_services_end() {
     let server = NameServer::start(|asked| match asked.kind {
         A => address(A, "10.0.0.1"),
-        _ => Says::Records(vec![("", HTTPS, [&[0, 0][..], &wire_name("a.example")].concat())]),
+        _ => DnsAnswer::Records(vec![("", HTTPS, [&[0, 0][..], &wire_name("a.example")].concat())]),
     });
     let rt = runtime();
     let all = services(&rt, &server, "a.example");
@@ -259,7 +259,7 @@ fn names_that_dns_does_not_know() {
 /// resolution delay, until the servers are known to be silent.
 #[test]
 fn servers_that_say_nothing_of_records_are_not_asked_for_ever() {
-    let server = NameServer::start(|_| Says::Silence);
+    let server = NameServer::start(|_| DnsAnswer::Silence);
     let (clock, hand) = Clock::manual();
     let rt = Runtime::new(clock);
     let known: Arc<Resolver> =

@@ -223,7 +223,7 @@ use std::time::{Duration, Instant};
 
 use connection::Connection;
 use connection_key::{HashedKey, Origin};
-use pooled::{Broker, Given, Pooled};
+use pooled::{Broker, GiveOutcome, Pooled};
 use request::{AcquireRequest, Ages};
 use shared::SharedPool;
 use shuttle::thread;
@@ -491,9 +491,9 @@ impl Broker<Box<Connection>> for Door {
         Some(Box::new(connection))
     }
 
-    fn give(&self, mut connection: Box<Connection>, _: Instant, _: Instant) -> Given<Box<Connection>> {
+    fn give(&self, mut connection: Box<Connection>, _: Instant, _: Instant) -> GiveOutcome<Box<Connection>> {
         if !connection.lives {
-            return Given::Stays(connection);
+            return GiveOutcome::Stays(connection);
         }
         connection.is_moved = true;
         let (number, next_record) = (connection.memory, connection.next_record);
@@ -503,10 +503,10 @@ impl Broker<Box<Connection>> for Door {
         let give = self.0.gives.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if give % self.0.kills == self.0.kills - 1 {
             self.0.ledger.note(|fates| fates.closed.push(Fate { polite: true }));
-            return Given::Gone;
+            return GiveOutcome::Gone;
         }
         self.0.parked.lock().unwrap().push(Parked { number, next_record, last_used });
-        Given::Gone
+        GiveOutcome::Gone
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::common::{block_on, bytes, key_of, listener, open, runtime, wish};
 use runtime::Runtime;
-use warmwire_net::exchange::{Exchange, Spares};
+use warmwire_net::exchange::{BufferPool, Exchange};
 use warmwire_net::session::{Place as SessionPlace, Session, Stream};
 use warmwire_net::{
     About, AcquireRequest, Acquired, AnyConnection, Connection, HashedKey, Idle, Lease, Memory, Pool,
@@ -49,7 +49,7 @@ impl Session for Counting {
 }
 
 impl Stream for Place {
-    fn begin(&mut self, _: &Spares) -> Box<dyn Exchange> {
+    fn begin(&mut self, _: &BufferPool) -> Box<dyn Exchange> {
         unreachable!("nothing is exchanged here")
     }
 }

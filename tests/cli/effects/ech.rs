@@ -4,7 +4,7 @@
 use super::{Judge, Ran, curl_in};
 use crate::empty_folder;
 use testkit::certs::Authority;
-use testkit::dns::{A, HTTPS, NameServer, Says, address};
+use testkit::dns::{A, DnsAnswer, HTTPS, NameServer, address};
 use testkit::http::base64;
 use testkit::launch::{COVER, EchGo, EchServer, Nginx};
 use testkit::tap::Tap;
@@ -124,8 +124,8 @@ impl Published {
         let record = list(&server).map(|list| record(&list));
         let dns = NameServer::start(move |asked| match (asked.kind, &record) {
             (A, _) => address(A, "127.0.0.1"),
-            (HTTPS, Some(record)) => Says::Records(vec![("", HTTPS, record.clone())]),
-            _ => Says::Records(Vec::new()),
+            (HTTPS, Some(record)) => DnsAnswer::Records(vec![("", HTTPS, record.clone())]),
+            _ => DnsAnswer::Records(Vec::new()),
         });
         Published { server, tap, dns, authority }
     }

@@ -1,7 +1,7 @@
 //! Which resolver is used.
 
 use testkit::certs::Authority;
-use testkit::dns::{A, NameServer, Says, address};
+use testkit::dns::{A, DnsAnswer, NameServer, address};
 use testkit::http::{Config, HttpServer, Response};
 
 use super::curl;
@@ -11,7 +11,7 @@ use super::curl;
 fn name_servers_of_the_users_own() {
     let dns = NameServer::start(|asked| match asked.kind {
         A => address(A, "127.0.0.1"),
-        _ => Says::Code(3),
+        _ => DnsAnswer::Code(3),
     });
     let server = HttpServer::with(|_| Some(Response::ok("there")));
     let (at, url) = (dns.address().to_string(), format!("http://a.example:{}/", server.port()));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{Ran, curl_in, ran, shell_with_mounts, tool, write};
 use crate::empty_folder;
 use testkit::certs::Authority;
-use testkit::dns::{A, HTTPS, NameServer, ReceivedQuery, Says, address, wire_name};
+use testkit::dns::{A, DnsAnswer, HTTPS, NameServer, ReceivedQuery, address, wire_name};
 use testkit::launch::{Http2Kind, Http2Server, program};
 
 const NAME: &str = "site.example";
@@ -19,7 +19,7 @@ struct Site {
 }
 
 impl Site {
-    fn saying(says: impl Fn(&ReceivedQuery, u16) -> Says + Send + Sync + 'static) -> Site {
+    fn saying(says: impl Fn(&ReceivedQuery, u16) -> DnsAnswer + Send + Sync + 'static) -> Site {
         let authority = Authority::new();
         let leaf = authority.for_names(&[NAME, "localhost", "127.0.0.1"]);
         let server = Http2Server::start(Http2Kind::CaddyQuic, &leaf, &[10]).unwrap();
@@ -34,8 +34,8 @@ impl Site {
     fn speaking(protocols: &'static [&'static str]) -> Site {
         Site::saying(move |asked, _| match asked.kind {
             A => address(A, "127.0.0.1"),
-            HTTPS => Says::Records(vec![("", HTTPS, service(".", &[alpn(protocols)]))]),
-            _ => Says::Records(Vec::new()),
+            HTTPS => DnsAnswer::Records(vec![("", HTTPS, service(".", &[alpn(protocols)]))]),
+            _ => DnsAnswer::Records(Vec::new()),
         })
     }
 
@@ -81,8 +81,8 @@ fn alpn(protocols: &[&str]) -> (u16, Vec<u8>) {
     (1, protocols.iter().flat_map(|name| [&[name.len() as u8], name.as_bytes()].concat()).collect())
 }
 
-fn alias(target: &str) -> Says {
-    Says::Records(vec![("", HTTPS, [&[0, 0][..], &wire_name(target)].concat())])
+fn alias(target: &str) -> DnsAnswer {
+    DnsAnswer::Records(vec![("", HTTPS, [&[0, 0][..], &wire_name(target)].concat())])
 }
 
 /// HTTP/3 is used if it is allowed and the record lists it first; the open connection serves the next
@@ -116,8 +116,8 @@ fn the_order_of_a_record_counts() {
     // Where no service is spoken as it is to be, the host itself serves.
     let site = Site::saying(|asked, _| match asked.kind {
         A => address(A, "127.0.0.1"),
-        HTTPS => Says::Records(vec![("", HTTPS, service(".", &[alpn(&["xyz"]), (2, Vec::new())]))]),
-        _ => Says::Records(Vec::new()),
+        HTTPS => DnsAnswer::Records(vec![("", HTTPS, service(".", &[alpn(&["xyz"]), (2, Vec::new())]))]),
+        _ => DnsAnswer::Records(Vec::new()),
     });
     assert_eq!(site.version(&[]), "2");
 }
@@ -140,19 +140,19 @@ fn alt_svc_goes_before_a_record() {
 /// A port, an address hint, another name with its own addresses, and an alias with and without records.
 #[test]
 fn records_lead_elsewhere() {
-    type Answers = fn(&ReceivedQuery, u16) -> Says;
+    type Answers = fn(&ReceivedQuery, u16) -> DnsAnswer;
     let rows: [(&str, Answers); 5] = [
         ("port", |asked, port| match asked.kind {
             A => address(A, "127.0.0.1"),
-            HTTPS => Says::Records(vec![(
+            HTTPS => DnsAnswer::Records(vec![(
                 "",
                 HTTPS,
                 service(".", &[alpn(&["h2"]), (3, port.to_be_bytes().to_vec())]),
             )]),
-            _ => Says::Records(Vec::new()),
+            _ => DnsAnswer::Records(Vec::new()),
         }),
         ("hint", |asked, port| match asked.kind {
-            HTTPS => Says::Records(vec![(
+            HTTPS => DnsAnswer::Records(vec![(
                 "",
                 HTTPS,
                 service(
@@ -161,32 +161,32 @@ fn records_lead_elsewhere() {
                 ),
             )]),
             A => address(A, "127.0.0.1"),
-            _ => Says::Records(Vec::new()),
+            _ => DnsAnswer::Records(Vec::new()),
         }),
         ("target", |asked, port| match (asked.kind, asked.name.to_ascii_lowercase().as_str()) {
-            (HTTPS, _) => Says::Records(vec![(
+            (HTTPS, _) => DnsAnswer::Records(vec![(
                 "",
                 HTTPS,
                 service("cdn.example", &[alpn(&["h2"]), (3, port.to_be_bytes().to_vec())]),
             )]),
             (A, "cdn.example") => address(A, "127.0.0.1"),
-            _ => Says::Records(Vec::new()),
+            _ => DnsAnswer::Records(Vec::new()),
         }),
         ("alias", |asked, port| match (asked.kind, asked.name.to_ascii_lowercase().as_str()) {
-            (HTTPS, "cdn.example") => Says::Records(vec![(
+            (HTTPS, "cdn.example") => DnsAnswer::Records(vec![(
                 "",
                 HTTPS,
                 service(".", &[alpn(&["h3"]), (3, port.to_be_bytes().to_vec())]),
             )]),
             (HTTPS, _) => alias("cdn.example"),
             (A, "cdn.example") => address(A, "127.0.0.1"),
-            _ => Says::Records(Vec::new()),
+            _ => DnsAnswer::Records(Vec::new()),
         }),
         ("alias alone", |asked, _| match (asked.kind, asked.name.to_ascii_lowercase().as_str()) {
-            (HTTPS, "cdn.example") => Says::Records(Vec::new()),
+            (HTTPS, "cdn.example") => DnsAnswer::Records(Vec::new()),
             (HTTPS, _) => alias("cdn.example"),
             (A, "cdn.example") => address(A, "127.0.0.1"),
-            _ => Says::Records(Vec::new()),
+            _ => DnsAnswer::Records(Vec::new()),
         }),
     ];
     for (what, says) in rows {
@@ -228,8 +228,8 @@ fn whose_record_nobody_asks_for() {
 fn a_record_that_does_not_come() {
     let site = Site::saying(|asked, _| match asked.kind {
         A => address(A, "127.0.0.1"),
-        HTTPS => Says::Silence,
-        _ => Says::Records(Vec::new()),
+        HTTPS => DnsAnswer::Silence,
+        _ => DnsAnswer::Records(Vec::new()),
     });
     let start = Instant::now();
     assert_eq!(site.version(&[]), "2");
@@ -239,7 +239,8 @@ fn a_record_that_does_not_come() {
     let ran = site.ask(&["--ech", "hard", "--connect-timeout", "2", &site.url()]);
     assert_eq!(ran.code, 28, "{}", ran.stderr);
     // If there is no address, that is reported at once, too.
-    let nobody = Site::saying(|asked, _| if asked.kind == HTTPS { Says::Silence } else { Says::Code(3) });
+    let nobody =
+        Site::saying(|asked, _| if asked.kind == HTTPS { DnsAnswer::Silence } else { DnsAnswer::Code(3) });
     let start = Instant::now();
     assert_eq!(nobody.ask(&[&nobody.url()]).code, 6);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());

@@ -5,8 +5,8 @@
 //! pairs of options that mean the same (seconds and milliseconds, long and curl_off_t) into one slot.
 
 pub mod ech;
-pub mod given;
 mod numbers;
+pub mod option_map;
 mod pipelining;
 mod support;
 mod texts;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tables::easy_option::SECRET;
 use zeroize::Zeroize;
 
-use super::given::Given;
+use super::option_map::OptionMap;
 use super::{O, Text};
 
 /// A stored value: texts are shared with their readers, and forms are stored elsewhere.
@@ -23,7 +23,7 @@ fn wipe(value: &mut Value) {
 
 /// All values of a handle.
 #[derive(Clone, Default)]
-pub struct Values(Given<Value>);
+pub struct Values(OptionMap<Value>);
 
 impl Values {
     /// The option's value.

@@ -28,7 +28,7 @@ pub struct Body {
 pub enum BodyStep {
     /// That many bytes are at the front of the buffer.
     Bytes(usize),
-    /// The body has ended as its framing says.
+    /// The body has ended as its framing item.
     End,
 }
 

@@ -38,14 +38,14 @@ pub struct HeadPart<'a> {
     /// The line as an application sees it, with its line ending, whatever the wire format.
     pub line: &'a [u8],
     /// The parsed line.
-    pub says: Result<Says<'a>, HeadError>,
+    pub item: Result<HeadItem<'a>, HeadError>,
     /// The body as described so far; set on the end of the head and on a length only.
     pub body: Option<Body>,
 }
 
 /// The content of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Says<'a> {
+pub enum HeadItem<'a> {
     /// The status of the reply, and the version in which it is.
     Status(StatusLine),
     Field(HeaderLine<'a>),

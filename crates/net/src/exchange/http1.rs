@@ -13,8 +13,8 @@ use wire::http1::{
 
 use super::framing::{BodyFraming, HeadFraming, status, unfold};
 use super::{
-    Body, BodyError, BodyStep, Exchange, Finished, HeadError, HeadPart, Reading, RequestBody, RequestHead,
-    Says, Spares,
+    Body, BodyError, BodyStep, BufferPool, Exchange, Finished, HeadError, HeadItem, HeadPart, Reading,
+    RequestBody, RequestHead,
 };
 use crate::{About, Connection};
 
@@ -31,7 +31,7 @@ const EMPTY_READS: usize = 4;
 pub struct Http1 {
     conn: Box<Connection>,
     /// The store of unused buffers.
-    spares: Spares,
+    buffers: BufferPool,
     received: LineBuffer,
     /// Data to send, up to `end`, and room for more.
     out: Vec<u8>,
@@ -62,10 +62,10 @@ pub struct Http1 {
 
 impl Http1 {
     /// Starts an exchange on a connection, in buffers of earlier ones.
-    pub fn new(conn: Box<Connection>, spares: &Spares) -> Http1 {
+    pub fn new(conn: Box<Connection>, buffers: &BufferPool) -> Http1 {
         Http1 {
             conn,
-            spares: spares.clone(),
+            buffers: buffers.clone(),
             received: LineBuffer::default(),
             out: Vec::new(),
             end: 0,
@@ -91,7 +91,7 @@ impl Http1 {
         if !self.received.rest().is_empty() {
             return Poll::Ready(Ok(self.received.take_into(buf)));
         }
-        self.spares.keep(std::mem::take(&mut self.received).into_storage());
+        self.buffers.keep(std::mem::take(&mut self.received).into_storage());
         let n = ready!(self.conn.filter().poll_read(cx, buf))?;
         self.any_received |= n > 0;
         Poll::Ready(Ok(n))
@@ -107,7 +107,7 @@ impl Http1 {
     /// Gets a buffer for output; it was released when everything had been sent.
     fn make_room(&mut self) {
         if self.out.capacity() == 0 {
-            self.out = self.spares.take();
+            self.out = self.buffers.take();
         }
     }
 
@@ -219,7 +219,7 @@ impl Exchange for Http1 {
         }
         (self.sent, self.end) = (0, 0);
         if self.upload == RequestBody::None {
-            self.spares.keep(std::mem::take(&mut self.out));
+            self.buffers.keep(std::mem::take(&mut self.out));
         }
         self.conn.filter().poll_flush(cx)
     }
@@ -261,30 +261,30 @@ impl Exchange for Http1 {
             line = &self.joined;
         }
         self.head_ended = false;
-        let says = match (status, octets) {
+        let item = match (status, octets) {
             (Some(Err(fault)), _) => Err(fault),
             (status, Err(bad)) => Err(HeadError::Octet(bad, status.and_then(Result::ok))),
             (Some(Ok(status)), _) => {
                 self.declared.begin(status);
-                Ok(Says::Status(status))
+                Ok(HeadItem::Status(status))
             }
             (None, _) if ends_head(line) => {
                 self.head_ended = true;
                 self.declared.end();
-                Ok(Says::End)
+                Ok(HeadItem::End)
             }
             // A continuation of the status line is a field like any other, as in curl.
             (None, _) => match HeaderLine::parse(line.trim_ascii_start()) {
-                Some(field) => self.declared.field(&field).map(|()| Says::Field(field)),
+                Some(field) => self.declared.field(&field).map(|()| HeadItem::Field(field)),
                 None => Err(HeadError::NoColon),
             },
         };
-        let asked = match &says {
-            Ok(Says::Field(field)) => field.name.len() == "content-length".len(),
-            Ok(Says::End) => true,
+        let asked = match &item {
+            Ok(HeadItem::Field(field)) => field.name.len() == "content-length".len(),
+            Ok(HeadItem::End) => true,
             _ => false,
         };
-        HeadPart { line, says, body: asked.then(|| self.declared.body()) }
+        HeadPart { line, item, body: asked.then(|| self.declared.body()) }
     }
 
     fn take_part(&mut self) {
@@ -312,7 +312,7 @@ impl Exchange for Http1 {
         let n = ready!(self.conn.filter().poll_read(cx, &mut scratch[..cap]))?;
         self.any_received |= n > 0;
         if self.received.has_no_storage() {
-            self.received = LineBuffer::with_storage(self.spares.take());
+            self.received = LineBuffer::with_storage(self.buffers.take());
         }
         self.received.extend(&scratch[..n]);
         Poll::Ready(Ok(n > 0))
@@ -385,12 +385,12 @@ impl Exchange for Http1 {
         let all = chunked.map_or(&[][..], ChunkedDecoder::trailers);
         let line = all[self.trailers_told..].split_inclusive(|b| *b == b'\n').next()?;
         self.trailers_told += line.len();
-        let field = HeaderLine::parse(line).map(Says::Field).ok_or(HeadError::NoColon);
-        let says = check_octets(line).map_err(|bad| HeadError::Octet(bad, None)).and(field);
+        let field = HeaderLine::parse(line).map(HeadItem::Field).ok_or(HeadError::NoColon);
+        let item = check_octets(line).map_err(|bad| HeadError::Octet(bad, None)).and(field);
         self.joined.clear();
         self.joined.extend_from_slice(line.trim_ascii_end());
         self.joined.extend_from_slice(b"\r\n");
-        Some(HeadPart { line: &self.joined, says, body: None })
+        Some(HeadPart { line: &self.joined, item, body: None })
     }
 
     fn any_received(&self) -> bool {
@@ -411,8 +411,8 @@ impl Exchange for Http1 {
             && self.received.rest().is_empty()
             && (self.ended || self.framing == BodyFraming::None || self.framing == BodyFraming::Length(0))
             && self.framing != BodyFraming::UntilClose;
-        self.spares.keep(self.received.into_storage());
-        self.spares.keep(self.out);
+        self.buffers.keep(self.received.into_storage());
+        self.buffers.keep(self.out);
         Finished { connection: Some(self.conn), clean }
     }
 }

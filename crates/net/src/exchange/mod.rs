@@ -3,6 +3,7 @@
 //! with the line that is shown to an application, which HTTP/1 has and others generate.
 
 mod body;
+mod buffer_pool;
 mod fields;
 mod framing;
 mod head;
@@ -10,7 +11,6 @@ pub mod http1;
 mod multiplexed;
 mod place;
 pub mod request;
-mod spares;
 pub mod streams;
 
 use std::io;
@@ -20,12 +20,12 @@ use wire::http1::status::Opening;
 use wire::http1::{StatusLine, TooLarge};
 
 pub use body::{Body, BodyError, BodyStep};
+pub use buffer_pool::BufferPool;
 pub use fields::{MAX_SENT_HTTP2, request_fields, sent_size};
-pub use head::{Dialect, Head, HeadError, HeadPart, Reading, Says};
+pub use head::{Dialect, Head, HeadError, HeadItem, HeadPart, Reading};
 pub use multiplexed::Multiplexed;
 pub use place::Place;
 pub use request::{BadHead, RequestBody, RequestHead, is_sendable};
-pub use spares::Spares;
 
 use crate::http2::{Pushed, Trace};
 use crate::{About, Connection};

@@ -15,7 +15,8 @@ use super::head::Head;
 use super::place::Place;
 use super::streams::{Opens, Stream, Streams};
 use super::{
-    Body, BodyError, BodyStep, Exchange, Finished, HeadPart, Reading, RequestBody, RequestHead, Says, Spares,
+    Body, BodyError, BodyStep, BufferPool, Exchange, Finished, HeadItem, HeadPart, Reading, RequestBody,
+    RequestHead,
 };
 use crate::About;
 use crate::http2::{Pushed, Trace};
@@ -26,7 +27,7 @@ const DRAINED: u64 = 1024 * 1024;
 /// One exchange on its own stream.
 pub struct Multiplexed<S: Streams> {
     about: Rc<About>,
-    spares: Spares,
+    buffers: BufferPool,
     place: Place<S>,
     stream: Option<S::Stream>,
     /// The request's head, for the stream to be opened with.
@@ -73,7 +74,7 @@ impl<S: Streams> Multiplexed<S> {
         place: Place<S>,
         stream: Option<S::Stream>,
         about: Rc<About>,
-        spares: &Spares,
+        buffers: &BufferPool,
     ) -> Multiplexed<S> {
         Multiplexed {
             about,
@@ -85,15 +86,15 @@ impl<S: Streams> Multiplexed<S> {
             priority: None,
             trace: None,
             reading: Reading::default(),
-            out: spares.take(),
+            out: buffers.take(),
             end: 0,
             sent: 0,
             closing: None,
             head: None,
             at: 0,
             last_head: LastHead::default(),
-            line: spares.take(),
-            spares: spares.clone(),
+            line: buffers.take(),
+            buffers: buffers.clone(),
             trailers: None,
             trailer: 0,
             left: None,
@@ -168,8 +169,8 @@ fn write_line(line: &mut Vec<u8>, name: &[u8], value: &[u8]) {
 }
 
 /// Splits a line into its field.
-fn field_of(line: &[u8], name: usize) -> Says<'_> {
-    Says::Field(HeaderLine { name: &line[..name], value: &line[name + 2..line.len() - 2] })
+fn field_of(line: &[u8], name: usize) -> HeadItem<'_> {
+    HeadItem::Field(HeaderLine { name: &line[..name], value: &line[name + 2..line.len() - 2] })
 }
 
 impl<S: Streams> Exchange for Multiplexed<S> {
@@ -304,12 +305,12 @@ impl<S: Streams> Exchange for Multiplexed<S> {
             }
         }
         let body = self.body_facts();
-        let says = match self.at {
-            0 => Says::Status(status),
+        let item = match self.at {
+            0 => HeadItem::Status(status),
             at if at <= count => field_of(&self.line, name),
-            _ => Says::End,
+            _ => HeadItem::End,
         };
-        HeadPart { line: &self.line, says: Ok(says), body: Some(body) }
+        HeadPart { line: &self.line, item: Ok(item), body: Some(body) }
     }
 
     fn take_part(&mut self) {
@@ -374,8 +375,8 @@ impl<S: Streams> Exchange for Multiplexed<S> {
         let (name, value) = self.trailers.as_ref()?.at(self.trailer)?;
         self.trailer += 1;
         write_line(&mut self.line, name, value);
-        let says = Ok(field_of(&self.line, name.len()));
-        Some(HeadPart { body: None, line: &self.line, says })
+        let item = Ok(field_of(&self.line, name.len()));
+        Some(HeadPart { body: None, line: &self.line, item })
     }
 
     fn any_received(&self) -> bool {
@@ -391,8 +392,8 @@ impl<S: Streams> Exchange for Multiplexed<S> {
 
     fn finish(self: Box<Self>) -> Finished {
         let clean = self.ended && self.queued() == 0 && self.closing.is_none();
-        self.spares.keep(self.line);
-        self.spares.keep(self.out);
+        self.buffers.keep(self.line);
+        self.buffers.keep(self.out);
         Finished { connection: None, clean }
     }
 }

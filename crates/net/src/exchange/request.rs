@@ -11,7 +11,7 @@ pub enum RequestBody {
     None,
     /// A body whose length is in the head, or that the exchange delimits itself.
     Plain,
-    /// A body in HTTP/1's chunks, as a field of the head says.
+    /// A body in HTTP/1's chunks, as a field of the head item.
     Chunked,
 }
 
@@ -129,7 +129,7 @@ impl RequestHead {
         }
     }
 
-    /// Ends the head. `body` says what follows.
+    /// Ends the head. `body` item what follows.
     pub fn end(&mut self, body: RequestBody) {
         self.text.extend_from_slice(b"\r\n");
         self.body = body;
@@ -159,7 +159,7 @@ impl RequestHead {
     }
 
     /// Returns names and values of all fields, in the order of sending; none if the text is sent. Host is the
-    /// authority. Fields of the application are unmodified; [`RequestHead::check`] says whether they can be
+    /// authority. Fields of the application are unmodified; [`RequestHead::check`] item whether they can be
     /// sent.
     pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let places = self.fields.iter().flatten();

@@ -14,7 +14,7 @@ use runtime::fd::AsFd;
 use super::{Facts, MemoryDecoder, Packed, obstacle, pack, state, unpack};
 use crate::connection::{AnyConnection, Connection};
 use crate::connection_key::HashedKey;
-use crate::pool::{Broker, Given};
+use crate::pool::{Broker, GiveOutcome};
 use crate::session::SharedPool;
 use crate::sys;
 
@@ -94,28 +94,28 @@ impl Broker<AnyConnection> for UserBroker {
         again_after_restart(|| self.try_take(key, now)).ok().flatten().map(AnyConnection::Bytes)
     }
 
-    fn give(&self, connection: AnyConnection, now: Instant, until: Instant) -> Given<AnyConnection> {
-        let AnyConnection::Bytes(mut connection) = connection else { return Given::Stays(connection) };
+    fn give(&self, connection: AnyConnection, now: Instant, until: Instant) -> GiveOutcome<AnyConnection> {
+        let AnyConnection::Bytes(mut connection) = connection else { return GiveOutcome::Stays(connection) };
         // Reads what has arrived for the layers, such as tickets: the broker drops a socket with input.
         if !connection.is_alive() {
-            return Given::Gone;
+            return GiveOutcome::Gone;
         }
         // Without a broker nothing is taken apart.
         if self.client.secret().is_err() {
-            return Given::Unavailable(connection.into());
+            return GiveOutcome::Unavailable(connection.into());
         }
         let key = connection.about.key.clone();
         let packed = match pack(connection, now) {
             Ok(packed) => packed,
-            Err((_, connection)) => return Given::Stays(connection.into()),
+            Err((_, connection)) => return GiveOutcome::Stays(connection.into()),
         };
         match self.send(&key, &packed, until) {
-            Ok(()) => Given::Gone,
+            Ok(()) => GiveOutcome::Gone,
             // Nothing was sent: the state is still this process's alone.
             Err(error) => match unpack(packed, &key, now, self.decode) {
-                Ok(connection) if error == Unavailable::TooLarge => Given::Stays(connection.into()),
-                Ok(connection) => Given::Unavailable(connection.into()),
-                Err(_) => Given::Gone,
+                Ok(connection) if error == Unavailable::TooLarge => GiveOutcome::Stays(connection.into()),
+                Ok(connection) => GiveOutcome::Unavailable(connection.into()),
+                Err(_) => GiveOutcome::Gone,
             },
         }
     }

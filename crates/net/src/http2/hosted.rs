@@ -12,7 +12,7 @@ use wire::h2::Config;
 
 use super::{Driver, Http2, Parked, Stream as OpenStream};
 use crate::connection::{About, AnyConnection};
-use crate::exchange::{Exchange, Multiplexed, Place, Spares};
+use crate::exchange::{BufferPool, Exchange, Multiplexed, Place};
 use crate::pool;
 use crate::session::{
     Adopt, Around, Buffer, Place as SessionPlace, Session, Stream, Whole, drive, give_back,
@@ -155,9 +155,9 @@ struct StreamSlot {
 }
 
 impl Stream for StreamSlot {
-    fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
+    fn begin(&mut self, buffers: &BufferPool) -> Box<dyn Exchange> {
         let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http2.clone()));
-        Box::new(Multiplexed::new(place, self.opened.take(), self.hosted.about.clone(), spares))
+        Box::new(Multiplexed::new(place, self.opened.take(), self.hosted.about.clone(), buffers))
     }
 
     fn retire(&mut self) {

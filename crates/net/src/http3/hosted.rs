@@ -12,7 +12,7 @@ use runtime::{Runtime, boxed};
 
 use super::{Driver, Http3, Parked};
 use crate::connection::{About, AnyConnection};
-use crate::exchange::{Exchange, Multiplexed, Place, Spares};
+use crate::exchange::{BufferPool, Exchange, Multiplexed, Place};
 use crate::http2::Terms;
 use crate::pool;
 use crate::session::{Around, Place as SessionPlace, QuicWhole, Session, Stream, drive, give_back};
@@ -84,9 +84,9 @@ struct StreamSlot {
 }
 
 impl Stream for StreamSlot {
-    fn begin(&mut self, spares: &Spares) -> Box<dyn Exchange> {
+    fn begin(&mut self, buffers: &BufferPool) -> Box<dyn Exchange> {
         let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http3.clone()));
-        Box::new(Multiplexed::new(place, None, self.hosted.about.clone(), spares))
+        Box::new(Multiplexed::new(place, None, self.hosted.about.clone(), buffers))
     }
 
     fn retire(&mut self) {

@@ -30,7 +30,7 @@ use queue::{KeyOf, QueuePlace};
 use state::Inner;
 
 pub use lease::{Lease, Share, Slot, Whole};
-pub use pooled::{Ahead, Broker, Given, PoolKey, Pooled, PooledAs, Session};
+pub use pooled::{Ahead, Broker, GiveOutcome, PoolKey, Pooled, PooledAs, Session};
 pub use request::{AcquireRequest, Ages, Counters, Limits};
 pub use shared::SharedPool;
 

@@ -137,11 +137,11 @@ pub trait Broker<C: Pooled>: Send + Sync {
     fn take(&self, key: &C::Key, now: Instant) -> Option<C>;
 
     /// Gives a connection away, before the deadline.
-    fn give(&self, connection: C, now: Instant, until: Instant) -> Given<C>;
+    fn give(&self, connection: C, now: Instant, until: Instant) -> GiveOutcome<C>;
 }
 
 /// The outcome of giving a connection away.
-pub enum Given<C> {
+pub enum GiveOutcome<C> {
     Gone,
     /// The connection cannot leave the process.
     Stays(C),

@@ -9,7 +9,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::pooled::{Broker, Given, PoolKey, Pooled};
+use super::pooled::{Broker, GiveOutcome, PoolKey, Pooled};
 use super::request::AcquireRequest;
 use super::table::Table;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -90,12 +90,12 @@ impl<C: Pooled> SharedPool<C> {
         for connection in all {
             let given = match is_open {
                 true => broker.give(connection, now, until),
-                false => Given::Unavailable(connection),
+                false => GiveOutcome::Unavailable(connection),
             };
             match given {
-                Given::Gone => {}
-                Given::Stays(connection) => connection.retire(),
-                Given::Unavailable(connection) => {
+                GiveOutcome::Gone => {}
+                GiveOutcome::Stays(connection) => connection.retire(),
+                GiveOutcome::Unavailable(connection) => {
                     is_open = false;
                     connection.retire();
                 }
@@ -122,9 +122,9 @@ impl<C: Pooled> SharedPool<C> {
             };
             let Some((loan, connection)) = lent else { continue };
             let (stays, is_open) = match broker.give(connection, now, until) {
-                Given::Gone => (None, true),
-                Given::Stays(connection) => (Some(connection), true),
-                Given::Unavailable(connection) => (Some(connection), false),
+                GiveOutcome::Gone => (None, true),
+                GiveOutcome::Stays(connection) => (Some(connection), true),
+                GiveOutcome::Unavailable(connection) => (Some(connection), false),
             };
             given += usize::from(stays.is_none());
             let left_over = self.table().put_back(loan, stays);

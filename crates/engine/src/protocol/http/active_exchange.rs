@@ -103,7 +103,7 @@ impl ActiveExchange {
     ) -> ActiveExchange {
         let asks_for_http2 = asks_for_http2(t, link);
         let offers = Offers::of(t, &link.lease);
-        let mut exchange = link.lease.begin(&t.multi.spares);
+        let mut exchange = link.lease.begin(&t.multi.buffers);
         let reading = Reading {
             head_only: request.head_only,
             rate: u64::try_from(t.long(O::MaxRecvSpeedLarge)).ok().filter(|rate| *rate > 0),

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::hint::cold_path;
 use std::task::{Poll, ready};
 
-use net::exchange::{Body, HeadError, HeadPart, Says};
+use net::exchange::{Body, HeadError, HeadItem, HeadPart};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
 };
@@ -307,28 +307,28 @@ impl Response {
         active: &mut ActiveExchange,
         on_field: &mut impl FnMut(&Transfer, &HeaderLine<'_>) -> Result<()>,
     ) -> Result<bool> {
-        let HeadPart { line, says, body } = active.exchange.part();
-        if let Ok(Says::Status(status)) | Err(HeadError::Octet(_, Some(status))) = says {
+        let HeadPart { line, item, body } = active.exchange.part();
+        if let Ok(HeadItem::Status(status)) | Err(HeadError::Octet(_, Some(status))) = item {
             self.status(t, status);
         }
-        if let Err(fault @ (HeadError::Status(_) | HeadError::NotRtsp | HeadError::Octet(..))) = says {
+        if let Err(fault @ (HeadError::Status(_) | HeadError::NotRtsp | HeadError::Octet(..))) = item {
             cold_path();
             return Err(bad(fault));
         }
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
-        let says = says.map_err(bad)?;
-        match says {
-            Says::Status(_) => {}
-            Says::Field(field) => {
+        let item = item.map_err(bad)?;
+        match item {
+            HeadItem::Status(_) => {}
+            HeadItem::Field(field) => {
                 on_field(t, &field)?;
                 self.keep(t, &field, body)?;
             }
-            Says::End => {
+            HeadItem::End => {
                 self.end_of_head(t, body.expect("the end of a head comes with its framing"));
                 self.not_newer = self.status / 100 == 2 && self.simulates_304(t);
             }
         }
-        let ends = says == Says::End;
+        let ends = item == HeadItem::End;
         t.flow.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         active.exchange.take_part();
@@ -601,9 +601,9 @@ impl Response {
 
 /// Passes trailer fields to the header callback, like those of the head.
 pub fn receive_trailers(t: &mut Transfer, active: &mut ActiveExchange) -> Result<()> {
-    while let Some(HeadPart { line, says, .. }) = active.exchange.trailer() {
-        match says {
-            Ok(Says::Field(field)) => {
+    while let Some(HeadPart { line, item, .. }) = active.exchange.trailer() {
+        match item {
+            Ok(HeadItem::Field(field)) => {
                 let count = t.easy.info.borrow().redirect_count as usize;
                 t.easy.headers.borrow_mut().add_field(Origin::Trailer, count, &field)?;
             }

@@ -58,7 +58,7 @@ pub async fn switch_to_http2(
     let switched = Switched { head_only: active.reading.head_only, received };
     let lease = t.switch_to_session(link.lease, switched)?;
     let mut link = HttpLink { lease, plan: link.plan };
-    let mut exchange = link.lease.begin(&t.multi.spares);
+    let mut exchange = link.lease.begin(&t.multi.buffers);
     exchange.begin(&RequestHead::default(), active.reading);
     let offers = Offers::of(t, &link.lease);
     Ok((link, ActiveExchange { exchange, offers, asks_for_http2: false, ..active }))

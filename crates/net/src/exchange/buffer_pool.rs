@@ -12,9 +12,9 @@ const LONGEST: usize = 2 * 1024;
 
 /// The buffers of one multi handle.
 #[derive(Clone, Default)]
-pub struct Spares(Rc<RefCell<Vec<Vec<u8>>>>);
+pub struct BufferPool(Rc<RefCell<Vec<Vec<u8>>>>);
 
-impl Spares {
+impl BufferPool {
     /// Some that is empty, and may have room.
     pub(crate) fn take(&self) -> Vec<u8> {
         self.0.borrow_mut().pop().unwrap_or_default()
@@ -41,18 +41,18 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded() {
-        let spares = Spares::default();
-        spares.keep(Vec::new());
-        spares.keep(Vec::with_capacity(LONGEST + 1));
-        assert_eq!(spares.take().capacity(), 0);
-        (0..2 * KEPT).for_each(|_| spares.keep(vec![1; LONGEST]));
+        let buffers = BufferPool::default();
+        buffers.keep(Vec::new());
+        buffers.keep(Vec::with_capacity(LONGEST + 1));
+        assert_eq!(buffers.take().capacity(), 0);
+        (0..2 * KEPT).for_each(|_| buffers.keep(vec![1; LONGEST]));
         for _ in 0..KEPT {
-            let storage = spares.take();
+            let storage = buffers.take();
             assert!(storage.is_empty() && storage.capacity() >= LONGEST);
         }
-        assert_eq!(spares.take().capacity(), 0);
-        spares.keep(vec![1; LONGEST]);
-        spares.forget();
-        assert_eq!(spares.take().capacity(), 0);
+        assert_eq!(buffers.take().capacity(), 0);
+        buffers.keep(vec![1; LONGEST]);
+        buffers.forget();
+        assert_eq!(buffers.take().capacity(), 0);
     }
 }

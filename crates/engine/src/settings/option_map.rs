@@ -14,14 +14,14 @@ const MORE: usize = 2;
 
 /// A value for each option that was set.
 #[derive(Clone, Debug)]
-pub struct Given<T> {
+pub struct OptionMap<T> {
     bits: [u64; SLOTS / 64],
     list: Vec<T>,
 }
 
-impl<T> Default for Given<T> {
-    fn default() -> Given<T> {
-        Given { bits: [0; SLOTS / 64], list: Vec::new() }
+impl<T> Default for OptionMap<T> {
+    fn default() -> OptionMap<T> {
+        OptionMap { bits: [0; SLOTS / 64], list: Vec::new() }
     }
 }
 
@@ -30,7 +30,7 @@ const fn slot(option: O) -> usize {
     (option.id() % 10_000) as usize
 }
 
-impl<T> Given<T> {
+impl<T> OptionMap<T> {
     /// Returns whether the option was set.
     #[inline]
     pub fn has(&self, option: O) -> bool {
@@ -76,8 +76,8 @@ impl<T> Given<T> {
     }
 
     /// Returns the same options with values made from these.
-    pub fn map(&self, own: impl FnMut(&T) -> T) -> Given<T> {
-        Given { bits: self.bits, list: self.list.iter().map(own).collect() }
+    pub fn map(&self, own: impl FnMut(&T) -> T) -> OptionMap<T> {
+        OptionMap { bits: self.bits, list: self.list.iter().map(own).collect() }
     }
 
     /// Returns how many of the options before this one were set.
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn every_option_has_a_place_of_its_own() {
-        let mut given = Given::default();
+        let mut given = OptionMap::default();
         O::ALL.iter().rev().for_each(|option| given.put(*option, option.id()));
         for option in O::ALL {
             assert_eq!(given.get(*option), Some(&option.id()), "{}", option.name());
