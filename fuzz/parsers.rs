@@ -671,7 +671,7 @@ pub fn imap_lines(input: &[u8]) {
     let _ = imap::literal_at_end(input);
     let argument = imap::argument(input);
     assert!(argument.len() <= 2 * input.len() + 2);
-    if let Ok(place) = imap::Place::parse(input) {
+    if let Ok(place) = imap::UrlPath::parse(input) {
         let parts = [&place.mailbox, &place.uid, &place.index, &place.section, &place.partial];
         assert!(parts.into_iter().flatten().flatten().all(|octet| *octet >= b' '));
         let _ = place.fetch();

@@ -10,7 +10,7 @@ use crate::exchange::{BufferPool, Exchange, http1::Http1};
 use crate::http2;
 use crate::pool;
 use crate::session::{
-    Adopt, Granted, HttpLease, Lease, Place, Pool, QuicWhole, Session, Whole, WholeConnection,
+    Adopt, Granted, HttpLease, Lease, Pool, QuicWhole, Session, SessionPlace, Whole, WholeConnection,
 };
 use crate::ssh::ChannelSlot;
 
@@ -65,8 +65,8 @@ impl Lease {
             pool::Lease::Whole(whole) => Some(pool::Lease::Whole(whole)),
             pool::Lease::Stream(share) => {
                 let stream = |place| match place {
-                    Place::Stream(stream) => Some(stream),
-                    Place::Channel(_) => None,
+                    SessionPlace::Stream(stream) => Some(stream),
+                    SessionPlace::Channel(_) => None,
                 };
                 share.filter_map(stream).map(pool::Lease::Stream)
             }
@@ -76,7 +76,7 @@ impl Lease {
     /// Returns the place in an SSH session.
     pub fn channel_slot(self) -> Option<ChannelSlot> {
         match self {
-            pool::Lease::Stream(pool::Share { place: Place::Channel(slot), .. }) => Some(slot),
+            pool::Lease::Stream(pool::Share { place: SessionPlace::Channel(slot), .. }) => Some(slot),
             _ => None,
         }
     }
@@ -86,8 +86,10 @@ impl Lease {
     pub fn retire(self) {
         match self {
             pool::Lease::Whole(whole) => whole.retire(),
-            pool::Lease::Stream(pool::Share { place: Place::Stream(mut stream), .. }) => stream.retire(),
-            pool::Lease::Stream(pool::Share { place: Place::Channel(mut slot), .. }) => slot.retire(),
+            pool::Lease::Stream(pool::Share { place: SessionPlace::Stream(mut stream), .. }) => {
+                stream.retire()
+            }
+            pool::Lease::Stream(pool::Share { place: SessionPlace::Channel(mut slot), .. }) => slot.retire(),
         }
     }
 }
@@ -121,7 +123,7 @@ impl From<HttpLease> for Lease {
     fn from(lease: HttpLease) -> Lease {
         match lease {
             pool::Lease::Whole(whole) => pool::Lease::Whole(whole),
-            pool::Lease::Stream(share) => pool::Lease::Stream(share.map(Place::Stream)),
+            pool::Lease::Stream(share) => pool::Lease::Stream(share.map(SessionPlace::Stream)),
         }
     }
 }

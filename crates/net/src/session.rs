@@ -24,7 +24,7 @@ use crate::quic::Quic;
 use crate::ssh::ChannelSlot;
 
 /// A session that runs on a connection.
-pub trait Session: pool::Session<Connection = AnyConnection, Place = Place> {
+pub trait Session: pool::Session<Connection = AnyConnection, Place = SessionPlace> {
     /// Returns the public description of the connection.
     fn about(&self) -> &About;
 }
@@ -40,7 +40,7 @@ pub type Slot = pool::Slot<dyn Session>;
 /// A connection or a stream as the pool grants it.
 pub type Granted = pool::Lease<dyn Session>;
 /// A connection of bytes or a stream in use by one transfer.
-pub type Lease<P = Place> = pool::Lease<dyn Session, Box<Connection>, P>;
+pub type Lease<P = SessionPlace> = pool::Lease<dyn Session, Box<Connection>, P>;
 /// A connection of bytes or a stream on which a transfer speaks HTTP.
 pub type HttpLease = Lease<Box<dyn Stream>>;
 /// A connection that has one user, with that carrier.
@@ -53,7 +53,7 @@ pub type QuicWhole = WholeConnection<Quic>;
 pub type AcquireRequest<'a> = pool::AcquireRequest<'a, HashedKey>;
 
 /// One transfer's part of a session.
-pub enum Place {
+pub enum SessionPlace {
     /// A stream on which an exchange of HTTP takes place.
     Stream(Box<dyn Stream>),
     /// A channel of SSH's.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::common::{block_on, bytes, key_of, listener, open, runtime, wish};
 use runtime::Runtime;
 use warmwire_net::exchange::{BufferPool, Exchange};
-use warmwire_net::session::{Place as SessionPlace, Session, Stream};
+use warmwire_net::session::{Session, SessionPlace, Stream};
 use warmwire_net::{
     About, AcquireRequest, Acquired, AnyConnection, Connection, HashedKey, Idle, Lease, Memory, Pool,
     SharedPool, Stack, Whole, pool,
@@ -25,7 +25,7 @@ struct Counting {
     whole: RefCell<Option<Whole>>,
 }
 
-struct Place(Rc<Counting>);
+struct CountingPlace(Rc<Counting>);
 
 impl pool::Session for Counting {
     type Connection = AnyConnection;
@@ -38,7 +38,7 @@ impl pool::Session for Counting {
     }
     fn place(self: Rc<Self>) -> SessionPlace {
         self.open.set(self.open.get() + 1);
-        SessionPlace::Stream(Box::new(Place(self)))
+        SessionPlace::Stream(Box::new(CountingPlace(self)))
     }
 }
 
@@ -48,13 +48,13 @@ impl Session for Counting {
     }
 }
 
-impl Stream for Place {
+impl Stream for CountingPlace {
     fn begin(&mut self, _: &BufferPool) -> Box<dyn Exchange> {
         unreachable!("nothing is exchanged here")
     }
 }
 
-impl Drop for Place {
+impl Drop for CountingPlace {
     fn drop(&mut self) {
         self.0.open.set(self.0.open.get() - 1);
         if self.0.open.get() > 0 {

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use net::session::{Place, Stream};
+use net::session::{SessionPlace, Stream};
 use net::{Lease, Whole};
 use tables::Code;
 
@@ -12,7 +12,7 @@ use super::route::plan::Plan;
 use crate::error::{Error, Result};
 
 /// A leased connection, with the plan for its requests.
-pub struct Link<P = Place> {
+pub struct Link<P = SessionPlace> {
     /// The connection; dropping it closes it.
     pub lease: Lease<P>,
     /// The plan by which it was reached.

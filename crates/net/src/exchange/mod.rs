@@ -9,8 +9,8 @@ mod framing;
 mod head;
 pub mod http1;
 mod multiplexed;
-mod place;
 pub mod request;
+mod reservation;
 pub mod streams;
 
 use std::io;
@@ -24,8 +24,8 @@ pub use buffer_pool::BufferPool;
 pub use fields::{MAX_SENT_HTTP2, request_fields, sent_size};
 pub use head::{Dialect, Head, HeadError, HeadItem, HeadPart, Reading};
 pub use multiplexed::Multiplexed;
-pub use place::Place;
 pub use request::{BadHead, RequestBody, RequestHead, is_sendable};
+pub use reservation::Reservation;
 
 use crate::http2::{Pushed, Trace};
 use crate::{About, Connection};

@@ -12,7 +12,7 @@ use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
 use super::fields::{request_fields, trailer_fields};
 use super::head::Head;
-use super::place::Place;
+use super::reservation::Reservation;
 use super::streams::{Opens, Stream, Streams};
 use super::{
     Body, BodyError, BodyStep, BufferPool, Exchange, Finished, HeadItem, HeadPart, Reading, RequestBody,
@@ -28,7 +28,7 @@ const DRAINED: u64 = 1024 * 1024;
 pub struct Multiplexed<S: Streams> {
     about: Rc<About>,
     buffers: BufferPool,
-    place: Place<S>,
+    place: Reservation<S>,
     stream: Option<S::Stream>,
     /// The request's head, for the stream to be opened with.
     request: Fields,
@@ -71,7 +71,7 @@ impl<S: Streams> Multiplexed<S> {
     /// Starts an exchange on a reserved stream, in buffers of earlier ones; or on an open one, if its request
     /// was sent in another way.
     pub fn new(
-        place: Place<S>,
+        place: Reservation<S>,
         stream: Option<S::Stream>,
         about: Rc<About>,
         buffers: &BufferPool,

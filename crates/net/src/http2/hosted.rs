@@ -12,11 +12,9 @@ use wire::h2::Config;
 
 use super::{Driver, Http2, Parked, Stream as OpenStream};
 use crate::connection::{About, AnyConnection};
-use crate::exchange::{BufferPool, Exchange, Multiplexed, Place};
+use crate::exchange::{BufferPool, Exchange, Multiplexed, Reservation};
 use crate::pool;
-use crate::session::{
-    Adopt, Around, Buffer, Place as SessionPlace, Session, Stream, Whole, drive, give_back,
-};
+use crate::session::{Adopt, Around, Buffer, Session, SessionPlace, Stream, Whole, drive, give_back};
 
 /// Parameters of a session that do not come from its peer.
 pub struct Terms {
@@ -129,7 +127,7 @@ impl pool::Session for Hosted {
         if let Some(opened) = self.first.take() {
             return SessionPlace::Stream(self.adopt(opened));
         }
-        let place = Place::promised(self.http2.clone());
+        let place = Reservation::promised(self.http2.clone());
         SessionPlace::Stream(Box::new(StreamSlot { hosted: self, place: Some(place), opened: None }))
     }
 }
@@ -142,7 +140,7 @@ impl Session for Hosted {
 
 impl Adopt for Hosted {
     fn adopt(self: Rc<Self>, stream: OpenStream) -> Box<dyn Stream> {
-        let place = Place::taken(self.http2.clone());
+        let place = Reservation::taken(self.http2.clone());
         Box::new(StreamSlot { hosted: self, place: Some(place), opened: Some(stream) })
     }
 }
@@ -150,13 +148,13 @@ impl Adopt for Hosted {
 /// The place of one transfer.
 struct StreamSlot {
     hosted: Rc<Hosted>,
-    place: Option<Place<Http2>>,
+    place: Option<Reservation<Http2>>,
     opened: Option<OpenStream>,
 }
 
 impl Stream for StreamSlot {
     fn begin(&mut self, buffers: &BufferPool) -> Box<dyn Exchange> {
-        let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http2.clone()));
+        let place = self.place.take().unwrap_or_else(|| Reservation::promised(self.hosted.http2.clone()));
         Box::new(Multiplexed::new(place, self.opened.take(), self.hosted.about.clone(), buffers))
     }
 

@@ -12,10 +12,10 @@ use runtime::{Runtime, boxed};
 
 use super::{Driver, Http3, Parked};
 use crate::connection::{About, AnyConnection};
-use crate::exchange::{BufferPool, Exchange, Multiplexed, Place};
+use crate::exchange::{BufferPool, Exchange, Multiplexed, Reservation};
 use crate::http2::Terms;
 use crate::pool;
-use crate::session::{Around, Place as SessionPlace, QuicWhole, Session, Stream, drive, give_back};
+use crate::session::{Around, QuicWhole, Session, SessionPlace, Stream, drive, give_back};
 
 struct Hosted {
     http3: Http3,
@@ -66,7 +66,7 @@ impl pool::Session for Hosted {
     }
 
     fn place(self: Rc<Self>) -> SessionPlace {
-        let place = Place::promised(self.http3.clone());
+        let place = Reservation::promised(self.http3.clone());
         SessionPlace::Stream(Box::new(StreamSlot { hosted: self, place: Some(place) }))
     }
 }
@@ -80,12 +80,12 @@ impl Session for Hosted {
 /// The place of one transfer.
 struct StreamSlot {
     hosted: Rc<Hosted>,
-    place: Option<Place<Http3>>,
+    place: Option<Reservation<Http3>>,
 }
 
 impl Stream for StreamSlot {
     fn begin(&mut self, buffers: &BufferPool) -> Box<dyn Exchange> {
-        let place = self.place.take().unwrap_or_else(|| Place::promised(self.hosted.http3.clone()));
+        let place = self.place.take().unwrap_or_else(|| Reservation::promised(self.hosted.http3.clone()));
         Box::new(Multiplexed::new(place, None, self.hosted.about.clone(), buffers))
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Table<C: Pooled, B, O> {
     idle: Chained<Idle<C>, 3>,
     all: Ends,
     bundles: Slab<Bundle<C::Key, B>>,
-    origins: Slab<Place<OriginOf<C>, O>>,
+    origins: Slab<OriginEntry<OriginOf<C>, O>>,
     by_key: HashMap<C::Key, usize, BuildHasherDefault<Computed>>,
     by_origin: HashMap<OriginOf<C>, usize>,
     /// Idle connections looked at so far, to find one.
@@ -63,7 +63,7 @@ pub(super) struct Bundle<K, B> {
 }
 
 /// The data of one origin.
-struct Place<N, O> {
+struct OriginEntry<N, O> {
     name: N,
     idle: Ends,
     bundles: usize,
@@ -297,7 +297,7 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         if let Some(at) = self.by_origin.get(name) {
             return *at;
         }
-        let place = Place { name: name.clone(), idle: Ends::default(), bundles: 0, live: O::default() };
+        let place = OriginEntry { name: name.clone(), idle: Ends::default(), bundles: 0, live: O::default() };
         let at = self.origins.insert(place);
         self.by_origin.insert(name.clone(), at);
         at

@@ -12,7 +12,7 @@ use super::parked::Parked;
 use super::{CHANNELS, ChannelSlot, SessionError, Shared, State};
 use crate::connection::{About, AnyConnection, Connection};
 use crate::pool;
-use crate::session::{Around, Place, Rested, Session, Whole, drive, give_back};
+use crate::session::{Around, Rested, Session, SessionPlace, Whole, drive, give_back};
 
 /// Amount read in one poll before the slots run.
 const FAIR_SHARE: usize = 256 << 10;
@@ -192,7 +192,7 @@ impl Hosted {
 
 impl pool::Session for Hosted {
     type Connection = AnyConnection;
-    type Place = Place;
+    type Place = SessionPlace;
 
     fn is_by_quic(&self) -> bool {
         false
@@ -203,8 +203,8 @@ impl pool::Session for Hosted {
         if state.lost.is_some() || state.retiring { 0 } else { state.most.saturating_sub(state.slots) }
     }
 
-    fn place(self: Rc<Self>) -> Place {
-        Place::Channel(ChannelSlot::new(self.clone()))
+    fn place(self: Rc<Self>) -> SessionPlace {
+        SessionPlace::Channel(ChannelSlot::new(self.clone()))
     }
 }
 

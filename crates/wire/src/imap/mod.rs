@@ -7,7 +7,7 @@ mod response;
 mod url;
 
 pub use response::{Line, Status, Untagged, classify, literal_at_end};
-pub use url::{Malformed, Place};
+pub use url::{Malformed, UrlPath};
 
 /// The tag of a connection's n-th command: a letter for the connection and three digits for the command.
 pub fn tag(connection: u64, command: u8) -> Vec<u8> {

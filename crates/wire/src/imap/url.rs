@@ -9,7 +9,7 @@ pub struct Malformed;
 
 /// A place on a server. All is decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct UrlPath {
     pub mailbox: Option<Vec<u8>>,
     /// `;UIDVALIDITY=`: the value required of the mailbox, if it reports one.
     pub uid_validity: Option<u32>,
@@ -29,11 +29,11 @@ impl From<RejectedOctet> for Malformed {
     }
 }
 
-impl Place {
+impl UrlPath {
     /// Parses a path, which begins with a slash.
-    pub fn parse(path: &[u8]) -> Result<Place, Malformed> {
+    pub fn parse(path: &[u8]) -> Result<UrlPath, Malformed> {
         let (mailbox, mut rest) = split(path.get(1..).unwrap_or_default());
-        let mut place = Place::default();
+        let mut place = UrlPath::default();
         if !mailbox.is_empty() {
             let mailbox = mailbox.strip_suffix(b"/").filter(|m| !m.is_empty()).unwrap_or(mailbox);
             place.mailbox = Some(escape::decode(mailbox, Reject::Control)?);
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn shown(path: &str) -> Result<String, Malformed> {
-        let place = Place::parse(path.as_bytes())?;
+        let place = UrlPath::parse(path.as_bytes())?;
         let text =
             |part: &Option<Vec<u8>>| part.as_deref().map_or("-".into(), String::from_utf8_lossy).into_owned();
         let parts = [&place.mailbox, &place.uid, &place.index, &place.section, &place.partial].map(text);
@@ -148,7 +148,7 @@ mod tests {
             "/a?b",
             "/a;UIDVALIDITY=1/;UIDVALIDITY=2",
         ] {
-            assert_eq!(Place::parse(path.as_bytes()), Err(Malformed), "{path}");
+            assert_eq!(UrlPath::parse(path.as_bytes()), Err(Malformed), "{path}");
         }
     }
 
@@ -162,7 +162,7 @@ mod tests {
             ("/a", None),
         ];
         for (path, wanted) in rows {
-            let place = Place::parse(path.as_bytes()).unwrap();
+            let place = UrlPath::parse(path.as_bytes()).unwrap();
             assert_eq!(place.fetch().as_deref(), wanted.map(str::as_bytes), "{path}");
         }
     }

@@ -1,7 +1,7 @@
 //! Decisions of IMAP (RFC 9051): pure functions from facts to a verdict.
 
 use wire::auth::sasl::{Kind, Mechanisms};
-use wire::imap::{Place, Status, Untagged, argument, escaped, literal_at_end};
+use wire::imap::{Status, Untagged, UrlPath, argument, escaped, literal_at_end};
 
 use crate::error::Result;
 use crate::transfer::mail_commands::decode;
@@ -101,7 +101,7 @@ pub enum Request {
 }
 
 /// Decides which request a URL means.
-pub fn request(own: Option<&[u8]>, place: &Place, query: Option<&[u8]>) -> Result<Request> {
+pub fn request(own: Option<&[u8]>, place: &UrlPath, query: Option<&[u8]>) -> Result<Request> {
     if let Some(own) = own {
         let command = decode(own)?;
         let word = command.split(|octet| *octet == b' ').next().unwrap_or_default().to_vec();
@@ -196,7 +196,7 @@ pub fn offers_starttls(understood: bool, known: &Capabilities, recognised: bool)
 }
 
 /// Returns the mailbox that has to be selected before a request, which is the one that the URL names.
-pub fn mailbox_of<'a>(request: &Request, place: &'a Place) -> Option<&'a [u8]> {
+pub fn mailbox_of<'a>(request: &Request, place: &'a UrlPath) -> Option<&'a [u8]> {
     match request {
         Request::List(_) => None,
         Request::Fetch(_) | Request::Search(_) | Request::Own(..) => place.mailbox.as_deref(),
@@ -302,7 +302,7 @@ mod tests {
             ("CURLOPT_CUSTOMREQUEST(3): without a mailbox", Some("NOOP"), "/", None, None),
         ];
         for (name, own, path, query, wanted) in rows {
-            let place = Place::parse(path.as_bytes()).unwrap();
+            let place = UrlPath::parse(path.as_bytes()).unwrap();
             assert_eq!(mailbox_of(&asked(own, path, query).unwrap(), &place), wanted, "{name}");
         }
     }
@@ -416,7 +416,7 @@ mod tests {
     }
 
     fn asked(own: Option<&str>, path: &str, query: Option<&str>) -> Result<Request, Code> {
-        let place = Place::parse(path.as_bytes()).unwrap();
+        let place = UrlPath::parse(path.as_bytes()).unwrap();
         request(own.map(str::as_bytes), &place, query.map(str::as_bytes)).map_err(|e| e.code())
     }
 

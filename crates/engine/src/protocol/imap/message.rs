@@ -4,7 +4,7 @@ use std::task::{Context, Poll, ready};
 
 use net::exchange::BodyStep;
 use tables::{Code, EasyOption as O};
-use wire::imap::{Place, Untagged, flags};
+use wire::imap::{Untagged, UrlPath, flags};
 
 use super::decide;
 use super::session::{Event, Session, unexpected};
@@ -53,7 +53,7 @@ pub async fn receive(t: &mut Transfer, session: &mut Session, size: u64, before:
 
 /// Adds a message to a mailbox. A short one is sent together with its announcement if the server supports
 /// that (RFC 7888), which saves a round trip.
-pub async fn append(t: &mut Transfer, session: &mut Session, place: &Place) -> Result<()> {
+pub async fn append(t: &mut Transfer, session: &mut Session, place: &UrlPath) -> Result<()> {
     let no_mailbox = || Error::new(Code::UrlMalformat, "Cannot APPEND without a mailbox.");
     let mailbox = place.mailbox.as_ref().ok_or_else(no_mailbox)?;
     let mut reader = match t.method {

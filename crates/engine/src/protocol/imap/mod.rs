@@ -8,7 +8,7 @@ mod session;
 use std::future::poll_fn;
 
 use tables::{Code, EasyOption as O};
-use wire::imap::{Place, Status, Untagged, argument};
+use wire::imap::{Status, Untagged, UrlPath, argument};
 
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
@@ -51,7 +51,7 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 /// After a mailbox has been selected where the request is about its content.
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     t.flow.writer.begin();
-    let place = Place::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;
+    let place = UrlPath::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;
     if mail_commands::sends_message(t.on(O::Upload), t.method) {
         return message::append(t, session, &place).await;
     }

@@ -18,7 +18,7 @@ use super::driver::Rested;
 use super::tunnel::Http3Tunnel;
 use super::{Http3, Opening, Parked, Stream, StreamError};
 use crate::connect::{ConnectRequest, Through, connect};
-use crate::exchange::{BodyStep, Place, RequestHead};
+use crate::exchange::{BodyStep, RequestHead, Reservation};
 use crate::filter::Filter;
 use crate::filter::open::{SocketOptions, Transport};
 use crate::filter::tunnels::TunnelPayload;
@@ -283,7 +283,7 @@ fn new_keys_and_another_address_change_nothing() {
     let peer = run(|rt| async move {
         let connection = open(&rt, &peer).await;
         let (http3, _rested) = session(&rt, connection);
-        let _stays = Place::promised(http3.clone());
+        let _stays = Reservation::promised(http3.clone());
         assert_eq!(get(&http3).await.unwrap(), 10);
         peer.order(Order::UpdateKeys);
         assert_eq!(get(&http3).await.unwrap(), 10);
@@ -317,7 +317,7 @@ fn faults_of_streams_are_told_apart() {
     run(|rt| async move {
         let connection = open(&rt, &peer).await;
         let (http3, _rested) = session(&rt, connection);
-        let _stays = Place::promised(http3.clone());
+        let _stays = Reservation::promised(http3.clone());
         let reset = get(&http3).await.unwrap_err();
         assert!(matches!(&reset, StreamError::Reset { code, why: None, .. } if code.0 == 0x102), "{reset:?}");
         let refused = get(&http3).await.unwrap_err();
@@ -352,7 +352,7 @@ fn what_comes_before_and_behind_a_reply() {
     run(|rt| async move {
         let connection = open(&rt, &peer).await;
         let (http3, _rested) = session(&rt, connection);
-        let _stays = Place::promised(http3.clone());
+        let _stays = Reservation::promised(http3.clone());
         let mut stream = request(&http3, true).unwrap();
         let mut statuses = Vec::new();
         while statuses.last() != Some(&200) {
@@ -480,7 +480,7 @@ fn a_goodbye_lets_what_was_begun_end() {
     run(|rt| async move {
         let connection = open(&rt, &peer).await;
         let (http3, _rested) = session(&rt, connection);
-        let _stays = Place::promised(http3.clone());
+        let _stays = Reservation::promised(http3.clone());
         assert_eq!(get(&http3).await.unwrap(), 10);
         let mut second = request(&http3, true).unwrap();
         peer.order(Order::GoAway(4));
@@ -564,7 +564,7 @@ fn who_finds_no_room_waits_for_it() {
     run(|rt| async move {
         let connection = open(&rt, &peer).await;
         let (http3, _rested) = session(&rt, connection);
-        let _stays = Place::promised(http3.clone());
+        let _stays = Reservation::promised(http3.clone());
         let done = Rc::new(Cell::new(0));
         for _ in 0..40 {
             let (http3, done) = (http3.clone(), done.clone());

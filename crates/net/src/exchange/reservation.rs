@@ -9,22 +9,22 @@ use wire::h2::Fields;
 use super::streams::{Opens, Stream, Streams};
 
 /// A place in a session.
-pub struct Place<S: Streams> {
+pub struct Reservation<S: Streams> {
     session: S,
     /// It counts still: no stream has been opened.
     counts: bool,
 }
 
-impl<S: Streams> Place<S> {
+impl<S: Streams> Reservation<S> {
     /// One for a stream.
-    pub fn promised(session: S) -> Place<S> {
+    pub fn promised(session: S) -> Reservation<S> {
         session.promise(1);
-        Place { session, counts: true }
+        Reservation { session, counts: true }
     }
 
     /// A place that counts for nothing, for a transfer that has its stream already.
-    pub fn taken(session: S) -> Place<S> {
-        Place { session, counts: false }
+    pub fn taken(session: S) -> Reservation<S> {
+        Reservation { session, counts: false }
     }
 
     /// The session that it is in.
@@ -65,7 +65,7 @@ impl<S: Streams> Place<S> {
     }
 }
 
-impl<S: Streams> Drop for Place<S> {
+impl<S: Streams> Drop for Reservation<S> {
     fn drop(&mut self) {
         self.give_up();
     }
