@@ -107,13 +107,10 @@ impl Connector {
             let kept = better.as_ref().and_then(open).or_else(|| opened.and_then(as_well));
             (now, kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish, now)))
         };
-        let found = match self.locked(LockData::Connect, at_once) {
-            (now, Some(Acquired::Reused(lease))) => Ok((now, lease)),
-            (_, missed) => Err(missed),
-        };
+        let (now, found) = self.locked(LockData::Connect, at_once);
         let (now, lease) = match found {
-            Ok((now, lease)) => (now, self.reused(&plan, lease, started, now)),
-            Err(missed) => {
+            Some(Acquired::Reused(lease)) => (now, self.reused(&plan, lease, started, now)),
+            missed => {
                 cold_path();
                 // Opening has a separate box: a transfer that waits for its reply needs no room for it.
                 let opening = Opening::new(started, deadline);

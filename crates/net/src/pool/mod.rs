@@ -112,8 +112,8 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.reactor.now()
     }
 
-    /// Like [`Pool::acquire`], without waiting. The ages of idle connections are judged by `now`, for which the
-    /// caller has a use of its own: reading a clock costs more than the search.
+    /// Like [`Pool::acquire`], without waiting. The ages of idle connections are judged by `now`, which the
+    /// caller needs as well: so the clock is read once.
     pub fn try_acquire(&self, wish: AcquireRequest<'_, KeyOf<S>>, now: Instant) -> Option<Acquired<S>> {
         self.try_acquire_at(wish, None, now)
     }

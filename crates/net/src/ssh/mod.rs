@@ -3,9 +3,9 @@
 //!
 //! The transfer that connects drives the transport itself until the login is complete ([`step`]), and parks
 //! the session on the connection ([`park`]). From then on it is hosted like HTTP/2's ([`host`]): one driver
-//! task for each session reads and writes; a transfer has a [`ChannelSlot`] in it and checks its channel when there
-//! is news for it. Without slots the driver ends, and returns session and connection, including the channels
-//! with SFTP.
+//! task for each session reads and writes; a transfer has a [`ChannelSlot`] in it and checks its channel when
+//! there is news for it. Without slots the driver ends, and returns session and connection, including the
+//! channels with SFTP.
 
 mod agent;
 mod channel_slot;

@@ -1,6 +1,6 @@
-//! A transfer with HTTP's state, which lasts from one of its requests to the next. Only HTTP's replies lead to
-//! another request, possibly of another protocol: [`run`](crate::run) keeps this value for the whole transfer, and other
-//! handlers get the [`Transfer`] in it.
+//! A transfer with HTTP's state, which lasts from one of its requests to the next. Only HTTP's replies lead
+//! to another request, possibly of another protocol: [`run`](crate::run) keeps this value for the whole
+//! transfer, and other handlers get the [`Transfer`] in it.
 
 use std::ops::{Deref, DerefMut};
 

@@ -103,21 +103,17 @@ pub struct Heads {
     total: usize,
 }
 
-/// Reads heads until the final one, which is stored in `response` in place, because it is large.
-pub async fn receive(
-    t: &mut HttpTransfer,
-    active: &mut ActiveExchange,
-    response: &mut Response,
-) -> Result<()> {
+/// Reads heads until the final one, which is stored in `into` in place, because it is large.
+pub async fn receive(t: &mut HttpTransfer, active: &mut ActiveExchange, into: &mut Response) -> Result<()> {
     if http09(t, active).await? {
         active.exchange.believe(StatusLine { version: 9, code: 200 });
-        (response.version, response.status, response.body) = (9, 200, active.exchange.body());
+        (into.version, into.status, into.body) = (9, 200, active.exchange.body());
         return Ok(());
     }
     let mut heads = Heads::default();
     loop {
-        head(t, active, &mut heads, response, &mut |_, _| Ok(())).await?;
-        if !is_interim(t, active, response)? {
+        head(t, active, &mut heads, into, &mut |_, _| Ok(())).await?;
+        if !is_interim(t, active, into)? {
             return Ok(());
         }
     }
@@ -316,8 +312,8 @@ impl Response {
             return Err(bad(fault));
         }
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
-        let item = item.map_err(bad)?;
-        match item {
+        let ends = item == Ok(HeadItem::End);
+        match item.map_err(bad)? {
             HeadItem::Status(_) => {}
             HeadItem::Field(field) => {
                 on_field(t, &field)?;
@@ -328,7 +324,6 @@ impl Response {
                 self.not_newer = self.status / 100 == 2 && self.simulates_304(t);
             }
         }
-        let ends = item == HeadItem::End;
         t.flow.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         active.exchange.take_part();
