@@ -6,9 +6,11 @@ use crate::rows::Outcome;
 
 pub fn text(machine: &str, outcomes: &[Outcome], pictures: &[(Quantity, &str)]) -> String {
     let mut out = format!(
-        "# Measured\n\n`make bench` wrote this file and what stands beside it, on {machine}. A figure is the median of its \
-         runs, with the least and the most in brackets; × is the ratio to the first line that has such a figure, in the \
-         runs beside. Trust the ratios.\n"
+        "# Measured\n\n`make bench` wrote this file, results.json and the pictures, on {machine}.\n\nA figure is the \
+         median of its runs, with the least and the most in brackets.\n\n× is not the quotient of the \
+         medians. The subjects run in turn, and each run is divided by the run of the first subject of \
+         that turn; × is the median of these quotients. A machine that becomes slower for a while changes \
+         both runs of a turn, so × is more reliable than the figures.\n"
     );
     for (quantity, file) in pictures {
         out.push_str(&format!("\n![{}]({file})\n", quantity.name));

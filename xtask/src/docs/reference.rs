@@ -27,8 +27,8 @@ pub fn pages(manual: &str) -> Result<Vec<(&'static str, String)>, String> {
     let mut pages = Vec::new();
     for (heading, name, title) in CHAPTERS {
         let chapter = chapter(manual, heading).ok_or(format!("the manual lacks the chapter {heading}"))?;
-        let note = if name == "errors.md" { codes() } else { String::new() };
-        pages.push((name, format!("# {title}\n\n{note}{chapter}")));
+        let page = if name == "errors.md" { errors(chapter)? } else { format!("# {title}\n\n{chapter}") };
+        pages.push((name, page));
     }
     for (path, name, title) in FILES {
         let text = files::text(path);
@@ -164,15 +164,21 @@ fn infos() -> Result<String, String> {
     Ok(out)
 }
 
-fn codes() -> String {
+/// Returns a section for each code: its constant and text from the table, cause and remedy from the
+/// manual's chapter.
+fn errors(chapter: &str) -> Result<String, String> {
     let mut out = String::from(
-        "The exit codes of the tool are the result codes of the library.\n\n\
-         | code | name | text |\n|--:|---|---|\n",
+        "# Error codes: cause and remedy\n\n\
+         The exit codes of the tool are the result codes of the library.\n\n",
     );
-    for code in Code::ALL.iter().filter(|code| !code.since().is_empty()) {
-        let _ = writeln!(out, "| {} | `CURLE_{}` | {} |", code.id(), code.name(), code.text());
+    for code in Code::ALL.iter().filter(|code| **code != Code::Ok && !code.since().is_empty()) {
+        let (id, name) = (code.id(), code.name());
+        let start = format!("- **`{id} ");
+        let item = chapter.lines().find_map(|line| line.strip_prefix(&start)?.split_once("`** — "));
+        let (title, advice) = item.ok_or(format!("the manual lacks the exit status {id}"))?;
+        let _ = write!(out, "### {id} `CURLE_{name}`\n\n**{title}.** {advice}\n\n*{}*\n\n", code.text());
     }
-    out + "\n## Cause and remedy\n\n"
+    Ok(out)
 }
 
 fn functions() -> Result<String, String> {
@@ -204,6 +210,18 @@ mod tests {
         for page in [options(), identity(), infos()] {
             page.unwrap_or_else(|faults| panic!("{faults}"));
         }
+    }
+
+    #[test]
+    fn a_code_without_cause_is_a_fault() {
+        let all = Code::ALL.iter().map(|code| format!("- **`{} Name`** — Cause. Remedy.\n", code.id()));
+        let chapter: String = all.collect();
+        assert!(
+            errors(&chapter)
+                .unwrap()
+                .contains("### 28 `CURLE_OPERATION_TIMEDOUT`\n\n**Name.** Cause. Remedy.")
+        );
+        assert!(errors(&chapter.replace("`28 ", "`280 ")).is_err());
     }
 
     #[test]
