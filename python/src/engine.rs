@@ -24,9 +24,11 @@ pub struct Pool(Share);
 
 #[pymethods]
 impl Pool {
+    /// Keeps at most `max_idle` idle connections.
     #[new]
-    fn new() -> Pool {
-        let share = Share::default();
+    #[pyo3(signature = (max_idle=None))]
+    fn new(max_idle: Option<usize>) -> Pool {
+        let share = max_idle.map_or_else(Share::default, Share::with_idle_limit);
         for kind in [LockData::Connect, LockData::Dns, LockData::SslSession] {
             share.set_kind(kind, true);
         }

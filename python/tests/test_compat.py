@@ -1,9 +1,11 @@
 """Documented behaviours of requests and httpx: each case runs on the package itself and on our shim, with one result."""
 
+import asyncio
 import io
 import pickle
 import re
 import socket
+import threading
 
 import httpx
 import pytest
@@ -472,3 +474,109 @@ def test_a_cookie_with_a_domain_goes_to_no_other_host(root):
         made.cookies.update(theirs)
         found += [echoed(r.get(root + "/echo", cookies=theirs)), echoed(made.get(root + "/echo"))]
         assert [one["headers"].get("cookie") for one in found] == [sent] * 4
+
+
+# ---- Settings that the engine has to be prepared for.
+class Counting:
+    """Answers requests on connections that stay open, and counts the connections; it listens from the start or later."""
+
+    def __init__(self, listens=True):
+        self.accepted = 0
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.root = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        if listens:
+            self.listen()
+
+    def listen(self):
+        self.listener.listen()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            connection = self.listener.accept()[0]
+            self.accepted += 1
+            threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
+
+    @staticmethod
+    def answer(connection):
+        with connection, connection.makefile("rb") as requests_in:
+            for line in requests_in:
+                if line == b"\r\n":
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+
+
+def visited(fetch, servers):
+    """Fetches from each server, one after the other, twice; returns how many connections each accepted."""
+    for server in servers * 2:
+        assert fetch(server.root).status_code == 200
+    return [server.accepted for server in servers]
+
+
+@pytest.mark.parametrize("most, accepted", [(0, [2, 2]), (1, [2, 2]), (2, [1, 1]), (None, [1, 1])])
+def test_idle_connections_are_limited(most, accepted):
+    lib = warmwire.compat.httpx
+    limits = lib.Limits(max_keepalive_connections=most)
+    with lib.Client(limits=limits) as client:
+        assert visited(client.get, [Counting(), Counting()]) == accepted
+    with lib.Client(transport=lib.HTTPTransport(limits=limits)) as client:
+        assert visited(client.get, [Counting(), Counting()]) == accepted
+    pool = warmwire.Client(pool=warmwire.Pool(max_idle=most))
+    assert visited(pool.get, [Counting(), Counting()]) == accepted
+
+    async def main():
+        servers = [Counting(), Counting()]
+        async with lib.AsyncClient(limits=limits) as client:
+            for server in servers * 2:
+                await client.get(server.root)
+        return [server.accepted for server in servers]
+
+    assert asyncio.run(main()) == accepted
+
+
+def test_a_pool_takes_no_negative_limit():
+    with pytest.raises(ValueError, match="max_idle is at least 0"):
+        warmwire.Pool(max_idle=-1)
+
+
+def test_a_transport_repeats_a_failed_connect(monkeypatch):
+    lib = warmwire.compat.httpx
+    server, delays = Counting(listens=False), []
+
+    def sleep(seconds):
+        delays.append(seconds)
+        if len(delays) == 2:
+            server.listen()
+
+    async def later(seconds):
+        sleep(seconds)
+
+    monkeypatch.setattr(lib.time, "sleep", sleep)
+    with lib.Client(transport=lib.HTTPTransport(retries=1)) as client, pytest.raises(lib.ConnectError):
+        client.get(server.root)
+    assert delays == [0.0]
+    delays.clear()
+    with lib.Client(transport=lib.HTTPTransport(retries=3)) as client:
+        assert client.get(server.root).status_code == 200
+    assert delays == [0.0, 0.5] and server.accepted == 1
+
+    async def main():
+        async with lib.AsyncClient(transport=lib.AsyncHTTPTransport(retries=3)) as client:
+            return (await client.get(server.root)).status_code
+
+    server = Counting(listens=False)
+    delays.clear()
+    monkeypatch.setattr(lib.asyncio, "sleep", later)
+    assert asyncio.run(main()) == 200 and delays == [0.0, 0.5]
+
+
+@pytest.mark.parametrize("how", [{"uds": "/socket"}, {"local_address": "127.0.0.1"}, {"socket_options": []}])
+def test_a_setting_of_a_transport_without_effect_raises(how):
+    with pytest.raises(TypeError, match=f"a transport's {next(iter(how))} cannot be honoured"):
+        warmwire.compat.httpx.HTTPTransport(**how)
+
+
+def test_retries_of_a_mounted_transport_raise():
+    lib = warmwire.compat.httpx
+    with pytest.raises(TypeError, match="retries of a mounted transport"):
+        lib.Client(mounts={"https://": lib.HTTPTransport(retries=1)})

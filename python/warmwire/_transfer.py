@@ -19,7 +19,8 @@ WINDOW = 512 * 1024
 class Pool:
     """Warm connections, resolved names and TLS sessions. Clients of any thread or loop can use a pool; default: the process's.
 
-    After a fork, the child starts with an empty pool and does not use the parent's connections.
+    ``max_idle`` limits its idle connections. After a fork, the child starts with an empty pool and does not use the parent's
+    connections.
 
     >>> client = warmwire.Client(pool=warmwire.Pool())
     """
@@ -27,12 +28,15 @@ class Pool:
     def __repr__(self) -> str:
         return "<Pool of the process>" if self is _default else f"<Pool at {id(self):#x}>"
 
-    def __init__(self) -> None:
+    def __init__(self, max_idle: int | None = None) -> None:
+        if max_idle is not None and max_idle < 0:
+            raise ValueError("max_idle is at least 0, or None for the default")
+        self._max_idle = max_idle
         self._begin()
         _pools.add(self)
 
     def _begin(self) -> None:
-        self._native = _native.Pool()
+        self._native = _native.Pool(self._max_idle)
         self._free: list[_native.Engine] = []
         self._loops: weakref.WeakKeyDictionary[Any, _Loop] = weakref.WeakKeyDictionary()
 
@@ -62,7 +66,7 @@ class Pool:
             for known in self._known_loops():
                 if known.is_closed():
                     del self._loops[known]
-            found = self._loops[loop] = _Loop(_native.Engine(self._native, True), loop)
+            found = self._loops[loop] = _Loop(_native.Engine(self._native, self._max_idle is None), loop)
         return found
 
     def _known_loops(self) -> dict[asyncio.AbstractEventLoop, _Loop]:

@@ -51,11 +51,18 @@ impl Drop for ShareState {
 
 impl Default for Share {
     fn default() -> Self {
+        Share::with_idle_limit(KEPT)
+    }
+}
+
+impl Share {
+    /// Creates a share that keeps at most this number of idle connections.
+    pub fn with_idle_limit(most: usize) -> Share {
         Share(Arc::new(ShareState {
             kinds: AtomicU32::new(0),
             users: AtomicUsize::new(0),
             locks: Mutex::default(),
-            pool: Arc::new(SharedPool::new(KEPT, IDLE_AGE)),
+            pool: Arc::new(SharedPool::new(most, IDLE_AGE)),
             resolved: Arc::default(),
             sessions: SessionStore::new(),
             // A share with cookies always has a jar: the cookie engine is on for its handles.
@@ -63,9 +70,6 @@ impl Default for Share {
             hsts: Mutex::default(),
         }))
     }
-}
-
-impl Share {
     /// Starts or ends the sharing of one kind of data. Data that is no longer shared is dropped, except for
     /// connections and names.
     pub fn set_kind(&self, data: LockData, on: bool) {

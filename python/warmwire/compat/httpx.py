@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import ssl
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
@@ -19,6 +21,7 @@ from .. import _errors as ours
 from .._models import Cookies, Headers, UNSET, Response
 from .._native import __version__
 from .._tls import SSLContext
+from .._transfer import Pool
 from .._urls import URL, QueryParams, rows_of, text_of
 from .._urls import _primitive
 
@@ -230,20 +233,23 @@ def _limit(given: Any) -> _models.Timeout:
 
 
 class Limits:
-    """Limits of connections; the number of idle ones is the pool's own decision."""
+    """Limits of connections. With ``max_keepalive_connections`` a client has a pool of its own."""
 
     def __init__(
         self,
         *,
         max_connections: int | None = None,
         max_keepalive_connections: int | None = None,
-        keepalive_expiry: float | None = 5.0,
+        keepalive_expiry: Any = UNSET,
     ) -> None:
         self.max_connections, self.max_keepalive_connections = max_connections, max_keepalive_connections
-        self.keepalive_expiry = keepalive_expiry
+        # httpx's default is short because it cannot see that a server has closed a connection; the engine checks.
+        self._expiry = None if keepalive_expiry is UNSET else keepalive_expiry
+        self.keepalive_expiry = 5.0 if keepalive_expiry is UNSET else keepalive_expiry
 
     def __repr__(self) -> str:
-        return f"Limits(max_connections={self.max_connections}, keepalive_expiry={self.keepalive_expiry})"
+        shown = ("max_connections", "max_keepalive_connections", "keepalive_expiry")
+        return f"Limits({', '.join(f'{name}={getattr(self, name)}' for name in shown)})"
 
 
 class Request(_models.Request):
@@ -369,9 +375,12 @@ class MockTransport(_transport.MockTransport):
 
 
 class HTTPTransport:
-    """Settings of the engine for a client: certificates, proxy, and how often to try to connect."""
+    """Settings of the engine for a client: certificates, proxy, limits, and how often a failed connection is tried again."""
 
     def __init__(self, *, retries: int = 0, **how: Any) -> None:
+        refused = sorted(set(how) - {"verify", "cert", "trust_env", "http1", "http2", "limits", "proxy"})
+        if refused:
+            raise TypeError(f"a transport's {', '.join(refused)} cannot be honoured")
         self.retries, self.how = retries, how
 
 
@@ -442,18 +451,23 @@ class _Shared:
         transport: Any = None,
         default_encoding: str | Callable[[bytes], str] = "utf-8",
     ) -> None:
+        self._retries = 0
         if isinstance(transport, HTTPTransport):
-            given = transport.how
+            given, self._retries = transport.how, transport.retries
+            trust_env, limits = given.get("trust_env", trust_env), given.get("limits", limits)
             verify, cert = given.get("verify", verify), given.get("cert", cert)
             proxy, http2, transport = given.get("proxy", proxy), given.get("http2", http2), None
         proxies = {pattern: _url_of(each.how.get("proxy")) for pattern, each in (mounts or {}).items() if isinstance(each, HTTPTransport)}
+        if any(isinstance(each, HTTPTransport) and each.retries for each in (mounts or {}).values()):
+            raise TypeError("retries of a mounted transport cannot be honoured; set them on the client's transport")
         others = {pattern: each for pattern, each in (mounts or {}).items() if not isinstance(each, HTTPTransport)}
         self._auth, self._limits, self._timeout = auth, limits or Limits(), Timeout(timeout)
         super().__init__(
             headers=headers,
             cookies=_models.copied(cookies),
             timeout=_limit(timeout),
-            limits=_models.Limits(max_connections=self._limits.max_connections),
+            limits=_models.Limits(max_connections=self._limits.max_connections, keepalive_expiry=self._limits._expiry),
+            pool=None if (idle := self._limits.max_keepalive_connections) is None else Pool(idle),
             follow_redirects=follow_redirects,
             max_redirects=max_redirects,
             proxy=proxies or (None if proxy is None else _url_of(proxy)),
@@ -518,6 +532,11 @@ class _Shared:
             request.options = jar.options()
         return how
 
+    def _delays(self) -> Iterator[float]:
+        """Yields the seconds to wait before each further attempt to connect, which double as httpx's do."""
+        for attempt in range(self._retries):
+            yield 0.5 * 2.0 ** (attempt - 1) if attempt else 0.0
+
     def _done(self, found: Any, request: Any) -> Any:
         reply = _as_reply(found)
         encoding = self._default_encoding
@@ -571,6 +590,12 @@ class Client(_Shared, _client.Client):
         if self.is_closed:
             raise RuntimeError("Cannot send a request, as the client has been closed.")
         how = self._how(request, auth, follow_redirects, timeout)
+        for delay in self._delays():
+            try:
+                with _translating(request):
+                    return super().send(request, stream=stream, **how)
+            except (ConnectError, ConnectTimeout):
+                time.sleep(delay)
         with _translating(request):
             return super().send(request, stream=stream, **how)
 
@@ -601,6 +626,12 @@ class AsyncClient(_Shared, _client.AsyncClient):
         if self.is_closed:
             raise RuntimeError("Cannot send a request, as the client has been closed.")
         how = self._how(request, auth, follow_redirects, timeout)
+        for delay in self._delays():
+            try:
+                with _translating(request):
+                    return await super().send(request, stream=stream, **how)
+            except (ConnectError, ConnectTimeout):
+                await asyncio.sleep(delay)
         with _translating(request):
             return await super().send(request, stream=stream, **how)
 
