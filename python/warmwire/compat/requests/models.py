@@ -78,32 +78,21 @@ class PreparedRequest:
         found.__dict__.update(self.__dict__, headers=self.headers.copy())
         return found
 
-    def prepare(
-        self,
-        method: Any = None,
-        url: Any = None,
-        headers: Any = None,
-        files: Any = None,
-        data: Any = None,
-        params: Any = None,
-        auth: Any = None,
-        cookies: Any = None,
-        hooks: Any = None,
-        json: Any = None,
-    ) -> None:
-        """Fills it in."""
-        self.method = (method or "GET").upper()
-        self.prepare_url(url, params)
+    def prepare(self, *arguments: Any, **named: Any) -> None:
+        """Prepares a request from the arguments of :class:`Request`."""
+        given = Request(*arguments, **named)
+        self.method = (given.method or "GET").upper()
+        self.prepare_url(given.url, given.params)
         self.headers = CaseInsensitiveDict()
-        for name, value in (headers or {}).items():
+        for name, value in given.headers.items():
             self._set_header(name, value)
-        self._cookies = cookies
-        plain = copied(cookies)._plain
+        self._cookies = given.cookies
+        plain = copied(given.cookies)._plain
         if plain and "cookie" not in self.headers:
             self.headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in plain.items())
-        self.prepare_body(data, files, json)
-        self.prepare_auth(auth)
-        self.hooks = hooks or {}
+        self.prepare_body(given.data, given.files, given.json)
+        self.prepare_auth(given.auth)
+        self.hooks = given.hooks
 
     def _set_header(self, name: Any, value: Any) -> None:
         if value is None:

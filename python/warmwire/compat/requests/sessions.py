@@ -93,7 +93,7 @@ class Session:
             hooks=request.hooks,
         )
         found._cookies = request.cookies
-        # What the session's jar adds is decided by the engine.
+        # Only cookies without a domain: the engine adds those of the jar that belong to the host.
         mine = {**self.cookies._plain, **copied(request.cookies)._plain}
         if mine and "cookie" not in found.headers:
             found.headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in mine.items())
