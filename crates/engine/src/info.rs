@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_nothing_makes_no_box() {
+    fn defaults_allocate_no_extra_info() {
         let mut info = TransferInfo::default();
         let before = format!("{:?}", info.rare);
         info.note_verify_result(0);

@@ -89,7 +89,7 @@ fn resumes_and_cuts_ranges() {
 }
 
 #[test]
-fn what_is_missing_is_an_error_and_the_connection_stays() {
+fn missing_files_are_errors_and_the_connection_stays() {
     let server = FtpServer::with_file("/file", pattern(10));
     let (easy, _) = handle(&server.url("/none"));
     assert_eq!(easy.perform(), Code::RemoteFileNotFound);

@@ -106,7 +106,7 @@ fn in_turn_at_most_four_connections() {
 }
 
 #[test]
-fn what_was_asked_ahead_outlives_its_handle() {
+fn commands_sent_ahead_outlive_their_handle() {
     warmwire_engine::process_pool::enable(true);
     let server = FtpServer::with_file("/file", pattern(2048));
     for _ in 0..10 {

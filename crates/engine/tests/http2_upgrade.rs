@@ -119,7 +119,7 @@ fn a_server_that_agrees_and_speaks_http1_is_a_fault() {
 
 /// A connection that became a session is not used by a handle that wants HTTP/1.1.
 #[test]
-fn who_wants_http1_gets_a_connection_of_his_own() {
+fn http1_requests_get_their_own_connection() {
     let plain = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nold";
     let old = vec![expect("\r\n\r\n"), send(plain), Step::Hold];
     let peer = RawPeer::start(vec![agreeing(&["two"]), old]);

@@ -160,7 +160,7 @@ fn a_message_and_the_next_on_the_same_connection() {
 }
 
 #[test]
-fn what_a_literal_holds_is_no_line_of_the_servers() {
+fn literals_contain_no_reply_lines() {
     // The second literal contains what would end the reply.
     const TWO: &str =
         "* 1 FETCH (BODY[1] {5}\r\nhello BODY[2] {14}\r\nTAG NO\r\n1234\r\n)\r\nTAG OK done\r\n";

@@ -149,7 +149,7 @@ fn no_words_in_clear_pass_for_protected_ones() {
 
 /// CVE-2026-4873: a connection in clear is not reused if TLS is required.
 #[test]
-fn what_was_made_in_clear_is_not_used_where_tls_is_demanded() {
+fn clear_connections_are_not_reused_for_tls() {
     let mut clear = pop3_login("USER\r\n");
     clear.extend([expect("STAT\r\n"), send("+OK\r\n"), expect("QUIT\r\n")]);
     let second = vec![send("+OK\r\n"), expect("CAPA\r\n"), send("-ERR what?\r\n"), Step::Hold];
@@ -296,7 +296,7 @@ fn bad_input() {
 // covers: CURLOPT_MAIL_FROM, CURLOPT_MAIL_RCPT, CURLOPT_MAIL_AUTH, CURLOPT_MAIL_RCPT_ALLOWFAILS, CURLOPT_SASL_IR
 // covers: CURLOPT_SASL_AUTHZID, CURLOPT_LOGIN_OPTIONS
 #[test]
-fn who_sends_on_whose_behalf() {
+fn authorization_identities() {
     let mut script = smtp_hello("250-AUTH PLAIN LOGIN\r\n250-SMTPUTF8\r\n");
     script.extend([
         expect("AUTH PLAIN b3RoZXIAdXNlcgBzZWNyZXQ=\r\n"),

@@ -122,7 +122,7 @@ fn a_message_is_published() {
 }
 
 #[test]
-fn who_is_there_is_told_first() {
+fn login_is_sent_in_connect() {
     let connect = b"\x10\x20\0\x04MQTT\x04\xc2\0\x3c\0\x0ccurl";
     let login = b"\0\x02me\0\x02pw";
     let script = vec![

@@ -45,7 +45,7 @@ fn they_are_asked_instead_of_the_system() {
 
 /// A connection to a name that other servers resolve differently is not shared with users of those.
 #[test]
-fn who_asks_others_gets_a_connection_of_its_own() {
+fn connections_are_not_shared_across_name_servers() {
     let (server, dns, other) = (HttpServer::plain(), at_home(), at_home());
     let easy = asking(&format!("http://a.example:{}/", server.port()), &dns);
     assert_eq!(easy.perform(), Code::Ok);
@@ -56,7 +56,7 @@ fn who_asks_others_gets_a_connection_of_its_own() {
 
 /// covers: CURLOPT_DNS_SERVERS, CURLOPT_DNS_LOCAL_IP4, CURLOPT_DNS_LOCAL_IP6
 #[test]
-fn what_is_no_address_is_refused_at_once() {
+fn malformed_server_addresses_are_refused() {
     let (easy, _) = handle("http://a.example/");
     for (option, good, bad) in [
         (O::DnsServers, "127.0.0.1:5300, [::1]:53", "name.example"),

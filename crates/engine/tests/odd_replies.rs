@@ -149,7 +149,7 @@ fn bodies_that_nobody_reads_may_be_broken() {
 /// Data that could not be decoded, or exceeds the limit, does not count as downloaded.
 // covers: CURLINFO_SIZE_DOWNLOAD_T, CURLOPT_MAXFILESIZE
 #[test]
-fn what_nobody_took_is_not_counted() {
+fn undelivered_bytes_are_not_counted() {
     let chunks = "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
     for (coding, limit, code, count) in [
         ("Content-Encoding: gzip\r\n", 0, Code::BadContentEncoding, 0),
@@ -179,7 +179,7 @@ fn a_head_ends_where_a_line_begins_with_its_end() {
 /// The request decides which parts of the reply are checked, and the error texts.
 // covers: CURLOPT_TRANSFER_ENCODING, CURLOPT_MAXFILESIZE, CURLOPT_HTTP_VERSION, CURLINFO_RESPONSE_CODE, CURLINFO_HTTP_VERSION
 #[test]
-fn what_was_asked_decides_what_is_a_fault() {
+fn faults_depend_on_the_options() {
     let asked = |options: &[(O, i64)], reply: &str| {
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(reply), Step::Finish]]);
         let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
@@ -276,7 +276,7 @@ fn raw_chunks_are_handed_out_whatever_they_are() {
 }
 
 #[test]
-fn what_another_protocol_says_goes_to_the_application() {
+fn bytes_after_an_upgrade_are_delivered() {
     let reply = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\n\r\nhello in another protocol";
     assert_eq!(fetched(reply), (Code::Ok, String::new(), "hello in another protocol".to_owned()));
 }

@@ -141,7 +141,7 @@ fn the_name_servers_own_name_is_not_asked_of_itself() {
 }
 
 #[test]
-fn what_is_no_answer_resolves_nothing() {
+fn invalid_answers_resolve_no_name() {
     let authority = Authority::new();
     let says: [Answers; 3] = [|_| Ok(Vec::new()), |_| Err(3), |_| Err(2)];
     for says in says {

@@ -45,7 +45,7 @@ fn a_server_may_speak_first() {
 /// Data reported as sent reaches the peer without another call.
 // covers: curl_easy_send
 #[test]
-fn what_is_told_as_sent_has_left() {
+fn reported_data_reaches_the_peer() {
     const LENGTH: usize = 24 << 20;
     let slow = [Step::Sleep(Duration::from_millis(300)), Step::ExpectBytes(LENGTH), send("got it")];
     let (easy, _peer) = connected(slow.into_iter().chain([Step::Hold]).collect());

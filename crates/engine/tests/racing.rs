@@ -51,7 +51,7 @@ fn callers(listener: &TcpListener) -> Vec<TcpStream> {
 
 // covers: CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS
 #[test]
-fn who_takes_a_connection_and_says_nothing_loses() {
+fn silent_servers_lose_the_race() {
     EITHER.into_iter().for_each(silence_loses);
 }
 
@@ -83,7 +83,7 @@ fn silence_loses(by: By) {
 }
 
 #[test]
-fn who_hangs_up_gives_way_at_once() {
+fn closing_servers_lose_the_race_at_once() {
     EITHER.into_iter().for_each(gives_way);
 }
 
@@ -100,7 +100,7 @@ fn gives_way(by: By) {
 
 /// A server that is not who it should be ends it, as in curl: it was reached.
 #[test]
-fn who_is_somebody_else_is_the_end() {
+fn wrong_certificates_end_the_race() {
     EITHER.into_iter().for_each(impostors_end_it);
 }
 

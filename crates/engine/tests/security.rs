@@ -106,7 +106,7 @@ fn a_login_in_a_url_does_not_follow() {
 /// name.
 // covers: CURLOPT_HTTPSIG_ALGORITHM, CURLOPT_HTTPSIG_KEY, CURLOPT_HTTPSIG_KEYID, CURLOPT_HTTPHEADER
 #[test]
-fn what_names_the_first_server_is_for_it_alone() {
+fn fields_for_the_first_server_stay_with_it() {
     let b = HttpServer::plain();
     let to = b.url("/bytes/1");
     let a = HttpServer::with(move |_| {

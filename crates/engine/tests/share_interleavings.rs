@@ -139,7 +139,7 @@ fn no_cookie_is_lost_with_locks_and_without() {
 }
 
 #[test]
-fn who_changes_the_locks_leaves_none_behind() {
+fn changed_lock_functions_leave_no_lock() {
     explore(|| {
         let share = Share::default();
         share.set_kind(LockData::Cookie, true);
@@ -158,7 +158,7 @@ fn who_changes_the_locks_leaves_none_behind() {
 }
 
 #[test]
-fn it_is_in_use_until_the_last_handle_has_left() {
+fn shares_are_in_use_until_the_last_handle_leaves() {
     explore(|| {
         let share = Share::default();
         let own = share.clone();

@@ -180,7 +180,7 @@ fn a_server_of_sftp_that_lies() {
 }
 
 #[test]
-fn what_a_server_of_sftp_says_of_an_upload() {
+fn sftp_status_of_uploads() {
     for (mode, code) in [
         ("is honest", Code::Ok),
         ("full", Code::RemoteDiskFull),

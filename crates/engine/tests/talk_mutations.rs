@@ -20,7 +20,7 @@ fn no_server_makes_a_transfer_panic_or_hang() {
 
 /// The server that says anything is one that is understood.
 #[test]
-fn what_is_sound_is_taken() {
+fn sound_input_is_accepted() {
     let outcome = |name: &str, is_ftp| parsers::outcome(&mutation::seed(name), is_ftp);
     assert_eq!(outcome("talk_http1/kept", false), [(Code::Ok, 5), (Code::Ok, 12)]);
     assert_eq!(outcome("talk_http1/led_away", false), [(Code::Ok, 4), (Code::Ok, 3)]);

@@ -59,7 +59,7 @@ fn options_are_settled_first() {
 
 /// Commands count as received, wherever they occur.
 #[test]
-fn what_is_received_is_counted_with_commands() {
+fn received_bytes_include_commands() {
     let ask = b"\xff\xfd\x18\xff\xfb\x01";
     let script = vec![
         bytes(b"hi"),

@@ -125,7 +125,7 @@ fn blocks_that_come_twice_and_more_than_there_are_numbers() {
 }
 
 #[test]
-fn what_is_lost_is_sent_again() {
+fn lost_datagrams_are_sent_again() {
     let (code, body, _) = fetch(
         |easy| long(easy, O::ConnecttimeoutMs, 3000),
         |side, request| {
@@ -144,7 +144,7 @@ fn what_is_lost_is_sent_again() {
 
 /// After each datagram the server is gone, or falls silent: a partial file is never reported as complete.
 #[test]
-fn who_leaves_in_the_middle_is_no_end() {
+fn servers_that_leave_early_complete_no_file() {
     let content: Vec<u8> = (0..1100u32).map(|n| n as u8).collect();
     for blocks in 0..=3 {
         for is_gone in [true, false] {

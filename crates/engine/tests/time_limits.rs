@@ -13,7 +13,7 @@ use warmwire_engine::callbacks::WriteAnswer;
 
 /// covers: CURLOPT_TIMEOUT_MS
 #[test]
-fn what_comes_after_the_time_is_over_comes_too_late() {
+fn results_after_the_time_limit_are_too_late() {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     for _ in 0..20 {
         let late = vec![expect("\r\n\r\n"), Step::Sleep(Duration::from_millis(60)), send(ok)];

@@ -91,7 +91,7 @@ fn the_request_is_curls() {
 }
 
 #[test]
-fn what_is_no_websocket_is_refused() {
+fn replies_without_an_upgrade_are_refused() {
     for status in ["200 OK", "301 Moved\r\nLocation: /x", "401 No\r\nWWW-Authenticate: Basic realm=a"] {
         let reply = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nno");
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), Step::Send(reply.into_bytes())]]);
@@ -263,7 +263,7 @@ fn by_hand_a_large_frame_goes_in_pieces() {
 /// A frame that cannot be sent reports the reason.
 // covers: curl_ws_send, curl_ws_start_frame
 #[test]
-fn what_cannot_be_sent() {
+fn frames_that_cannot_be_sent() {
     let peer = peer(b"", vec![Step::Hold]);
     let easy = by_hand(&peer);
     for (bytes, fragment, flags, code, message) in [
@@ -365,7 +365,7 @@ fn packed(deflater: &mut Deflater, message: &[u8]) -> Vec<u8> {
 /// The application receives plain payload, each piece as a frame of known length, mixed with uncompressed
 /// messages.
 #[test]
-fn what_comes_compressed_is_shown_plain() {
+fn compressed_messages_are_delivered_plain() {
     let mut deflater = Deflater::new(USUAL);
     let long = b"0123456789abcdef".repeat(2500);
     let (hello, again, long_packed) =
@@ -453,7 +453,7 @@ fn by_hand_messages_leave_compressed() {
 /// Nothing is offered in raw mode, if the application has its own header line, or by default.
 // covers: CURLOPT_WS_OPTIONS, CURLOPT_HTTPHEADER
 #[test]
-fn who_offers_compression() {
+fn offers_of_compression() {
     for (bits, raw, own, offered) in [
         (1, false, false, Some("permessage-deflate; client_max_window_bits\r\n")),
         (

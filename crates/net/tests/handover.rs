@@ -195,7 +195,7 @@ fn limits_of_age_hold_across_processes() {
 
 /// A connection that cannot leave the process is closed with its goodbye, as without a broker.
 #[test]
-fn what_cannot_leave_is_closed_politely() {
+fn connections_that_cannot_move_are_closed_politely() {
     let broker = Running::new();
     let (listener, to) = listener();
     let key: HashedKey =

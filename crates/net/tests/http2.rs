@@ -302,7 +302,7 @@ fn a_parked_session_hears_a_goodbye_and_is_not_used_again() {
 }
 
 #[test]
-fn who_finds_no_vacancy_waits_for_one() {
+fn requests_wait_for_a_free_stream() {
     test(|rt, to| async move {
         let (http2, _) = session(&rt, to).await;
         let mut first = request(&http2, "/1", true).unwrap();

@@ -97,7 +97,7 @@ fn explore(body: fn()) {
 }
 
 #[test]
-fn what_does_not_change_is_read_once() {
+fn unchanged_files_are_read_once() {
     explore(|| {
         let world = World::new(1);
         let askers: Vec<_> = (0..4)
@@ -144,7 +144,7 @@ fn nobody_gets_what_was_true_before() {
 
 /// A thread that is lost in a fork holds the lock forever: the others do without.
 #[test]
-fn who_never_comes_back_holds_up_nobody() {
+fn lost_threads_hold_up_no_others() {
     explore(|| {
         let world = World::new(500);
         let lost = {

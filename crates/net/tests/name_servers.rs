@@ -62,7 +62,7 @@ fn both_families_with_numbers_and_letters_that_nobody_guesses() {
 }
 
 #[test]
-fn what_is_cut_or_in_another_case_is_asked_again_on_a_stream() {
+fn truncated_or_recased_answers_are_asked_again_by_tcp() {
     for first in [DnsAnswer::Truncated, DnsAnswer::LowerCase(vec![9, 9, 9, 9])] {
         let server = NameServer::start(move |asked| match (asked.by_stream, asked.kind) {
             (_, AAAA) => DnsAnswer::Records(Vec::new()),

@@ -49,7 +49,7 @@ fn a_released_connection_serves_again_and_keeps_its_number() {
 }
 
 #[test]
-fn what_the_peer_closed_or_wrote_on_is_not_used_again() {
+fn closed_or_readable_connections_are_not_reused() {
     let (rt, (listener, to)) = (runtime(), listener());
     let pool = Pool::new(rt.reactor());
     for farewell in [&b""[..], b"421 going away\r\n"] {

@@ -389,7 +389,7 @@ fn looks_after(world: &World) {
 }
 
 #[test]
-fn what_is_taken_is_what_was_wished_for() {
+fn taken_connections_have_the_requested_key() {
     explore(|| {
         together(&[
             |world| (0..KEYS).for_each(|number| world.transfer(number)),
@@ -401,7 +401,7 @@ fn what_is_taken_is_what_was_wished_for() {
 
 /// curl_easy_upkeep in one thread while others take and return connections.
 #[test]
-fn who_looks_after_connections_mixes_up_none() {
+fn upkeep_mixes_up_no_connections() {
     explore(|| {
         together(&[
             looks_after,
@@ -415,7 +415,7 @@ fn who_looks_after_connections_mixes_up_none() {
 }
 
 #[test]
-fn what_ends_ends_once_and_politely() {
+fn connections_end_once_and_politely() {
     explore(|| {
         together(&[
             looks_after,

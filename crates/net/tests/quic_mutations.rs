@@ -17,7 +17,7 @@ fn no_input_makes_a_connection_panic_or_hang() {
 
 /// The server that everything is said by is one that is understood.
 #[test]
-fn what_is_sound_is_taken() {
+fn sound_input_is_accepted() {
     let seed = |name: &str| mutation::seed(&format!("quic_session/{name}"));
     assert_eq!(parsers::outcome(&seed("replies")), (12, Vec::new()));
     let (received, faults) = parsers::outcome(&seed("refusals"));

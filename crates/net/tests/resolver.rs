@@ -333,7 +333,7 @@ fn failures_name_the_host_and_are_remembered_half_as_long() {
 
 /// After a failure the server is asked again: only negative answers are cached.
 #[test]
-fn what_nobody_knows_is_asked_again() {
+fn failed_look_ups_are_repeated() {
     let (rt, all) = (runtime(), counting());
     for calls in [2, 4] {
         let failed = all.ask(&rt, "again.test", ResolveOptions::default()).unwrap_err();

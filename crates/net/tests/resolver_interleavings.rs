@@ -197,7 +197,7 @@ fn every_question_is_answered() {
 }
 
 #[test]
-fn what_is_given_up_delays_nobody() {
+fn abandoned_look_ups_delay_no_others() {
     explore(|| {
         answers(&[
             |resolver| give_up(resolver, "a"),

@@ -280,7 +280,7 @@ fn a_proxy_cut_off_at_every_byte() {
 
 /// Without GSS-API in the offer, a proxy that picks it is refused.
 #[test]
-fn what_was_not_offered() {
+fn methods_that_were_not_offered() {
     let (to, _peer) = scripted(vec![(b"\x05\x01\0", b"\x05\x01".to_vec())]);
     let rt = runtime();
     let reactor = rt.reactor().clone();

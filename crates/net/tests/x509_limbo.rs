@@ -161,7 +161,7 @@ fn shared() -> (String, String) {
 /// Compares with OpenSSL alone. It uses the current time: cases for another time are skipped, except those
 /// that have expired since.
 #[test]
-fn who_asks_for_openssl_gets_its_verdict() {
+fn openssl_judges_when_it_is_requested() {
     let (cases, table) = shared();
     let expected = expected(&table);
     let dir = TempDir::new("limbo").unwrap();

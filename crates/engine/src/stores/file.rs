@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_leaves_the_old() {
+    fn failed_writes_keep_the_old_file() {
         let dir = TempDir::new("file").unwrap();
         let missing = dir.path().join("no/such");
         assert!(write(&name_of(missing.as_os_str()), b"x").is_err());

@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_below_the_limit_is_handed_out() {
+    fn bytes_below_the_limit_are_delivered() {
         let (recorder, _easy, mut writer) = writer(&[(O::MaxfilesizeLarge, 5)], WriteAnswer::All);
         let failed = writer.body(b"1234567").err().map(|e| e.code());
         assert_eq!(failed, Some(Code::FilesizeExceeded), "CURLOPT_MAXFILESIZE(3)");

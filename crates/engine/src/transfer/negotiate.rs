@@ -237,13 +237,13 @@ impl Proxy {
         if login.is_none() || !memory().proxy.uses(Scheme::Negotiate) || !negotiate.must_begin() {
             return;
         }
-        if !speak(t, self.whom(), negotiate, None, None).await {
+        if !speak(t, self.context_peer(), negotiate, None, None).await {
             memory().proxy.lose(Scheme::Negotiate);
         }
     }
 
     /// The proxy as the peer of a security context.
-    pub fn whom(&self) -> ContextPeer {
+    pub fn context_peer(&self) -> ContextPeer {
         ContextPeer { role: Role::Proxy, host: self.host.clone(), channel: None }
     }
 }

@@ -121,7 +121,7 @@ fn functions_that_judge_a_host_key_make_another_connection() {
 }
 
 #[test]
-fn what_a_row_binds_to_a_connection_is_in_its_key() {
+fn options_bound_to_a_connection_are_in_its_key() {
     let built = |o: &O| matches!(o.support(), Support::Built | Support::UnixSockets);
     let bound = O::ALL.iter().copied().filter(|o| o.binds_connection() && built(o) && !is_function(*o));
     let bound: Vec<O> = bound.collect();

@@ -68,7 +68,7 @@ pub async fn log_in<S: Speaker>(
     offered: Mechanisms,
     wanted: Mechanisms,
 ) -> Result<Outcome> {
-    let who = who(t, S::SERVICE, speaker.dialogue().about().tls.as_deref())?;
+    let who = service_login(t, S::SERVICE, speaker.dialogue().about().tls.as_deref())?;
     let sends_first = t.on(O::SaslIr) || speaker.sends_first();
     let mut talk = Conversation::new(offered, wanted, sends_first, S::LIMIT);
     let mut action = talk.begin(&who, &fresh());
@@ -175,7 +175,7 @@ pub fn check_login(t: &Route, own: Option<&str>) -> Result<()> {
 }
 
 /// Returns the login and the service, with TLS's channel bindings if there are any.
-pub fn who(t: &Route, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
+pub fn service_login(t: &Route, service: &str, tls: Option<&TlsInfo>) -> Result<Login> {
     let peer = t.peer();
     let given = credentials::credentials(t)?;
     let own = given.as_ref().and_then(|login| login.for_peer(&peer)).cloned();
@@ -263,11 +263,11 @@ mod tests {
     #[test]
     fn a_login_belongs_to_the_server_of_the_url() {
         let mut t = transfer("imap://u:p@a.example/", &[(O::Xoauth2Bearer, "token")], &[]);
-        let login = who(&t, "imap", None).unwrap();
+        let login = service_login(&t, "imap", None).unwrap();
         let found = (&login.user[..], &login.password[..], login.bearer.as_deref(), login.is_given);
         assert_eq!(found, (&b"u"[..], &b"p"[..], Some(&b"token"[..]), true), "CURLOPT_XOAUTH2_BEARER(3)");
         t.follow(wire::url::Url::parse(b"imap://b.example/", 0).unwrap());
-        let other = who(&t, "imap", None).unwrap();
+        let other = service_login(&t, "imap", None).unwrap();
         let found = (other.user.is_empty(), other.bearer, other.is_given);
         assert_eq!(found, (true, None, false), "CVE-2022-27774's like: another server");
     }

@@ -256,7 +256,7 @@ async fn another_round(t: &Connector, proxy: &Proxy, reply: &Reply, steps: &mut 
         let by_ticket = t.auth.borrow().proxy.uses(Scheme::Negotiate);
         if by_ticket {
             let challenges = Some(&reply.challenges);
-            listen(t, proxy.whom(), &mut steps.negotiate, challenges, reply.keep_alive).await;
+            listen(t, proxy.context_peer(), &mut steps.negotiate, challenges, reply.keep_alive).await;
         }
         let mut memory = t.auth.borrow_mut();
         let heard = memory.proxy.challenged(&reply.challenges, &proxy.peer(), steps);

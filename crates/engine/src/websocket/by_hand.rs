@@ -167,7 +167,7 @@ mod tests {
     use tables::constant::CURLWS_BINARY;
 
     #[test]
-    fn what_was_blocked_has_to_be_given_again() {
+    fn blocked_data_must_be_passed_again() {
         // The frame wants five more octets; two of those that were given have not left.
         let mut ws = WebSocket::default().by_hand(Vec::new());
         ws.begin(CURLWS_BINARY as u32, 5).unwrap();

@@ -159,7 +159,7 @@ fn every_frame_has_a_mask_of_its_own() {
 }
 
 #[test]
-fn what_a_read_callback_gives_without_a_frame_is_binary() {
+fn read_data_without_a_frame_is_binary() {
     let mut ws = WebSocket::default();
     ws.uploaded(b"plain").unwrap();
     assert_eq!(unmasked(&sent(&mut ws)), [(0x82, b"plain".to_vec())], "curl_ws_start_frame(3)");

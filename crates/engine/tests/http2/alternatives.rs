@@ -80,7 +80,7 @@ fn an_origin_of_http_1_names_one_of_http_2() {
 }
 
 #[test]
-fn what_is_named_in_http_2_is_known_by_it() {
+fn alternatives_announced_over_http2_are_used() {
     let authority = Authority::new();
     let there = h2_server(&authority, None);
     let here = h2_server(&authority, Some(format!("h2=\":{}\"; ma=60", there.port())));

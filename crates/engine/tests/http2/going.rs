@@ -15,7 +15,7 @@ use super::{message, patient, put, to, together};
 const ENHANCE_YOUR_CALM: u32 = 11;
 
 #[test]
-fn what_a_goodbye_leaves_out_goes_again_and_the_rest_is_answered() {
+fn streams_beyond_goaway_are_repeated_and_others_answered() {
     let peer = FramePeer::start(|talk| {
         talk.greet(&[])?;
         let first = talk.request()?;
@@ -60,7 +60,7 @@ fn a_graceful_end_in_two_steps_loses_nothing() {
 /// The server replies, leaves and reads nothing any more; then a request is written. What it sent by then
 /// counts all the same: the reply, and that it never started that request. No event need have reported it.
 #[test]
-fn who_hears_nothing_any_more_is_heard_to_the_end() {
+fn replies_of_a_closed_server_are_read_to_the_end() {
     let (go, may_go) = channel();
     let may_go = Mutex::new(may_go);
     let peer = FramePeer::start(move |talk| {
@@ -113,7 +113,7 @@ fn who_hears_nothing_any_more_is_heard_to_the_end() {
 
 /// A request that the server may have started is lost with it: it must not be repeated.
 #[test]
-fn what_was_taken_does_not_go_again() {
+fn started_requests_are_not_repeated() {
     let peer = FramePeer::start(|talk| {
         talk.greet(&[])?;
         let first = talk.request()?;

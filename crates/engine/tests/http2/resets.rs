@@ -77,7 +77,7 @@ fn a_connection_that_is_lost() {
 
 /// The first connection refuses, the second answers: the body travels twice.
 #[test]
-fn what_is_refused_goes_to_another_connection() {
+fn refused_streams_go_to_another_connection() {
     let peer = FramePeer::start(|talk| {
         talk.greet(&[])?;
         let stream = talk.request()?;
@@ -97,7 +97,7 @@ fn what_is_refused_goes_to_another_connection() {
 
 /// A refusal after part of the reply is too late: the application would receive that part twice.
 #[test]
-fn what_is_refused_within_its_reply_does_not_go_again() {
+fn streams_refused_within_a_reply_are_not_repeated() {
     let peer = FramePeer::start(|talk| {
         talk.greet(&[])?;
         let stream = talk.request()?;

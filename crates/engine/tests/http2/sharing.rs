@@ -91,7 +91,7 @@ fn a_panic_where_a_frame_is_told_ends_its_transfer_alone() {
 
 /// covers: CURLOPT_VERBOSE, curl_global_trace
 #[test]
-fn what_v_and_traces_say() {
+fn verbose_and_trace_lines() {
     let peer = obliging();
     let (easy, app) = to(&peer);
     for wanted in [

@@ -69,7 +69,7 @@ fn requests_and_websockets_share_a_connection() {
 /// No extended CONNECT is sent before the server has announced support, or if it announces none; then
 /// HTTP/1.1 is used, and the connection keeps serving others.
 #[test]
-fn where_streams_carry_none() {
+fn websockets_fall_back_without_extended_connect() {
     let peer = FramePeer::start(|talk| match talk.greet(&[]) {
         Ok(()) => {
             let request = talk.request()?;

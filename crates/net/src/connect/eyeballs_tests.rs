@@ -336,7 +336,7 @@ fn through_the_handshake() {
 }
 
 #[test]
-fn what_won_before_goes_first() {
+fn addresses_that_won_before_are_tried_first() {
     check(&[
         ("before the other family", "favourite 4a", "0 AAAA 6a; 0 A 4a", "4a 5", "0 4a; 5 won 4a"),
         ("without waiting", "favourite 4a", "10 A 4a; 90 AAAA 6a", "4a 5", "10 4a; 15 won 4a"),
@@ -347,7 +347,7 @@ fn what_won_before_goes_first() {
 }
 
 #[test]
-fn what_was_given_up_or_is_unknown_wins_nothing() {
+fn abandoned_and_unknown_attempts_cannot_win() {
     let now = Instant::now();
     let mut race = Race::new(rules("delay 0"), Awaited::default());
     (0..=CONCURRENT).for_each(|n| race.candidate(candidate(&format!("4{n}")), now));

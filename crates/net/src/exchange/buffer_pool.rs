@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn kept_buffers_are_bounded() {
         let buffers = BufferPool::default();
         buffers.keep(Vec::new());
         buffers.keep(Vec::with_capacity(LONGEST + 1));

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_body_ends() {
+    fn body_framings() {
         assert_eq!(framed(200, 11, &["Content-Length: 5"]), (BodyFraming::Length(5), true));
         assert_eq!(
             framed(200, 11, &["Content-Length: 5", "Transfer-Encoding: chunked"]).0,
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn whether_the_connection_lives_on() {
+    fn persistence_of_connections() {
         assert!(!framed(200, 10, &["Content-Length: 5"]).1);
         assert!(framed(200, 10, &["Content-Length: 5", "Connection: a, Keep-Alive"]).1);
         assert!(framed(200, 10, &["Proxy-Connection: keep-alive"]).1);

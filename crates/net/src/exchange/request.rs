@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(fields, [(&b"Host"[..], &b"h"[..]), (b"X-Own", b"a: b"), (b"Empty", b"")]);
     }
     #[test]
-    fn what_cannot_be_sent_as_fields_is_found() {
+    fn lines_that_are_no_fields_are_found() {
         let head = |version: &str, method: &str, target: &str, lines: &[&str]| {
             let target = |out: &mut Vec<u8>| out.extend_from_slice(target.as_bytes());
             let mut head = RequestHead::new(method.as_bytes(), "https", target, version);

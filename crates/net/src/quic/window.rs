@@ -194,7 +194,7 @@ mod tests {
 
     /// The result does not depend on the frames around it, and keeps the length of the number.
     #[test]
-    fn what_frames_say_of_streams_is_narrowed() {
+    fn stream_limits_in_frames_are_narrowed() {
         let max = |value: &[u8]| [&[0x11, 0x40, 8][..], value].concat();
         let (before, behind) = (max(&[0x80, 0x90, 0, 1]), max(&[0x80, 0x10, 0, 1]));
         let others: [&[u8]; 6] = [

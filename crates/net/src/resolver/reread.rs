@@ -56,7 +56,7 @@ mod tests {
     /// A directory in the file's place, with its time and length: it cannot be read, like any file when no
     /// descriptors are left.
     #[test]
-    fn what_cannot_be_read_is_not_taken_for_empty() {
+    fn unreadable_files_do_not_count_as_empty() {
         let folder = testkit::temp::TempDir::new("reread").unwrap();
         let path = folder.path().join("file");
         let reread: Reread<String> = Reread::new(path.to_str().unwrap().to_owned().leak(), str::to_owned);

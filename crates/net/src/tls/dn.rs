@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name() {
+    fn malformed_names() {
         for bad in [&[0x30, 0][..], &[0x31, 0], &[0x31, 2, 0x30, 0], &name(&[(der::BMP_STRING, b"odd")])] {
             assert_eq!(canonical(bad), None, "{bad:?}");
         }

@@ -214,7 +214,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_can_be_used() {
+    fn usable_configurations() {
         assert!(is_usable(&list(0xfe0d), None));
         assert!(is_usable(&list(0xfe0d), Some("other.example")));
         assert!(!is_usable(&list(0xfe0d), Some("not a name")));
@@ -245,7 +245,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_published_settles_what_is_offered() {
+    fn published_configurations_settle_the_offer() {
         let config = |required| {
             let ech = Some(Ech::Published { required, outer_name: None });
             Arc::new(TlsConfig { ech, ..TlsConfig::default() })

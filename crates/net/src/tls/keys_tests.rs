@@ -150,7 +150,7 @@ fn pkcs12_files() {
 }
 
 #[test]
-fn what_does_not_fit_is_said() {
+fn mismatched_keys_and_certificates_are_reported() {
     let dir = files();
     let at = |name: &str| dir.path().join(name);
     let e = text(try_load(at("none.crt"), "PEM", None, "", None));

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_set_is_an_error() {
+    fn unknown_suites_are_errors() {
         for (l12, l13, text) in [
             (Some("RC4-SHA"), None, "failed setting cipher list: RC4-SHA"),
             (Some("ALL:!ALL"), None, "failed setting cipher list: ALL:!ALL"),

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_this_process_can_continue_stays() {
+    fn sessions_bound_to_the_process_do_not_move() {
         let stays = |change: &dyn Fn(&mut Session)| {
             let mut session = Session::default();
             change(&mut session);

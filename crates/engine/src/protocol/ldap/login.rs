@@ -12,7 +12,7 @@ use super::{Session, nonsense, refused};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::credentials::{options, own};
-use crate::transfer::sasl::{fresh, who};
+use crate::transfer::sasl::{fresh, service_login};
 
 /// saslBindInProgress.
 const IN_PROGRESS: u32 = 14;
@@ -38,7 +38,7 @@ impl Session {
         let mut offered = self.mechanisms().await?;
         offered.remove(Mechanism::Gssapi); // its messages may be sealed, and a whole session then is
         let denied = || Error::new(Code::LoginDenied, "Login denied");
-        let who = who(t, "ldap", self.whole.about().tls.as_deref())?;
+        let who = service_login(t, "ldap", self.whole.about().tls.as_deref())?;
         let mut talk = Conversation::new(offered, wanted.mechanisms, true, 0);
         let mut action = talk.begin(&who, &fresh());
         let mut mechanism = "";

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_said_to_be_none() {
+    fn malformed_commands_are_errors() {
         for bad in [
             "mkdir",
             "mkdir ",
@@ -333,7 +333,7 @@ mod tests {
 
     /// As curl says it; the second: whether an asterisk excuses it.
     #[test]
-    fn why_it_is_none() {
+    fn texts_of_malformed_commands() {
         for (line, text, excused) in [
             ("rm", "Syntax error command 'rm', missing parameter", false),
             ("rm ", "Syntax error: Bad first parameter to 'rm '", false),

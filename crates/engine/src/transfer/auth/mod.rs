@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_unasked_and_refused_is_a_problem() {
+    fn refused_preemptive_credentials_are_a_problem() {
         let mut talk = Talk::new(CURLAUTH_BASIC);
         talk.says();
         let heard = talk.hears(&[b"Basic realm=\"r\""]);

@@ -188,7 +188,7 @@ fn a_body_comes_whole_where_the_address_must_be_proved() {
 
 /// Large early data: an accepting server gets it once, a refusing one again; the sender sees no difference.
 #[test]
-fn what_leaves_with_the_hello_arrives_once() {
+fn early_requests_arrive_once() {
     const BODY: usize = 200_000;
     let peer = Peer::start(Habits::default());
     let store = SessionStore::new();
@@ -341,7 +341,7 @@ fn faults_of_streams_are_told_apart() {
 
 /// RFC 9114 §4.1: any number of interim heads before the reply's, and fields behind its body.
 #[test]
-fn what_comes_before_and_behind_a_reply() {
+fn interim_heads_and_trailers() {
     let interim = |status| head(&[(":status", status), ("link", "</style>")]);
     let trailers = head(&[("digest", "of-it"), ("x", "y")]);
     let whole = [interim("103"), interim("100"), reply(10), trailers.clone()].concat();
@@ -378,7 +378,7 @@ fn what_comes_before_and_behind_a_reply() {
 
 /// A hundred unread streams limit what the peer may send on each, and block no other.
 #[test]
-fn who_does_not_read_stalls_nobody() {
+fn unread_streams_stall_no_others() {
     const EACH: usize = 300_000;
     let habits = Habits { answers: vec![Answer::Body(EACH); 101], streams: Some(200), ..Habits::default() };
     let peer = Peer::start(habits);
@@ -559,7 +559,7 @@ fn a_tunnel_that_nobody_reads_is_kept_alive() {
 
 /// More requests than the peer allows at once: each starts when another has ended.
 #[test]
-fn who_finds_no_room_waits_for_it() {
+fn requests_wait_for_room() {
     let peer = Peer::start(Habits { streams: Some(3), ..Habits::default() });
     run(|rt| async move {
         let connection = open(&rt, &peer).await;

@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_comes_back_for_the_same_rules_alone() {
+    fn exported_sessions_return_for_equal_rules_only() {
         let (mut here, mut there) = (Store::default(), Store::default());
         here.put(&config(), "a.example", 443, session(b"one"));
         here.put(&config(), "a.example", 443, session(b"two"));
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_secret_has_a_part_in_stays() {
+    fn sessions_with_secrets_are_not_exported() {
         let stays = |config: TlsConfig| {
             let mut store = Store::default();
             store.put(&Arc::new(config), "a.example", 443, session(b"one"));

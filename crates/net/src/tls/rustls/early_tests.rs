@@ -138,7 +138,7 @@ fn answer_at_once(mut s: ServerStream) -> ReceivedData {
 const REQUEST: &[u8] = b"GET\n\n";
 
 #[test]
-fn what_is_written_first_leaves_with_the_hello() {
+fn first_bytes_leave_with_the_hello() {
     let authority = Authority::new();
     let (config, store) = (client(&authority, &["h2", "http/1.1"]), SessionStore::new());
     let here = server(&authority, 1000, &["http/1.1"]);
@@ -175,7 +175,7 @@ fn an_answer_may_come_before_the_handshake_is_over() {
 /// A server with other keys, and one that wants another group first (HelloRetryRequest). What they skip is counted as it
 /// travels.
 #[test]
-fn what_is_refused_is_sent_again() {
+fn refused_early_data_is_sent_again() {
     let authority = Authority::new();
     let provider = rustls::crypto::CryptoProvider {
         kx_groups: vec![ring::kx_group::SECP384R1],

@@ -182,7 +182,7 @@ fn unused() -> Socket {
 }
 
 #[test]
-fn what_is_buffered_or_over_keeps_a_connection() {
+fn buffered_or_ended_connections_do_not_move() {
     let authority = Authority::new();
     let config = both(trusting(&authority))[0].clone();
     let (port, server) = serve(authority.good().server_config().unwrap(), 1, reverse);

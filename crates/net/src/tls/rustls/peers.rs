@@ -57,7 +57,7 @@ fn client_certificates_are_shown() {
 }
 
 #[test]
-fn what_is_not_spoken_is_said() {
+fn unsupported_parameters_are_named() {
     let refused = |config: TlsConfig| {
         run(move |reactor| {
             Box::pin(async move {
@@ -615,7 +615,7 @@ fn keys_are_renewed_before_their_limit() {
 /// A server that wants to know who the client is learns nothing before its own answer has been judged and it has won the race:
 /// until then nothing but the hello has left.
 #[test]
-fn what_proves_the_client_waits_for_the_winner() {
+fn client_certificates_wait_for_the_winner() {
     let authority = Authority::new();
     let with = TlsConfig { client: Some(shown(&authority.client("somebody"))), ..trusting(&authority) };
     for config in both(with) {

@@ -120,7 +120,7 @@ mod tests {
         ChallengedReply { status: 401, withheld: false, server: true, proxy: false, usable: BITS };
 
     #[test]
-    fn who_chooses() {
+    fn challenged_sides() {
         let [server, proxy] = [(Some(BITS), None), (None, Some(BITS))];
         let both_of_none = (Some(0), Some(0));
         let nobody = (None, None);
