@@ -55,12 +55,20 @@ def tool(tmp_path):
     return lambda *arguments, **named: run_tool(*arguments, **{"cwd": tmp_path, **named})
 
 
+def recorded(text):
+    """Returns how many tests of each judge passed when the text of results.tsv was written."""
+    rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    return {row[0]: int(row[1]) for row in rows}
+
+
 @pytest.fixture
 def record(request):
-    """A function for a suite that counts its own tests: passed, failed, left out."""
+    """A function for a suite that counts its own tests: passed, failed, left out. Fails if fewer pass than are recorded."""
     counter = request.config.pluginmanager.get_plugin("judges-counter")
 
     def write(judge, passed, failed, left, about):
+        least = recorded(RESULTS.read_text() if RESULTS.exists() else "").get(judge, 0)
+        assert passed >= least, f"{judge}: {passed} tests pass, results.tsv has {least}; a wanted change edits that line"
         counter.of_suites[judge] = [str(number) for number in (passed, failed, left)] + [about]
 
     return write

@@ -14,7 +14,7 @@ import conftest
 
 HERE = pathlib.Path(__file__).parent
 # Reached: 49 of 68. One or two may fail on a machine that is busy, since they hang on seconds.
-LEAST_OPTIONAL = 47
+LEAST_OPTIONAL = 49
 
 
 def known():
@@ -54,7 +54,7 @@ def test_the_suite(rows, record):
         f"Public HTTP cache tests, required behaviour of a private cache ({len(failed) - len(bad)} differ on purpose, "
         f"{len(unreached)} not reached); of {len(optional)} optional ones {good} pass."
     )
-    record("cache-tests", sum(row["id"] in passed for row in required), len(bad), len(failed) - len(bad) + len(unreached), about)
     assert not bad
     assert not [name for name in excused if name in passed], "these pass now: take them off the list"
     assert good >= LEAST_OPTIONAL
+    record("cache-tests", sum(row["id"] in passed for row in required), len(bad), len(failed) - len(bad) + len(unreached), about)
