@@ -11,7 +11,7 @@ use tables::constant::{self, CType, Constant};
 use tables::{Code, EasyOption, HeaderCode, Info, MultiCode, MultiOption, ProxyCode, ShareCode, UrlCode};
 use tables::{code, easy_option, export, info, version};
 
-const HEADERS: [&str; 11] = [
+const HEADERS: [&str; 12] = [
     "curl.h",
     "curlver.h",
     "easy.h",
@@ -19,6 +19,7 @@ const HEADERS: [&str; 11] = [
     "mprintf.h",
     "multi.h",
     "options.h",
+    "stdcheaders.h",
     "system.h",
     "typecheck-gcc.h",
     "urlapi.h",

@@ -255,5 +255,9 @@ fn an_installed_copy_builds_programs() {
         assert!(output.status.success(), "{flags:?}: {}", String::from_utf8_lossy(&output.stdout));
     }
     assert_eq!(words(config, &["--vernum"]), ["081600"]);
+    assert_eq!(words(config, &["--built-shared"]), ["yes"]);
+    assert!(
+        words("pkg-config", &["--static", "--cflags", "libcurl"]).contains(&"-DCURL_STATICLIB".to_owned())
+    );
     assert!(Command::new(config).args(["--checkfor", "8.23.0"]).output().unwrap().status.code() == Some(1));
 }
