@@ -143,6 +143,15 @@ counts record-counts: deps lib tool
 	sh crates/capi/link.sh --symbols --no-build
 	cargo run --quiet -p warmwire-bench -- --ours $(CARGO_TARGET_DIR)/release/symbols counts $(if $(filter record-counts,$@),--record)
 
-# A Debian package for a private folder, beside the distribution's libcurl.
+# Debian packages: beside the distribution's libcurl, and in place of it (packaging/deb.sh).
 deb: lib tool
 	sh packaging/deb.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(CARGO_TARGET_DIR)/deb
+
+# What a release consists of, in dist/, with checksums (packaging/dist.sh).
+.PHONY: dist try-packages
+dist: lib tool
+	sh packaging/dist.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire dist
+
+# The packages in a root that has never seen the project; as root, with a Debian mirror.
+try-packages: deb
+	sh tests/packages/try.sh $(CARGO_TARGET_DIR)/deb

@@ -4,6 +4,7 @@ mod coverage;
 mod docs;
 mod files;
 mod headers;
+mod licences;
 mod steps;
 mod supply;
 mod tidy;
@@ -21,12 +22,13 @@ fn main() -> ExitCode {
         Some("coverage") => coverage::run(check),
         Some("docs") => docs::run(check),
         Some("test") => steps::run(&args[1..]),
+        Some("supply") if args.iter().any(|arg| arg == "--licences") => licences::run(),
         Some("supply") => supply::run(check),
         Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
         Some("tidy") => tidy::run(),
         Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
         _ => Err("usage: cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...] | \
-                  headers [--check] | coverage [--check] | docs [--check] | supply [--check] | \
+                  headers [--check] | coverage [--check] | docs [--check] | supply [--check | --licences] | \
                   tidy [--lower] | circles CRATE"
             .to_owned()),
     };

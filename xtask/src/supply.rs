@@ -33,16 +33,21 @@ const TWICE: [(&str, &str); 2] =
 
 /// A crate that the library or the tool is built from, or that their build needs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Package {
-    name: String,
-    version: String,
-    licence: String,
+pub struct Package {
+    pub name: String,
+    pub version: String,
+    pub licence: String,
     /// A folder or an address; none for the registry's.
-    source: Option<String>,
+    pub source: Option<String>,
+}
+
+/// Returns the components of library and tool.
+pub fn all() -> Result<BTreeSet<Package>, String> {
+    Ok(packages(&tree()?))
 }
 
 pub fn run(check: bool) -> Report {
-    let packages = packages(&tree()?);
+    let packages = all()?;
     if !check {
         return Ok(bill(&packages));
     }

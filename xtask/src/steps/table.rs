@@ -189,6 +189,13 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         20,
     ),
+    deep(
+        "packages",
+        "Debian packages in a fresh root",
+        "make --no-print-directory try-packages",
+        Output::Plain,
+        30,
+    ),
     deep("install", "the suite h2spec is installed", "sh tests/install.sh h2spec", Output::Plain, 10),
     deep(
         "judges",

@@ -178,18 +178,27 @@ fn runs(run: &Context) {
 
 fn package(run: &Context) {
     let place = TempDir::new("deb").expect("a folder is made");
-    let file = script(run, "deb.sh", &[place.path()]);
-    let listing = alone(run, Command::new("dpkg-deb").args(["-c", &file])).stdout;
-    let paths =
-        listing.lines().filter_map(|line| line.split_whitespace().nth(5)).filter(|path| !path.ends_with('/'));
-    let private = ["./usr/lib/warmwire/", "./usr/bin/warmwire", "./usr/share/"];
-    for path in paths {
-        assert!(private.iter().any(|start| path.starts_with(start)), "{path} could meet another package's");
-    }
-    let control = alone(run, Command::new("dpkg-deb").args(["-I", &file])).stdout;
-    assert!(control.contains("Package: warmwire") && control.contains("Depends: libc6 (>= 2."), "{control}");
+    let files = script(run, "deb.sh", &[place.path()]);
+    let files: Vec<&str> = files.lines().collect();
     let root = place.path().join("root");
-    alone(run, Command::new("dpkg").arg("-x").arg(&file).arg(&root));
+    let mut links = Vec::new();
+    for file in &files {
+        let listing = alone(run, Command::new("dpkg-deb").args(["-c", file])).stdout;
+        let paths = listing.lines().filter_map(|line| line.split_whitespace().nth(5));
+        let private = ["./usr/lib/warmwire/", "./usr/bin/warmwire", "./usr/share/"];
+        let foreign =
+            |path: &&str| !path.ends_with('/') && !private.iter().any(|start| path.starts_with(start));
+        links.extend(paths.filter(foreign).map(|path| path.rsplit('/').next().unwrap_or(path).to_owned()));
+        alone(run, Command::new("dpkg").arg("-x").arg(file).arg(&root));
+    }
+    // What could meet another package's file is in the packages that replace the distribution's.
+    assert_eq!(links, ["libcurl.so.4", "libcurl-gnutls.so.4"], "{files:?}");
+    for (file, provided) in [(files[3], "libcurl4 (= 8.22.0)"), (files[4], "libcurl3-gnutls (= 8.22.0)")] {
+        let control = alone(run, Command::new("dpkg-deb").args(["-f", file, "Provides"])).stdout;
+        assert!(control.contains(provided), "{file}: {control}");
+        let symbols = alone(run, Command::new("dpkg-deb").args(["--ctrl-tarfile", file])).bytes().len();
+        assert!(symbols > 4096, "{file} has no list of symbols");
+    }
     through(run, &root.join("usr/bin/warmwire-run"));
     let version = alone(run, Command::new(root.join("usr/bin/warmwire")).arg("-V"));
     assert!(version.stdout.to_lowercase().contains("warmwire"));
