@@ -33,6 +33,7 @@ use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Keeper, Stores, altsvc, cookies, hsts};
 use crate::websocket::WebSocket;
+use crate::why::{Event, Why};
 
 /// An easy handle. A clone is another reference to the same one.
 #[derive(Clone)]
@@ -88,6 +89,8 @@ pub struct EasyState {
     pub ftp_pipelining: Cell<Option<FtpPipelining>>,
     /// warmwire_smtp_pipeline(); `None` is the default from the environment.
     pub smtp_pipelining: Cell<Option<SmtpPipelining>>,
+    /// The reasons of the last transfer, if they are kept.
+    pub why: Why,
     /// How long a connected transfer may move no byte; `None` is no limit.
     pub stall_limit: Cell<Option<Duration>>,
     /// Data of the owner (the C boundary stores its handle's address here).
@@ -206,6 +209,7 @@ impl Easy {
             ahead: Cell::new(false),
             ftp_pipelining: Cell::new(None),
             smtp_pipelining: Cell::new(None),
+            why: Why::default(),
             stall_limit: Cell::new(None),
             tag: Cell::new(0),
             os_errno: Cell::new(0),
@@ -238,6 +242,7 @@ impl Easy {
         copy.0.info.borrow_mut().effective_url = self.0.info.borrow().effective_url.as_ref().map(own_text);
         copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
         copy.0.smtp_pipelining.set(self.0.smtp_pipelining.get());
+        copy.0.why.keep(self.0.why.is_on());
         copy.0.stall_limit.set(self.0.stall_limit.get());
         copy
     }
@@ -252,6 +257,7 @@ impl Easy {
         self.0.flow.set(false, false);
         self.0.ftp_pipelining.set(None);
         self.0.smtp_pipelining.set(None);
+        self.0.why.keep(false);
         self.0.stall_limit.set(None);
     }
 
@@ -538,6 +544,18 @@ impl EasyState {
             cold_path();
             while let Some(line) = { self.frames.borrow_mut().0.pop_front() } {
                 self.trace(FRAMES, || line);
+            }
+        }
+    }
+
+    /// Records a decision, if the reasons of the transfer are kept.
+    #[inline]
+    pub(crate) fn explain(&self, event: impl FnOnce() -> Event) {
+        if self.why.is_on() {
+            cold_path();
+            let multi = self.multi.borrow().upgrade();
+            if let Some(multi) = multi {
+                self.why.add(multi.runtime.reactor().now(), event());
             }
         }
     }

@@ -27,6 +27,7 @@ pub mod sys;
 pub mod transfer;
 mod watched;
 pub mod websocket;
+pub mod why;
 
 pub use callbacks::Callbacks;
 pub use easy::Easy;

@@ -16,6 +16,7 @@ use crate::multi::{Multi, MultiState, Runs};
 use crate::protocol::{self, HttpTransfer, Next};
 use crate::stores;
 use crate::transfer::Transfer;
+use crate::transfer::explained;
 use crate::transfer::route::scheme::check_scheme;
 use crate::transfer::route::target;
 use crate::transfer::watch::Watch;
@@ -82,6 +83,7 @@ async fn begin(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
         let mut info = easy.info.borrow_mut();
         (info.started, info.request_started) = (Some(now), Some(now));
     }
+    easy.why.begin(Some(now));
     easy.trace("multi", || "the transfer begins".to_owned());
     stores::begin(easy.keeper())?;
     let transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
@@ -116,6 +118,9 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
     easy.leave_websocket();
     drop(easy.adopted.take());
     let now = multi.runtime.reactor().now();
+    if easy.why.is_on() {
+        explained::conclude(easy, now, result.as_ref().err());
+    }
     {
         let mut info = easy.info.borrow_mut();
         info.conclude(now, result.is_err());
@@ -165,6 +170,9 @@ async fn drive(t: &mut HttpTransfer) -> Result<()> {
             Next::Stop(error) => return Err(error),
         }
         let now = t.now();
+        if t.easy.why.is_on() {
+            explained::note_request(&t.easy, now);
+        }
         t.easy.info.borrow_mut().begin_request(now);
     }
 }

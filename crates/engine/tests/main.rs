@@ -85,5 +85,6 @@ mod tftp;
 #[cfg(unix)]
 mod time_limits;
 mod websocket;
+mod why;
 #[cfg(unix)]
 mod words;

@@ -285,7 +285,16 @@ impl Ledger {
 /// A request that demands no more than the age.
 fn wish(key: &HashedKey) -> AcquireRequest<'_, HashedKey> {
     let ages = Ages { idle: IDLE_AGE, lifetime: Duration::ZERO };
-    AcquireRequest { key, fresh: false, streams: false, by_tcp: false, patience: 0, ages, owner: 0 }
+    AcquireRequest {
+        key,
+        fresh: false,
+        streams: false,
+        by_tcp: false,
+        patience: 0,
+        ages,
+        owner: 0,
+        refusal: None,
+    }
 }
 
 struct World {

@@ -24,6 +24,7 @@ pub fn wish(key: &HashedKey) -> AcquireRequest<'_> {
         streams: false,
         by_tcp: false,
         patience: 0,
+        refusal: None,
         ages: Ages::default(),
         owner: 1,
     }

@@ -163,7 +163,7 @@ const FLOORS: &[&[&str]] = &[
         "sys",
         "watched",
     ],
-    &["settings", "info"],
+    &["settings", "info", "why"],
     &["share", "stores"],
     &["easy", "multi", "push", "websocket"],
     &["transfer"],

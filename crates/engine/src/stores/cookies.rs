@@ -6,7 +6,7 @@ use std::cell::Cell;
 use runtime::cell::RefCell;
 
 use tables::{EasyOption as O, LockData};
-use wire::cookie::{Command, Jar, Target};
+use wire::cookie::{Command, Cookie, Jar, Target, Withheld};
 
 use super::file::{read, write};
 use super::{Keeper, now};
@@ -128,6 +128,19 @@ pub fn header_for(keeper: Keeper<'_>, target: Target<'_>, literal: Option<&[u8]>
     let stored = with_jar(keeper, |jar| Some(jar.as_mut()?.header(target, literal, now())));
     // Without a jar only the literal ones are sent.
     stored.unwrap_or_else(|| literal.map(<[u8]>::to_vec))
+}
+
+/// Returns the names of the cookies that a request carries, and of those of its site that it does not carry.
+/// It must be called before the request is made: that forgets expired cookies.
+pub fn explain(keeper: Keeper<'_>, target: Target<'_>) -> (Vec<String>, Vec<(String, Withheld)>) {
+    let name = |cookie: &Cookie| String::from_utf8_lossy(&cookie.name).into_owned();
+    let read = |jar: &mut Option<Jar>| {
+        let jar = jar.as_mut()?;
+        let withheld =
+            jar.withheld(target, now()).into_iter().map(|(cookie, why)| (name(cookie), why)).collect();
+        Some((jar.matching(target, now()).into_iter().map(name).collect(), withheld))
+    };
+    with_jar(keeper, read).unwrap_or_default()
 }
 
 /// A reply to a request there sets a cookie.

@@ -33,6 +33,7 @@ use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
 use crate::info::Nanos;
 use crate::settings::Text;
+use crate::why::Event;
 
 /// Most connections to a proxy for one tunnel.
 pub(super) const MAX_PROXY_ROUNDS: usize = 6;
@@ -90,7 +91,7 @@ impl Connector {
         });
         let better = perhaps.or(if fresh { None } else { self.protected(&plan)? });
         let opened = plan.opened.as_ref().filter(|_| !fresh);
-        let ages = self.ages();
+        let (ages, refusal) = (self.ages(), Some(&Cell::new(None)));
         let streams = plan.may_have_streams() && self.multi.streams.multiplexes();
         let patience = match (streams, plan.is_ssh()) {
             // Logging in costs more than waiting for a channel of a connection that is logging in.
@@ -99,7 +100,7 @@ impl Connector {
             _ => 0,
         };
         let by_tcp = !plan.heeds_records && plan.quic() == Quic::No;
-        let wish = AcquireRequest { key: &plan.key, fresh, streams, by_tcp, patience, ages, owner };
+        let wish = AcquireRequest { key: &plan.key, fresh, streams, by_tcp, patience, ages, owner, refusal };
         let at_once = || {
             let now = self.now();
             let open = |key: &HashedKey| pool.try_reuse(AcquireRequest { key, ..wish }, now);
@@ -131,6 +132,7 @@ impl Connector {
     /// Programs count handshakes by CURLINFO_APPCONNECT_TIME.
     fn reused(&self, plan: &Plan, lease: Granted, started: Instant, now: Instant) -> Lease {
         self.mark_queued(started, now);
+        self.easy.explain(|| self.reuse(plan, &lease));
         self.easy.note(|| self.note_of_reuse(plan));
         self.resume_session(lease)
     }
@@ -160,6 +162,7 @@ impl Connector {
         };
         self.mark_queued(started, self.now());
         self.easy.info.borrow_mut().attempted_connection = slot.id() as i64;
+        self.explain_opening(plan, pool, &wish, slot.id());
         let open = boxed(|| self.open(plan, &opening));
         Ok(self.place(plan, slot, self.within(Some(deadline), late, open).await?))
     }
@@ -381,6 +384,7 @@ impl Connector {
                 if first {
                     self.note_resolved();
                 }
+                self.explain_race(host, plan, opening.started, &event);
                 self.report_race_event(host, &event, first);
             }),
             started: opening.started,
@@ -401,6 +405,7 @@ impl Connector {
         }
         let reached = reached?;
         if let Some(winner) = reached.endpoints().remote {
+            self.easy.explain(|| Event::Reached(winner));
             self.note_winner(host, winner);
             let mut preferred_addresses = self.multi.preferred_addresses.borrow_mut();
             preferred_addresses.note(host, port, candidates.received(), winner, self.now());

@@ -14,6 +14,7 @@ use wire::http1::LineBuffer;
 
 use super::Transfer;
 use super::body::{Idling, receive_failed, send_failed};
+use super::explained;
 use super::route::plan::Plan;
 use super::tls_options::{TlsPeer, tls_config};
 use crate::callbacks::DebugKind;
@@ -82,6 +83,7 @@ impl Dialogue {
             let line = add_line(&mut lines, command)?;
             t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, line);
         }
+        t.easy.explain(|| explained::commands(self.layer, commands, self.outstanding == 0));
         let sent = self.whole.connection().write_all(&lines).await;
         sent.map_err(|e| self.stale_or(send_failed(&e)))?;
         self.outstanding = self.outstanding.saturating_add(commands.len());

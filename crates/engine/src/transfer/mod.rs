@@ -12,6 +12,7 @@ pub mod connector;
 pub mod credentials;
 mod datagrams;
 pub mod dialogue;
+pub mod explained;
 #[cfg(test)]
 pub mod fixture;
 pub mod flow;

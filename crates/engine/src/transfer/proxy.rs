@@ -1,6 +1,7 @@
 //! Which proxy a transfer goes through: CURLOPT_PROXY or the environment, unless CURLOPT_NOPROXY or
 //! no_proxy says otherwise.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use net::NamedFile;
@@ -133,6 +134,19 @@ fn proxy_variable(scheme: &Scheme, variable: impl Fn(&str) -> Option<Vec<u8>>) -
         }
     };
     own.or_else(|| get("all_proxy")).or_else(|| get("ALL_PROXY"))
+}
+
+/// Returns the variable that names the proxy for a scheme, of those that are set.
+pub fn proxy_variable_name(scheme: &Scheme) -> Option<String> {
+    let last = Cell::new(None);
+    let found = proxy_variable(scheme, |name| {
+        let value = variable(name)?;
+        if !value.is_empty() {
+            last.set(Some(name.to_owned()));
+        }
+        Some(value)
+    });
+    found.and_then(|_| last.take())
 }
 
 /// The proxies for this origin, if any: one before the proxy, and the proxy. A pre-proxy alone is the proxy.

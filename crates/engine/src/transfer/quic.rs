@@ -78,6 +78,7 @@ impl Connector {
         };
         if let Some(tls) = quic.tls().filter(|tls| tls.late.is_none()) {
             self.mark(|info, elapsed| info.app_connect = elapsed);
+            self.explain_tls(&plan.key.origin.host, tls);
             self.note_tls(tls);
         }
         let parked = http3::Parked::new(&mut quic.machine);

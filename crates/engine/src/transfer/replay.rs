@@ -5,6 +5,7 @@ use std::hint::cold_path;
 
 use super::Handles;
 use crate::error::{Result, Retry};
+use crate::why::event::{Event, ReplayReason};
 
 /// The next step after an attempt has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,13 @@ pub async fn with_retries<C: AsRef<Handles>, T>(
         (replays, fresh) = (replays + 1, next);
         let handles = t.as_ref();
         handles.easy.info.borrow_mut().begin_request(handles.now()); // with a new connect time-out
+        handles.easy.explain(|| Event::Replayed {
+            why: match error.retry() {
+                Retry::Http1 => ReplayReason::Http11Required,
+                _ => ReplayReason::ConnectionDied,
+            },
+            count: replays,
+        });
         handles.easy.note(|| match error.retry() {
             Retry::Http1 => "Downgrades to HTTP/1.1".to_owned(),
             _ => format!("Connection died, retrying a fresh connect (retry count: {replays})"),

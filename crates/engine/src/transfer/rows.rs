@@ -12,6 +12,7 @@ use super::Transfer;
 use super::route::target;
 use crate::callbacks::{Callbacks, HostKeyFunctions};
 use crate::settings::Text;
+use crate::why::difference::{Term, between};
 use crate::{Easy, Multi};
 
 struct Nobody;
@@ -75,24 +76,33 @@ fn key_of_easy(easy: Easy, way: &Route, change: impl FnOnce(&Easy) -> Result<(),
     transfer.plan().ok().map(|plan| plan.key.clone())
 }
 
+/// Returns the keys of a route with different values of the option.
+fn changed(way: &Route, option: O) -> Vec<HashedKey> {
+    let text = |text: &[u8]| Text::from(text);
+    match option.kind() {
+        ArgKind::Long | ArgKind::Values | ArgKind::OffT => (0..9)
+            .chain([1 << 16])
+            .filter_map(|n| key_of(way, |easy| easy.0.settings.borrow_mut().set_long(option, n)))
+            .collect(),
+        ArgKind::String | ArgKind::Blob => TEXTS
+            .iter()
+            .filter_map(|t| key_of(way, |easy| easy.set_text(option, Some(t.as_bytes()))))
+            .collect(),
+        ArgKind::SList => ["X-Secret: 1", "host.test:443:127.0.0.9", "::other.test:3"]
+            .iter()
+            .filter_map(|line| {
+                let list = Some(vec![text(line.as_bytes())]);
+                key_of(way, |easy| easy.0.settings.borrow_mut().set_list(option, list))
+            })
+            .collect(),
+        ArgKind::Object | ArgKind::CbPtr | ArgKind::Function => Vec::new(),
+    }
+}
+
 /// Returns whether some value of the option makes another connection necessary on that route.
 fn tells_apart(way: &Route, option: O) -> bool {
     let usual = key_of(way, |_| Ok(())).unwrap();
-    let with =
-        |change: &dyn Fn(&Easy) -> Result<(), Code>| key_of(way, change).is_some_and(|key| key != usual);
-    let text = |text: &[u8]| Text::from(text);
-    match option.kind() {
-        ArgKind::Long | ArgKind::Values | ArgKind::OffT => {
-            (0..9).chain([1 << 16]).any(|n| with(&|easy| easy.0.settings.borrow_mut().set_long(option, n)))
-        }
-        ArgKind::String | ArgKind::Blob => {
-            TEXTS.iter().any(|t| with(&|easy| easy.set_text(option, Some(t.as_bytes()))))
-        }
-        ArgKind::SList => ["X-Secret: 1", "host.test:443:127.0.0.9", "::other.test:3"].iter().any(|line| {
-            with(&|easy| easy.0.settings.borrow_mut().set_list(option, Some(vec![text(line.as_bytes())])))
-        }),
-        ArgKind::Object | ArgKind::CbPtr | ArgKind::Function => false,
-    }
+    changed(way, option).into_iter().any(|key| key != usual)
 }
 
 /// The application's functions are not settings: [`net::connection_key::Owner`] separates connections that
@@ -193,6 +203,7 @@ fn a_shared_key_names_files_as_the_handle_does() {
         patience: 0,
         ages: Ages { idle: Duration::MAX, lifetime: Duration::ZERO },
         owner: 0,
+        refusal: None,
     };
     let _opening = multi.0.pool.try_acquire(wish, multi.0.pool.now()).unwrap();
     assert!(std::ptr::eq(&*relative.key, &*plan("here.sock").key), "the pool knows it");
@@ -219,4 +230,61 @@ fn lines_for_the_proxy_and_pinned_names_are_told_apart() {
         .unwrap()
     };
     assert!(unified("X-Secret: 1") != unified("X-Secret: 2"), "lines that a proxy is told, too");
+}
+
+/// Options that set one term together, so that a difference names another one of them.
+const TOGETHER: &[(O, O)] = &[
+    (O::Sslcert, O::SslcertBlob),
+    (O::Sslkey, O::SslkeyBlob),
+    (O::ProxySslcert, O::ProxySslcertBlob),
+    (O::ProxySslkey, O::ProxySslkeyBlob),
+    (O::Proxyuserpwd, O::Proxyusername),
+    (O::Proxyport, O::Proxy),
+    (O::Noproxy, O::Proxy),
+    (O::Socks5GssapiService, O::ProxyServiceName),
+];
+
+/// A row that is bound to the connection is named where it makes a connection necessary.
+#[test]
+fn a_difference_names_the_option() {
+    let built = |o: &O| matches!(o.support(), Support::Built | Support::UnixSockets);
+    // Another port is another host.
+    let is_term = |o: &O| built(o) && !is_function(*o) && *o != O::Port;
+    let bound = O::ALL.iter().copied().filter(|o| o.binds_connection() && is_term(o));
+    let mut unnamed = Vec::new();
+    for option in bound {
+        let differing: Vec<Vec<Term>> = WAYS
+            .iter()
+            .flat_map(|way| {
+                let usual = key_of(way, |_| Ok(())).unwrap();
+                changed(way, option).into_iter().map(move |key| between(&key, &usual))
+            })
+            .filter(|terms| !terms.is_empty())
+            .collect();
+        let is_named = |terms: &Vec<Term>| {
+            let known = |o: O| terms.contains(&Term::Option(o));
+            known(option)
+                || TOGETHER.iter().any(|(one, other)| {
+                    (*one == option && known(*other)) || (*other == option && known(*one))
+                })
+        };
+        if !differing.iter().any(is_named) {
+            unnamed.push((option, differing.into_iter().next()));
+        }
+    }
+    assert!(unnamed.is_empty(), "{unnamed:#?}");
+}
+
+/// Equal keys differ in nothing, and unequal ones in something.
+#[test]
+fn every_difference_has_a_name() {
+    for way in WAYS {
+        let usual = key_of(way, |_| Ok(())).unwrap();
+        assert_eq!(between(&usual, &usual), []);
+        for option in O::ALL {
+            for key in changed(way, *option) {
+                assert_eq!(key == usual, between(&key, &usual).is_empty(), "{option:?}");
+            }
+        }
+    }
 }

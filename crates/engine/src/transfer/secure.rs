@@ -225,6 +225,7 @@ impl Connector {
         if sent > 0 {
             self.easy.note(|| format!("SSL sending {sent} bytes of early data"));
         }
+        self.explain_tls(&self.url.peer.host().to_owned(), tls);
         self.note_tls(tls);
         if tls.early > 0 {
             self.easy.note(|| format!("Server accepted {sent} bytes of TLS early data."));
@@ -277,6 +278,9 @@ impl Connector {
             self.note_ech_result(config, host);
         }
         let filter = handshake.into_filter()?;
+        if let Some(tls) = filter.tls() {
+            self.explain_tls(host, tls);
+        }
         self.easy.trace("ssl", || {
             let version = filter.tls().map_or("", |tls| tls.version);
             format!("{version} has been agreed on{}", config.backend.by())

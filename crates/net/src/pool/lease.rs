@@ -156,6 +156,11 @@ impl<S: Session + ?Sized, C: PooledAs<S::Connection>, P> Lease<S, C, P> {
 }
 
 impl<S: Session + ?Sized, P> Share<S, P> {
+    /// Returns the session.
+    pub fn session(&self) -> &Rc<S> {
+        &self.session
+    }
+
     /// Returns the place as another type.
     pub(crate) fn map<Q>(self, f: impl FnOnce(P) -> Q) -> Share<S, Q> {
         Share { place: f(self.place), session: self.session, reused: self.reused }
@@ -169,7 +174,7 @@ impl<S: Session + ?Sized, P> Share<S, P> {
 
 impl<S: Session + ?Sized, C> Whole<S, C> {
     /// Returns the connection to look at.
-    pub(crate) fn held(&self) -> &C {
+    pub fn held(&self) -> &C {
         self.connection.as_ref().expect("a lease holds its connection until it is given up")
     }
 

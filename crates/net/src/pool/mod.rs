@@ -8,6 +8,7 @@
 
 mod chain;
 mod lease;
+mod neighbours;
 mod pooled;
 mod queue;
 mod request;
@@ -31,7 +32,7 @@ use state::Inner;
 
 pub use lease::{Lease, Share, Slot, Whole};
 pub use pooled::{Ahead, Broker, GiveOutcome, PoolKey, Pooled, PooledAs, Session};
-pub use request::{AcquireRequest, Ages, Counters, Limits};
+pub use request::{AcquireRequest, Ages, Counters, Eviction, Limits, Neighbour, Refusal};
 pub use shared::SharedPool;
 
 /// The connections of one handle. Clones are the same pool.
@@ -265,7 +266,7 @@ impl<S: Session + ?Sized> Pool<S> {
 
     fn reuse_own(&self, wish: AcquireRequest<'_, KeyOf<S>>, now: Instant) -> Option<Lease<S>> {
         while let Some((bundle, mut connection)) = self.0.take_idle(wish) {
-            if wish.ages.allow(&connection, now) && connection.is_alive() {
+            if wish.accepts(&mut connection, now) {
                 connection.set_owner(wish.owner);
                 return Some(self.lease(Slot::new(&self.0, bundle, false), connection));
             }

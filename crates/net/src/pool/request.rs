@@ -1,5 +1,6 @@
 //! The terms of a pool as plain values: limits, demands on a connection, requests and counters.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::pooled::Pooled;
@@ -40,6 +41,41 @@ pub struct AcquireRequest<'a, K> {
     pub ages: Ages,
     /// The owner for whom the reactor waits.
     pub owner: u64,
+    /// Receives the reason why the last connection that was found could not be used.
+    pub refusal: Option<&'a Cell<Option<Refusal>>>,
+}
+
+/// The reason why an idle connection of the right key was closed instead of reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A fork inherited it: the parent still uses it.
+    Inherited,
+    /// It was idle for that long, and the request allows less (CURLOPT_MAXAGE_CONN).
+    Idle(Duration),
+    /// It was opened that long ago, and the request allows less (CURLOPT_MAXLIFETIME_CONN).
+    Aged(Duration),
+    /// The peer had closed it or sent something unexpected.
+    Dead,
+}
+
+/// The reason why an idle connection was closed although nobody asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eviction {
+    /// The pool keeps that many (CURLOPT_MAXCONNECTS, CURLMOPT_MAXCONNECTS).
+    Kept(usize),
+    /// Another connection needed its place (CURLMOPT_MAX_TOTAL_CONNECTIONS, CURLMOPT_MAX_HOST_CONNECTIONS).
+    Limit,
+    /// It was idle for longer than any handle allows.
+    Idle,
+}
+
+/// Connections of one key to an origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neighbour<K> {
+    pub key: K,
+    pub idle: usize,
+    /// Slots, leases and sessions.
+    pub used: usize,
 }
 
 /// Counters of a pool's work.
@@ -83,12 +119,39 @@ impl<K> AcquireRequest<'_, K> {
     pub(crate) fn admits(&self, by_quic: bool) -> bool {
         !(self.by_tcp && by_quic)
     }
+
+    /// Records why a connection of the right key is not used.
+    pub(crate) fn refuse(&self, why: Refusal) {
+        if let Some(refusal) = self.refusal {
+            refusal.set(Some(why));
+        }
+    }
+
+    /// Returns whether the request may use this idle connection, and records why not.
+    pub(crate) fn accepts<C: Pooled>(&self, connection: &mut C, now: Instant) -> bool {
+        let refusal = self.ages.refusal(connection, now);
+        let refusal = refusal.or_else(|| (!connection.is_alive()).then_some(Refusal::Dead));
+        if let Some(why) = refusal {
+            self.refuse(why);
+        }
+        refusal.is_none()
+    }
 }
 
 impl Ages {
     pub(crate) fn allow(&self, connection: &impl Pooled, now: Instant) -> bool {
+        self.refusal(connection, now).is_none()
+    }
+
+    /// Returns why a connection is too old, if it is.
+    fn refusal(&self, connection: &impl Pooled, now: Instant) -> Option<Refusal> {
         let age = || now.saturating_duration_since(connection.created());
         let idle = now.saturating_duration_since(connection.last_used());
-        !connection.is_inherited() && idle <= self.idle && (self.lifetime.is_zero() || age() <= self.lifetime)
+        match () {
+            () if connection.is_inherited() => Some(Refusal::Inherited),
+            () if idle > self.idle => Some(Refusal::Idle(idle)),
+            () if !self.lifetime.is_zero() && age() > self.lifetime => Some(Refusal::Aged(age())),
+            () => None,
+        }
     }
 }

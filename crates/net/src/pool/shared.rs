@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::pooled::{Broker, GiveOutcome, PoolKey, Pooled};
-use super::request::AcquireRequest;
+use super::request::{AcquireRequest, Neighbour, Refusal};
 use super::table::Table;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
@@ -60,8 +60,9 @@ impl<C: Pooled> SharedPool<C> {
                 let best = table.best(bundle, wish)?;
                 table.take(best)?
             };
-            let fresh_enough = wish.ages.allow(&connection, now) && self.admits(&connection, now);
-            if fresh_enough && connection.is_alive() {
+            if !self.admits(&connection, now) {
+                wish.refuse(Refusal::Idle(now.saturating_duration_since(connection.last_used())));
+            } else if wish.accepts(&mut connection, now) {
                 return Some(connection);
             }
             drop(connection);
@@ -169,6 +170,11 @@ impl<C: Pooled> SharedPool<C> {
     /// Lists its connections, the longest idle first.
     pub fn list(&self, now: Instant) -> Vec<C::Listed> {
         self.table().all().map(|c| c.listed(now)).collect()
+    }
+
+    /// Returns its connections to one origin, by key.
+    pub(crate) fn neighbours(&self, origin: &<C::Key as PoolKey>::Origin) -> Vec<Neighbour<C::Key>> {
+        self.table().neighbours(origin)
     }
 
     /// How many are in it.

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use runtime::Reactor;
 
+use super::neighbours::Evictions;
 use super::pooled::{Pooled, Session};
 use super::queue::{Counts, KeyOf, Live, Queue};
-use super::request::{AcquireRequest, Ages, Counters, Limits};
+use super::request::{AcquireRequest, Ages, Counters, Eviction, Limits};
 use super::shared::SharedPool;
 use super::table::Table;
 
@@ -33,6 +34,8 @@ pub(super) struct State<S: Session + ?Sized> {
     pub counters: Counters,
     pub behind: Option<Arc<SharedPool<S::Connection>>>,
     pub in_front: Option<Arc<SharedPool<S::Connection>>>,
+    /// Set if somebody asks why connections were closed.
+    pub evictions: Option<Box<Evictions<KeyOf<S>>>>,
 }
 
 /// The result of opening a connection.
@@ -57,6 +60,7 @@ impl<S: Session + ?Sized> Default for State<S> {
             counters: Counters::default(),
             behind: None,
             in_front: None,
+            evictions: None,
         }
     }
 }
@@ -165,7 +169,8 @@ impl<S: Session + ?Sized> Inner<S> {
                 () if state.is_full() => state.table.oldest(),
                 () => return true,
             };
-            let Some(connection) = victim.and_then(|at| state.evict(at)) else { return false };
+            let evicted = victim.and_then(|at| state.evict(at, Eviction::Limit));
+            let Some(connection) = evicted else { return false };
             drop(state);
             connection.retire();
         }
@@ -176,9 +181,8 @@ impl<S: Session + ?Sized> Inner<S> {
         loop {
             let mut state = self.state.borrow_mut();
             let Some(oldest) = state.table.oldest() else { return };
-            let Some(gone) = state.is_surplus(oldest, now).then(|| state.evict(oldest)).flatten() else {
-                return;
-            };
+            let surplus = state.surplus(oldest, now);
+            let Some(gone) = surplus.and_then(|why| state.evict(oldest, why)) else { return };
             drop(state);
             gone.retire();
         }
@@ -228,10 +232,14 @@ impl<S: Session + ?Sized> State<S> {
         self.limits.total != 0 && self.used + self.table.idle_len() >= self.limits.total
     }
 
-    fn is_surplus(&mut self, at: usize, now: Instant) -> bool {
-        let many = self.limits.kept != 0 && self.table.idle_len() + self.used > self.limits.kept;
+    /// Returns why an idle connection is to be closed, if it is.
+    fn surplus(&mut self, at: usize, now: Instant) -> Option<Eviction> {
+        if self.limits.kept != 0 && self.table.idle_len() + self.used > self.limits.kept {
+            return Some(Eviction::Kept(self.limits.kept));
+        }
         let old = Ages { idle: self.longest_idle, lifetime: Duration::ZERO };
-        many || self.table.look(at).is_some_and(|connection| !old.allow(connection, now))
+        let is_old = self.table.look(at).is_some_and(|connection| !old.allow(connection, now));
+        is_old.then_some(Eviction::Idle)
     }
 
     /// Counts a slot of that bundle, or ceases to.
@@ -259,9 +267,12 @@ impl<S: Session + ?Sized> State<S> {
         self.relist_all();
     }
 
-    fn evict(&mut self, at: usize) -> Option<S::Connection> {
+    fn evict(&mut self, at: usize, why: Eviction) -> Option<S::Connection> {
         let origin = self.table.origin_of(at)?;
         let connection = self.table.take(at)?;
+        if let Some(evictions) = &mut self.evictions {
+            evictions.note(connection.key().clone(), why);
+        }
         self.counters.evicted += 1;
         self.relist_origin(origin);
         Some(connection)

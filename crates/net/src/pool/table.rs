@@ -12,11 +12,14 @@ use slab::Slab;
 
 use super::chain::{Chained, Ends};
 use super::pooled::{Ahead, PoolKey, Pooled};
-use super::request::AcquireRequest;
+use super::request::{AcquireRequest, Neighbour};
 
 /// Number of connections in a bundle that are compared for the cheapest one, if commands were sent ahead on
 /// them.
 const LOOKS_AHEAD: usize = 32;
+
+/// Most keys of one origin that are listed to explain why none of them serves a request.
+const MAX_NEIGHBOURS: usize = 32;
 
 /// The lists of an idle connection.
 const ALL: usize = 0;
@@ -208,6 +211,17 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
     /// The origin of an idle connection.
     pub fn origin_of(&self, at: usize) -> Option<usize> {
         Some(self.bundles.get(self.idle.get(at)?.bundle)?.origin)
+    }
+
+    /// Returns the connections to one origin, by key.
+    pub fn neighbours(&self, origin: &OriginOf<C>) -> Vec<Neighbour<C::Key>> {
+        let of_origin = self.bundles.iter().filter(|(_, bundle)| bundle.key.origin() == origin);
+        let row = |bundle: &Bundle<C::Key, B>| Neighbour {
+            key: bundle.key.clone(),
+            idle: bundle.idle.len(),
+            used: bundle.holds,
+        };
+        of_origin.map(|(_, bundle)| row(bundle)).take(MAX_NEIGHBOURS).collect()
     }
 
     /// The name of that origin.

@@ -171,7 +171,16 @@ impl World {
 
 fn request(key: &u64) -> AcquireRequest<'_, u64> {
     let ages = Ages::default();
-    AcquireRequest { key, fresh: false, streams: true, by_tcp: false, patience: 0, ages, owner: 0 }
+    AcquireRequest {
+        key,
+        fresh: false,
+        streams: true,
+        by_tcp: false,
+        patience: 0,
+        ages,
+        owner: 0,
+        refusal: None,
+    }
 }
 
 fn is_vacant(acquired: Option<Acquired<Places>>) -> bool {

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::{Cookie, FILE_HEADER, HEADER_LIMIT, LINE_LIMIT, REQUEST_LIMIT, Rejected, Target};
+use super::{Cookie, FILE_HEADER, HEADER_LIMIT, LINE_LIMIT, REQUEST_LIMIT, Rejected, Target, Withheld};
 use super::{domain_matches, is_address, netscape, set_cookie, suffix};
 
 #[derive(Clone, Debug, Default)]
@@ -139,6 +139,21 @@ impl Jar {
             Reverse((path_length, domain_length, cookie.name.len(), cookie.created))
         });
         found
+    }
+
+    /// Returns cookies of the site of a request that the request does not carry, with the reason; at most as
+    /// many as a request may carry.
+    pub fn withheld(&self, target: Target<'_>, now: i64) -> Vec<(&Cookie, Withheld)> {
+        let host_is_address = is_address(target.host);
+        let why = |cookie: &Cookie| match () {
+            () if cookie.expires != 0 && cookie.expires < now => Some(Withheld::Expired),
+            () if !domain_fits(cookie, target.host, host_is_address) => Some(Withheld::Domain),
+            () if !path_matches(&cookie.path, target.path) => Some(Withheld::Path),
+            () if cookie.secure && !target.secure => Some(Withheld::Secure),
+            () => None,
+        };
+        let of_site = self.of_sites_around(target.host);
+        of_site.filter_map(|cookie| Some((cookie, why(cookie)?))).take(REQUEST_LIMIT).collect()
     }
 
     /// Returns the value of the `Cookie:` header, followed by the literal cookies of the application. Cookies
@@ -283,15 +298,20 @@ fn parse_line(line: &[u8], now: i64) -> Result<Cookie, Rejected> {
     }
 }
 
-fn fits(cookie: &Cookie, target: Target<'_>, host_is_address: bool) -> bool {
-    let domain_fits = match &cookie.domain {
+fn domain_fits(cookie: &Cookie, host: &[u8], host_is_address: bool) -> bool {
+    match &cookie.domain {
         None => true,
         Some(domain) if cookie.tail_match && !cookie.on_suffix && !host_is_address => {
-            domain_matches(domain, target.host)
+            domain_matches(domain, host)
         }
-        Some(domain) => domain.eq_ignore_ascii_case(target.host),
-    };
-    domain_fits && (!cookie.secure || target.secure) && path_matches(&cookie.path, target.path)
+        Some(domain) => domain.eq_ignore_ascii_case(host),
+    }
+}
+
+fn fits(cookie: &Cookie, target: Target<'_>, host_is_address: bool) -> bool {
+    domain_fits(cookie, target.host, host_is_address)
+        && (!cookie.secure || target.secure)
+        && path_matches(&cookie.path, target.path)
 }
 
 /// RFC 6265 section 5.1.4.

@@ -72,6 +72,17 @@ pub fn is_secure(uses_tls: bool, host: &[u8]) -> bool {
     uses_tls || [&b"localhost"[..], b"127.0.0.1", b"::1"].iter().any(|local| local.eq_ignore_ascii_case(host))
 }
 
+/// Why a cookie is not sent with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// It belongs to another host of the site.
+    Domain,
+    Path,
+    /// It is sent over TLS only.
+    Secure,
+    Expired,
+}
+
 /// Why a cookie was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejected {

@@ -12,11 +12,12 @@ use super::decide::connection::{Rest, Unsent};
 use super::decide::{body, connection};
 use super::http_transfer::HttpTransfer;
 use super::response::{self, Response};
-use super::{auth, redirect, stored, upgrade};
+use super::{auth, explained, redirect, stored, upgrade};
 use crate::error::Result;
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::next::Next;
+use crate::why::event::{CloseReason, Event, GoAhead};
 
 /// The outcome of an exchange.
 #[derive(Default)]
@@ -88,11 +89,16 @@ pub async fn read(
     response.begin_body(t, active)?;
     if !reads {
         cold_path();
+        t.easy.explain(|| Event::Spoilt(CloseReason::BodySkipped));
         return Ok(false);
     }
     t.flow.pump_body(active).await?;
     response.check_end(t)?;
     response::receive_trailers(t, active)?;
+    if !response.body.keep_alive || response.body.until_close {
+        cold_path();
+        t.easy.explain(|| explained::last_reply(response));
+    }
     Ok(response.body.keep_alive)
 }
 
@@ -129,6 +135,7 @@ async fn finish_upload(
             poll_fn(|cx| active.poll_upload(cx)).await?;
         }
         Rest::Stop => {
+            t.easy.explain(|| Event::Spoilt(CloseReason::UploadStopped));
             t.easy.note(|| "we are done reading and this is set to close, stop send".to_owned());
             active.upload.stop(active.exchange.queued());
         }
@@ -154,6 +161,7 @@ fn wanted(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response
     if body::drops_expectation(response.status, expected, sent, t.http.no_expect) {
         cold_path();
         t.http.no_expect = true;
+        t.easy.explain(|| Event::GoesOn(GoAhead::Refused));
         t.easy.note(|| "Got HTTP failure 417 while waiting for a 100".to_owned());
         active.upload.rewind()?;
         return Ok(Next::Again);
@@ -163,6 +171,7 @@ fn wanted(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response
         t.http.http10 = true;
     }
     if let Some(next) = auth::after(t, active, response)? {
+        t.easy.explain(|| explained::challenge(t, response.status));
         return Ok(next);
     }
     redirect::after(t, response)

@@ -15,7 +15,7 @@ use super::decide::retry::{Failure, after_failure};
 use super::decide::version::avoids_http2;
 use super::http_transfer::HttpTransfer;
 use super::version::version;
-use super::{auth, connection_auth};
+use super::{auth, connection_auth, explained};
 use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
@@ -107,6 +107,7 @@ pub fn prepare<'a>(
         let stream = matches!(link.lease, HttpLease::Stream(_));
         let version = if stream { version(t, link).name() } else { "HTTP/1.x" };
         t.easy.note(|| format!("using {version}"));
+        explained::version(t, link);
     }
     auth::connected(t, reused);
     note_forwarding(t, link);
@@ -189,6 +190,7 @@ pub fn end(t: &mut HttpTransfer, mut link: HttpLink, active: ActiveExchange, end
     let next_use = next_use(&used);
     if next_use == NextUse::Close {
         cold_path();
+        explained::closing(t, link.lease.about(), &used, http10);
         t.easy.note(|| format!("shutting down connection #{}", link.lease.about().id));
         t.retire(link.lease);
         return;

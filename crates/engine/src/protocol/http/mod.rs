@@ -9,6 +9,7 @@ mod auth;
 mod connection_auth;
 mod conversation;
 mod decide;
+mod explained;
 mod fields;
 mod http_transfer;
 mod httpsig;

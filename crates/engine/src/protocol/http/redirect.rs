@@ -13,6 +13,7 @@ use crate::settings::Text;
 use crate::transfer::Transfer;
 use crate::transfer::next::Next;
 use crate::transfer::route::url::{url_error, url_text, without_credentials};
+use crate::why::Event;
 
 /// Follows the reply's Location if it is to be followed.
 pub fn after(t: &mut HttpTransfer, response: &Response) -> Result<Next> {
@@ -32,6 +33,10 @@ pub fn after(t: &mut HttpTransfer, response: &Response) -> Result<Next> {
     })?;
     refer(t);
     change_method(t, response.status, follow);
+    t.easy.explain(|| Event::Redirected {
+        status: response.status,
+        to: String::from_utf8_lossy(&without_credentials(&url)).into_owned(),
+    });
     t.easy.note(|| {
         format!("Issue another request to this URL: '{}'", String::from_utf8_lossy(&url_text(&url)))
     });

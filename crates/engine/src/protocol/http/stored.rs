@@ -21,13 +21,18 @@ use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, truncated};
 use crate::transfer::next::Next;
 use crate::transfer::route::url::url_text;
+use crate::why::event::{CacheStep, Event};
 use tables::EasyOption as O;
 
 /// Asks the application before a request. Returns the stored reply to use, if there is one.
 pub fn begin(t: &mut HttpTransfer) -> Result<Option<Stored>> {
     Ok(match prior(t)? {
-        Prior::Serve(stored) => Some(stored),
+        Prior::Serve(stored) => {
+            t.easy.explain(|| Event::Cache(CacheStep::Fresh));
+            Some(stored)
+        }
         Prior::Ask(conditions) => {
+            t.easy.explain(|| Event::Cache(CacheStep::Asked));
             t.http.kept_replies = Some(Box::new(KeptReplies { conditions, instead: None }));
             None
         }
@@ -43,6 +48,7 @@ pub fn instead(t: &mut HttpTransfer, outcome: &Result<Next>) -> Option<Stored> {
     let error = outcome.as_ref().err().filter(|error| is_of_the_network(error.code()))?;
     match t.easy.callbacks.instead(None) {
         Instead::Serve(stored) => {
+            t.easy.explain(|| Event::Cache(CacheStep::Stale));
             t.easy.note(|| error.to_string());
             Some(stored)
         }
@@ -65,6 +71,8 @@ pub fn replaced(t: &mut HttpTransfer, status: u16) -> Option<Next> {
         Instead::Nothing => None,
         Instead::AskAgain => Some(Next::Again),
         Instead::Serve(stored) => {
+            let step = if status == 304 { CacheStep::Confirmed } else { CacheStep::Stale };
+            t.easy.explain(|| Event::Cache(step));
             t.http.kept_replies.get_or_insert_default().instead = Some(stored);
             Some(Next::Done)
         }

@@ -22,6 +22,7 @@ use crate::transfer::Transfer;
 use crate::transfer::body::send_failed;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::rate_limit::RateLimit;
+use crate::why::event::{Event, GoAhead};
 
 /// Pieces of body that are sent before the poll ends.
 const PIECES_PER_TURN: usize = 4;
@@ -78,6 +79,7 @@ impl Upload {
             First::Wait => {
                 cold_path();
                 let wait = Duration::from_millis(t.long(O::Expect100TimeoutMs).max(0) as u64);
+                t.easy.explain(|| Event::Waits { limit: wait });
                 t.easy.trace("timer", || format!("[100_TIMEOUT] set for {}us", wait.as_micros()));
                 Step::AwaitGoAhead(Box::new(reactor.sleep(wait)))
             }
@@ -107,6 +109,7 @@ impl Upload {
     /// Sends the body: the server replied 100, or will not reply any more.
     pub fn go_ahead(&mut self) {
         if matches!(self.step, Step::AwaitGoAhead(_)) {
+            self.easy.explain(|| Event::GoesOn(GoAhead::Continue));
             self.easy.trace("timer", || "[100_TIMEOUT] cleared".to_owned());
             self.step = Step::Sending;
         }
@@ -122,7 +125,10 @@ impl Upload {
         };
         match decide::overtaken(&overtaken) {
             Effect::None => {}
-            Effect::Withdraw => self.step = Step::Stopped,
+            Effect::Withdraw => {
+                self.easy.explain(|| Event::GoesOn(GoAhead::Answered));
+                self.step = Step::Stopped;
+            }
             Effect::KeepSending => {
                 self.easy.note(|| "HTTP error before end of send, keep sending".to_owned());
                 self.go_ahead();
@@ -181,6 +187,7 @@ impl Upload {
                 Step::AwaitGoAhead(timer) => {
                     let late = Pin::new(timer).poll(cx).is_ready();
                     if late {
+                        self.easy.explain(|| Event::GoesOn(GoAhead::Late));
                         self.step = Step::Sending;
                         continue;
                     }

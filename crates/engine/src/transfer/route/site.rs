@@ -11,10 +11,11 @@ use wire::url::{Part, Url, flag};
 
 use super::Route;
 use super::target::Target;
-use super::url::{url_error, url_text};
+use super::url::{url_error, url_text, without_credentials};
 use crate::error::Result;
 use crate::stores::altsvc::{self, Alternative};
 use crate::stores::{cookies, hsts};
+use crate::why::Event;
 
 impl Route {
     /// Returns the Cookie field for the current request: stored cookies, and those set with CURLOPT_COOKIE.
@@ -23,6 +24,7 @@ impl Route {
             return literal.map(<[u8]>::to_vec);
         }
         let host = self.site_name();
+        self.explain_cookies(&host);
         cookies::header_for(self.easy.keeper(), self.site(&host), literal)
     }
 
@@ -43,6 +45,11 @@ impl Route {
 
     /// Logs the alternative service.
     pub fn tell_alternative(&self, to: &Alternative) {
+        self.easy.explain(|| {
+            let host = String::from_utf8_lossy(self.url.host().unwrap_or_default()).into_owned();
+            let from = format!("{host}:{}", self.url.port_or_default().unwrap_or_default());
+            Event::Alternative { from, to: format!("{}:{}", to.host, to.port) }
+        });
         self.easy.note(|| {
             let host = String::from_utf8_lossy(self.url.host_unbracketed().unwrap_or_default()).into_owned();
             let port = self.url.port_or_default().unwrap_or_default();
@@ -99,11 +106,24 @@ impl Route {
             self.first_url = self.url.clone();
         }
         self.other_origin = self.first_url.origin() != self.url.origin();
+        self.easy.explain(|| Event::Strict {
+            url: String::from_utf8_lossy(&without_credentials(&self.url)).into_owned(),
+        });
         self.easy.note(|| {
             let url = String::from_utf8_lossy(&url_text(&self.url)).into_owned();
             format!("Switched from HTTP to HTTPS due to HSTS => {url}")
         });
         Ok(())
+    }
+
+    /// Records which cookies the request carries, and which of this site it does not.
+    fn explain_cookies(&self, host: &[u8]) {
+        if self.easy.why.is_on() {
+            let (sent, withheld) = cookies::explain(self.easy.keeper(), self.site(host));
+            if !sent.is_empty() || !withheld.is_empty() {
+                self.easy.explain(|| Event::Cookies { sent, withheld });
+            }
+        }
     }
 
     fn site<'a>(&'a self, host: &'a [u8]) -> Site<'a> {

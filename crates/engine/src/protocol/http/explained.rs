@@ -1,0 +1,70 @@
+//! Gathers the facts of HTTP for a transfer's reasons ([`crate::why`]).
+
+use net::{About, HttpLease};
+use tables::EasyOption as O;
+use tables::constant::{CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1};
+
+use super::decide::connection::FinishedExchange;
+use super::decide::version::Version;
+use super::http_transfer::HttpTransfer;
+use super::response::Response;
+use super::version::version as version_of;
+use crate::transfer::explained::schemes;
+use crate::transfer::link::HttpLink;
+use crate::why::connection::Closings;
+use crate::why::event::{CloseReason, Event};
+use crate::why::version::{Facts, reason};
+
+/// Records why a new connection speaks its version of HTTP.
+pub fn version(t: &HttpTransfer, link: &HttpLink) {
+    t.easy.explain(|| {
+        let version = version_of(t, link);
+        let about = link.lease.about();
+        let offers = |plan_tls: &net::tls::TlsConfig| plan_tls.alpn.iter().any(|name| name == "h2");
+        let wish = t.long(O::HttpVersion);
+        let why = reason(&Facts {
+            http10: version == Version::Http10,
+            stream: matches!(link.lease, HttpLease::Stream(_)),
+            tls: about.tls.is_some(),
+            limited: matches!(wish, CURL_HTTP_VERSION_1_0 | CURL_HTTP_VERSION_1_1),
+            alpn: t.on(O::SslEnableAlpn),
+            offered: link.plan.tls.as_deref().is_some_and(offers),
+            avoided: t.http.no_http2 || about.key.login.is_some(),
+            agreed: about.tls.as_ref().and_then(|tls| tls.alpn.as_deref()),
+        });
+        Event::Version { version: version.name(), why }
+    });
+}
+
+/// Records why a connection is closed after its request.
+pub fn closing(t: &HttpTransfer, about: &About, used: &FinishedExchange, http10: bool) {
+    if !t.easy.why.is_on() {
+        return;
+    }
+    let why = match t.easy.why.spoilt() {
+        _ if used.forbidden => CloseReason::Forbidden,
+        Some(why) => why,
+        None if !used.complete => CloseReason::UploadStopped,
+        None if used.keep && !used.clean => CloseReason::Surplus,
+        None if http10 => CloseReason::Http10,
+        None => CloseReason::PeerSaidClose,
+    };
+    t.multi.memories.of::<Closings>().borrow_mut().note(about.key.clone(), why);
+    t.easy.explain(|| Event::Closed { id: about.id, why });
+}
+
+/// Returns the event of a reply behind which the connection closes.
+pub fn last_reply(response: &Response) -> Event {
+    Event::Spoilt(match () {
+        () if response.body.until_close => CloseReason::EndsBody,
+        () if response.version == 10 => CloseReason::Http10,
+        () => CloseReason::PeerSaidClose,
+    })
+}
+
+/// Returns the event of another round of authentication.
+pub fn challenge(t: &HttpTransfer, status: u16) -> Event {
+    let info = t.easy.info.borrow();
+    let bits = if status == 407 { info.rare.proxy_auth_available } else { info.rare.auth_available };
+    Event::Challenged { status, offered: schemes(bits) }
+}

@@ -1,0 +1,311 @@
+//! Gathers the facts for a transfer's reasons ([`crate::why`]). Nothing here runs unless they are kept.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use net::connect::RaceEvent;
+use net::tls::TlsInfo;
+use net::tls::x509::Certificate;
+use net::{About, AcquireRequest, AnyConnection, Connection, Granted, Pool};
+use tables::constant::{
+    CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
+    CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM,
+};
+use tables::{Code, EasyOption as O};
+
+use super::Connector;
+use super::proxy::{Proxy, ProxyKind, proxy_variable_name};
+use super::route::plan::Plan;
+use super::route::url::without_credentials;
+use crate::easy::EasyState;
+use crate::error::Error;
+use crate::stores::now as wall_clock;
+use crate::why::connection::{Closings, Facts, reason};
+use crate::why::event::{Event, NameSource, Named, Opened, Past, Proxied, Reused, Secured};
+use crate::why::{Outcome, Request, spans};
+
+/// The commands of FTP and mail that are shown. Other lines may be secrets: the rounds of a login are.
+const VERBS: [&str; 48] = [
+    "ABOR", "ACCT", "ALLO", "APPE", "AUTH", "CWD", "DELE", "EPRT", "EPSV", "FEAT", "LIST", "MDTM", "MKD",
+    "MLSD", "NLST", "NOOP", "OPTS", "PASS", "PASV", "PBSZ", "PORT", "PRET", "PROT", "PWD", "QUIT", "REST",
+    "RETR", "RNFR", "RNTO", "SITE", "SIZE", "STOR", "SYST", "TYPE", "USER", "CCC", "EHLO", "HELO", "MAIL",
+    "RCPT", "DATA", "BDAT", "STARTTLS", "VRFY", "CAPA", "STAT", "UIDL", "TOP",
+];
+
+/// Returns the event of commands that leave in one write. `waits` says that no reply is outstanding.
+pub fn commands(layer: &'static str, lines: &[&[u8]], waits: bool) -> Event {
+    let verb = |line: &&[u8]| {
+        let mut words = line.split(|byte| *byte == b' ');
+        let first = words.next().unwrap_or_default();
+        // A command of IMAP has a tag before it.
+        let word = if layer == "imap" { words.next().unwrap_or(first) } else { first };
+        let word = String::from_utf8_lossy(word).to_ascii_uppercase();
+        let is_known =
+            VERBS.contains(&word.as_str()) || layer == "imap" && IMAP_VERBS.contains(&word.as_str());
+        if is_known { word } else { "(data)".to_owned() }
+    };
+    Event::Commands { layer, verbs: lines.iter().map(verb).collect(), waits }
+}
+
+/// Commands of IMAP.
+const IMAP_VERBS: [&str; 14] = [
+    "CAPABILITY",
+    "STARTTLS",
+    "LOGIN",
+    "AUTHENTICATE",
+    "SELECT",
+    "EXAMINE",
+    "FETCH",
+    "UID",
+    "APPEND",
+    "LIST",
+    "SEARCH",
+    "LOGOUT",
+    "NOOP",
+    "STORE",
+];
+
+/// Names of the schemes of authentication, by their CURLAUTH_* bits.
+pub fn schemes(bits: i64) -> Vec<&'static str> {
+    const NAMES: [(u64, &str); 6] = [
+        (CURLAUTH_NEGOTIATE as u64, "Negotiate"),
+        (CURLAUTH_DIGEST as u64, "Digest"),
+        (CURLAUTH_NTLM as u64, "NTLM"),
+        (CURLAUTH_BEARER as u64, "Bearer"),
+        (CURLAUTH_BASIC as u64, "Basic"),
+        (CURLAUTH_AWS_SIGV4 as u64, "AWS SigV4"),
+    ];
+    NAMES.into_iter().filter(|(bit, _)| bits as u64 & bit != 0).map(|(_, name)| name).collect()
+}
+
+/// Records the request that ends at `now`.
+pub fn note_request(easy: &EasyState, now: Instant) {
+    let (method, url) = (easy.effective_method(), easy.effective_url());
+    let url = wire::url::Url::parse(&url, wire::url::flag::NON_SUPPORT_SCHEME)
+        .map_or_else(|_| url.to_vec(), |url| without_credentials(&url));
+    let from = easy.why.last_end();
+    let request = {
+        let info = easy.info.borrow();
+        let to = Duration::from(info.since_start(now)).max(from);
+        let is_http = matches!(info.scheme, "http" | "https" | "ws" | "wss");
+        let version = match info.http_version {
+            CURL_HTTP_VERSION_1_0 => "HTTP/1.0",
+            CURL_HTTP_VERSION_1_1 => "HTTP/1.1",
+            CURL_HTTP_VERSION_2_0 => "HTTP/2",
+            CURL_HTTP_VERSION_3 => "HTTP/3",
+            _ => "",
+        };
+        Request {
+            method: if is_http { String::from_utf8_lossy(&method).into_owned() } else { String::new() },
+            url: String::from_utf8_lossy(&url).into_owned(),
+            status: info.response_code,
+            version,
+            auth: schemes(info.rare.auth_used).first().copied().unwrap_or_default(),
+            received: info.downloaded,
+            sent: info.uploaded,
+            from,
+            to,
+            stages: spans::cut(from, to, spans::moments(&info)),
+            events: 0,
+        }
+    };
+    easy.why.add_request(request);
+}
+
+/// Records the end of a transfer, before its times are completed.
+pub fn conclude(easy: &EasyState, now: Instant, failure: Option<&Error>) {
+    note_request(easy, now);
+    let total = easy.info.borrow().since_start(now).into();
+    let (code, message) = failure.map_or((Code::Ok, String::new()), |e| (e.code(), e.to_string()));
+    easy.why.end(Outcome { code, message, total });
+}
+
+/// Returns the past of a connection that is idle.
+fn past(connection: &AnyConnection, now: Instant) -> Past {
+    fn of<C: net::Carrier + ?Sized + 'static>(connection: &Connection<C>, now: Instant) -> Past {
+        Past {
+            age: now.saturating_duration_since(connection.created),
+            idle: now.saturating_duration_since(connection.last_used),
+            // The use that begins is counted already.
+            uses: connection.uses.saturating_sub(1),
+        }
+    }
+    match connection {
+        AnyConnection::Bytes(connection) => of(connection, now),
+        AnyConnection::Quic(connection) => of(connection, now),
+    }
+}
+
+/// A proxy as texts show it, without its login.
+fn shown(proxy: &Proxy) -> String {
+    let scheme = match proxy.kind {
+        ProxyKind::Http | ProxyKind::Http10 => "http",
+        ProxyKind::Https | ProxyKind::Https2 | ProxyKind::Https3 => "https",
+        ProxyKind::Socks4 => "socks4",
+        ProxyKind::Socks4a => "socks4a",
+        ProxyKind::Socks5 => "socks5",
+        ProxyKind::Socks5h => "socks5h",
+    };
+    format!("{scheme}://{}:{}", proxy.host, proxy.port)
+}
+
+impl Connector {
+    /// Returns the event of a connection that is used again.
+    pub(super) fn reuse(&self, plan: &Plan, lease: &Granted) -> Event {
+        let origin = plan.key.origin.to_string();
+        match lease {
+            net::pool::Lease::Whole(whole) => {
+                let connection = whole.held();
+                let id = about(connection).id;
+                Event::Reused(Reused { id, origin, stream: false, past: Some(past(connection, self.now())) })
+            }
+            net::pool::Lease::Stream(share) => {
+                let id = share.session().about().id;
+                Event::Reused(Reused { id, origin, stream: true, past: None })
+            }
+        }
+    }
+
+    /// Records why a connection is opened, and by way of which proxy.
+    pub(super) fn explain_opening(&self, plan: &Plan, pool: &Pool, wish: &AcquireRequest<'_>, id: u64) {
+        if !self.easy.why.is_on() {
+            return;
+        }
+        pool.watch_evictions();
+        self.explain_proxy(plan);
+        let fresh = self.on(O::FreshConnect);
+        let facts = Facts {
+            fresh,
+            repeated: wish.fresh && !fresh && !self.easy.ahead.get(),
+            refusal: wish.refusal.and_then(|refusal| refusal.get()),
+            closed: self.multi.memories.of::<Closings>().borrow().of(&plan.key),
+            eviction: pool.take_eviction(&plan.key),
+            own_sockets: plan.key.owner.is_some(),
+            ..Facts::default()
+        };
+        let why = reason(&facts.with_neighbours(&plan.key, &pool.neighbours(&plan.key.origin)));
+        let (origin, tls) = (plan.key.origin.to_string(), plan.key.tls.is_some());
+        self.easy.explain(|| Event::Opened(Opened { id, origin, tls, why }));
+    }
+
+    fn explain_proxy(&self, plan: &Plan) {
+        let settings = self.easy.settings.borrow();
+        let option = |option: O| settings.text(option).is_some_and(|text| !text.is_empty());
+        let named = |names: &[O]| {
+            names.iter().find(|name| option(**name)).map(|name| format!("CURLOPT_{}", name.name()))
+        };
+        let variable = || match settings.is_set(O::Proxy) {
+            true => None,
+            false => proxy_variable_name(&self.scheme()),
+        };
+        let event = match plan.proxy.as_ref() {
+            Some(proxy) => {
+                let by = named(&[O::Proxy]).or_else(variable).or_else(|| named(&[O::PreProxy]));
+                let (proxy, tunnel) = (shown(proxy), proxy.tunnel);
+                Some(Event::Proxied(Proxied { proxy, by: by.unwrap_or_default(), tunnel }))
+            }
+            None if plan.key.unix.is_none() && named(&[O::Proxy]).or_else(variable).is_some() => {
+                let by = match settings.is_set(O::Noproxy) {
+                    true => "CURLOPT_NOPROXY",
+                    false => "no_proxy",
+                };
+                Some(Event::Unproxied { by: by.to_owned() })
+            }
+            None => None,
+        };
+        drop(settings);
+        event.into_iter().for_each(|event| self.easy.explain(|| event));
+    }
+
+    /// Records an event of the race between addresses.
+    pub(super) fn explain_race(&self, host: &str, plan: &Plan, started: Instant, event: &RaceEvent<'_>) {
+        if !self.easy.why.is_on() {
+            return;
+        }
+        let event = match event {
+            RaceEvent::Answered(answered) => Event::Named(Named {
+                host: host.to_owned(),
+                record: answered.part.record(),
+                addresses: answered.candidates.len(),
+                source: self.name_source(host, plan, answered.at < started),
+                took: answered.at.saturating_duration_since(started),
+            }),
+            RaceEvent::Failed(address, _, error) => {
+                Event::Unreachable { address: **address, error: error.reason() }
+            }
+            RaceEvent::Trying(address) => Event::Trying(**address),
+            RaceEvent::Waiting(_) => return,
+        };
+        self.easy.explain(|| event);
+    }
+
+    fn name_source(&self, host: &str, plan: &Plan, cached: bool) -> NameSource {
+        let plain = host.trim_start_matches('[').trim_end_matches(']');
+        let here =
+            plain.eq_ignore_ascii_case("localhost") || plain.to_ascii_lowercase().ends_with(".localhost");
+        let given = |option| self.text(option).is_some_and(|text| !text.is_empty());
+        match () {
+            () if plain.parse::<IpAddr>().is_ok() || here => NameSource::Written,
+            () if self.is_pinned(plan) => NameSource::Pinned,
+            () if cached => NameSource::Cache,
+            () if given(O::DohUrl) => NameSource::OverHttps,
+            () if given(O::DnsServers) => NameSource::Servers,
+            () => NameSource::System,
+        }
+    }
+
+    /// Records the outcome of a TLS handshake.
+    pub(super) fn explain_tls(&self, host: &str, tls: &TlsInfo) {
+        self.easy.explain(|| {
+            let not_after = tls.peer_cert.as_deref().and_then(Certificate::parse).map(|own| own.not_after);
+            Event::Secured(Secured {
+                host: host.to_owned(),
+                version: tls.version,
+                cipher: tls.cipher,
+                group: tls.group,
+                resumed: tls.resumed,
+                alpn: tls.alpn.clone(),
+                verified: tls.verify_result == 0 && self.on(O::SslVerifypeer) && self.on(O::SslVerifyhost),
+                expires_in: not_after.map(|end| end - wall_clock()),
+            })
+        });
+    }
+}
+
+fn about(connection: &AnyConnection) -> &About {
+    match connection {
+        AnyConnection::Bytes(connection) => &connection.about,
+        AnyConnection::Quic(connection) => &connection.about,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line of a login by SASL is a secret in base64.
+    #[test]
+    fn lines_that_are_no_commands_are_not_shown() {
+        let shown = |layer, line: &str| match commands(layer, &[line.as_bytes()], true) {
+            Event::Commands { verbs, .. } => verbs.concat(),
+            _ => unreachable!("commands make that event"),
+        };
+        let rows = [
+            ("ftp", "RETR secret.txt", "RETR"),
+            ("ftp", "PASS word", "PASS"),
+            ("smtp", "AHVzZXIAcGFzcw==", "(data)"),
+            ("imap", "A001 LOGIN user word", "LOGIN"),
+            ("imap", "dXNlcg==", "(data)"),
+            ("ftp", "type I", "TYPE"),
+        ];
+        for (layer, line, wanted) in rows {
+            assert_eq!(shown(layer, line), wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn schemes_are_named_by_their_bits() {
+        assert_eq!(schemes(3), ["Digest", "Basic"]);
+        assert_eq!(schemes(0), [""; 0]);
+    }
+}

@@ -1,0 +1,241 @@
+//! Decisions as values: the events of a transfer's record. No value contains a secret.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use net::Refusal;
+pub use wire::cookie::Withheld;
+
+use super::difference::Term;
+
+/// A decision, or a fact on which later ones depend.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A proxy is used.
+    Proxied(Proxied),
+    /// A proxy is set, and not used for this host.
+    Unproxied { by: String },
+    /// An open connection serves the request.
+    Reused(Reused),
+    /// A new connection is opened.
+    Opened(Opened),
+    /// The connection was closed after its request.
+    Closed { id: u64, why: CloseReason },
+    /// The connection will have to be closed after this request.
+    Spoilt(CloseReason),
+    /// A question about a name was answered.
+    Named(Named),
+    /// An attempt to connect.
+    Trying(SocketAddr),
+    /// An attempt that failed.
+    Unreachable { address: SocketAddr, error: String },
+    /// The attempt that won.
+    Reached(SocketAddr),
+    /// A TLS handshake.
+    Secured(Secured),
+    /// The version of HTTP on a new connection.
+    Version { version: &'static str, why: VersionReason },
+    /// The server answered with a redirect that is followed.
+    Redirected { status: u16, to: String },
+    /// The server or a proxy asked for authentication, and the request is sent again.
+    Challenged { status: u16, offered: Vec<&'static str> },
+    /// The head left with Expect: 100-continue, and its body waits for that long.
+    Waits { limit: Duration },
+    /// The wait for 100 Continue is over.
+    GoesOn(GoAhead),
+    /// The request is sent once more.
+    Replayed { why: ReplayReason, count: u32 },
+    /// The request carries cookies, or the jar has some that it does not carry.
+    Cookies { sent: Vec<String>, withheld: Vec<(String, Withheld)> },
+    /// The scheme was changed to https.
+    Strict { url: String },
+    /// An alternative service is used.
+    Alternative { from: String, to: String },
+    /// A cache decided.
+    Cache(CacheStep),
+    /// Commands left in one write.
+    Commands { layer: &'static str, verbs: Vec<String>, waits: bool },
+}
+
+/// A proxy, and its source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proxied {
+    /// Scheme, host and port.
+    pub proxy: String,
+    /// An option or a variable.
+    pub by: String,
+    /// Bytes pass through a tunnel.
+    pub tunnel: bool,
+}
+
+/// A connection that is used again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reused {
+    pub id: u64,
+    pub origin: String,
+    /// The request is a stream beside others.
+    pub stream: bool,
+    /// Its age, the time since its last use, and the transfers before this one; `None` for a stream.
+    pub past: Option<Past>,
+}
+
+/// The past of an idle connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Past {
+    pub age: Duration,
+    pub idle: Duration,
+    pub uses: u64,
+}
+
+/// A connection that is opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    pub id: u64,
+    pub origin: String,
+    pub tls: bool,
+    pub why: NewReason,
+}
+
+/// Why a connection is new.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NewReason {
+    /// No connection to this host and port is open here.
+    NothingOpen,
+    /// Those that are open differ. The nearest one differs in these terms.
+    Differs { terms: Vec<Term>, others: usize },
+    /// All with equal settings carry other transfers.
+    AllInUse { count: usize },
+    /// One was found and could not be used.
+    Refused(Refusal),
+    /// The one before was closed.
+    LastClosed(CloseReason),
+    /// The one before was closed for lack of room.
+    Evicted(net::Eviction),
+    /// An option forbids reuse (CURLOPT_FRESH_CONNECT).
+    Forbidden(tables::EasyOption),
+    /// A request is repeated that failed on an open connection.
+    Repeated,
+    /// Connections made through the application's socket functions serve only their handle.
+    OwnSockets,
+}
+
+/// Why a connection was closed after a request that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    /// The server said `Connection: close`.
+    PeerSaidClose,
+    /// Only the end of the connection ended the body (RFC 9112 §6.3).
+    EndsBody,
+    /// The server answered with HTTP/1.0 and did not say keep-alive.
+    Http10,
+    /// CURLOPT_FORBID_REUSE.
+    Forbidden,
+    /// The server sent more than its reply.
+    Surplus,
+    /// The request's body was not sent to its end.
+    UploadStopped,
+    /// The reply's body was not read, because a new connection costs less.
+    BodySkipped,
+}
+
+/// The answer to one question of a look-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    pub host: String,
+    /// A, AAAA or HTTPS.
+    pub record: &'static str,
+    pub addresses: usize,
+    pub source: NameSource,
+    /// Time from the question to the answer.
+    pub took: Duration,
+}
+
+/// Where an answer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameSource {
+    /// The host is an address, or this machine.
+    Written,
+    /// CURLOPT_RESOLVE.
+    Pinned,
+    /// The handle's cache.
+    Cache,
+    /// getaddrinfo.
+    System,
+    /// The name servers of CURLOPT_DNS_SERVERS.
+    Servers,
+    /// CURLOPT_DOH_URL.
+    OverHttps,
+}
+
+/// The result of a TLS handshake.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Secured {
+    /// The server, or the proxy.
+    pub host: String,
+    pub version: &'static str,
+    pub cipher: &'static str,
+    /// Empty for a resumed session.
+    pub group: &'static str,
+    pub resumed: bool,
+    pub alpn: Option<String>,
+    /// Whether the chain and the name were checked; an option may forbid each.
+    pub verified: bool,
+    /// Seconds until the server's certificate expires, negative if it has expired.
+    pub expires_in: Option<i64>,
+}
+
+/// Why HTTP has this version and no higher one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionReason {
+    /// It is the highest that was offered.
+    Highest,
+    /// CURLOPT_HTTP_VERSION allows no higher one.
+    Option,
+    /// The server chose it, although a higher one was offered.
+    ServerChose,
+    /// The server ignored the offer (ALPN).
+    NoAlpn,
+    /// Without TLS a higher version is used only if it is asked for.
+    NoTls,
+    /// CURLOPT_SSL_ENABLE_ALPN is off.
+    AlpnOff,
+    /// The login belongs to the connection (NTLM, Negotiate), or the server refused HTTP/2.
+    Avoided,
+    /// The server answered with it before.
+    AnswersHttp10,
+}
+
+/// How the wait for 100 Continue ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoAhead {
+    /// The server sent it.
+    Continue,
+    /// It did not come in time.
+    Late,
+    /// A final reply came first.
+    Answered,
+    /// The server refused the expectation (417).
+    Refused,
+}
+
+/// Why a request is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayReason {
+    /// The open connection had died.
+    ConnectionDied,
+    /// The server wants HTTP/1.1.
+    Http11Required,
+}
+
+/// A step of the application's cache (RFC 9111).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheStep {
+    /// A stored reply is fresh (§4.2).
+    Fresh,
+    /// The stored reply is stale or absent: the server is asked (§4.3).
+    Asked,
+    /// The server confirmed the stored reply (§4.3.4).
+    Confirmed,
+    /// A stale reply is used, because the server cannot be reached or failed (§4.2.4).
+    Stale,
+}

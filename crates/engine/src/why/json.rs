@@ -1,0 +1,295 @@
+//! A record as one JSON object. The guide describes the members; new ones may be added.
+
+use std::time::Duration;
+
+use wire::json::Writer;
+
+use super::event::{
+    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, Opened, Proxied, ReplayReason,
+    Reused, Secured, VersionReason, Withheld,
+};
+use super::{Record, Request, story};
+use net::{Eviction, Refusal};
+
+/// Writes the object, in one line.
+pub fn text(record: &Record) -> String {
+    let mut json = Writer::default();
+    json.object(|json| {
+        json.key("version").number(1);
+        json.key("requests").array(|json| {
+            record.by_request().for_each(|(one, events)| request(json, one, events));
+        });
+        if let Some(outcome) = &record.outcome {
+            json.key("code").number(outcome.code.id());
+            json.key("error").text(&outcome.message);
+            time(json, "total_ms", outcome.total);
+        }
+        json.key("left_out").number(record.left_out);
+    });
+    json.into_string()
+}
+
+/// Writes a time in milliseconds with three digits of a fraction.
+fn time(json: &mut Writer, key: &str, time: Duration) {
+    let micros = time.as_micros();
+    json.key(key).number(format_args!("{}.{:03}", micros / 1_000, micros % 1_000));
+}
+
+fn request(json: &mut Writer, request: &Request, events: &[(Duration, Event)]) {
+    json.object(|json| {
+        json.key("method").text(&request.method);
+        json.key("url").text(&request.url);
+        json.key("status").number(request.status);
+        json.key("http").text(request.version);
+        json.key("auth").text(request.auth);
+        json.key("received").number(request.received);
+        json.key("sent").number(request.sent);
+        time(json, "from_ms", request.from);
+        time(json, "to_ms", request.to);
+        json.key("stages").array(|json| {
+            for (stage, length) in &request.stages {
+                json.object(|json| {
+                    json.key("stage").text(stage.name());
+                    time(json, "ms", *length);
+                });
+            }
+        });
+        json.key("events").array(|json| {
+            for (at, one) in events {
+                json.object(|json| {
+                    time(json, "at_ms", *at);
+                    event(json, one);
+                });
+            }
+        });
+    });
+}
+
+fn event(json: &mut Writer, event: &Event) {
+    let kind = kind(event);
+    json.key("event").text(kind);
+    match event {
+        Event::Proxied(Proxied { proxy, by, tunnel }) => {
+            json.key("proxy").text(proxy);
+            json.key("by").text(by);
+            json.key("tunnel").boolean(*tunnel);
+        }
+        Event::Unproxied { by } => json.key("by").text(by),
+        Event::Reused(reused) => reuse(json, reused),
+        Event::Opened(opened) => new(json, opened),
+        Event::Closed { id, why } => {
+            json.key("id").number(id);
+            json.key("reason").text(close_name(*why));
+        }
+        Event::Spoilt(why) => json.key("reason").text(close_name(*why)),
+        Event::Named(named) => name(json, named),
+        Event::Trying(address) | Event::Reached(address) => json.key("address").text(address.to_string()),
+        Event::Unreachable { address, error } => {
+            json.key("address").text(address.to_string());
+            json.key("error").text(error);
+        }
+        Event::Secured(secured) => tls(json, secured),
+        Event::Version { version, why } => {
+            json.key("version").text(version);
+            json.key("reason").text(version_name(*why));
+        }
+        Event::Redirected { status, to } => {
+            json.key("status").number(status);
+            json.key("to").text(to);
+        }
+        Event::Challenged { status, offered } => {
+            json.key("status").number(status);
+            json.key("offered").array(|json| offered.iter().for_each(|scheme| json.text(scheme)));
+        }
+        Event::Waits { limit } => time(json, "limit_ms", *limit),
+        Event::GoesOn(how) => json.key("reason").text(go_ahead_name(*how)),
+        Event::Replayed { why, count } => {
+            let reason = match why {
+                ReplayReason::ConnectionDied => "connection-died",
+                ReplayReason::Http11Required => "http11-required",
+            };
+            json.key("reason").text(reason);
+            json.key("count").number(count);
+        }
+        Event::Cookies { sent, withheld } => cookies(json, sent, withheld),
+        Event::Strict { url } => json.key("url").text(url),
+        Event::Alternative { from, to } => {
+            json.key("from").text(from);
+            json.key("to").text(to);
+        }
+        Event::Cache(step) => json.key("step").text(cache_name(*step)),
+        Event::Commands { layer, verbs, waits } => {
+            json.key("protocol").text(layer);
+            json.key("commands").array(|json| verbs.iter().for_each(|verb| json.text(verb)));
+            json.key("waited").boolean(*waits);
+        }
+    }
+}
+
+fn kind(event: &Event) -> &'static str {
+    match event {
+        Event::Proxied(_) => "proxy",
+        Event::Unproxied { .. } => "no-proxy",
+        Event::Reused(_) => "connection-reused",
+        Event::Opened(_) => "connection-new",
+        Event::Closed { .. } => "connection-closed",
+        Event::Spoilt(_) => "connection-spoilt",
+        Event::Named(_) => "name",
+        Event::Trying(_) => "address-tried",
+        Event::Unreachable { .. } => "address-failed",
+        Event::Reached(_) => "address-connected",
+        Event::Secured(_) => "tls",
+        Event::Version { .. } => "http-version",
+        Event::Redirected { .. } => "redirect",
+        Event::Challenged { .. } => "challenge",
+        Event::Waits { .. } => "expect",
+        Event::GoesOn(_) => "expect-ended",
+        Event::Replayed { .. } => "replay",
+        Event::Cookies { .. } => "cookies",
+        Event::Strict { .. } => "hsts",
+        Event::Alternative { .. } => "alt-svc",
+        Event::Cache(_) => "cache",
+        Event::Commands { .. } => "commands",
+    }
+}
+
+fn reuse(json: &mut Writer, reused: &Reused) {
+    json.key("id").number(reused.id);
+    json.key("origin").text(&reused.origin);
+    json.key("stream").boolean(reused.stream);
+    if let Some(past) = &reused.past {
+        time(json, "age_ms", past.age);
+        time(json, "idle_ms", past.idle);
+        json.key("uses").number(past.uses);
+    }
+}
+
+fn new(json: &mut Writer, opened: &Opened) {
+    json.key("id").number(opened.id);
+    json.key("origin").text(&opened.origin);
+    json.key("tls").boolean(opened.tls);
+    json.key("reason").text(new_name(&opened.why));
+    json.key("text").text(story::new_reason(&opened.why));
+    match &opened.why {
+        NewReason::Differs { terms, others } => {
+            json.key("differs_in").array(|json| terms.iter().for_each(|term| json.text(term.name())));
+            json.key("open").number(others);
+        }
+        NewReason::AllInUse { count } => json.key("in_use").number(count),
+        NewReason::LastClosed(why) => json.key("closed").text(close_name(*why)),
+        _ => {}
+    }
+}
+
+/// Returns the name of a reason for a new connection.
+pub fn new_name(why: &NewReason) -> &'static str {
+    match why {
+        NewReason::NothingOpen => "nothing-open",
+        NewReason::Differs { .. } => "differs",
+        NewReason::AllInUse { .. } => "in-use",
+        NewReason::Refused(Refusal::Inherited) => "inherited",
+        NewReason::Refused(Refusal::Idle(_)) => "idle-too-long",
+        NewReason::Refused(Refusal::Aged(_)) => "too-old",
+        NewReason::Refused(Refusal::Dead) => "closed-by-server",
+        NewReason::LastClosed(_) => "last-closed",
+        NewReason::Evicted(Eviction::Kept(_)) => "pool-too-small",
+        NewReason::Evicted(Eviction::Limit) => "connection-limit",
+        NewReason::Evicted(Eviction::Idle) => "evicted-idle",
+        NewReason::Forbidden(_) => "forbidden",
+        NewReason::Repeated => "repeated",
+        NewReason::OwnSockets => "own-sockets",
+    }
+}
+
+fn close_name(why: CloseReason) -> &'static str {
+    match why {
+        CloseReason::PeerSaidClose => "peer-said-close",
+        CloseReason::EndsBody => "ends-body",
+        CloseReason::Http10 => "http10",
+        CloseReason::Forbidden => "forbid-reuse",
+        CloseReason::Surplus => "surplus-bytes",
+        CloseReason::UploadStopped => "upload-stopped",
+        CloseReason::BodySkipped => "body-skipped",
+    }
+}
+
+fn name(json: &mut Writer, named: &Named) {
+    let source = match named.source {
+        NameSource::Written => "literal",
+        NameSource::Pinned => "resolve-option",
+        NameSource::Cache => "cache",
+        NameSource::System => "system",
+        NameSource::Servers => "dns-servers",
+        NameSource::OverHttps => "doh",
+    };
+    json.key("host").text(&named.host);
+    json.key("record").text(named.record);
+    json.key("addresses").number(named.addresses);
+    json.key("source").text(source);
+    time(json, "took_ms", named.took);
+}
+
+fn tls(json: &mut Writer, secured: &Secured) {
+    json.key("host").text(&secured.host);
+    json.key("version").text(secured.version);
+    json.key("cipher").text(secured.cipher);
+    json.key("group").text(secured.group);
+    json.key("resumed").boolean(secured.resumed);
+    match &secured.alpn {
+        Some(alpn) => json.key("alpn").text(alpn),
+        None => json.key("alpn").null(),
+    }
+    json.key("verified").boolean(secured.verified);
+    if let Some(left) = secured.expires_in {
+        json.key("certificate_expires_in_s").number(left);
+    }
+}
+
+fn version_name(why: VersionReason) -> &'static str {
+    match why {
+        VersionReason::Highest => "highest",
+        VersionReason::Option => "option",
+        VersionReason::ServerChose => "server-chose",
+        VersionReason::NoAlpn => "no-alpn",
+        VersionReason::NoTls => "no-tls",
+        VersionReason::AlpnOff => "alpn-off",
+        VersionReason::Avoided => "avoided",
+        VersionReason::AnswersHttp10 => "answers-http10",
+    }
+}
+
+fn go_ahead_name(how: GoAhead) -> &'static str {
+    match how {
+        GoAhead::Continue => "continue",
+        GoAhead::Late => "late",
+        GoAhead::Answered => "answered",
+        GoAhead::Refused => "refused",
+    }
+}
+
+fn cookies(json: &mut Writer, sent: &[String], withheld: &[(String, Withheld)]) {
+    json.key("sent").array(|json| sent.iter().for_each(|name| json.text(name)));
+    json.key("withheld").array(|json| {
+        for (name, why) in withheld {
+            let why = match why {
+                Withheld::Domain => "domain",
+                Withheld::Path => "path",
+                Withheld::Secure => "secure",
+                Withheld::Expired => "expired",
+            };
+            json.object(|json| {
+                json.key("name").text(name);
+                json.key("reason").text(why);
+            });
+        }
+    });
+}
+
+fn cache_name(step: CacheStep) -> &'static str {
+    match step {
+        CacheStep::Fresh => "fresh",
+        CacheStep::Asked => "asked",
+        CacheStep::Confirmed => "confirmed",
+        CacheStep::Stale => "stale",
+    }
+}

@@ -1,0 +1,185 @@
+//! The reasons of one transfer: a record of the engine's decisions, kept only for a handle that asks for it.
+//!
+//! `event` has the decisions as values, `difference` compares the keys of two connections, `connection`
+//! decides why a connection was new, `spans` divides the time. `story` and `json` write a record out.
+
+pub mod connection;
+pub mod difference;
+pub mod event;
+mod json;
+pub mod spans;
+pub mod story;
+#[cfg(test)]
+mod tests;
+pub mod version;
+
+use std::hint::cold_path;
+use std::time::{Duration, Instant};
+
+use runtime::cell::RefCell;
+use tables::Code;
+
+pub use event::Event;
+pub use spans::Stage;
+
+/// Most events that one transfer records. A server that redirects forever must not fill the memory.
+const MAX_EVENTS: usize = 256;
+/// Most requests of one transfer that are recorded.
+const MAX_REQUESTS: usize = 64;
+
+/// The place of a handle's record. Without a record nothing is noted.
+#[derive(Default)]
+pub struct Why(RefCell<Option<Box<Record>>>);
+
+/// The decisions of one transfer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record {
+    /// When it was started; times are relative to it.
+    started: Option<Instant>,
+    /// The decisions, each with its time.
+    pub events: Vec<(Duration, Event)>,
+    /// The requests that have ended, in order.
+    pub requests: Vec<Request>,
+    /// Events and requests that were too many to be recorded.
+    pub left_out: usize,
+    /// The result, once the transfer has ended.
+    pub outcome: Option<Outcome>,
+}
+
+/// One request of a transfer: a redirect or a round of authentication begins another one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    pub method: String,
+    /// Without user name and password.
+    pub url: String,
+    /// The reply code; 0 if there is none.
+    pub status: i64,
+    /// The version of HTTP; empty for other protocols.
+    pub version: &'static str,
+    /// The scheme of authentication used with the server; empty if there is none.
+    pub auth: &'static str,
+    /// Body bytes received and sent.
+    pub received: i64,
+    pub sent: i64,
+    /// When it began and ended.
+    pub from: Duration,
+    pub to: Duration,
+    /// Its time by stage. The sum is the time between `from` and `to`.
+    pub stages: Vec<(Stage, Duration)>,
+    /// The number of events that had been recorded when it ended.
+    pub events: usize,
+}
+
+/// The end of a transfer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub code: Code,
+    /// The message of a failure.
+    pub message: String,
+    pub total: Duration,
+}
+
+impl Why {
+    /// Returns whether decisions are recorded.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.0.borrow().is_some()
+    }
+
+    /// Starts or stops to record decisions.
+    pub fn keep(&self, on: bool) {
+        if on != self.is_on() {
+            let old = self.0.replace(on.then(Box::default));
+            drop(old);
+        }
+    }
+
+    /// Forgets the last transfer.
+    pub fn begin(&self, now: Option<Instant>) {
+        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+            cold_path();
+            *record = Record { started: now, ..Record::default() };
+        }
+    }
+
+    /// Records a decision that was made at `now`.
+    #[cold]
+    pub fn add(&self, now: Instant, event: Event) {
+        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+            record.add(now, event);
+        }
+    }
+
+    /// Records a request that has ended. Its events are those since the end of the one before.
+    #[cold]
+    pub fn add_request(&self, request: Request) {
+        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+            match record.requests.len() < MAX_REQUESTS {
+                true => record.requests.push(Request { events: record.events.len(), ..request }),
+                false => record.left_out += 1,
+            }
+        }
+    }
+
+    /// Records the end of the transfer.
+    #[cold]
+    pub fn end(&self, outcome: Outcome) {
+        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+            record.outcome = Some(outcome);
+        }
+    }
+
+    /// Returns why the connection of the current request cannot be kept, if that was recorded.
+    pub fn spoilt(&self) -> Option<event::CloseReason> {
+        let record = self.0.borrow();
+        let events = record.as_deref()?.events.iter().rev();
+        let of_connection =
+            events.take_while(|(_, event)| !matches!(event, Event::Opened(_) | Event::Reused(_)));
+        of_connection.into_iter().find_map(|(_, event)| match event {
+            Event::Spoilt(why) => Some(*why),
+            _ => None,
+        })
+    }
+
+    /// Returns the end of the last request that was recorded.
+    pub fn last_end(&self) -> Duration {
+        self.read(|record| record.requests.last().map_or(Duration::ZERO, |request| request.to))
+            .unwrap_or_default()
+    }
+
+    /// Reads the record, if one is kept.
+    pub fn read<R>(&self, read: impl FnOnce(&Record) -> R) -> Option<R> {
+        self.0.borrow().as_deref().map(read)
+    }
+}
+
+impl Record {
+    fn add(&mut self, now: Instant, event: Event) {
+        if self.events.len() == MAX_EVENTS {
+            self.left_out += 1;
+            return;
+        }
+        let started = *self.started.get_or_insert(now);
+        self.events.push((now.saturating_duration_since(started), event));
+    }
+
+    /// Returns the story of the transfer for a person, a line for each decision.
+    pub fn text(&self) -> String {
+        story::text(self)
+    }
+
+    /// Returns the record as one JSON object.
+    pub fn json(&self) -> String {
+        json::text(self)
+    }
+
+    /// Returns each request with its events. Events behind the last request come with it.
+    pub fn by_request(&self) -> impl Iterator<Item = (&Request, &[(Duration, Event)])> {
+        let last = self.requests.len().saturating_sub(1);
+        self.requests.iter().enumerate().map(move |(number, request)| {
+            let from = number.checked_sub(1).map_or(0, |before| self.requests[before].events);
+            let to = if number == last { self.events.len() } else { request.events };
+            (request, &self.events[from..to])
+        })
+    }
+}

@@ -1,0 +1,351 @@
+//! A record as a short story for a person: a head for each request, and a line for each decision.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use net::{Eviction, Refusal};
+use tables::Code;
+
+use super::event::{
+    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, Opened, Proxied, ReplayReason,
+    Reused, Secured, VersionReason, Withheld,
+};
+use super::{Record, Request};
+
+/// Most names in one line.
+const MAX_NAMES: usize = 8;
+/// A certificate that expires within this time is mentioned, in seconds.
+pub const EXPIRES_SOON: i64 = 30 * 24 * 3600;
+
+/// Writes the story.
+pub fn text(record: &Record) -> String {
+    let mut out = String::new();
+    for (request, events) in record.by_request() {
+        head(&mut out, request);
+        let mut attempts = Vec::new();
+        for (at, event) in events {
+            for (label, line) in lines(*at, event, &mut attempts) {
+                line_into(&mut out, label, &line);
+            }
+        }
+        line_into(&mut out, "time", &time(request));
+    }
+    end(&mut out, record);
+    out
+}
+
+fn line_into(out: &mut String, label: &str, text: &str) {
+    let _ = writeln!(out, "  {label:<11} {text}"); // a String takes all
+}
+
+fn head(out: &mut String, request: &Request) {
+    let Request { method, url, status, version, received, sent, .. } = request;
+    let verb = if method.is_empty() { "" } else { " " };
+    let _ = write!(out, "{method}{verb}{url}");
+    if *status > 0 {
+        let _ = write!(out, ": {status}");
+    }
+    if !version.is_empty() {
+        let _ = write!(out, " by {version}");
+    }
+    let _ = write!(out, ", {} received", bytes(*received));
+    if *sent > 0 {
+        let _ = write!(out, ", {} sent", bytes(*sent));
+    }
+    out.push('\n');
+}
+
+fn end(out: &mut String, record: &Record) {
+    if let Some(outcome) = record.outcome.as_ref().filter(|outcome| outcome.code != Code::Ok) {
+        let text = if outcome.message.is_empty() { outcome.code.text() } else { &outcome.message };
+        line_into(out, "failed", &format!("({}) {text}", outcome.code.id()));
+    }
+    if let Some(total) = record.outcome.as_ref().map(|o| o.total).filter(|_| record.requests.len() > 1) {
+        line_into(out, "total", &format!("{} in {} requests", time_text(total), record.requests.len()));
+    }
+    if record.left_out > 0 {
+        line_into(out, "...", &format!("{} more events were not recorded", record.left_out));
+    }
+}
+
+/// The time of a request by stage.
+fn time(request: &Request) -> String {
+    let mut text = time_text(request.to.saturating_sub(request.from));
+    for (number, (stage, length)) in request.stages.iter().enumerate() {
+        let sign = if number == 0 { " =" } else { " +" };
+        let _ = write!(text, "{sign} {} {}", stage.name(), time_text(*length));
+    }
+    text
+}
+
+/// Returns the lines of an event. `attempts` has the addresses that are being tried, with their times.
+fn lines(
+    at: Duration,
+    event: &Event,
+    attempts: &mut Vec<(SocketAddr, Duration)>,
+) -> Vec<(&'static str, String)> {
+    let one = |label, text| vec![(label, text)];
+    match event {
+        Event::Trying(address) => {
+            attempts.push((*address, at));
+            Vec::new()
+        }
+        Event::Reached(address) => {
+            let others = attempts.len().saturating_sub(1);
+            let raced =
+                if others > 0 { format!(", first of {} attempts", others + 1) } else { String::new() };
+            one("address", format!("{address} in {}{raced}", since(attempts, address, at)))
+        }
+        Event::Unreachable { address, error } => {
+            one("address", format!("{address} failed after {}: {error}", since(attempts, address, at)))
+        }
+        Event::Named(Named { source: NameSource::Written, addresses: 0, .. }) => Vec::new(),
+        event => vec![described(event)],
+    }
+}
+
+fn since(attempts: &[(SocketAddr, Duration)], address: &SocketAddr, at: Duration) -> String {
+    let begun = attempts.iter().rfind(|(tried, _)| tried == address).map_or(at, |(_, begun)| *begun);
+    time_text(at.saturating_sub(begun))
+}
+
+/// Returns the label and the text of an event that stands for itself.
+fn described(event: &Event) -> (&'static str, String) {
+    match event {
+        Event::Proxied(proxied) => ("proxy", proxy(proxied)),
+        Event::Unproxied { by } => ("proxy", format!("none: {by} names this host")),
+        Event::Reused(reused) => ("connection", reuse(reused)),
+        Event::Opened(opened) => ("connection", new(opened)),
+        Event::Closed { id, why } => ("connection", format!("#{id} closed: {}", closed(*why))),
+        Event::Spoilt(why) => ("connection", format!("cannot be kept: {}", closed(*why))),
+        Event::Named(named) => ("name", name(named)),
+        Event::Trying(address) | Event::Reached(address) => ("address", address.to_string()),
+        Event::Unreachable { address, error } => ("address", format!("{address}: {error}")),
+        Event::Secured(secured) => ("tls", tls(secured)),
+        Event::Version { version, why } => ("version", format!("{version}: {}", version_reason(*why))),
+        Event::Redirected { status, to } => ("redirect", format!("{status} to {to}")),
+        Event::Challenged { status, offered } => {
+            let offered = if offered.is_empty() { "another round".to_owned() } else { offered.join(", ") };
+            ("login", format!("{status}, the request is repeated; offered: {offered}"))
+        }
+        Event::Waits { limit } => {
+            ("expect", format!("the body waits up to {} for 100 Continue", time_text(*limit)))
+        }
+        Event::GoesOn(how) => ("expect", go_ahead(*how).to_owned()),
+        Event::Replayed { why, count } => ("replay", format!("{} (attempt {})", replayed(*why), count + 1)),
+        Event::Cookies { sent, withheld } => ("cookies", cookies(sent, withheld)),
+        Event::Strict { url } => ("hsts", format!("the host allows TLS only (RFC 6797): {url}")),
+        Event::Alternative { from, to } => ("alt-svc", format!("{from} is served by {to} (RFC 7838)")),
+        Event::Cache(step) => ("cache", cache(*step).to_owned()),
+        Event::Commands { layer, verbs, waits } => ("commands", commands(layer, verbs, *waits)),
+    }
+}
+
+fn proxy(Proxied { proxy, by, tunnel }: &Proxied) -> String {
+    let how = if *tunnel { ", as a tunnel" } else { "" };
+    format!("{proxy}{how}, from {by}")
+}
+
+fn reuse(reused: &Reused) -> String {
+    let Reused { id, origin, stream, past } = reused;
+    match past {
+        Some(past) => {
+            let (age, idle) = (time_text(past.age), time_text(past.idle));
+            let uses = if past.uses == 1 { "transfer" } else { "transfers" };
+            format!("#{id} to {origin} reused: {age} old, idle for {idle}, {} {uses} before", past.uses)
+        }
+        None if *stream => format!("#{id} to {origin} reused: one more stream on it"),
+        None => format!("#{id} to {origin} reused"),
+    }
+}
+
+fn new(opened: &Opened) -> String {
+    let Opened { id, origin, why, .. } = opened;
+    format!("#{id} to {origin} is new: {}", new_reason(why))
+}
+
+/// Says why a connection is new.
+pub fn new_reason(why: &NewReason) -> String {
+    match why {
+        NewReason::NothingOpen => "this handle has no open connection there".to_owned(),
+        NewReason::Differs { terms, others } => {
+            let names: Vec<String> = terms.iter().take(MAX_NAMES).map(|term| term.name()).collect();
+            let of = if *others > 1 {
+                format!("the nearest of {others} open ones")
+            } else {
+                "the open one".to_owned()
+            };
+            format!("{of} differs in {}", names.join(", "))
+        }
+        NewReason::AllInUse { count: 1 } => "the open one is in use".to_owned(),
+        NewReason::AllInUse { count } => format!("all {count} open ones are in use"),
+        NewReason::Refused(refusal) => refused(*refusal),
+        NewReason::LastClosed(why) => format!("the one before was closed: {}", closed(*why)),
+        NewReason::Evicted(Eviction::Kept(most)) => {
+            format!("the one before was closed: at most {most} are kept (CURLOPT_MAXCONNECTS)")
+        }
+        NewReason::Evicted(Eviction::Limit) => {
+            "the one before was closed to make room (CURLMOPT_MAX_TOTAL_CONNECTIONS)".to_owned()
+        }
+        NewReason::Evicted(Eviction::Idle) => {
+            "the one before was idle for too long (CURLOPT_MAXAGE_CONN)".to_owned()
+        }
+        NewReason::Forbidden(option) => format!("CURLOPT_{} forbids an open one", option.name()),
+        NewReason::Repeated => "the request failed on an open one and is repeated".to_owned(),
+        NewReason::OwnSockets => {
+            "the open ones were made by other socket functions (CURLOPT_OPENSOCKETFUNCTION)".to_owned()
+        }
+    }
+}
+
+fn refused(refusal: Refusal) -> String {
+    match refusal {
+        Refusal::Inherited => "the open one belongs to the parent process".to_owned(),
+        Refusal::Idle(idle) => format!("the open one was idle for {} (CURLOPT_MAXAGE_CONN)", time_text(idle)),
+        Refusal::Aged(age) => format!("the open one was {} old (CURLOPT_MAXLIFETIME_CONN)", time_text(age)),
+        Refusal::Dead => "the server had closed the open one".to_owned(),
+    }
+}
+
+/// Says why a connection was closed.
+pub fn closed(why: CloseReason) -> &'static str {
+    match why {
+        CloseReason::PeerSaidClose => "the server said `Connection: close`",
+        CloseReason::EndsBody => "only its end ended the body: the server gave no length",
+        CloseReason::Http10 => "the server speaks HTTP/1.0 without keep-alive",
+        CloseReason::Forbidden => "CURLOPT_FORBID_REUSE",
+        CloseReason::Surplus => "the server sent more than its reply",
+        CloseReason::UploadStopped => "the request's body was not sent to its end",
+        CloseReason::BodySkipped => "the body was not read, a new connection costs less",
+    }
+}
+
+fn name(Named { host, record, addresses, source, took }: &Named) -> String {
+    let count = match addresses {
+        0 => format!("no {record} record"),
+        1 => format!("1 {record} record"),
+        n => format!("{n} {record} records"),
+    };
+    match source {
+        NameSource::Written => format!("{host}: an address, or this machine"),
+        NameSource::Pinned => format!("{host}: {count} from CURLOPT_RESOLVE"),
+        NameSource::Cache => format!("{host}: {count} from the cache"),
+        NameSource::System => format!("{host}: {count} from the system in {}", time_text(*took)),
+        NameSource::Servers => format!("{host}: {count} from CURLOPT_DNS_SERVERS in {}", time_text(*took)),
+        NameSource::OverHttps => format!("{host}: {count} from CURLOPT_DOH_URL in {}", time_text(*took)),
+    }
+}
+
+fn tls(secured: &Secured) -> String {
+    let Secured { host, version, cipher, group, resumed, verified, expires_in, .. } = secured;
+    let with = if group.is_empty() { "" } else { ", " };
+    let kind = if *resumed { "a resumed session" } else { "a full handshake" };
+    let check = if *verified { "certificate verified" } else { "certificate NOT verified" };
+    let end = match expires_in {
+        Some(..0) => ", it has expired".to_owned(),
+        Some(left @ ..EXPIRES_SOON) => format!(", it expires in {} days", left / 86_400),
+        _ => String::new(),
+    };
+    format!("{host}: {version}{with}{group}, {cipher}, {kind}; {check}{end}")
+}
+
+/// Says why HTTP has no higher version.
+pub fn version_reason(why: VersionReason) -> &'static str {
+    match why {
+        VersionReason::Highest => "the highest that was offered",
+        VersionReason::Option => "CURLOPT_HTTP_VERSION allows no higher one",
+        VersionReason::ServerChose => "the server chose it, HTTP/2 was offered",
+        VersionReason::NoAlpn => "the server ignored the offer of HTTP/2 (ALPN)",
+        VersionReason::NoTls => "HTTP/2 is negotiated over TLS only",
+        VersionReason::AlpnOff => "CURLOPT_SSL_ENABLE_ALPN is off",
+        VersionReason::Avoided => {
+            "HTTP/2 was avoided: the login belongs to the connection, or the server refused it"
+        }
+        VersionReason::AnswersHttp10 => "the server answered with it before",
+    }
+}
+
+fn go_ahead(how: GoAhead) -> &'static str {
+    match how {
+        GoAhead::Continue => "the server sent 100 Continue",
+        GoAhead::Late => "no 100 Continue came in time, the body is sent (CURLOPT_EXPECT_100_TIMEOUT_MS)",
+        GoAhead::Answered => "the final reply came instead, the body is not sent",
+        GoAhead::Refused => "the server refused the expectation (417), the request is repeated without it",
+    }
+}
+
+fn replayed(why: ReplayReason) -> &'static str {
+    match why {
+        ReplayReason::ConnectionDied => "the server had closed the connection, the request is sent again",
+        ReplayReason::Http11Required => "the server wants HTTP/1.1, the request is sent again",
+    }
+}
+
+fn cookies(sent: &[String], withheld: &[(String, Withheld)]) -> String {
+    let mut parts = Vec::new();
+    if !sent.is_empty() {
+        parts.push(format!("sent {}", listed(sent.iter().cloned())));
+    }
+    if !withheld.is_empty() {
+        let row = |(name, why): &(String, Withheld)| format!("{name} ({})", withheld_reason(*why));
+        parts.push(format!("withheld {}", listed(withheld.iter().map(row))));
+    }
+    parts.join("; ")
+}
+
+fn listed(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    match names.len() {
+        ..=MAX_NAMES => names.join(", "),
+        all => format!("{}, and {} more", names[..MAX_NAMES].join(", "), all - MAX_NAMES),
+    }
+}
+
+fn withheld_reason(why: Withheld) -> &'static str {
+    match why {
+        Withheld::Domain => "another host",
+        Withheld::Path => "another path",
+        Withheld::Secure => "Secure, and no TLS",
+        Withheld::Expired => "expired",
+    }
+}
+
+fn cache(step: CacheStep) -> &'static str {
+    match step {
+        CacheStep::Fresh => "a stored reply is fresh (RFC 9111 §4.2): no request",
+        CacheStep::Asked => "no fresh reply is stored: the server is asked (RFC 9111 §4.3)",
+        CacheStep::Confirmed => "the server confirmed the stored reply (RFC 9111 §4.3.4)",
+        CacheStep::Stale => "a stale reply serves in place of a failure (RFC 9111 §4.2.4)",
+    }
+}
+
+fn commands(layer: &str, verbs: &[String], waits: bool) -> String {
+    let together = match verbs.len() {
+        1 => verbs[0].clone(),
+        _ => format!("{} together", verbs.join(", ")),
+    };
+    let before = if waits { "" } else { ", without waiting for the reply before" };
+    format!("{layer}: {together}{before}")
+}
+
+/// Returns a time with a unit and at most three significant digits.
+pub fn time_text(time: Duration) -> String {
+    let micros = time.as_micros();
+    match micros {
+        0..1_000 => format!("{micros} us"),
+        1_000..10_000 => format!("{}.{} ms", micros / 1_000, micros / 100 % 10),
+        10_000..1_000_000 => format!("{} ms", micros / 1_000),
+        1_000_000..100_000_000 => format!("{}.{:02} s", micros / 1_000_000, micros / 10_000 % 100),
+        _ => format!("{} s", micros / 1_000_000),
+    }
+}
+
+/// Returns a number of bytes with a unit.
+pub fn bytes(count: i64) -> String {
+    match count {
+        ..10_000 => format!("{count} bytes"),
+        10_000..10_000_000 => format!("{} kB", count / 1_000),
+        _ => format!("{} MB", count / 1_000_000),
+    }
+}

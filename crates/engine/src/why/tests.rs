@@ -1,0 +1,194 @@
+//! A record as text and as JSON.
+
+use std::time::Duration;
+
+use tables::{Code, EasyOption as O};
+
+use super::difference::Term;
+use super::event::*;
+use super::{Event, Outcome, Record, Request, Stage};
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// Returns the record of one request with these events.
+fn record(events: Vec<Event>) -> Record {
+    let events: Vec<_> = events.into_iter().zip(1..).map(|(event, at)| (ms(at), event)).collect();
+    let request = Request {
+        method: "GET".to_owned(),
+        url: "https://h.test/".to_owned(),
+        status: 200,
+        version: "HTTP/2",
+        received: 1234,
+        to: ms(30),
+        stages: vec![(Stage::Server, ms(20)), (Stage::Receive, ms(10))],
+        events: events.len(),
+        ..Request::default()
+    };
+    let outcome = Some(Outcome { code: Code::Ok, message: String::new(), total: ms(30) });
+    Record { events, requests: vec![request], outcome, ..Record::default() }
+}
+
+fn opened(why: NewReason) -> Event {
+    Event::Opened(Opened { id: 3, origin: "h.test:443".to_owned(), tls: true, why })
+}
+
+/// Returns the event of a handshake.
+fn secured() -> Event {
+    Event::Secured(Secured {
+        host: "h.test".to_owned(),
+        version: "TLSv1.3",
+        cipher: "TLS_AES_128_GCM_SHA256",
+        group: "X25519",
+        resumed: false,
+        alpn: Some("h2".to_owned()),
+        verified: true,
+        expires_in: Some(5 * 86_400),
+    })
+}
+
+/// Checks for each event its line in the story, and its members in JSON.
+fn check(rows: impl IntoIterator<Item = (Event, &'static str, &'static str)>) {
+    for (event, line, members) in rows {
+        let record = record(vec![event]);
+        let (text, json) = (record.text(), record.json());
+        assert!(text.contains(line), "{text}\nlacks {line}");
+        assert!(json.contains(members), "{json}\nlacks {members}");
+        assert!(text.starts_with("GET https://h.test/: 200 by HTTP/2, 1234 bytes received\n"), "{text}");
+        assert!(text.ends_with("  time        30 ms = server 20 ms + receive 10 ms\n"), "{text}");
+    }
+}
+
+#[test]
+fn connections_as_lines_and_as_members() {
+    let address = "192.0.2.1:443".parse().unwrap();
+    let past = Past { age: ms(4000), idle: ms(12), uses: 7 };
+    check([
+        (
+            opened(NewReason::NothingOpen),
+            "connection  #3 to h.test:443 is new: this handle has no open connection there",
+            r#""event":"connection-new","id":3,"origin":"h.test:443","tls":true,"reason":"nothing-open""#,
+        ),
+        (
+            opened(NewReason::Differs { terms: vec![Term::Option(O::SslVerifypeer)], others: 1 }),
+            "connection  #3 to h.test:443 is new: the open one differs in CURLOPT_SSL_VERIFYPEER",
+            r#""differs_in":["CURLOPT_SSL_VERIFYPEER"],"open":1"#,
+        ),
+        (
+            opened(NewReason::LastClosed(CloseReason::PeerSaidClose)),
+            "is new: the one before was closed: the server said `Connection: close`",
+            r#""reason":"last-closed""#,
+        ),
+        (
+            Event::Reused(Reused { id: 2, origin: "h.test:443".to_owned(), stream: false, past: Some(past) }),
+            "connection  #2 to h.test:443 reused: 4.00 s old, idle for 12 ms, 7 transfers before",
+            r#""stream":false,"age_ms":4000.000,"idle_ms":12.000,"uses":7"#,
+        ),
+        (
+            Event::Named(Named {
+                host: "h.test".to_owned(),
+                record: "AAAA",
+                addresses: 0,
+                source: NameSource::System,
+                took: ms(9),
+            }),
+            "name        h.test: no AAAA record from the system in 9.0 ms",
+            r#""host":"h.test","record":"AAAA","addresses":0,"source":"system","took_ms":9.000"#,
+        ),
+        (
+            Event::Unreachable { address, error: "Connection refused".to_owned() },
+            "address     192.0.2.1:443 failed after 0 us: Connection refused",
+            r#""event":"address-failed","address":"192.0.2.1:443""#,
+        ),
+        (
+            secured(),
+            "AES_128_GCM_SHA256, a full handshake; certificate verified, it expires in 5 days\n",
+            r#""resumed":false,"alpn":"h2","verified":true,"certificate_expires_in_s":432000"#,
+        ),
+        (
+            Event::Version { version: "HTTP/1.1", why: VersionReason::ServerChose },
+            "version     HTTP/1.1: the server chose it, HTTP/2 was offered",
+            r#""version":"HTTP/1.1","reason":"server-chose""#,
+        ),
+    ]);
+}
+
+#[test]
+fn requests_as_lines_and_as_members() {
+    check([
+        (
+            Event::Proxied(Proxied {
+                proxy: "http://p.test:3128".to_owned(),
+                by: "https_proxy".to_owned(),
+                tunnel: true,
+            }),
+            "proxy       http://p.test:3128, as a tunnel, from https_proxy",
+            r#""by":"https_proxy","tunnel":true"#,
+        ),
+        (
+            Event::Unproxied { by: "no_proxy".to_owned() },
+            "proxy       none: no_proxy names this host",
+            r#""event":"no-proxy","by":"no_proxy""#,
+        ),
+        (
+            Event::Redirected { status: 301, to: "https://h.test/a".to_owned() },
+            "redirect    301 to https://h.test/a",
+            r#""status":301,"to":"https://h.test/a""#,
+        ),
+        (
+            Event::Challenged { status: 401, offered: vec!["Digest", "Basic"] },
+            "login       401, the request is repeated; offered: Digest, Basic",
+            r#""offered":["Digest","Basic"]"#,
+        ),
+        (
+            Event::GoesOn(GoAhead::Late),
+            "expect      no 100 Continue came in time",
+            r#""event":"expect-ended","reason":"late""#,
+        ),
+    ]);
+}
+
+#[test]
+fn events_of_http_and_ftp_as_lines_and_as_members() {
+    check([
+        (
+            Event::Replayed { why: ReplayReason::ConnectionDied, count: 1 },
+            "replay      the server had closed the connection, the request is sent again (attempt 2)",
+            r#""reason":"connection-died","count":1"#,
+        ),
+        (
+            Event::Cookies { sent: vec!["a".to_owned()], withheld: vec![("b".to_owned(), Withheld::Path)] },
+            "cookies     sent a; withheld b (another path)",
+            r#""sent":["a"],"withheld":[{"name":"b","reason":"path"}]"#,
+        ),
+        (
+            Event::Cache(CacheStep::Fresh),
+            "cache       a stored reply is fresh (RFC 9111",
+            r#""event":"cache","step":"fresh""#,
+        ),
+        (
+            Event::Commands { layer: "ftp", verbs: vec!["TYPE".to_owned(), "RETR".to_owned()], waits: true },
+            "commands    ftp: TYPE, RETR together",
+            r#""protocol":"ftp","commands":["TYPE","RETR"],"waited":true"#,
+        ),
+    ]);
+}
+
+#[test]
+fn a_failure_ends_the_story() {
+    let mut record = record(vec![Event::Trying("192.0.2.1:443".parse().unwrap())]);
+    record.outcome =
+        Some(Outcome { code: Code::CouldntConnect, message: "no answer".to_owned(), total: ms(30) });
+    assert!(record.text().ends_with("  failed      (7) no answer\n"), "{}", record.text());
+    assert!(record.json().contains(r#""code":7,"error":"no answer","total_ms":30.000"#), "{}", record.json());
+}
+
+#[test]
+fn a_race_reports_each_attempt_with_its_time() {
+    let (six, four) = ("[2001:db8::1]:443".parse().unwrap(), "192.0.2.1:443".parse().unwrap());
+    let refused = Event::Unreachable { address: six, error: "refused".to_owned() };
+    let text = record(vec![Event::Trying(six), Event::Trying(four), refused, Event::Reached(four)]).text();
+    assert!(text.contains("  address     [2001:db8::1]:443 failed after 2.0 ms: refused\n"), "{text}");
+    assert!(text.contains("  address     192.0.2.1:443 in 2.0 ms, first of 2 attempts\n"), "{text}");
+}

@@ -1,0 +1,176 @@
+//! The reasons of a transfer: made by a real exchange with a scripted peer.
+
+use std::time::Duration;
+
+use crate::common::{handle, long};
+use tables::{Code, EasyOption as O};
+use testkit::raw::{RawPeer, Script, expect, send};
+use warmwire_engine::Easy;
+use warmwire_engine::why::Record;
+use warmwire_engine::why::event::{CloseReason, Event, GoAhead, NewReason, ReplayReason, Withheld};
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+fn round(reply: &str) -> Script {
+    vec![expect("\r\n\r\n"), send(reply)]
+}
+
+fn record(easy: &Easy) -> Record {
+    easy.state().why.read(Record::clone).expect("the reasons are kept")
+}
+
+fn events(easy: &Easy) -> Vec<Event> {
+    record(easy).events.into_iter().map(|(_, event)| event).collect()
+}
+
+/// Returns why the last connection of a transfer was new; `None` if it was reused.
+fn new_reason(easy: &Easy) -> Option<NewReason> {
+    events(easy).into_iter().rev().find_map(|event| match event {
+        Event::Opened(opened) => Some(opened.why),
+        _ => None,
+    })
+}
+
+/// Performs on a handle with reasons; returns why its connection was new.
+fn perform(easy: &Easy) -> Option<NewReason> {
+    easy.state().why.keep(true);
+    assert_eq!(easy.perform(), Code::Ok);
+    new_reason(easy)
+}
+
+#[test]
+fn nothing_is_kept_unless_asked_for() {
+    let peer = RawPeer::start(vec![round(OK)]);
+    let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+    assert_eq!(easy.perform(), Code::Ok);
+    assert!(easy.state().why.read(|_| ()).is_none());
+}
+
+#[test]
+fn a_reused_connection_has_its_past() {
+    let peer = RawPeer::start(vec![[round(OK), round(OK)].concat()]);
+    let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+    assert_eq!(perform(&easy), Some(NewReason::NothingOpen));
+    assert_eq!(perform(&easy), None);
+    let reused = events(&easy).into_iter().find_map(|event| match event {
+        Event::Reused(reused) => Some(reused),
+        _ => None,
+    });
+    let past = reused.and_then(|reused| reused.past).expect("an idle connection was taken");
+    assert_eq!(past.uses, 1);
+    assert!(past.age >= past.idle && past.age < Duration::from_secs(60), "{past:?}");
+}
+
+#[test]
+fn a_new_connection_names_the_option_that_differs() {
+    let peer = RawPeer::start(vec![round(OK), round(OK)]);
+    let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+    perform(&easy);
+    long(&easy, O::TcpKeepalive, 1);
+    assert!(matches!(perform(&easy), Some(NewReason::Differs { others: 1, .. })));
+    let text = record(&easy).text();
+    assert!(text.contains("is new: the open one differs in CURLOPT_TCP_KEEPALIVE\n"), "{text}");
+}
+
+#[test]
+fn a_closed_connection_says_who_closed_it() {
+    let close = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+    let old = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    let endless = "HTTP/1.1 200 OK\r\n\r\nok";
+    for (reply, forbid, why) in [
+        (close, 0, CloseReason::PeerSaidClose),
+        (old, 0, CloseReason::Http10),
+        (endless, 0, CloseReason::EndsBody),
+        (OK, 1, CloseReason::Forbidden),
+    ] {
+        let mut first = round(reply);
+        first.push(testkit::raw::Step::Finish);
+        let peer = RawPeer::start(vec![first, round(OK)]);
+        let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+        long(&easy, O::ForbidReuse, forbid);
+        perform(&easy);
+        let closed = |event: &Event| matches!(event, Event::Closed { why: found, .. } if *found == why);
+        assert!(events(&easy).iter().any(closed), "{why:?}: {:?}", events(&easy));
+        assert_eq!(perform(&easy), Some(NewReason::LastClosed(why)));
+    }
+}
+
+#[test]
+fn fresh_connect_is_named() {
+    let peer = RawPeer::start(vec![round(OK), round(OK)]);
+    let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+    perform(&easy);
+    long(&easy, O::FreshConnect, 1);
+    assert_eq!(perform(&easy), Some(NewReason::Forbidden(O::FreshConnect)));
+}
+
+/// The peer closes without a reply when it has read the second request.
+#[test]
+fn a_replay_has_its_reason() {
+    let dead = [round(OK), vec![expect("\r\n\r\n"), testkit::raw::Step::Finish]].concat();
+    let peer = RawPeer::start(vec![dead, round(OK)]);
+    let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+    perform(&easy);
+    perform(&easy);
+    let died = Event::Replayed { why: ReplayReason::ConnectionDied, count: 1 };
+    assert!(events(&easy).contains(&died), "{:?}", events(&easy));
+}
+
+#[test]
+fn an_expectation_without_an_answer_is_late() {
+    let peer = RawPeer::start(vec![vec![expect("body"), send(OK)]]);
+    let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
+    *app.upload.borrow_mut() = b"body".to_vec();
+    long(&easy, O::Upload, 1);
+    long(&easy, O::Expect100TimeoutMs, 20);
+    let list = vec![std::rc::Rc::from(&b"Expect: 100-continue"[..])];
+    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(list)).unwrap();
+    perform(&easy);
+    assert!(events(&easy).contains(&Event::GoesOn(GoAhead::Late)), "{:?}", events(&easy));
+}
+
+#[test]
+fn a_redirect_divides_the_record_into_requests_whose_times_sum_up() {
+    let away = "HTTP/1.1 302 Found\r\nLocation: /b?x=1\r\nContent-Length: 0\r\n\r\n";
+    let peer = RawPeer::start(vec![[round(away), round(OK)].concat()]);
+    let (easy, _app) = handle(&format!("http://user:secret@127.0.0.1:{}/a", peer.port()));
+    long(&easy, O::Followlocation, 1);
+    perform(&easy);
+    let record = record(&easy);
+    let (url, text) = (|at: usize| record.requests[at].url.clone(), record.text());
+    assert!(url(0).ends_with("/a") && url(1).ends_with("/b?x=1"), "{text}");
+    assert!(!text.contains("secret") && !record.json().contains("secret"), "{text}");
+    let statuses: Vec<i64> = record.requests.iter().map(|request| request.status).collect();
+    assert_eq!(statuses, [302, 200]);
+    let sum: Duration =
+        record.requests.iter().flat_map(|request| &request.stages).map(|(_, length)| *length).sum();
+    assert_eq!(Some(sum), record.outcome.as_ref().map(|outcome| outcome.total));
+    assert!(text.contains("  redirect    302 to http://127.0.0.1:"), "{text}");
+}
+
+#[test]
+fn cookies_are_sent_or_withheld_with_a_reason() {
+    let peer = RawPeer::start(vec![round(OK)]);
+    let (easy, _app) = handle(&format!("http://127.0.0.1:{}/here", peer.port()));
+    for line in
+        ["Set-Cookie: a=secret; domain=127.0.0.1", "Set-Cookie: b=secret; domain=127.0.0.1; path=/there"]
+    {
+        easy.set_text(O::Cookielist, Some(line.as_bytes())).unwrap();
+    }
+    perform(&easy);
+    let cookies =
+        Event::Cookies { sent: vec!["a".to_owned()], withheld: vec![("b".to_owned(), Withheld::Path)] };
+    assert!(events(&easy).contains(&cookies), "{:?}", events(&easy));
+    assert!(!record(&easy).json().contains("secret"));
+}
+
+#[test]
+fn a_refused_connection_ends_the_story() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (easy, _app) = handle(&format!("http://{free}/"));
+    easy.state().why.keep(true);
+    assert_eq!(easy.perform(), Code::CouldntConnect);
+    let text = record(&easy).text();
+    assert!(text.contains(&format!("  address     {free} failed after ")), "{text}");
+    assert!(text.contains("\n  failed      (7) "), "{text}");
+}
