@@ -119,14 +119,15 @@ fn request(
             Err(_) => Upload::Fed,
         },
     };
-    let (options, stall_limit) = options::read(options)?;
+    let options = options::read(options)?;
     Ok(Request {
-        options,
+        options: options.list,
         upload,
         sink: Sink::Memory,
         window: window.unwrap_or(usize::MAX),
         tells_connection: false,
-        stall_limit,
+        stall_limit: options.stall_limit,
+        explain: options.explain,
     })
 }
 

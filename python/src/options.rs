@@ -17,12 +17,21 @@ pub struct FormPart(Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>, 
 /// The number that stands for the limit on inactivity in milliseconds, which is not an option of libcurl.
 pub const STALL_LIMIT_MS: i32 = -1;
 
-/// How long a transfer may move no byte.
-type StallLimit = Option<Duration>;
+/// The number that stands for keeping the reasons of the transfer.
+pub const EXPLAIN: i32 = -2;
 
-/// Reads options as (number, value), and the limit on inactivity.
-pub fn read(list: &Bound<'_, PyList>) -> PyResult<(Vec<(EasyOption, Value)>, StallLimit)> {
-    let mut stall_limit = None;
+/// The options of a list.
+pub struct Options {
+    pub list: Vec<(EasyOption, Value)>,
+    /// How long a transfer may move no byte.
+    pub stall_limit: Option<Duration>,
+    /// Whether its reasons are kept.
+    pub explain: bool,
+}
+
+/// Reads options as (number, value), and the two that libcurl does not have.
+pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
+    let (mut stall_limit, mut explain) = (None, false);
     let mut options = Vec::with_capacity(list.len());
     for row in list.iter() {
         let (number, given): (i32, Bound<'_, PyAny>) = row.extract()?;
@@ -30,11 +39,15 @@ pub fn read(list: &Bound<'_, PyList>) -> PyResult<(Vec<(EasyOption, Value)>, Sta
             stall_limit = Some(Duration::from_millis(given.extract()?));
             continue;
         }
+        if number == EXPLAIN {
+            explain = given.extract()?;
+            continue;
+        }
         let option = EasyOption::from_id(number)
             .ok_or_else(|| PyValueError::new_err(format!("{number} is no option")))?;
         options.push((option, value(option, &given)?));
     }
-    Ok((options, stall_limit))
+    Ok(Options { list: options, stall_limit, explain })
 }
 
 /// A number, a switch, a text, a list of texts, the parts of a form; None is the default.

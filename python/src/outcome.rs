@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use warmwire::TransferInfo;
 use warmwire::transfers::{Outcome as Ended, Transfers};
+use warmwire::{TransferInfo, Why};
 
 /// A transfer that has finished, or whose head has arrived (`code` is -1 then).
 #[pyclass(frozen, module = "warmwire._native")]
@@ -57,6 +57,8 @@ pub struct Outcome {
     /// one.
     #[pyo3(get)]
     cookies: Vec<Vec<u8>>,
+    /// The reasons of the transfer as JSON, if they were kept.
+    why: Option<Why>,
 }
 
 impl Outcome {
@@ -70,6 +72,7 @@ impl Outcome {
         let cookies = if sets_cookies(&head) { transfers.cookies(id) } else { Vec::new() };
         let body = transfers.with_body(id, |body| PyBytes::new(py, body).unbind());
         let url = transfers.effective_url(id);
+        let why = transfers.info(id, |info| info.why());
         transfers.info(id, |info| Outcome {
             code,
             message,
@@ -88,6 +91,7 @@ impl Outcome {
             peer: info.remote(),
             times: times(info),
             cookies,
+            why,
         })
     }
 }
@@ -104,6 +108,12 @@ impl Outcome {
     #[getter]
     fn url(&self) -> String {
         String::from_utf8_lossy(&self.url).into_owned()
+    }
+
+    /// The reasons of the transfer, as a story and as JSON; None if they were not kept.
+    #[getter]
+    fn why(&self) -> Option<(String, String)> {
+        self.why.as_ref().map(|why| (why.to_string(), why.json()))
     }
 
     /// The peer's address and port; an empty one and -1 where there is none.

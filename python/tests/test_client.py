@@ -34,6 +34,15 @@ def test_a_reply_has_status_headers_and_body(http):
     assert reply.peer[0] == "127.0.0.1"
 
 
+def test_a_reply_has_its_reasons_if_they_are_asked_for(http):
+    with warmwire.Client(pool=warmwire.Pool()) as client:
+        assert client.get(http.url("/bytes/1")).why is None
+        why = client.get(http.url("/bytes/1"), explain=True).why
+        assert " reused: " in str(why)
+        events = why.json()["requests"][0]["events"]
+        assert [event["event"] for event in events] == ["connection-reused"]
+
+
 def test_one_connection_serves_all_in_turn(http, counters):
     with warmwire.Client(pool=warmwire.Pool()) as client:
         before = counters()["accepts"]

@@ -45,7 +45,7 @@ from ._errors import (
     WriteTimeout,
 )
 from ._many import Fetched, afetch_many, fetch_many
-from ._models import Auth, BasicAuth, BearerAuth, Cookies, DigestAuth, Headers, Limits, Request, Response, Timeout
+from ._models import Auth, BasicAuth, BearerAuth, Cookies, DigestAuth, Headers, Limits, Request, Response, Timeout, Why
 from ._native import CURL_VERSION, __version__
 from ._tls import SSLContext
 from ._transport import MockTransport, ReplayTransport, Transport
@@ -195,6 +195,7 @@ __all__ = [
     "UnsupportedProtocol",
     "UploadError",
     "WarmwireError",
+    "Why",
     "WriteError",
     "WriteTimeout",
     "__version__",

@@ -33,6 +33,7 @@ OPTIONS: dict[str, int] = {name: number for name, number, _ in _native.known_opt
 USER_AGENT = f"warmwire/{_native.__version__}"
 
 _STALL_LIMIT = _native.STALL_LIMIT_MS
+_EXPLAIN = _native.EXPLAIN
 _LONGEST = 2**31 - 1
 _ACCEPT_ENCODING = "deflate, gzip, br, zstd"
 _BASIC, _DIGEST, _NEGOTIATE, _NTLM, _BEARER = 1, 2, 4, 8, 64
@@ -528,7 +529,7 @@ class _Stored:
     """The facts of a transfer without the engine: of a response that was pickled, or built by a program."""
 
     NAMES = (
-        "code message status head body url http_version redirects reached connects downloaded uploaded announced file_time peer times cookies"
+        "code message status head body url http_version redirects reached connects downloaded uploaded announced file_time peer times cookies why"
     ).split()
 
     reached = 5
@@ -537,6 +538,7 @@ class _Stored:
     times = (0.0,) * 6
     status = 0
     cookies: tuple[bytes, ...] = ()
+    why: tuple[str, str] | None = None
 
     def __init__(self, **facts: Any) -> None:
         self.__dict__.update(facts)
@@ -545,6 +547,25 @@ class _Stored:
     def of(cls, outcome: Any) -> _Stored:
         """Copies an outcome, without its body."""
         return cls(**{name: getattr(outcome, name) for name in cls.NAMES if name != "body"})
+
+
+class Why:
+    """The decisions of a transfer, and why: connection, names, TLS, version, cookies, time. ``str()`` is a short story."""
+
+    __slots__ = ("_json", "_text")
+
+    def __init__(self, text: str, json: str) -> None:
+        self._text, self._json = text, json
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<Why {self._text.partition(chr(10))[0]!r}>"
+
+    def json(self) -> Any:
+        """Returns the reasons as values; the guide describes the members."""
+        return jsonlib.loads(self._json)
 
 
 class Response:
@@ -673,6 +694,12 @@ class Response:
         """Seconds from the start to the end of each step."""
         names = ("name", "connect", "tls", "request", "first_byte", "total")
         return dict(zip(names, self._outcome.times))
+
+    @property
+    def why(self) -> Why | None:
+        """The reasons of the transfer: of a request with ``explain=True`` once its body has ended, else None."""
+        found = getattr(self._outcome, "why", None)
+        return Why(*found) if found else None
 
     @property
     def peer(self) -> tuple[str, int]:

@@ -4,6 +4,7 @@ from typing import Any
 
 CURL_VERSION: str
 STALL_LIMIT_MS: int
+EXPLAIN: int
 __version__: str
 
 def codes() -> list[tuple[int, str, str]]: ...
@@ -50,6 +51,8 @@ class Outcome:
     def times(self) -> tuple[float, float, float, float, float, float]: ...
     @property
     def cookies(self) -> list[bytes]: ...
+    @property
+    def why(self) -> tuple[str, str] | None: ...
 
 Row = tuple[int, str, int, str | None]
 

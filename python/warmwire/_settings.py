@@ -17,6 +17,7 @@ from ._models import (
     _COOKIE_FILE,
     _COOKIE_LIST,
     _ENCODING,
+    _EXPLAIN,
     _FOLLOW,
     _MAX_REDIRS,
     _NOSIGNAL,
@@ -181,6 +182,8 @@ class Settings:
             options += proxy_options(_proxy_of(request._url, proxy) if isinstance(proxy, Mapping) else proxy, self.trust_env)
         if "verify" in how or "cert" in how:
             options += tls_options(how.pop("verify", True), how.pop("cert", None))
+        if how.pop("explain", False):
+            options.append((_EXPLAIN, True))
         if "http_version" in how:
             options += version_options(how.pop("http_version"))
         options += [named_option(name, value) for name, value in (how.pop("options", None) or {}).items()]

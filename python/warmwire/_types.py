@@ -60,6 +60,7 @@ class SendOptions(TypedDict, total=False):
     options: Mapping[str, Any]
     on_progress: OnProgress | None
     progress: bool
+    explain: bool
 
 
 class BodyOptions(TypedDict, total=False):

@@ -1,17 +1,19 @@
 //! The functions of include/curl/warmwire.h: the process-wide pool, pipelining of FTP and SMTP commands,
-//! WebSocket extensions. They are not curl's, and have their own version node.
+//! WebSocket extensions, the reasons of a transfer. They are not curl's, and have their own version node.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
 use std::time::Duration;
 
 use engine::process_pool::{self, Listed};
+use engine::why::Record;
 use engine::{FtpPipelining, SmtpPipelining, WebSocketOptions};
 use tables::{Code, Entry};
 
 use crate::easy;
 use crate::global::prepare_process;
 use crate::guard::entry;
+use crate::memory;
 use crate::sys::from_long;
 
 /// `struct warmwire_connection`. It grows only at its end; `size` is its size in this version.
@@ -173,6 +175,41 @@ pub unsafe extern "C-unwind" fn warmwire_websocket(easy: *mut c_void, bits: c_lo
             bits => Some(WebSocketOptions::from_number(from_long(bits)).ok_or(Code::BadFunctionArgument)?),
         };
         handle.easy.state().settings.borrow_mut().set_websocket(chosen);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `easy` is an easy handle; `text` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_why(
+    easy: *mut c_void,
+    what: c_long,
+    text: *mut *mut c_char,
+) -> c_int {
+    if !text.is_null() {
+        // SAFETY: not NULL, so writable by the caller's promise.
+        unsafe { ptr::write(text, ptr::null_mut()) };
+    }
+    let write: fn(&Record) -> String = match from_long(what) {
+        on @ 0..=1 => {
+            return easy::run(easy, Entry::EasySetopt, |handle, _| {
+                handle.easy.state().why.keep(on == 1);
+                Ok(())
+            });
+        }
+        2 if !text.is_null() => Record::text,
+        3 if !text.is_null() => Record::json,
+        _ => return Code::BadFunctionArgument.id(),
+    };
+    easy::run(easy, Entry::EasyGetinfo, |handle, _| {
+        let written = handle.easy.state().why.read(write).ok_or(Code::BadFunctionArgument)?;
+        let copy = memory::copy_string(written.as_bytes());
+        if copy.is_null() {
+            return Err(Code::OutOfMemory);
+        }
+        // SAFETY: checked above: not NULL, so writable by the caller's promise.
+        unsafe { ptr::write(text, copy) };
         Ok(())
     })
 }

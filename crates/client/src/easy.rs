@@ -7,7 +7,7 @@ use engine::info::get;
 use engine::stores::headers::Headers;
 use tables::{Code, EasyOption, Info};
 
-use crate::{Share, TransferInfo, Value, value};
+use crate::{Share, TransferInfo, Value, Why, value};
 
 /// A handle for successive transfers, driven by [`perform`](Self::perform) or in a [`Multi`](crate::Multi).
 /// Clones are the same handle.
@@ -73,6 +73,16 @@ impl Easy {
     /// Reads the header fields of the last transfer, or of the one under way.
     pub fn headers<R>(&self, read: impl FnOnce(&Headers) -> R) -> R {
         read(&self.0.state().headers.borrow())
+    }
+
+    /// Keeps the reasons of coming transfers, or stops to keep them.
+    pub fn keep_reasons(&self, on: bool) {
+        self.0.state().why.keep(on);
+    }
+
+    /// Returns the reasons of the last transfer, if they are kept.
+    pub fn why(&self) -> Option<Why> {
+        Why::of(&self.0)
     }
 
     /// Returns the text of the last failure.

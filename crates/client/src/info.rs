@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use engine::info::{self, Fact};
 use tables::Info;
 
-use crate::RequestPhase;
+use crate::{RequestPhase, Why};
 
 /// Facts about the last transfer, or the one in progress (curl_easy_getinfo(3)).
 ///
@@ -41,6 +41,11 @@ impl TransferInfo<'_> {
     /// Returns the engine's record of the transfer, for facts that no info reports.
     pub(crate) fn found(&self) -> impl Deref<Target = info::TransferInfo> {
         self.0.state().info.borrow()
+    }
+
+    /// Returns the reasons of the transfer, if they are kept.
+    pub fn why(&self) -> Option<Why> {
+        Why::of(self.0)
     }
 
     /// Response code of the last reply; 0 where there is none.

@@ -78,6 +78,7 @@ mod info;
 mod multi;
 pub mod transfers;
 mod value;
+mod why;
 
 #[cfg(all(unix, feature = "async-io"))]
 pub use client::AsyncIo;
@@ -106,6 +107,7 @@ pub use multi::{Message, Multi};
 pub use tables::share::LockData;
 pub use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, constant};
 pub use value::{PlainValue, Value};
+pub use why::Why;
 pub use wire::date::parse as parse_date;
 
 /// The trait of an application's callbacks, and the types of their arguments and results.

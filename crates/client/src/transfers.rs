@@ -39,6 +39,8 @@ pub struct Request {
     pub tells_connection: bool,
     /// How long a connected transfer may move no byte; `None` is no limit.
     pub stall_limit: Option<Duration>,
+    /// Whether the reasons of the transfer are kept.
+    pub explain: bool,
 }
 
 /// The data to upload.
@@ -331,6 +333,7 @@ impl Transfers {
         let place = self.active.vacant_entry();
         let Active { easy, app, .. } = &active;
         easy.state().tag.set(place.key() + 1);
+        easy.state().why.keep(request.explain);
         easy.state().stall_limit.set(request.stall_limit.filter(|limit| !limit.is_zero()));
         {
             let mut state = app.state.borrow_mut();
@@ -339,8 +342,7 @@ impl Transfers {
             state.tells_connection = request.tells_connection;
         }
         if self.multi.add(easy) != MultiCode::Ok {
-            let message = "the transfer was not begun".to_owned();
-            return Err(Failure { code: Code::FailedInit, message });
+            return Err(Failure { code: Code::FailedInit, message: "the transfer was not begun".to_owned() });
         }
         let id = place.key();
         place.insert(active);
@@ -593,7 +595,6 @@ impl Transfers {
 impl Drop for Transfers {
     fn drop(&mut self) {
         self.multi.close();
-        self.active.drain().for_each(|active| active.easy.close());
-        self.spare.drain(..).for_each(|active| active.easy.close());
+        self.active.drain().chain(self.spare.drain(..)).for_each(|active| active.easy.close());
     }
 }

@@ -54,6 +54,7 @@ mod trace;
 mod transfer;
 mod url;
 mod variables;
+mod why;
 mod world;
 mod writeout;
 

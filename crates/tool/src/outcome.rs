@@ -129,6 +129,10 @@ impl Outcome for Completion<'_> {
         Some(outcome.name().into())
     }
 
+    fn why(&self) -> Option<Bytes> {
+        self.easy.why().map(|why| why.to_string().into_bytes())
+    }
+
     fn version(&self) -> Bytes {
         version_line().into_bytes()
     }

@@ -185,7 +185,7 @@ impl Prepare<'_> {
             self.env.error(&format!("Failed to read {name} for its checksum: {}", os_text(&error)));
             Stop::Failed(READ_ERROR)
         })?;
-        let easy = Easy::new(transfer.clone());
+        let easy = crate::why::handle(self.env, &self.request, transfer.clone());
         *transfer.easy.borrow_mut() = Some(easy.clone());
         easy.set_share(Some(share.clone()));
         let settings = self.set_up(&easy, &transfer, size, parallel, pattern)?;

@@ -64,6 +64,13 @@ pub enum Segments {
     Count(usize),
 }
 
+/// The form of `--why`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyFormat {
+    Text,
+    Json,
+}
+
 /// The form of `--summary`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryFormat {
@@ -262,6 +269,7 @@ pub struct Globals {
     pub trace_ids: bool,
     pub trace_time: bool,
     pub verbosity: u8,
+    pub why: Option<WhyFormat>,
 }
 
 impl Globals {
@@ -302,6 +310,7 @@ impl Default for Globals {
             trace_ids: false,
             trace_time: false,
             verbosity: 0,
+            why: None,
         }
     }
 }

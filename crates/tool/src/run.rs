@@ -16,6 +16,7 @@ use crate::sink::{remove, set_time};
 use crate::system::{self, Interrupt, path};
 use crate::transfer::{FailedAttempt, Resuming, Transfer, flush_stdout};
 use crate::url::without_login;
+use crate::why;
 use crate::writeout::{Outcome, write_out};
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -309,6 +310,9 @@ impl Run {
     pub fn report(&self, transfer: &Transfer, easy: &Easy, code: i32) {
         if let Some(reports) = &self.reports {
             reports.borrow_mut().add(&Completion { transfer, easy, code });
+        }
+        if let Some(format) = self.env.globals.why {
+            why::print(&self.env, easy, format);
         }
         self.count_moved(easy);
     }

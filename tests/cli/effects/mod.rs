@@ -21,6 +21,7 @@ mod segments;
 mod ssh;
 mod summary;
 mod tls;
+mod why;
 
 use super::{clean, empty_folder, tool};
 use std::os::unix::fs::MetadataExt;

@@ -14,8 +14,8 @@ use super::error::{Error, RequestPhase};
 use super::head::Head;
 use super::metrics::Metrics;
 use super::multipart::Multipart;
-use crate::PlainValue;
 use crate::transfers::Upload;
+use crate::{PlainValue, Why};
 
 /// A command for the driver.
 pub(super) enum Order {
@@ -39,6 +39,7 @@ impl Order {
 /// A transfer that is ready to start.
 pub(super) struct Prepared {
     pub stall_limit: Option<Duration>,
+    pub explain: bool,
     pub url: String,
     /// Options of the client, followed by those of the request.
     pub options: Vec<(EasyOption, PlainValue)>,
@@ -67,6 +68,8 @@ pub(super) struct State {
     /// Whether upload data is on its way to the engine.
     pub feeding: bool,
     pub ended: Option<Result<Metrics, Error>>,
+    /// The reasons of the transfer, once it has ended.
+    pub why: Option<Box<Why>>,
 }
 
 impl Call {

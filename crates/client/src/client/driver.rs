@@ -222,6 +222,7 @@ impl Engine {
             window: prepared.window,
             tells_connection: false,
             stall_limit: prepared.stall_limit,
+            explain: prepared.explain,
         };
         self.transfers.start(request).map_err(|failure| Error::of(failure.code, failure.message))
     }
@@ -246,15 +247,20 @@ impl Engine {
             }
         }
         if ended {
+            let why = transfers.info(id, |info| info.why()).map(Box::new);
             state.id = None;
             state.trailers = transfers.take_head(id);
+            state.why.clone_from(&why);
             state.ended = transfers.take_outcome(id).map(|outcome| {
                 let found = |info: &TransferInfo<'_>| match outcome.result() {
                     Ok(()) => Ok(Metrics::of(&info.found())),
                     Err(failure) => {
                         let error = Error::of(failure.code, failure.message);
                         let found = &*info.found();
-                        Err(error.at(url_of(found), RequestPhase::of(found)).measured(Metrics::of(found)))
+                        Err(error
+                            .at(url_of(found), RequestPhase::of(found))
+                            .measured(Metrics::of(found))
+                            .explained(why.clone()))
                     }
                 };
                 transfers.info(id, found)

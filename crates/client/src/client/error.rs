@@ -7,6 +7,7 @@ use engine::info::{Phase, TransferInfo};
 use tables::Code;
 
 use super::metrics::Metrics;
+use crate::Why;
 
 /// The kind of a failure, for decisions in programs. [`Error::code`] is more precise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -190,6 +191,7 @@ struct Inner {
     url: String,
     reached: RequestPhase,
     metrics: Option<Metrics>,
+    why: Option<Box<Why>>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -202,6 +204,7 @@ impl Error {
             url: String::new(),
             reached: RequestPhase::Nothing,
             metrics: None,
+            why: None,
             source: None,
         }))
     }
@@ -228,6 +231,11 @@ impl Error {
 
     pub(super) fn measured(mut self, metrics: Metrics) -> Error {
         self.0.metrics = Some(metrics);
+        self
+    }
+
+    pub(super) fn explained(mut self, why: Option<Box<Why>>) -> Error {
+        self.0.why = why;
         self
     }
 
@@ -259,6 +267,12 @@ impl Error {
     /// Returns times and sizes up to the failure, if a transfer had started.
     pub fn metrics(&self) -> Option<&Metrics> {
         self.0.metrics.as_ref()
+    }
+
+    /// Returns the reasons of the transfer, if [`RequestBuilder::explain`](crate::RequestBuilder::explain)
+    /// asked for them.
+    pub fn why(&self) -> Option<&Why> {
+        self.0.why.as_deref()
     }
 
     /// Returns whether a time limit was reached.

@@ -18,6 +18,8 @@ pub(super) struct Options {
     pub window: usize,
     /// How long a transfer may move no byte.
     pub stall_limit: Option<Duration>,
+    /// Whether the reasons of a transfer are kept.
+    pub explain: bool,
     /// The first invalid option or field. Sending the request reports it.
     pub refused: Option<String>,
 }
@@ -26,7 +28,14 @@ impl Default for Options {
     fn default() -> Options {
         // Signals are not delivered to a particular thread, and handlers belong to the program.
         let list = vec![(EasyOption::Nosignal, PlainValue::Long(1))];
-        Options { list, headers: Vec::new(), window: WINDOW, stall_limit: None, refused: None }
+        Options {
+            list,
+            headers: Vec::new(),
+            window: WINDOW,
+            stall_limit: None,
+            explain: false,
+            refused: None,
+        }
     }
 }
 
@@ -172,6 +181,13 @@ macro_rules! settings {
             /// Limits the time in which a connected transfer moves no byte (milliseconds); zero is no limit.
             pub fn stall_timeout(mut self, limit: Duration) -> Self {
                 self.options.stall_limit = Some(limit);
+                self
+            }
+
+            /// Keeps the reasons of each transfer: [`Response::why`](crate::Response::why) and
+            /// [`Error::why`](crate::Error::why) return them.
+            pub fn explain(mut self, on: bool) -> Self {
+                self.options.explain = on;
                 self
             }
 

@@ -157,8 +157,8 @@ impl RequestBuilder {
         if !rows.is_empty() {
             options.list.push((EasyOption::Httpheader, PlainValue::List(rows)));
         }
-        let Options { list: options, window, stall_limit, .. } = options;
-        (Prepared { url, options, form, upload, window, stall_limit }, source)
+        let Options { list: options, window, stall_limit, explain, .. } = options;
+        (Prepared { url, options, form, upload, window, stall_limit, explain }, source)
     }
 }
 

@@ -12,6 +12,7 @@ use super::error::{Error, RequestPhase};
 use super::head::{Fields, Head, Version};
 use super::metrics::Metrics;
 use super::running::{Piece, Running};
+use crate::Why;
 
 /// A response. The body is read by [`chunk`](Self::chunk), as a [`Stream`], or all at once by
 /// [`bytes`](Self::bytes). An unread body makes the sender wait. Dropping the response aborts the transfer.
@@ -20,12 +21,13 @@ pub struct Response {
     /// The transfer, until its body has ended.
     running: Option<Running>,
     metrics: Option<Metrics>,
+    why: Option<Box<Why>>,
     trailers: Fields,
 }
 
 impl Response {
     pub(super) fn new(head: Head, running: Running) -> Response {
-        Response { head, running: Some(running), metrics: None, trailers: Fields::default() }
+        Response { head, running: Some(running), metrics: None, why: None, trailers: Fields::default() }
     }
 
     /// Returns the HTTP status, or the last reply code of another protocol; 0 if there is none.
@@ -121,6 +123,12 @@ impl Response {
         self.metrics.as_ref()
     }
 
+    /// Returns the reasons of the transfer, once the body has ended, if
+    /// [`RequestBuilder::explain`](crate::RequestBuilder::explain) asked for them.
+    pub fn why(&self) -> Option<&Why> {
+        self.why.as_deref()
+    }
+
     /// Returns the trailer fields, once the body has ended.
     pub fn trailers(&self) -> &Fields {
         &self.trailers
@@ -131,8 +139,8 @@ impl Response {
         let told = match running.poll_body(cx) {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Ok(Piece::Body(bytes))) => return Poll::Ready(Some(Ok(bytes))),
-            Poll::Ready(Ok(Piece::End(metrics, trailers))) => {
-                self.metrics = Some(metrics);
+            Poll::Ready(Ok(Piece::End(metrics, trailers, why))) => {
+                (self.metrics, self.why) = (Some(metrics), why);
                 self.trailers = Fields::parse(&trailers);
                 None
             }

@@ -12,6 +12,7 @@ use super::error::{Error, ErrorKind};
 use super::head::Head;
 use super::hub::Shared;
 use super::metrics::Metrics;
+use crate::Why;
 
 /// The task's side of a transfer. Dropping it aborts the transfer.
 pub(super) struct Running {
@@ -72,8 +73,8 @@ impl Running {
         match state.ended.take() {
             Some(ended) => {
                 self.over = true;
-                let trailers = std::mem::take(&mut state.trailers);
-                Poll::Ready(ended.map(|metrics| Piece::End(metrics, trailers)))
+                let (trailers, why) = (std::mem::take(&mut state.trailers), state.why.take());
+                Poll::Ready(ended.map(|metrics| Piece::End(metrics, trailers, why)))
             }
             None => {
                 wait(&mut state, cx);
@@ -134,7 +135,7 @@ impl Drop for Running {
 /// The parts after a head: body, then the end.
 pub(super) enum Piece {
     Body(Vec<u8>),
-    End(Metrics, Vec<u8>),
+    End(Metrics, Vec<u8>, Option<Box<Why>>),
 }
 
 fn wait(state: &mut State, cx: &Context<'_>) {

@@ -4,6 +4,7 @@ mod bodies;
 mod errors;
 mod many;
 mod requests;
+mod why;
 
 use std::future::Future;
 use std::pin::Pin;

@@ -5,7 +5,7 @@ use crate::flags::Flag;
 use crate::message::shown;
 use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Stop, Wrong};
-use crate::request::SummaryFormat;
+use crate::request::{SummaryFormat, WhyFormat};
 use crate::trace::TraceKind;
 use std::io::{self, IsTerminal};
 
@@ -48,6 +48,15 @@ pub fn summary(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         b"" | b"table" => SummaryFormat::Table,
         b"json" => SummaryFormat::Json,
         _ => return Err(Wrong::Allowed("takes table or json").into()),
+    });
+    Ok(())
+}
+
+pub fn why(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.globals.why = Some(match text {
+        b"" | b"text" => WhyFormat::Text,
+        b"json" => WhyFormat::Json,
+        _ => return Err(Wrong::Allowed("takes text or json").into()),
     });
     Ok(())
 }

@@ -69,6 +69,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("request", &["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]),
     ("segments", &["auto", "2", "4", "8"]),
     ("summary", &["table", "json"]),
+    ("why", &["text", "json"]),
     ("tls-max", &["default", "1.0", "1.1", "1.2", "1.3"]),
     ("trace-config", &["all", "ids", "time", "network", "protocol", "proxy"]),
     ("upload-flags", &["answered", "deleted", "draft", "flagged", "seen"]),

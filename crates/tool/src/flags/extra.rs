@@ -233,4 +233,18 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.verify_digest),
         ..FLAG
     },
+    Flag {
+        name: "why",
+        arg: Arg::Optional("<text|json>"),
+        multi: Multi::Single,
+        categories: &["extra", "global", "verbose"],
+        help: "Say what each transfer decided, and why",
+        about: "Printed on standard error after each transfer: whether its connection was new or reused, \
+            and why, with the option that kept it from using an open one; name look-ups and addresses, \
+            proxy, TLS, HTTP version, redirects, logins, cookies sent and withheld, repetitions, the \
+            decision of --cache, and where the time went. --why=json prints one line of JSON for each \
+            transfer. Passwords and values of cookies are not shown.",
+        set: Set::Act(act::why),
+        ..FLAG
+    },
 ];

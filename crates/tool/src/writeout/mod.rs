@@ -34,6 +34,12 @@ pub fn described_variables() -> impl Iterator<Item = (&'static str, &'static str
     facts.map(|variable| (variable.name, variable.about)).chain(variables::NAMES.iter().copied())
 }
 
+/// Returns whether the format has the variable of a transfer's reasons.
+pub fn asks_why(format: &[u8]) -> bool {
+    let name = format!("%{{{}}}", variables::WHY);
+    format.windows(name.len()).any(|part| part == name.as_bytes())
+}
+
 /// Writes the format out.
 pub fn write_out(format: &[u8], outcome: &dyn Outcome, streams: &mut dyn Streams) {
     let mut rest = format;

@@ -63,6 +63,10 @@ impl Outcome for Fixed {
         4
     }
 
+    fn why(&self) -> Option<Bytes> {
+        None
+    }
+
     fn cache(&self) -> Option<Bytes> {
         (self.code == 7).then(|| b"hit".to_vec())
     }

@@ -260,11 +260,21 @@ const LATE: [Variable; 2] = [
 ];
 
 /// Variables that curl does not have: in `%{json}` only if they have a value.
-pub const EXTRA: &[Variable] = &[row(
-    "cache",
-    "With --cache: hit, revalidated, stale, miss or bypass; empty without it.",
-    Kind::Own(|outcome| outcome.cache()),
-)];
+pub const EXTRA: &[Variable] = &[
+    row(
+        "cache",
+        "With --cache: hit, revalidated, stale, miss or bypass; empty without it.",
+        Kind::Own(|outcome| outcome.cache()),
+    ),
+    row(
+        WHY,
+        "The decisions of the transfer and their reasons, as with --why.",
+        Kind::Own(|outcome| outcome.why()),
+    ),
+];
+
+/// The variable for which a transfer must keep its reasons.
+pub const WHY: &str = "why";
 
 /// Names that switch or print more than one fact, and a sentence for the manual.
 pub const NAMES: &[(&str, &str)] = &[

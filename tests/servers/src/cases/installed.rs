@@ -169,6 +169,7 @@ fn runs(run: &Context) {
         "man3/warmwire_ftp_pipeline.3",
         "man3/warmwire_smtp_pipeline.3",
         "man3/warmwire_websocket.3",
+        "man3/warmwire_why.3",
     ] {
         let page = prefix.path().join("share/man").join(page);
         let output = alone(run, Command::new("groff").args(["-man", "-Tascii", "-ww"]).arg(page));

@@ -1,0 +1,32 @@
+//! The reasons of a transfer.
+
+use std::fmt;
+
+use engine::why::Record;
+
+/// The decisions of a transfer with their reasons: why its connection was new or reused, how the name was
+/// found, what TLS and HTTP agreed on, where the time went.
+///
+/// Kept only on request ([`RequestBuilder::explain`](crate::RequestBuilder::explain),
+/// [`Easy::keep_reasons`](crate::Easy::keep_reasons)). [`Display`](fmt::Display) writes a short story for a
+/// person.
+#[derive(Clone, Debug)]
+pub struct Why(Record);
+
+impl Why {
+    /// Returns the reasons of a handle's last transfer, if they are kept.
+    pub(crate) fn of(easy: &engine::Easy) -> Option<Why> {
+        easy.state().why.read(Record::clone).map(Why)
+    }
+
+    /// Returns one JSON object, which the guide describes.
+    pub fn json(&self) -> String {
+        self.0.json()
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.text())
+    }
+}
