@@ -3,7 +3,12 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 LIB := $(CARGO_TARGET_DIR)/release/lib
 
-.PHONY: all lib tool coverage deps demo fuzz test test-all test-deep bench warm install deb check unit servers sanitize sanitize-if-possible python
+# Programs of the tests, of the same compiled crates as `cargo test --workspace`: with `-p`, or without a test beside the program,
+# cargo chooses fewer features and compiles most crates again.
+BUILD := cargo build --quiet --workspace --test launchers
+BUILT := $(CARGO_TARGET_DIR)/debug
+
+.PHONY: all lib tool coverage deps demo fuzz test test-all test-deep bench warm install deb check unit servers sanitize python
 all: lib tool
 
 # libcurl.so.4, libcurl.a, libcurl.pc and curl-config below $(LIB)
@@ -33,7 +38,8 @@ unit:
 
 # Programs nobody here wrote, and small C, C++, PHP and Python ones, on the distribution's libcurl and on ours.
 servers: lib tool
-	cargo run --quiet -p warmwire-servers -- --ours $(LIB)
+	$(BUILD) --bin warmwire-servers
+	$(BUILT)/warmwire-servers --ours $(LIB) $(if $(DEEP),--deep)
 
 include conformance/targets.mk
 include tests/windows/targets.mk
@@ -52,13 +58,13 @@ coverage: lib tool
 # fetched for this alone, builds them (crates/capi/link.sh).
 sanitize: deps
 	failed=; for kind in thread address; do \
-		WARMWIRE_SANITIZE=$$kind cargo test --quiet -p warmwire-capi --test abi sane_ || failed="$$failed $$kind"; \
+		WARMWIRE_SANITIZE=$$kind cargo test --quiet --workspace --test abi sane_ || failed="$$failed $$kind"; \
 	done; test -z "$$failed" || { echo "sanitizers that found something:$$failed" >&2; exit 1; }
 
-# Reports the step as left out where that compiler can't be fetched; `make sanitize` fails there.
-sanitize-if-possible:
-	if sh crates/capi/link.sh --nightly >/dev/null; then $(MAKE) sanitize; \
-	else echo "left out: the sanitizers need a nightly compiler that can not be fetched" >&2; fi
+# `make sanitize-if-possible` and the like report a step as left out where that compiler can't be fetched; `make sanitize` fails there.
+%-if-possible:
+	if sh crates/capi/link.sh --nightly >/dev/null; then $(MAKE) $*; \
+	else echo "left out: $* needs a nightly compiler that can not be fetched" >&2; fi
 
 # What crosses the border to C, and the border to the GSS-API, where Miri looks at each access: crates/capi/tests/miri.rs and the unit
 # tests, among which a panic's payload is left where it is on purpose. Addresses that come back from C as numbers have exposed their
@@ -99,8 +105,11 @@ fuzz:
 simulate:
 	SEEDS=$(or $(SEEDS),2000) FROM=$(or $(FROM),1) cargo test --quiet -p warmwire-engine --test simulation
 
+bogo-shim:
+	$(BUILD) --example bogo_shim
+
 # Programs and suites of other projects judge the tool; writes tests/judges/results.tsv. ARGUMENTS go to pytest.
-.PHONY: judges
+.PHONY: judges bogo-shim
 judges:
 	sh tests/judges/run.sh -rs $(ARGUMENTS)
 
@@ -126,7 +135,8 @@ soak: deps lib
 # Which functions stand together in the library (crates/capi/warm.ld): to be done again when the way of a request changes.
 warm: deps
 	sh crates/capi/link.sh --symbols
-	cargo run --quiet -p warmwire-bench -- --ours $(CARGO_TARGET_DIR)/release/symbols warm
+	$(BUILD) --bin warmwire-bench
+	$(BUILT)/warmwire-bench --ours $(CARGO_TARGET_DIR)/release/symbols warm
 	sh crates/capi/link.sh --no-build
 
 
@@ -141,7 +151,8 @@ install: lib tool
 .PHONY: counts record-counts
 counts record-counts: deps lib tool
 	sh crates/capi/link.sh --symbols --no-build
-	cargo run --quiet -p warmwire-bench -- --ours $(CARGO_TARGET_DIR)/release/symbols counts $(if $(filter record-counts,$@),--record)
+	$(BUILD) --bin warmwire-bench
+	$(BUILT)/warmwire-bench --ours $(CARGO_TARGET_DIR)/release/symbols counts $(if $(filter record-counts,$@),--record)
 
 # Debian packages: beside the distribution's libcurl, and in place of it (packaging/deb.sh).
 deb: lib tool

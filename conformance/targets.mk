@@ -8,19 +8,21 @@
 CASES ?= $(or $(CURL_TESTS),$(or $(WARMWIRE_SHARED),../shared)/curl-tests)
 LIBDIR ?= $(CARGO_TARGET_DIR)/release/lib
 # QUICK=1 takes the development build of the tool, which is ready in a fraction of the time of the release build: the one that the
-# tests of the whole workspace use. Built with `-p`, most crates would be compiled again with fewer features.
+# tests of the whole workspace use.
 OUR_TOOL = $(CARGO_TARGET_DIR)/$(if $(QUICK),debug,release)/warmwire
-TOOL_BUILT = $(if $(CURL),,$(if $(QUICK),tool-quick,tool))
-RUNNER = $(if $(QUICK),$(if $(CURL),,$(CARGO_TARGET_DIR)/debug/warmwire-conformance))
-RUN = $(or $(RUNNER),cargo run --quiet -p warmwire-conformance --)
+TOOL_BUILT = runner $(if $(CURL),,$(if $(QUICK),tool-quick,tool))
+RUN = $(BUILT)/warmwire-conformance
 CONFORMANCE = $(RUN) "$(CASES)" $(if $(ONLY),--only "$(ONLY)") \
 	$(if $(VERBOSE),--verbose) $(if $(AGREE),--agree) $(if $(JOBS),--jobs $(JOBS)) \
 	$(if $(KEEP),--keep) $(if $(PRUNE),--prune)
 NO_CASES = test -d "$(CASES)" || { echo "left out: no test cases of curl at $(CASES)"; exit 0; }
 
-.PHONY: tool-quick conformance conformance-windows conformance-lib odd-replies
+.PHONY: runner tool-quick conformance conformance-windows conformance-lib odd-replies
+runner:
+	$(BUILD) --bin warmwire-conformance
+
 tool-quick:
-	cargo test --quiet --workspace --no-run --test cli --test verdicts
+	$(BUILD) --bin warmwire
 
 conformance: $(TOOL_BUILT)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),$(OUR_TOOL))" \
@@ -29,13 +31,13 @@ conformance: $(TOOL_BUILT)
 
 # The debug build that test-windows has, or what EXE names.
 EXE ?= $(CARGO_TARGET_DIR)/x86_64-pc-windows-gnu/debug/warmwire.exe
-conformance-windows:
+conformance-windows: runner
 	@set -e; $(NO_CASES); sh tests/install.sh windows; \
 	$(if $(filter command line environment,$(origin EXE)),,cargo build --quiet --target x86_64-pc-windows-gnu -p warmwire-tool;) \
 	sh tests/windows/apart.sh sh -euc '. tests/windows/wine.sh; "$$@"' wine \
 		$(CONFORMANCE) --through wine --curl "$(EXE)" $(if $(ONLY),,--skip-list conformance/skip-windows.txt)
 
-conformance-lib: $(if $(filter $(CARGO_TARGET_DIR)/release/lib,$(LIBDIR)),lib)
+conformance-lib: runner $(if $(filter $(CARGO_TARGET_DIR)/release/lib,$(LIBDIR)),lib)
 	@$(NO_CASES); $(CONFORMANCE) --curl "$(or $(CURL),/usr/bin/curl)" --library "$(LIBDIR)" --expect curl_7_88 \
 		$(if $(ONLY),,--skip-list conformance/skip-lib.txt)
 

@@ -1,11 +1,16 @@
 #!/bin/sh
-# fuzz/run.sh [SECONDS]: every parser for its share of the time, 60 s in all unless told: the mutations of
+# fuzz/run.sh [SECONDS | --build-oracles]: every parser for its share of the time, 60 s in all unless told: the mutations of
 # crates/wire/tests, where half of the time goes, and of the tests of ssh, broker, net and engine, and what other
 # implementations say of the same (oracles). FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler and
 # minutes to build; TARGETS="url date" chooses some. What crashes a target is kept in target/fuzz/crashes/TARGET and fails the run.
 # fuzz/seen.tsv says how many seconds each target has been under libFuzzer in all.
 set -e
 cd "$(dirname "$0")/.."
+# The second implementations, in a workspace of their own.
+oracles() {
+    cargo test --quiet --locked --manifest-path fuzz/oracles/Cargo.toml --target-dir "${CARGO_TARGET_DIR:-target}/oracles" "$@"
+}
+if [ "$1" = --build-oracles ]; then oracles --no-run; exit; fi
 all=${1:-60}
 if [ "$FUZZER" != libfuzzer ]; then
     # The programs that `cargo test --workspace` builds: `-p` would build most crates again, with fewer features.
@@ -17,8 +22,8 @@ if [ "$FUZZER" != libfuzzer ]; then
     # The second implementations take minutes to build: the ten seconds of `make test` go without them.
     [ "$all" -gt 10 ] || exit 0
     # Each of seven on its own, one after the other.
-    MUTATION_SECONDS=$((all / 60 + 1)) cargo test --quiet --locked --manifest-path fuzz/oracles/Cargo.toml \
-        --target-dir "${CARGO_TARGET_DIR:-target}/oracles" -- --test-threads=1
+    export MUTATION_SECONDS=$((all / 60 + 1))
+    oracles -- --test-threads=1
     exit
 fi
 

@@ -69,7 +69,10 @@ sanitized() {
   cp "$(rustc "+$nightly" --print sysroot)/lib/rustlib/$triple/lib/librustc-nightly_rt.$short.a" "$out/runtime.a"
 }
 if [ $build = nightly ]; then fetch >&2; echo "$nightly"; exit; fi
-if [ -n "$sanitizer" ]; then sanitized; elif [ $build = yes ]; then
+if [ -n "$sanitizer" ]; then sanitized; elif [ $profile = debug ] && [ $build = yes ]; then
+  # The crates that `cargo test --workspace` compiles: with `-p` there are fewer features, and most crates are compiled again.
+  cargo build -q --workspace --lib --test launchers
+elif [ $build = yes ]; then
   # The one kind alone: beside an rlib cargo leaves link-time optimisation out, without a word.
   cargo rustc -q -p warmwire-capi --lib --crate-type staticlib $flags
 fi

@@ -12,10 +12,10 @@ sh tests/install.sh judges
 ! runs test_cache_tests || sh tests/install.sh judges_npm
 if runs test_bogo; then
 	sh tests/install.sh bogo
-	cargo build --quiet -p warmwire-net --example bogo_shim
+	make --no-print-directory --silent bogo-shim
 fi
 if [ -z "${WARMWIRE_TOOL:-}" ]; then
-	cargo build --quiet -p warmwire-tool
+	make --no-print-directory --silent tool-quick
 	WARMWIRE_TOOL=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/warmwire
 fi
 JUDGES_TARGET=$(cd "$CARGO_TARGET_DIR" && pwd)

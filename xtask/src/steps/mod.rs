@@ -5,12 +5,14 @@
 //! terminal shows one line a step with its time and its processor time, then each failure, then each test
 //! that was left out and why, then the sums.
 
+mod ahead;
 mod child;
 mod outcome;
 mod record;
 mod table;
 
 use crate::{Report, files};
+use ahead::{Ahead, Job};
 use outcome::{Counts, Failure, LeftOut};
 use record::Record;
 use std::collections::BTreeMap;
@@ -94,6 +96,7 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let started = Instant::now();
     let (mut done, mut record) = (Vec::new(), Record::read(&folder));
+    let mut ahead = None;
     for (number, (step, command)) in chosen.iter().enumerate() {
         print!("{:>2}/{} {:<12} {:<52}", number + 1, chosen.len(), step.name, step.about);
         let _ = std::io::stdout().flush();
@@ -105,8 +108,20 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
             continue;
         }
         let begun = record::now();
+        // The first step installs what the others compile with.
+        let ahead = (number > 0)
+            .then(|| ahead.get_or_insert_with(|| Ahead::start(jobs(&chosen[number..], suite, &folder))));
+        let waited = Instant::now();
+        let took = ahead.and_then(|ahead| ahead.wait(step.name, step.ahead(suite).is_some()));
+        let note = took.map_or_else(String::new, |took| {
+            format!(
+                "; compiled ahead in {:.0} s, waited {:.0} s",
+                took.as_secs_f64(),
+                waited.elapsed().as_secs_f64()
+            )
+        });
         let (line, step) = one(step, command, suite, &folder)?;
-        println!("{line}{last}");
+        println!("{line}{note}{last}");
         if suite == Suite::Deep && step.is_whole() {
             record.add(step.name, begun.until(&record::now()))?;
         }
@@ -115,6 +130,15 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
     let seconds = started.elapsed().as_secs_f64();
     let summary = summary(&done, seconds);
     if done.iter().any(|step| step.failed) { Err(summary) } else { Ok(summary) }
+}
+
+/// The commands that compile what these steps need.
+fn jobs(chosen: &[(&Step, &str)], suite: Suite, folder: &Path) -> Vec<Job> {
+    let job = |step: &Step| {
+        let log = folder.join(format!("{}.ahead.log", step.name));
+        Some(Job { step: step.name, command: step.ahead(suite)?, log, limit: step.limit() })
+    };
+    chosen.iter().filter_map(|(step, _)| job(step)).collect()
 }
 
 fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(String, Done), String> {

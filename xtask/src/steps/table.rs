@@ -33,6 +33,8 @@ pub struct Step {
     local: Option<&'static str>,
     all: Option<&'static str>,
     deep: Option<&'static str>,
+    /// Commands that compile what the step needs, while steps before it wait for servers and timers.
+    ahead: &'static [(Suite, &'static str)],
     pub output: Output,
     /// The time limit; the step is killed after it.
     pub minutes: u64,
@@ -47,8 +49,17 @@ impl Step {
         }
     }
 
+    /// The command that compiles ahead, without an effect but a quicker step.
+    pub fn ahead(&self, suite: Suite) -> Option<&'static str> {
+        self.ahead.iter().find(|(of, _)| *of == suite).map(|(_, command)| *command)
+    }
+
     pub fn limit(&self) -> Duration {
         Duration::from_secs(self.minutes * 60)
+    }
+
+    const fn built_ahead(self, ahead: &'static [(Suite, &'static str)]) -> Step {
+        Step { ahead, ..self }
     }
 }
 
@@ -59,7 +70,7 @@ const fn both(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: Some(command), all: Some(command), deep: None, output, minutes }
+    Step { name, about, local: Some(command), all: Some(command), deep: None, ahead: &[], output, minutes }
 }
 
 const fn all(
@@ -69,7 +80,7 @@ const fn all(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: None, all: Some(command), deep: None, output, minutes }
+    Step { name, about, local: None, all: Some(command), deep: None, ahead: &[], output, minutes }
 }
 
 const fn deep(
@@ -79,7 +90,7 @@ const fn deep(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: None, all: None, deep: Some(command), output, minutes }
+    Step { name, about, local: None, all: None, deep: Some(command), ahead: &[], output, minutes }
 }
 
 /// Each command stands after those that build what it needs.
@@ -124,6 +135,7 @@ pub const STEPS: &[Step] = &[
         local: Some("sh fuzz/run.sh 10"),
         all: Some("sh fuzz/run.sh 60"),
         deep: None,
+        ahead: &[(Suite::All, "sh fuzz/run.sh --build-oracles")],
         output: Output::Plain,
         minutes: 15,
     },
@@ -133,7 +145,8 @@ pub const STEPS: &[Step] = &[
         "make --no-print-directory lib tool",
         Output::Plain,
         20,
-    ),
+    )
+    .built_ahead(&[(Suite::All, "make --no-print-directory lib tool")]),
     all(
         "servers",
         "foreign programs and servers, on two libraries",
@@ -141,7 +154,8 @@ pub const STEPS: &[Step] = &[
         Output::Servers,
         30,
     ),
-    both("python", "the Python package in a fresh environment", "sh python/test.sh -rs", Output::Pytest, 20),
+    both("python", "the Python package in a fresh environment", "sh python/test.sh -rs", Output::Pytest, 20)
+        .built_ahead(&[(Suite::Local, "sh python/fresh.sh"), (Suite::All, "sh python/fresh.sh")]),
     all(
         "judges-ssh",
         "ssh-audit, and SSH servers in Python",
@@ -155,6 +169,7 @@ pub const STEPS: &[Step] = &[
         local: Some("make --no-print-directory conformance QUICK=1"),
         all: Some("make --no-print-directory conformance"),
         deep: None,
+        ahead: &[],
         output: Output::Conformance,
         minutes: 15,
     },
@@ -164,6 +179,7 @@ pub const STEPS: &[Step] = &[
         local: Some("make --no-print-directory odd-replies QUICK=1"),
         all: Some("make --no-print-directory odd-replies"),
         deep: None,
+        ahead: &[],
         output: Output::Plain,
         minutes: 10,
     },
@@ -173,14 +189,23 @@ pub const STEPS: &[Step] = &[
         "make --no-print-directory sanitize-if-possible",
         Output::Plain,
         45,
-    ),
+    )
+    .built_ahead(&[(
+        Suite::All,
+        "for kind in thread address; do sh crates/capi/link.sh --sanitize $kind; done",
+    )]),
     all(
         "windows",
         "the tool and C programs on Wine",
         "make --no-print-directory windows-if-possible",
         Output::Plain,
         30,
-    ),
+    )
+    .built_ahead(&[(
+        Suite::All,
+        "sh tests/install.sh windows; cargo build --quiet --target x86_64-pc-windows-gnu -p warmwire-tool; \
+         sh crates/capi/link-windows.sh --debug",
+    )]),
     all("coverage", "COVERAGE.md against what was built", "cargo xtask coverage --check", Output::Plain, 10),
     all(
         "counts",
@@ -285,16 +310,14 @@ pub const STEPS: &[Step] = &[
     deep(
         "miri",
         "aliasing and leaks at the border to C",
-        "sh crates/capi/link.sh --nightly >/dev/null || { echo 'left out: no nightly compiler'; exit 0; }; \
-         make --no-print-directory miri",
+        "make --no-print-directory miri-if-possible",
         Output::Plain,
         90,
     ),
     deep(
         "careful",
         "unit tests with assertions in std",
-        "sh crates/capi/link.sh --nightly >/dev/null || { echo 'left out: no nightly compiler'; exit 0; }; \
-         make --no-print-directory careful",
+        "make --no-print-directory careful-if-possible",
         Output::Plain,
         60,
     ),
@@ -308,8 +331,7 @@ pub const STEPS: &[Step] = &[
     deep(
         "servers-deep",
         "long cases with foreign servers",
-        "make --no-print-directory lib && \
-         cargo run --quiet -p warmwire-servers -- --ours ${CARGO_TARGET_DIR:-target}/release/lib --deep",
+        "make --no-print-directory servers DEEP=1",
         Output::Servers,
         90,
     ),
