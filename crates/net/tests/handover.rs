@@ -79,7 +79,7 @@ struct Process {
 impl Process {
     fn new(broker: &Running) -> Process {
         let shared = Arc::new(SharedPool::new(16, Duration::from_secs(118)));
-        shared.use_client(broker.client(), |_, _, _| None);
+        shared.use_client(|| broker.client(), |_, _, _| None);
         let runtime = runtime();
         let pool = Pool::new(runtime.reactor());
         pool.set_behind(Some(shared.clone()));
@@ -124,6 +124,40 @@ fn echo(process: &Process, lease: &mut Lease, peer: &mut TcpStream, line: &'stat
     let mut got = vec![0; line.len()];
     peer.read_exact(&mut got).unwrap();
     got
+}
+
+/// A worker that waits for its next request makes no call, and another worker has its connection.
+#[test]
+fn an_idle_process_gives_after_a_second() {
+    let broker = Running::new();
+    let (listener, to) = listener();
+    let key = of_host("host.test", 1);
+    let worker = Process::new(&broker);
+    worker.open(&key, to);
+    let (_peer, _) = listener.accept().unwrap();
+    worker.pool.give_up();
+    let rested = Instant::now();
+    assert_eq!(worker.shared.len(), 1, "not at once");
+    broker.wait_for(1);
+    assert!(rested.elapsed() >= Duration::from_millis(900), "{:?}", rested.elapsed());
+    assert!(worker.shared.is_empty());
+    let other = Process::new(&broker);
+    assert!(other.find(&key).is_some());
+}
+
+/// The first process that wants a broker starts it, and the broker is not there at once.
+#[test]
+fn an_idle_process_waits_for_a_broker() {
+    let mut broker = Running::new();
+    broker.stop();
+    let (listener, to) = listener();
+    let worker = Process::new(&broker);
+    worker.open(&of_host("host.test", 1), to);
+    let (_peer, _) = listener.accept().unwrap();
+    worker.pool.give_up();
+    std::thread::sleep(Duration::from_millis(1200));
+    broker.start();
+    broker.wait_for(1);
 }
 
 #[test]

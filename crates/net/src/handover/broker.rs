@@ -4,6 +4,7 @@
 //! broker compares keys without learning a password. The name also covers the form of the state and the
 //! network namespace: two processes in different ones reach different hosts by one address.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use broker::{Client, Key, Label, Parcel, Unavailable};
@@ -11,6 +12,7 @@ use ring::hmac;
 use runtime::Socket;
 use runtime::fd::AsFd;
 
+use super::giver::Giver;
 use super::{Facts, MemoryDecoder, Packed, obstacle, pack, state, unpack};
 use crate::connection::{AnyConnection, Connection};
 use crate::connection_key::HashedKey;
@@ -27,19 +29,20 @@ const IDLE_LIMIT: Duration = Duration::from_secs(118);
 struct UserBroker {
     client: Client,
     decode: MemoryDecoder,
+    giver: Giver,
 }
 
 impl SharedPool {
     /// Puts the broker of the user behind the pool. Later calls do nothing. No system call is made before a
     /// connection is wanted.
-    pub fn use_broker(&self, decode: MemoryDecoder) {
-        self.set_broker(|| Box::new(UserBroker { client: Client::new(), decode }));
+    pub fn use_broker(self: &Arc<Self>, decode: MemoryDecoder) {
+        self.use_client(Client::new, decode);
     }
 
     /// Puts this client's broker behind the pool, for tests.
     #[doc(hidden)]
-    pub fn use_client(&self, client: Client, decode: MemoryDecoder) {
-        self.set_broker(|| Box::new(UserBroker { client, decode }));
+    pub fn use_client(self: &Arc<Self>, client: impl FnOnce() -> Client, decode: MemoryDecoder) {
+        self.set_broker(|| Box::new(UserBroker { client: client(), decode, giver: Giver::new(self) }));
     }
 }
 
@@ -92,6 +95,10 @@ impl Broker<AnyConnection> for UserBroker {
             return None;
         }
         again_after_restart(|| self.try_take(key, now)).ok().flatten().map(AnyConnection::Bytes)
+    }
+
+    fn expect_idle(&self) {
+        self.giver.wake();
     }
 
     fn give(&self, connection: AnyConnection, now: Instant, until: Instant) -> GiveOutcome<AnyConnection> {

@@ -8,6 +8,7 @@
 mod broker;
 pub mod codec;
 pub mod decide;
+mod giver;
 pub mod state;
 
 use std::time::{Duration, Instant};

@@ -136,6 +136,10 @@ pub trait Broker<C: Pooled>: Send + Sync {
     /// Takes a connection with that key. It may have died meanwhile.
     fn take(&self, key: &C::Key, now: Instant) -> Option<C>;
 
+    /// Notes that the pool has an idle connection, which is to be given with
+    /// [`SharedPool::give_idle`](super::SharedPool::give_idle) when it has rested.
+    fn expect_idle(&self) {}
+
     /// Gives a connection away, before the deadline.
     fn give(&self, connection: C, now: Instant, until: Instant) -> GiveOutcome<C>;
 }

@@ -17,12 +17,23 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Idle time after which a connection is given to the broker: a process that goes on using it finds it here
 /// for less.
-const GIVEN_AFTER: Duration = Duration::from_secs(1);
+pub const GIVEN_AFTER: Duration = Duration::from_secs(1);
 /// Most connections that one call gives, and how long it may take: the call belongs to a transfer.
 const GIVEN_AT_ONCE: usize = 8;
 const GIVEN_WITHIN: Duration = Duration::from_millis(5);
 /// Most connections that one request takes from the broker, because those before it had died.
 const TAKEN_AT_ONCE: usize = 3;
+
+/// How long the pool has nothing to give to the broker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// The next connection is to be given after that time.
+    For(Duration),
+    /// No connection waits to be given. Those that cannot leave the process do not wait.
+    Done,
+    /// The broker does not accept connections.
+    NoBroker,
+}
 
 /// Connections without an owner.
 pub struct SharedPool<C: Pooled> {
@@ -105,13 +116,13 @@ impl<C: Pooled> SharedPool<C> {
     }
 
     /// Gives connections to the broker that have been idle for a while. Others keep their places.
-    fn give_idle(&self, now: Instant) {
-        let Some(broker) = self.broker.get() else { return };
+    pub fn give_idle(&self, now: Instant) -> Rest {
+        let Some(broker) = self.broker.get() else { return Rest::Done };
         let rests = |c: &C| now.saturating_duration_since(c.last_used()) >= GIVEN_AFTER;
         let places = {
             let table = self.table();
             if table.all().next().is_none_or(|oldest| !rests(oldest)) {
-                return;
+                return rest(&table, now);
             }
             table.places()
         };
@@ -132,10 +143,13 @@ impl<C: Pooled> SharedPool<C> {
             if let Some(connection) = left_over {
                 connection.retire();
             }
-            if !is_open || given == GIVEN_AT_ONCE {
-                return;
+            match () {
+                () if !is_open => return Rest::NoBroker,
+                () if given == GIVEN_AT_ONCE => return Rest::For(Duration::ZERO),
+                () => {}
             }
         }
+        rest(&self.table(), now)
     }
 
     /// Adds a connection. One that may not be shared is closed in an orderly way; so is the one idle for
@@ -148,6 +162,9 @@ impl<C: Pooled> SharedPool<C> {
         connection.set_last_used(now);
         self.give_idle(now);
         self.table().put(connection);
+        if let Some(broker) = self.broker.get() {
+            broker.expect_idle();
+        }
         while let Some(connection) = self.surplus(now) {
             connection.retire();
         }
@@ -226,4 +243,11 @@ impl<C: Pooled> SharedPool<C> {
     fn table(&self) -> MutexGuard<'_, Table<C, (), ()>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns when the first of the connections that have been idle for less than the limit reaches it.
+fn rest<C: Pooled>(table: &Table<C, (), ()>, now: Instant) -> Rest {
+    let idle = table.all().map(|c| now.saturating_duration_since(c.last_used()));
+    let next = idle.filter_map(|idle| GIVEN_AFTER.checked_sub(idle)).filter(|left| !left.is_zero()).min();
+    next.map_or(Rest::Done, Rest::For)
 }
