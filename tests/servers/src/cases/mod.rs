@@ -1,6 +1,7 @@
 //! The cases, grouped by subject.
 
 mod bindings;
+mod broker;
 mod cuts;
 mod ftp;
 mod getting;
@@ -48,6 +49,7 @@ pub fn all() -> Vec<Case> {
         options::cases(),
         lookups::cases(),
         pooling::cases(),
+        broker::cases(),
         valgrind::cases(),
         others::cases(),
         bindings::cases(),
