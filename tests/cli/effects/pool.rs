@@ -1,6 +1,7 @@
 //! The broker of idle connections: how it starts, lives and ends. tests/cli/pool.rs has the connections.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -168,4 +169,78 @@ fn many_commands_start_one_broker() {
     eventually(|| !is_alive(first));
     // A second one would still listen.
     assert_eq!(place.status().0, 1);
+}
+
+/// systemd starts the broker with the listening socket as standard input, and keeps the socket.
+#[test]
+fn the_broker_serves_on_a_socket_that_it_is_given() {
+    let (server, place) = (HttpServer::plain(), Place::new());
+    let listener = broker::Folder::at(&place.folder()).unwrap().listen().unwrap();
+    let mut broker = place.command(&["--pool-broker"]);
+    let mut broker = broker.stdin(listener).stdout(Stdio::null()).spawn().unwrap();
+    let url = server.url("/");
+    eventually(|| place.status().0 == 0);
+    assert!(place.status().1.starts_with(&format!("broker {}:", broker.id())), "{}", place.status().1);
+    eventually(|| {
+        let before = server.accepts();
+        assert!(place.run(&["-sS", "--pool", "user", &url]).status.success());
+        server.accepts() == before
+    });
+    assert!(place.run(&["--pool-stop"]).status.success());
+    assert!(broker.wait().unwrap().success());
+}
+
+/// A program with the capabilities of its file, or with another effective user, has more rights than the
+/// user: it neither uses nor starts a broker. Without them it does both.
+#[test]
+fn programs_with_more_rights_have_no_broker() {
+    if !rustix::process::geteuid().is_root() {
+        testkit::left_out("needs root to give a file capabilities");
+    }
+    let (server, place) = (HttpServer::plain(), Place::new());
+    let url = server.url("/");
+    let open = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    fs::create_dir(place.folder()).unwrap();
+    std::os::unix::fs::chown(place.folder(), Some(65534), Some(65534)).unwrap();
+    open(&place.folder(), 0o700);
+    open(&place.0, 0o755);
+    open(place.0.parent().unwrap(), 0o755);
+    let program = place.0.join("warmwire");
+    fs::copy(tool(), &program).unwrap();
+    let as_nobody = |words: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program).args(words);
+        clean(&mut command).env("WARMWIRE_POOL_DIR", place.folder()).env("WARMWIRE_BROKER", &program);
+        command.current_dir("/").stdin(Stdio::null());
+        testkit::needs::output(&mut command)
+    };
+    let get = || assert!(as_nobody(&["-sS", "--pool", "user", &url]).status.success());
+    let mode = |mode| open(&program, mode);
+    let caps = |text: &str| {
+        let mut command = Command::new("setcap");
+        assert!(testkit::needs::output(command.arg(text).arg(&program)).status.success(), "setcap {text}");
+    };
+    mode(0o755);
+    caps("cap_net_raw+ep");
+    (0..3).for_each(|_| get());
+    caps("-r");
+    mode(0o4755);
+    (0..3).for_each(|_| get());
+    mode(0o755);
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(as_nobody(&["--pool-status"]).status.code(), Some(1), "nobody has started a broker");
+    assert_eq!(server.accepts(), 6);
+    get();
+    eventually(|| as_nobody(&["--pool-status"]).status.success());
+    eventually(|| {
+        let before = server.accepts();
+        get();
+        server.accepts() == before
+    });
+    caps("cap_net_raw+ep");
+    let before = server.accepts();
+    get();
+    assert_eq!(server.accepts(), before + 1, "a connection is parked, and stays there");
+    caps("-r");
+    assert!(as_nobody(&["--pool-stop"]).status.success());
 }
