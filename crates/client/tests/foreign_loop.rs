@@ -25,6 +25,7 @@ fn get(url: &str) -> Request {
         window: 64 * 1024,
         tells_connection: false,
         stall_limit: None,
+        explain: false,
     }
 }
 

@@ -68,12 +68,12 @@ const IMAP_VERBS: [&str; 14] = [
 /// Names of the schemes of authentication, by their CURLAUTH_* bits.
 pub fn schemes(bits: i64) -> Vec<&'static str> {
     const NAMES: [(u64, &str); 6] = [
-        (CURLAUTH_NEGOTIATE as u64, "Negotiate"),
-        (CURLAUTH_DIGEST as u64, "Digest"),
-        (CURLAUTH_NTLM as u64, "NTLM"),
-        (CURLAUTH_BEARER as u64, "Bearer"),
-        (CURLAUTH_BASIC as u64, "Basic"),
-        (CURLAUTH_AWS_SIGV4 as u64, "AWS SigV4"),
+        (CURLAUTH_NEGOTIATE, "Negotiate"),
+        (CURLAUTH_DIGEST, "Digest"),
+        (CURLAUTH_NTLM, "NTLM"),
+        (CURLAUTH_BEARER, "Bearer"),
+        (CURLAUTH_BASIC, "Basic"),
+        (CURLAUTH_AWS_SIGV4, "AWS SigV4"),
     ];
     NAMES.into_iter().filter(|(bit, _)| bits as u64 & bit != 0).map(|(_, name)| name).collect()
 }

@@ -225,7 +225,7 @@ impl Connector {
         if sent > 0 {
             self.easy.note(|| format!("SSL sending {sent} bytes of early data"));
         }
-        self.explain_tls(&self.url.peer.host().to_owned(), tls);
+        self.explain_tls(self.url.peer.host(), tls);
         self.note_tls(tls);
         if tls.early > 0 {
             self.easy.note(|| format!("Server accepted {sent} bytes of TLS early data."));
