@@ -155,25 +155,25 @@ impl Plan {
         };
         let settings = t.easy.settings.borrow();
         let host = t.url.host_ascii().map_err(url::url_error)?;
-        let host = String::from_utf8_lossy(&host).into_owned();
-        let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(&host).to_owned();
+        let host = String::from_utf8_lossy(&host);
+        let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(&host);
         let port = t.url.port_or_default().unwrap_or_default();
         let unix = unix_socket(&settings);
         let (pre_proxy, mut proxy) = match unix {
             Some(_) => (None, None),
-            None => proxy::choose(&settings, &scheme, &host, environment)?,
+            None => proxy::choose(&settings, &scheme, host, environment)?,
         };
-        let connect_to = connect_to(&settings, &host, port)?;
-        let origin = Origin::new(&host, port);
+        let connect_to = connect_to(&settings, host, port)?;
+        let origin = t.url.peer.origin().clone();
         let between = (unix.is_some(), pre_proxy.as_ref().or(proxy.as_ref()));
         let offer = Offer::of(t, &settings, &origin, connect_to.is_some(), between)?;
         // A proxy that is handed URLs would find the host by its own means; a tunnel leads to the given
         // place.
-        if connect_to.as_ref().is_some_and(|(name, to)| !name.eq_ignore_ascii_case(&host) || *to != port) {
+        if connect_to.as_ref().is_some_and(|(name, to)| !name.eq_ignore_ascii_case(host) || *to != port) {
             proxy.iter_mut().for_each(|proxy| proxy.tunnel = !proxy.kind.is_socks());
         }
         let to = connect_to.or_else(|| offer.alternative.as_ref().map(|to| (to.host.clone(), to.port)));
-        let (to_host, to_port) = to.unwrap_or_else(|| (written(t.url.host(), &host), port));
+        let (to_host, to_port) = to.unwrap_or_else(|| (written(t.url.host(), host), port));
         let resolve = resolve_options(&settings, proxy.is_some(), &t.url);
         let ends = Ends { origin, host: to_host, port: to_port, unix, ip_version: resolve.ip_version };
         let key = connection_key(t, &settings, &ends, &offer, [&pre_proxy, &proxy], login)?;
