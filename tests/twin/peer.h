@@ -13,6 +13,7 @@ enum { ROUNDS = 24 };
 
 struct peer {
   int listener, port, raw, rounds, connections, delay_ms;
+  int ender; /* the port from which peer_end connects */
   const char *says[ROUNDS];
   int lengths[ROUNDS]; /* for pieces with zero bytes */
   char heard[ROUNDS][8192];
@@ -62,7 +63,7 @@ static int peer_answers(struct peer *peer, int fd)
   return go_on;
 }
 
-/* Until the listener is shut and no client is left, or none has stirred for five seconds. */
+/* Until peer_end has connected and no client is left, or none has stirred for five seconds. */
 static void *peer_serves(void *user)
 {
   struct peer *peer = user;
@@ -83,9 +84,13 @@ static void *peer_serves(void *user)
     }
     if(open && doors[0].revents) {
       struct timeval limit = {.tv_sec = 5};
-      int fd = accept(peer->listener, NULL, NULL);
-      if(fd < 0 || count == 1 + ROUNDS) {
+      struct sockaddr_in from = {0};
+      socklen_t length = sizeof from;
+      int fd = accept(peer->listener, (struct sockaddr *)&from, &length);
+      if(fd < 0 || count == 1 + ROUNDS || ntohs(from.sin_port) == __atomic_load_n(&peer->ender, __ATOMIC_SEQ_CST)) {
         open = 0;
+        if(fd >= 0)
+          close(fd);
         continue;
       }
       setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -98,16 +103,25 @@ static void *peer_serves(void *user)
   return NULL;
 }
 
+/* A socket on a free port of this host. */
+static int peer_socket(int *port)
+{
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t length = sizeof address;
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  if(bind(fd, (struct sockaddr *)&address, length))
+    perror("peer");
+  getsockname(fd, (struct sockaddr *)&address, &length);
+  __atomic_store_n(port, ntohs(address.sin_port), __ATOMIC_SEQ_CST);
+  return fd;
+}
+
 static struct peer *peer_new(void)
 {
   struct peer *peer = calloc(1, sizeof *peer);
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t length = sizeof address;
-  peer->listener = socket(AF_INET, SOCK_STREAM, 0);
-  if(bind(peer->listener, (struct sockaddr *)&address, length) || listen(peer->listener, 16))
+  peer->listener = peer_socket(&peer->port);
+  if(listen(peer->listener, 16))
     perror("peer");
-  getsockname(peer->listener, (struct sockaddr *)&address, &length);
-  peer->port = ntohs(address.sin_port);
   snprintf(peer->url, sizeof peer->url, "http://127.0.0.1:%d/", peer->port);
   return peer;
 }
@@ -146,10 +160,16 @@ static void peer_show(struct peer *peer, const char *name)
   }
 }
 
+/* Ends the thread by a connection: on Windows a listener that is shut wakes nobody who polls it. */
 static void peer_end(struct peer *peer)
 {
-  shutdown(peer->listener, SHUT_RDWR);
+  struct sockaddr_in address = {
+    .sin_family = AF_INET, .sin_port = htons(peer->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  int ender = peer_socket(&peer->ender);
+  if(connect(ender, (struct sockaddr *)&address, sizeof address))
+    perror("peer");
   pthread_join(peer->thread, NULL);
+  close(ender);
   close(peer->listener);
   free(peer);
 }

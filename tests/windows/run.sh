@@ -9,18 +9,39 @@ quick= limit=1200
 [ "${1:-}" != --quick ] || { quick=yes limit=600 && shift; }
 
 # What one run can tell is told in one run. Wine's processes, beside much else, end without a word now and then, or do not end: a step
-# has as long as it ever needs, and what fails is run once more, which is said.
+# has as long as it ever needs. What did not end is run once more, and so are the tests that failed, alone; which is said. A compiler's
+# error names no test and fails at once.
 failed=
+log=${CARGO_TARGET_DIR:-target}/wine-step.log
+limited() {
+	code=0
+	timeout -k 10 $limit "$@" >"$log" 2>&1 || code=$?
+	cat "$log"
+	return $code
+}
+# The names below the last "failures:" of cargo's test programs.
+failures() { awk '/^failures:$/ { names = "" } /^    [a-z_0-9:]+$/ { names = names " " $1 } END { print names }' "$log"; }
 step() {
 	name=$1
 	shift
 	begun=$(date +%s)
-	result=held
-	timeout -k 10 $limit "$@" || {
-		echo "$name: failed after $(($(date +%s) - begun)) s, once more" >&2
+	result=held code=0
+	limited "$@" || code=$?
+	if [ $code != 0 ]; then
+		again=$(failures)
+		case "$again:$1" in :*) ;; *:cargo) ;; *) again=all ;; esac
+		# This one runs each program that failed once more by itself.
+		[ "$name" != abi ] || again=
+		case $code in 124 | 137) again=all ;; esac
+		echo "$name: failed after $(($(date +%s) - begun)) s${again:+, once more: $again}" >&2
 		wineserver -k || :
-		timeout -k 10 $limit "$@" || result=FAILED failed="$failed $name"
-	}
+		# shellcheck disable=SC2086 # words: `cargo test ... -- --ignored` takes names of tests
+		case $again in
+		'') false ;;
+		all) limited "$@" ;;
+		*) limited "$@" $again ;;
+		esac || result=FAILED failed="$failed $name"
+	fi
 	echo "$name: $result in $(($(date +%s) - begun)) s"
 }
 [ -n "$quick" ] || step units sh tests/windows/units.sh "$@"
@@ -28,8 +49,8 @@ if [ $# -eq 0 ]; then
 	step build cargo build --quiet --target x86_64-pc-windows-gnu -p warmwire-tool
 	WARMWIRE_EXE=$(cd "$CARGO_TARGET_DIR" && pwd)/x86_64-pc-windows-gnu/debug/warmwire.exe
 	export WARMWIRE_EXE
-	step tool cargo test --quiet -p warmwire-tool --test windows -- --ignored
-	step abi cargo test --quiet -p warmwire-capi --test abi windows -- --ignored --nocapture
+	step tool cargo test --quiet --workspace --test windows -- --ignored
+	step abi cargo test --quiet --workspace --test abi -- --ignored --nocapture
 	if [ -z "$quick" ]; then
 		step curl-crate sh tests/windows/curl-crate.sh "$CARGO_TARGET_DIR/x86_64-pc-windows-gnu/debug/lib"
 		step zip sh tests/windows/zip.sh "$CARGO_TARGET_DIR"/x86_64-pc-windows-gnu/zip/*.zip
