@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use testkit::baseline::Comparison;
 use testkit::dice::Dice;
 use testkit::ftp::mutant::{DATA, DONE, Fault, GREETING, Mutant, What};
 
@@ -452,13 +453,11 @@ fn mutated_servers_are_met_as_curl_meets_them() {
     if asked.is_some() {
         println!("{}", texts.join("\n"));
     }
-    assert!(
-        wrong.len() * 100 <= cases.len() * MOST,
-        "{} of {} differ\n{}",
-        wrong.len(),
-        cases.len(),
-        texts.join("\n")
-    );
+    let mut comparison = Comparison::new("ftp_mutants");
+    if wrong.len() * 100 > cases.len() * MOST {
+        comparison.add_unrecorded(texts.into_iter().map(str::to_owned));
+    }
+    comparison.judge();
 }
 
 fn shown(

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use testkit::baseline::Comparison;
+
 /// The program to compare with.
 const CURL: &str = "/usr/bin/curl";
 
@@ -62,37 +64,37 @@ fn gather(top: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
 #[test]
 fn scripts_do_the_same_as_with_curl() {
     // The words of warnings have changed since 7.88.
-    compare("wild.txt", 40, |trace| Trace { stderr: String::new(), ..trace });
+    compare("wild", 40, |trace| Trace { stderr: String::new(), ..trace });
 }
 
 #[test]
 fn odd_lines_are_answered_in_the_same_words() {
-    compare("same.txt", 300, |trace| trace);
+    compare("same", 300, |trace| trace);
 }
 
 /// Runs each line of a file with both programs, four at a time.
-fn compare(file: &str, least: usize, seen: fn(Trace) -> Trace) {
+fn compare(test: &'static str, least: usize, seen: fn(Trace) -> Trace) {
     if !Path::new(CURL).exists() {
         testkit::left_out("curl is missing: install the package curl");
     }
-    let url = format!("http://{}", server::start());
-    let lines = std::fs::read_to_string(here().join(file)).unwrap();
+    let address = server::start();
+    let (url, port) = (format!("http://{address}"), address.port().to_string());
+    let lines = std::fs::read_to_string(here().join(test).with_extension("txt")).unwrap();
     let lines: Vec<&str> = lines.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     assert!(lines.len() >= least);
     let next = AtomicUsize::new(0);
-    let wrong = Mutex::new(Vec::new());
+    let comparison = Mutex::new(Comparison::new(test));
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(line) = lines.get(number) else { return };
             let theirs = seen(trace(line, CURL, &url, &format!("theirs{number}")));
             let ours = seen(trace(line, tool(), &url, &format!("ours{number}")));
-            if theirs != ours {
-                wrong.lock().unwrap().push(format!("{line}\n  curl: {theirs:?}\n  ours: {ours:?}"));
-            }
+            let differs = (theirs != ours).then(|| format!("{line}\n  curl: {theirs:?}\n  ours: {ours:?}"));
+            let theirs = format!("{theirs:?}").replace(&url, "URL").replace(&port, "PORT");
+            comparison.lock().unwrap().add(line, &theirs, differs);
         }
     };
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), lines.len(), wrong.join("\n"));
+    comparison.into_inner().unwrap().judge();
 }

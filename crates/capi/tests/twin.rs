@@ -4,7 +4,8 @@
 //!
 //! `TWIN=one,two` runs only these programs and prints the facts. `TWIN_LIBRARY=folder` replaces the
 //! distribution's libcurl by the one in that directory: an 8.22 shows which of the listed differences are
-//! ours.
+//! ours. Where the distribution has another version than the recorded one, only what it did as recorded is
+//! compared (`testkit::baseline`).
 
 mod common;
 mod world;
@@ -12,6 +13,8 @@ mod world;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Output;
+
+use testkit::baseline::Comparison;
 
 use common::{Scratch, compile, library, programs, root, run};
 use world::World;
@@ -47,8 +50,8 @@ fn listed_differences() -> Vec<(String, String)> {
 /// A key on which the libraries differ, and the value of each.
 type Difference = (String, Option<String>, Option<String>);
 
-/// Builds a program and runs it on both; where they differ.
-fn compare(source: &Path, world: &World, scratch: &Path, show: bool) -> Vec<Difference> {
+/// Builds a program and runs it on both; where they differ, and all facts of the distribution's.
+fn compare(source: &Path, world: &World, scratch: &Path, show: bool) -> (Vec<Difference>, String) {
     let name = source.file_stem().unwrap().to_str().unwrap();
     let folder = scratch.join(name);
     world.write_certificates(&folder);
@@ -62,7 +65,8 @@ fn compare(source: &Path, world: &World, scratch: &Path, show: bool) -> Vec<Diff
     }
     let keys: BTreeSet<&String> = theirs.keys().chain(ours.keys()).collect();
     let differing = keys.into_iter().filter(|key| theirs.get(*key) != ours.get(*key));
-    differing.map(|key| (key.clone(), theirs.get(key).cloned(), ours.get(key).cloned())).collect()
+    let differing = differing.map(|key| (key.clone(), theirs.get(key).cloned(), ours.get(key).cloned()));
+    (differing.collect(), format!("{theirs:?}"))
 }
 
 /// Whether a row of the list is about this fact.
@@ -74,9 +78,13 @@ fn names((program, pattern): &(String, String), name: &str, key: &str) -> bool {
 /// Returns the reproducible differences. What a server sees of an aborted request, and which of two events is
 /// first, is random on a busy machine with either library: a program with a new difference runs three times,
 /// and only differences of all runs count.
-fn lasting(name: &str, listed: &[(String, String)], run: impl Fn() -> Vec<Difference>) -> Vec<Difference> {
+fn lasting(
+    name: &str,
+    listed: &[(String, String)],
+    run: impl Fn() -> (Vec<Difference>, String),
+) -> (Vec<Difference>, String) {
     let is_listed = |key: &str| listed.iter().any(|row| names(row, name, key));
-    let mut lasting = run();
+    let (mut lasting, theirs) = run();
     for _ in 0..2 {
         let all_seen = listed
             .iter()
@@ -85,11 +93,11 @@ fn lasting(name: &str, listed: &[(String, String)], run: impl Fn() -> Vec<Differ
         if all_seen && lasting.iter().all(|difference| is_listed(&difference.0)) {
             break;
         }
-        let again = run();
+        let (again, _) = run();
         lasting.retain(|(key, ..)| is_listed(key) || again.iter().any(|other| other.0 == *key));
         lasting.extend(again.into_iter().filter(|difference| is_listed(&difference.0)));
     }
-    lasting
+    (lasting, theirs)
 }
 
 #[test]
@@ -106,27 +114,31 @@ fn both_libraries_agree_but_for_what_is_listed() {
     let listed = listed_differences();
     let one = |source: &Path| {
         let name = name_of(source);
-        let differences = lasting(&name, &listed, || compare(source, &world, &scratch.0, only.is_some()));
-        (name, differences)
+        let (differences, theirs) =
+            lasting(&name, &listed, || compare(source, &world, &scratch.0, only.is_some()));
+        (name, differences, theirs)
     };
-    let found: Vec<(String, Vec<Difference>)> = std::thread::scope(|threads| {
+    let found: Vec<(String, Vec<Difference>, String)> = std::thread::scope(|threads| {
         let one = &one;
         let running: Vec<_> = sources.iter().map(|source| threads.spawn(move || one(source))).collect();
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    let mut used = vec![false; listed.len()];
-    let mut wrong = Vec::new();
-    for (name, (key, theirs, ours)) in found.iter().flat_map(|(name, all)| all.iter().map(move |d| (name, d)))
-    {
-        match listed.iter().position(|row| names(row, name, key)) {
-            Some(index) => used[index] = true,
-            None => wrong.push(format!("{name}\t{key}\ttheirs {theirs:?}, ours {ours:?}")),
-        }
+    let mut comparison = Comparison::new("twin");
+    for (name, differences, theirs) in &found {
+        comparison.add(name, theirs, unexpected(name, differences, &listed));
     }
-    for ((program, key), used) in listed.iter().zip(used) {
-        if !used && wanted(program) {
-            wrong.push(format!("{program}\t{key}\tis listed and doesn't differ"));
-        }
-    }
-    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+    let unknown =
+        listed.iter().filter(|(program, _)| wanted(program) && !found.iter().any(|f| f.0 == *program));
+    comparison.add_unrecorded(unknown.map(|(program, key)| format!("{program}\t{key}\tis of no program")));
+    comparison.judge();
+}
+
+/// The differences of a program that are not listed, and those listed that are none.
+fn unexpected(name: &str, differences: &[Difference], listed: &[(String, String)]) -> Vec<String> {
+    let rows: Vec<_> = listed.iter().filter(|(program, _)| program == name).collect();
+    let is_listed = |key: &str| rows.iter().any(|row| names(row, name, key));
+    let new = differences.iter().filter(|(key, ..)| !is_listed(key));
+    let new = new.map(|(key, theirs, ours)| format!("{name}\t{key}\ttheirs {theirs:?}, ours {ours:?}"));
+    let gone = rows.iter().filter(|row| !differences.iter().any(|(key, ..)| names(row, name, key)));
+    new.chain(gone.map(|(_, key)| format!("{name}\t{key}\tis listed and doesn't differ"))).collect()
 }

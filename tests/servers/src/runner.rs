@@ -65,9 +65,13 @@ impl<'a> Context<'a> {
         if self.ours() {
             assert_eq!(seen, written, "{what}: {output:?}");
         } else if seen != written {
-            let change = format!("{what}: {seen:?}, written down is {written:?}");
-            self.changes.lock().expect("no thread panics with this lock").push(change);
+            self.change(format!("{what}: {seen:?}, written down is {written:?}"));
         }
+    }
+
+    /// Reports what the distribution's library does otherwise than in its recorded version.
+    pub fn change(&self, change: String) {
+        self.changes.lock().expect("no thread panics with this lock").push(change);
     }
 
     pub fn ours(&self) -> bool {
