@@ -253,9 +253,12 @@ impl TlsFilter {
                 }
             }
         }
+        // Frees the buffer if nothing is left: an idle connection keeps none.
         let handled = all.len() - rest.len();
-        all.drain(..handled);
-        self.message = all;
+        if handled < all.len() {
+            all.drain(..handled);
+            self.message = all;
+        }
     }
 
     /// Handles a KeyUpdate: the peer has new keys (RFC 8446, section 4.6.3), and may request new ones of
