@@ -3,7 +3,6 @@
 use super::curl;
 use testkit::http::HttpServer;
 
-// covers: --why
 #[test]
 fn tells_why_a_connection_is_new_or_reused() {
     let server = HttpServer::plain();
@@ -15,7 +14,6 @@ fn tells_why_a_connection_is_new_or_reused() {
     assert!(ran.stderr.contains(" reused: "), "{}", ran.stderr);
 }
 
-// covers: --why
 #[test]
 fn json_is_one_line_for_each_transfer_and_has_no_secret() {
     let server = HttpServer::plain();
@@ -29,7 +27,6 @@ fn json_is_one_line_for_each_transfer_and_has_no_secret() {
     assert!(!ran.stderr.contains("secret"), "{}", ran.stderr);
 }
 
-// covers: --why
 #[test]
 fn a_failure_is_explained_and_a_wrong_format_refused() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

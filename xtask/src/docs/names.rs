@@ -81,7 +81,8 @@ fn check(span: &str, header: &str, commands: &Commands) -> Result<(), String> {
         return if files::root().join(span).exists() { Ok(()) } else { unknown("file") };
     }
     if first.starts_with("WARMWIRE_") && is_name(first) {
-        return if commands.has_variable(first) { Ok(()) } else { unknown("variable") };
+        let has = commands.has_variable(first) || header.contains(&format!("#define {first} "));
+        return if has { Ok(()) } else { unknown("variable") };
     }
     if first.starts_with("warmwire_") {
         return if header.contains(first) { Ok(()) } else { unknown("function") };
@@ -108,6 +109,7 @@ mod tests {
             ("`warmwire_close(0)` `CURLINFO_SCHEME` `CURLMOPT_MAXCONNECTS` `CURLOPT_NAME` `make\ndemo`", ""),
             ("a\n`crates/none.rs`", "p:2: no such file: crates/none.rs"),
             ("`--none`", "p:1: no such flag: --none"),
+            ("`WARMWIRE_WHY_JSON`", ""),
             ("`CURLOPT_NONE`", "p:1: no such row: CURLOPT_NONE"),
             ("`CURLINFO_NONE`", "p:1: no such row: CURLINFO_NONE"),
             ("`WARMWIRE_NONE=1`", "p:1: no such variable: WARMWIRE_NONE=1"),
