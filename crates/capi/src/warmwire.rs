@@ -194,7 +194,7 @@ pub unsafe extern "C-unwind" fn warmwire_why(
     let write: fn(&Record) -> String = match from_long(what) {
         on @ 0..=1 => {
             return easy::run(easy, Entry::EasySetopt, |handle, _| {
-                handle.easy.state().why.keep(on == 1);
+                handle.easy.keep_reasons(on == 1);
                 Ok(())
             });
         }

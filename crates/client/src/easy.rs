@@ -77,7 +77,7 @@ impl Easy {
 
     /// Keeps the reasons of coming transfers, or stops to keep them.
     pub fn keep_reasons(&self, on: bool) {
-        self.0.state().why.keep(on);
+        self.0.keep_reasons(on);
     }
 
     /// Returns the reasons of the last transfer, if they are kept.

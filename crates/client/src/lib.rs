@@ -139,6 +139,9 @@ pub mod process_pool {
 /// The progress meter of the command line tool.
 #[doc(hidden)]
 pub use engine::meter;
+/// The report of the process (WARMWIRE_REPORT), for the command line tool.
+#[doc(hidden)]
+pub use engine::report::write as write_report;
 /// Base64, for the command line tool.
 #[doc(hidden)]
 pub use wire::base64;

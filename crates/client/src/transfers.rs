@@ -333,7 +333,7 @@ impl Transfers {
         let place = self.active.vacant_entry();
         let Active { easy, app, .. } = &active;
         easy.state().tag.set(place.key() + 1);
-        easy.state().why.keep(request.explain);
+        easy.keep_reasons(request.explain);
         easy.state().stall_limit.set(request.stall_limit.filter(|limit| !limit.is_zero()));
         {
             let mut state = app.state.borrow_mut();

@@ -28,6 +28,7 @@ use crate::multi::{Multi, MultiState};
 use crate::own_connection::OwnConnection;
 use crate::push::Adopted;
 use crate::rare::{Nothing, Rare};
+use crate::report;
 use crate::settings::{FtpPipelining, Settings, SmtpPipelining, Text, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
@@ -194,7 +195,7 @@ impl Easy {
     }
 
     fn with_settings(callbacks: Rc<dyn Callbacks>, settings: Settings) -> Easy {
-        Easy(Rc::new(EasyState {
+        let easy = Easy(Rc::new(EasyState {
             callbacks: crate::watched::watched(callbacks),
             settings: RefCell::new(settings),
             info: RefCell::default(),
@@ -225,7 +226,14 @@ impl Easy {
             own_multi: RefCell::default(),
             message: RefCell::default(),
             frames: RefCell::default(),
-        }))
+        }));
+        easy.keep_reasons(false);
+        easy
+    }
+
+    /// Keeps the reasons of coming transfers, or stops to keep them. A report of the process needs them.
+    pub fn keep_reasons(&self, on: bool) {
+        self.0.why.keep(on || report::is_on());
     }
 
     /// Returns the state beside the future.
@@ -242,7 +250,7 @@ impl Easy {
         copy.0.info.borrow_mut().effective_url = self.0.info.borrow().effective_url.as_ref().map(own_text);
         copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
         copy.0.smtp_pipelining.set(self.0.smtp_pipelining.get());
-        copy.0.why.keep(self.0.why.is_on());
+        copy.keep_reasons(self.0.why.is_on());
         copy.0.stall_limit.set(self.0.stall_limit.get());
         copy
     }
@@ -257,7 +265,7 @@ impl Easy {
         self.0.flow.set(false, false);
         self.0.ftp_pipelining.set(None);
         self.0.smtp_pipelining.set(None);
-        self.0.why.keep(false);
+        self.keep_reasons(false);
         self.0.stall_limit.set(None);
     }
 

@@ -17,6 +17,7 @@ pub mod process_pool;
 mod protocol;
 pub mod push;
 pub mod rare;
+pub mod report;
 mod run;
 mod scratch;
 pub mod settings;

@@ -78,6 +78,7 @@ fn main() {
     };
     let _ = system::stdout().flush();
     process_pool::give_all();
+    warmwire::write_report();
     // Freeing memory before the exit would gain nothing.
     exit(code);
 }

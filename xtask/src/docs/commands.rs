@@ -20,6 +20,11 @@ pub struct Commands {
     packages: BTreeMap<String, String>,
 }
 
+/// Returns whether `warmwire-run` has this flag.
+pub fn is_flag_of_run(flag: &str) -> bool {
+    ["--library", "--report"].contains(&flag)
+}
+
 impl Commands {
     /// Reads the checkout; `manual` is the tool's manual as Markdown.
     pub fn of(manual: &str) -> Commands {
@@ -82,8 +87,10 @@ impl Commands {
             "cargo" => self.cargo(rest),
             "sh" => rest.first().map_or(Ok(()), |path| exists(path)),
             "warmwire" | "curl" => rest.iter().try_for_each(|word| self.flag(word)),
-            "warmwire-run" if rest.first().is_some_and(|word| word == "--library") => Ok(()),
-            "warmwire-run" => self.command(rest),
+            "warmwire-run" => match rest.split_first() {
+                Some((flag, program)) if is_flag_of_run(flag) => self.command(program),
+                _ => self.command(rest),
+            },
             name if FOREIGN.contains(&name) || name.starts_with("./") || is_placeholder(name) => Ok(()),
             name => Err(format!("{name} is not known: {}", words.join(" "))),
         }

@@ -1,7 +1,7 @@
 //! Names in the texts of the guide: a file, flag, option, variable, function or command in code type must
 //! exist.
 
-use super::commands::Commands;
+use super::commands::{Commands, is_flag_of_run};
 use crate::files;
 use tables::{EasyOption, Info, MultiOption};
 
@@ -71,6 +71,9 @@ fn check(span: &str, header: &str, commands: &Commands) -> Result<(), String> {
         name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
     };
     let starts = ["cargo ", "make ", "sh ", "warmwire ", "warmwire-run "];
+    if is_flag_of_run(span) {
+        return Ok(());
+    }
     if starts.iter().any(|start| span.starts_with(start)) {
         return commands.resolve(span);
     }
@@ -109,7 +112,7 @@ mod tests {
             ("`warmwire_close(0)` `CURLINFO_SCHEME` `CURLMOPT_MAXCONNECTS` `CURLOPT_NAME` `make\ndemo`", ""),
             ("a\n`crates/none.rs`", "p:2: no such file: crates/none.rs"),
             ("`--none`", "p:1: no such flag: --none"),
-            ("`WARMWIRE_WHY_JSON`", ""),
+            ("`WARMWIRE_WHY_JSON` `warmwire-run --report php x.php` `--report`", ""),
             ("`CURLOPT_NONE`", "p:1: no such row: CURLOPT_NONE"),
             ("`CURLINFO_NONE`", "p:1: no such row: CURLINFO_NONE"),
             ("`WARMWIRE_NONE=1`", "p:1: no such variable: WARMWIRE_NONE=1"),

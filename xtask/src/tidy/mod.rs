@@ -163,7 +163,7 @@ const FLOORS: &[&[&str]] = &[
         "sys",
         "watched",
     ],
-    &["settings", "info", "why"],
+    &["settings", "info", "report", "why"],
     &["share", "stores"],
     &["easy", "multi", "push", "websocket"],
     &["transfer"],

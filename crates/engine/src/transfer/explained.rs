@@ -1,12 +1,13 @@
 //! Gathers the facts for a transfer's reasons ([`crate::why`]). Nothing here runs unless they are kept.
 
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use net::connect::RaceEvent;
 use net::tls::TlsInfo;
 use net::tls::x509::Certificate;
-use net::{About, AcquireRequest, AnyConnection, Connection, Granted, Pool};
+use net::{About, AcquireRequest, AnyConnection, Connection, Granted, HashedKey, Pool};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
     CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM,
@@ -19,6 +20,7 @@ use super::route::plan::Plan;
 use super::route::url::without_credentials;
 use crate::easy::EasyState;
 use crate::error::Error;
+use crate::report;
 use crate::stores::now as wall_clock;
 use crate::why::connection::{Closings, Facts, reason};
 use crate::why::event::{Event, NameSource, Named, Opened, Past, Proxied, Reused, Secured};
@@ -118,6 +120,35 @@ pub fn conclude(easy: &EasyState, now: Instant, failure: Option<&Error>) {
     let total = easy.info.borrow().since_start(now).into();
     let (code, message) = failure.map_or((Code::Ok, String::new()), |e| (e.code(), e.to_string()));
     easy.why.end(Outcome { code, message, total });
+    if report::is_on() {
+        easy.why.read(report::add);
+    }
+}
+
+/// Returns the number of a key, for connections that a pool of the process may have; otherwise 0.
+fn key_number(key: &HashedKey) -> u64 {
+    match key.is_portable() {
+        true => BuildHasherDefault::<KeyNumber>::default().hash_one(key).max(1),
+        false => 0,
+    }
+}
+
+/// Returns the number that a hashed key writes.
+#[derive(Default)]
+struct KeyNumber(u64);
+
+impl Hasher for KeyNumber {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
 }
 
 /// Returns the past of a connection that is idle.
@@ -152,16 +183,22 @@ fn shown(proxy: &Proxy) -> String {
 impl Connector {
     /// Returns the event of a connection that is used again.
     pub(super) fn reuse(&self, plan: &Plan, lease: &Granted) -> Event {
-        let origin = plan.key.origin.to_string();
+        let (origin, key) = (plan.key.origin.to_string(), key_number(&plan.key));
         match lease {
             net::pool::Lease::Whole(whole) => {
                 let connection = whole.held();
                 let id = about(connection).id;
-                Event::Reused(Reused { id, origin, stream: false, past: Some(past(connection, self.now())) })
+                Event::Reused(Reused {
+                    id,
+                    key,
+                    origin,
+                    stream: false,
+                    past: Some(past(connection, self.now())),
+                })
             }
             net::pool::Lease::Stream(share) => {
                 let id = share.session().about().id;
-                Event::Reused(Reused { id, origin, stream: true, past: None })
+                Event::Reused(Reused { id, key, origin, stream: true, past: None })
             }
         }
     }
@@ -185,7 +222,8 @@ impl Connector {
         };
         let why = reason(&facts.with_neighbours(&plan.key, &pool.neighbours(&plan.key.origin)));
         let (origin, tls) = (plan.key.origin.to_string(), plan.key.tls.is_some());
-        self.easy.explain(|| Event::Opened(Opened { id, origin, tls, why }));
+        let key = key_number(&plan.key);
+        self.easy.explain(|| Event::Opened(Opened { id, key, origin, tls, why }));
     }
 
     fn explain_proxy(&self, plan: &Plan) {

@@ -72,6 +72,8 @@ pub struct Proxied {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reused {
     pub id: u64,
+    /// The number of its key in this process; 0 for one that no other handle may use.
+    pub key: u64,
     pub origin: String,
     /// The request is a stream beside others.
     pub stream: bool,
@@ -91,6 +93,8 @@ pub struct Past {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opened {
     pub id: u64,
+    /// As in [`Reused`].
+    pub key: u64,
     pub origin: String,
     pub tls: bool,
     pub why: NewReason,

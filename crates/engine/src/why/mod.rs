@@ -163,6 +163,11 @@ impl Record {
         self.events.push((now.saturating_duration_since(started), event));
     }
 
+    /// Returns when the transfer was started.
+    pub fn started_at(&self) -> Option<Instant> {
+        self.started
+    }
+
     /// Returns the story of the transfer for a person, a line for each decision.
     pub fn text(&self) -> String {
         story::text(self)

@@ -148,7 +148,7 @@ fn proxy(Proxied { proxy, by, tunnel }: &Proxied) -> String {
 }
 
 fn reuse(reused: &Reused) -> String {
-    let Reused { id, origin, stream, past } = reused;
+    let Reused { id, origin, stream, past, .. } = reused;
     match past {
         Some(past) => {
             let (age, idle) = (time_text(past.age), time_text(past.idle));

@@ -31,7 +31,7 @@ fn record(events: Vec<Event>) -> Record {
 }
 
 fn opened(why: NewReason) -> Event {
-    Event::Opened(Opened { id: 3, origin: "h.test:443".to_owned(), tls: true, why })
+    Event::Opened(Opened { id: 3, key: 1, origin: "h.test:443".to_owned(), tls: true, why })
 }
 
 /// Returns the event of a handshake.
@@ -81,7 +81,13 @@ fn connections_as_lines_and_as_members() {
             r#""reason":"last-closed""#,
         ),
         (
-            Event::Reused(Reused { id: 2, origin: "h.test:443".to_owned(), stream: false, past: Some(past) }),
+            Event::Reused(Reused {
+                id: 2,
+                key: 1,
+                origin: "h.test:443".to_owned(),
+                stream: false,
+                past: Some(past),
+            }),
             "connection  #2 to h.test:443 reused: 4.00 s old, idle for 12 ms, 7 transfers before",
             r#""stream":false,"age_ms":4000.000,"idle_ms":12.000,"uses":7"#,
         ),

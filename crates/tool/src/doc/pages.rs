@@ -148,6 +148,11 @@ pub const AFTER: &[Chapter] = &[
                  reported once and ignored.",
             ),
             Item(
+                "WARMWIRE_REPORT",
+                "A report when the process ends: what it did with its connections, and what it could do \
+                 better. stderr, a file, to whose end it is added, or a folder for a file of each process.",
+            ),
+            Item(
                 "WARMWIRE_FTP",
                 "The pipelining of FTP commands: wait, together (the default), pipeline or turns. See \
                  warmwire_ftp_pipeline(3).",

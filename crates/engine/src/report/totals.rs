@@ -1,0 +1,293 @@
+//! The sums of a program's transfers, by host. Pure: records go in, numbers come out.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use tables::Code;
+
+use crate::why::difference::Term;
+use crate::why::event::{CloseReason, Event, GoAhead, NewReason, Secured};
+use crate::why::{Record, Request, Stage};
+
+/// Most hosts that have a row of their own; the others share one.
+const MAX_HOSTS: usize = 256;
+/// Most different redirects, options and keys that are remembered for a host.
+const MAX_KINDS: usize = 32;
+/// Most connections that the imagined pool keeps for one key, and for how long.
+const MAX_KEPT: usize = 256;
+const KEPT_FOR: Duration = Duration::from_secs(118);
+
+/// How often something happened, and the time that it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    pub count: u64,
+    pub time: Duration,
+}
+
+impl Sum {
+    pub fn add(&mut self, time: Duration) {
+        self.count += 1;
+        self.time += time;
+    }
+}
+
+/// The sums of a process.
+pub struct Totals {
+    pub started: Instant,
+    pub transfers: u64,
+    pub failed: u64,
+    pub hosts: BTreeMap<String, Host>,
+}
+
+/// The sums of one host and port.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    pub requests: u64,
+    pub failed: u64,
+    pub opened: u64,
+    pub reused: u64,
+    pub full: u64,
+    pub resumed: u64,
+    pub received: u64,
+    pub sent: u64,
+    /// Time by stage.
+    pub stages: BTreeMap<Stage, Duration>,
+    /// Connections that a handle opened although another one had left an equal one, with the time to open.
+    pub forgotten: Sum,
+    /// New connections by the options in which the open ones differed.
+    pub differs: BTreeMap<String, Sum>,
+    pub evicted: Sum,
+    /// New connections because the server had closed the one before.
+    pub closed_by_server: Sum,
+    /// New connections because an option forbids to keep or to reuse them.
+    pub forbidden: Sum,
+    pub late_expects: Sum,
+    /// Redirects by their target, with the time of the requests that were redirected.
+    pub redirects: BTreeMap<String, Sum>,
+    pub timeouts: Sum,
+    /// Attempts of IPv6 and of IPv4 that were given up before another one was made.
+    pub dead: [Sum; 2],
+    /// Connections by IPv6 and by IPv4.
+    pub alive: [u64; 2],
+    /// Seconds until the certificate expires.
+    pub expires_in: Option<i64>,
+    /// The connections that a pool of the process would hold: by key, when they became idle.
+    idle: HashMap<u64, Vec<Instant>>,
+    /// Reasons why the last connection of a key was closed. Another handle does not know them.
+    closed: HashMap<u64, CloseReason>,
+}
+
+impl Totals {
+    pub fn new(started: Instant) -> Totals {
+        Totals { started, transfers: 0, failed: 0, hosts: BTreeMap::new() }
+    }
+
+    /// Adds a transfer that has ended. Transfers come in the order in which they end.
+    pub fn add(&mut self, record: &Record) {
+        self.transfers += 1;
+        let failure = record.outcome.as_ref().map(|outcome| outcome.code).filter(|code| *code != Code::Ok);
+        self.failed += u64::from(failure.is_some());
+        let last = record.requests.len().saturating_sub(1);
+        for (number, (request, events)) in record.by_request().enumerate() {
+            let failure = failure.filter(|_| number == last);
+            let started = record.started_at();
+            self.host(&origin(request, events)).add(started, request, events, failure);
+        }
+    }
+
+    fn host(&mut self, name: &str) -> &mut Host {
+        let name = match self.hosts.len() < MAX_HOSTS || self.hosts.contains_key(name) {
+            true => name,
+            false => "other hosts",
+        };
+        self.hosts.entry(name.to_owned()).or_default()
+    }
+}
+
+/// The host and port of a request: those of its connection or, without one, of its URL.
+fn origin(request: &Request, events: &[(Duration, Event)]) -> String {
+    let of_connection = events.iter().rev().find_map(|(_, event)| match event {
+        Event::Opened(opened) => Some(opened.origin.clone()),
+        Event::Reused(reused) => Some(reused.origin.clone()),
+        _ => None,
+    });
+    of_connection.unwrap_or_else(|| {
+        let after = request.url.split_once("://").map_or(request.url.as_str(), |(_, rest)| rest);
+        after.split(['/', '?']).next().unwrap_or_default().to_owned()
+    })
+}
+
+impl Host {
+    fn add(
+        &mut self,
+        started: Option<Instant>,
+        request: &Request,
+        events: &[(Duration, Event)],
+        failure: Option<Code>,
+    ) {
+        self.requests += 1;
+        self.failed += u64::from(failure.is_some());
+        self.received += request.received.max(0) as u64;
+        self.sent += request.sent.max(0) as u64;
+        for (stage, length) in &request.stages {
+            *self.stages.entry(*stage).or_default() += *length;
+        }
+        if failure == Some(Code::OperationTimedout) {
+            self.timeouts.add(request.to.saturating_sub(request.from));
+        }
+        self.add_connection(started, request, events, failure.is_none());
+        self.add_waits(request, events);
+        self.add_attempts(events);
+    }
+
+    /// Adds the connection of a request.
+    fn add_connection(
+        &mut self,
+        started: Option<Instant>,
+        request: &Request,
+        events: &[(Duration, Event)],
+        succeeded: bool,
+    ) {
+        let at = |time: Duration| started.map(|started| started + time);
+        let mut key = None;
+        for (when, event) in events {
+            match event {
+                Event::Opened(opened) => {
+                    self.opened += 1;
+                    key = Some(opened.key);
+                    self.add_new(&opened.why, opened.key, at(*when), opening(request));
+                }
+                Event::Reused(reused) => {
+                    self.reused += 1;
+                    key = Some(reused.key);
+                    self.take_idle(reused.key, at(*when));
+                }
+                Event::Secured(Secured { resumed, expires_in, .. }) => {
+                    *(if *resumed { &mut self.resumed } else { &mut self.full }) += 1;
+                    self.expires_in = expires_in.or(self.expires_in);
+                }
+                Event::Closed { why, .. } => {
+                    if let Some(key) = key.take().filter(|key| self.remembers_closed(*key)) {
+                        self.closed.insert(key, *why);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Without a key, only its own handle may use the connection.
+        let key = key.filter(|key| *key != 0);
+        if let Some(key) = key {
+            self.closed.remove(&key);
+        }
+        if let (Some(key), Some(end), true) = (key, at(request.to), succeeded) {
+            let known = self.idle.len() < MAX_KINDS || self.idle.contains_key(&key);
+            if known {
+                let idle = self.idle.entry(key).or_default();
+                idle.truncate(MAX_KEPT - 1);
+                idle.push(end);
+            }
+        }
+    }
+
+    /// Returns whether there is room for the reason why a connection of that key was closed.
+    fn remembers_closed(&self, key: u64) -> bool {
+        key != 0 && (self.closed.len() < MAX_KINDS || self.closed.contains_key(&key))
+    }
+
+    fn add_new(&mut self, why: &NewReason, key: u64, at: Option<Instant>, took: Duration) {
+        match why {
+            NewReason::NothingOpen if self.take_idle(key, at) => self.forgotten.add(took),
+            NewReason::NothingOpen => {
+                if let Some(why) = self.closed.get(&key) {
+                    self.add_closed(*why, took);
+                }
+            }
+            NewReason::Differs { terms, .. } => {
+                // A scheme or a host is no option that was set by mistake.
+                let named = terms.iter().all(|term| matches!(term, Term::Option(_)));
+                let names: Vec<String> = terms.iter().map(Term::name).collect();
+                let known = self.differs.len() < MAX_KINDS || self.differs.contains_key(&names.join(", "));
+                if named && known {
+                    self.differs.entry(names.join(", ")).or_default().add(took);
+                }
+            }
+            NewReason::Evicted(net::Eviction::Kept(_)) => self.evicted.add(took),
+            NewReason::LastClosed(why) => self.add_closed(*why, took),
+            NewReason::Forbidden(_) => self.forbidden.add(took),
+            _ => {}
+        }
+    }
+
+    /// Adds a connection that is new because the one before was closed.
+    fn add_closed(&mut self, why: CloseReason, took: Duration) {
+        match why {
+            CloseReason::PeerSaidClose | CloseReason::Http10 | CloseReason::EndsBody => {
+                self.closed_by_server.add(took);
+            }
+            CloseReason::Forbidden => self.forbidden.add(took),
+            CloseReason::Surplus | CloseReason::UploadStopped | CloseReason::BodySkipped => {}
+        }
+    }
+
+    /// Takes a connection that a pool of the process would have at that time.
+    fn take_idle(&mut self, key: u64, at: Option<Instant>) -> bool {
+        let (Some(at), Some(idle)) = (at, self.idle.get_mut(&key)) else { return false };
+        let fits = |end: &Instant| *end <= at && at.saturating_duration_since(*end) <= KEPT_FOR;
+        match idle.iter().rposition(fits) {
+            Some(found) => {
+                idle.remove(found);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn add_waits(&mut self, request: &Request, events: &[(Duration, Event)]) {
+        let mut since = None;
+        for (when, event) in events {
+            match event {
+                Event::Waits { .. } => since = Some(*when),
+                Event::GoesOn(GoAhead::Late) => {
+                    self.late_expects.add(when.saturating_sub(since.unwrap_or(*when)));
+                }
+                Event::Redirected { to, .. } => {
+                    let to = to.split('?').next().unwrap_or_default();
+                    let kind = format!("{} -> {to}", request.url.split('?').next().unwrap_or_default());
+                    if self.redirects.len() < MAX_KINDS || self.redirects.contains_key(&kind) {
+                        self.redirects.entry(kind).or_default().add(request.to.saturating_sub(request.from));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds the attempts to connect: those before the one that won were in vain.
+    fn add_attempts(&mut self, events: &[(Duration, Event)]) {
+        let family = |address: &SocketAddr| usize::from(matches!(address.ip(), IpAddr::V4(_)));
+        let mut tried: Vec<(SocketAddr, Duration)> = Vec::new();
+        for (when, event) in events {
+            match event {
+                Event::Trying(address) => tried.push((*address, *when)),
+                Event::Reached(winner) => {
+                    self.alive[family(winner)] += 1;
+                    let begun = tried.iter().find(|(address, _)| address == winner).map(|(_, at)| *at);
+                    if let (Some(begun), Some((first, at))) = (begun, tried.first())
+                        && family(first) != family(winner)
+                    {
+                        self.dead[family(first)].add(begun.saturating_sub(*at));
+                    }
+                    tried.clear();
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The time that it took to open the connection of a request.
+fn opening(request: &Request) -> Duration {
+    let of = [Stage::Name, Stage::Connect, Stage::Secure];
+    request.stages.iter().filter(|(stage, _)| of.contains(stage)).map(|(_, length)| *length).sum()
+}
