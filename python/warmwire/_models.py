@@ -550,7 +550,12 @@ class _Stored:
 
 
 class Why:
-    """The decisions of a transfer, and why: connection, names, TLS, version, cookies, time. ``str()`` is a short story."""
+    """The decisions of a transfer, and why: connection, names, TLS, version, cookies, time. ``str()`` is a short story.
+
+    >>> reply = warmwire.get("https://example.com/", explain=True)
+    >>> [request["status"] for request in reply.why.json()["requests"]]
+    [200]
+    """
 
     __slots__ = ("_json", "_text")
 
