@@ -337,9 +337,9 @@ impl Talk {
         self.send(kind::GOAWAY, 0, 0, &payload)
     }
 
-    /// Reads on until the client closes.
+    /// Reads on until the client closes. One read may have brought several frames.
     pub fn hold(&mut self) -> io::Result<()> {
-        while self.signal.wait(self.stream.socket(), None) == Woken::Readable {
+        while !self.unread.is_empty() || self.signal.wait(self.stream.socket(), None) == Woken::Readable {
             self.frame()?;
         }
         Ok(())

@@ -96,8 +96,6 @@ fn websockets_fall_back_without_extended_connect() {
 /// been sent.
 #[test]
 fn goodbye_is_the_end() {
-    // Another test of this program turns the pool of the process on, which would keep the connection.
-    warmwire_engine::process_pool::enable(false);
     let peer = FramePeer::start(|talk| {
         talk.greet(&[EXTENDED])?;
         let stream = talk.request()?;
