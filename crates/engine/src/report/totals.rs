@@ -1,6 +1,6 @@
 //! The sums of a program's transfers, by host. Pure: records go in, numbers come out.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -73,9 +73,9 @@ pub struct Host {
     /// Seconds until the certificate expires.
     pub expires_in: Option<i64>,
     /// The connections that a pool of the process would hold: by key, when they became idle.
-    idle: HashMap<u64, Vec<Instant>>,
+    idle: BTreeMap<u64, Vec<Instant>>,
     /// Reasons why the last connection of a key was closed. Another handle does not know them.
-    closed: HashMap<u64, CloseReason>,
+    closed: BTreeMap<u64, CloseReason>,
 }
 
 impl Totals {
@@ -168,7 +168,7 @@ impl Host {
                     self.expires_in = expires_in.or(self.expires_in);
                 }
                 Event::Closed { why, .. } => {
-                    if let Some(key) = key.take().filter(|key| self.remembers_closed(*key)) {
+                    if let Some(key) = key.take().filter(|key| *key != 0 && has_room(&self.closed, key)) {
                         self.closed.insert(key, *why);
                     }
                 }
@@ -180,19 +180,15 @@ impl Host {
         if let Some(key) = key {
             self.closed.remove(&key);
         }
-        if let (Some(key), Some(end), true) = (key, at(request.to), succeeded) {
-            let known = self.idle.len() < MAX_KINDS || self.idle.contains_key(&key);
-            if known {
-                let idle = self.idle.entry(key).or_default();
-                idle.truncate(MAX_KEPT - 1);
-                idle.push(end);
+        if let (Some(key), Some(end), true) = (key, at(request.to), succeeded)
+            && has_room(&self.idle, &key)
+        {
+            let idle = self.idle.entry(key).or_default();
+            if idle.len() == MAX_KEPT {
+                idle.remove(0);
             }
+            idle.push(end);
         }
-    }
-
-    /// Returns whether there is room for the reason why a connection of that key was closed.
-    fn remembers_closed(&self, key: u64) -> bool {
-        key != 0 && (self.closed.len() < MAX_KINDS || self.closed.contains_key(&key))
     }
 
     fn add_new(&mut self, why: &NewReason, key: u64, at: Option<Instant>, took: Duration) {
@@ -207,9 +203,9 @@ impl Host {
                 // A scheme or a host is no option that was set by mistake.
                 let named = terms.iter().all(|term| matches!(term, Term::Option(_)));
                 let names: Vec<String> = terms.iter().map(Term::name).collect();
-                let known = self.differs.len() < MAX_KINDS || self.differs.contains_key(&names.join(", "));
-                if named && known {
-                    self.differs.entry(names.join(", ")).or_default().add(took);
+                let names = names.join(", ");
+                if named && has_room(&self.differs, &names) {
+                    self.differs.entry(names).or_default().add(took);
                 }
             }
             NewReason::Evicted(net::Eviction::Kept(_)) => self.evicted.add(took),
@@ -254,7 +250,7 @@ impl Host {
                 Event::Redirected { to, .. } => {
                     let to = to.split('?').next().unwrap_or_default();
                     let kind = format!("{} -> {to}", request.url.split('?').next().unwrap_or_default());
-                    if self.redirects.len() < MAX_KINDS || self.redirects.contains_key(&kind) {
+                    if has_room(&self.redirects, &kind) {
                         self.redirects.entry(kind).or_default().add(request.to.saturating_sub(request.from));
                     }
                 }
@@ -284,6 +280,11 @@ impl Host {
             }
         }
     }
+}
+
+/// Returns whether a value of this key is kept.
+fn has_room<K: Ord, V>(values: &BTreeMap<K, V>, key: &K) -> bool {
+    values.len() < MAX_KINDS || values.contains_key(key)
 }
 
 /// The time that it took to open the connection of a request.

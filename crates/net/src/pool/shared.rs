@@ -143,10 +143,11 @@ impl<C: Pooled> SharedPool<C> {
             if let Some(connection) = left_over {
                 connection.retire();
             }
-            match () {
-                () if !is_open => return Rest::NoBroker,
-                () if given == GIVEN_AT_ONCE => return Rest::For(Duration::ZERO),
-                () => {}
+            if !is_open {
+                return Rest::NoBroker;
+            }
+            if given == GIVEN_AT_ONCE {
+                return Rest::For(Duration::ZERO);
             }
         }
         rest(&self.table(), now)

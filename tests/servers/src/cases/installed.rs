@@ -192,7 +192,7 @@ fn package(run: &Context) {
         links.extend(paths.filter(foreign).map(|path| path.rsplit('/').next().unwrap_or(path).to_owned()));
         alone(run, Command::new("dpkg").arg("-x").arg(file).arg(&root));
     }
-    // What could meet another package's file is in the packages that replace the distribution's.
+    // Only the two packages that replace the distribution's have files outside of private folders.
     assert_eq!(links, ["libcurl.so.4", "libcurl-gnutls.so.4"], "{files:?}");
     for (file, provided) in [(files[3], "libcurl4 (= 8.22.0)"), (files[4], "libcurl3-gnutls (= 8.22.0)")] {
         let control = alone(run, Command::new("dpkg-deb").args(["-f", file, "Provides"])).stdout;
