@@ -104,6 +104,7 @@ pub use form::{Form, FormSource};
 pub use handle::{Failure, Handle, Reply, get};
 pub use info::TransferInfo;
 pub use multi::{Message, Multi};
+pub use tables::environment;
 pub use tables::share::LockData;
 pub use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, constant};
 pub use value::{PlainValue, Value};

@@ -6,14 +6,14 @@
 mod open;
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use net::handover::MemoryDecoder;
 use net::{SharedPool, process};
-use runtime::Clock;
+use runtime::{Clock, environment};
+use tables::environment::POOL;
 
 pub use net::Listed;
 pub use open::open;
@@ -33,8 +33,6 @@ pub enum Pool {
 static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
 const UNDECIDED: u8 = 0;
 
-/// The environment variable that names the kind.
-const VARIABLE: &str = "WARMWIRE_POOL";
 /// How long a process may wait for the broker when it ends.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -57,34 +55,13 @@ impl Pool {
     }
 }
 
-/// Reads the variable. An invalid value is reported once, and counts as off.
-fn asked_by(value: &OsStr) -> Pool {
-    // No `Once`: a forked child would wait for a thread of its parent's that is in it.
-    static REPORTED: AtomicBool = AtomicBool::new(false);
-    Pool::named(value).unwrap_or_else(|| {
-        if !REPORTED.swap(true, Ordering::Relaxed) {
-            let value = value.to_string_lossy();
-            let value = value.escape_debug();
-            // If standard error is closed, the warning is lost.
-            let _ = writeln!(
-                io::stderr(),
-                "warmwire: {VARIABLE}={value} is unknown, the pool stays off; on is `process` or `user`"
-            );
-        }
-        Pool::Off
-    })
-}
-
 /// Returns the kind of the pool, which is decided now at the latest.
 pub fn kind() -> Pool {
     let state = STATE.load(Ordering::Relaxed);
     if let Some(kind) = Pool::ALL.into_iter().find(|kind| kind.number() == state) {
         return kind;
     }
-    let kind = match std::env::var_os(VARIABLE) {
-        Some(value) if !runtime::secure_execution() => asked_by(&value),
-        _ => Pool::Off,
-    };
+    let kind = environment::value(&POOL).and_then(|value| Pool::named(&value)).unwrap_or(Pool::Off);
     STATE.store(kind.number(), Ordering::Relaxed);
     kind
 }
@@ -161,6 +138,12 @@ fn is_decided() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_word_of_the_variable_is_a_kind() {
+        let tables::environment::Values::Word(words) = POOL.values else { panic!("{:?}", POOL.values) };
+        assert!(words.iter().all(|word| Pool::named(word.as_ref()).is_some()), "{words:?}");
+    }
 
     #[test]
     fn values_that_are_none() {

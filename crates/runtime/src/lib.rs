@@ -9,6 +9,7 @@ mod backlog;
 mod boxed;
 pub mod cell;
 mod clock;
+pub mod environment;
 mod executor;
 mod interest;
 mod lock_free_once;

@@ -6,6 +6,7 @@
 pub mod code;
 pub mod constant;
 pub mod easy_option;
+pub mod environment;
 pub mod export;
 pub mod feature;
 pub mod flag;

@@ -8,6 +8,7 @@ mod cache_files;
 mod checksum;
 mod connection;
 mod ech;
+mod environment;
 mod http;
 mod http3;
 mod names;

@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, Stdio};
 
+use runtime::environment;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::net::sockopt;
@@ -51,9 +52,9 @@ fn start() -> io::Result<()> {
 fn spawn(listener: OwnedFd, lock: Lock) -> io::Result<()> {
     let mut command = Command::new(env::current_exe()?);
     command.arg(FLAG).env_clear().current_dir("/");
-    for name in VARIABLES {
-        if let Some(value) = env::var_os(name) {
-            command.env(name, value);
+    for variable in VARIABLES {
+        if let Some(value) = environment::value(variable) {
+            command.env(variable.name, value);
         }
     }
     command.stdin(Stdio::from(listener)).stdout(Stdio::from(lock.0)).stderr(Stdio::null());

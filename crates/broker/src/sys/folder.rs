@@ -16,9 +16,9 @@ use rustix::net::{SocketAddrUnix, bind, listen};
 use rustix::process::geteuid;
 
 use super::link::new_socket;
+use runtime::environment;
+use tables::environment::POOL_DIR;
 
-/// Names the folder.
-pub(super) const VARIABLE: &str = "WARMWIRE_POOL_DIR";
 const SOCKET: &str = "broker.sock";
 /// Connections that wait for accept(2).
 const BACKLOG: i32 = 512;
@@ -73,7 +73,7 @@ impl Folder {
 
     /// Opens the first folder of the list that is usable. A folder that the user has named is the only one.
     pub(super) fn find(missing: Missing) -> Result<Folder, Refused> {
-        if let Some(named) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
+        if let Some(named) = environment::value(&POOL_DIR) {
             return Folder::open(Path::new(&named), missing);
         }
         let mut reason = Refused::Unusable("no place for it".to_owned());

@@ -10,14 +10,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use runtime::environment;
 use rustix::process::geteuid;
 use rustix::thread::{CapabilitySet, capabilities, capability_is_in_ambient_set};
+use tables::environment::{BROKER, POOL_DIR};
 
-use super::folder::{self, Folder, Lock, Missing};
+use super::folder::{Folder, Lock, Missing};
 use super::server::VARIABLES;
 
-/// Names the program that is started.
-const VARIABLE: &str = "WARMWIRE_BROKER";
 /// Path of the installed tool, if the build knows it.
 const INSTALLED: Option<&str> = option_env!("WARMWIRE_BROKER_PROGRAM");
 /// File name of the tool.
@@ -46,10 +46,10 @@ pub(super) fn start() {
     let Ok(folder) = Folder::find(Missing::Create) else { return };
     let Ok(Some(lock)) = folder.try_lock(LOCK) else { return };
     let mut command = Command::new(program);
-    command.arg(super::detach::FLAG).env_clear().env(folder::VARIABLE, folder.path());
-    for name in VARIABLES {
-        if let Some(value) = env::var_os(name) {
-            command.env(name, value);
+    command.arg(super::detach::FLAG).env_clear().env(POOL_DIR.name, folder.path());
+    for variable in VARIABLES {
+        if let Some(value) = environment::value(variable) {
+            command.env(variable.name, value);
         }
     }
     command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -63,8 +63,8 @@ pub(super) fn start() {
 
 /// Returns the tool: the named one, the installed one, this process's own, or that of PATH.
 fn program() -> Option<PathBuf> {
-    if let Some(named) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
-        return Some(PathBuf::from(named)).filter(|path| path.is_absolute());
+    if let Some(named) = environment::value(&BROKER) {
+        return Some(PathBuf::from(named));
     }
     let installed = INSTALLED.map(PathBuf::from).filter(|path| is_executable(path));
     installed.or_else(own_program).or_else(|| env::var_os("PATH").and_then(|path| search(&path)))

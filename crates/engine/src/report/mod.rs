@@ -16,13 +16,11 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
 use std::time::Instant;
 
-use runtime::{LockFreeOnce, fork_generation};
+use runtime::{LockFreeOnce, environment, fork_generation};
+use tables::environment::REPORT;
 
 use crate::why::Record;
 use totals::Totals;
-
-/// The environment variable that enables the report.
-const VARIABLE: &str = "WARMWIRE_REPORT";
 
 /// Where the report goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +50,6 @@ impl Destination {
     fn of(value: Option<OsString>) -> Destination {
         match value {
             None => Destination::Nowhere,
-            Some(value) if value.is_empty() => Destination::Nowhere,
             Some(value) if value == OsStr::new("stderr") => Destination::StandardError,
             Some(value) => {
                 let path = PathBuf::from(value);
@@ -67,8 +64,8 @@ impl Destination {
 fn destination() -> &'static Destination {
     static DESTINATION: LockFreeOnce<Destination> = LockFreeOnce::new();
     DESTINATION.get(|| {
-        let value = std::env::var_os(VARIABLE).filter(|_| !runtime::secure_execution());
-        Destination::of(value)
+        environment::check();
+        Destination::of(environment::value(&REPORT))
     })
 }
 
@@ -124,7 +121,7 @@ pub fn write() {
     let Some(Some(page)) = page else { return };
     let failed = |path: &PathBuf, e: io::Error| {
         // If standard error is closed, the remark is lost.
-        let _ = writeln!(io::stderr(), "warmwire: {VARIABLE}: cannot write {}: {e}", path.display());
+        let _ = writeln!(io::stderr(), "warmwire: {}: cannot write {}: {e}", REPORT.name, path.display());
     };
     match destination() {
         Destination::Nowhere => {}
@@ -151,7 +148,6 @@ mod tests {
     fn values_name_destinations() {
         let of = |value: &str| Destination::of(Some(value.into()));
         assert_eq!(Destination::of(None), Destination::Nowhere);
-        assert_eq!(of(""), Destination::Nowhere);
         assert_eq!(of("stderr"), Destination::StandardError);
         let folder = std::env::temp_dir();
         assert_eq!(of(folder.to_str().unwrap()), Destination::Folder(folder.clone()));

@@ -3,6 +3,9 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use runtime::environment;
+use tables::environment::{FTP, SMTP};
+
 /// How FTP commands are pipelined (`warmwire_ftp_pipeline`, WARMWIRE_FTP).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FtpPipelining {
@@ -38,8 +41,8 @@ impl FtpPipelining {
         if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {
             return *known;
         }
-        let named = std::env::var("WARMWIRE_FTP").ok().filter(|_| !runtime::secure_execution());
-        let level = named.and_then(|name| FtpPipelining::from_name(&name)).unwrap_or_default();
+        let level =
+            environment::text(&FTP).and_then(|name| FtpPipelining::from_name(&name)).unwrap_or_default();
         STATE.store(level as u8, Ordering::Relaxed);
         level
     }
@@ -69,10 +72,24 @@ impl SmtpPipelining {
         if let Some(known) = Self::ALL.get(usize::from(STATE.load(Ordering::Relaxed))) {
             return *known;
         }
-        let named = std::env::var("WARMWIRE_SMTP").ok().filter(|_| !runtime::secure_execution());
-        let level =
-            if named.as_deref() == Some("wait") { SmtpPipelining::Wait } else { SmtpPipelining::Together };
+        let level = match environment::text(&SMTP).as_deref() {
+            Some("wait") => SmtpPipelining::Wait,
+            _ => SmtpPipelining::Together,
+        };
         STATE.store(level as u8, Ordering::Relaxed);
         level
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tables::environment::Values;
+
+    #[test]
+    fn each_word_of_the_variable_is_a_level() {
+        let Values::Word(words) = FTP.values else { panic!("{:?}", FTP.values) };
+        let levels: Vec<_> = words.iter().filter_map(|word| FtpPipelining::from_name(word)).collect();
+        assert_eq!(levels, FtpPipelining::ALL);
     }
 }

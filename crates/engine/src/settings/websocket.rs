@@ -1,6 +1,7 @@
 //! WebSocket extensions beyond curl (`warmwire_websocket`, WARMWIRE_WS).
 
-use runtime::LockFreeOnce;
+use runtime::{LockFreeOnce, environment};
+use tables::environment::WS;
 use wire::ws::deflate::{MAX_WINDOW, MIN_WINDOW, Offer};
 
 /// Bits of `warmwire_websocket` (include/curl/warmwire.h).
@@ -50,8 +51,8 @@ impl WebSocketOptions {
     pub(crate) fn of_process() -> WebSocketOptions {
         static WORDS: LockFreeOnce<WebSocketOptions> = LockFreeOnce::new();
         *WORDS.get(|| {
-            let words = std::env::var("WARMWIRE_WS").ok().filter(|_| !runtime::secure_execution());
-            WebSocketOptions::from_words(&words.unwrap_or_default())
+            let words = environment::text(&WS).unwrap_or_default();
+            WebSocketOptions::from_words(&words)
         })
     }
 }
@@ -74,7 +75,7 @@ mod tests {
             WebSocketOptions::from_words("deflate"),
             WebSocketOptions { deflate: offer(false, 15), http2: false }
         );
-        assert_eq!(WebSocketOptions::from_words("http2, deflate,x").deflate, offer(false, 15));
+        assert_eq!(WebSocketOptions::from_words("http2, deflate").deflate, offer(false, 15));
         assert_eq!(WebSocketOptions::from_words(""), WebSocketOptions::default());
     }
 }

@@ -5,6 +5,7 @@ use crate::doc::failures::FAILURES;
 use crate::doc::pages::{AFTER, BEFORE, Chapter, LAST, Piece};
 use crate::flags::{self, Arg, Flag, Multi};
 use crate::writeout;
+use warmwire::environment::{self, Variable};
 
 /// Columns of the plain text.
 const WIDTH: usize = 79;
@@ -31,10 +32,11 @@ pub fn before() -> Vec<Section> {
     BEFORE.iter().map(Section::from).collect()
 }
 
-/// Returns the chapters after OPTIONS; three of them are generated from tables.
+/// Returns the chapters after OPTIONS; three of them are generated from tables, and part of ENVIRONMENT.
 pub fn after() -> Vec<Section> {
     let mut all = vec![variables()];
     all.extend(AFTER.iter().map(Section::from));
+    all.iter_mut().filter(|section| section.title == "ENVIRONMENT").for_each(add_environment);
     all.extend([exit_status(), examples()]);
     all.extend(LAST.iter().map(Section::from));
     all
@@ -166,6 +168,19 @@ fn variables() -> Section {
     pieces.extend(described.into_iter().map(|(name, about)| Piece::Item(name, about.to_owned())));
     pieces.extend(FORMS.iter().map(|(form, about)| Piece::Item((*form).to_owned(), (*about).to_owned())));
     Section { title: "WRITE-OUT VARIABLES", pieces }
+}
+
+/// Adds the variables that curl does not have.
+fn add_environment(section: &mut Section) {
+    let rules = "The following variables are Warmwire's own. A value that is not allowed is reported once on \
+                 standard error and counts as unset. A program with more rights than its user (AT_SECURE) \
+                 ignores all of them.";
+    section.pieces.push(Piece::Text(rules.to_owned()));
+    section.pieces.extend(environment::ALL.iter().map(|variable| {
+        let Variable { name, values, default, scope, about } = variable;
+        let text = format!("{about} Values: {values}. Default: {default}. It counts in {scope}.");
+        Piece::Item((*name).to_owned(), text)
+    }));
 }
 
 /// Forms of `--write-out` that take an argument.

@@ -141,47 +141,6 @@ pub const AFTER: &[Chapter] = &[
                 "COMPUTERNAME",
                 "On Windows, the name of this machine, which EHLO of SMTP sends if the URL has no path.",
             ),
-            Item(
-                "WARMWIRE_POOL",
-                "process turns on the process-wide pool of the library: connections outlive their \
-                 handles. With user, they outlive the process, as with --pool. Other values are \
-                 reported once and ignored.",
-            ),
-            Item(
-                "WARMWIRE_REPORT",
-                "A report when the process ends: what it did with its connections, and what it could do \
-                 better. stderr, a file, to whose end it is added, or a folder for a file of each process.",
-            ),
-            Item(
-                "WARMWIRE_FTP",
-                "The pipelining of FTP commands: wait, together (the default), pipeline or turns. See \
-                 warmwire_ftp_pipeline(3).",
-            ),
-            Item(
-                "WARMWIRE_SMTP",
-                "The pipelining of SMTP commands: wait or together (the default). See \
-                 warmwire_smtp_pipeline(3).",
-            ),
-            Item(
-                "WARMWIRE_WS",
-                "Extensions of WebSocket: deflate, forget and http2, separated by commas; none by \
-                 default. See warmwire_websocket(3).",
-            ),
-            Item(
-                "WARMWIRE_POOL_DIR",
-                "The folder of the broker's socket. The default is the folder warmwire in XDG_RUNTIME_DIR or \
-                 /run/user/UID, or /tmp/warmwire-UID.",
-            ),
-            Item(
-                "WARMWIRE_POOL_LIMIT, WARMWIRE_POOL_IDLE, WARMWIRE_POOL_EXIT",
-                "Limits of a broker: number of connections (256), seconds for which a connection \
-                 stays (118), idle seconds after which the broker exits (120).",
-            ),
-            Item(
-                "WARMWIRE_BROKER",
-                "Path of the program that is started as the broker. The default is the installed tool, or \
-                 the program warmwire in PATH.",
-            ),
             Item("KRB5CCNAME", "The cache of Kerberos tickets for --negotiate."),
             Item(
                 "IPFS_GATEWAY, IPFS_PATH",

@@ -13,11 +13,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process;
 use std::time::{Duration, Instant};
 
+use runtime::environment;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{SocketType, getpeername, sockopt};
 use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
+use tables::environment::{POOL_EXIT, POOL_IDLE, POOL_LIMIT, Variable};
 
 use self::locked::Locked;
 use self::peers::{Peer, Peers};
@@ -28,7 +30,7 @@ use crate::message::{
 use crate::table::{Arrival, Records, Table};
 
 /// The variables that [`Limits::from_environment`] reads.
-pub(super) const VARIABLES: [&str; 3] = ["WARMWIRE_POOL_LIMIT", "WARMWIRE_POOL_IDLE", "WARMWIRE_POOL_EXIT"];
+pub(super) static VARIABLES: [&Variable; 3] = [&POOL_LIMIT, &POOL_IDLE, &POOL_EXIT];
 
 /// Records of each kind.
 const RECORDS: usize = 256;
@@ -58,23 +60,14 @@ impl Default for Limits {
 impl Limits {
     /// Reads the limits from the environment; the default where a value is missing or invalid.
     pub fn from_environment() -> Limits {
-        let [connections, idle, exit_after] = VARIABLES.map(|name| std::env::var(name).ok());
-        Limits::parse(connections.as_deref(), idle.as_deref(), exit_after.as_deref())
-    }
-
-    fn parse(connections: Option<&str>, idle: Option<&str>, exit_after: Option<&str>) -> Limits {
-        const MOST: usize = 4096;
-        const LONGEST: u64 = 24 * 60 * 60;
+        let number = |variable| environment::text(variable)?.parse::<u64>().ok();
+        let [connections, idle, exit_after] = VARIABLES.map(number);
         let default = Limits::default();
-        let seconds = |text: Option<&str>, default| {
-            let number = text.and_then(|text| text.parse().ok()).filter(|s| (1..=LONGEST).contains(s));
-            number.map_or(default, Duration::from_secs)
-        };
-        let connections = connections.and_then(|text| text.parse().ok()).filter(|n| (1..=MOST).contains(n));
+        let connections = connections.and_then(|number| usize::try_from(number).ok());
         Limits {
             connections: connections.unwrap_or(default.connections),
-            idle: seconds(idle, default.idle),
-            exit_after: seconds(exit_after, default.exit_after),
+            idle: idle.map_or(default.idle, Duration::from_secs),
+            exit_after: exit_after.map_or(default.exit_after, Duration::from_secs),
         }
     }
 }

@@ -1,0 +1,153 @@
+//! The variables of the environment that Warmwire reads beside curl's, each with the values that it allows.
+//! `runtime::environment` reads them; the manual and the guide list them.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::Path;
+
+/// A variable of the environment.
+#[derive(Debug)]
+pub struct Variable {
+    pub name: &'static str,
+    pub values: Values,
+    /// The behaviour without the variable.
+    pub default: &'static str,
+    /// The processes that read it.
+    pub scope: &'static str,
+    pub about: &'static str,
+}
+
+/// The values that a variable may have. An empty value counts as none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Some of these words, separated by commas.
+    Words(&'static [&'static str]),
+    Number {
+        least: u64,
+        most: u64,
+    },
+    /// An absolute path; the text says of what.
+    AbsolutePath(&'static str),
+    /// Any text; the field says what it names.
+    Any(&'static str),
+}
+
+impl Values {
+    /// Returns whether a variable may have this value.
+    pub fn allow(&self, value: &OsStr) -> bool {
+        let text = value.to_str();
+        match self {
+            Values::Word(words) => text.is_some_and(|text| words.contains(&text)),
+            Values::Words(words) => {
+                text.is_some_and(|text| text.split(',').all(|word| words.contains(&word.trim())))
+            }
+            Values::Number { least, most } => text
+                .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+                .and_then(|text| text.parse().ok())
+                .is_some_and(|number: u64| (*least..=*most).contains(&number)),
+            Values::AbsolutePath(_) => Path::new(value).is_absolute(),
+            Values::Any(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Values::Word(words) => f.write_str(&words.join(", ")),
+            Values::Words(words) => write!(f, "{}, separated by commas", words.join(", ")),
+            Values::Number { least, most } => write!(f, "a number from {least} to {most}"),
+            Values::AbsolutePath(what) => write!(f, "the absolute path of {what}"),
+            Values::Any(what) => f.write_str(what),
+        }
+    }
+}
+
+macro_rules! variables {
+    ($($const:ident: $values:expr, $default:literal, $scope:expr, $about:literal;)*) => {
+        $(pub static $const: Variable = Variable {
+            name: concat!("WARMWIRE_", stringify!($const)),
+            values: $values,
+            default: $default,
+            scope: $scope,
+            about: $about,
+        };)*
+
+        /// All variables, in the order of the manual.
+        pub static ALL: &[&Variable] = &[$(&$const,)*];
+    };
+}
+
+const PROGRAMS: &str = "every program, and the tool";
+const OF_BROKER: &str = "the broker, when a program starts it";
+
+variables! {
+    POOL: Values::Word(&["process", "user", "off", "no", "none", "0"]), "off", PROGRAMS,
+        "The pool of idle connections behind the handles. With process, connections outlive their handles. \
+         With user, they outlive the process, as with --pool.";
+    REPORT: Values::Any("stderr, a file or a folder"), "no report", PROGRAMS,
+        "A report when the process ends: what it did with its connections, and what it could do better. The \
+         report is added to the end of a file. In a folder, each process writes a file of its own.";
+    FTP: Values::Word(&["wait", "together", "pipeline", "turns"]), "together", PROGRAMS,
+        "The pipelining of FTP commands. See warmwire_ftp_pipeline(3).";
+    SMTP: Values::Word(&["wait", "together"]), "together", PROGRAMS,
+        "The pipelining of SMTP commands. See warmwire_smtp_pipeline(3).";
+    WS: Values::Words(&["deflate", "forget", "http2"]), "none of them", PROGRAMS,
+        "Extensions of WebSocket. See warmwire_websocket(3).";
+    POOL_DIR: Values::AbsolutePath("a folder"),
+        "the folder warmwire in XDG_RUNTIME_DIR or in /run/user/UID, or /tmp/warmwire-UID",
+        "programs with WARMWIRE_POOL=user, and the broker",
+        "The folder of the broker's socket.";
+    POOL_LIMIT: Values::Number { least: 1, most: 4096 }, "256", OF_BROKER,
+        "Number of connections that the broker keeps.";
+    POOL_IDLE: Values::Number { least: 1, most: 86_400 }, "118", OF_BROKER,
+        "Seconds for which the broker keeps a connection.";
+    POOL_EXIT: Values::Number { least: 1, most: 86_400 }, "120", OF_BROKER,
+        "Idle seconds after which the broker exits.";
+    BROKER: Values::AbsolutePath("a program"), "the installed tool, or the program warmwire in PATH",
+        "programs with WARMWIRE_POOL=user",
+        "The program that is started as the broker.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_allowed_or_not() {
+        let root = if cfg!(windows) { "C:\\x" } else { "/x" };
+        #[rustfmt::skip]
+        let rows: &[(&Variable, &[&str], &[&str])] = &[
+            (&POOL, &["process", "user", "off", "0"], &["yes", "1", "on", "Process", "process ", "users"]),
+            (&FTP, &["wait", "turns"], &["turn", "wait,turns", " wait"]),
+            (&WS, &["deflate", "http2, deflate", "forget,forget"], &["x", "deflate,", "deflate http2"]),
+            (&POOL_LIMIT, &["1", "4096", "007"], &["0", "4097", "-1", "+1", "1.5", "18446744073709551616"]),
+            (&POOL_DIR, &[root], &["x", "./x"]),
+            (&REPORT, &["stderr", "x"], &[]),
+        ];
+        for (variable, good, bad) in rows {
+            let allowed = |value: &&&str| variable.values.allow(OsStr::new(value));
+            assert_eq!(good.iter().filter(allowed).count(), good.len(), "{}: {good:?}", variable.name);
+            assert_eq!(bad.iter().filter(allowed).count(), 0, "{}: {bad:?}", variable.name);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_word_is_text() {
+        use std::os::unix::ffi::OsStrExt;
+        let value = OsStr::from_bytes(b"/\xff");
+        assert!(!POOL.values.allow(value));
+        assert!(POOL_DIR.values.allow(value));
+    }
+
+    #[test]
+    fn values_are_named() {
+        assert_eq!(SMTP.values.to_string(), "wait, together");
+        assert_eq!(WS.values.to_string(), "deflate, forget, http2, separated by commas");
+        assert_eq!(POOL_LIMIT.values.to_string(), "a number from 1 to 4096");
+        assert_eq!(BROKER.values.to_string(), "the absolute path of a program");
+    }
+}
