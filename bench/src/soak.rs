@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_is_told() {
+    fn only_steady_growth_is_reported() {
         assert!(grown(&lines(1, |_| 90_000.0)).is_empty());
         assert!(grown(&lines(1, |s| 90_000.0 * s.min(35.0))).is_empty(), "a warm-up");
         assert!(grown(&lines(3, |s| if s % 9.0 < 1.0 { 10_000.0 } else { 9_000.0 })).is_empty(), "wandering");

@@ -31,7 +31,7 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn there_and_back() {
+    fn encoded_text_decodes_to_its_source() {
         for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
         {
             assert_eq!(super::encode(plain.as_bytes()), coded);

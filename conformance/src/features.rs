@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_is_told_by_its_name() {
+    fn a_mingw_host_has_the_features_of_windows() {
         let features = Features::read(&TOLD.replace("pc-linux-gnu", "w64-mingw32"));
         assert!(features.has("win32") && !features.has("xattr") && !features.has("ld_preload"));
         assert!(!Features::read(TOLD).has("win32") && Features::read(TOLD).has("xattr"));

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_shapes_are_told() {
+    fn malformed_scripts_are_refused() {
         let wrong = |text: &str| Script::parse(text.as_bytes()).unwrap_err();
         assert!(wrong("<testcase>\nstray\n").contains("outside"));
         assert!(wrong("<info>\n<keywords>\nA\n").contains("not closed"));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn twice_the_same_part_is_one() {
+    fn repeated_parts_are_joined() {
         let script =
             Script::parse(b"<reply>\n<data hex=\"yes\">\n41 42\n</data>\n<data>\n0a\n</data>\n</reply>\n")
                 .unwrap();

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none() {
+    fn malformed_json_is_refused() {
         for text in ["", "{", "[1", "{\"a\" 1}", "\"a", "\"\\u12\"", "[1]x", "nul", &"[".repeat(100)] {
             assert!(Json::parse(text).is_err(), "{text}");
         }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_told() {
+    fn unknown_tags_and_attributes_are_reported() {
         assert_eq!(told("<reply>\n<data12 crlf=\"yes\">\n</data12>\n</reply>\n"), None);
         assert!(told("<reply>\n<smell>\n</smell>\n</reply>\n").unwrap().contains("<smell>"));
         assert!(told("<reply>\n<size crlf=\"yes\">\n</size>\n</reply>\n").unwrap().contains("crlf"));

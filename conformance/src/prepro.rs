@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_followed_is_told() {
+    fn malformed_repeats_and_missing_files_are_errors() {
         assert!(run("%repeat[x x y]%\n").is_err());
         assert!(run("%includetext nowhere%\n").unwrap_err().contains("absent"));
     }

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn perl_does_as_told() {
+    fn patterns_operations_and_filters_change_lines() {
         assert_eq!(run(Kind::Pattern, r"^one \d").unwrap(), "two 2\r\n");
         assert_eq!(run(Kind::Operation, r"s/(\d)/<$1>/").unwrap(), "one <1>\r\ntwo <2>\r\n");
         assert_eq!(run(Kind::Filter, "$_ = '' if /two/").unwrap(), "one 1\r\n");

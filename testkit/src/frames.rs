@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_as_they_are() {
+    fn frames_and_field_blocks_are_encoded() {
         assert_eq!(frame(kind::PING, flag::ACK, 0, &[7; 8])[..9], [0, 0, 8, 6, 1, 0, 0, 0, 0]);
         assert_eq!(block(&[(":status", "200")]), b"\0\x07:status\x03200");
     }

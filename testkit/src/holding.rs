@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_ends_when_it_is_released() {
+    fn held_requests_end_when_they_are_released() {
         let server = Holding::plain().unwrap();
         let ask = |path: &str| {
             let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_does_the_same() {
+    fn one_seed_repeats_one_sequence() {
         let none = Faults { lost: 0, doubled: 0, late: 0, largest: 1200, moves: 0, seed: 1 };
         assert_eq!(through(none), (0..1000).collect::<Vec<_>>());
         assert_eq!(through(Faults { largest: 1, ..none }), []);

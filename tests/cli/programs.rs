@@ -39,7 +39,7 @@ fn compiled(folder: &Path) {
 
 // covers: --libcurl
 #[test]
-fn they_do_the_same() {
+fn generated_programs_send_the_requests_of_the_tool() {
     let server = HttpServer::plain();
     let url = server.url("/echo?a=b");
     let lines: &[&[&str]] = &[

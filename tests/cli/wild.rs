@@ -62,13 +62,13 @@ fn gather(top: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
 // --parallel, --etag-save, --etag-compare, --output-dir, --time-cond, --cookie-jar, --retry, --retry-delay,
 // --max-time, --connect-timeout, --max-redirs, --head, --show-headers, --dump-header, --next, --config
 #[test]
-fn scripts_do_the_same_as_with_curl() {
+fn scripts_behave_as_with_curl() {
     // The words of warnings have changed since 7.88.
     compare("wild", 40, |trace| Trace { stderr: String::new(), ..trace });
 }
 
 #[test]
-fn odd_lines_are_answered_in_the_same_words() {
+fn odd_command_lines_print_curls_messages() {
     compare("same", 300, |trace| trace);
 }
 

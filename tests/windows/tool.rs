@@ -370,7 +370,7 @@ fn secrets_go_to_the_file_that_is_named() {
 /// Features without a counterpart on Windows are refused by code, or reported.
 #[test]
 #[ignore = "make test-windows: needs wine and warmwire.exe"]
-fn what_is_not_there_is_said() {
+fn features_missing_on_windows_are_reported() {
     let (server, folder) = (HttpServer::plain(), folder());
     let url = server.url("/bytes/3");
     for word in ["--pool-stop", "--pool-status"] {

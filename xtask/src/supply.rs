@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_tells() {
+    fn forbidden_licences_and_sources_are_findings() {
         let tree = "a v1.0.0|MIT\na v1.0.0|MIT\n\nb v2.0.0 (proc-macro)|GPL-3.0\nc v0.1.0 (https://h.example/c#1)|MIT\n";
         let packages = packages(tree);
         assert_eq!(packages.len(), 3);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_twice() {
+    fn repeated_crates_need_a_reason() {
         let crates = |tree: &str| repeated(&packages(tree));
         let argued = "getrandom v0.2.0|MIT\ngetrandom v0.4.0|MIT\nsyn v2.0.0|MIT\nsyn v3.0.0|MIT\n";
         assert!(crates(argued).is_empty());

@@ -95,7 +95,7 @@ fn is_case(place: &str) -> bool {
 
 /// Each promise of SECURITY.md names tests, and they exist.
 #[test]
-fn every_promise_has_its_test() {
+fn every_promise_names_an_existing_test() {
     let text = fs::read_to_string(top().join("SECURITY.md")).unwrap();
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
     let mut wrong = Vec::new();

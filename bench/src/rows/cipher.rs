@@ -49,7 +49,7 @@ fn cpu_us() -> io::Result<f64> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn both_ways_are_measured() {
+    fn upload_and_download_are_measured() {
         for up in [false, true] {
             let figures = super::measure(up, 1 << 26).unwrap();
             assert!(figures.iter().all(|figure| *figure > 0.0), "{figures:?}");

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_by_chance_is_blanked() {
+    fn random_parts_of_a_request_are_blanked() {
         let line = |text: &str| String::from_utf8(blanked_line(text.as_bytes())).unwrap();
         assert_eq!(line("--------------------------0a1b--\r"), "B\r");
         assert_eq!(line("Content-Type: x; boundary=--------1"), "Content-Type: x; B");

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_told_in_words() {
+    fn a_request_is_logged_field_by_field() {
         let request = Request::read(b"\0\x01/7\0octet\0tsize\x000\0blksize\x00400\0").unwrap();
         assert_eq!(request.log(), "opcode = 1\nmode = octet\ntsize = 0\nblksize = 400\nfilename = /7\n");
         assert!(Request::read(b"\0\x03\0\x01").is_none());

@@ -111,7 +111,7 @@ fn answer(listener: OwnedFd, answer: Vec<u8>) {
 }
 
 #[test]
-fn answers_of_another_version_or_none() {
+fn malformed_replies_and_other_versions_make_the_broker_unavailable() {
     let place = TempDir::new("broker-answers").unwrap();
     let mut other = Reply::OtherVersion.encode(&UNKNOWN);
     other[4..6].copy_from_slice(&[1, 2]);

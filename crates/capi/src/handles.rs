@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stale_foreign_and_null_pointers_are_told_from_living_ones() {
+    fn stale_foreign_and_null_pointers_are_not_found() {
         static SLAB: Slab<String> = Slab::new();
         let first = SLAB.insert(Box::new("first".to_owned()));
         assert!(SLAB.find(first).is_some());

@@ -97,7 +97,7 @@ fn a_redirect_that_is_followed_is_no_last_head() {
 }
 
 #[test]
-fn who_takes_nothing_holds_the_sender() {
+fn an_unread_body_holds_the_sender() {
     let server = HttpServer::plain();
     let mut transfers = Transfers::new(None);
     let id = transfers.start(get(&server.url("/bytes/20000000"))).unwrap();
@@ -156,7 +156,7 @@ fn an_upload_from_memory_is_sent_again() {
 }
 
 #[test]
-fn a_body_goes_to_a_file_and_a_full_disk_is_told() {
+fn a_body_goes_to_a_file_and_a_full_disk_is_an_error() {
     let server = HttpServer::plain();
     let mut transfers = Transfers::new(None);
     let folder = TempDir::new("sink").unwrap();
@@ -187,7 +187,7 @@ fn a_connection_is_news_where_that_is_wanted() {
 }
 
 #[test]
-fn what_is_let_go_is_broken_off() {
+fn a_released_transfer_is_aborted() {
     let peer =
         RawPeer::start(vec![vec![expect("\r\n\r\n"), send("HTTP/1.1 200 OK\r\n\r\nsome"), Step::ReadAll]]);
     let mut transfers = Transfers::new(None);
@@ -280,7 +280,7 @@ fn refused_options_are_named() {
 }
 
 #[test]
-fn other_protocols_have_no_head() {
+fn a_transfer_without_http_has_no_head() {
     let server = FtpServer::with_file("/file", "by ftp");
     let mut transfers = Transfers::new(None);
     assert_eq!(fetch(&mut transfers, get(&server.url("/file"))), (Code::Ok, b"by ftp".to_vec()));
@@ -295,7 +295,7 @@ fn is_readable(descriptor: &impl AsFd, limit: Duration) -> bool {
 }
 
 #[test]
-fn one_descriptor_stands_for_all() {
+fn one_descriptor_signals_all_transfers() {
     let server = HttpServer::plain();
     let mut transfers = Transfers::new(None);
     let descriptor = transfers.descriptor().unwrap();
@@ -325,7 +325,7 @@ fn one_descriptor_stands_for_all() {
 
 /// On a kept connection, the engine's own or a share's, a request causes no event before its reply does.
 #[test]
-fn what_is_begun_and_run_at_once_is_no_event() {
+fn a_request_is_no_event_before_its_reply() {
     let server = HttpServer::plain();
     let share = Share::default();
     share.set_kind(LockData::Connect, true);

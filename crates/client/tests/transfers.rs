@@ -147,7 +147,7 @@ fn a_form_of_memory_and_files() {
 }
 
 #[test]
-fn progress_is_told_and_can_end_the_transfer() {
+fn progress_is_reported_and_can_abort_the_transfer() {
     let server = HttpServer::plain();
     let mut handle = handle(&server.url("/bytes/300000"));
     handle.set(O::Noprogress, false).unwrap();
@@ -168,7 +168,7 @@ fn progress_is_told_and_can_end_the_transfer() {
 }
 
 #[test]
-fn verbose_mode_tells_heads_and_data() {
+fn verbose_mode_reports_heads_and_data() {
     let server = HttpServer::plain();
     let mut handle = handle(&server.url("/bytes/5"));
     handle.set(O::Verbose, true).unwrap();
@@ -316,7 +316,7 @@ fn certificates_are_judged() {
 }
 
 #[test]
-fn options_refuse_what_they_cannot_have() {
+fn options_refuse_values_of_other_types_and_ranges() {
     let mut handle = Handle::new();
     assert!(handle.set(O::Timeout, -1).is_err());
     assert!(handle.set(O::Httpheader, "text").is_err());

@@ -160,7 +160,7 @@ fn ntlm_gives_up_when_the_connection_closes() {
 /// answer.
 // covers: CURLINFO_HTTPAUTH_USED
 #[test]
-fn the_scheme_in_use_is_told_without_a_field() {
+fn the_scheme_in_use_is_reported_without_a_field() {
     let server = HttpServer::with(|request| match request.field("Authorization") {
         Some(value) if value.starts_with("NTLM TlRMTVNTUAAB") => Some(ask(MESSAGE_2)),
         _ => Some(Response::ok("in")),
@@ -208,7 +208,7 @@ fn ntlm_answers_have_a_size() {
 /// application, which may change the handle's settings.
 // covers: CURLOPT_NETRC, CURLOPT_NETRC_FILE
 #[test]
-fn a_host_that_netrc_has_not_is_told_where_logins_part_connections() {
+fn a_host_missing_in_netrc_is_reported_where_logins_separate_connections() {
     use testkit::raw::{RawPeer, Step, expect, send};
     let folder = TempDir::new("netrc").unwrap();
     let file = folder.path().join("netrc");

@@ -55,7 +55,7 @@ fn a_server_that_said_yes_gets_the_whole_body() {
 }
 
 #[test]
-fn one_that_will_close_gets_no_more() {
+fn a_reply_that_closes_stops_the_upload() {
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
     let (first, second, sent, connections) = upload_then_get(reply, &[Step::Hold], |_| {});
     assert_eq!((first, second, connections), (Code::Ok, Code::Ok, 2));
@@ -63,7 +63,7 @@ fn one_that_will_close_gets_no_more() {
 }
 
 #[test]
-fn one_that_said_no_or_elsewhere_gets_no_more() {
+fn an_early_error_or_redirect_stops_the_upload() {
     for status in ["302 Found", "401 Who", "413 Too much", "500 Oh"] {
         let reply = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nok");
         let (first, second, sent, connections) = upload_then_get(&reply, &[Step::Hold], |_| {});

@@ -70,7 +70,7 @@ fn the_reply_comes_on_the_first_stream_and_others_follow() {
 }
 
 #[test]
-fn the_server_has_all_of_a_body_before_anything_is_said_in_http2() {
+fn an_upgrade_sends_the_whole_body_before_any_frame() {
     let answer = [frame(SETTINGS, 0, 0, &[]), reply(1, "one")].concat();
     let peer = RawPeer::start(vec![vec![
         expect("\r\n\r\n"),

@@ -379,7 +379,7 @@ fn a_token_needs_no_user() {
 }
 
 #[test]
-fn words_for_logins_that_come_to_nothing() {
+fn failed_logins_have_curls_messages() {
     let script = vec![
         send("+OK\r\n"),
         expect("CAPA\r\n"),
@@ -415,7 +415,7 @@ fn a_message_that_is_too_large_is_followed_by_a_goodbye() {
 
 /// Other login options make another connection.
 #[test]
-fn a_login_serves_only_who_asks_for_the_same() {
+fn other_login_options_open_another_connection() {
     let logged_in = || {
         let mut script = pop3_login("USER\r\nSASL LOGIN\r\n");
         script.truncate(3);

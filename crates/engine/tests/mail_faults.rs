@@ -357,7 +357,7 @@ fn tls() {
 
 /// CVE-2026-8286: a connection upgraded with other TLS settings is another one.
 #[test]
-fn an_upgraded_connection_serves_who_demands_the_same() {
+fn an_upgraded_connection_serves_only_equal_tls_settings() {
     let config = Authority::new().good().server_config().unwrap();
     for protocol in ALL {
         let first = under_tls(protocol, true);

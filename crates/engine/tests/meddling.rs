@@ -187,7 +187,7 @@ fn a_panic_ends_its_transfer_alone() {
 
 /// The library holds no handle that its application has closed.
 #[test]
-fn nothing_is_kept_alive() {
+fn a_closed_handle_is_released() {
     let (easy, meddler) = meddler("http://localhost:1/");
     let weak: Weak<Meddler> = Rc::downgrade(&meddler);
     end(&easy, &meddler, "");

@@ -25,7 +25,7 @@ fn asking(url: &str, dns: &NameServer) -> Easy {
 
 /// covers: CURLOPT_DNS_SERVERS, CURLOPT_DNS_LOCAL_IP4, CURLOPT_DNS_INTERFACE
 #[test]
-fn they_are_asked_instead_of_the_system() {
+fn named_servers_replace_those_of_the_system() {
     let (server, dns) = (HttpServer::plain(), at_home());
     let easy = asking(&format!("http://a.example:{}/", server.port()), &dns);
     text(&easy, O::DnsLocalIp4, "127.0.0.3");

@@ -243,7 +243,7 @@ fn a_location_of_its_own_is_not_encoded() {
 /// The target of a redirect is reported whatever the status, after the whole reply.
 // covers: CURLINFO_REDIRECT_URL
 #[test]
-fn a_location_is_told_with_any_status() {
+fn a_location_is_reported_with_any_status() {
     for (reply, told) in [
         ("200 OK\r\nLocation: /there\r\nContent-Length: 2\r\n\r\nok", true),
         ("103 Early\r\nLocation: /there\r\n\r\nHTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", true),
@@ -264,7 +264,7 @@ fn a_location_is_told_with_any_status() {
 /// CURLOPT_HTTP_TRANSFER_DECODING 0: everything is delivered, and the fault is reported.
 // covers: CURLOPT_HTTP_TRANSFER_DECODING
 #[test]
-fn raw_chunks_are_handed_out_whatever_they_are() {
+fn raw_chunks_are_delivered_even_if_malformed() {
     for (chunks, code) in [("2\r\nok\r\n0\r\n\r\nmore", Code::Ok), ("no chunk", Code::RecvError)] {
         let reply = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&reply), Step::Finish]]);

@@ -171,7 +171,7 @@ fn garbage_in_a_connect_reply() {
 /// CURLOPT_FAILONERROR also applies to a proxy's refusal, with the same text.
 // covers: CURLOPT_FAILONERROR, --fail, CURLOPT_HTTPPROXYTUNNEL
 #[test]
-fn a_refused_tunnel_is_an_http_error_for_who_asked() {
+fn failonerror_reports_a_refused_tunnel_as_an_http_error() {
     let refused = |reply: &str, login: &str, fail: i64| {
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(reply), Step::Finish]]);
         let (easy, _app) = handle("http://a.example/");

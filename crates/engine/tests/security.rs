@@ -351,7 +351,7 @@ fn an_ntlm_connection_belongs_to_its_user() {
 /// A transfer that does not know the scheme yet finds the connection already authenticated for the same user,
 /// as in curl; no other transfer does. If the server has lost its state, authentication starts again.
 #[test]
-fn an_ntlm_connection_is_found_by_who_may_use_it() {
+fn an_ntlm_connection_serves_only_its_user() {
     const MESSAGE_2: &str = "NTLM TlRMTVNTUAACAAAAAAAAADAAAAABAgAAASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA";
     for (status, field, reply) in
         [(401, "Authorization", "WWW-Authenticate"), (407, "Proxy-Authorization", "Proxy-Authenticate")]

@@ -52,7 +52,7 @@ fn a_post_behind_a_put_sends_its_fields() {
 
 /// CVE-2010-0734: no write is longer than CURL_MAX_WRITE_SIZE, unpacked bodies among them.
 #[test]
-fn writes_are_never_longer_than_told() {
+fn writes_are_never_longer_than_the_limit() {
     struct Longest(RefCell<usize>);
     struct Sink(Rc<Longest>);
     impl Callbacks for Sink {
@@ -218,7 +218,7 @@ fn a_bearer_token_does_not_turn_to_mail() {
 /// interpret a URL as commands.
 // covers: CURLOPT_REDIR_PROTOCOLS_STR
 #[test]
-fn redirects_lead_where_they_may() {
+fn redirects_lead_to_http_and_ftp_only() {
     let dir = TempDir::new("redirect").unwrap();
     let file = format!("file://{}", dir.write("own", "own").unwrap().display());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -105,7 +105,7 @@ fn unknown_curves_and_ciphers_are_errors() {
 
 /// CVE-2026-4873: a control connection in clear text does not serve who demands TLS.
 #[test]
-fn a_clear_connection_does_not_serve_who_demands_tls() {
+fn a_clear_connection_does_not_serve_a_transfer_that_requires_tls() {
     let server = FtpServer::with_file("/file", "x");
     let (easy, _app) = handle(&server.url("/file"));
     perform(&easy);

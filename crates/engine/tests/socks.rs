@@ -81,7 +81,7 @@ fn every_kind_of_socks_leads_there_and_is_kept() {
 
 // covers: CURLE_PROXY, CURLINFO_PROXY_ERROR
 #[test]
-fn a_refusal_has_its_number() {
+fn a_refusal_sets_proxy_error() {
     let (port, _requests) = proxy(([127, 0, 0, 1], 1).into(), 5);
     for (kind, number) in [("socks5h", 19), ("socks4a", 26)] {
         let (easy, _app) = handle("http://localhost:4660/");

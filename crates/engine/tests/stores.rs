@@ -191,7 +191,7 @@ fn the_application_keeps_the_hosts_that_want_tls() {
 }
 
 #[test]
-fn a_writer_that_has_enough_is_told_no_more() {
+fn a_writer_that_stops_gets_no_more_entries() {
     let server = HttpServer::plain();
     let (easy, keeper) = keeper(&server.url("/bytes/1"));
     keeper.takes.set(1);

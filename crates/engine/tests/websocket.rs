@@ -56,7 +56,7 @@ fn frame(flags: i32, offset: i64, bytes_left: i64, len: usize) -> Frame {
 
 // covers: curl_ws_meta
 #[test]
-fn frames_come_with_what_they_are() {
+fn frames_are_delivered_with_their_meta_data() {
     let frames = b"\x01\x03hel\x89\x02hi\x80\x02lo\x82\x00\x8a\x01p\x88\x02\x03\xe8";
     let peer = peer(frames, vec![Step::ExpectBytes(8), Step::Finish]);
     let (easy, app) = client(&peer);

@@ -47,7 +47,7 @@ fn nothing_is_kept_unless_asked_for() {
 }
 
 #[test]
-fn a_reused_connection_has_its_past() {
+fn a_reused_connection_reports_its_age_and_uses() {
     let peer = RawPeer::start(vec![[round(OK), round(OK)].concat()]);
     let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
     assert_eq!(perform(&easy), Some(NewReason::NothingOpen));
@@ -106,7 +106,7 @@ fn fresh_connect_is_named() {
 
 /// The peer closes without a reply when it has read the second request.
 #[test]
-fn a_replay_has_its_reason() {
+fn a_replay_reports_its_reason() {
     let dead = [round(OK), vec![expect("\r\n\r\n"), testkit::raw::Step::Finish]].concat();
     let peer = RawPeer::start(vec![dead, round(OK)]);
     let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));

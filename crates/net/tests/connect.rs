@@ -46,7 +46,7 @@ fn connected_and_bytes_flow() {
 }
 
 #[test]
-fn refused_is_told_at_once_with_curls_words() {
+fn a_refused_connection_fails_at_once_with_curls_message() {
     let rt = runtime();
     let to = dead_port();
     let start = Instant::now();

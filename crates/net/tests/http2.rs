@@ -225,7 +225,7 @@ fn a_slow_reader_holds_up_nobody() {
 }
 
 #[test]
-fn resets_and_losses_are_told_to_whom_they_concern() {
+fn resets_end_one_stream_and_losses_end_all() {
     test(|rt, to| async move {
         let (http2, rested) = session(&rt, to).await;
         let mut other = request(&http2, "/100000", true).unwrap();

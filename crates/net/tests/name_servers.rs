@@ -46,7 +46,7 @@ fn asked(servers: &[SocketAddr], name: &'static str) -> Result<Vec<String>, Stri
 }
 
 #[test]
-fn both_families_with_numbers_and_letters_that_nobody_guesses() {
+fn both_families_are_asked_with_random_ids_and_case() {
     let server = NameServer::start(|asked| match asked.kind {
         A => address(A, "10.0.0.1"),
         _ => address(AAAA, "fd00::1"),
@@ -139,7 +139,7 @@ fn aliases_lead_to_addresses() {
 }
 
 #[test]
-fn questions_leave_from_where_they_are_told() {
+fn queries_leave_from_the_chosen_address() {
     let server = NameServer::start(|_| address(A, "10.0.0.1"));
     let rt = runtime();
     let v4 = Some(Ipv4Addr::new(127, 0, 0, 2));

@@ -119,12 +119,12 @@ fn explore(body: fn()) {
 }
 
 #[test]
-fn all_threads_have_one_and_children_their_own() {
+fn all_threads_share_one_value_and_children_get_their_own() {
     explore(|| family([3, 2, 2]));
 }
 
 #[test]
-fn a_grandchild_has_its_own_where_its_parent_never_asked() {
+fn a_grandchild_gets_its_own_value_if_its_parent_made_none() {
     explore(|| family([2, 0, 3]));
     explore(|| family([0, 2, 2]));
 }

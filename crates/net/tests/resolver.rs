@@ -343,7 +343,7 @@ fn failed_look_ups_are_repeated() {
 }
 
 #[test]
-fn answers_are_used_again_until_they_are_too_old() {
+fn answers_are_reused_until_their_ttl_ends() {
     let (clock, hand) = Clock::manual();
     let (rt, all) = (Runtime::new(clock), counting());
     let ask = |ttl| all.ask(&rt, "name", ResolveOptions { ttl, ..ResolveOptions::default() }).unwrap();
@@ -394,7 +394,7 @@ fn pinned_entries_come_first_and_last() {
 }
 
 #[test]
-fn threads_go_when_they_have_nothing_to_do() {
+fn idle_threads_end() {
     let (rt, all) = (runtime(), counting());
     all.ask(&rt, "name", ResolveOptions::default()).unwrap();
     assert_eq!(all.resolver.threads(), 2);

@@ -189,7 +189,7 @@ fn openssl_judges_when_it_is_requested() {
 }
 
 #[test]
-fn nothing_that_openssl_refuses_and_all_that_both_accept() {
+fn our_verdicts_agree_with_openssl_and_webpki() {
     let (cases, table) = shared();
     let expected = expected(&table);
     let dir = TempDir::new("limbo").unwrap();

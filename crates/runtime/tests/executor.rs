@@ -71,7 +71,7 @@ fn a_task_wakes_itself_while_polled() {
 }
 
 #[test]
-fn who_gives_way_goes_on_in_the_next_run() {
+fn a_task_that_yields_resumes_in_the_next_run() {
     let (rt, _) = manual();
     let (polls, inner) = (Rc::new(Cell::new(0)), rt.clone());
     let counter = polls.clone();

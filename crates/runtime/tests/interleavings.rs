@@ -195,7 +195,7 @@ fn a_wake_up_reaches_every_loop() {
 
 /// The descriptor comes into being when threads are at work already.
 #[test]
-fn a_late_descriptor_tells_what_came_before() {
+fn a_late_descriptor_signals_earlier_wake_ups() {
     explore(|| {
         let world = World::new();
         let helpers = world.helpers();

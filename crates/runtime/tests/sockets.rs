@@ -160,7 +160,7 @@ fn nobody_reading_means_no_interest_and_no_early_end_of_a_wait() {
 }
 
 #[test]
-fn idle_state_tells_alive_data_and_closed() {
+fn idle_state_distinguishes_alive_data_and_closed() {
     let (rt, _) = crowded(0);
     let (socket, mut peer) = pair(&rt);
     assert_eq!(socket.idle_state(), Idle::Alive);
@@ -237,7 +237,7 @@ impl SocketHook for Log {
 
 /// A number is one descriptor to the application's loop, whatever is attached with it.
 #[test]
-fn a_loop_is_told_of_a_descriptor_that_two_wait_for() {
+fn a_descriptor_attached_twice_is_reported_once_to_a_loop() {
     let rt = Runtime::new(Clock::system());
     let log = Arc::new(Log::default());
     rt.reactor().set_hook(Some(log.clone()));
@@ -370,7 +370,7 @@ fn an_application_descriptor_is_waited_for_too() {
 }
 
 #[test]
-fn the_close_hook_gets_the_descriptor_after_remove_was_told() {
+fn the_close_hook_runs_after_the_removal_was_reported() {
     let rt = Runtime::new(Clock::system());
     let log = Arc::new(Log::default());
     rt.reactor().set_hook(Some(log.clone()));

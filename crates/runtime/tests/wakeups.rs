@@ -53,7 +53,7 @@ fn spawn_tasks(rt: &Runtime) -> Rc<Cell<u32>> {
 }
 
 #[test]
-fn the_runtimes_own_wait_misses_none() {
+fn the_runtimes_own_wait_misses_no_wake_up() {
     let rt = Runtime::new(Clock::system());
     let finished = spawn_tasks(&rt);
     let start = Instant::now();
@@ -136,7 +136,7 @@ mod loops {
     }
 
     #[test]
-    fn an_applications_loop_misses_none() {
+    fn an_applications_loop_misses_no_wake_up() {
         let rt = Runtime::new(Clock::system());
         let watch = Arc::new(Watch::default());
         rt.reactor().set_hook(Some(watch.clone()));
@@ -169,7 +169,7 @@ mod loops {
     }
 
     #[test]
-    fn what_is_run_in_the_same_turn_is_no_event() {
+    fn tasks_run_in_the_same_turn_signal_no_event() {
         let rt = Runtime::new(Clock::system());
         let descriptor = rt.reactor().descriptor().unwrap();
         let done = Rc::new(Cell::new(0));

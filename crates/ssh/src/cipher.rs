@@ -314,7 +314,7 @@ mod tests {
     /// Packets of all lengths, byte by byte, through each cipher; one that was changed anywhere is not
     /// opened.
     #[test]
-    fn what_was_sealed_is_opened_and_nothing_else() {
+    fn sealed_packets_open_and_changed_ones_are_refused() {
         for keys in all() {
             let mut seal = Seal::new(&keys).unwrap();
             let mut open = Open::new(&keys).unwrap();

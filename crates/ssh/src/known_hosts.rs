@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrupted_line_is_none() {
+    fn corrupted_lines_are_ignored() {
         assert_eq!(check("host ssh-ed25519 AAAA\n", "host", 22), Verdict::Missing);
         assert_eq!(check("host ssh-ed25519\n\nhost\n\0\n", "host", 22), Verdict::Missing);
         let lies = format!("host ssh-rsa {}\n", base64::encode(&key(1)));

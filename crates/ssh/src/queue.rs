@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_in_comes_out_in_its_order() {
+    fn bytes_leave_in_the_order_they_entered() {
         let (mut queue, mut out) = (Queue::default(), Vec::new());
         let all: Vec<u8> = (0..10_000u32).map(|i| (i / 3) as u8).collect();
         for (i, piece) in all.chunks(37).enumerate() {

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_path_is_the_shells() {
+    fn a_path_is_quoted_for_the_shell() {
         assert_eq!(fetch_command(b"/a b;$(c)'d", false), b"scp -f '/a b;$(c)'\\''d'");
         assert_eq!(fetch_command(b"x", true), b"scp -pf 'x'");
         assert_eq!(store_command(b"x"), b"scp -t 'x'");

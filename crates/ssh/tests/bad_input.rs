@@ -87,7 +87,7 @@ fn greetings_without_end() {
 /// CVE-2023-48795: if both sides are strict, no other message is allowed during the first exchange; injected
 /// packets would shift the numbers of authenticated ones.
 #[test]
-fn nothing_beside_a_strict_exchange() {
+fn other_messages_end_a_strict_exchange() {
     let ignore = packet(&[2, 0, 0, 0, 1, b'x']);
     let debug = packet(&[4, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     let unimplemented = packet(&[3, 0, 0, 0, 0]);

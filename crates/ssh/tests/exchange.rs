@@ -63,7 +63,7 @@ fn keys_are_agreed_on_by_each_method() {
 /// so that the first of them can be removed unnoticed (CVE-2023-48795). A server that resets its counters
 /// prevents both.
 #[test]
-fn nothing_is_put_into_a_strict_exchange() {
+fn an_inserted_message_ends_a_strict_exchange() {
     for (before, behind) in [(true, false), (false, true)] {
         let (mut transport, mut peer) = (transport(Config::default()), Peer::new(CURVE25519, true));
         if before {
@@ -84,7 +84,7 @@ fn nothing_is_put_into_a_strict_exchange() {
 
 /// The packet behind the keys is taken out: the next one does not fit.
 #[test]
-fn nothing_is_taken_out_behind_a_strict_exchange() {
+fn a_removed_message_after_a_strict_exchange_is_detected() {
     let (mut transport, mut peer) = (transport(Config::default()), Peer::new(CURVE25519, true));
     peer.offer();
     agree(&mut transport, &mut peer).unwrap();
@@ -165,7 +165,7 @@ fn keys_are_renewed_by_either_side_while_data_flows() {
 
 /// Nothing is sent during a key exchange, and the sender is notified when it is over.
 #[test]
-fn new_keys_are_news_for_who_could_not_send() {
+fn a_blocked_sender_is_notified_when_new_keys_are_in_use() {
     let mut peer = Peer::new(CURVE25519, true);
     let mut session = logged_in(Config::default(), &mut peer);
     let id = open(&mut session, &mut peer);

@@ -110,7 +110,7 @@ mod tests {
     const PLACES: [Where; 3] = [Where::AnyCallback, Where::Notify, Where::SocketOrTimer];
 
     #[test]
-    fn who_can_be_refused_has_an_answer() {
+    fn every_entry_that_can_be_refused_has_a_refusal() {
         for &entry in Entry::ALL {
             let refused = PLACES.iter().any(|&place| !allowed(entry, place));
             assert_eq!(refused, entry.refusal() != Refusal::Never, "{}", entry.name());

@@ -30,7 +30,7 @@ const PERSONAL: [&str; 19] = [
 /// Both columns are allow lists: an option that proves or says who the user is has neither, whatever was
 /// written for others. What is on a list in spite of its name is written out here.
 #[test]
-fn what_says_who_the_user_is_is_on_no_allow_list() {
+fn personal_options_are_on_no_allow_list() {
     let is_personal = |option: &EasyOption| {
         let named = PERSONAL.iter().any(|part| option.name().contains(part));
         named || option.is_secret() || option.bound() == Bound::Login

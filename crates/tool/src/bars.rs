@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_told_by_bytes_or_by_counts() {
+    fn the_remaining_time_follows_from_bytes_or_counts() {
         let mut bars = Bars::default();
         let half = [one(1, "a", 500, 1000), one(2, "b", 500, 1000)];
         let begun = Run { begun: true, ..run(10, 2) };

@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_glob() {
+    fn escapes_and_ipv6_addresses_are_no_globs() {
         assert_eq!(all("http://[::1]:80/[]"), ["http://[::1]:80/[]"]);
         assert_eq!(all("http://[fe80::1%25eth0]/"), ["http://[fe80::1%25eth0]/"]);
         assert_eq!(all("\\{a\\}"), ["{a}"]);

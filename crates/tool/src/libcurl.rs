@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program() {
+    fn a_program_is_generated() {
         let mut program = Program::default();
         program.add(&[
             Setting::new(O::WriteData, Value::Default),

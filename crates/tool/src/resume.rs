@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_answer_is_to_what_is_there() {
+    fn a_reply_continues_replaces_or_does_not_match_the_partial_file() {
         for (status, tag, begins, piece) in [
             (206, "\"a\"", Some(40), Piece::Rest),
             (206, "", Some(40), Piece::Rest),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_after_that() {
+    fn the_next_request_continues_with_the_latest_validator() {
         let after = |status, tag: &str, begins| {
             let mut resumption = cut(40);
             resumption.answered(&answer(status, tag, begins));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_bind_is_not_put_together() {
+    fn replies_without_a_strong_validator_are_not_resumed() {
         for tag in ["W/\"a\"", "a", "\"", ""] {
             let mut resumption = Resumption::new(0, None);
             resumption.answered(&answer(200, tag, None));

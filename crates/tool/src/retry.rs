@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passing() {
+    fn transient_failures_are_retried() {
         let code = |code, scheme, response, os_errno| Attempt {
             code,
             scheme,

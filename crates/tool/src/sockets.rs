@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_refuses_is_said() {
+    fn refused_socket_options_are_reported() {
         let file = std::fs::File::open("/dev/null").unwrap();
         let wanted = RequestedOptions { type_of_service: Some(8), priority: Some(6), multipath: false };
         let expected = [

@@ -68,7 +68,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn what_was_read_is_read_again() {
+    fn a_rewound_spool_repeats_its_bytes() {
         let mut source = b"abcdefgh".as_slice();
         let mut spool = Spool::new().unwrap();
         let mut take = |spool: &mut Spool, most: usize| {

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_is_not_told_what_to_do() {
+    fn control_characters_are_replaced() {
         assert_eq!(harmless("a\x1b[31m\u{9b}0m\r\né"), "a?[31m?0m??é");
         assert_eq!(harmless_lines(b"X: a\x1bb\tc\r\nY\x07\n"), b"X: a?b c\r\nY?\n");
         assert_eq!(harmless_lines(b"\x9b\xff"), "\u{fffd}\u{fffd}".as_bytes());

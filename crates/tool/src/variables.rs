@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_alone() {
+    fn escaped_braces_stay_and_unset_variables_are_empty() {
         assert_eq!(expanded(&["a=1"], "\\{{a}} {{a}}").unwrap(), "{{a}} 1");
         assert_eq!(expanded(&["a=1"], "\\{{a}} {a}").unwrap(), "\\{{a}} {a}");
         assert_eq!(expanded(&["a=1"], "{{a}} {{b b}} {{").unwrap(), "1 {{b b}} {{");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails() {
+    fn invalid_variables_are_refused() {
         assert_eq!(expanded(&["%NONE"], ""), Err(Wrong::Expansion));
         assert_eq!(expanded(&["a=1"], "{{a:nope}}"), Err(Wrong::Expansion));
         assert_eq!(expanded(&["a[5-1]@file"], ""), Err(Wrong::VariableSyntax));

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_claims_much_holds_little() {
+    fn a_large_announced_capsule_allocates_nothing() {
         let mut capsules = Capsules::default();
         capsules.take(&[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], |_| panic!("none is whole"));
         for _ in 0..100 {

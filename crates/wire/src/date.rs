@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn when_to_come_again() {
+    fn retry_after_is_seconds_or_a_date_and_bounded() {
         assert_eq!(retry_after(b"12", 0), 12);
         assert_eq!(retry_after(b"12, soon", 0), 12);
         assert_eq!(retry_after(b"Sun, 06 Nov 1994 08:49:37 GMT", 784_111_770), 7);

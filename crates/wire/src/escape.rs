@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_is_told_to() {
+    fn decoding_refuses_the_chosen_octets() {
         assert_eq!(decode(b"a%00b", Reject::Zero), Err(RejectedOctet(0)));
         assert_eq!(decode(b"a%0ab", Reject::Control), Err(RejectedOctet(10)));
         assert_eq!(decode(b"a%0ab", Reject::Zero).as_deref(), Ok(&b"a\nb"[..]));

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways() {
+    fn encodes_lower_case_and_decodes_either_case() {
         assert_eq!(encode(&[0, 0xab, 0xff]), "00abff");
         assert_eq!(decode(b"00aBFf"), Some(vec![0, 0xab, 0xff]));
         assert_eq!(decode(b"abc"), None);

@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_trailing_dot_is_no_part_of_a_name_and_two_make_none() {
+    fn one_trailing_dot_is_ignored_and_two_are_refused() {
         let mut cache = Cache::new();
         cache.add(b"a.example.", false, i64::MAX, 0);
         cache.add(b"b.example..", false, i64::MAX, 0);
@@ -276,7 +276,7 @@ mod tests {
 
     /// CVE-2022-30115 (a dot at the end)
     #[test]
-    fn which_hosts_it_applies_to() {
+    fn an_entry_applies_to_its_host_and_included_subdomains() {
         let mut cache = Cache::new();
         cache.receive(b"Readfrom.Example.", b"max-age=100", NOW).unwrap();
         cache.receive(b"sub.example", b"max-age=100; includeSubDomains", NOW).unwrap();

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_refers_as_far_back_as_may_be() {
+    fn references_reach_the_whole_window() {
         // Nothing repeats within a window, and everything repeats after it.
         let noise = |at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8;
         let plain: Vec<u8> = (0..200_000).map(|at: u32| noise(at % 32_768)).collect();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_refers_to_what_was_before_the_first_octet() {
+    fn references_before_the_first_octet_are_refused() {
         // One literal, then three octets from before the beginning; and with a distance that reaches the
         // literal.
         assert_eq!(inflate(b"\x92\x03\x92\x03", 1, 100), Err(Corrupt));

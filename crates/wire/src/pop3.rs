@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn which_commands_have_a_body() {
+    fn commands_with_a_multi_line_reply() {
         for with in ["RETR 1", "TOP 1 0", "LIST", "uidl", "CAPA", "X-OWN 1", "XTND a"] {
             assert!(has_body(with.as_bytes()), "{with}");
         }

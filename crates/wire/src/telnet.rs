@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wished_is_refused() {
+    fn unwanted_options_are_refused_once() {
         let mut session = opened(&[]);
         let asked = [IAC, DO, 24, IAC, DO, 39, IAC, WILL, 31, IAC, WILL, ECHO, IAC, DO, ECHO, IAC, DO, 255];
         let answer =
@@ -425,7 +425,7 @@ mod tests {
 
     /// CVE-2023-27533: the value of an option cannot start a command.
     #[test]
-    fn what_subnegotiations_tell() {
+    fn subnegotiations_send_the_configured_values() {
         let mut session =
             opened(&["TTYPE=vt100", "XDISPLOC=h:0", "NEW_ENV=A,b,c", "NEW_ENV=ALONE", "WS=255x65535"]);
         let ask = |option| [IAC, SB, option, SEND, IAC, SE];

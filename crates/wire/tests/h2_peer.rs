@@ -22,7 +22,7 @@ struct Echo {
 }
 
 #[test]
-fn what_is_sent_comes_back_by_another_implementation() {
+fn another_implementation_echoes_requests_and_bodies() {
     for seed in 1..=6 {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut dice = Dice::new(seed * 0x9e37_79b9);

@@ -14,7 +14,7 @@ fn agree(name: &str) {
 }
 
 #[test]
-fn base64_is_as_the_crate_base64_has_it() {
+fn base64_agrees_with_the_crate_base64() {
     agree("base64_oracle");
 }
 
@@ -34,7 +34,7 @@ fn dns_replies_say_what_hickory_reads() {
 }
 
 #[test]
-fn what_is_deflated_is_what_zlib_inflates() {
+fn inflate_agrees_with_zlib() {
     agree("inflate_oracle");
 }
 
@@ -44,7 +44,7 @@ fn urls_lead_where_the_crate_url_leads() {
 }
 
 #[test]
-fn what_is_in_zstd_is_what_libzstd_has() {
+fn zstd_agrees_with_libzstd() {
     agree("zstd_oracle");
 }
 

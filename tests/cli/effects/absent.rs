@@ -23,7 +23,7 @@ fn flags_of_tls_srp_are_accepted_and_do_nothing() {
 }
 
 #[test]
-fn values_that_are_none() {
+fn malformed_values_of_absent_features_are_refused() {
     for wrong in [["--hostpubmd5", "short"], ["--upload-flags", "read"], ["--tftp-blksize", "x"]] {
         assert_eq!(on_a_file(&wrong).code, 2, "{wrong:?}");
     }

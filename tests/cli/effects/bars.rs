@@ -149,7 +149,7 @@ fn ten_thousand_transfers_do_not_flicker() {
 }
 
 #[test]
-fn what_has_no_line_is_summed() {
+fn transfers_without_a_line_are_summed() {
     let server = HttpServer::plain();
     let url = server.url("/drip/100/100/bytes/1500?[1-30]");
     let (bytes, terminal, _) =

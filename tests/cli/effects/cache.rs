@@ -78,7 +78,7 @@ fn fresh(body: impl Into<Vec<u8>>) -> Response {
 }
 
 #[test]
-fn what_is_fresh_is_not_asked_for() {
+fn a_fresh_reply_is_served_without_a_request() {
     let server = counting(&[("Cache-Control", "max-age=1000"), ("X-Own", "x"), ("Connection", "keep-alive")]);
     let (home, url) = (Home::new(), server.url("/f?q"));
     assert_eq!(home.get(&[&url]), "body 1|200 miss");
@@ -123,7 +123,7 @@ fn a_head_answers_no_get() {
 }
 
 #[test]
-fn what_is_stale_is_asked_about() {
+fn a_stale_reply_is_revalidated() {
     let server = scripted(|number, request| match (number, request.field("If-None-Match")) {
         (0, None) => {
             Response::ok("old").with("ETag", "\"a\"").with("X-Own", "1").with("Cache-Control", "max-age=0")
@@ -203,7 +203,7 @@ fn nginx_is_asked_by_its_etag() {
 }
 
 #[test]
-fn vary_and_credentials_tell_replies_apart() {
+fn vary_and_credentials_select_the_reply() {
     let server = counting(&[
         ("Cache-Control", "private, max-age=1000"),
         ("Vary", "Accept-Language, X-Own, Authorization, Cookie"),
@@ -246,7 +246,7 @@ fn vary_and_credentials_tell_replies_apart() {
 /// Fields that may be credentials count without a word of the server's, and so does a proxy that no flag
 /// names.
 #[test]
-fn unknown_fields_and_the_environments_proxy_tell_replies_apart() {
+fn unknown_fields_and_the_environments_proxy_select_the_reply() {
     let server = counting(&[("Cache-Control", "max-age=1000")]);
     let (home, url) = (Home::new(), server.url("/"));
     let kinds: [&[&str]; 5] = [
@@ -295,7 +295,7 @@ fn entries_of_another_user_are_not_served() {
 }
 
 #[test]
-fn what_may_not_be_kept_is_not() {
+fn replies_that_forbid_it_are_not_stored() {
     let home = Home::new();
     for fields in [
         &[("Cache-Control", "No-Store, max-age=60")][..],
@@ -383,7 +383,7 @@ fn each_redirect_has_an_entry_of_its_own() {
 }
 
 #[test]
-fn other_methods_remove_what_they_make_untrue() {
+fn unsafe_methods_invalidate_stored_replies() {
     let server = scripted(|number, request| match (request.method.as_str(), request.path()) {
         ("POST", "/fails") => Response::status(400),
         ("POST", "/tells") => {
@@ -407,7 +407,7 @@ fn other_methods_remove_what_they_make_untrue() {
 }
 
 #[test]
-fn what_has_its_own_way_passes_the_cache_by() {
+fn requests_with_ranges_conditions_or_methods_bypass_the_cache() {
     let server = counting(&[("Cache-Control", "max-age=1000"), ("ETag", "\"a\"")]);
     let (home, url) = (Home::new(), server.url("/f"));
     fs::write(home.0.join("tag"), "\"x\"\n").unwrap();
@@ -465,7 +465,7 @@ fn odd_replies() {
 }
 
 #[test]
-fn what_is_not_whole_is_not_kept() {
+fn incomplete_replies_are_not_stored() {
     let answers: [(i32, fn() -> Response); 6] = [
         (18, || Response { cut_at: Some(130), after: After::Cut, ..fresh("x".repeat(5000)) }),
         (18, || Response {
@@ -547,7 +547,7 @@ fn attempts_and_parallel_transfers() {
 }
 
 #[test]
-fn what_is_decoded_is_kept_so() {
+fn a_decoded_body_is_stored_decoded() {
     let gzip =
         [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b, 0x4c, 0x4a, 6, 0, 0xc2, 0x41, 0x24, 0x35, 3, 0, 0, 0];
     let server = scripted(move |_, request| match request.field("Accept-Encoding") {
@@ -564,7 +564,7 @@ fn what_is_decoded_is_kept_so() {
 }
 
 #[test]
-fn reports_tell_of_it() {
+fn reports_name_the_result_of_the_cache() {
     let server = scripted(|_, request| match (request.path(), request.field("If-None-Match")) {
         ("/r", _) => Response { status: 302, ..fresh("") }.with("Location", "/f?q"),
         (_, None) => Response::ok("body").with("ETag", "\"a\"").with("X-Own", "1"),
@@ -586,7 +586,7 @@ fn reports_tell_of_it() {
 }
 
 #[test]
-fn what_was_not_used_for_longest_goes_first() {
+fn the_least_recently_used_entry_is_removed_first() {
     let server =
         scripted(|_, request| fresh(vec![b'x'; if request.path() == "/large" { 150_000 } else { 30_000 }]));
     let home = Home::new();

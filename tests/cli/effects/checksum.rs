@@ -55,7 +55,7 @@ fn sums_that_other_programs_compute() {
 }
 
 #[test]
-fn each_url_has_its_own_sum() {
+fn each_url_is_compared_with_its_own_checksum() {
     let server = HttpServer::plain();
     let [one, two] = [1000, 2000].map(|size| server.url(&format!("/bytes/{size}")));
     let [of_one, of_two] =
@@ -109,7 +109,7 @@ fn files_of_sums() {
 
 /// The whole file is compared, whichever part arrived in this run; and a failed transfer is not a mismatch.
 #[test]
-fn what_was_there_before_counts() {
+fn a_resumed_file_is_compared_as_a_whole() {
     let server = HttpServer::plain();
     let sum = format!("sha256={}", sum_by("sha256sum", &[], &pattern(5000)));
     let resume = |start: &[u8]| {
@@ -135,7 +135,7 @@ fn what_was_there_before_counts() {
 }
 
 #[test]
-fn what_is_no_checksum_is_refused() {
+fn malformed_checksums_are_refused() {
     for (sum, why) in [
         ("sha256", "A checksum is given as algorithm=sum"),
         ("crc=00", "Unknown checksum algorithm 'crc', known are md5"),

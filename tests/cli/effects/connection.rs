@@ -89,7 +89,7 @@ fn the_local_port() {
 
 // covers: --ipv6, --happy-eyeballs-timeout-ms
 #[test]
-fn which_addresses_are_tried() {
+fn the_chosen_address_families_are_tried() {
     let Ok(six) = TcpListener::bind("[::1]:0") else { testkit::left_out("no IPv6 on this machine") };
     let port = six.local_addr().unwrap().port();
     drop(six);
@@ -242,7 +242,7 @@ fn at_once(words: &[&str]) -> (usize, usize) {
 
 // covers: --parallel-max, --parallel-max-host, --parallel-immediate
 #[test]
-fn how_many_at_a_time() {
+fn parallel_limits_bound_the_transfers_at_once() {
     assert_eq!(at_once(&["--parallel-max", "2"]).0, 2);
     assert_eq!(at_once(&["--parallel-max-host", "3"]), (3, 3));
     assert!(at_once(&["--parallel-immediate"]).0 > 3);
@@ -332,7 +332,7 @@ fn millis(text: &str) -> Option<f64> {
 
 /// Failed attempts are counted before the reported one.
 #[test]
-fn a_timeline_tells_of_attempts_before() {
+fn a_timeline_counts_failed_attempts() {
     let count = std::sync::atomic::AtomicUsize::new(0);
     let server = HttpServer::with(move |_| {
         let first = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0;

@@ -154,7 +154,7 @@ fn record(list: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_published_keeps_the_name_off_the_wire() {
+fn a_published_configuration_keeps_the_name_off_the_wire() {
     let site = Published::start(|server| Some(server.configs.clone()));
     for mode in ["true", "hard"] {
         let (ran, secret, cover) = site.ask(&["--ech", mode]);
@@ -174,7 +174,7 @@ fn what_is_published_keeps_the_name_off_the_wire() {
 }
 
 #[test]
-fn nothing_published() {
+fn without_a_published_configuration_only_hard_fails() {
     let site = Published::start(|_| None);
     let (ran, ..) = site.ask(&["--ech", "true"]);
     assert_eq!((ran.code, ran.stdout), (0, format!("name {SECRET}, encrypted false\n")));
@@ -185,7 +185,7 @@ fn nothing_published() {
 /// By QUIC as by TCP: a published configuration, a given one, and a key that the server lacks.
 // covers: --ech, --http3-only
 #[test]
-fn the_same_by_quic() {
+fn ech_works_over_quic() {
     let published = |list: fn(&EchGo) -> Vec<u8>| {
         let site = Published::start(move |server| Some(list(server)));
         move |words: &[&str]| site.ask_at(site.server.port, &[&["--http3-only"], words].concat())
@@ -236,7 +236,7 @@ fn a_server_that_wants_another_key_says_so() {
 }
 
 #[test]
-fn what_means_nothing_is_passed_over_by_nginx() {
+fn nginx_ignores_a_grease_extension() {
     let authority = Authority::new();
     let nginx = Nginx::start(&authority.good(), &[10]).unwrap();
     let folder = empty_folder();

@@ -84,7 +84,7 @@ fn alternative_services_are_remembered() {
 
 // covers: --sslv2, --sslv3, --ntlm-wb, --egd-file, --random-file, --no-npn, --krb, --false-start
 #[test]
-fn what_has_lost_its_meaning_says_so() {
+fn obsolete_flags_warn_and_have_no_effect() {
     let server = HttpServer::plain();
     let url = server.url("/bytes/1");
     let switches = ["--sslv2", "--sslv3", "--ntlm-wb", "--no-npn", "--false-start"].map(|flag| vec![flag]);

@@ -62,7 +62,7 @@ fn a_timeline_names_streams() {
 
 // covers: --http3-only, --verbose
 #[test]
-fn each_stream_is_told() {
+fn verbose_mode_reports_each_stream() {
     let site = Site::start(Http2Kind::CaddyQuic);
     let url = site.server.https("/bytes-10");
     let ran = site.run(&["-v", "--http3-only", "-A", "me/1", "-o", "one", &url, "-o", "two", &url]);
@@ -103,7 +103,7 @@ fn uploads_leave_whole() {
 
 // covers: --http3, --http3-only
 #[test]
-fn where_quic_does_not_answer() {
+fn http3_falls_back_without_quic_and_http3_only_fails() {
     let site = Site::start(Http2Kind::Nginx);
     let url = site.server.https("/bytes-10");
     let ran = site.run(&[&["--http3"], &TOLD[..], &[&url]].concat());
@@ -119,7 +119,7 @@ fn where_quic_does_not_answer() {
 /// parameters are logged as for any connection.
 // covers: --http3-only
 #[test]
-fn keys_and_events_are_logged_where_they_are_wanted() {
+fn keys_and_events_are_logged_to_their_files() {
     let site = Site::start(Http2Kind::CaddyQuic);
     let folder = empty_folder();
     write(&folder, "ca.pem", site.authority.ca_pem());
@@ -208,7 +208,7 @@ fn the_certificate_is_judged_as_always() {
 /// CVE-2026-9545: a stored session of one server sends nothing to another one in its place before that has
 /// proved its identity.
 #[test]
-fn what_was_kept_of_a_server_is_no_trust_in_another() {
+fn a_stored_session_sends_nothing_to_another_server() {
     let site = Site::start(Http2Kind::CaddyQuic);
     let impostor = Site::start(Http2Kind::CaddyQuic);
     let way = |to: &Site| {

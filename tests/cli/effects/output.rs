@@ -39,7 +39,7 @@ fn bodies_from_the_command_line() {
 
 // covers: --post301, --post302, --post303
 #[test]
-fn what_a_redirect_makes_of_a_post() {
+fn post30x_flags_keep_the_method_of_a_redirected_post() {
     let server = HttpServer::plain();
     for code in ["301", "302", "303"] {
         let url = server.url(&format!("/redirect/1/{code}"));
@@ -190,7 +190,7 @@ fn timers_and_attempts_to_connect_are_traced() {
 
 // covers: --trace-config, --verbose
 #[test]
-fn layers_tell_more_when_asked() {
+fn trace_config_adds_lines_of_the_chosen_layers() {
     let server = HttpServer::plain();
     let url = server.url("/bytes/3");
     let told = |words: &[&str]| curl(&[words, &["-o", "x", &url]].concat()).stderr;
@@ -210,7 +210,7 @@ fn layers_tell_more_when_asked() {
 
 // covers: --disable
 #[test]
-fn the_default_config_file_is_passed_over() {
+fn disable_skips_the_default_config_file() {
     let server = HttpServer::plain();
     let folder = empty_folder();
     write(&folder, ".curlrc", "user-agent = from-file\n");
@@ -360,7 +360,7 @@ fn reports_that_cannot_be_written_are_errors() {
 
 /// A user who writes `yes` must not believe that it had an effect.
 #[test]
-fn variables_with_unknown_values_are_told_once() {
+fn unknown_values_of_variables_are_reported_once() {
     let server = HttpServer::plain();
     let url = server.url("/");
     for (name, value, told) in [

@@ -200,7 +200,7 @@ fn records_lead_elsewhere() {
 
 /// No record is queried for a name that DNS does not know, that the user has redirected, or without TLS.
 #[test]
-fn whose_record_nobody_asks_for() {
+fn pinned_unknown_and_plain_hosts_get_no_query_for_a_record() {
     let site = Site::speaking(&["h3"]);
     let port = port_of(&site.server);
     let (pin, there) = (format!("{NAME}:{port}:127.0.0.1"), format!("::localhost:{port}"));

@@ -188,7 +188,7 @@ fn a_part_that_was_asked_for_stays_that_part() {
 }
 
 #[test]
-fn what_went_to_a_pipe_is_not_sent_again() {
+fn a_retry_does_not_repeat_bytes_written_to_a_pipe() {
     let fine = server(|_, request| cut(request, "\"a\"", 50_000));
     let ran = curl(&[&QUICK[..], &["--no-buffer", &fine.url("/f")]].concat());
     assert!(ran.code == 0 && ran.stdout.as_bytes() == String::from_utf8_lossy(&pattern(SIZE)).as_bytes());

@@ -45,7 +45,7 @@ fn a_reply_without_a_body_is_no_part_that_was_asked_for() {
 
 // covers: --time-cond
 #[test]
-fn what_changed_at_the_very_moment_is_no_older() {
+fn a_file_changed_at_the_given_time_is_not_older() {
     const WHEN: &str = "Tue, 09 Nov 2010 14:49:00 GMT";
     let server = HttpServer::with(|_| Some(Response::ok("new").with("Last-Modified", WHEN)));
     let asked = |condition: &str| curl(&["-z", condition, "-w", "%{http_code}", &server.url("/")]).text();
@@ -60,7 +60,7 @@ fn what_changed_at_the_very_moment_is_no_older() {
 }
 
 #[test]
-fn what_cannot_be_prepared_ends_in_a_line_with_its_code() {
+fn a_failed_preparation_prints_its_code() {
     let folder = folder_with("file", "");
     let cases: [(&[&str], i32, &str); 5] = [
         (&["-C", "5", "-d", "x", "http://h/"], 2, "curl: (2) Failed initialization\n"),
@@ -81,7 +81,7 @@ fn what_cannot_be_prepared_ends_in_a_line_with_its_code() {
 
 // covers: --connect-to, --unix-socket, --proxytunnel
 #[test]
-fn who_cannot_be_reached_is_named_with_the_way() {
+fn a_failed_connection_names_host_and_proxies() {
     let port = RawPeer::refused_port();
     let refused = format!("127.0.0.1:{port}");
     let proxy = format!("http://{refused}");
@@ -113,7 +113,7 @@ fn a_file_that_cannot_be_opened_keeps_no_text() {
 
 // covers: --get
 #[test]
-fn what_becomes_a_query_ends_at_a_nul() {
+fn data_for_a_query_ends_at_a_nul() {
     let server = HttpServer::plain();
     let folder = folder_with("data", "ab\0cd");
     curl_in(folder, &["-G", "--data-binary", "@data", "-o", "x", &server.url("/bytes/1")]).text();
@@ -205,7 +205,7 @@ fn odd_replies_of_ftp_have_the_texts_of_curl() {
 
 // covers: --mail-from, --mail-rcpt, --upload-flags
 #[test]
-fn what_mail_servers_never_come_to_see() {
+fn addresses_with_line_breaks_are_not_sent() {
     for address in ["a\nb", "a\r\nb"] {
         for (from, to) in [(address, "x"), ("x", address)] {
             let peer = talk("220 x\r\n", &[("EHLO", "250 x\r\n"), ("QUIT", "221 x\r\n")]);
@@ -252,7 +252,7 @@ fn a_proxys_scheme_is_none_for_transfers() {
 /// A failed preparation is reported to --write-out like any other failure.
 // covers: --write-out, --upload-file
 #[test]
-fn write_out_tells_of_what_never_began() {
+fn write_out_reports_a_failed_preparation() {
     let server = HttpServer::plain();
     let url = server.url("/");
     let format = "%{exitcode}|%{errormsg}|%{url_effective}|%{filename_effective}\n";

@@ -119,7 +119,7 @@ fn pieces_over_several_connections() {
 }
 
 #[test]
-fn what_cannot_be_fetched_in_pieces_comes_in_one() {
+fn a_resource_without_ranges_or_validators_comes_in_one_piece() {
     // No ranges, nothing that identifies the version, an empty file.
     let no_ranges = HttpServer::with(|_| Some(Response::ok(body().to_vec()).with("ETag", "\"a\"")));
     is_whole(&fetch(&no_ranges, &["--segments", "4"]));
@@ -257,7 +257,7 @@ fn mirrors_that_lie() {
 
 /// CVE-2021-22923, of mirrors that curl does not have any more.
 #[test]
-fn no_mirror_hears_who_the_user_is() {
+fn no_mirror_receives_credentials() {
     let (one, two) = (good("\"a\""), good("\"a\""));
     let words = [
         "--segments",
@@ -284,7 +284,7 @@ fn no_mirror_hears_who_the_user_is() {
 /// CVE-2021-22923: hosts that a Metalink names, including the first one, receive nothing that identifies the
 /// user.
 #[test]
-fn no_host_of_a_metalink_hears_who_the_user_is() {
+fn no_host_of_a_metalink_receives_credentials() {
     let slowly = |answer: Response| Response { drip: Some((100_000, Duration::from_millis(5))), ..answer };
     let third = server("\"a\"", move |_, _, answer| slowly(answer));
     let link = format!("<{}>; rel=duplicate; pri=1", third.url("/f"));
@@ -582,7 +582,7 @@ fn a_journal_keeps_secrets() {
 /// In a directory that others may write to, another user has prepared what looks like a partial download.
 #[cfg_attr(not(root), ignore = "left out: it takes two users, and so root")]
 #[test]
-fn what_somebody_else_has_laid_is_not_believed() {
+fn a_partial_download_of_another_user_is_not_resumed() {
     let server = good("\"a\"");
     let url = server.url("/f");
     let whole = begun(&server);
@@ -623,7 +623,7 @@ fn links_in_the_place_of_a_part_lead_nowhere() {
 }
 
 #[test]
-fn two_processes_on_one_file() {
+fn a_second_process_refuses_a_file_in_progress() {
     let slow = server("\"a\"", |_, _, answer| Response {
         drip: Some((10_000, Duration::from_millis(20))),
         ..answer
@@ -668,7 +668,7 @@ fn a_disk_that_is_full() {
 }
 
 #[test]
-fn what_does_not_go_together() {
+fn segments_refuse_conflicting_flags() {
     for (words, why) in [
         (&["-C", "-"][..], "--continue-at"),
         (&["-r", "1-2"], "--range"),
@@ -701,7 +701,7 @@ fn what_does_not_go_together() {
 
 /// Renaming over a device would remove it, and a pipe's reader would never see the end.
 #[test]
-fn what_is_no_file_stays_as_it_is() {
+fn segments_refuse_a_target_that_is_no_regular_file() {
     let server = good("pipe");
     let folder = empty_folder();
     let pipe = folder.join("pipe");

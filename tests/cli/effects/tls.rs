@@ -212,7 +212,7 @@ fn certificates_of_the_client() {
 
 // covers: --cacert, --capath, --insecure, --proxy-cacert, --proxy-capath, --proxy-insecure
 #[test]
-fn whom_to_trust() {
+fn trust_flags_select_the_accepted_issuers() {
     let judge = Judge::start(&[]);
     assert_eq!(judge.codes(&[]), [60, 60]);
     assert_eq!(judge.codes(&["--cacert", "ca.pem"]), [0, 0]);
@@ -311,7 +311,7 @@ for _ in range(2):
 
 // covers: --ftp-ssl-ccc, --ftp-ssl-ccc-mode
 #[test]
-fn who_ends_tls_on_the_control_connection() {
+fn ccc_modes_choose_which_side_ends_tls() {
     let folder = empty_folder();
     let authority = Authority::new();
     let own = authority.good();
@@ -339,7 +339,7 @@ fn who_ends_tls_on_the_control_connection() {
 
 // covers: --no-alpn
 #[test]
-fn what_is_offered_to_talk() {
+fn no_alpn_offers_no_protocol() {
     let judge = Judge::start(&["-alpn", "http/1.1"]);
     let told = |words: &[&str]| judge.ask(&[&["--cacert", "ca.pem", "-v"], words].concat()).stderr;
     assert!(told(&[]).contains("ALPN: server accepted http/1.1"), "{}", told(&[]));
@@ -349,7 +349,7 @@ fn what_is_offered_to_talk() {
 // covers: --ssl-allow-beast, --ssl-auto-client-cert, --ssl-no-revoke, --ssl-revoke-best-effort, --ca-native
 // covers: --proxy-ssl-allow-beast, --proxy-ssl-auto-client-cert, --proxy-ca-native
 #[test]
-fn what_other_tls_libraries_need_changes_nothing() {
+fn flags_for_other_tls_libraries_change_nothing() {
     let judge = Judge::start(&[]);
     for flag in ["--ssl-allow-beast", "--ssl-auto-client-cert", "--ca-native"] {
         assert_eq!(judge.codes(&["--cacert", "ca.pem", flag]), [0, 0], "{flag}");

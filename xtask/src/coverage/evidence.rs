@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_claimed_is_kept_apart() {
+    fn claims_of_different_kinds_are_separate() {
         let text = "// covers: CURLOPT_URL\n// refuses: CURLOPT_PORT,\n// --head\n#[test]\nfn one() {\n}\n";
         let evidence = read(text).expect("names are known");
         assert!(evidence.test(Claim::Covers, "CURLOPT_PORT").is_none());

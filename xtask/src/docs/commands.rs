@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_command_names_must_exist() {
+    fn commands_name_existing_steps_flags_and_files() {
         let commands = Commands::of("### `-o, --output <file>`\n### `-s, --silent`\n- **`WARMWIRE_POOL`**");
         for (line, fault) in [
             ("make && sudo make install", ""),

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn each_row_of_a_table_has_its_sentence() {
+    fn every_row_has_its_sentence() {
         for page in [options(), identity(), infos()] {
             page.unwrap_or_else(|faults| panic!("{faults}"));
         }

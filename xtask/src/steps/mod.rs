@@ -219,7 +219,7 @@ mod tests {
 
     /// A step that the suite does not run would be "ok" without having run.
     #[test]
-    fn what_the_suite_lacks_is_an_error() {
+    fn unknown_steps_and_options_are_errors() {
         for (words, error) in [
             ("unit miri", "make test has no step miri; `cargo xtask test --list` prints its steps"),
             ("--deep unit", "make test-deep has no step unit; `cargo xtask test --deep --list`"),

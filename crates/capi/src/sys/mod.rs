@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore)] // pthread_getattr_np
-    fn the_stack_of_this_thread_is_told_and_can_be_read() {
+    fn the_bounds_of_this_threads_stack_contain_a_local() {
         let local = 0_u64;
         let at = (&raw const local).addr();
         let (start, end) = own_stack().unwrap();

@@ -150,7 +150,7 @@ fn programs_check_what_must_hold_on_windows() {
 
 /// Every skipped program exists; otherwise the table is outdated.
 #[test]
-fn what_windows_leaves_out_is_there() {
+fn programs_skipped_on_windows_exist() {
     let names: BTreeSet<String> =
         programs("abi").iter().map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     for (name, reason) in skipped() {

@@ -36,7 +36,7 @@ fn failures_say_what_failed_and_how_far_it_was() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_refused_when_it_is_sent() {
+fn an_invalid_request_is_refused_by_send() {
     everywhere(Client::builder, |client| async move {
         let server = HttpServer::plain();
         let get = || client.get(&server.url("/bytes/1"));

@@ -126,7 +126,7 @@ fn a_driver_is_polled_when_there_is_something_to_do() {
 }
 
 #[test]
-fn other_tasks_have_their_turn() {
+fn a_large_body_does_not_starve_other_tasks() {
     let server = HttpServer::plain();
     let tokio = tokio_on_one_thread();
     let (client, driver) = warmwire::client();

@@ -11,7 +11,7 @@ async fn to_the_end(mut response: warmwire::Response) -> warmwire::Response {
 }
 
 #[test]
-fn a_response_has_its_reasons_if_they_are_asked_for() {
+fn a_response_has_reasons_only_if_enabled() {
     everywhere(Client::builder, |client| async move {
         let server = HttpServer::plain();
         let url = server.url("/bytes/10");
@@ -29,7 +29,7 @@ fn a_response_has_its_reasons_if_they_are_asked_for() {
 }
 
 #[test]
-fn an_error_has_its_reasons() {
+fn an_error_contains_the_reasons_of_its_transfer() {
     everywhere(
         || Client::builder().explain(true),
         |client| async move {

@@ -214,7 +214,7 @@ fn a_shared_key_names_files_as_the_handle_does() {
 
 /// Header lines for a proxy, and addresses given for a name, separate connections.
 #[test]
-fn lines_for_the_proxy_and_pinned_names_are_told_apart() {
+fn proxy_headers_and_pinned_names_separate_connections() {
     let pin = |host: &str| {
         let line = Text::from(format!("{host}:443:127.0.0.9").as_bytes());
         key_of(&WAYS[0], |easy| easy.0.settings.borrow_mut().set_list(O::Resolve, Some(vec![line]))).unwrap()

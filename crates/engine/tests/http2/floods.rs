@@ -216,7 +216,7 @@ fn broken_frames_end_the_session_for_all() {
 
 /// Not HTTP/2 at all: a server of HTTP/1 with prior knowledge of HTTP/2.
 #[test]
-fn a_server_that_speaks_http_1_is_told_from_its_first_bytes() {
+fn a_server_of_http_1_is_recognised_by_its_first_bytes() {
     let peer = FramePeer::start(|talk| {
         talk.raw(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")?;
         talk.hold()

@@ -49,7 +49,7 @@ fn infos_of_transfers_that_share() {
 /// A frame is reported by the task of the transfer that owns its stream: a failing callback ends only that
 /// one.
 #[test]
-fn a_panic_where_a_frame_is_told_ends_its_transfer_alone() {
+fn a_panic_in_a_frame_trace_ends_only_its_transfer() {
     struct AtFrames;
     impl Callbacks for AtFrames {
         fn wants_debug(&self) -> bool {
@@ -122,7 +122,7 @@ fn verbose_and_trace_lines() {
 /// Each transfer sees the frames of its own stream. Those of the connection are reported once, to the oldest
 /// observer.
 #[test]
-fn frames_are_told_to_those_whose_they_are() {
+fn frames_are_traced_by_the_transfer_of_their_stream() {
     let peer = obliging();
     let all = [to(&peer), to(&peer), to(&peer)];
     patient(&[&all[0].0, &all[1].0, &all[2].0]);

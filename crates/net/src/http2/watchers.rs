@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_told_once() {
+    fn a_frame_is_reported_once() {
         let told = Rc::new(RefCell::new(Vec::new()));
         let who = |name: &'static str| -> Trace {
             let told = told.clone();

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn each_signature_has_its_hash() {
+    fn each_signature_algorithm_has_its_hash() {
         let pss = |hash: &[u8]| {
             let hash = wrapped(der::context(0), &wrapped(der::SEQUENCE, &oid(SHA2, hash)));
             [oid(RSA_SIGNATURES, &[10]), wrapped(der::SEQUENCE, &hash)].concat()

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_sides_come_to_the_same_secret() {
+    fn both_sides_agree_on_one_secret() {
         let client = X25519_MLKEM768.start().unwrap();
         assert_eq!(client.pub_key().len(), 1216);
         let server = X25519_MLKEM768.start_and_complete(client.pub_key()).unwrap();

@@ -237,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_guess_is_passed_over() {
+    fn a_wrongly_guessed_packet_is_skipped() {
         let offer = Offer::default();
         let message = server("ecdh-sha2-nistp256,curve25519-sha256", "aes128-ctr", "hmac-sha2-256", true);
         assert!(offer.choose(&message).unwrap().skip);
     }
 
     #[test]
-    fn without_anything_in_common_it_is_said_of_what() {
+    fn an_error_names_the_kind_of_algorithm_without_a_match() {
         let offer = Offer::default();
         for (message, kind) in [
             (server("diffie-hellman-group1-sha1", "aes128-ctr", "hmac-sha1", false), "key exchange method"),

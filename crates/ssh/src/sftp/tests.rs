@@ -21,7 +21,7 @@ fn greeted() -> Client {
 }
 
 #[test]
-fn the_greeting_tells_what_the_server_can_do() {
+fn the_greeting_lists_the_servers_extensions() {
     let mut body = vec![2, 0, 0, 0, 3];
     let extensions = [
         ("posix-rename@openssh.com", "1"),
@@ -55,7 +55,7 @@ fn an_old_server_is_refused() {
 
 /// The home directory is requested with the greeting; requests sent with it may be answered in any order.
 #[test]
-fn replies_are_kept_for_who_asks() {
+fn early_replies_are_kept_for_their_requests() {
     let mut client = greeted();
     let asked = client.ask(&Request::Stat { path: b"x" });
     let status = packet(101, asked, &[0, 0, 0, 2]);
@@ -100,7 +100,7 @@ fn attributes_go_there_and_back() {
 }
 
 #[test]
-fn a_forgotten_reply_is_passed_over() {
+fn a_reply_without_a_reader_is_dropped() {
     let mut client = greeted();
     client.ask_in_passing(&Request::Close { handle: b"h" });
     let taken = client.reply(&packet(101, 1, &[0, 0, 0, 0])).unwrap().map(|taken| taken.wanted.is_none());
@@ -228,7 +228,7 @@ fn the_first_piece_is_asked_for_before_there_is_a_handle() {
 }
 
 #[test]
-fn what_was_read_by_another_handle_is_thrown_away() {
+fn early_reads_of_another_handle_are_dropped() {
     let mut client = foreseeing();
     let ahead = EarlyRead::ask(&mut client, 0).unwrap();
     let id = ahead.id;

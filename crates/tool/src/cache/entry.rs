@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn there_and_back() {
+    fn a_written_entry_is_read_back() {
         assert_eq!(Entry::parse(&entry().text()), Some(entry()));
         let bare =
             Entry { head_only: false, selected: Vec::new(), fields: Vec::new(), body: None, ..entry() };
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_truncated_or_changed_is_none() {
+    fn a_truncated_or_changed_entry_is_refused() {
         let text = entry().text();
         for end in 0..text.len() {
             assert_eq!(Entry::parse(&text[..end]), None, "{end}");

@@ -356,7 +356,7 @@ mod tests {
     /// A user who may write to the parent directory replaces the cache by another directory.
     #[cfg(unix)]
     #[test]
-    fn a_folder_that_is_swapped_is_still_the_one_that_was_opened() {
+    fn a_swapped_folder_does_not_replace_the_opened_one() {
         let place = place("swapped");
         let folder = opened(&place.join("c"));
         let mut draft = folder.draft().unwrap();

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_has_excepted_counts() {
+    fn options_outside_the_allow_list_change_the_partition() {
         let setting = |option, number: i64| Setting::new(option, number);
         let of = |list: &[Setting]| of_options(list);
         assert_eq!(of(&[setting(O::TimeoutMs, 5), setting(O::Verbose, 1)]), "");

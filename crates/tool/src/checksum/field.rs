@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_be_checked() {
+    fn supported_digests_are_read_strongest_first() {
         let [short, long] = [32, 64].map(|length| base64::encode(&vec![7; length]));
         let text = format!("md5=:AAAA:, sha-512=:{long}:;a=1,  sha-256=:{short}:");
         let keys: Vec<&str> = sums(text.as_bytes()).iter().map(|(key, _)| *key).collect();
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_is_passed_over() {
+    fn malformed_fields_are_ignored() {
         for text in [
             "",
             ",",

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sum_is_told() {
+    fn malformed_checksums_are_refused() {
         let wrong = |text: &str| Sum::parse(text.as_bytes()).unwrap_err();
         assert_eq!(wrong("900150983cd24fb0d6963f7d28e17f72"), "A checksum is given as algorithm=sum");
         assert!(wrong("crc=00").starts_with("Unknown checksum algorithm 'crc', known are md5, sha1"));

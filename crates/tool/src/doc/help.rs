@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn two_spaces_at_least_part_usage_and_text() {
+    fn two_spaces_at_least_separate_usage_and_text() {
         for columns in [21, 40, 79, 200, 10_000] {
             for flag in flags::all() {
                 let line = format!(" {}  ", flag.usage());

@@ -100,7 +100,7 @@ fn negations() {
 }
 
 #[test]
-fn wrong_uses_are_told_as_curl_tells_them() {
+fn wrong_uses_are_reported_in_curls_words() {
     let cases: &[(&[&str], Wrong, &str)] = &[
         (&["--never"], Wrong::Unknown, "curl: option --never: is unknown\n"),
         (&["--max-tim", "5"], Wrong::Unknown, "curl: option --max-tim: is unknown\n"),

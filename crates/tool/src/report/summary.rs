@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table() {
+    fn the_text_summary_is_a_table() {
         let text = summary().table(Duration::from_secs(2));
         let begins = "Transfers    8, 3 failed, 1 skipped, 8 tried again\nConnections  7\n\
                       Bytes        7 KB down, 7 B up\nTime         2 s, 3.5 KB/s\nAnswers      7 × 200\n\
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_of_json() {
+    fn the_json_summary_is_one_line() {
         let text = summary().json(Duration::from_secs(2));
         assert_eq!(text.matches('\n').count(), 1, "{text}");
         assert!(

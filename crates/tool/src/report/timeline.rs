@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture() {
+    fn a_timeline_is_drawn_as_svg() {
         let record = || Record { url: "http://me:pw@x/<d>?b=secret".into(), ..record() };
         let reused = Record { reused: true, began: Duration::from_millis(60), ..record() };
         let failed = Record {

@@ -105,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn there_and_back() {
+    fn a_written_journal_is_read_back() {
         assert_eq!(Journal::parse(&journal().text()), Some(journal()));
         let bare = Journal { marks: Marks { size: Some(100), ..Marks::default() }, ..journal() };
         assert_eq!(Journal::parse(&bare.text()), Some(bare));
     }
 
     #[test]
-    fn what_is_truncated_or_changed_is_none() {
+    fn a_truncated_or_changed_journal_is_refused() {
         let text = journal().text();
         for end in 0..text.len() {
             assert_eq!(Journal::parse(&text[..end]), None, "{end}");

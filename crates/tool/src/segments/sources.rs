@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_metalink() {
+    fn a_metalink_lists_files_with_sources_and_sums() {
         let text = r#"<?xml version="1.0" encoding="UTF-8"?>
             <metalink xmlns="urn:ietf:params:xml:ns:metalink"><published>2009-05-15T12:23:23Z</published>
             <file name="sub/example.ext"><size>3</size><hash type="md5">900150983cd24fb0d6963f7d28e17f72</hash>
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_metalink_is_told() {
+    fn an_invalid_metalink_is_refused_with_a_reason() {
         let file = |inside: &str| format!("<metalink xmlns=\"{NAMESPACE}\">{inside}</metalink>");
         for (text, why) in [
             ("<metalink".to_owned(), "not a Metalink: "),

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_signed() {
+    fn invalid_components_are_refused() {
         let wrong = |components| base(&Request { components: Some(components), ..request() }).unwrap_err();
         assert_eq!(wrong("method method"), Error::Twice("method".into()));
         assert_eq!(wrong("nonsense"), Error::Unknown("nonsense".into()));

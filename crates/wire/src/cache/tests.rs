@@ -18,7 +18,7 @@ fn kept(status: u16, fields: &[Field]) -> StoredResponse<'_> {
 }
 
 #[test]
-fn what_may_be_stored() {
+fn storable_replies() {
     for (status, request, reply, stored) in [
         (200, "", "Cache-Control: max-age=60", true),
         (200, "", "Cache-Control: private, max-age=60", true),
@@ -57,7 +57,7 @@ fn what_may_be_stored() {
 }
 
 #[test]
-fn how_long_it_is_fresh() {
+fn freshness_lifetimes() {
     for (status, reply, seconds) in [
         (200, "", 0),
         (200, "Cache-Control: max-age=60|Expires: Sun, 06 Nov 1994 10:49:37 GMT", 60),
@@ -99,7 +99,7 @@ fn how_long_it_is_fresh() {
 }
 
 #[test]
-fn how_old_it_is() {
+fn current_ages() {
     let of = |lines: &str, asked, received, now| {
         let fields = fields(lines);
         age(StoredResponse { status: 200, fields: &fields, asked, received }, now)
@@ -146,7 +146,7 @@ fn whether_it_serves() {
 }
 
 #[test]
-fn what_stands_in_for_an_error() {
+fn stale_if_error_allows_a_stale_reply() {
     for (request, reply, age, expected) in [
         ("", "Cache-Control: max-age=60", 61, false),
         ("", "Cache-Control: max-age=60, stale-if-error=10", 70, true),
@@ -165,7 +165,7 @@ fn what_stands_in_for_an_error() {
 }
 
 #[test]
-fn what_asks_whether_it_holds() {
+fn conditional_requests_repeat_the_validators() {
     for (reply, asked) in [
         ("ETag: W/\"a\"", "If-None-Match: W/\"a\""),
         (
@@ -182,7 +182,7 @@ fn what_asks_whether_it_holds() {
 }
 
 #[test]
-fn of_whom_a_304_speaks() {
+fn a_304_selects_a_reply_by_its_validators() {
     for (reply, answer, expected) in [
         ("ETag: \"a\"", "ETag: \"a\"", true),
         ("ETag: \"a\"", "ETag: W/\"a\"", true),
@@ -197,7 +197,7 @@ fn of_whom_a_304_speaks() {
 }
 
 #[test]
-fn what_a_304_changes() {
+fn a_304_updates_stored_fields() {
     let reply = "A: 1|A: 2|Date: old|Content-Length: 5|Content-Type: text/plain|Age: 9|ETag: \"a\"";
     let answer =
         "a: 3|Date: new|Content-Length: 0|Content-Type: x|Content-Encoding: gzip|New: n|Connection: X|X: y";
@@ -206,14 +206,14 @@ fn what_a_304_changes() {
 }
 
 #[test]
-fn what_is_kept_of_a_head() {
+fn connection_fields_are_not_stored() {
     let reply =
         "Server: s|Connection: close, x-hop|X-Hop: 1|keep-alive: 5|Transfer-Encoding: chunked|Set-Cookie: a";
     assert_eq!(lasting(&fields(reply)), fields("Server: s|Set-Cookie: a"));
 }
 
 #[test]
-fn what_it_hangs_on() {
+fn vary_nominates_request_fields() {
     assert_eq!(nominated(&fields("A: b")), Some(Vec::new()));
     let names = nominated(&fields("Vary: Accept ,x|vary: ACCEPT,,")).unwrap();
     assert_eq!(names, [b"accept".to_vec(), b"x".to_vec()]);
@@ -230,7 +230,7 @@ fn what_it_hangs_on() {
 }
 
 #[test]
-fn what_makes_it_untrue() {
+fn unsafe_methods_invalidate_after_success() {
     for (method, status, expected) in [
         ("POST", 200, true),
         ("PUT", 204, true),

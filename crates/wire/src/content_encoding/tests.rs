@@ -118,7 +118,7 @@ fn gzip_header_fields() {
 }
 
 #[test]
-fn what_ends_too_soon_or_too_late() {
+fn truncated_and_trailing_data_are_errors() {
     let plain = sample();
     for (list, coded) in [("gzip", gzip(&plain)), ("deflate", zlib(&plain)), ("zstd", zstd(&plain))] {
         for cut in [1, coded.len() / 2, coded.len() - 1] {
@@ -139,7 +139,7 @@ fn what_ends_too_soon_or_too_late() {
 }
 
 #[test]
-fn what_is_corrupt() {
+fn corrupt_bodies_are_errors() {
     let mut wrong_checksum = gzip(b"text");
     *wrong_checksum.last_mut().unwrap() ^= 1;
     assert_eq!(decode("gzip", &wrong_checksum, 100), Err(Error::Deflate("incorrect length check")));
@@ -154,7 +154,7 @@ fn what_is_corrupt() {
 
 /// zlib and libzstd refuse these; other implementations accept them.
 #[test]
-fn what_says_that_it_is_corrupt() {
+fn checksums_references_and_sizes_are_checked() {
     let plain = gzip(b"text");
     let mut header = plain[..10].to_vec();
     header[3] = 2; // FHCRC
@@ -210,7 +210,7 @@ fn names_and_depth() {
 }
 
 #[test]
-fn nothing_is_decoded_that_nobody_asks_for() {
+fn a_bomb_is_decoded_one_slice_at_a_time() {
     let bomb = gzip(&gzip(&vec![0; 64 << 20]));
     assert!(bomb.len() < 1000);
     let mut decoder = Decoder::new("gzip, gzip", DEPTH_LIMIT).unwrap();

@@ -132,7 +132,7 @@ fn sizes() {
 }
 
 #[test]
-fn what_is_sent_and_in_which_order() {
+fn matching_cookies_are_sent_longest_path_first() {
     let mut jar = Jar::new();
     let origin = at("www.h.com", "/a/b/c", true);
     for header in [

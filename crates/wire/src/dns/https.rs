@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_demands_the_unknown_is_passed_over() {
+    fn a_record_with_unknown_mandatory_keys_is_ignored() {
         assert_eq!(Binding::read(&data(1, b"\0", &[(MANDATORY, b"\0\x09"), (9, b"")])).unwrap(), None);
         assert_eq!(Binding::read(&data(1, b"\0", &[(NO_DEFAULT_ALPN, b"")])).unwrap(), None);
         assert!(Binding::read(&data(1, b"\0", &[(9, b"")])).unwrap().is_some());

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_told_in_a_record_of_its_own() {
+    fn an_opt_record_announces_the_payload_size() {
         let question = Question { name: Name::parse("a").unwrap(), kind: Kind::A };
         let message = question.message(0x1234, Some(1232));
         assert_eq!(

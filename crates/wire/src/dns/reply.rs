@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_apart_and_has_its_time() {
+    fn no_such_name_and_no_data_have_the_ttl_of_the_soa() {
         let mut numbers = b"\0\0".to_vec();
         numbers.extend([1u32, 2, 3, 4, 300].iter().flat_map(|n| n.to_be_bytes()));
         let soa = record(ASKED, SOA, 900, &numbers);

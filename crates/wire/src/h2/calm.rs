@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_may_be_acknowledged_in_pieces() {
+    fn window_updates_in_proportion_to_data_are_allowed() {
         let mut calm = Calm::default();
         // A body of 400 MB, read by 4 KiB; each read updates the windows of stream and connection.
         assert!((0..100_000).all(|_| {

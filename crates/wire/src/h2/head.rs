@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_replies_are_told() {
+    fn malformed_replies_are_refused() {
         for list in [
             &[("x", "y")][..],
             &[(":status", "20")],

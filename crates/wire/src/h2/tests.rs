@@ -344,7 +344,7 @@ fn an_upload_is_taken_with_the_storage_in_which_it_stands() {
 }
 
 #[test]
-fn whoever_waits_for_the_end_of_an_upload_hears_of_it() {
+fn the_end_of_an_upload_is_reported_if_requested() {
     let mut pair = Pair::greeted(Config::default());
     let id = pair.post();
     assert_eq!(pair.session.queue(id, b"body"), 4);
@@ -356,7 +356,7 @@ fn whoever_waits_for_the_end_of_an_upload_hears_of_it() {
 }
 
 #[test]
-fn who_asks_for_calm_is_not_asked_again() {
+fn enhance_your_calm_is_not_retried() {
     let mut pair = Pair::greeted(Config::default());
     let ids = [pair.get(), pair.get()];
     let calm = [&1u32.to_be_bytes()[..], &11u32.to_be_bytes()].concat();
@@ -426,7 +426,7 @@ fn limits_of_streams_are_the_peers() {
 }
 
 #[test]
-fn what_a_goodbye_leaves_out_may_go_again() {
+fn streams_above_the_last_of_a_goaway_may_be_retried() {
     let mut pair = Pair::greeted(Config::default());
     pair.get();
     pair.get();

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_told_whatever_the_pieces() {
+    fn frames_are_reported_for_any_division_of_the_bytes() {
         let mut bytes = PREFACE.to_vec();
         write(&mut bytes, kind::SETTINGS, 0, 0, &[0; 18]);
         write(&mut bytes, kind::SETTINGS, flag::ACK, 0, &[]);

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_received_cannot_be_consumed() {
+    fn only_received_bytes_can_be_consumed() {
         let mut window = ReceiveWindow::new(100, 100);
         assert_eq!(window.consume(1000), None);
         assert_eq!(window.left(), 100);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn an_encoded_field_section_decodes_to_its_source() {
         let list = [
             (":method", "GET", false),
             (":path", "/index.html?x=1", false),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_refers_to_a_dynamic_table_is_refused() {
+    fn references_to_the_dynamic_table_are_refused() {
         for bytes in [
             &[2, 0, 0x80][..],
             &[0, 0, 0x80],

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_stand_there_is_told() {
+    fn misplaced_and_malformed_frames_are_errors() {
         let ok = head("200", &[]);
         for (bytes, code) in [
             (data(b"x"), ErrorCode::FRAME_UNEXPECTED),

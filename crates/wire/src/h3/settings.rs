@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_is_read() {
+    fn settings_are_read() {
         for datagrams in [false, true] {
             let settings = PeerSettings::parse(&ours(datagrams)).expect("ours are fine");
             assert_eq!(settings.max_field_list, MAX_FIELD_LIST as u64);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_said_is_told() {
+    fn forbidden_and_malformed_settings_are_errors() {
         for (payload, code) in [
             (&[6][..], ErrorCode::FRAME_ERROR),
             (&[6, 0x40], ErrorCode::FRAME_ERROR),

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_stand_there_is_told() {
+    fn misplaced_and_malformed_control_frames_are_errors() {
         for (bytes, code) in [
             (&[0, 7, 1, 0][..], ErrorCode::MISSING_SETTINGS),
             (&[0, 4, 0, 4, 0], ErrorCode::FRAME_UNEXPECTED),

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn faults() {
+    fn malformed_chunks_are_refused() {
         let decode = |t: &[u8]| ChunkedDecoder::default().decode(&mut t.to_vec());
         assert_eq!(decode(b"xyz\r\n"), Err(ChunkError::IllegalHex(b'x')));
         assert_eq!(decode(b"\r\n"), Err(ChunkError::IllegalHex(b'\r')));

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_plain() {
+    fn plain_fields_are_recognised() {
         let plain = |text: &[u8]| {
             // All at once and byte by byte must give the same result.
             let (mut whole, mut slow) = (LineBuffer::default(), LineBuffer::default());

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_select_and_capability_tell() {
+    fn select_and_capability_are_read() {
         assert_eq!(
             Untagged(b"OK [UIDVALIDITY 3857529045] UIDs valid\r\n").uid_validity(),
             Some(3_857_529_045)

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_and_back() {
+    fn integers_and_lengths_are_read_back() {
         for value in [0, 1, 127, 128, 255, 256, 0x7fff, 0x8000, 0x7fff_ffff, u32::MAX] {
             assert_eq!(Reader(&integer(INTEGER, value)).number(INTEGER), Ok(value));
         }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none() {
+    fn malformed_filters_are_refused() {
         let deep = [b"(!".repeat(200), b"(a=b)".to_vec(), b")".repeat(200)].concat();
         assert_eq!(parse(&deep), Err(BadFilter));
         for text in [

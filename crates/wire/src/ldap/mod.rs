@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_says_in_a_bind() {
+    fn bind_replies_and_mechanisms_are_read() {
         let content =
             [integer(ENUMERATED, 14), element(OCTETS, b""), element(OCTETS, b"go on"), element(0x87, b"n")];
         let bytes = message(1, &element(0x61, &content.concat()));
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn lies() {
+    fn malformed_messages_are_refused() {
         let bytes = entry(&[(b"c\nn", &[b"A"])]);
         let Ok(Some((_, Answer::Entry(entry), _))) = answer(&bytes) else { panic!() };
         assert_eq!(entry.print(&mut Vec::new()), Err(Malformed));

@@ -139,7 +139,7 @@ fn punycode_becomes_unicode() {
 }
 
 #[test]
-fn whole_url() {
+fn whole_urls_are_normalised() {
     let rows = [
         ("https://127.0.0.%31.", 0, 0, "https://127.0.0.1/"),
         ("https://127.0.0.0%78f%46.", 0, 0, "https://127.0.0.255/"),
@@ -511,7 +511,7 @@ fn control_characters_do_not_decode() {
 }
 
 #[test]
-fn what_the_engine_asks() {
+fn parts_of_a_url_for_a_request() {
     let url = Url::parse("HTTPS://us%40er:p%20w@R\u{e4}K.se/p?".as_bytes(), 0).unwrap();
     let origin = url.origin().unwrap();
     assert_eq!(

@@ -39,7 +39,7 @@ fn examples_of_the_rfc() {
 }
 
 #[test]
-fn what_is_refused() {
+fn malformed_frames_are_refused() {
     let refused = [
         (&b"\xc1\x00"[..], FrameError::Reserved(0xc1), "invalid reserved bits: c1"),
         (b"\x83\x00", FrameError::Opcode(0x83), "invalid opcode: 83"),
@@ -115,7 +115,7 @@ fn unmasked(mut bytes: &[u8]) -> Vec<u8> {
 
 /// Random fragments with control frames between them, written in random pieces and read in random steps.
 #[test]
-fn what_is_written_reads_back() {
+fn written_frames_are_read_back() {
     let mut dice = Dice::new(6455);
     for _ in 0..500 {
         let (mut writer, mut out, mut wanted) = (Writer::default(), Vec::new(), Vec::new());
@@ -197,7 +197,7 @@ fn compressed_examples_of_the_rfc() {
 /// A megabyte of zeros in a thousand bytes is returned in slices. The last slice is marked, even if they fit
 /// exactly.
 #[test]
-fn what_was_compressed_comes_in_slices() {
+fn a_compressed_message_is_returned_in_slices() {
     for (length, slices) in [(0, 1), (1, 1), (16_384, 1), (16_385, 2), (1 << 20, 64)] {
         let (mut packed, mut inflater) = (Vec::new(), Inflater::new(USUAL));
         let mut deflater = Deflater::new(USUAL);
@@ -217,7 +217,7 @@ fn what_was_compressed_comes_in_slices() {
 
 /// Random messages in random pieces and fragments, with every window size, with and without context takeover.
 #[test]
-fn what_is_compressed_reads_back() {
+fn compressed_messages_are_read_back() {
     let mut dice = Dice::new(7692);
     for round in 0..64 {
         let forgets = round % 2 == 0;
@@ -260,7 +260,7 @@ fn a_small_window_is_kept_to() {
 }
 
 #[test]
-fn what_a_server_may_agree_to() {
+fn only_offered_parameters_are_accepted() {
     let usual = Offer { forgets: false, window: 15 };
     let small = Offer { forgets: true, window: 10 };
     assert_eq!(usual.field(), "permessage-deflate; client_max_window_bits");
@@ -300,7 +300,7 @@ fn what_a_server_may_agree_to() {
 
 /// The bit of a compressed message is on its first frame, and is an error if compression was not negotiated.
 #[test]
-fn who_says_that_a_message_is_compressed() {
+fn the_first_frame_marks_a_compressed_message() {
     let bytes = b"\x41\x01a\x89\x00\x80\x01b\x81\x00";
     let mut reader = Reader::of_compressed();
     let (mut rest, mut told) = (&bytes[..], Vec::new());

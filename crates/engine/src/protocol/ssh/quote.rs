@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_told_apart() {
+    fn quotes_and_spaces_separate_words() {
         let two = |line: &str| match parse(line) {
             Ok(Command::Rename(a, b)) => (String::from_utf8(a).unwrap(), String::from_utf8(b).unwrap()),
             other => panic!("{line}: {other:?}"),

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_file_is_told_by_tsize() {
+    fn tsize_announces_the_size_of_a_file() {
         let rows: [(_, &[u8], &[u8], _); 4] = [
             ("RFC 2349: tsize", b"tsize", b"99", Ok(Some(99))),
             ("RFC 2349: 0 is not known", b"TSIZE", b"0", Ok(None)),

@@ -547,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn challenges_are_told_apart_by_name() {
+    fn challenges_are_recognised_by_scheme_name() {
         let values = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
         let rows: [(_, &[&str], _); 4] = [
             ("RFC 9110 §11.3: two fields", &["Basic realm=r", "NTLM"], CURLAUTH_BASIC | CURLAUTH_NTLM),

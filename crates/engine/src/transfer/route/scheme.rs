@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn logins_with_control_octets_are_refused_where_they_stand_in_lines() {
+    fn protocols_of_lines_refuse_logins_with_control_octets() {
         let bad = |url| checked(url, None, &[]).err().map(|(code, _)| code);
         assert_eq!(bad("http://u%0a:p@h/"), None, "RFC 7617 §2: HTTP encodes a login");
         assert_eq!(bad("ws://u%0a:p@h/"), None, "RFC 6455 §4.1: so does a WebSocket");

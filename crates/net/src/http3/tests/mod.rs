@@ -306,7 +306,7 @@ fn new_keys_and_another_address_change_nothing() {
 }
 
 #[test]
-fn faults_of_streams_are_told_apart() {
+fn stream_errors_are_distinguished() {
     let answers = vec![
         Answer::Reset(0x102),
         Answer::Reset(0x10b),

@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_told_from_sessions() {
+    fn truncated_and_changed_sessions_are_refused() {
         let good = session(b"ticket").packed().unwrap();
         assert_eq!(StoredSession::unpack(&good), Some(session(b"ticket")));
         // At the boundary of two fields it is whole, and cannot tell.

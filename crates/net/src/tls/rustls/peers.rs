@@ -663,7 +663,7 @@ fn client_certificates_wait_for_the_winner() {
 /// The name is shown to the server, without the dot of the root; an address is not (RFC 6066, section 3). What is told of the
 /// server's certificates is the same, whoever speaks.
 #[test]
-fn names_are_shown_and_certificates_told() {
+fn the_server_name_is_sent_and_certificates_are_reported() {
     let authority = Authority::new();
     let config = TlsConfig { certinfo: true, ..trusting(&authority) };
     for (host, name) in

@@ -187,7 +187,7 @@ fn senseless_challenges_of_scram_are_cancelled() {
 }
 
 #[test]
-fn what_is_cancelled_gives_way_to_the_next() {
+fn a_cancelled_mechanism_falls_back_to_the_next() {
     let user = who("user", "secret");
     let steps = [
         (Reply::Continue(b"Rubbish"), Action::Cancel),

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_a_block_are_told() {
+    fn malformed_blocks_are_refused() {
         let mut fields = Fields::default();
         for (hex, wanted) in [
             ("80", HpackError::Index),

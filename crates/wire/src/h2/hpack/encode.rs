@@ -183,7 +183,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_repeats_becomes_a_byte_each() {
+    fn repeated_fields_are_indexed_in_a_byte_each() {
         let (mut encoder, mut decoder) = (Encoder::default(), Decoder::new(4096));
         let owned: Vec<_> = REQUEST.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
         let first = block(&mut encoder, &REQUEST);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_of_the_table_are_told_the_lowest_first() {
+    fn table_size_updates_send_the_lowest_size_first() {
         let (mut encoder, mut decoder) = (Encoder::default(), Decoder::new(4096));
         read(&mut decoder, &block(&mut encoder, &REQUEST));
         encoder.limit(0);

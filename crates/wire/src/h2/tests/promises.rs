@@ -31,7 +31,7 @@ fn promises_are_offered_only_when_asked_for() {
 /// CVE-2024-2398: nothing is kept of a promise whose fields exceed the limit, however many come; nor of one
 /// within a stream that was promised itself, which RFC 9113 §6.6 forbids.
 #[test]
-fn nothing_is_kept_of_promises_that_are_refused() {
+fn refused_promises_leave_no_state() {
     let config = Config { push: true, max_field_list: 1000, ..Config::default() };
     let mut pair = Pair::greeted(config);
     pair.get();
