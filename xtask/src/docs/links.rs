@@ -1,6 +1,7 @@
 //! Links between the pages of the guide: each leads to a file, each page is in the summary, and each
 //! included file exists.
 
+use crate::files;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -28,6 +29,14 @@ pub fn check(source: &Path) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(format!("broken links of the guide:\n{}", broken.join("\n"))) }
 }
 
+/// Returns the broken links of a text outside of the guide.
+pub fn faults(page: &str, text: &str) -> Vec<String> {
+    let path = files::root().join(page);
+    let folder = path.parent().expect("a text has a folder");
+    let broken = targets(text).filter(|target| !target.is_empty() && !folder.join(target).exists());
+    broken.map(|target| format!("{page}: the link to {target} leads nowhere")).collect()
+}
+
 fn walk(folder: &Path, pages: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -53,6 +62,13 @@ fn included(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_of_a_text_leads_to_a_file_or_folder() {
+        let text = "[a](../../README.md#x) [b](../../crates) [c](https://example.com/) [d](#here)";
+        assert_eq!(faults("docs/decisions/README.md", text), [""; 0]);
+        assert_eq!(faults("docs/decisions/README.md", "[a](README)").len(), 1);
+    }
 
     #[test]
     fn a_broken_link_is_found() {

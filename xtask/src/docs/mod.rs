@@ -17,6 +17,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Texts beside the guide whose commands, names and links are checked as those of its pages.
+const TEXTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
+
 /// Builds the guide, or with `check` only its sources.
 pub fn run(check: bool) -> Report {
     let target = files::target().join("guide");
@@ -51,11 +54,16 @@ fn check_texts(manual: &str) -> Result<(), String> {
     let commands = commands::Commands::of(manual);
     let mut faults = rooms::faults();
     faults.extend(environment::faults(&commands));
+    let names = names::Names::read();
     let guide = files::below("docs/guide/src").into_iter().filter(|path| path.ends_with(".md"));
-    for page in guide.chain(["README.md", "CONTRIBUTING.md"].map(str::to_owned)) {
+    for page in guide.chain(TEXTS.map(str::to_owned)) {
         let text = files::text(&page);
         faults.extend(blocks::faults(&page, &text, &commands));
-        faults.extend(names::faults(&page, &text, &commands));
+        faults.extend(names.faults(&page, &text, &commands));
+    }
+    let outside = files::below("docs").into_iter().filter(|path| !path.starts_with("docs/guide/"));
+    for page in outside.filter(|path| path.ends_with(".md")).chain(TEXTS.map(str::to_owned)) {
+        faults.extend(links::faults(&page, &files::text(&page)));
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
