@@ -1,10 +1,12 @@
-//! Generated files and checks of the Makefile: `cargo xtask test|headers|coverage|docs|supply|tidy|circles`.
+//! Generated files and checks of the Makefile:
+//! `cargo xtask test|headers|coverage|docs|supply|release|tidy|circles`.
 
 mod coverage;
 mod docs;
 mod files;
 mod headers;
 mod licences;
+mod release;
 mod steps;
 mod supply;
 mod tidy;
@@ -24,12 +26,13 @@ fn main() -> ExitCode {
         Some("test") => steps::run(&args[1..]),
         Some("supply") if args.iter().any(|arg| arg == "--licences") => licences::run(),
         Some("supply") => supply::run(check),
+        Some("release") => release::run(args.get(1).map_or("", String::as_str)),
         Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
         Some("tidy") => tidy::run(),
         Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
         _ => Err("usage: cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...] | \
                   headers [--check] | coverage [--check] | docs [--check] | supply [--check | --licences] | \
-                  tidy [--lower] | circles CRATE"
+                  release X.Y.Z | tidy [--lower] | circles CRATE"
             .to_owned()),
     };
     match report {
