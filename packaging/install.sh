@@ -37,6 +37,7 @@ install -D -m 755 "$here/warmwire-run" "$dest/bin/warmwire-run"
 # The tool's own pages; `curl` is what it calls itself for the sake of scripts, `warmwire` what is installed.
 mkdir -p "$dest/share/man/man1" "$dest/share/man/man3"
 "$tool" --generate man | sed -e '1s/CURL/WARMWIRE/' -e '3s/curl/warmwire/' -e '5s/curl/warmwire/' \
+	-e '/^\.SH "EXAMPLES"/,$s/^curl /warmwire /' -e '/^\.SH "EXAMPLES"/,$s/| curl /| warmwire /' \
 	>"$dest/share/man/man1/warmwire.1"
 install -m 644 "$here"/man/*.1 "$dest/share/man/man1/"
 install -m 644 "$here"/man/*.3 "$dest/share/man/man3/"

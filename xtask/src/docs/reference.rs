@@ -27,7 +27,11 @@ pub fn pages(manual: &str) -> Result<Vec<(&'static str, String)>, String> {
     let mut pages = Vec::new();
     for (heading, name, title) in CHAPTERS {
         let chapter = chapter(manual, heading).ok_or(format!("the manual lacks the chapter {heading}"))?;
-        let page = if name == "errors.md" { errors(chapter)? } else { format!("# {title}\n\n{chapter}") };
+        let page = match name {
+            "errors.md" => errors(chapter)?,
+            "examples.md" => format!("# {title}\n\n{}", with_installed_name(chapter)),
+            _ => format!("# {title}\n\n{chapter}"),
+        };
         pages.push((name, page));
     }
     for (path, name, title) in FILES {
@@ -38,6 +42,11 @@ pub fn pages(manual: &str) -> Result<Vec<(&'static str, String)>, String> {
     pages.extend([("options.md", options()?), ("identity.md", identity()?), ("infos.md", infos()?)]);
     pages.push(("functions.md", functions()?));
     Ok(pages)
+}
+
+/// Returns the examples with the name of the installed program; the tool calls itself curl.
+fn with_installed_name(examples: &str) -> String {
+    examples.replace("\ncurl ", "\nwarmwire ").replace("| curl ", "| warmwire ")
 }
 
 fn chapter<'m>(manual: &'m str, heading: &str) -> Option<&'m str> {
@@ -184,12 +193,27 @@ fn errors(chapter: &str) -> Result<String, String> {
 fn functions() -> Result<String, String> {
     let header = files::text("include/curl/warmwire.h");
     let (_, body) = header.split_once("/* warmwire.h:").ok_or("warmwire.h begins with another comment")?;
-    Ok(format!(
-        "# Functions of warmwire.h\n\nThe header describes each function. The manual pages \
-         warmwire\\_pool(3), warmwire\\_ftp\\_pipeline(3), warmwire\\_smtp\\_pipeline(3) and \
-         warmwire\\_websocket(3) describe them, too.\n\n\
-         ```c\n/* warmwire.h:{body}```\n"
-    ))
+    let mut out = String::from(
+        "# Functions of warmwire.h\n\nEach function has a manual page, for example warmwire\\_pool(3).\n\n",
+    );
+    for (comment, prototype) in declared(body) {
+        let name = prototype.split('(').next().and_then(|text| text.rsplit([' ', '*']).next());
+        let name = name.ok_or(format!("no function: {prototype}"))?;
+        let _ = write!(out, "### `{name}`\n\n{comment}\n\n```c\n{prototype}\n```\n\n");
+    }
+    let _ = write!(out, "## The header\n\n```c\n/* warmwire.h:{body}```\n");
+    Ok(out)
+}
+
+/// Returns the functions of a header: the comment above as Markdown, and the prototype.
+fn declared(header: &str) -> Vec<(String, &str)> {
+    let functions = header.match_indices("\nCURL_EXTERN ").filter_map(|(at, start)| {
+        let (prototype, _) = header[at + start.len()..].split_once(';')?;
+        let (_, comment) = header[..at].strip_suffix("*/")?.rsplit_once("/*")?;
+        let text = comment.lines().map(|line| line.trim_start_matches(" *").trim());
+        Some((text.collect::<Vec<_>>().join("\n").replace('*', "\\*").trim().to_owned(), prototype))
+    });
+    functions.collect()
 }
 
 #[cfg(test)]
@@ -222,6 +246,22 @@ mod tests {
                 .contains("### 28 `CURLE_OPERATION_TIMEDOUT`\n\n**Name.** Cause. Remedy.")
         );
         assert!(errors(&chapter.replace("`28 ", "`280 ")).is_err());
+    }
+
+    #[test]
+    fn each_function_of_the_header_is_a_section() {
+        let header = files::text("include/curl/warmwire.h");
+        let page = functions().unwrap();
+        assert_eq!(page.matches("### `warmwire_").count(), header.matches("\nCURL_EXTERN ").count());
+        let header = "/* A. *x too.\n *\n * B. */\nCURL_EXTERN int *f(int a,\n  int b);\nint g(void);\n";
+        assert_eq!(declared(header), [("A. \\*x too.\n\nB.".to_owned(), "int *f(int a,\n  int b)")]);
+    }
+
+    #[test]
+    fn examples_name_the_installed_tool() {
+        let text = "Show a page:\n\n```sh\ncurl https://example.com/ | curl -T - x\n```\n";
+        let named = "Show a page:\n\n```sh\nwarmwire https://example.com/ | warmwire -T - x\n```\n";
+        assert_eq!(with_installed_name(text), named);
     }
 
     #[test]
