@@ -407,6 +407,7 @@ fn flags_that_curl_lacks_list_what_they_take() {
     for (words, text) in [
         (&["--progress", "x"][..], "option --progress: takes meter, bar or bars\n"),
         (&["--generate", "x"], "option --generate: takes man, markdown, bash, zsh or fish\n"),
+        (&["--pool", "yes"], "option --pool: takes process, user or off\n"),
         (&["--segments", "x"], "option --segments: takes auto or a number up to 64\n"),
         (&["--segments", "65"], "option --segments: takes auto or a number up to 64\n"),
         (

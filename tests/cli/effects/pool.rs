@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use testkit::http::HttpServer;
 
-use super::{clean, curl, empty_folder, tool};
+use super::{clean, empty_folder, tool};
 
 /// A folder of the broker, which ends with the test.
 struct Place(PathBuf);
@@ -82,13 +82,6 @@ fn a_command_starts_the_broker_and_another_stops_it() {
     assert!(Command::new("kill").args(["-9", &broker.to_string()]).status().unwrap().success());
     eventually(|| !is_alive(broker));
     assert_ne!(place.start(&server.url("/")), broker);
-}
-
-#[test]
-fn other_values_of_pool_are_refused() {
-    let ran = curl(&["--pool", "yes", "http://127.0.0.1:1/"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("--pool takes process, user or off"), "{}", ran.stderr);
 }
 
 /// Returns the session of a process. It is 0 if the session began outside of a container: `getsid` of rustix

@@ -5,10 +5,7 @@ use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::pool;
 
 pub fn pool(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    let kind = pool::named(text).ok_or_else(|| {
-        parser.messages.error("--pool takes process, user or off");
-        Wrong::BadUse
-    })?;
+    let kind = pool::named(text).ok_or(Wrong::Allowed("takes process, user or off"))?;
     parser.globals.pool = Some(kind);
     Ok(())
 }
