@@ -118,8 +118,17 @@ judges:
 test-deep: $(if $(STEP)$(RESUME),,test-all)
 	cargo xtask test --deep $(if $(RESUME),--resume) $(STEP)
 
-demo: lib
-	cargo run --quiet --release -p warmwire-demo -- --ours $(LIB)
+# Polls by small C++ programs, on the distribution's libcurl and on ours; writes target/demo/demo.svg. One cargo command
+# compiles all that is needed, so that no crate is compiled twice and both cores are busy.
+QUICK := $(CARGO_TARGET_DIR)/quick
+demo:
+	@command -v c++ >/dev/null || { echo "make demo needs a C++ compiler named c++ (Debian: g++)" >&2; exit 1; }
+	@echo "1/3 compile the library and the demo's servers; this takes most of the time"
+	@cargo build --profile quick --lib --bins -p warmwire-capi -p warmwire-tables -p warmwire-demo
+	@echo "2/3 link libcurl.so.4"
+	@sh crates/capi/link.sh --quick
+	@echo "3/3 poll"
+	@$(QUICK)/warmwire-demo --ours $(QUICK)/lib
 
 # Ours beside the system's libcurl, and beside another where LIBCURL names its folder or CURL a tool; ROWS chooses what is measured
 # (`--list` tells what there is). Writes bench/RESULTS.md, results.json and pictures; README=1 writes README.md's figures, too. What wants root is left out without it.

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Link the shared library from the Rust static library and the C shim.
 #
-#   crates/capi/link.sh [--debug] [--no-build] [--symbols] [--sanitize thread|address]
+#   crates/capi/link.sh [--debug | --quick] [--no-build] [--symbols] [--sanitize thread|address]
 #   crates/capi/link.sh --nightly   only fetches the compiler that --sanitize needs, and says which it is
 #
 # Makes in target/release/lib (with --debug: target/debug/lib, with symbols and a dev build; with --sanitize:
-# target/sanitize/KIND/lib, everything instrumented, std too, by the nightly compiler named below):
+# target/sanitize/KIND/lib, everything instrumented, std too, by the nightly compiler named below; with --quick, which
+# compiles nothing: target/quick/lib, the shared library alone, of what `make demo` has compiled by the profile quick):
 #   libcurl.so.4 (+ libcurl.so)   curl's symbols versioned CURL_OPENSSL_4 (what curl, cmake, php are linked against) and
 #                                 CURL_GNUTLS_3 (git, python3-pycurl, WWW::Curl), and those of warmwire.h, WARMWIRE_1
 #   libcurl-gnutls.so.4           a link to it: a process that loads both names has one library and one pool
@@ -31,9 +32,10 @@ while [ $# -gt 0 ]; do
     --sanitize) sanitizer=$1; shift ;;
     --nightly) build=nightly ;;
     --debug) profile=debug flags="" optimise="-O1 -g" strip="" ;;
+    --quick) profile=quick build=no ;;
     --no-build) build=no ;;
     --symbols) symbols=yes ;;
-    *) echo "usage: link.sh [--debug] [--no-build] [--symbols] [--sanitize KIND]" >&2; exit 2 ;;
+    *) echo "usage: link.sh [--debug | --quick] [--no-build] [--symbols] [--sanitize KIND]" >&2; exit 2 ;;
   esac
 done
 
@@ -78,8 +80,9 @@ elif [ $build = yes ]; then
 fi
 mkdir -p "$out" "$work"
 
-cargo build -q -p warmwire-tables --bin tables-facts
-fact() { "$target/debug/tables-facts" "$1"; }
+facts=$target/debug/tables-facts
+if [ $profile = quick ]; then facts=$target/quick/tables-facts; else cargo build -q -p warmwire-tables --bin tables-facts; fi
+fact() { "$facts" "$1"; }
 exports=$(fact exports)
 own=$(fact own-exports)
 # shellcheck disable=SC2086
@@ -114,7 +117,7 @@ $CC -shared -o "$out/libcurl.so.4.new" "$work/variadic.o" "$work/gnutls.o" -Wl,-
 mv -f "$out/libcurl.so.4.new" "$out/libcurl.so.4"
 for name in libcurl.so libcurl-gnutls.so.4 libcurl-gnutls.so; do ln -sf libcurl.so.4 "$out/$name"; done
 
-[ -z "$sanitizer$symbols" ] || exit 0
+[ -z "$sanitizer$symbols" ] && [ $profile != quick ] || exit 0
 
 # The static library: one relocatable object in which everything but the exports is local, so that a program can
 # link it beside another Rust library. Sections stay apart: the program's own --gc-sections still works.

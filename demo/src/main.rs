@@ -1,9 +1,9 @@
 //! `make demo`: small C++ programs, written as a user of libcurl would write them, poll sixty FTP servers and
-//! one HTTPS server behind a simulated link. Prints a table; writes target/demo/results.json and
-//! target/demo/demo.svg.
+//! one HTTPS server behind a simulated link, on the distribution's libcurl and on ours. Prints a table;
+//! writes target/demo/results.json and target/demo/demo.svg.
 //!
 //! usage: `warmwire-demo [--ours DIR] [--round-trip MS] [--rounds N]`; without --ours the programs run on the
-//! distribution's libcurl, which shows that the measuring is right.
+//! distribution's libcurl alone.
 
 mod measure;
 mod picture;
@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use measure::{Job, Mode, Outcome, Scenario};
+use programs::{Library, Programs};
 
 struct Arguments {
     ours: Option<PathBuf>,
@@ -65,35 +66,52 @@ fn run(arguments: Arguments) -> Result<bool, String> {
         arguments.round_trip.as_millis(),
         world::FILE_LENGTH
     );
-    let mut outcomes: Vec<Outcome> = Vec::new();
-    for group in groups() {
-        let jobs: Vec<Job> = group
-            .into_iter()
-            .map(|(scenario, mode)| Job::new(scenario, mode, &programs, &world, arguments.rounds))
-            .collect();
-        outcomes.extend(measure::run_together(&jobs).map_err(text)?);
+    if !programs.libraries().contains(&Library::Distribution) {
+        println!("no libcurl of the distribution was found to compare with (Debian: libcurl4)");
     }
-    report::table(&outcomes);
-    std::fs::write(directory.join("results.json"), report::json(&outcomes)).map_err(text)?;
-    std::fs::write(directory.join("demo.svg"), picture::draw(&outcomes, arguments.round_trip))
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for (about, group) in groups(&programs) {
+        let jobs: Vec<Job> =
+            group.into_iter().map(|job| Job::new(job, &programs, &world, arguments.rounds)).collect();
+        outcomes.extend(measure::run_together(&about, &jobs).map_err(text)?);
+    }
+    report::table(&outcomes, &programs);
+    std::fs::write(directory.join("results.json"), report::json(&outcomes, &programs)).map_err(text)?;
+    std::fs::write(directory.join("demo.svg"), picture::draw(&outcomes, &programs, arguments.round_trip))
         .map_err(text)?;
     println!(
         "{} and demo.svg beside it; {:.0} s",
         directory.join("results.json").display(),
         started.elapsed().as_secs_f64()
     );
-    Ok(arguments.ours.is_none() || report::verdict(&outcomes))
+    Ok(arguments.ours.is_none() || report::verdict(&outcomes, &programs))
 }
 
-/// Scenarios that run in parallel. A sequential client behind the link waits nearly all of its time, so a few
-/// of them don't disturb each other; those that work hard run alone.
-fn groups() -> [Vec<(Scenario, Mode)>; 4] {
-    use Mode::{Kept, KeptOneHandle, Multi, Naive, NaivePool};
-    use Scenario::{Ftp, Https};
-    [
-        vec![(Ftp, Naive), (Ftp, KeptOneHandle), (Https, Naive), (Https, KeptOneHandle)],
-        vec![(Ftp, Kept), (Ftp, NaivePool), (Https, Kept), (Https, NaivePool)],
-        vec![(Ftp, Multi)],
-        vec![(Https, Multi)],
-    ]
+/// A program on a library.
+type Run = (Scenario, Mode, Library);
+
+/// Runs of these modes, on each library that has the mode.
+fn runs(programs: &Programs, modes: &[Mode]) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for mode in modes {
+        for library in programs.libraries().into_iter().filter(|library| mode.is_of(*library)) {
+            runs.extend([Scenario::Ftp, Scenario::Https].map(|scenario| (scenario, *mode, library)));
+        }
+    }
+    runs
+}
+
+/// Runs at the same time, with a name for the progress line. A sequential client behind the link waits nearly
+/// all of its time, so a few of them don't disturb each other; a program with many transfers runs alone.
+fn groups(programs: &Programs) -> Vec<(String, Vec<Run>)> {
+    let together = |about: &str, modes: &[Mode]| (about.to_string(), runs(programs, modes));
+    let mut groups = vec![
+        together("naive and kept-one-handle", &[Mode::Naive, Mode::KeptOneHandle]),
+        together("kept and naive-pool", &[Mode::Kept, Mode::NaivePool]),
+    ];
+    for run in runs(programs, &[Mode::Multi]) {
+        let (scenario, _, library) = run;
+        groups.push((format!("multi, {}, {}", scenario.name(), programs.library_name(library)), vec![run]));
+    }
+    groups
 }

@@ -2,11 +2,12 @@
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::thread;
+use std::time::Instant;
 
-use crate::programs::Programs;
+use crate::programs::{Library, Programs};
 use crate::world::{FILE_LENGTH, FTP_SERVERS, HTTPS_REQUESTS, World};
 
 /// A poll that takes longer comes too late for its user.
@@ -21,10 +22,10 @@ pub enum Scenario {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Naive,
-    Kept,
     KeptOneHandle,
-    Multi,
+    Kept,
     NaivePool,
+    Multi,
 }
 
 impl Scenario {
@@ -37,6 +38,25 @@ impl Scenario {
 }
 
 impl Mode {
+    /// All modes in the order of the table.
+    pub const ALL: [Mode; 5] = [Mode::Naive, Mode::KeptOneHandle, Mode::Kept, Mode::NaivePool, Mode::Multi];
+
+    /// Returns whether this library has the mode: only ours has a pool of the process.
+    pub fn is_of(self, library: Library) -> bool {
+        self != Mode::NaivePool || library == Library::Warmwire
+    }
+
+    /// One line for the picture.
+    pub fn about(self) -> &'static str {
+        match self {
+            Mode::Naive => "a handle for each file",
+            Mode::KeptOneHandle => "one handle for all files",
+            Mode::Kept => "a handle for each server",
+            Mode::NaivePool => "naive, with the process pool",
+            Mode::Multi => "all files at once",
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Mode::NaivePool => "naive-pool",
@@ -55,11 +75,11 @@ impl Mode {
 }
 
 /// A program to be run.
-pub struct Job {
-    pub scenario: Scenario,
-    pub mode: Mode,
-    program: PathBuf,
-    ours: Option<PathBuf>,
+pub struct Job<'a> {
+    scenario: Scenario,
+    mode: Mode,
+    library: Library,
+    programs: &'a Programs,
     urls: PathBuf,
     ca: PathBuf,
     rounds: usize,
@@ -69,52 +89,49 @@ pub struct Job {
 pub struct Outcome {
     pub scenario: Scenario,
     pub mode: Mode,
+    pub library: Library,
     /// Each file's time, in ascending order.
     pub times_ms: Vec<f64>,
     pub failed: usize,
 }
 
-impl Job {
-    pub fn new(scenario: Scenario, mode: Mode, programs: &Programs, world: &World, rounds: usize) -> Job {
+impl<'a> Job<'a> {
+    pub fn new(
+        (scenario, mode, library): (Scenario, Mode, Library),
+        programs: &'a Programs,
+        world: &World,
+        rounds: usize,
+    ) -> Job<'a> {
         let rounds = match scenario {
             Scenario::Ftp => rounds,
             Scenario::Https => HTTPS_REQUESTS / FTP_SERVERS,
         };
-        let (program, ours) = (programs.path(mode.program()), programs.ours.clone());
-        Job { scenario, mode, program, ours, urls: world.urls(scenario), ca: world.ca(), rounds }
+        Job { scenario, mode, library, programs, urls: world.urls(scenario), ca: world.ca(), rounds }
     }
 
-    fn label(&self) -> String {
-        format!("{} {}", self.scenario.name(), self.mode.name())
+    fn polls(&self) -> usize {
+        self.rounds * FTP_SERVERS
     }
 
-    fn run(&self, progress: &Progress, index: usize) -> io::Result<Outcome> {
-        let mut command = Command::new(&self.program);
-        command
-            .arg(self.rounds.to_string())
-            .arg(&self.urls)
-            .env("DEMO_CA", &self.ca)
-            .env_remove("WARMWIRE_POOL");
-        match &self.ours {
-            Some(directory) => command.env("LD_LIBRARY_PATH", directory),
-            None => command.env_remove("LD_LIBRARY_PATH"),
-        };
+    fn run(&self, progress: &Progress) -> io::Result<Outcome> {
+        let mut command = self.programs.command(self.mode.program(), self.library);
+        command.arg(self.rounds.to_string()).arg(&self.urls).env("DEMO_CA", &self.ca);
         if self.mode == Mode::NaivePool {
             command.env("WARMWIRE_POOL", "process");
         }
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
-        let expected = self.rounds * FTP_SERVERS;
+        let expected = self.polls();
         let (mut times_ms, mut good) = (Vec::with_capacity(expected), 0);
         for line in lines {
             let line = line?;
             let words: Vec<&str> = line.split(' ').collect();
             let [time, code, length] = words[..] else {
-                return Err(io::Error::other(format!("{}: {line}", self.label())));
+                return Err(io::Error::other(format!("{}: {line}", self.mode.name())));
             };
             times_ms.push(time.parse().map_err(io::Error::other)?);
             good += usize::from(code == "0" && length.parse() == Ok(FILE_LENGTH));
-            progress.show(index, times_ms.len());
+            progress.step();
         }
         child.wait()?;
         // Polls that were never reported failed too.
@@ -122,6 +139,7 @@ impl Job {
         Ok(Outcome {
             scenario: self.scenario,
             mode: self.mode,
+            library: self.library,
             times_ms,
             failed: expected - good.min(expected),
         })
@@ -141,54 +159,45 @@ impl Outcome {
 }
 
 /// Runs the jobs side by side.
-pub fn run_together(jobs: &[Job]) -> io::Result<Vec<Outcome>> {
-    let progress = Progress::new(jobs);
+pub fn run_together(about: &str, jobs: &[Job]) -> io::Result<Vec<Outcome>> {
+    let progress = Progress::new(about, jobs.iter().map(Job::polls).sum());
     let outcomes = thread::scope(|scope| {
         let progress = &progress;
-        let running: Vec<_> = jobs
-            .iter()
-            .enumerate()
-            .map(|(index, job)| scope.spawn(move || job.run(progress, index)))
-            .collect();
+        let running: Vec<_> = jobs.iter().map(|job| scope.spawn(move || job.run(progress))).collect();
         running.into_iter().map(|thread| thread.join().expect("a job does not panic")).collect()
     });
     progress.finish();
     outcomes
 }
 
-/// One line that says how far each running job is; on a terminal it is written over.
-struct Progress {
-    labels: Vec<(String, usize)>,
-    done: Mutex<Vec<usize>>,
+/// A line that says how many polls are done; on a terminal it is written over.
+struct Progress<'a> {
+    about: &'a str,
+    all: usize,
+    done: Mutex<usize>,
     terminal: bool,
+    started: Instant,
 }
 
-impl Progress {
-    fn new(jobs: &[Job]) -> Progress {
-        let labels = jobs.iter().map(|job| (job.label(), job.rounds * FTP_SERVERS)).collect();
-        Progress { labels, done: Mutex::new(vec![0; jobs.len()]), terminal: io::stderr().is_terminal() }
+impl<'a> Progress<'a> {
+    fn new(about: &'a str, all: usize) -> Progress<'a> {
+        let terminal = io::stderr().is_terminal();
+        Progress { about, all, done: Mutex::new(0), terminal, started: Instant::now() }
     }
 
-    fn show(&self, index: usize, count: usize) {
-        let mut done = self.done.lock().expect("showing does not panic");
-        done[index] = count;
+    fn step(&self) {
+        let mut done = self.done.lock().expect("a step does not panic");
+        *done += 1;
         if self.terminal {
-            eprint!("\r{}\x1b[K", self.line(&done));
+            eprint!("\r    {}: {} of {} polls\x1b[K", self.about, *done, self.all);
             let _ = io::stderr().flush();
         }
     }
 
     fn finish(&self) {
-        let line = self.line(&self.done.lock().expect("showing does not panic"));
-        match self.terminal {
-            true => eprint!("\r\x1b[K"),
-            false => eprintln!("{line}"),
-        }
-    }
-
-    fn line(&self, done: &[usize]) -> String {
-        let parts = self.labels.iter().zip(done).map(|((label, all), done)| format!("{label} {done}/{all}"));
-        parts.collect::<Vec<_>>().join("   ")
+        let done = *self.done.lock().expect("a step does not panic");
+        let (start, seconds) = (if self.terminal { "\r" } else { "" }, self.started.elapsed().as_secs_f64());
+        eprintln!("{start}    {}: {done} of {} polls, {seconds:.0} s", self.about, self.all);
     }
 }
 
@@ -199,7 +208,8 @@ mod tests {
     #[test]
     fn quantiles_are_of_nearest_rank() {
         let times_ms = (1..=100).map(f64::from).collect();
-        let outcome = Outcome { scenario: Scenario::Ftp, mode: Mode::Naive, times_ms, failed: 0 };
+        let (scenario, mode, library) = (Scenario::Ftp, Mode::Naive, Library::Warmwire);
+        let outcome = Outcome { scenario, mode, library, times_ms, failed: 0 };
         assert_eq!(
             (outcome.quantile_ms(0.5), outcome.quantile_ms(0.99), outcome.quantile_ms(1.0)),
             (50.0, 99.0, 100.0)
