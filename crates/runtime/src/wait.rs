@@ -106,10 +106,12 @@ impl Reactor {
     }
 
     fn plan(&self, max: Duration, may_wake: bool) -> Plan {
-        let wake = match () {
-            () if max.is_zero() => None,
-            () if may_wake => self.ready.descriptor().ok(),
-            () => self.ready.descriptor_if_made(),
+        let wake = if max.is_zero() {
+            None
+        } else if may_wake {
+            self.ready.descriptor().ok()
+        } else {
+            self.ready.descriptor_if_made()
         };
         let mut table = self.table();
         if table.epoll.is_none() && table.entries.len() > POLL_LIMIT {

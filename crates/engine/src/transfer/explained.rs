@@ -282,13 +282,18 @@ impl Connector {
         let here =
             plain.eq_ignore_ascii_case("localhost") || plain.to_ascii_lowercase().ends_with(".localhost");
         let given = |option| self.text(option).is_some_and(|text| !text.is_empty());
-        match () {
-            () if plain.parse::<IpAddr>().is_ok() || here => NameSource::Written,
-            () if self.is_pinned(plan) => NameSource::Pinned,
-            () if cached => NameSource::Cache,
-            () if given(O::DohUrl) => NameSource::OverHttps,
-            () if given(O::DnsServers) => NameSource::Servers,
-            () => NameSource::System,
+        if plain.parse::<IpAddr>().is_ok() || here {
+            NameSource::Written
+        } else if self.is_pinned(plan) {
+            NameSource::Pinned
+        } else if cached {
+            NameSource::Cache
+        } else if given(O::DohUrl) {
+            NameSource::OverHttps
+        } else if given(O::DnsServers) {
+            NameSource::Servers
+        } else {
+            NameSource::System
         }
     }
 

@@ -147,11 +147,14 @@ impl Ages {
     fn refusal(&self, connection: &impl Pooled, now: Instant) -> Option<Refusal> {
         let age = || now.saturating_duration_since(connection.created());
         let idle = now.saturating_duration_since(connection.last_used());
-        match () {
-            () if connection.is_inherited() => Some(Refusal::Inherited),
-            () if idle > self.idle => Some(Refusal::Idle(idle)),
-            () if !self.lifetime.is_zero() && age() > self.lifetime => Some(Refusal::Aged(age())),
-            () => None,
+        if connection.is_inherited() {
+            Some(Refusal::Inherited)
+        } else if idle > self.idle {
+            Some(Refusal::Idle(idle))
+        } else if !self.lifetime.is_zero() && age() > self.lifetime {
+            Some(Refusal::Aged(age()))
+        } else {
+            None
         }
     }
 }

@@ -145,12 +145,18 @@ impl Jar {
     /// many as a request may carry.
     pub fn withheld(&self, target: Target<'_>, now: i64) -> Vec<(&Cookie, Withheld)> {
         let host_is_address = is_address(target.host);
-        let why = |cookie: &Cookie| match () {
-            () if cookie.expires != 0 && cookie.expires < now => Some(Withheld::Expired),
-            () if !domain_fits(cookie, target.host, host_is_address) => Some(Withheld::Domain),
-            () if !path_matches(&cookie.path, target.path) => Some(Withheld::Path),
-            () if cookie.secure && !target.secure => Some(Withheld::Secure),
-            () => None,
+        let why = |cookie: &Cookie| {
+            if cookie.expires != 0 && cookie.expires < now {
+                Some(Withheld::Expired)
+            } else if !domain_fits(cookie, target.host, host_is_address) {
+                Some(Withheld::Domain)
+            } else if !path_matches(&cookie.path, target.path) {
+                Some(Withheld::Path)
+            } else if cookie.secure && !target.secure {
+                Some(Withheld::Secure)
+            } else {
+                None
+            }
         };
         let of_site = self.of_sites_around(target.host);
         of_site.filter_map(|cookie| Some((cookie, why(cookie)?))).take(REQUEST_LIMIT).collect()

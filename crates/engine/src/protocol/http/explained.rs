@@ -55,10 +55,12 @@ pub fn closing(t: &HttpTransfer, about: &About, used: &FinishedExchange, http10:
 
 /// Returns the event of a reply behind which the connection closes.
 pub fn last_reply(response: &Response) -> Event {
-    Event::Spoilt(match () {
-        () if response.body.until_close => CloseReason::EndsBody,
-        () if response.version == 10 => CloseReason::Http10,
-        () => CloseReason::PeerSaidClose,
+    Event::Spoilt(if response.body.until_close {
+        CloseReason::EndsBody
+    } else if response.version == 10 {
+        CloseReason::Http10
+    } else {
+        CloseReason::PeerSaidClose
     })
 }
 

@@ -22,11 +22,10 @@ impl TlsFilter {
             || self.sent < self.outbox.len()
             || !self.inbox.is_empty()
             || !self.message.is_empty();
-        match () {
-            () if self.over.is_some() || self.said_goodbye => Some(Obstacle::NotOpen),
-            () if buffered => Some(Obstacle::Buffered),
-            () => None,
+        if self.over.is_some() || self.said_goodbye {
+            return Some(Obstacle::NotOpen);
         }
+        buffered.then_some(Obstacle::Buffered)
     }
 
     /// Separates the state of the layer from the layers below. It consumes the layer, which then seals no
