@@ -68,29 +68,36 @@ fn configs(authority: &Authority) -> Vec<Arc<TlsConfig>> {
     of_tls13.into_iter().chain(of_tls12).collect()
 }
 
-#[test]
-fn a_connection_goes_on_after_each_of_many_moves() {
+/// Runs `test` on a connection of each cipher, to a server that answers by [`reverse`].
+fn with_each_cipher(test: impl AsyncFn(Box<dyn Filter>, &Arc<Reactor>) + Copy + 'static) {
     let authority = Authority::new();
     for config in configs(&authority) {
         let (port, server) = serve(authority.good().server_config().unwrap(), 1, reverse);
         run(move |reactor| {
             Box::pin(async move {
                 let store = SessionStore::new();
-                let mut f = agree(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
-                let before = TlsInfo::clone(f.tls().unwrap());
-                assert!(!before.certinfo.is_empty());
-                for round in 0..20 {
-                    assert_eq!(ask(f.as_mut(), "over").await, "revo\n", "{round}, {}", before.cipher);
-                    assert_eq!(f.idle_state(), Idle::Alive);
-                    f = moved(f, &reactor);
-                }
-                let after = TlsInfo { sessions: before.sessions.clone(), ..TlsInfo::clone(f.tls().unwrap()) };
-                assert_eq!(format!("{after:?}"), format!("{before:?}"), "what infos show stays");
-                f.retire();
+                let filter = agree(socket(port, &reactor), &config, "localhost", port, &store).await;
+                test(filter.unwrap(), &reactor).await;
             })
         });
         server.join().unwrap();
     }
+}
+
+#[test]
+fn a_connection_goes_on_after_each_of_many_moves() {
+    with_each_cipher(async |mut f, reactor| {
+        let before = TlsInfo::clone(f.tls().unwrap());
+        assert!(!before.certinfo.is_empty());
+        for round in 0..20 {
+            assert_eq!(ask(f.as_mut(), "over").await, "revo\n", "{round}, {}", before.cipher);
+            assert_eq!(f.idle_state(), Idle::Alive);
+            f = moved(f, reactor);
+        }
+        let after = TlsInfo { sessions: before.sessions.clone(), ..TlsInfo::clone(f.tls().unwrap()) };
+        assert_eq!(format!("{after:?}"), format!("{before:?}"), "infos stay");
+        f.retire();
+    });
 }
 
 /// Keys are renewed on both sides of a move, by us and by the server.
@@ -132,30 +139,21 @@ fn keys_are_renewed_after_a_move() {
 /// and a layer that was taken apart seals nothing.
 #[test]
 fn no_sequence_number_comes_twice() {
-    let authority = Authority::new();
-    for config in configs(&authority) {
-        let (port, server) = serve(authority.good().server_config().unwrap(), 1, reverse);
-        run(move |reactor| {
-            Box::pin(async move {
-                let store = SessionStore::new();
-                let mut f = agree(socket(port, &reactor), &config, "localhost", port, &store).await.unwrap();
-                ask(f.as_mut(), "first").await; // with it leaves the last flight of the handshake
-                let mut used = HashSet::new();
-                for _ in 0..10 {
-                    let first = position(&mut f, &reactor);
-                    ask(f.as_mut(), "x").await;
-                    ask(f.as_mut(), "y").await;
-                    let next = position(&mut f, &reactor);
-                    assert_eq!((&first.0, first.1 + 2), (&next.0, next.1), "each record takes one number");
-                    for number in first.1..next.1 {
-                        assert!(used.insert((first.0.clone(), number)), "number {number} comes twice");
-                    }
-                }
-                f.retire();
-            })
-        });
-        server.join().unwrap();
-    }
+    with_each_cipher(async |mut f, reactor| {
+        ask(f.as_mut(), "first").await; // with it leaves the last flight of the handshake
+        let mut used = HashSet::new();
+        for _ in 0..10 {
+            let first = position(&mut f, reactor);
+            ask(f.as_mut(), "x").await;
+            ask(f.as_mut(), "y").await;
+            let next = position(&mut f, reactor);
+            assert_eq!((&first.0, first.1 + 2), (&next.0, next.1), "each record takes one number");
+            for number in first.1..next.1 {
+                assert!(used.insert((first.0.clone(), number)), "number {number} comes twice");
+            }
+        }
+        f.retire();
+    });
 }
 
 /// Returns the sending secret and the number of the next record, by a move.
