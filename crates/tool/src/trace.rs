@@ -1,4 +1,4 @@
-//! What `-v`, `--trace` and `--trace-ascii` write of the inside of a transfer.
+//! The lines of `-v`, `--trace` and `--trace-ascii`.
 
 use crate::bytes::Bytes;
 use crate::writeout::Moment;
@@ -14,7 +14,7 @@ pub enum TraceKind {
     Plain,
 }
 
-/// What a piece of a trace is about (curl_infotype).
+/// The subject of a trace line (curl_infotype).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Text,
@@ -26,11 +26,14 @@ pub enum Kind {
     TlsOut,
 }
 
-/// The layers that tell more: name, and the group that stands for it in `--trace-config`.
-const LAYERS: [(&str, &str); 17] = [
+/// The layers with trace lines: the name, and its group in `--trace-config`.
+const LAYERS: [(&str, &str); 21] = [
+    ("auth", ""),
     ("dns", "network"),
     ("ftp", "protocol"),
     ("happy-eyeballs", "network"),
+    ("h2-proxy", "proxy"),
+    ("h3-proxy", "proxy"),
     ("haproxy", "proxy"),
     ("http-proxy", "proxy"),
     ("http/1", "protocol"),
@@ -39,6 +42,7 @@ const LAYERS: [(&str, &str); 17] = [
     ("multi", "network"),
     ("pop3", "protocol"),
     ("read", ""),
+    ("rtsp", "protocol"),
     ("smtp", "protocol"),
     ("socks", "proxy"),
     ("ssl", "network"),
@@ -47,12 +51,12 @@ const LAYERS: [(&str, &str); 17] = [
     ("write", ""),
 ];
 
-/// Which layers were asked to tell more.
+/// The layers whose trace lines are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layers(u32);
 
 impl Layers {
-    /// A layer, a group or `all`; other names are nobody's.
+    /// Sets a layer, a group or `all`. Other names are ignored.
     pub fn set(&mut self, name: &str, on: bool) {
         for (at, (layer, group)) in LAYERS.iter().enumerate() {
             if name == "all" || name == *layer || name == *group {

@@ -1,7 +1,7 @@
 //! The claims of ARCHITECTURE.md, "One place per change": every option that a row calls honoured is read
-//! somewhere, and the section names files that exist.
+//! somewhere, the tool knows every layer that the engine traces, and the section names files that exist.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use tables::easy_option::{NumberRule, Rule, TextRule};
 use tables::{EasyOption, Support};
@@ -13,7 +13,11 @@ use crate::files;
 const SECTION: &str = "\n## One place per change\n";
 const DOCUMENT: &str = "ARCHITECTURE.md";
 
-/// Adds a finding for each option without an arm and each file of the section that is not there.
+/// The file with the layers of `--trace-config`.
+const LAYERS: &str = "crates/tool/src/trace.rs";
+
+/// Adds a finding for each option without an arm, each traced layer that the tool does not know, and each
+/// file of the section that does not exist.
 pub fn check(findings: &mut Findings) {
     let sources: Vec<String> = ["crates/engine/src", "crates/capi/src"]
         .into_iter()
@@ -25,9 +29,25 @@ pub fn check(findings: &mut Findings) {
         let message = format!("no code of engine or capi names `{option:?}`, which its row calls honoured");
         findings.add("arms", "crates/tables/src/easy_option.rs", 1, &message);
     }
+    for layer in unknown_layers(&sources, &files::text(LAYERS)) {
+        findings.add(
+            "arms",
+            LAYERS,
+            1,
+            &format!("the engine traces the layer `{layer}`, which is not listed"),
+        );
+    }
     for missing in missing_files(&files::text(DOCUMENT), |path| files::root().join(path).exists()) {
         findings.add("arms", DOCUMENT, 1, &format!("`{missing}` is not there"));
     }
+}
+
+/// Layers that a source traces by a literal name and that the tool's table lacks.
+fn unknown_layers(sources: &[String], table: &str) -> Vec<String> {
+    let traced = sources.iter().flat_map(|text| text.split(".trace(\"").skip(1));
+    let names: BTreeSet<&str> = traced.filter_map(|rest| Some(rest.split_once('"')?.0)).collect();
+    let missing = names.into_iter().filter(|name| !table.contains(&format!("(\"{name}\", ")));
+    missing.map(str::to_owned).collect()
 }
 
 /// The part of a source in front of its tests.
@@ -113,6 +133,13 @@ mod tests {
         let text = "O::Url, EasyOption::Port; O::Tls13Ciphers)";
         assert_eq!(names(text).collect::<HashSet<_>>(), HashSet::from(["Url", "Port", "Tls13Ciphers"]));
         assert_eq!(without_tests("a\n#[cfg(test)]\nmod tests {O::Url}"), "a");
+    }
+
+    #[test]
+    fn a_traced_layer_that_the_tool_does_not_list_is_found() {
+        let source = "t.easy.trace(\"dns\", || a); t.trace(\"ssl\", || b); t.trace(layer, || c)";
+        let table = "[(\"dns\", \"network\")]";
+        assert_eq!(unknown_layers(&[source.to_owned()], table), ["ssl"]);
     }
 
     #[test]
