@@ -17,7 +17,8 @@ pub type Value<F = Rc<dyn MimeSource>> = tables::Value<Vec<u8>, Vec<Vec<u8>>, F>
 pub type PlainValue = Value<Infallible>;
 
 /// Sets `option` to a value. Returns CURLE_BAD_FUNCTION_ARGUMENT for the wrong kind of value, and for text
-/// where C passes an object; CURLOPT_POSTFIELDS X the same code as in curl.
+/// where C passes an object. Copies the text of CURLOPT_POSTFIELDS.
+// exhaustive: options
 pub(crate) fn apply(value: Value, option: EasyOption, easy: &Easy) -> Result<(), Code> {
     if !value.fits(option) {
         return Err(Code::BadFunctionArgument);
@@ -25,16 +26,16 @@ pub(crate) fn apply(value: Value, option: EasyOption, easy: &Easy) -> Result<(),
     if option == EasyOption::Postfields {
         easy.state().settings.borrow_mut().forget_copied_post_fields();
     }
-    let option = match &value {
-        Value::Text(_) if option == EasyOption::Postfields => EasyOption::Copypostfields,
-        _ => option,
-    };
+    let copies = option == EasyOption::Postfields && matches!(value, Value::Text(_));
+    let option = if copies { EasyOption::Copypostfields } else { option };
     let settings = || easy.state().settings.borrow_mut();
     match value {
         Value::Default => match option.kind() {
             ArgKind::Long | ArgKind::Values | ArgKind::OffT => settings().set_long(option, 0),
             ArgKind::SList => settings().set_list(option, None),
-            _ => easy.set_text(option, None),
+            ArgKind::String | ArgKind::Blob | ArgKind::Object | ArgKind::CbPtr | ArgKind::Function => {
+                easy.set_text(option, None)
+            }
         },
         Value::Long(n) => settings().set_long(option, n),
         Value::Text(text) => easy.set_text(option, Some(&text)),
@@ -47,11 +48,14 @@ pub(crate) fn apply(value: Value, option: EasyOption, easy: &Easy) -> Result<(),
 }
 
 /// Returns the current value of an option.
+// exhaustive: options
 pub(crate) fn read(option: EasyOption, settings: &Settings) -> Value {
     match option.kind() {
         ArgKind::Long | ArgKind::Values | ArgKind::OffT => Value::Long(settings.long(option)),
         ArgKind::SList => Value::List(settings.list(option).iter().map(|entry| entry.to_vec()).collect()),
-        _ => settings.text(option).map_or(Value::Default, |text| Value::Text(text.to_vec())),
+        ArgKind::String | ArgKind::Blob | ArgKind::Object | ArgKind::CbPtr | ArgKind::Function => {
+            settings.text(option).map_or(Value::Default, |text| Value::Text(text.to_vec()))
+        }
     }
 }
 

@@ -297,7 +297,7 @@ impl Variable {
             Kind::Time(info) => outcome.number(info).map(|micros| seconds(micros).into_bytes()),
             Kind::Number(info) => outcome.number(info).map(decimal),
             Kind::OwnNumber(read) => Some(decimal(read(outcome))),
-            _ => self.text(outcome),
+            Kind::Text(_) | Kind::Url(_) | Kind::EffectiveUrl(_) | Kind::Own(_) => self.text(outcome),
         }
         .unwrap_or_default()
     }
@@ -308,7 +308,7 @@ impl Variable {
             Kind::Code(info) | Kind::Number(info) => outcome.number(info).map(|number| number.to_string()),
             Kind::Time(info) => outcome.number(info).map(seconds),
             Kind::OwnNumber(read) => Some(read(outcome).to_string()),
-            _ => {
+            Kind::Text(_) | Kind::Url(_) | Kind::EffectiveUrl(_) | Kind::Own(_) => {
                 return match self.text(outcome) {
                     Some(text) => json.text(text),
                     None => json.null(),
@@ -327,7 +327,7 @@ impl Variable {
             Kind::Url(part) => outcome.url_part(part, false),
             Kind::EffectiveUrl(part) => outcome.url_part(part, true),
             Kind::Own(read) => read(outcome),
-            _ => None,
+            Kind::Number(_) | Kind::Code(_) | Kind::Time(_) | Kind::OwnNumber(_) => None,
         }
     }
 }
