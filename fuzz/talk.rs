@@ -15,8 +15,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use engine::callbacks::{
-    Callbacks, CloseHook, Configured, Opened, Purpose, ReadAnswer, SeekAnswer, SocketCallbacks, Target,
-    Transport, WriteAnswer,
+    Callbacks, CloseHook, OpenSocketAnswer, Purpose, ReadAnswer, SeekAnswer, SocketCallbacks, SockoptAnswer,
+    Target, Transport, WriteAnswer,
 };
 use engine::{Clock, Easy, Multi};
 use tables::{Code, EasyOption as O};
@@ -160,13 +160,13 @@ impl Callbacks for Callee {
 }
 
 impl SocketCallbacks for Callee {
-    fn open(&self, _: Purpose, target: &mut Target, _: Transport) -> Opened {
-        let Target::Ip(address) = target else { return Opened::Refused };
-        Opened::Socket(self.0.server.borrow_mut().connect(address.ip(), address.port()).into())
+    fn open(&self, _: Purpose, target: &mut Target, _: Transport) -> OpenSocketAnswer {
+        let Target::Ip(address) = target else { return OpenSocketAnswer::Refused };
+        OpenSocketAnswer::Socket(self.0.server.borrow_mut().connect(address.ip(), address.port()).into())
     }
 
-    fn configure(&self, _: BorrowedFd<'_>, _: Purpose) -> Configured {
-        Configured::AlreadyConnected
+    fn configure(&self, _: BorrowedFd<'_>, _: Purpose) -> SockoptAnswer {
+        SockoptAnswer::AlreadyConnected
     }
 
     fn close_hook(&self) -> Option<CloseHook> {

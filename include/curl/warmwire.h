@@ -18,7 +18,7 @@
  *
  * WEBSOCKETS: warmwire_websocket() enables what curl does not support: compressed messages, and WebSockets over HTTP/2.
  *
- * REASONS: warmwire_why() says what a transfer decided, and why.
+ * REASONS: warmwire_why() reports the decisions of a transfer and their reasons.
  *
  * The functions here have the symbol version WARMWIRE_1. A program that must also run with another libcurl looks them up
  * with dlsym(). */
@@ -126,17 +126,17 @@ CURL_EXTERN CURLcode warmwire_smtp_pipeline(CURL *easy, long level);
  * message cannot be decompressed. Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number. */
 CURL_EXTERN CURLcode warmwire_websocket(CURL *easy, long bits);
 
-/* What warmwire_why() does: */
+/* Modes of warmwire_why(): */
 #define WARMWIRE_WHY_OFF 0  /* Keeps no reasons. The default. */
 #define WARMWIRE_WHY_ON 1   /* Keeps the reasons of each transfer until the next one starts. */
-#define WARMWIRE_WHY_TEXT 2 /* Returns them as a short story, a line for each decision. */
+#define WARMWIRE_WHY_TEXT 2 /* Returns them as text, a line for each decision. */
 #define WARMWIRE_WHY_JSON 3 /* Returns them as one JSON object; the guide describes it. */
 
 /* Keeps and returns the reasons of a handle's transfers: why the connection was new or reused and which option differed,
  * name look-ups, addresses, proxy, TLS, HTTP version, redirects, authentication, cookies, repetitions, and where the
- * time went. Values of secrets are never part of it. With TEXT and JSON, *text receives a string to be freed with
+ * time went. The text never contains secrets. With TEXT and JSON, *text receives a string to be freed with
  * curl_free(); otherwise `text` may be NULL, and *text becomes NULL. curl_easy_reset() turns it off, curl_easy_duphandle()
- * copies the choice. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number, for TEXT and JSON without
+ * copies the mode. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number, for TEXT and JSON without
  * `text`, or if no reasons are kept; CURLE_OUT_OF_MEMORY. */
 CURL_EXTERN CURLcode warmwire_why(CURL *easy, long what, char **text);
 

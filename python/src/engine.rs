@@ -125,7 +125,7 @@ fn request(
         upload,
         sink: Sink::Memory,
         window: window.unwrap_or(usize::MAX),
-        tells_connection: false,
+        reports_connection: false,
         stall_limit: options.stall_limit,
         explain: options.explain,
     })
@@ -172,9 +172,9 @@ impl Engine {
 
     /// Starts a transfer and returns its number. `upload` is None, bytes, or True if `feed` provides it;
     /// `window` is the most body that is held before the transfer pauses, `path` a file to which the body is
-    /// written from offset `at`. With `tells_connection` a connection counts as news, too.
+    /// written from offset `at`. With `reports_connection` a connection counts as news, too.
     #[expect(clippy::too_many_arguments, reason = "they have names where it is called")]
-    #[pyo3(signature = (options, upload=None, window=None, path=None, at=0, tells_connection=false))]
+    #[pyo3(signature = (options, upload=None, window=None, path=None, at=0, reports_connection=false))]
     fn start(
         &self,
         py: Python<'_>,
@@ -183,7 +183,7 @@ impl Engine {
         window: Option<usize>,
         path: Option<std::path::PathBuf>,
         at: u64,
-        tells_connection: bool,
+        reports_connection: bool,
     ) -> PyResult<usize> {
         let sink = match path {
             None => Sink::Memory,
@@ -193,7 +193,7 @@ impl Engine {
                 Sink::File(file)
             }
         };
-        let request = Request { sink, tells_connection, ..request(options, upload, window)? };
+        let request = Request { sink, reports_connection, ..request(options, upload, window)? };
         self.lock(py)?.transfers.start(request).map_err(refused)
     }
 
@@ -310,7 +310,7 @@ impl Engine {
     fn state(&self, py: Python<'_>, id: usize) -> PyResult<(bool, bool, bool)> {
         let inner = self.lock(py)?;
         let transfers = Self::known(&inner, id)?;
-        Ok((transfers.has_head(id), transfers.is_hungry(id), transfers.has_ended(id)))
+        Ok((transfers.has_head(id), transfers.wants_upload(id), transfers.has_ended(id)))
     }
 
     /// curl's code and the status of one that has ended, and None of one that has not.

@@ -75,7 +75,7 @@ class Engine:
         window: int | None = None,
         path: str | None = None,
         at: int = 0,
-        tells_connection: bool = False,
+        reports_connection: bool = False,
     ) -> int: ...
     def begin(
         self, options: list[tuple[int, Any]], upload: bytes | bool | None = None, window: int | None = None

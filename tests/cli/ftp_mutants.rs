@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use testkit::baseline::Comparison;
 use testkit::dice::Dice;
-use testkit::ftp::mutant::{DATA, DONE, Fault, GREETING, Mutant, What};
+use testkit::ftp::mutant::{Change, DATA, DONE, GREETING, Mutant, Mutation};
 
 use super::{empty_folder, run, tool};
 
@@ -235,7 +235,7 @@ fn meant(at: &str) -> &'static [&'static str] {
 #[derive(Debug)]
 struct Case {
     line: &'static str,
-    faults: Vec<Fault>,
+    faults: Vec<Mutation>,
 }
 
 impl Case {
@@ -281,23 +281,23 @@ fn place(dice: &mut Dice, line: &str) -> &'static str {
     }
 }
 
-fn fault(dice: &mut Dice, line: &str) -> Fault {
+fn fault(dice: &mut Dice, line: &str) -> Mutation {
     let at = place(dice, line);
     let nth = if dice.roll(4) == 0 { None } else { Some(dice.roll(6) / 4) };
     let what = if at == DATA { data_fault(dice) } else { reply_fault(dice, at) };
-    Fault { at, nth, what }
+    Mutation { at, nth, what }
 }
 
-fn data_fault(dice: &mut Dice) -> What {
+fn data_fault(dice: &mut Dice) -> Change {
     match dice.roll(6) {
-        0 | 1 => What::Refuse,
-        2 | 3 => What::Short([0, 1, 10, 41][dice.roll(4)]),
-        4 => What::Long,
-        _ => What::Early,
+        0 | 1 => Change::Refuse,
+        2 | 3 => Change::Short([0, 1, 10, 41][dice.roll(4)]),
+        4 => Change::Long,
+        _ => Change::Early,
     }
 }
 
-fn reply_fault(dice: &mut Dice, at: &str) -> What {
+fn reply_fault(dice: &mut Dice, at: &str) -> Change {
     let texts = meant(at);
     let text = match dice.roll(2) {
         0 => texts[dice.roll(texts.len())].to_owned(),
@@ -310,20 +310,20 @@ fn reply_fault(dice: &mut Dice, at: &str) -> What {
     let whole = format!("{text}\r\n");
     let code = &text[..3];
     match dice.roll(24) {
-        0 => What::SayAndCut(Vec::new()),
-        1 | 2 => What::SayAndCut(whole.into_bytes()),
-        3 => What::SayAndCut(whole.as_bytes()[..whole.len() / 2].to_vec()),
-        4 => What::Say(format!("{code}-first\r\n second\r\n{whole}").into_bytes()),
-        5 => What::Say(format!("{code}-first\r\n200 not the end\r\n{whole}").into_bytes()),
-        6 => What::Say(format!("{text}\n").into_bytes()),
-        7 => What::Say(format!("\r\n{whole}").into_bytes()),
-        8 => What::Say(format!("12\r\nwhat is this\r\n{whole}").into_bytes()),
-        9 => What::Say(format!("{whole}{whole}").into_bytes()),
-        10 => What::Say(format!("{code}{}\r\n", " long".repeat(1200)).into_bytes()),
-        11 if dice.roll(4) == 0 => What::Say(Vec::new()),
-        11 if dice.roll(3) == 0 => What::Say(format!("{code}-never\r\n").into_bytes()),
-        12 => What::Say(format!("{code}\tx\r\n{whole}").into_bytes()),
-        _ => What::Say(whole.into_bytes()),
+        0 => Change::SayAndCut(Vec::new()),
+        1 | 2 => Change::SayAndCut(whole.into_bytes()),
+        3 => Change::SayAndCut(whole.as_bytes()[..whole.len() / 2].to_vec()),
+        4 => Change::Say(format!("{code}-first\r\n second\r\n{whole}").into_bytes()),
+        5 => Change::Say(format!("{code}-first\r\n200 not the end\r\n{whole}").into_bytes()),
+        6 => Change::Say(format!("{text}\n").into_bytes()),
+        7 => Change::Say(format!("\r\n{whole}").into_bytes()),
+        8 => Change::Say(format!("12\r\nwhat is this\r\n{whole}").into_bytes()),
+        9 => Change::Say(format!("{whole}{whole}").into_bytes()),
+        10 => Change::Say(format!("{code}{}\r\n", " long".repeat(1200)).into_bytes()),
+        11 if dice.roll(4) == 0 => Change::Say(Vec::new()),
+        11 if dice.roll(3) == 0 => Change::Say(format!("{code}-never\r\n").into_bytes()),
+        12 => Change::Say(format!("{code}\tx\r\n{whole}").into_bytes()),
+        _ => Change::Say(whole.into_bytes()),
     }
 }
 
@@ -374,8 +374,8 @@ fn portless(command: String) -> String {
 /// Returns why the two may differ: a difference between 8.22 and 7.88, or harm to a user.
 fn argued(case: &Case) -> Option<&'static str> {
     let says = |at: &str, what: &str| {
-        let fits = |fault: &Fault| match &fault.what {
-            What::Say(octets) | What::SayAndCut(octets) => {
+        let fits = |fault: &Mutation| match &fault.what {
+            Change::Say(octets) | Change::SayAndCut(octets) => {
                 fault.at == at && String::from_utf8_lossy(octets).contains(what)
             }
             _ => false,
@@ -389,7 +389,7 @@ fn argued(case: &Case) -> Option<&'static str> {
         octets.split(|&octet| octet == b'\n').filter(ends).count()
     };
     let one_too_many = case.faults.iter().any(|fault| match &fault.what {
-        What::Say(octets) | What::SayAndCut(octets) => replies(octets) > 1,
+        Change::Say(octets) | Change::SayAndCut(octets) => replies(octets) > 1,
         _ => false,
     });
     let folder = case.line.split(' ').any(|word| word.starts_with("U/") && word.ends_with('/'));
@@ -411,8 +411,8 @@ fn argued(case: &Case) -> Option<&'static str> {
     rules.iter().find(|(holds, _)| *holds).map(|(_, reason)| *reason)
 }
 
-fn tells_no_size(fault: &Fault) -> bool {
-    let (What::Say(octets) | What::SayAndCut(octets)) = &fault.what else { return false };
+fn tells_no_size(fault: &Mutation) -> bool {
+    let (Change::Say(octets) | Change::SayAndCut(octets)) = &fault.what else { return false };
     let last = octets.trim_ascii_end().rsplit(|&octet| octet == b'\n').next().unwrap_or_default();
     fault.at == "SIZE" && last.starts_with(b"213") && !last[3..].iter().any(u8::is_ascii_digit)
 }
@@ -470,8 +470,8 @@ fn shown(
         .iter()
         .map(|fault| {
             let what = match &fault.what {
-                What::Say(octets) => format!("says {:?}", short(octets)),
-                What::SayAndCut(octets) => format!("says {:?} and cuts", short(octets)),
+                Change::Say(octets) => format!("says {:?}", short(octets)),
+                Change::SayAndCut(octets) => format!("says {:?} and cuts", short(octets)),
                 other => format!("{other:?}"),
             };
             format!("{} #{:?} {what}", fault.at, fault.nth)

@@ -1,5 +1,5 @@
-//! The part of README.md that shows a run: five reasons for the speed, each with one figure of ours and one of
-//! the distribution's, between two marks. The figures are medians of bench/results.json.
+//! The part of README.md that shows a run: five reasons for the speed, each with one figure of ours and one
+//! of the distribution's, between two marks. The figures are medians of bench/results.json.
 
 use std::io;
 

@@ -94,7 +94,7 @@ pub fn seconds(command: &mut Command) -> io::Result<Vec<f64>> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     Down,
     Up,
 }
@@ -119,8 +119,8 @@ impl Plain {
     }
 
     /// Arguments of python3 for the client's end.
-    pub fn client(address: &str, size: usize, way: Way) -> [String; 6] {
-        let letter = if way == Way::Down { "d" } else { "u" };
+    pub fn client(address: &str, size: usize, way: Direction) -> [String; 6] {
+        let letter = if way == Direction::Down { "d" } else { "u" };
         let words = ["-c", PLAIN_CLIENT, address, &PLAIN_PORT.to_string(), &size.to_string(), letter];
         words.map(str::to_owned)
     }

@@ -21,7 +21,7 @@ const SIZE: u64 = 1_000_000_000;
 const MOST_RUNS: usize = 3;
 
 /// The tool that fetches the file, and its mode.
-enum Way<'a> {
+enum Fetcher<'a> {
     /// Ours, from both.
     Segments(&'a Subject),
     /// From the first mirror.
@@ -39,15 +39,15 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let server: SocketAddr = address(&nginx)?;
     let mirrors = [Throttle::start(server, RATE)?, Throttle::start(server, RATE)?];
     let urls = mirrors.each_ref().map(|mirror| format!("http://{}/large", mirror.address()));
-    let mut all: Vec<(String, Way)> = Vec::new();
+    let mut all: Vec<(String, Fetcher)> = Vec::new();
     for subject in bench.subjects.iter().filter(|subject| subject.has_tool()) {
         match subject.ours {
-            true => all.push((format!("{} --segments 4 --mirror", subject.name), Way::Segments(subject))),
-            false => all.push((format!("{}, from one", subject.name), Way::Tool(subject))),
+            true => all.push((format!("{} --segments 4 --mirror", subject.name), Fetcher::Segments(subject))),
+            false => all.push((format!("{}, from one", subject.name), Fetcher::Tool(subject))),
         }
     }
-    all.extend(found("aria2c").map(|file| ("aria2".to_owned(), Way::Aria2(file))));
-    all.extend(found("wget2").map(|file| ("wget2, which uses one".to_owned(), Way::Wget2(file))));
+    all.extend(found("aria2c").map(|file| ("aria2".to_owned(), Fetcher::Aria2(file))));
+    all.extend(found("wget2").map(|file| ("wget2, which uses one".to_owned(), Fetcher::Wget2(file))));
     let names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
     let (megabytes, rate) = (size / 1_000_000, RATE / 1_000_000);
     let name = format!("{megabytes} MB from two mirrors of {rate} MB/s each, {} s at best", size / RATE / 2);
@@ -71,19 +71,19 @@ fn address(nginx: &Nginx) -> io::Result<SocketAddr> {
 }
 
 /// The command that fetches it as `large` into a folder.
-fn fetching(bench: &Bench, way: &Way, urls: &[String; 2], folder: &Path) -> Command {
+fn fetching(bench: &Bench, way: &Fetcher, urls: &[String; 2], folder: &Path) -> Command {
     let [one, two] = urls;
     let (program, subject) = match way {
-        Way::Segments(subject) | Way::Tool(subject) => (subject.tool(), Some(*subject)),
-        Way::Aria2(file) | Way::Wget2(file) => (file.as_path(), None),
+        Fetcher::Segments(subject) | Fetcher::Tool(subject) => (subject.tool(), Some(*subject)),
+        Fetcher::Aria2(file) | Fetcher::Wget2(file) => (file.as_path(), None),
     };
     let mut command = Command::new(program);
     bench.prepare(&mut command, subject);
     command.current_dir(folder);
     match way {
-        Way::Segments(_) => command.args(["-sS", "--segments", "4", "--mirror", two, "-o", "large", one]),
-        Way::Tool(_) => command.args(["-sS", "-o", "large", one]),
-        Way::Aria2(_) => command.args([
+        Fetcher::Segments(_) => command.args(["-sS", "--segments", "4", "--mirror", two, "-o", "large", one]),
+        Fetcher::Tool(_) => command.args(["-sS", "-o", "large", one]),
+        Fetcher::Aria2(_) => command.args([
             "-q",
             "--no-conf",
             "--file-allocation=none",
@@ -95,7 +95,7 @@ fn fetching(bench: &Bench, way: &Way, urls: &[String; 2], folder: &Path) -> Comm
             one,
             two,
         ]),
-        Way::Wget2(_) => command.args(["-q", "--chunk-size=10M", "--max-threads=4", "-O", "large", one]),
+        Fetcher::Wget2(_) => command.args(["-q", "--chunk-size=10M", "--max-threads=4", "-O", "large", one]),
     };
     command
 }

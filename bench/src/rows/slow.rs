@@ -5,7 +5,7 @@ use std::io;
 
 use testkit::launch::Nginx;
 
-use super::link::{Link, Plain, SECONDS, SERVER, Way, inside, seconds};
+use super::link::{Direction, Link, Plain, SECONDS, SERVER, inside, seconds};
 use crate::context::{Bench, Subject};
 use crate::measure::Case;
 
@@ -55,7 +55,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
         let name = format!("{scheme}, {} MB", size / 1_000_000);
         cases.push(Case::in_turns(name, runs, &names, &[SECONDS], |at| match subjects.get(at) {
             Some(_) => seconds(tool(at).args(["-T", &large, &format!("{server}/put/large")])),
-            None => seconds(inside(&link.near, "python3").args(Plain::client(SERVER, size, Way::Up))),
+            None => seconds(inside(&link.near, "python3").args(Plain::client(SERVER, size, Direction::Up))),
         })?);
     }
     drop(plain);

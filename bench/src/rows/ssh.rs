@@ -9,7 +9,7 @@ use testkit::body::pattern;
 use testkit::launch::Sshd;
 use testkit::temp::TempDir;
 
-use super::link::{Link, Plain, SECONDS, SERVER, Way, inside, seconds};
+use super::link::{Direction, Link, Plain, SECONDS, SERVER, inside, seconds};
 use crate::context::{Bench, Subject, output, target_directory};
 use crate::measure::{CPU_PER_GB, Case};
 
@@ -54,7 +54,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
 }
 
 /// A server, and where its clients run.
-struct Place {
+struct SshSetup {
     near: Option<String>,
     server: Sshd,
     address: &'static str,
@@ -62,8 +62,8 @@ struct Place {
     files: TempDir,
 }
 
-impl Place {
-    fn new(near: Option<String>, server: Sshd, address: &'static str, size: usize) -> io::Result<Place> {
+impl SshSetup {
+    fn new(near: Option<String>, server: Sshd, address: &'static str, size: usize) -> io::Result<SshSetup> {
         let files = TempDir::new("bench")?;
         let large = pattern(size);
         server.write("large", &large)?;
@@ -71,7 +71,7 @@ impl Place {
         for number in 1..=FILES {
             server.write(&format!("small{number}"), &large[..SMALL])?;
         }
-        Ok(Place { near, server, address, size, files })
+        Ok(SshSetup { near, server, address, size, files })
     }
 
     fn command(&self, program: impl AsRef<Path>) -> Command {
@@ -101,13 +101,13 @@ impl Place {
     }
 
     /// Moves the large file.
-    fn large(&self, bench: &Bench, runner: Runner, way: Way, cipher: Option<&str>) -> Command {
+    fn large(&self, bench: &Bench, runner: Runner, way: Direction, cipher: Option<&str>) -> Command {
         let (local, large) = (self.file("out"), self.file("large"));
         let mut command = match (runner, way) {
-            (Runner::Tool(subject, scheme), Way::Down) => {
+            (Runner::Tool(subject, scheme), Direction::Down) => {
                 self.tool(subject, &["-o", &local, &self.url(scheme, "large")])
             }
-            (Runner::Tool(subject, scheme), Way::Up) => {
+            (Runner::Tool(subject, scheme), Direction::Up) => {
                 self.tool(subject, &["-T", &large, &self.url(scheme, "stored")])
             }
             (Runner::Scp(flag), _) => {
@@ -118,8 +118,8 @@ impl Place {
                 let remote =
                     |name: &str| format!("root@{}:{}", self.address, self.server.path(name).display());
                 match way {
-                    Way::Down => command.args([remote("large"), local]),
-                    Way::Up => command.args([large, remote("stored")]),
+                    Direction::Down => command.args([remote("large"), local]),
+                    Direction::Up => command.args([large, remote("stored")]),
                 };
                 command
             }
@@ -143,11 +143,11 @@ fn over_link(bench: &Bench) -> io::Result<Vec<Case>> {
     std::fs::create_dir_all(&directory)?;
     let link = Link::start(&directory)?;
     let server = Sshd::start_in(&link.far, SERVER, PORT, "")?;
-    let place = Place::new(Some(link.near.clone()), server, SERVER, bench.count(LARGE))?;
+    let place = SshSetup::new(Some(link.near.clone()), server, SERVER, bench.count(LARGE))?;
     let _plain = Plain::start(&link, place.size)?;
     let runs = bench.runs().min(RUNS_OVER_LINK);
     let mut cases = Vec::new();
-    for (way, name) in [(Way::Down, "down"), (Way::Up, "up")] {
+    for (way, name) in [(Direction::Down, "down"), (Direction::Up, "up")] {
         let by = tools(bench).flat_map(|subject| ["sftp", "scp"].map(|scheme| Runner::Tool(subject, scheme)));
         let runners: Vec<Runner> = by.chain([Runner::Scp("-s"), Runner::Scp("-O"), Runner::Raw]).collect();
         let names: Vec<String> = runners.iter().map(|runner| runner.name()).collect();
@@ -176,8 +176,8 @@ fn over_loopback(bench: &Bench) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for cipher in CIPHERS {
         let server = Sshd::start(&format!("Ciphers {cipher}"))?;
-        let place = Place::new(None, server, "127.0.0.1", bench.count(PART))?;
-        for (way, name) in [(Way::Down, "down"), (Way::Up, "up")] {
+        let place = SshSetup::new(None, server, "127.0.0.1", bench.count(PART))?;
+        for (way, name) in [(Direction::Down, "down"), (Direction::Up, "up")] {
             // By SFTP the system's takes minutes to store a gigabyte.
             let by = tools(bench).filter(|subject| subject.ours);
             let by = by.flat_map(|subject| ["sftp", "scp"].map(|scheme| Runner::Tool(subject, scheme)));

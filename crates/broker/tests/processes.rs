@@ -76,14 +76,14 @@ fn work(folder: &Path) {
 
 /// Observations of the server.
 #[derive(Default)]
-struct Seen {
+struct Observations {
     connections: AtomicUsize,
     numbers: AtomicUsize,
     highest: AtomicUsize,
     faults: Mutex<Vec<String>>,
 }
 
-impl Seen {
+impl Observations {
     /// Reads the numbers of one connection.
     fn check(&self, mut connection: TcpStream) {
         self.connections.fetch_add(1, Ordering::SeqCst);
@@ -101,10 +101,10 @@ impl Seen {
     }
 }
 
-fn server() -> (String, Arc<Seen>) {
+fn server() -> (String, Arc<Observations>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let seen = Arc::new(Seen::default());
+    let seen = Arc::new(Observations::default());
     let shared = seen.clone();
     std::thread::spawn(move || {
         for connection in listener.incoming().flatten() {

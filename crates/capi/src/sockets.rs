@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use net::filter::open::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
+use net::filter::open::{OpenSocketAnswer, Purpose, SocketCallbacks, SockoptAnswer, Target, Transport};
 use runtime::CloseHook;
 use tables::constant::*;
 
@@ -12,30 +12,30 @@ use crate::pointers::{CloseFn, SockAddr};
 use crate::sys::{self, BorrowedSocket, OwnedSocket, Storage};
 
 impl SocketCallbacks for Application {
-    fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> Opened {
-        let Some(function) = self.pointers.open_fn() else { return Opened::BySystem };
-        let Some(mut address) = socket_address(target, transport) else { return Opened::Refused };
+    fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> OpenSocketAnswer {
+        let Some(function) = self.pointers.open_fn() else { return OpenSocketAnswer::BySystem };
+        let Some(mut address) = socket_address(target, transport) else { return OpenSocketAnswer::Refused };
         // SAFETY: the application's function; the address outlives the call, and may be changed by it.
         let fd = unsafe { function(self.pointers.open_data(), kind(purpose), (&raw mut address).cast()) };
         if !sys::is_given(fd) {
-            return Opened::Refused;
+            return OpenSocketAnswer::Refused;
         }
         if let (Target::Ip(ip), Some(changed)) = (target, sys::ip_address(&address.address)) {
             *ip = changed;
         }
         // Without a descriptor there is nothing to own or to close. SAFETY: the application passes ownership
         // of its descriptor.
-        unsafe { sys::adopt(fd) }.map_or(Opened::Refused, Opened::Socket)
+        unsafe { sys::adopt(fd) }.map_or(OpenSocketAnswer::Refused, OpenSocketAnswer::Socket)
     }
 
-    fn configure(&self, fd: BorrowedSocket<'_>, purpose: Purpose) -> Configured {
-        let Some(function) = self.pointers.sockopt_fn() else { return Configured::Ok };
+    fn configure(&self, fd: BorrowedSocket<'_>, purpose: Purpose) -> SockoptAnswer {
+        let Some(function) = self.pointers.sockopt_fn() else { return SockoptAnswer::Ok };
         // SAFETY: the application's function, on a descriptor that stays ours.
         let answer = unsafe { function(self.pointers.sockopt_data(), sys::raw(fd), kind(purpose)) };
         match i64::from(answer) {
-            answer if answer == i64::from(CURL_SOCKOPT_OK) => Configured::Ok,
-            answer if answer == i64::from(CURL_SOCKOPT_ALREADY_CONNECTED) => Configured::AlreadyConnected,
-            _ => Configured::Abort,
+            answer if answer == i64::from(CURL_SOCKOPT_OK) => SockoptAnswer::Ok,
+            answer if answer == i64::from(CURL_SOCKOPT_ALREADY_CONNECTED) => SockoptAnswer::AlreadyConnected,
+            _ => SockoptAnswer::Abort,
         }
     }
 

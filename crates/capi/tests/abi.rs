@@ -168,8 +168,8 @@ fn the_library_exports_the_tables_symbols_and_nothing_else() {
     }
 }
 
-/// A program of each flavour, and one that loads both names, find the TLS library that they were built for. The
-/// GnuTLS program is linked with a library of that name and node, as on the system where it was built.
+/// A program of each flavour, and one that loads both names, find the TLS library that they were built for.
+/// The GnuTLS program is linked with a library of that name and node, as on the system where it was built.
 #[test]
 fn either_flavour_names_the_tls_library_that_programs_expect() {
     let scratch = Scratch::new("flavour");

@@ -295,7 +295,7 @@ fn multi_handles_end_in_any_order() {
 
 /// The observations of a transfer's callbacks.
 #[derive(Default)]
-struct Seen {
+struct Observations {
     easy: Cell<*mut c_void>,
     body: std::cell::RefCell<Vec<u8>>,
     headers: Cell<usize>,
@@ -304,7 +304,7 @@ struct Seen {
 unsafe extern "C-unwind" fn write(from: *mut c_char, size: usize, count: usize, user: *mut c_void) -> usize {
     // SAFETY: the test's value, and so many octets.
     unsafe {
-        let seen = &*user.cast::<Seen>();
+        let seen = &*user.cast::<Observations>();
         seen.body.borrow_mut().extend_from_slice(std::slice::from_raw_parts(from.cast(), size * count));
         let (easy, mut shown) = (seen.easy.get(), null::<c_char>());
         // The table of re-entry allows the first call and refuses the second.
@@ -319,7 +319,7 @@ unsafe extern "C-unwind" fn write(from: *mut c_char, size: usize, count: usize, 
 
 unsafe extern "C-unwind" fn header(_: *mut c_char, size: usize, count: usize, user: *mut c_void) -> usize {
     // SAFETY: the test's value.
-    let seen = unsafe { &*user.cast::<Seen>() };
+    let seen = unsafe { &*user.cast::<Observations>() };
     seen.headers.set(seen.headers.get() + 1);
     size * count
 }
@@ -329,7 +329,7 @@ fn callbacks_call_back_in_the_middle_of_a_transfer() {
     let path = std::env::temp_dir().join(format!("miri-{}", std::process::id()));
     std::fs::write(&path, b"what stands there").unwrap();
     let url = CString::new(format!("file://{}", path.display())).unwrap();
-    let seen = Seen::default();
+    let seen = Observations::default();
     let user = (&raw const seen).cast::<c_void>();
     // SAFETY: handles are looked up; the functions have the options' types, and their data outlives them.
     unsafe {

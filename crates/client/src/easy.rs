@@ -75,7 +75,7 @@ impl Easy {
         read(&self.0.state().headers.borrow())
     }
 
-    /// Keeps the reasons of coming transfers, or stops to keep them.
+    /// Sets whether coming transfers keep their reasons.
     pub fn keep_reasons(&self, on: bool) {
         self.0.keep_reasons(on);
     }
@@ -125,7 +125,7 @@ impl Easy {
         self.0.import_session(name, proof, session)
     }
 
-    /// Returns the TLS sessions that may leave the process, each with the proof of its server and settings.
+    /// Returns the exportable TLS sessions, each with a proof of its server and settings.
     pub fn export_sessions(&self) -> Result<Vec<ExportedSession>, Code> {
         let exported = self.0.export_sessions()?.into_iter();
         Ok(exported.map(|one| ExportedSession { proof: one.proof.to_vec(), packed: one.packed }).collect())
@@ -149,7 +149,7 @@ impl Easy {
 
 /// A TLS session in a form that another process can import.
 pub struct ExportedSession {
-    /// The proof of which server and settings it belongs to.
+    /// The proof of the server and the settings that the session belongs to.
     pub proof: Vec<u8>,
     /// The session.
     pub packed: Vec<u8>,

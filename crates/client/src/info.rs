@@ -63,7 +63,7 @@ impl TransferInfo<'_> {
         self.number(Info::HttpVersion)
     }
 
-    /// How far the request got, after its end.
+    /// The last phase that the request reached, after its end.
     pub fn reached(&self) -> RequestPhase {
         RequestPhase::of(&self.found())
     }

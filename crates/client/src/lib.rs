@@ -114,9 +114,10 @@ pub use wire::date::parse as parse_date;
 /// The trait of an application's callbacks, and the types of their arguments and results.
 pub mod callbacks {
     pub use engine::callbacks::{
-        Asked, Callbacks, ChunkAnswer, CloseHook, Configured, DebugKind, Endpoints, FileInfo, HostKey,
-        HostMatch, HostVerdict, HstsAnswer, HstsEntry, Instead, MatchAnswer, Opened, Prior, ProgressCounts,
-        Purpose, ReadAnswer, SeekAnswer, SocketCallbacks, Stored, Target, Transport, WriteAnswer,
+        CacheAnswer, Callbacks, ChunkAnswer, CloseHook, DebugKind, Endpoints, FileInfo, HostKey, HostMatch,
+        HostVerdict, HstsAnswer, HstsEntry, MatchAnswer, OpenSocketAnswer, PlannedRequest, ProgressCounts,
+        Purpose, ReadAnswer, ReplyAnswer, SeekAnswer, SocketCallbacks, SockoptAnswer, StoredReply, Target,
+        Transport, WriteAnswer,
     };
 }
 

@@ -43,7 +43,7 @@ impl Multi {
         Some((Message { easy: Easy(message.easy), code: message.code }, left))
     }
 
-    /// Returns whether [`next_message`](Self::next_message) has one.
+    /// Returns whether [`next_message`](Self::next_message) would return a message.
     pub fn has_messages(&self) -> bool {
         self.0.has_messages()
     }

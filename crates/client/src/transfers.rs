@@ -35,8 +35,8 @@ pub struct Request {
     pub sink: Sink,
     /// Limit of buffered body in bytes; beyond it the sender has to wait.
     pub window: usize,
-    /// Whether opening a connection is news.
-    pub tells_connection: bool,
+    /// Whether [`Transfers::next_news`] reports an opened connection.
+    pub reports_connection: bool,
     /// How long a connected transfer may move no byte; `None` is no limit.
     pub stall_limit: Option<Duration>,
     /// Whether the reasons of the transfer are kept.
@@ -46,7 +46,7 @@ pub struct Request {
 /// The data to upload.
 #[derive(Default)]
 pub enum Upload {
-    /// Nothing, or what the options contain.
+    /// Nothing, or the data that the options contain.
     #[default]
     Nothing,
     /// These bytes.
@@ -102,7 +102,7 @@ struct State {
     id: usize,
     sink: Sink,
     window: usize,
-    tells_connection: bool,
+    reports_connection: bool,
     connected: bool,
     head: Vec<u8>,
     /// Offset of the last head.
@@ -208,7 +208,7 @@ impl Callbacks for App {
     fn prereq(&self, _ends: &Endpoints) -> bool {
         let mut state = self.state.borrow_mut();
         let first = !std::mem::replace(&mut state.connected, true);
-        let tells = first && state.tells_connection;
+        let tells = first && state.reports_connection;
         drop(state);
         if tells {
             self.tell();
@@ -339,7 +339,7 @@ impl Transfers {
             let mut state = app.state.borrow_mut();
             state.id = place.key();
             (state.sink, state.window, state.upload) = (request.sink, request.window, request.upload);
-            state.tells_connection = request.tells_connection;
+            state.reports_connection = request.reports_connection;
         }
         if self.multi.add(easy) != MultiCode::Ok {
             return Err(Failure { code: Code::FailedInit, message: "the transfer was not begun".to_owned() });
@@ -499,7 +499,7 @@ impl Transfers {
     }
 
     /// Returns whether the transfer waits for more upload data.
-    pub fn is_hungry(&self, id: usize) -> bool {
+    pub fn wants_upload(&self, id: usize) -> bool {
         self.of(id, |state| state.waits_for_food)
     }
 

@@ -8,8 +8,8 @@ use engine::why::Record;
 /// found, what TLS and HTTP agreed on, where the time went.
 ///
 /// Kept only on request ([`RequestBuilder::explain`](crate::RequestBuilder::explain),
-/// [`Easy::keep_reasons`](crate::Easy::keep_reasons)). [`Display`](fmt::Display) writes a short story for a
-/// person.
+/// [`Easy::keep_reasons`](crate::Easy::keep_reasons)). [`Display`](fmt::Display) writes
+/// them as text, a line for each decision.
 #[derive(Clone, Debug)]
 pub struct Why(Record);
 

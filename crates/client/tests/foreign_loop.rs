@@ -23,7 +23,7 @@ fn get(url: &str) -> Request {
         upload: Upload::Nothing,
         sink: Sink::Memory,
         window: 64 * 1024,
-        tells_connection: false,
+        reports_connection: false,
         stall_limit: None,
         explain: false,
     }
@@ -128,11 +128,11 @@ fn an_upload_is_fed() {
     request.upload = Upload::Fed;
     let id = transfers.start(request).unwrap();
     for piece in [b"one ".as_slice(), b"two ", b"three"] {
-        turn_until(&mut transfers, |transfers| transfers.is_hungry(id));
+        turn_until(&mut transfers, |transfers| transfers.wants_upload(id));
         transfers.feed(id, piece);
-        assert!(!transfers.is_hungry(id));
+        assert!(!transfers.wants_upload(id));
     }
-    turn_until(&mut transfers, |transfers| transfers.is_hungry(id));
+    turn_until(&mut transfers, |transfers| transfers.wants_upload(id));
     transfers.end_upload(id);
     turn_until(&mut transfers, |transfers| transfers.has_ended(id));
     assert_eq!(transfers.take_body(id), b"one two three");
@@ -178,7 +178,7 @@ fn a_body_goes_to_a_file_and_a_full_disk_is_an_error() {
 fn a_connection_is_news_where_that_is_wanted() {
     let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), Step::Hold]]);
     let mut transfers = Transfers::new(None);
-    let request = Request { tells_connection: true, ..get(&format!("http://{}/", peer.address())) };
+    let request = Request { reports_connection: true, ..get(&format!("http://{}/", peer.address())) };
     let id = transfers.start(request).unwrap();
     assert!(!transfers.is_connected(id));
     let told = turn_until(&mut transfers, |transfers| transfers.is_connected(id));

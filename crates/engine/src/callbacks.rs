@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub use net::filter::open::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
+pub use net::filter::open::{OpenSocketAnswer, Purpose, SocketCallbacks, SockoptAnswer, Target, Transport};
 pub use runtime::CloseHook;
 
 /// Answer of a write or header callback.
@@ -126,10 +126,11 @@ pub enum HostKeyFunctions {
     OfHandle,
 }
 
-/// An HTTP request before it is sent, as far as it is known without a connection.
+/// An HTTP request as an application's cache sees it: before it is sent, and as far as it is known without a
+/// connection.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    /// Its method.
+pub struct PlannedRequest<'a> {
+    /// The method.
     pub method: &'a [u8],
     /// The whole URL.
     pub url: &'a [u8],
@@ -141,31 +142,31 @@ pub struct Asked<'a> {
 }
 
 /// A reply that an application has stored.
-pub struct Stored {
+pub struct StoredReply {
     /// Status line and fields, each with its line ending, without the empty line at the end.
     pub head: Vec<u8>,
-    /// The body, as it was handed to the application.
+    /// The body, as the application received it.
     pub body: Box<dyn std::io::Read>,
     /// The body's length; `None` if only the head was stored.
     pub length: Option<u64>,
 }
 
-/// The decision of an application with a cache before a request.
-pub enum Prior {
+/// The decision of an application's cache before a request.
+pub enum CacheAnswer {
     /// Send the request, with these additional fields, "Name: value" without an ending.
-    Ask(Vec<Vec<u8>>),
-    /// This is the reply.
-    Serve(Stored),
+    Send(Vec<Vec<u8>>),
+    /// Send nothing and deliver this reply.
+    Serve(StoredReply),
 }
 
-/// The decision of an application with a cache about a received reply, before its body.
-pub enum Instead {
-    /// It is the reply.
-    Nothing,
-    /// This counts instead of it.
-    Serve(Stored),
+/// The decision of an application's cache about a received reply, before its body.
+pub enum ReplyAnswer {
+    /// Deliver the received reply.
+    Accept,
+    /// Deliver this reply instead.
+    Serve(StoredReply),
     /// The stored reply is unusable; send the request again.
-    AskAgain,
+    SendAgain,
 }
 
 /// The application's side of a transfer. The default implementation discards every body, uploads nothing and
@@ -244,19 +245,19 @@ pub trait Callbacks {
     }
 
     /// Returns whether the application has an HTTP cache (RFC 9111) and wants to decide about each reply.
-    fn keeps_replies(&self) -> bool {
+    fn has_cache(&self) -> bool {
         false
     }
 
-    /// Before a request over HTTP.
-    fn prior(&self, _asked: Asked<'_>) -> Prior {
-        Prior::Ask(Vec::new())
+    /// Decides before a request over HTTP: send it, or serve a stored reply. Called if [`Self::has_cache`].
+    fn before_request(&self, _request: PlannedRequest<'_>) -> CacheAnswer {
+        CacheAnswer::Send(Vec::new())
     }
 
-    /// The head of a final reply over HTTP has come, with this status; or none has, because the network
-    /// failed.
-    fn instead(&self, _status: Option<u16>) -> Instead {
-        Instead::Nothing
+    /// Decides after the head of a final reply over HTTP, before its body. `None` as the status means that
+    /// the network failed. Called if [`Self::has_cache`].
+    fn before_body(&self, _status: Option<u16>) -> ReplyAnswer {
+        ReplyAnswer::Accept
     }
 
     /// Fills the application's error buffer.

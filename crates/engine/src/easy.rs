@@ -69,7 +69,7 @@ pub struct EasyState {
     /// Data that transfers leave for the next one with the same settings.
     pub memories: Memories,
     /// Pausing.
-    pub flow: Flow,
+    pub flow: PauseState,
     /// The share handle in use.
     pub share: RefCell<Option<Share>>,
     /// The connection of a CURLOPT_CONNECT_ONLY transfer.
@@ -129,15 +129,15 @@ pub(crate) const FRAMES: &str = "http/2";
 /// Numbers transfers (CURLINFO_XFER_ID).
 static NEXT_TRANSFER: AtomicI64 = AtomicI64::new(0);
 
-/// Which directions the application has paused, and who waits for it to go on.
+/// The directions that the application has paused, and the waker of the task that waits for it.
 #[derive(Default)]
-pub struct Flow {
+pub struct PauseState {
     receive: Cell<bool>,
     send: Cell<bool>,
     waker: RefCell<Option<Waker>>,
 }
 
-impl Flow {
+impl PauseState {
     /// Whether writing to the application is paused.
     pub fn receive_paused(&self) -> bool {
         self.receive.get()
@@ -202,7 +202,7 @@ impl Easy {
             headers: RefCell::default(),
             stores: Stores::default(),
             memories: Memories::default(),
-            flow: Flow::default(),
+            flow: PauseState::default(),
             share: RefCell::default(),
             connected: RefCell::default(),
             adopted: RefCell::default(),
@@ -582,7 +582,7 @@ mod tests {
     /// Four of pycurl's tests stop at this.
     #[test]
     fn both_directions_go_on_together() {
-        let flow = Flow::default();
+        let flow = PauseState::default();
         for (receive, send) in [(true, true), (true, false), (false, true)] {
             flow.set(receive, send);
             assert_eq!((flow.receive_paused(), flow.send_paused()), (receive, send));

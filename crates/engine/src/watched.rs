@@ -64,8 +64,8 @@ mod watch {
             chunk_end() -> bool;
             tls_context(address: usize) -> Result<(), i32>;
             fnmatch(pattern: &[u8], name: &[u8]) -> Option<MatchAnswer>;
-            prior(asked: Asked<'_>) -> Prior;
-            instead(status: Option<u16>) -> Instead;
+            before_request(request: PlannedRequest<'_>) -> CacheAnswer;
+            before_body(status: Option<u16>) -> ReplyAnswer;
             ssh_host_key(found: &HostKey) -> Option<bool>;
             ssh_known_host(known: Option<&HostKey>, found: &HostKey, matches: HostMatch) -> Option<HostVerdict>;
         }
@@ -76,7 +76,7 @@ mod watch {
             wants_progress() -> bool;
             wants_debug() -> bool;
             traces(layer: &str) -> bool;
-            keeps_replies() -> bool;
+            has_cache() -> bool;
         }
 
         fn fail(&self, message: &str) {
@@ -95,14 +95,14 @@ mod watch {
     }
 
     impl SocketCallbacks for Watched {
-        fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> Opened {
+        fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> OpenSocketAnswer {
             none_is_borrowed();
-            self.with_sockets(|s| s.open(purpose, target, transport)).unwrap_or(Opened::BySystem)
+            self.with_sockets(|s| s.open(purpose, target, transport)).unwrap_or(OpenSocketAnswer::BySystem)
         }
 
-        fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured {
+        fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> SockoptAnswer {
             none_is_borrowed();
-            self.with_sockets(|s| s.configure(fd, purpose)).unwrap_or(Configured::Ok)
+            self.with_sockets(|s| s.configure(fd, purpose)).unwrap_or(SockoptAnswer::Ok)
         }
 
         fn close_hook(&self) -> Option<CloseHook> {

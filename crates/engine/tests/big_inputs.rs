@@ -32,7 +32,8 @@ fn of_head(fields: &str) -> (Code, String) {
     reply_to(once(&format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 2\r\n\r\nok")), |_| {})
 }
 
-/// covers: CURLOPT_URL, CURLOPT_COOKIE, CURLOPT_USERPWD, CURLOPT_USERAGENT, CURLOPT_REFERER, CURLOPT_RANGE, CURLOPT_PROXY
+/// covers: CURLOPT_URL, CURLOPT_COOKIE, CURLOPT_USERPWD, CURLOPT_USERAGENT, CURLOPT_REFERER, CURLOPT_RANGE,
+/// CURLOPT_PROXY
 #[test]
 fn strings_have_a_longest() {
     let (long_one, too_long) = ("x".repeat(LONGEST), "x".repeat(LONGEST + 1));

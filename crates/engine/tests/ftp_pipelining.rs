@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::common::{App, handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
-use testkit::ftp::{Config, Faults, FtpServer, Together};
+use testkit::ftp::{Config, Faults, FtpServer, PipelinedCommands};
 use warmwire_engine::{Easy, FtpPipelining};
 
 const LEVELS: [FtpPipelining; 4] =
@@ -118,7 +118,7 @@ fn commands_sent_ahead_outlive_their_handle() {
     assert_eq!(server.commands().iter().filter(|c| c.starts_with("SIZE")).count(), 1);
 }
 
-fn served_by(greeting: &str, together: Together, level: FtpPipelining) -> FtpServer {
+fn served_by(greeting: &str, together: PipelinedCommands, level: FtpPipelining) -> FtpServer {
     let faults = Faults { together, ..Faults::default() };
     let files = [("/file".to_owned(), pattern(2048))].into();
     let server =
@@ -138,7 +138,7 @@ fn a_server_that_loses_commands_keeps_its_connection() {
     for greeting in ["(vsFTPd 3.0.3)", "testkit"] {
         for level in LEVELS {
             let started = std::time::Instant::now();
-            let server = served_by(greeting, Together::Lost, level);
+            let server = served_by(greeting, PipelinedCommands::Discarded, level);
             let most = if level == FtpPipelining::InTurn { 4 } else { 1 };
             assert!(server.accepts() <= most, "{greeting} {level:?}: {}", server.accepts());
             assert!(started.elapsed().as_secs() < 8, "{greeting} {level:?}: {:?}", started.elapsed());
@@ -156,13 +156,13 @@ fn an_unknown_server_is_not_tried_at_once() {
         assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
         assert_eq!(together(&server) > 0, round > 7, "{round}");
     }
-    let server = served_by("ProFTPD Server", Together::Served, FtpPipelining::Together);
+    let server = served_by("ProFTPD Server", PipelinedCommands::Served, FtpPipelining::Together);
     assert!(together(&server) > 15, "{}", together(&server));
 }
 
 #[test]
 fn a_server_that_objects_is_served_as_ever() {
-    for together in [Together::Lost, Together::Refused, Together::Cut] {
+    for together in [PipelinedCommands::Discarded, PipelinedCommands::Refused, PipelinedCommands::Cut] {
         for level in LEVELS {
             let faults = Faults { together, ..Faults::default() };
             let server = FtpServer::with_faults("/file", pattern(2048), faults);

@@ -1,7 +1,8 @@
 //! imap:// against servers that answer truly, octet by octet, too much, too little, or with what is none of
 //! their business.
 //!
-//! covers: CURLOPT_UPLOAD_FLAGS, CURLOPT_SASL_IR, CURLOPT_LOGIN_OPTIONS, CURLOPT_USE_SSL, CURLOPT_CUSTOMREQUEST
+//! covers: CURLOPT_UPLOAD_FLAGS, CURLOPT_SASL_IR, CURLOPT_LOGIN_OPTIONS, CURLOPT_USE_SSL,
+//! CURLOPT_CUSTOMREQUEST
 //! covers: --upload-flags, --sasl-ir, --login-options
 
 use std::io::{BufRead, BufReader, Write};

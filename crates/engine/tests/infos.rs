@@ -78,7 +78,8 @@ fn a_unix_socket_has_no_ports() {
 
 /// Which times are set, as curl 8.22 was seen to set them: queue, name look-up, connect, app-connect,
 /// pre-transfer, post-transfer, start-transfer, redirect. Each URL is fetched twice by one handle.
-// covers: CURLINFO_APPCONNECT_TIME_T, CURLINFO_CONNECT_TIME_T, CURLINFO_NAMELOOKUP_TIME_T, CURLINFO_PRETRANSFER_TIME_T
+// covers: CURLINFO_APPCONNECT_TIME_T, CURLINFO_CONNECT_TIME_T, CURLINFO_NAMELOOKUP_TIME_T,
+// CURLINFO_PRETRANSFER_TIME_T
 // covers: CURLINFO_REDIRECT_TIME_T, CURLINFO_TOTAL_TIME_T
 #[test]
 fn times_are_set_as_curl_sets_them() {

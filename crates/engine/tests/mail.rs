@@ -293,7 +293,8 @@ fn bad_input() {
     assert_eq!(easy.perform(), Code::WeirdServerReply);
 }
 
-// covers: CURLOPT_MAIL_FROM, CURLOPT_MAIL_RCPT, CURLOPT_MAIL_AUTH, CURLOPT_MAIL_RCPT_ALLOWFAILS, CURLOPT_SASL_IR
+// covers: CURLOPT_MAIL_FROM, CURLOPT_MAIL_RCPT, CURLOPT_MAIL_AUTH, CURLOPT_MAIL_RCPT_ALLOWFAILS,
+// CURLOPT_SASL_IR
 // covers: CURLOPT_SASL_AUTHZID, CURLOPT_LOGIN_OPTIONS
 #[test]
 fn authorization_identities() {

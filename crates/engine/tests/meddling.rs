@@ -12,8 +12,8 @@ use testkit::certs::Authority;
 use testkit::http::{HttpServer, Response};
 use testkit::temp::TempDir;
 use warmwire_engine::callbacks::{
-    Callbacks, CloseHook, Configured, DebugKind, Opened, ProgressCounts, Purpose, SocketCallbacks, Target,
-    Transport, WriteAnswer,
+    Callbacks, CloseHook, DebugKind, OpenSocketAnswer, ProgressCounts, Purpose, SocketCallbacks,
+    SockoptAnswer, Target, Transport, WriteAnswer,
 };
 use warmwire_engine::transfer::auth::Memory;
 use warmwire_engine::{Easy, Multi, easy::EasyState};
@@ -206,11 +206,11 @@ fn connections_too_many_are_closed_by_the_application() {
         }
     }
     impl SocketCallbacks for Closes {
-        fn open(&self, _: Purpose, _: &mut Target, _: Transport) -> Opened {
-            Opened::BySystem
+        fn open(&self, _: Purpose, _: &mut Target, _: Transport) -> OpenSocketAnswer {
+            OpenSocketAnswer::BySystem
         }
-        fn configure(&self, _: BorrowedFd<'_>, _: Purpose) -> Configured {
-            Configured::Ok
+        fn configure(&self, _: BorrowedFd<'_>, _: Purpose) -> SockoptAnswer {
+            SockoptAnswer::Ok
         }
         fn close_hook(&self) -> Option<CloseHook> {
             Some(Box::new(drop))

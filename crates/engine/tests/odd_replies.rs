@@ -177,7 +177,8 @@ fn a_head_ends_where_a_line_begins_with_its_end() {
 }
 
 /// The request decides which parts of the reply are checked, and the error texts.
-// covers: CURLOPT_TRANSFER_ENCODING, CURLOPT_MAXFILESIZE, CURLOPT_HTTP_VERSION, CURLINFO_RESPONSE_CODE, CURLINFO_HTTP_VERSION
+// covers: CURLOPT_TRANSFER_ENCODING, CURLOPT_MAXFILESIZE, CURLOPT_HTTP_VERSION, CURLINFO_RESPONSE_CODE,
+// CURLINFO_HTTP_VERSION
 #[test]
 fn faults_depend_on_the_options() {
     let asked = |options: &[(O, i64)], reply: &str| {

@@ -140,9 +140,9 @@ struct Keeper {
     takes: Cell<usize>,
 }
 
-struct Asked(Rc<Keeper>);
+struct HstsCallbacks(Rc<Keeper>);
 
-impl Callbacks for Asked {
+impl Callbacks for HstsCallbacks {
     fn hsts_read(&self) -> HstsAnswer {
         self.0.answers.borrow_mut().pop().unwrap_or(HstsAnswer::Done)
     }
@@ -155,7 +155,7 @@ impl Callbacks for Asked {
 
 fn keeper(url: &str) -> (Easy, Rc<Keeper>) {
     let keeper = Rc::new(Keeper { takes: Cell::new(9), ..Keeper::default() });
-    let easy = Easy::new(Rc::new(Asked(keeper.clone())));
+    let easy = Easy::new(Rc::new(HstsCallbacks(keeper.clone())));
     set(&easy, O::Url, url);
     long(&easy, O::HstsCtrl, 1);
     (easy, keeper)

@@ -19,9 +19,9 @@ const FOR_READER: Duration = Duration::from_secs(2);
 /// Values that were read, by key, each with a stamp of the state in which its source was read.
 pub(crate) struct FileCache<K, S, V>(Mutex<Vec<(K, Slot<S, V>)>>);
 
-type Slot<S, V> = Arc<Mutex<Option<Read<S, V>>>>;
+type Slot<S, V> = Arc<Mutex<Option<CachedFile<S, V>>>>;
 
-struct Read<S, V> {
+struct CachedFile<S, V> {
     stamp: S,
     at: Instant,
     value: Arc<V>,
@@ -45,13 +45,14 @@ impl<K: Clone + PartialEq, S: PartialEq, V> FileCache<K, S, V> {
         let Some(mut known) = patiently(&slot, FOR_READER) else { return read().map(Arc::new) };
         // Taken before reading: a change during the read is noticed the next time.
         let stamp = stamp();
-        let is_good =
-            |known: &&Read<S, V>| known.stamp == stamp && keep.is_none_or(|keep| known.at.elapsed() < keep);
+        let is_good = |known: &&CachedFile<S, V>| {
+            known.stamp == stamp && keep.is_none_or(|keep| known.at.elapsed() < keep)
+        };
         if let Some(known) = known.as_ref().filter(is_good) {
             return Ok(known.value.clone());
         }
         let value = Arc::new(read()?);
-        *known = Some(Read { stamp, at: Instant::now(), value: value.clone() });
+        *known = Some(CachedFile { stamp, at: Instant::now(), value: value.clone() });
         Ok(value)
     }
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::net::{bind, getsockname, listen as start};
 
 use crate::error::{NetError, NetErrorKind};
-use crate::filter::open::{Configured, Purpose, SocketCallbacks, Target, Transport, unbound};
+use crate::filter::open::{Purpose, SocketCallbacks, SockoptAnswer, Target, Transport, unbound};
 use crate::sys;
 
 /// Opens a listening socket on the first free port of the range (0 lets the system choose), and returns it
@@ -54,11 +54,11 @@ fn bind_first(socket: &Socket, ip: IpAddr, ports: RangeInclusive<u16>) -> Result
 /// Returns an accepted socket, unless the application refuses it (CURLOPT_SOCKOPTFUNCTION(3)). The
 /// application does not close it.
 pub fn accepted(fd: OwnedFd, callbacks: Option<&dyn SocketCallbacks>) -> Result<Socket, NetError> {
-    match callbacks.map_or(Configured::Ok, |c| c.configure(fd.as_fd(), Purpose::Accept)) {
-        Configured::Abort => {
+    match callbacks.map_or(SockoptAnswer::Ok, |c| c.configure(fd.as_fd(), Purpose::Accept)) {
+        SockoptAnswer::Abort => {
             Err(NetError::new(NetErrorKind::AbortedByCallback, "callback refused the server's connection"))
         }
-        Configured::Ok | Configured::AlreadyConnected => Ok(Socket::new(fd)),
+        SockoptAnswer::Ok | SockoptAnswer::AlreadyConnected => Ok(Socket::new(fd)),
     }
 }
 

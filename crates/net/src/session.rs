@@ -82,7 +82,7 @@ pub trait Adopt {
 
 /// Calls its argument once, inside a wrapper: for returning a connection to its pool where the application
 /// wraps that (a share's lock functions).
-pub type Around = Rc<dyn Fn(&mut dyn FnMut())>;
+pub type ReturnWrapper = Rc<dyn Fn(&mut dyn FnMut())>;
 
 /// Size of one read: what TLS returns without a copy.
 pub(crate) const READ: usize = 64 << 10;
@@ -133,7 +133,7 @@ pub(crate) async fn drive<R, C>(
 pub(crate) fn give_back<M: Memory<C>, C: Carrier + ?Sized + 'static>(
     whole: &RefCell<Option<WholeConnection<C>>>,
     left: Rested<M, C>,
-    around: Option<&Around>,
+    around: Option<&ReturnWrapper>,
 ) where
     Box<Connection<C>>: pool::PooledAs<AnyConnection>,
 {

@@ -12,7 +12,8 @@ use runtime::CloseHook;
 use runtime::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use warmwire_net::connect::{ConnectRequest, at_once, connect, connect_unix};
 use warmwire_net::filter::open::{
-    Configured, LocalBinding, Opened, Purpose, SocketCallbacks, SocketOptions, Target, Transport, UnixAddress,
+    LocalBinding, OpenSocketAnswer, Purpose, SocketCallbacks, SocketOptions, SockoptAnswer, Target,
+    Transport, UnixAddress,
 };
 use warmwire_net::resolver::Candidates;
 use warmwire_net::{NetError, NetErrorKind};
@@ -245,27 +246,27 @@ fn the_local_end_is_bound_as_asked() {
 struct Callbacks {
     redirect: Option<SocketAddr>,
     give: RefCell<Option<OwnedFd>>,
-    say: Cell<Option<Configured>>,
+    say: Cell<Option<SockoptAnswer>>,
     refuse: bool,
     closed: Arc<AtomicUsize>,
 }
 
 impl SocketCallbacks for Callbacks {
-    fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> Opened {
+    fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> OpenSocketAnswer {
         assert_eq!((purpose, transport), (Purpose::Connection, Transport::Tcp));
         if let Some(to) = self.redirect {
             *target = Target::Ip(to);
         }
         match self.give.take() {
-            _ if self.refuse => Opened::Refused,
-            Some(fd) => Opened::Socket(fd),
-            None => Opened::BySystem,
+            _ if self.refuse => OpenSocketAnswer::Refused,
+            Some(fd) => OpenSocketAnswer::Socket(fd),
+            None => OpenSocketAnswer::BySystem,
         }
     }
 
-    fn configure(&self, fd: BorrowedFd<'_>, _: Purpose) -> Configured {
+    fn configure(&self, fd: BorrowedFd<'_>, _: Purpose) -> SockoptAnswer {
         assert_ne!(fd.as_raw_fd(), !0);
-        self.say.get().unwrap_or(Configured::Ok)
+        self.say.get().unwrap_or(SockoptAnswer::Ok)
     }
 
     fn close_hook(&self) -> Option<CloseHook> {
@@ -296,12 +297,12 @@ fn callbacks_redirect_give_close_and_refuse() {
 
     let ready = TcpStream::connect(address).unwrap();
     let giving = Callbacks { give: RefCell::new(Some(ready.into())), ..Callbacks::default() };
-    giving.say.set(Some(Configured::AlreadyConnected));
+    giving.say.set(Some(SockoptAnswer::AlreadyConnected));
     let made = attempt(&rt, dead_port(), with(leaked(giving))).unwrap();
     assert_eq!(made.endpoints.remote, Some(address));
 
     let aborting = leaked(Callbacks::default());
-    aborting.say.set(Some(Configured::Abort));
+    aborting.say.set(Some(SockoptAnswer::Abort));
     let error = attempt(&rt, address, with(aborting)).err().unwrap();
     assert_eq!(error.kind, NetErrorKind::AbortedByCallback);
     assert_eq!(aborting.closed.load(SeqCst), 1);

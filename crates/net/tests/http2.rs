@@ -13,7 +13,7 @@ use h2::server::SendResponse;
 use http::{HeaderMap, Request, Response};
 use runtime::Runtime;
 use warmwire_net::exchange::{BodyStep, Head};
-use warmwire_net::exchange::{BufferPool, HeadItem, Reading, RequestBody, RequestHead};
+use warmwire_net::exchange::{BufferPool, HeadItem, ReplyRules, RequestBody, RequestHead};
 use warmwire_net::http2::{self, Terms};
 use warmwire_net::http2::{Http2, Rested, Stream, StreamError};
 use warmwire_net::{AcquireRequest, Acquired, Connection, HttpLease, Idle, Lease, Memory, Pool};
@@ -332,7 +332,7 @@ async fn exchange(lease: &mut HttpLease, path: &str) -> (u16, usize) {
     let mut head = RequestHead::new(b"GET", "http", |out| out.extend_from_slice(path.as_bytes()), "HTTP/2");
     head.field("Host", b"host");
     head.end(RequestBody::None);
-    exchange.begin(&head, Reading::default());
+    exchange.begin(&head, ReplyRules::default());
     poll_fn(|cx| exchange.poll_flush(cx)).await.unwrap();
     let (mut status, mut ended) = (0, false);
     while !ended {

@@ -73,13 +73,13 @@ fn word(ip: IpAddr, script: &str) -> String {
 }
 
 /// The name server of a script.
-struct Played {
+struct ScriptedServer {
     script: &'static str,
     reactor: Arc<Reactor>,
     start: Instant,
 }
 
-impl NameServers for Played {
+impl NameServers for ScriptedServer {
     fn ask(&self, question: Question, _: bool) -> PendingAnswer {
         let kind = match question.kind {
             Kind::A => "A",
@@ -129,7 +129,7 @@ fn told(script: &'static str, required: bool) -> String {
     let rt = Runtime::new(clock);
     let reactor = rt.reactor().clone();
     let start = reactor.now();
-    let played: Rc<dyn NameServers> = Rc::new(Played { script, reactor: reactor.clone(), start });
+    let played: Rc<dyn NameServers> = Rc::new(ScriptedServer { script, reactor: reactor.clone(), start });
     let nobody: Arc<Resolver> =
         Arc::new(Resolver::with_lookup(Arc::new(|name, _| panic!("the system was asked for {name}"))));
     let asked = || Services { servers: played.clone(), required, silence: None };

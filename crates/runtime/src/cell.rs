@@ -14,7 +14,7 @@ pub use counted::{Ref, RefCell, RefMut};
 /// Counts a borrow of something that is not a cell: the contents of a mutex.
 #[must_use]
 #[derive(Debug)]
-pub struct Held {
+pub struct BorrowCount {
     #[cfg(debug_assertions)]
     _count: counted::Count,
 }
@@ -22,8 +22,8 @@ pub struct Held {
 /// Counts the guard of a mutex among the borrows.
 #[track_caller]
 #[inline]
-pub fn held() -> Held {
-    Held {
+pub fn held() -> BorrowCount {
+    BorrowCount {
         #[cfg(debug_assertions)]
         _count: counted::Count::one(),
     }

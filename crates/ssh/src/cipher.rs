@@ -102,7 +102,7 @@ pub enum Seal {
     Clear,
     ChaCha(Box<ChaChaSeal>),
     Gcm(Box<Gcm>),
-    Ctr { counter: Running, mac: Box<Mac>, of_ciphertext: bool },
+    Ctr { counter: CounterState, mac: Box<Mac>, of_ciphertext: bool },
 }
 
 /// Opens packets.
@@ -110,21 +110,21 @@ pub enum Open {
     Clear,
     ChaCha(Box<ChaChaOpen>),
     Gcm(Box<Gcm>),
-    Ctr { counter: Running, mac: Box<Mac>, of_ciphertext: bool },
+    Ctr { counter: CounterState, mac: Box<Mac>, of_ciphertext: bool },
 }
 
 /// A counter, and how many bytes of the current packet it has been applied to.
-pub struct Running {
+pub struct CounterState {
     counter: Counter,
     applied: usize,
 }
 
 const NO_KEY: Error = Error::Exchange("a key of a wrong length");
 
-fn counter(keys: &Keys) -> Result<(Running, Box<Mac>, bool), Error> {
+fn counter(keys: &Keys) -> Result<(CounterState, Box<Mac>, bool), Error> {
     let counter = Counter::new(&keys.key, &keys.iv).ok_or(NO_KEY)?;
     let mac = keys.mac.ok_or(NO_KEY)?;
-    Ok((Running { counter, applied: 0 }, Box::new(Mac::new(mac.hash, &keys.mac_key)), mac.of_ciphertext))
+    Ok((CounterState { counter, applied: 0 }, Box::new(Mac::new(mac.hash, &keys.mac_key)), mac.of_ciphertext))
 }
 
 fn chacha(keys: &Keys) -> Result<&[u8; 64], Error> {

@@ -107,12 +107,12 @@ struct Exchange {
     public: Vec<u8>,
     skip: bool,
     /// The result of the exchange after the server's proof.
-    done: Option<Done>,
+    done: Option<KexResult>,
     /// Our half of the new keys is in use.
     sealed: bool,
 }
 
-struct Done {
+struct KexResult {
     secret: crate::crypto::Secret,
     hash: Vec<u8>,
 }
@@ -468,7 +468,7 @@ impl Transport {
         self.host_key = host_key;
         self.names = chosen.names;
         if let Some(kex) = &mut self.kex {
-            kex.done = Some(Done { secret, hash });
+            kex.done = Some(KexResult { secret, hash });
         }
         match first {
             true => Ok(Some(Step::HostKey)),

@@ -36,7 +36,7 @@ enum TraceOut {
     Messages,
     File(File),
     /// It could not be opened, and that was said.
-    Lost,
+    OpenFailed,
 }
 
 impl Env {
@@ -98,7 +98,7 @@ impl Env {
             TraceOut::File(file) => {
                 let _ = file.write_all(&text);
             }
-            TraceOut::Unopened | TraceOut::Lost => {}
+            TraceOut::Unopened | TraceOut::OpenFailed => {}
         }
     }
 
@@ -110,7 +110,7 @@ impl Env {
                 Ok(file) => TraceOut::File(file),
                 Err(_) => {
                     self.messages.borrow_mut().warn("Failed to create/open output");
-                    TraceOut::Lost
+                    TraceOut::OpenFailed
                 }
             },
         }

@@ -1,4 +1,4 @@
-//! From an item of the queue to a transfer that is ready to run: files, names, headers, the final URL, options.
+//! Prepares an item of the queue for its transfer: files, names, headers, the final URL, options.
 
 use crate::apply::apply;
 use crate::bytes::Bytes;

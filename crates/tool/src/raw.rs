@@ -1,11 +1,13 @@
-//! What the tool uses of the library, under one roof.
+//! The parts of the library that the tool uses.
 
-pub use warmwire::callbacks::{Asked, Instead, Prior, Stored};
+pub use warmwire::callbacks::{CacheAnswer, PlannedRequest, ReplyAnswer, StoredReply};
 pub use warmwire::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer};
 
 /// The part about sockets.
 pub mod sockets {
-    pub use warmwire::callbacks::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
+    pub use warmwire::callbacks::{
+        OpenSocketAnswer, Purpose, SocketCallbacks, SockoptAnswer, Target, Transport,
+    };
 }
 
 pub use warmwire::base64;

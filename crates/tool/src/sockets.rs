@@ -2,7 +2,7 @@
 
 use crate::env::Env;
 use crate::options::ToolOption;
-use crate::raw::sockets::{Configured, Opened, Purpose, SocketCallbacks, Target, Transport};
+use crate::raw::sockets::{OpenSocketAnswer, Purpose, SocketCallbacks, SockoptAnswer, Target, Transport};
 use crate::request::Request;
 use crate::system::{self, BorrowedFd, OwnedFd};
 use std::io;
@@ -63,20 +63,21 @@ impl Sockets {
 }
 
 impl SocketCallbacks for Sockets {
-    fn open(&self, _: Purpose, target: &mut Target, transport: Transport) -> Opened {
-        let Target::Ip(address) = target else { return Opened::BySystem };
+    fn open(&self, _: Purpose, target: &mut Target, transport: Transport) -> OpenSocketAnswer {
+        let Target::Ip(address) = target else { return OpenSocketAnswer::BySystem };
         if !self.wanted.multipath || transport != Transport::Tcp {
-            return Opened::BySystem;
+            return OpenSocketAnswer::BySystem;
         }
         // A system without it makes an ordinary TCP socket instead.
-        system::multipath_socket(address.is_ipv6()).map_or(Opened::BySystem, Opened::Socket)
+        system::multipath_socket(address.is_ipv6())
+            .map_or(OpenSocketAnswer::BySystem, OpenSocketAnswer::Socket)
     }
 
-    fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured {
+    fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> SockoptAnswer {
         if purpose == Purpose::Connection {
             self.wanted.configure(fd, |text| self.env.warn(&text));
         }
-        Configured::Ok
+        SockoptAnswer::Ok
     }
 
     fn close_hook(&self) -> Option<Box<dyn FnOnce(OwnedFd) + Send>> {
@@ -143,7 +144,13 @@ mod tests {
         let env = Rc::new(Env::new(crate::request::Globals::default(), messages));
         let sockets = Sockets::of(&request, &env).unwrap();
         let mut target = Target::Ip("127.0.0.1:1".parse().unwrap());
-        assert!(!matches!(sockets.open(Purpose::Connection, &mut target, Transport::Tcp), Opened::Refused));
-        assert!(matches!(sockets.open(Purpose::Connection, &mut target, Transport::Udp), Opened::BySystem));
+        assert!(!matches!(
+            sockets.open(Purpose::Connection, &mut target, Transport::Tcp),
+            OpenSocketAnswer::Refused
+        ));
+        assert!(matches!(
+            sockets.open(Purpose::Connection, &mut target, Transport::Udp),
+            OpenSocketAnswer::BySystem
+        ));
     }
 }

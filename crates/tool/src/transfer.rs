@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::message::shown;
 use crate::progress::{Bar, Counts, End, Meter, bar};
 use crate::raw::sockets::SocketCallbacks;
-use crate::raw::{Asked, Instead, Prior};
+use crate::raw::{CacheAnswer, PlannedRequest, ReplyAnswer};
 use crate::raw::{
     Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer,
 };
@@ -204,10 +204,12 @@ impl Transfer {
         let Some(easy) = easy.as_ref() else { return (Answers::Otherwise, 0) };
         let (scheme, code) = easy.info(|info| (info.scheme(), info.response_code()));
         let is = |name: &&str| scheme.eq_ignore_ascii_case(name);
-        let answers = match () {
-            () if ["http", "https"].iter().any(is) => Answers::Http,
-            () if ["file", "rtsp"].iter().any(is) => Answers::WithHeaders,
-            () => Answers::Otherwise,
+        let answers = if ["http", "https"].iter().any(is) {
+            Answers::Http
+        } else if ["file", "rtsp"].iter().any(is) {
+            Answers::WithHeaders
+        } else {
+            Answers::Otherwise
         };
         (answers, code)
     }
@@ -417,16 +419,16 @@ impl Callbacks for Transfer {
         })
     }
 
-    fn keeps_replies(&self) -> bool {
+    fn has_cache(&self) -> bool {
         self.caching.borrow().is_some()
     }
 
-    fn prior(&self, asked: Asked<'_>) -> Prior {
-        self.ask_cache(asked)
+    fn before_request(&self, request: PlannedRequest<'_>) -> CacheAnswer {
+        self.ask_cache(request)
     }
 
-    fn instead(&self, status: Option<u16>) -> Instead {
-        self.ask_cache_instead(status)
+    fn before_body(&self, status: Option<u16>) -> ReplyAnswer {
+        self.check_reply(status)
     }
 
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {

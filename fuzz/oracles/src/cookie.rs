@@ -56,7 +56,7 @@ pub fn agrees(input: &[u8]) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() as i64;
     let mut story = Vec::new();
     while goes_on(&mut choices) && story.len() < 60 {
-        let place = Place::chosen(&mut choices);
+        let place = RequestTarget::chosen(&mut choices);
         if one_of(&mut choices, &[true, true, false]) {
             let line = set_cookie(&mut choices, place.is_tls);
             let outcome =
@@ -81,15 +81,15 @@ pub fn agrees(input: &[u8]) {
 }
 
 /// A target of a request.
-struct Place {
+struct RequestTarget {
     host: &'static str,
     path: &'static str,
     is_tls: bool,
 }
 
-impl Place {
-    fn chosen(choices: &mut Unstructured) -> Place {
-        Place {
+impl RequestTarget {
+    fn chosen(choices: &mut Unstructured) -> RequestTarget {
+        RequestTarget {
             host: one_of(choices, &HOSTS),
             path: one_of(choices, &PATHS),
             is_tls: one_of(choices, &[true, false]),

@@ -37,19 +37,19 @@ pub struct Faults {
     /// Send no more after this many reply lines, and keep the connection open.
     pub silent_after_lines: Option<usize>,
     /// The treatment of commands that arrive together.
-    pub together: Together,
+    pub together: PipelinedCommands,
     /// Maximum number of simultaneous control connections: 421 for further ones.
     pub most_clients: Option<usize>,
 }
 
 /// How a server treats commands that do not wait for the previous reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Together {
+pub enum PipelinedCommands {
     /// One after the other.
     #[default]
     Served,
     /// It processes one command of each read, and drops the rest.
-    Lost,
+    Discarded,
     /// 503
     Refused,
     /// It closes the connection.

@@ -14,16 +14,16 @@ use crate::stop::{Signal, Stop, Woken};
 
 /// A fault at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct Mutation {
     /// A verb, or [`GREETING`], [`DONE`] (the reply after the data), [`DATA`].
     pub at: &'static str,
     /// At which of them; at each when none is named.
     pub nth: Option<usize>,
-    pub what: What,
+    pub what: Change,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Change {
     /// These octets instead of the reply.
     Say(Vec<u8>),
     /// These octets, and the control connection is closed.
@@ -60,13 +60,13 @@ pub struct Mutant {
 }
 
 struct Shared {
-    faults: Vec<Fault>,
+    faults: Vec<Mutation>,
     seen: Mutex<Vec<Vec<String>>>,
     stop: Signal,
 }
 
 impl Mutant {
-    pub fn start(faults: Vec<Fault>) -> io::Result<Mutant> {
+    pub fn start(faults: Vec<Mutation>) -> io::Result<Mutant> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let stop = Stop::new()?;
@@ -204,7 +204,7 @@ impl Session {
     }
 
     /// The fault at this place, now that it is come by once more.
-    fn fault(&mut self, at: &str) -> Option<What> {
+    fn fault(&mut self, at: &str) -> Option<Change> {
         let nth = match self.counts.iter_mut().find(|(place, _)| place == at) {
             Some((_, count)) => {
                 *count += 1;
@@ -215,15 +215,15 @@ impl Session {
                 0
             }
         };
-        let fits = |fault: &&Fault| fault.at == at && fault.nth.is_none_or(|wanted| wanted == nth);
+        let fits = |fault: &&Mutation| fault.at == at && fault.nth.is_none_or(|wanted| wanted == nth);
         self.shared.faults.iter().find(fits).map(|fault| fault.what.clone())
     }
 
     /// Sends a reply, or the script's replacement; returns the code that was sent last.
     fn answer(&mut self, at: &str, reply: &str) -> io::Result<u16> {
         let octets = match self.fault(at) {
-            Some(What::Say(octets)) => octets,
-            Some(What::SayAndCut(octets)) => {
+            Some(Change::Say(octets)) => octets,
+            Some(Change::SayAndCut(octets)) => {
                 self.cut = true;
                 octets
             }
@@ -284,7 +284,7 @@ impl Session {
     }
 
     fn passive(&mut self, verb: &str) -> io::Result<()> {
-        let refused = self.fault(DATA) == Some(What::Refuse);
+        let refused = self.fault(DATA) == Some(Change::Refuse);
         let meeting = if refused { Meeting::nobody()? } else { Meeting::listening()? };
         let port = meeting.port();
         let reply = match verb {
@@ -303,7 +303,7 @@ impl Session {
                 numbers.get(4).zip(numbers.get(5)).map(|(high, low)| high << 8 | low)
             }
         };
-        let refused = self.fault(DATA) == Some(What::Refuse);
+        let refused = self.fault(DATA) == Some(Change::Refuse);
         self.meeting = match port {
             Some(port) if !refused => Some(Meeting::Active((Ipv4Addr::LOCALHOST, port).into())),
             _ => None,
@@ -337,8 +337,8 @@ impl Session {
         };
         let fault = self.fault(DATA);
         match fault {
-            Some(What::Short(length)) => content.truncate(length),
-            Some(What::Long) => content.extend_from_slice(b"and more\n"),
+            Some(Change::Short(length)) => content.truncate(length),
+            Some(Change::Long) => content.extend_from_slice(b"and more\n"),
             _ => {}
         }
         let begin = if verb == "RETR" { "150 it comes (42 bytes)" } else { "150 it comes" };
@@ -346,7 +346,7 @@ impl Session {
             self.meeting = None;
             return Ok(());
         }
-        if fault == Some(What::Early) {
+        if fault == Some(Change::Early) {
             self.answer(DONE, "226 done")?;
         }
         if let Some(mut stream) = self.meet()? {
@@ -354,7 +354,7 @@ impl Session {
             leave(stream);
         }
         match fault {
-            Some(What::Early) => Ok(()),
+            Some(Change::Early) => Ok(()),
             _ => self.answer(DONE, "226 done").map(|_| ()),
         }
     }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{RECORD_LIMIT, Shared, Together};
+use super::{PipelinedCommands, RECORD_LIMIT, Shared};
 use crate::stop::Woken;
 
 /// Time after which a client that announced a transfer and does not connect is dropped.
@@ -54,13 +54,13 @@ pub(super) fn serve(control: TcpStream, shared: &Shared) -> io::Result<()> {
         shared.together.fetch_add(usize::from(!session.pending.is_empty()), Ordering::SeqCst);
         let going = match shared.config.faults.together {
             _ if session.pending.is_empty() => session.obey(&line)?,
-            Together::Served => session.obey(&line)?,
-            Together::Cut => false,
-            Together::Refused => {
+            PipelinedCommands::Served => session.obey(&line)?,
+            PipelinedCommands::Cut => false,
+            PipelinedCommands::Refused => {
                 session.pending.clear();
                 session.reply("503 one after the other")?
             }
-            Together::Lost => {
+            PipelinedCommands::Discarded => {
                 session.pending.clear();
                 session.obey(&line)?
             }

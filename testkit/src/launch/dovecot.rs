@@ -33,7 +33,7 @@ pub struct Dovecot {
 }
 
 /// The differences between instances.
-struct Wanted<'a> {
+struct InstanceOptions<'a> {
     leaf: &'a Leaf,
     authority: &'a Authority,
     realm: Option<&'a Kerberos>,
@@ -42,15 +42,15 @@ struct Wanted<'a> {
 impl Dovecot {
     /// With this certificate; certificates of clients are to be signed by the authority.
     pub fn start(leaf: &Leaf, authority: &Authority) -> io::Result<Dovecot> {
-        with_retries(|| Dovecot::try_start(&Wanted { leaf, authority, realm: None }))
+        with_retries(|| Dovecot::try_start(&InstanceOptions { leaf, authority, realm: None }))
     }
 
     /// With GSSAPI, too.
     pub fn start_in(realm: &Kerberos, leaf: &Leaf, authority: &Authority) -> io::Result<Dovecot> {
-        with_retries(|| Dovecot::try_start(&Wanted { leaf, authority, realm: Some(realm) }))
+        with_retries(|| Dovecot::try_start(&InstanceOptions { leaf, authority, realm: Some(realm) }))
     }
 
-    fn try_start(wanted: &Wanted) -> io::Result<Dovecot> {
+    fn try_start(wanted: &InstanceOptions) -> io::Result<Dovecot> {
         if !geteuid().is_root() {
             return Err(io::Error::new(ErrorKind::PermissionDenied, "dovecot wants root"));
         }

@@ -18,7 +18,7 @@ fn fresh(body: &str) -> Response {
 }
 
 /// How a command line gets a file on which its reply depends.
-enum Given {
+enum CaSource {
     /// By a flag, with its value.
     Flag(&'static str, &'static str),
     /// By a variable of the environment.
@@ -30,7 +30,7 @@ enum Given {
 /// A file on which a reply depends: the content with which the peer is accepted, another content, and the
 /// exit code that this one leads to.
 struct Part {
-    given: Given,
+    given: CaSource,
     good: String,
     other: String,
     code: i32,
@@ -58,18 +58,18 @@ impl<'a> Parted<'a> {
     /// The exit code, the body and what the cache had to do with it.
     fn get(&self, folder: &Path) -> (i32, String) {
         let mut command = match self.part.given {
-            Given::SystemBundle => {
+            CaSource::SystemBundle => {
                 let mut command = shell_with_mounts(&format!("mount --bind f.pem {BUNDLE} && exec \"$@\""));
                 command.args(["sh", tool()]);
                 command
             }
-            Given::Flag(..) | Given::Variable(..) => Command::new(tool()),
+            CaSource::Flag(..) | CaSource::Variable(..) => Command::new(tool()),
         };
         clean(&mut command).current_dir(folder).args(["-sS", "-w", "|%{cache}", "--cache"]).arg(self.cache);
         let _ = match self.part.given {
-            Given::Flag(name, value) => command.args([name, value]),
-            Given::Variable(name, value) => command.env(name, value),
-            Given::SystemBundle => &mut command,
+            CaSource::Flag(name, value) => command.args([name, value]),
+            CaSource::Variable(name, value) => command.env(name, value),
+            CaSource::SystemBundle => &mut command,
         };
         let out = needs::output(command.args(self.words));
         (out.status.code().unwrap(), String::from_utf8_lossy(&out.stdout).into_owned())
@@ -110,7 +110,7 @@ fn behind_tls(leaf: &Leaf) -> HttpServer {
 /// a reply stored under one is not served under the other, which refuses the server or gets its own reply.
 #[test]
 fn files_tell_replies_apart_by_place_and_content() {
-    use Given::{Flag, Variable};
+    use CaSource::{Flag, Variable};
     let (authority, stranger) = (Authority::new(), Authority::new());
     let leaf = authority.good();
     let server = behind_tls(&leaf);
@@ -148,7 +148,7 @@ fn files_tell_replies_apart_by_place_and_content() {
 /// proxy would be refused.
 #[test]
 fn files_about_the_proxy_tell_replies_apart() {
-    use Given::{Flag, Variable};
+    use CaSource::{Flag, Variable};
     let (authority, stranger) = (Authority::new(), Authority::new());
     let leaf = authority.good();
     let server = behind_tls(&leaf);
@@ -189,7 +189,7 @@ fn the_systems_bundle_tells_replies_apart() {
     let (authority, stranger) = (Authority::new(), Authority::new());
     let server = behind_tls(&authority.good());
     let (good, other) = (authority.ca_pem().to_owned(), stranger.ca_pem().to_owned());
-    let part = Part { given: Given::SystemBundle, good, other, code: 60 };
+    let part = Part { given: CaSource::SystemBundle, good, other, code: 60 };
     let (cache, url, proxy) = (empty_folder().join("c"), server.url("/"), server.url(""));
     Parted::new(&part, &cache, &[&url]).check("server");
     Parted::new(&part, &cache, &["-x", &proxy, "http://origin.example/"]).check("proxy");

@@ -11,11 +11,11 @@ use testkit::http::HttpServer;
 use super::{clean, empty_folder, tool};
 
 /// A folder of the broker, which ends with the test.
-struct Place(PathBuf);
+struct BrokerFolder(PathBuf);
 
-impl Place {
-    fn new() -> Place {
-        Place(empty_folder())
+impl BrokerFolder {
+    fn new() -> BrokerFolder {
+        BrokerFolder(empty_folder())
     }
 
     fn folder(&self) -> PathBuf {
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for BrokerFolder {
     fn drop(&mut self) {
         let _ = self.run(&["--pool-stop"]);
     }
@@ -67,7 +67,7 @@ fn is_alive(process: u32) -> bool {
 
 #[test]
 fn a_command_starts_the_broker_and_another_stops_it() {
-    let (server, place) = (HttpServer::plain(), Place::new());
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new());
     let (code, text) = place.status();
     assert_eq!((code, text.as_str()), (1, "no broker runs\n"));
     assert_eq!(place.run(&["--pool-stop"]).status.code(), Some(1));
@@ -95,7 +95,7 @@ fn session(process: &Path) -> u32 {
 /// dumped nor traced.
 #[test]
 fn the_broker_has_nothing_of_its_caller() {
-    let (server, place) = (HttpServer::plain(), Place::new());
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new());
     let mut shell = Command::new("sh");
     // Descriptor 9 is a pipe whose reader waits until nobody has it any more.
     let line = "{ \"$TOOL\" -sS --pool user \"$URL\" 9>&1 >out; } | cat";
@@ -125,7 +125,7 @@ fn the_broker_has_nothing_of_its_caller() {
 /// A command without a usable folder, or with a broker that cannot be started, works as without one.
 #[test]
 fn a_command_without_a_broker_works() {
-    let (server, place) = (HttpServer::plain(), Place::new());
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new());
     let url = server.url("/");
     let files = place.0.join("file");
     fs::write(&files, "").unwrap();
@@ -146,7 +146,7 @@ fn a_command_without_a_broker_works() {
 /// Fifty commands at once start one broker.
 #[test]
 fn many_commands_start_one_broker() {
-    let (server, place) = (HttpServer::plain(), Place::new());
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new());
     let url = server.url("/");
     let start = || place.command(&["-sS", "--pool", "user", &url]).stdout(Stdio::null()).spawn().unwrap();
     let commands: Vec<_> = (0..50).map(|_| start()).collect();
@@ -166,7 +166,7 @@ fn many_commands_start_one_broker() {
 /// systemd starts the broker with the listening socket as standard input, and keeps the socket.
 #[test]
 fn the_broker_serves_on_a_socket_that_it_is_given() {
-    let (server, place) = (HttpServer::plain(), Place::new());
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new());
     let listener = broker::Folder::at(&place.folder()).unwrap().listen().unwrap();
     let mut broker = place.command(&["--pool-broker"]);
     let mut broker = broker.stdin(listener).stdout(Stdio::null()).spawn().unwrap();
@@ -189,7 +189,7 @@ fn programs_with_more_rights_have_no_broker() {
     if !rustix::process::geteuid().is_root() {
         testkit::left_out("needs root to give a file capabilities");
     }
-    let (server, place) = (HttpServer::plain(), Place::new());
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new());
     let url = server.url("/");
     let open = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     fs::create_dir(place.folder()).unwrap();

@@ -176,7 +176,8 @@ fn sessions_are_resumed_unless_forbidden() {
     assert!(!resumed(&["--no-sessionid"]));
 }
 
-// covers: --cert, --key, --cert-type, --key-type, --pass, --proxy-cert, --proxy-key, --proxy-cert-type, --proxy-key-type
+// covers: --cert, --key, --cert-type, --key-type, --pass, --proxy-cert, --proxy-key, --proxy-cert-type,
+// --proxy-key-type
 // covers: --proxy-pass
 #[test]
 fn certificates_of_the_client() {

@@ -76,7 +76,7 @@ fn list(chosen: &[(&Step, &str)]) -> String {
 }
 
 /// A step's name and what its output says.
-struct Done {
+struct FinishedStep {
     name: &'static str,
     counts: Counts,
     failed: bool,
@@ -84,7 +84,7 @@ struct Done {
     output: String,
 }
 
-impl Done {
+impl FinishedStep {
     /// Returns whether the step ran to its end, passed and left out nothing for want of something.
     fn is_whole(&self) -> bool {
         !self.failed && !self.counts.left_out.iter().any(|left| left.test == outcome::WHOLE_STEP)
@@ -141,7 +141,7 @@ fn jobs(chosen: &[(&Step, &str)], suite: Suite, folder: &Path) -> Vec<Job> {
     chosen.iter().filter_map(|(step, _)| job(step)).collect()
 }
 
-fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(String, Done), String> {
+fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(String, FinishedStep), String> {
     let (log, started) = (folder.join(format!("{}.log", step.name)), Instant::now());
     let busy = child::processor_seconds();
     let (end, output) = child::run(command, &log, step.limit())?;
@@ -161,11 +161,11 @@ fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(Strin
     };
     let (wall, busy) = (started.elapsed().as_secs_f64(), child::processor_seconds() - busy);
     let line = format!("{wall:>7.1} s {busy:>7.1} s cpu  {word}{}", counts.in_words());
-    Ok((line, Done { name: step.name, counts, failed, log, output }))
+    Ok((line, FinishedStep { name: step.name, counts, failed, log, output }))
 }
 
 /// Failures with their texts, tests that were left out by reason, and the sums in the last line.
-fn summary(done: &[Done], seconds: f64) -> String {
+fn summary(done: &[FinishedStep], seconds: f64) -> String {
     let mut text = String::new();
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for step in done {

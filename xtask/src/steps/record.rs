@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// Where a step was last whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct LastPass {
     pub date: String,
     /// The commit; a checkout with changes has `+` behind it, and is never equal to another.
     pub commit: String,
@@ -21,7 +21,7 @@ pub struct Seen {
 /// The record of all steps.
 pub struct Record {
     file: PathBuf,
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, LastPass>,
 }
 
 impl Record {
@@ -30,22 +30,22 @@ impl Record {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         let row = |line: &str| {
             let mut columns = line.split('\t').map(str::to_owned);
-            Some((columns.next()?, Seen { date: columns.next()?, commit: columns.next()? }))
+            Some((columns.next()?, LastPass { date: columns.next()?, commit: columns.next()? }))
         };
         Record { seen: text.lines().filter_map(row).collect(), file }
     }
 
-    pub fn last(&self, step: &str) -> Option<&Seen> {
+    pub fn last(&self, step: &str) -> Option<&LastPass> {
         self.seen.get(step)
     }
 
     /// Returns whether the step was whole in exactly this checkout.
-    pub fn is_done(&self, step: &str, now: &Seen) -> bool {
+    pub fn is_done(&self, step: &str, now: &LastPass) -> bool {
         !now.commit.ends_with('+') && self.last(step).is_some_and(|seen| seen.commit == now.commit)
     }
 
     /// Writes a step down as whole; at once, so that a run that is stopped can be resumed.
-    pub fn add(&mut self, step: &str, seen: Seen) -> Result<(), String> {
+    pub fn add(&mut self, step: &str, seen: LastPass) -> Result<(), String> {
         let line = format!("{step}\t{}\t{}\n", seen.date, seen.commit);
         self.seen.insert(step.to_owned(), seen);
         let file = OpenOptions::new().create(true).append(true).open(&self.file);
@@ -54,9 +54,9 @@ impl Record {
     }
 }
 
-impl Seen {
+impl LastPass {
     /// Marks the commit as changed if the checkout is no longer what it was at the beginning of the step.
-    pub fn until(mut self, end: &Seen) -> Seen {
+    pub fn until(mut self, end: &LastPass) -> LastPass {
         if self.commit != end.commit && !self.commit.ends_with('+') {
             self.commit.push('+');
         }
@@ -65,7 +65,7 @@ impl Seen {
 }
 
 /// The time and the commit of this checkout.
-pub fn now() -> Seen {
+pub fn now() -> LastPass {
     let output = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(crate::files::root()).output();
         output.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -75,15 +75,15 @@ pub fn now() -> Seen {
     if commit.is_empty() || output("git", &["status", "--porcelain"]).is_none_or(|text| !text.is_empty()) {
         commit.push('+');
     }
-    Seen { date, commit }
+    LastPass { date, commit }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn seen(commit: &str) -> Seen {
-        Seen { date: "2026-11-27T03:00:00Z".to_owned(), commit: commit.to_owned() }
+    fn seen(commit: &str) -> LastPass {
+        LastPass { date: "2026-11-27T03:00:00Z".to_owned(), commit: commit.to_owned() }
     }
 
     #[test]

@@ -220,7 +220,7 @@ impl Engine {
             upload: prepared.upload,
             sink: Sink::Memory,
             window: prepared.window,
-            tells_connection: false,
+            reports_connection: false,
             stall_limit: prepared.stall_limit,
             explain: prepared.explain,
         };
@@ -233,7 +233,7 @@ impl Engine {
         let Some(call) = self.calls.get(id).and_then(Option::as_ref) else { return };
         let ended = transfers.has_ended(id);
         let mut state = call.lock();
-        state.hungry = transfers.is_hungry(id) && !state.feeding;
+        state.hungry = transfers.wants_upload(id) && !state.feeding;
         if !state.has_had_head && transfers.has_head(id) {
             state.has_had_head = true;
             let lines = transfers.take_head(id);

@@ -270,7 +270,7 @@ impl Error {
     }
 
     /// Returns the reasons of the transfer, if [`RequestBuilder::explain`](crate::RequestBuilder::explain)
-    /// asked for them.
+    /// was set.
     pub fn why(&self) -> Option<&Why> {
         self.0.why.as_deref()
     }

@@ -93,12 +93,12 @@ impl Client {
         self.request("PUT", url)
     }
 
-    /// Modifies what is at a URL (PATCH).
+    /// Modifies the resource at a URL (PATCH).
     pub fn patch(&self, url: &str) -> RequestBuilder {
         self.request("PATCH", url)
     }
 
-    /// Deletes what is at a URL (DELETE).
+    /// Deletes the resource at a URL (DELETE).
     pub fn delete(&self, url: &str) -> RequestBuilder {
         self.request("DELETE", url)
     }

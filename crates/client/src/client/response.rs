@@ -124,7 +124,7 @@ impl Response {
     }
 
     /// Returns the reasons of the transfer, once the body has ended, if
-    /// [`RequestBuilder::explain`](crate::RequestBuilder::explain) asked for them.
+    /// [`RequestBuilder::explain`](crate::RequestBuilder::explain) was set.
     pub fn why(&self) -> Option<&Why> {
         self.why.as_deref()
     }

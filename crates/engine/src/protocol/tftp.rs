@@ -76,7 +76,8 @@ async fn transfer(
     }
 }
 
-/// The first answer is the first block, or the options; each block is acknowledged when the application has taken it.
+/// The first answer is the first block, or the options; each block is acknowledged when the application has
+/// taken it.
 async fn fetch(t: &mut Transfer, mut talk: TftpTransfer) -> Result<()> {
     let mut acknowledge = None;
     match poll_fn(|cx| talk.poll_packet(cx).map_ok(Answer::of)).await? {

@@ -1,4 +1,4 @@
-//! What the application asked for: one value per option, kept until it is changed or reset.
+//! The values of all options, kept until they are changed or reset.
 //! Transfer state lives elsewhere and is made anew each time, so that nothing stale survives.
 //!
 //! Values are stored by option number (`values`); [`set`](Settings::set_long) checks ranges and folds the
@@ -79,11 +79,11 @@ pub struct Settings {
     generation: u64,
     route: u64,
     way: u64,
-    /// What is made now is kept until an option changes that counts for it: no other may be asked for.
+    /// The derived value under construction. It may read only options whose change discards it.
     routing: Cell<Routing>,
     websocket: Option<WebSocketOptions>,
     tls_hook: Option<[usize; 2]>,
-    /// What CURLOPT_SSLENGINE named.
+    /// The module that CURLOPT_SSLENGINE names.
     tls_module: Option<Arc<Module>>,
     /// The method that the last of POST, UPLOAD, HTTPGET, NOBODY, MIMEPOST … chose.
     pub method: Method,
@@ -95,7 +95,7 @@ pub struct Settings {
     pub copied_post_fields: Option<Text>,
 }
 
-/// What is being made of the settings, and will be kept.
+/// A value derived from the settings, and kept until they change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Routing {
     #[default]
@@ -267,7 +267,7 @@ impl Settings {
             || elsewhere(O::Sslkeytype)
     }
 
-    /// What a WebSocket may try beyond curl's.
+    /// Returns the WebSocket extensions that curl does not have.
     pub fn websocket(&self) -> WebSocketOptions {
         self.websocket.unwrap_or_else(WebSocketOptions::of_process)
     }
@@ -322,7 +322,7 @@ impl Settings {
         }
     }
 
-    /// What is no option was changed, and a request may go another way for it.
+    /// Counts a change outside the options that may change the route of a request.
     fn changed_entirely(&mut self) {
         self.generation = next_generation();
         (self.route, self.way) = (self.generation, self.generation);
@@ -513,10 +513,12 @@ impl Settings {
     /// Protocols allowed for the first request, or for redirects: bits as in CURLPROTO_*.
     pub fn protocols(&self, option: O) -> u64 {
         let bits = if option == O::RedirProtocolsStr { O::RedirProtocols } else { O::Protocols };
-        match option {
-            _ if self.is_set(bits) => self.long(bits) as u64,
-            O::RedirProtocolsStr => default_redirect_protocols(),
-            _ => u64::MAX,
+        if self.is_set(bits) {
+            self.long(bits) as u64
+        } else if option == O::RedirProtocolsStr {
+            default_redirect_protocols()
+        } else {
+            u64::MAX
         }
     }
 }

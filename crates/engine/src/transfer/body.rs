@@ -71,7 +71,8 @@ pub fn check_size(limit: i64, size: Option<u64>) -> Result<()> {
     }
 }
 
-/// Bytes that one run may move, or make by decoding, before other transfers, and the application, get their turn.
+/// Bytes that one run may move, or make by decoding, before other transfers, and the application, get their
+/// turn.
 pub const FAIR_SHARE: usize = 4 * 1024 * 1024;
 
 /// curl's words for a body of HTTP that could not be read.

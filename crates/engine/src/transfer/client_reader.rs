@@ -127,7 +127,8 @@ impl ClientReader {
         })
     }
 
-    /// The form that is set, as a mail with the application's own header lines (CURLOPT_MIMEPOST(3), CURLOPT_HTTPHEADER(3)).
+    /// The form that is set, as a mail with the application's own header lines (CURLOPT_MIMEPOST(3),
+    /// CURLOPT_HTTPHEADER(3)).
     pub fn mail(easy: &Rc<EasyState>) -> Result<ClientReader> {
         let mut reader = ClientReader::empty(easy);
         (reader.size, reader.source) = match open_mail(easy)? {
@@ -137,7 +138,8 @@ impl ClientReader {
         Ok(reader)
     }
 
-    /// How long it is before line feeds become CR LF, if that is known: whether a request is worth asking for first hangs on it.
+    /// How long it is before line feeds become CR LF, if that is known: whether a request is worth asking for
+    /// first hangs on it.
     pub fn size_as_given(&self) -> Option<u64> {
         self.size.or(self.given)
     }

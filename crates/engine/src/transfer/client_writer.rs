@@ -27,7 +27,7 @@ pub struct ClientWriter {
     decoding: bool,
     /// So much may still be decoded before others have their turn.
     share: usize,
-    held: VecDeque<Held>,
+    held: VecDeque<PausedData>,
     /// Longest piece handed out (CURLOPT_BUFFERSIZE).
     piece: usize,
     /// The body is read and dropped: a redirect or an authentication round follows.
@@ -39,7 +39,7 @@ pub struct ClientWriter {
 }
 
 /// Something that the application was not ready to take.
-enum Held {
+enum PausedData {
     Header(Vec<u8>),
     Body(Vec<u8>),
     /// Payload of a WebSocket's frame.
@@ -104,13 +104,13 @@ impl ClientWriter {
         if show {
             cold_path();
             match self.must_hold() {
-                true => self.held.push_back(Held::Body(line.to_vec())),
+                true => self.held.push_back(PausedData::Body(line.to_vec())),
                 false => self.deliver(line)?,
             }
         }
         if self.must_hold() {
             cold_path();
-            self.held.push_back(Held::Header(line.to_vec()));
+            self.held.push_back(PausedData::Header(line.to_vec()));
             return Ok(());
         }
         self.deliver_header(line)
@@ -139,7 +139,7 @@ impl ClientWriter {
         }
         if self.must_hold() {
             cold_path();
-            self.held.push_back(Held::Body(data.to_vec()));
+            self.held.push_back(PausedData::Body(data.to_vec()));
             return Ok(());
         }
         self.deliver(data)
@@ -172,10 +172,10 @@ impl ClientWriter {
             }
             let later = std::mem::take(&mut self.held);
             let result = match next {
-                Held::Header(line) => self.deliver_header(&line),
-                Held::Body(data) => self.deliver(&data),
-                Held::Payload(frame, data) => self.deliver_payload(frame, &data),
-                Held::Frames(data) => self.frames(&data),
+                PausedData::Header(line) => self.deliver_header(&line),
+                PausedData::Body(data) => self.deliver(&data),
+                PausedData::Payload(frame, data) => self.deliver_payload(frame, &data),
+                PausedData::Frames(data) => self.frames(&data),
             };
             self.held.extend(later);
             if let Err(e) = result {
@@ -223,7 +223,7 @@ impl ClientWriter {
         let mut rest = data;
         while !rest.is_empty() || has_more() {
             if self.must_hold() || self.share == 0 {
-                self.held.push_back(Held::Frames(rest.to_vec()));
+                self.held.push_back(PausedData::Frames(rest.to_vec()));
                 return Ok(());
             }
             let next = easy.websocket.borrow_mut().as_mut().map(|ws| ws.next(rest, usize::MAX, pings));
@@ -259,7 +259,7 @@ impl ClientWriter {
                 WriteAnswer::Pause => {
                     self.easy.flow.pause_receive();
                     let rest = Frame { offset, ..frame };
-                    self.held.push_front(Held::Payload(rest, data[at..].to_vec()));
+                    self.held.push_front(PausedData::Payload(rest, data[at..].to_vec()));
                     return Ok(());
                 }
                 WriteAnswer::Failed(n) => return Err(write_failed(piece.len(), n)),
@@ -277,7 +277,7 @@ impl ClientWriter {
             Some(WriteAnswer::Pause) => {
                 cold_path();
                 self.easy.flow.pause_receive();
-                self.held.push_front(Held::Header(line.to_vec()));
+                self.held.push_front(PausedData::Header(line.to_vec()));
                 Ok(())
             }
             Some(WriteAnswer::Failed(n)) => Err(write_failed(line.len(), n)),
@@ -326,7 +326,7 @@ impl ClientWriter {
                 WriteAnswer::Pause => {
                     cold_path();
                     self.easy.flow.pause_receive();
-                    self.held.push_front(Held::Body(data[at..].to_vec()));
+                    self.held.push_front(PausedData::Body(data[at..].to_vec()));
                     return Ok(());
                 }
                 WriteAnswer::Failed(n) => return Err(write_failed(piece.len(), n)),

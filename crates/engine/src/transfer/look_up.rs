@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use net::connection_key::{DohTerms, ResolverTerms};
 use net::resolver::{
-    Addresses, Answered, Around, Candidates, LocalEnds, Means, ResolveOptions, Servers, Services, Source,
-    is_for_dns, is_new, resolve,
+    Addresses, Candidates, LocalEnds, LookUpWrapper, Means, QuestionAnswer, ResolveOptions, Servers,
+    Services, Source, is_for_dns, is_new, resolve,
 };
 use net::tls::Ech;
 use tables::{Code, EasyOption as O, LockData};
@@ -28,7 +28,7 @@ struct Locked {
     tag: usize,
 }
 
-impl Around for Locked {
+impl LookUpWrapper for Locked {
     fn around(&self, work: &mut dyn FnMut()) {
         self.share.around(LockData::Dns, self.tag, work);
     }
@@ -92,7 +92,7 @@ impl Connector {
     }
 
     /// Stores the Encrypted Client Hello configurations of an answer for the handshake.
-    pub(super) fn note_answer(&self, answered: &Answered) {
+    pub(super) fn note_answer(&self, answered: &QuestionAnswer) {
         let mut published = self.easy.published.borrow_mut();
         let Some(published) = published.as_mut() else { return };
         for candidate in &answered.candidates {
@@ -192,6 +192,6 @@ impl Connector {
         let means = Means::system(&net::process().resolver, &cache, self.multi.runtime.reactor());
         let share = self.easy.share.borrow().clone().filter(|share| share.shares(LockData::Dns));
         let tag = self.easy.tag.get();
-        Means { around: share.map(|share| Rc::new(Locked { share, tag }) as Rc<dyn Around>), ..means }
+        Means { around: share.map(|share| Rc::new(Locked { share, tag }) as Rc<dyn LookUpWrapper>), ..means }
     }
 }

@@ -19,7 +19,8 @@ pub enum Next {
     Follow(Box<Url>),
     /// Repeat the same URL (authentication, a refused expectation).
     Again,
-    /// None: the reply was read to its end and its connection can serve again, but the transfer fails (too many redirects).
+    /// None: the reply was read to its end and its connection can serve again, but the transfer fails (too
+    /// many redirects).
     Stop(Error),
 }
 

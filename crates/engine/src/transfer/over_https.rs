@@ -57,7 +57,7 @@ impl OverHttps {
     fn inner(&self, message: &[u8]) -> Result<(Inner, Rc<Collector>), Code> {
         let outer = self.asking.callbacks.clone();
         let collector = Rc::new(Collector { outer, body: RefCell::default() });
-        let easy = Easy::new(Rc::new(Ears(collector.clone())));
+        let easy = Easy::new(Rc::new(ReplyCallbacks(collector.clone())));
         *easy.0.settings.borrow_mut() = self.settings(message)?;
         easy.0.begin_within(&self.multi, &self.asking);
         Ok((Inner(easy), collector))
@@ -141,9 +141,9 @@ struct Collector {
     body: RefCell<Vec<u8>>,
 }
 
-struct Ears(Rc<Collector>);
+struct ReplyCallbacks(Rc<Collector>);
 
-impl Callbacks for Ears {
+impl Callbacks for ReplyCallbacks {
     fn write(&self, data: &[u8]) -> WriteAnswer {
         let mut body = self.0.body.borrow_mut();
         if body.len() + data.len() > LONGEST {

@@ -28,55 +28,55 @@ use crate::settings::Settings;
 /// A proxy to go through.
 #[derive(Clone, Debug)]
 pub struct Proxy {
-    /// What it speaks.
+    /// The protocol of the proxy.
     pub kind: ProxyKind,
-    /// Its host.
+    /// The host name or address.
     pub host: String,
-    /// Its port.
+    /// The port.
     pub port: u16,
-    /// Where it listens instead: `socks5h://localhost/path`.
+    /// The Unix socket on which the proxy listens, in place of a port: `socks5h://localhost/path`.
     pub unix: Option<UnixSocket>,
-    /// User name for it.
+    /// User name for the proxy.
     pub user: Option<Vec<u8>>,
-    /// Password for it.
+    /// Password for the proxy.
     pub password: Option<Vec<u8>>,
-    /// TLS to it.
+    /// TLS to the proxy.
     pub tls: Option<Arc<TlsConfig>>,
-    /// Bytes go through a CONNECT tunnel.
+    /// Whether bytes go through a CONNECT tunnel.
     pub tunnel: bool,
 }
 
 impl Proxy {
-    /// The proxy as a recipient of secrets.
+    /// Returns the proxy as a recipient of secrets.
     pub fn peer(&self) -> Peer {
         Peer::proxy(self.kind, &self.host, self.port)
     }
 
-    /// Whether it is handed requests and fetches by itself.
+    /// Returns whether the proxy receives requests and fetches by itself.
     pub fn forwards(&self) -> bool {
         !self.tunnel && !self.kind.is_socks()
     }
 
-    /// Whether it may be asked for a tunnel for datagrams: HTTP/1.0 knows no upgrade.
+    /// Returns whether the proxy may provide a tunnel for datagrams. HTTP/1.0 has no upgrade.
     pub fn may_take_datagrams(&self) -> bool {
         !self.kind.is_socks() && self.kind != ProxyKind::Http10
     }
 
-    /// Its host and port, as a request names them.
+    /// Returns host and port, as a request names them.
     pub fn authority(&self) -> String {
         let bare = self.host.contains(':') && !self.host.starts_with('[');
         let host = if bare { format!("[{}]", self.host) } else { self.host.clone() };
         format!("{host}:{}", self.port)
     }
 
-    /// Who we are for it.
+    /// Returns the login for the proxy, if a user is set.
     pub fn login(&self) -> Option<Secret<Login>> {
         let user = self.user.clone()?;
         let password = self.password.clone().unwrap_or_default();
         Some(Secret::of(self.peer(), Login { user, password }))
     }
 
-    /// The same; whoever the process is when nobody is named and a ticket will do.
+    /// Returns the login for the proxy. Without a user, a Kerberos ticket may name the user (`by_ticket`).
     pub fn login_or_unnamed(&self, by_ticket: bool) -> Option<Secret<Login>> {
         self.login().or_else(|| by_ticket.then(|| Secret::of(self.peer(), Login::default())))
     }
@@ -85,7 +85,7 @@ impl Proxy {
 /// curl's default port of a proxy.
 const DEFAULT_PORT: u16 = 1080;
 
-/// What the environment says of proxies, when the settings leave it the word.
+/// The proxy variables of the environment, which count where no option decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     proxy: Option<Vec<u8>>,
@@ -93,7 +93,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Whether there is a proxy for its sake.
+    /// Returns whether a variable names a proxy.
     pub fn names_proxy(&self) -> bool {
         self.proxy.is_some()
     }
@@ -229,7 +229,8 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let forwards = scheme.family() == Family::Http && !scheme.tls() && !settings.on(O::Httpproxytunnel);
     // FTP through an HTTP proxy is asked for as a URL, unless a tunnel is wanted.
     let ftp = scheme.family() == Family::Ftp && !settings.on(O::Httpproxytunnel);
-    // Requests are handed to a proxy in HTTP/1 or HTTP/2; where it is spoken to in HTTP/3 all goes through tunnels.
+    // Requests are handed to a proxy in HTTP/1 or HTTP/2; where it is spoken to in HTTP/3 all goes through
+    // tunnels.
     let tunnel = !kind.is_socks() && (!forwards && !ftp || kind == ProxyKind::Https3);
     let offer: &[&str] = match kind {
         ProxyKind::Https3 => &[http3::ALPN],

@@ -20,7 +20,8 @@ impl RateLimit {
         RateLimit { bytes_per_s: bytes_per_s.max(0) as u64, since: None, moved: 0 }
     }
 
-    /// The application may set another limit while the transfer runs, which then counts from now on; whether it did.
+    /// The application may set another limit while the transfer runs, which then counts from now on; whether
+    /// it did.
     pub fn adopt(&mut self, bytes_per_s: i64) -> bool {
         let other = RateLimit::new(bytes_per_s);
         let changed = other.bytes_per_s != self.bytes_per_s;

@@ -19,8 +19,8 @@ pub enum Step {
     },
 }
 
-/// Decides whether another attempt is made after `made` repeated ones of at most `most`. The last attempt gets a new connection,
-/// because it must not meet another dead one.
+/// Decides whether another attempt is made after `made` repeated ones of at most `most`. The last attempt
+/// gets a new connection, because it must not meet another dead one.
 pub fn after_attempt(retry: Retry, made: u32, most: u32) -> Step {
     match retry.is_allowed() && made < most {
         true => Step::Again { fresh: made + 1 == most },
@@ -28,8 +28,8 @@ pub fn after_attempt(retry: Retry, made: u32, most: u32) -> Step {
     }
 }
 
-/// Makes an attempt, and up to `most` more while the request may be sent again. `attempt` gets whether a new connection is
-/// required.
+/// Makes an attempt, and up to `most` more while the request may be sent again. `attempt` gets whether a new
+/// connection is required.
 pub async fn with_retries<C: AsRef<Handles>, T>(
     t: &mut C,
     most: u32,
@@ -72,7 +72,8 @@ mod tests {
         let again = |fresh| Step::Again { fresh };
         #[rustfmt::skip]
         let rows = [
-            // RFC 9110 §9.2.2: an automatic retry needs a reason to believe that the request was not processed.
+            // RFC 9110 §9.2.2: an automatic retry needs a reason to believe that the request was not
+            // processed.
             ("an error that says nothing", Unknown, 0, 5, Step::GiveUp),
             // RFC 9113 §8.7: REFUSED_STREAM guarantees that nothing was processed.
             ("the first of five", NewConnection, 0, 5, again(false)),

@@ -34,8 +34,8 @@ pub trait Speaker {
     /// How long a mechanism's name and its initial response may be together; 0 is without limit.
     const LIMIT: usize;
 
-    /// Whether the server has said that the first response may go with the command (SASL-IR in IMAP). Where protocols do
-    /// not say so, CURLOPT_SASL_IR(3) does.
+    /// Whether the server has said that the first response may go with the command (SASL-IR in IMAP). Where
+    /// protocols do not say so, CURLOPT_SASL_IR(3) does.
     fn sends_first(&self) -> bool {
         false
     }
@@ -167,7 +167,8 @@ fn usual(schemes: u64) -> Mechanisms {
     if schemes == CURLAUTH_BASIC || chosen.is_empty() { Mechanisms::DEFAULT } else { chosen }
 }
 
-/// Before anything is connected: a login with control characters in the URL is none, and login options must be known.
+/// Before anything is connected: a login with control characters in the URL is none, and login options must
+/// be known.
 pub fn check_login(t: &Route, own: Option<&str>) -> Result<()> {
     credentials::check_url(t)?;
     credentials::credentials(t)?;

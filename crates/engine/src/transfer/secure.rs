@@ -1,4 +1,5 @@
-//! TLS for a transfer: on top of a layer that stands, or as the end of the race between the addresses of a host.
+//! TLS for a transfer: on top of a layer that stands, or as the end of the race between the addresses of a
+//! host.
 
 use std::cell::Cell;
 use std::hint::cold_path;
@@ -41,8 +42,8 @@ impl HasEndpoints for Raced {
 }
 
 impl Connector {
-    /// The way straight to an origin that speaks TLS from the first byte on: the race goes on through the handshake, so that
-    /// one who takes a connection and answers nothing loses.
+    /// The way straight to an origin that speaks TLS from the first byte on: the race goes on through the
+    /// handshake, so that one who takes a connection and answers nothing loses.
     pub(super) async fn reach_secured(
         &self,
         plan: &Plan,
@@ -121,7 +122,7 @@ impl Connector {
         self.tls_among(below, config, (host, port), self.sessions()).await
     }
 
-    /// The same, with sessions of its own.
+    /// Performs a TLS handshake with a session store of its own.
     pub async fn tls_among(
         &self,
         below: Box<dyn Filter>,
@@ -147,14 +148,15 @@ impl Connector {
         })
     }
 
-    /// Whether the race between addresses goes on through the handshake: whose hello is the same for all of them. A function of the
-    /// application's that is called once for each connection would be called for those that lose, and so would a smart card.
+    /// Whether the race between addresses goes on through the handshake: whose hello is the same for all of
+    /// them. A function of the application's that is called once for each connection would be called for
+    /// those that lose, and so would a smart card.
     pub(super) fn may_race(&self, plan: &Plan, tls: &Arc<TlsConfig>) -> bool {
         tls.backend.is_unchanged() && !self.will_send_early(plan, tls)
     }
 
-    /// Whether the user lets the request leave with the hello. It must be the client that speaks first; and who is to prove by
-    /// the connection who is asking must know with whom it is before that.
+    /// Whether the user lets the request leave with the hello. It must be the client that speaks first; and
+    /// who is to prove by the connection who is asking must know with whom it is before that.
     fn may_send_early(&self, plan: &Plan) -> bool {
         let wanted = self.long(O::SslOptions) & CURLSSLOPT_EARLYDATA != 0;
         wanted
@@ -168,8 +170,8 @@ impl Connector {
             && !self.easy.ahead.get()
     }
 
-    /// Whether it will: then the race between addresses ends when one is connected, since nothing that is sent early may
-    /// leave to two.
+    /// Whether it will: then the race between addresses ends when one is connected, since nothing that is
+    /// sent early may leave to two.
     pub(super) fn will_send_early(&self, plan: &Plan, tls: &Arc<TlsConfig>) -> bool {
         let origin = &plan.key.origin;
         let has_early = || self.sessions().has_early(tls, &origin.host, origin.port);
@@ -234,7 +236,8 @@ impl Connector {
         }
     }
 
-    /// The same when the request has failed: a handshake that failed is why.
+    /// Returns the error of a request that failed: a late failure of the handshake if there is one, or
+    /// `failure`.
     pub fn late_failure(&mut self, failure: Error) -> Error {
         self.note_late();
         let late: Option<Arc<Late>> = self.late.take();
@@ -288,7 +291,7 @@ impl Connector {
         Ok(filter)
     }
 
-    /// What is offered now that the name server has spoken.
+    /// Completes the configuration by the ECH keys that the name server has published.
     pub(super) fn settled(
         &self,
         config: &Arc<TlsConfig>,

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use net::http2::{self, Switched, Terms, Trace};
+use net::http2::{self, Terms, Trace, UpgradeReply};
 use net::http3;
-use net::session::{Around, Session};
+use net::session::{ReturnWrapper, Session};
 use net::ssh;
 use net::{AnyConnection, ByCarrier, Connection, Granted, HttpLease, Lease, QuicWhole, Slot, Whole};
 use tables::{Code, EasyOption as O, LockData};
@@ -71,7 +71,7 @@ impl Connector {
     }
 
     /// Runs HTTP/2 on a connection whose server has agreed to the upgrade that a request asked for.
-    pub fn switch_to_session(&self, lease: HttpLease, switched: Switched) -> Result<HttpLease> {
+    pub fn switch_to_session(&self, lease: HttpLease, switched: UpgradeReply) -> Result<HttpLease> {
         let run = |whole| http2::host_upgraded(whole, self.terms(), &self.multi.runtime, switched);
         match lease {
             HttpLease::Whole(whole) => {
@@ -112,7 +112,7 @@ impl Connector {
 
     /// Returns a wrapper around the parking of a session, which happens after its last stream: the lock
     /// functions of the share that gets the connection, called for this handle as long as the handle exists.
-    fn around_parking(&self) -> Option<Around> {
+    fn around_parking(&self) -> Option<ReturnWrapper> {
         let share = self.easy.share.borrow().clone().filter(|share| share.shares(LockData::Connect))?;
         let easy = Rc::downgrade(&self.easy);
         Some(Rc::new(move |give: &mut dyn FnMut()| {

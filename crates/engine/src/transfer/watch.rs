@@ -206,7 +206,8 @@ impl Watch {
         let flow = &self.easy.flow;
         let info = self.easy.info.borrow();
         let moved = info.downloaded + info.uploaded;
-        // A paused transfer is slow by the application's own wish, and one without a connection does not move yet.
+        // A paused transfer is slow by the application's own wish, and one without a connection does not move
+        // yet.
         let result = match info.moving_since.filter(|_| !flow.receive_paused() && !flow.send_paused()) {
             Some(begun) => slow.look(slow.resumed.map_or(begun, |resumed| begun.max(resumed)), moved, now),
             None => {

@@ -3,9 +3,9 @@
 //! CURLOPT_CONNECT_ONLY 2 it belongs to the connection that the application uses itself (`by_hand`).
 
 mod api;
-mod by_hand;
 mod decide;
 mod deflate;
+mod manual_frames;
 #[cfg(test)]
 mod tests;
 
@@ -77,7 +77,7 @@ pub struct WebSocket {
     /// The task that sends, while it waits for something to send.
     pub waker: Option<Waker>,
     /// The connection is the application's.
-    hand: Option<by_hand::Hand>,
+    hand: Option<manual_frames::ManualFrames>,
     /// It is over when both sides have said goodbye: a stream has no connection that the server would close
     /// then.
     ends_by_word: bool,
@@ -188,7 +188,7 @@ impl WebSocket {
 
     /// Answers a ping, when no other frame is in the way.
     fn answer(&mut self) -> Result<()> {
-        if self.writer.left() > 0 || self.hand.as_ref().is_some_and(by_hand::Hand::is_sending) {
+        if self.writer.left() > 0 || self.hand.as_ref().is_some_and(manual_frames::ManualFrames::is_sending) {
             return Ok(());
         }
         let Some(payload) = self.pong.take() else { return Ok(()) };

@@ -10,8 +10,8 @@ use tables::constant::{CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE, CURLPAUSE_RECV, CURL
 use tables::{Code, EasyOption as O};
 use warmwire_engine::Easy;
 use warmwire_engine::callbacks::{
-    Callbacks, CloseHook, Configured, Opened, ProgressCounts, Purpose, ReadAnswer, SeekAnswer,
-    SocketCallbacks, Target, Transport, WriteAnswer,
+    Callbacks, CloseHook, OpenSocketAnswer, ProgressCounts, Purpose, ReadAnswer, SeekAnswer, SocketCallbacks,
+    SockoptAnswer, Target, Transport, WriteAnswer,
 };
 
 use crate::http::HOME;
@@ -217,21 +217,21 @@ impl Callbacks for Callee {
 }
 
 impl SocketCallbacks for Callee {
-    fn open(&self, _: Purpose, target: &mut Target, _: Transport) -> Opened {
-        let Target::Ip(address) = target else { return Opened::Refused };
-        let std::net::IpAddr::V4(ip) = address.ip() else { return Opened::Refused };
+    fn open(&self, _: Purpose, target: &mut Target, _: Transport) -> OpenSocketAnswer {
+        let Target::Ip(address) = target else { return OpenSocketAnswer::Refused };
+        let std::net::IpAddr::V4(ip) = address.ip() else { return OpenSocketAnswer::Refused };
         let (host, port) = (ip.octets()[3], address.port());
         // Data connections are under no limit.
         self.0.opened_to.set(if port < 20_000 { (host, port) } else { (0, 0) });
         tell(|| format!("open {host}:{port} for {}", self.0.want.borrow().url));
         match self.0.network.borrow_mut().connect(host, port) {
-            Some(socket) => Opened::Socket(socket),
-            None => Opened::Refused,
+            Some(socket) => OpenSocketAnswer::Socket(socket),
+            None => OpenSocketAnswer::Refused,
         }
     }
 
-    fn configure(&self, _: BorrowedFd<'_>, _: Purpose) -> Configured {
-        Configured::AlreadyConnected
+    fn configure(&self, _: BorrowedFd<'_>, _: Purpose) -> SockoptAnswer {
+        SockoptAnswer::AlreadyConnected
     }
 
     fn close_hook(&self) -> Option<CloseHook> {

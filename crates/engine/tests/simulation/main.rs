@@ -51,7 +51,7 @@ struct Plan {
 }
 
 /// A handle and its expected results.
-struct Held {
+struct TransferCase {
     easy: Easy,
     app: Rc<App>,
     inside: bool,
@@ -60,9 +60,9 @@ struct Held {
 /// The reports to the application's event loop, in order of the first one: descriptor numbers also depend on
 /// concurrent worlds.
 #[derive(Default)]
-struct Told(Mutex<Vec<(RawFd, Interest)>>);
+struct ReportedInterests(Mutex<Vec<(RawFd, Interest)>>);
 
-impl SocketHook for Told {
+impl SocketHook for ReportedInterests {
     fn changed(&self, fd: RawFd, interest: Interest, _: u64) {
         let mut told = self.0.lock().unwrap();
         let known = told.iter().position(|(known, _)| *known == fd);
@@ -79,9 +79,9 @@ struct World {
     network: Rc<RefCell<Network>>,
     multi: Multi,
     hand: ManualClock,
-    handles: Vec<Held>,
+    handles: Vec<TransferCase>,
     /// In event mode.
-    told: Option<Arc<Told>>,
+    told: Option<Arc<ReportedInterests>>,
     timer: Rc<Cell<Option<u64>>>,
     limits: Limits,
     calm: bool,
@@ -98,7 +98,7 @@ impl World {
         tell(|| format!("{limits:?}"));
         let timer = Rc::new(Cell::new(None));
         let told = (roll(2) == 0).then(|| {
-            let told = Arc::new(Told::default());
+            let told = Arc::new(ReportedInterests::default());
             multi.set_socket_hook(Some(told.clone()));
             let to = timer.clone();
             multi.set_timer(Some(Rc::new(move |ms| {
@@ -125,7 +125,7 @@ impl World {
                 let easy = Easy::new(Rc::new(Callee(app.clone())));
                 app.dress(&easy);
                 app.know(Some(&easy));
-                self.handles.push(Held { easy, app, inside: false });
+                self.handles.push(TransferCase { easy, app, inside: false });
                 self.add(self.handles.len() - 1);
             }
             _ if self.handles.is_empty() => {}
@@ -145,7 +145,7 @@ impl World {
                 let app = App::new(&self.network, want);
                 let easy = self.handles[at].easy.duplicate(Rc::new(Callee(app.clone())));
                 app.know(Some(&easy));
-                self.handles.push(Held { easy, app, inside: false });
+                self.handles.push(TransferCase { easy, app, inside: false });
                 self.add(self.handles.len() - 1);
             }
             12 => self.clean_up(at),
@@ -209,7 +209,7 @@ impl World {
     /// Checks what must hold between any two turns.
     fn look(&mut self) {
         while let Some((message, _)) = self.multi.next_message() {
-            let same = |held: &&mut Held| std::ptr::eq(held.easy.state(), message.easy.state());
+            let same = |held: &&mut TransferCase| std::ptr::eq(held.easy.state(), message.easy.state());
             let held = self.handles.iter_mut().find(same).expect("a message of a handle that is there");
             assert!(held.inside, "a message of a handle that is not inside");
             held.inside = false;

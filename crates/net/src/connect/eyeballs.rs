@@ -42,7 +42,7 @@ pub enum Question {
 
 /// Which answers are still out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Awaited {
+pub struct PendingQuestions {
     pub a: bool,
     pub aaaa: bool,
     pub https: bool,
@@ -79,7 +79,7 @@ pub enum Step<T> {
 /// One race.
 pub struct Race<T> {
     rules: Rules<T>,
-    awaited: Awaited,
+    awaited: PendingQuestions,
     /// Untried candidates, in the order of arrival.
     waiting: Vec<Candidate<T>>,
     tried: Vec<T>,
@@ -99,7 +99,7 @@ struct Attempt {
 }
 
 impl<T: Clone + PartialEq> Race<T> {
-    pub fn new(rules: Rules<T>, awaited: Awaited) -> Race<T> {
+    pub fn new(rules: Rules<T>, awaited: PendingQuestions) -> Race<T> {
         Race {
             rules,
             awaited,
@@ -140,7 +140,7 @@ impl<T: Clone + PartialEq> Race<T> {
 
     /// All answers are in.
     pub fn complete(&mut self) {
-        self.awaited = Awaited::default();
+        self.awaited = PendingQuestions::default();
     }
 
     /// Records that the transport is connected; its handshake gets another attempt delay.
@@ -197,7 +197,7 @@ impl<T: Clone + PartialEq> Race<T> {
         let until = self.told_at.filter(|_| self.awaited.https).map(|at| at + RESOLUTION_DELAY);
         match until {
             _ if !self.under_way.is_empty() => Step::Wait(None),
-            None if self.awaited == Awaited::default() => Step::Failed,
+            None if self.awaited == PendingQuestions::default() => Step::Failed,
             Some(until) if record_alone && until <= now => Step::Failed,
             Some(until) if record_alone => Step::Wait(Some(until)),
             _ => Step::Wait(None),

@@ -58,7 +58,7 @@ fn rules(text: &str) -> Rules<String> {
 impl<'a> Script<'a> {
     fn new(text: &str, answers: &str, hosts: &'a str) -> Script<'a> {
         let asks = |name| answers.split_whitespace().any(|word| word == name);
-        let awaited = Awaited { a: asks("A"), aaaa: asks("AAAA"), https: asks("HTTPS") };
+        let awaited = PendingQuestions { a: asks("A"), aaaa: asks("AAAA"), https: asks("HTTPS") };
         let split = |line: &'a str| line.trim().split_once(' ').unwrap();
         let hosts = hosts.split(';').filter(|l| !l.trim().is_empty()).map(split).collect();
         let mut script = Script {
@@ -349,7 +349,7 @@ fn addresses_that_won_before_are_tried_first() {
 #[test]
 fn abandoned_and_unknown_attempts_cannot_win() {
     let now = Instant::now();
-    let mut race = Race::new(rules("delay 0"), Awaited::default());
+    let mut race = Race::new(rules("delay 0"), PendingQuestions::default());
     (0..=CONCURRENT).for_each(|n| race.candidate(candidate(&format!("4{n}")), now));
     while !matches!(race.next(now), Step::GiveUp(0)) {}
     race.connected(0, now);

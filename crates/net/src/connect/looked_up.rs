@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 use std::task::{Context, Poll, ready};
 
-use super::eyeballs::{Awaited, Candidate, Family, Question};
+use super::eyeballs::{Candidate, Family, PendingQuestions, Question};
 use super::{ConnectRequest, RaceEvent, Source, SourceEvent};
 use crate::NetError;
 use crate::filter::open::Target;
-use crate::resolver::{self, Answered, Candidates, Part};
+use crate::resolver::{self, Candidates, Part, QuestionAnswer};
 
 /// The protocol that is assumed if none is offered.
 const DEFAULT: &str = "http/1.1";
@@ -25,7 +25,7 @@ impl<'a> LookedUp<'a> {
         LookedUp { candidates, request, events: VecDeque::new() }
     }
 
-    fn queue_events(&mut self, answered: &Answered) {
+    fn queue_events(&mut self, answered: &QuestionAnswer) {
         let fitting = answered.candidates.iter().filter(|c| speaks(c, self.request.protocols));
         self.events.extend(fitting.map(|c| {
             let family = if c.address.is_ipv6() { Family::V6 } else { Family::V4 };
@@ -37,9 +37,9 @@ impl<'a> LookedUp<'a> {
 }
 
 impl Source for LookedUp<'_> {
-    fn awaited(&self) -> Awaited {
+    fn awaited(&self) -> PendingQuestions {
         let out: Vec<Question> = self.candidates.outstanding().map(question).collect();
-        Awaited {
+        PendingQuestions {
             a: out.contains(&Question::A),
             aaaa: out.contains(&Question::Aaaa),
             https: out.contains(&Question::Https),

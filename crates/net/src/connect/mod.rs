@@ -23,11 +23,11 @@ use rustix::net::SocketAddrAny;
 
 use crate::error::{LayerError, NetError};
 use crate::filter::open::{SocketCallbacks, SocketOptions, Target, Transport, UnixAddress, open};
-use crate::resolver::{Answered, Candidates};
+use crate::resolver::{Candidates, QuestionAnswer};
 use crate::sys;
 pub use preferred_addresses::PreferredAddresses;
 
-use eyeballs::{Awaited, Candidate, Family, NO_RECORD, Question};
+use eyeballs::{Candidate, Family, NO_RECORD, PendingQuestions, Question};
 use looked_up::LookedUp;
 
 /// Whereto and how.
@@ -62,7 +62,7 @@ pub struct ConnectRequest<'a> {
 /// An event of a race.
 pub enum RaceEvent<'a> {
     /// One of the look-up's questions is answered.
-    Answered(&'a Answered),
+    Answered(&'a QuestionAnswer),
     Trying(&'a SocketAddr),
     /// The next address is tried after this delay, unless this one answers.
     Waiting(Duration),
@@ -81,7 +81,7 @@ pub enum SourceEvent {
 /// A source of candidates.
 pub trait Source {
     /// Returns the pending queries, before any event.
-    fn awaited(&self) -> Awaited;
+    fn awaited(&self) -> PendingQuestions;
     /// Returns the next event; `None` if there are no more.
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<SourceEvent>>;
     /// Returns the error if everything has been received and nothing could be tried.
@@ -164,7 +164,13 @@ pub async fn connect_unix<T>(
     stage: &Stage<'_, T>,
 ) -> Result<T, NetError> {
     sys::check_unix(address)?; // too long a name is another error than a failed attempt
-    race::run(reactor, request, &mut Only(Some(Target::Unix(address.clone())), request.started), stage).await
+    race::run(
+        reactor,
+        request,
+        &mut SingleTarget(Some(Target::Unix(address.clone())), request.started),
+        stage,
+    )
+    .await
 }
 
 /// A stage that needs only a connected socket.
@@ -173,11 +179,11 @@ pub fn at_once<'a>(connected: Connected) -> Through<'a, Connected> {
 }
 
 /// One place, which needs no look-up.
-struct Only(Option<Target>, Instant);
+struct SingleTarget(Option<Target>, Instant);
 
-impl Source for Only {
-    fn awaited(&self) -> Awaited {
-        Awaited::default()
+impl Source for SingleTarget {
+    fn awaited(&self) -> PendingQuestions {
+        PendingQuestions::default()
     }
 
     fn poll_event(&mut self, _: &mut Context<'_>) -> Poll<Option<SourceEvent>> {

@@ -27,7 +27,7 @@ use crate::resolver::IpVersion;
 use crate::tls::{Backend, CaSource, CertSource, ClientCert, Ech, Module, PinnedKey, TlsConfig, TlsVersion};
 use crate::{NamedFile, SecretBytes};
 
-/// What every encoding begins with: another form has another name.
+/// First bytes of every encoding. Another format has another name.
 const FORM: &[u8] = b"warmwire connection 1\0";
 
 /// Takes an encoding in, piece by piece.

@@ -45,7 +45,7 @@ pub struct ConnectionKey {
     pub unix: Option<UnixSocket>,
     /// The PROXY line (CURLOPT_HAPROXYPROTOCOL, CURLOPT_HAPROXY_CLIENT_IP).
     pub haproxy: Option<HaproxyAddress>,
-    /// Who is logged in, where the connection is authenticated as a whole.
+    /// The login, if it authenticates the connection as a whole.
     pub login: Option<Login>,
     /// Somebody was logged in on it by a Kerberos ticket. Whose ticket that is can change from one transfer
     /// to the next, and the principal is not compared: the connection serves no other transfer, whatever user
@@ -90,7 +90,7 @@ pub enum HttpStart {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StartTls(pub i64);
 
-/// What FTP demands of a control connection.
+/// FTP's requirements for a control connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FtpTerms {
     pub start_tls: StartTls,
@@ -121,7 +121,7 @@ pub struct SshTerms {
     pub judge: Option<HostKeyJudge>,
 }
 
-/// Who judged a server's SSH key in the application's name.
+/// The functions that judge a server's SSH key for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HostKeyJudge {
     /// This easy handle, whose functions have no address to compare.
@@ -130,7 +130,7 @@ pub enum HostKeyJudge {
     Functions([usize; 4]),
 }
 
-/// Who may use a connection that the application took part in making.
+/// The handles that may use a connection whose socket the application created or configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// This one easy handle.
@@ -220,7 +220,7 @@ pub struct ProxyTerms {
     pub unix: Option<UnixSocket>,
     /// How TLS to the proxy is configured.
     pub tls: Option<Arc<TlsConfig>>,
-    /// What is asked of a proxy that passes bytes; `None` for one that is handed requests.
+    /// The tunnel, if the proxy passes bytes; `None` for one that receives requests.
     pub tunnel: Option<TunnelTerms>,
 }
 
@@ -255,7 +255,7 @@ pub enum TunnelMethod {
     },
 }
 
-/// What decides which Kerberos ticket is used, and for what.
+/// The settings that choose a Kerberos ticket and limit its use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TicketTerms {
     /// The service part of the server's principal.
@@ -276,7 +276,7 @@ pub struct UserPassword {
     pub password: SecretBytes,
 }
 
-/// Who is logged in on a connection.
+/// The login of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Login {
     /// By a protocol that logs in once for each connection: FTP, SSH, LDAP, IMAP, POP3, SMTP.
@@ -304,7 +304,7 @@ pub struct SessionLogin {
     pub service: Option<Vec<u8>>,
 }
 
-/// Whom requests of HTTP have authenticated a connection for.
+/// The users for whom HTTP requests have authenticated a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RequestLogin {
     /// To the server.

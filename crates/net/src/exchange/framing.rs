@@ -8,7 +8,7 @@ use wire::http1::status::{ALIAS, Opening, opening};
 use wire::http1::{BadOctet, HeaderLine, StatusLine, TransferCodings, check_octets, continue_line};
 
 use super::body::Body;
-use super::head::{Dialect, HeadError, Reading};
+use super::head::{Dialect, HeadError, ReplyRules};
 
 /// How a reply's body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ const DRAINED: u64 = 1024 * 1024;
 /// The framing as far as the parts of one head decide it.
 #[derive(Default)]
 pub(super) struct HeadFraming {
-    pub reading: Reading,
+    pub reading: ReplyRules,
     status: u16,
     version: u8,
     /// No body follows such a status line; fields that describe one are ignored.
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn an_interim_reply_leaves_nothing_behind() {
         let mut head = HeadFraming {
-            reading: Reading { head_only: true, ..Reading::default() },
+            reading: ReplyRules { head_only: true, ..ReplyRules::default() },
             ..HeadFraming::default()
         };
         head.begin(StatusLine { version: 11, code: 103 });

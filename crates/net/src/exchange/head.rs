@@ -9,7 +9,7 @@ use super::body::Body;
 
 /// How a reply is to be read.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
+pub struct ReplyRules {
     /// The request was HEAD: no body follows.
     pub head_only: bool,
     /// Content-Length is ignored (CURLOPT_IGNORE_CONTENT_LENGTH).

@@ -13,7 +13,7 @@ use wire::http1::{
 
 use super::framing::{BodyFraming, HeadFraming, status, unfold};
 use super::{
-    Body, BodyError, BodyStep, BufferPool, Exchange, Finished, HeadError, HeadItem, HeadPart, Reading,
+    Body, BodyError, BodyStep, BufferPool, Exchange, Finished, HeadError, HeadItem, HeadPart, ReplyRules,
     RequestBody, RequestHead,
 };
 use crate::{About, Connection};
@@ -170,7 +170,7 @@ impl Http1 {
 }
 
 impl Exchange for Http1 {
-    fn begin(&mut self, request: &RequestHead, reading: Reading) {
+    fn begin(&mut self, request: &RequestHead, reading: ReplyRules) {
         self.queue(request.text());
         (self.upload, self.declared.reading) = (request.body, reading);
     }

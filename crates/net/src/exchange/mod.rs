@@ -22,7 +22,7 @@ use wire::http1::{StatusLine, TooLarge};
 pub use body::{Body, BodyError, BodyStep};
 pub use buffer_pool::BufferPool;
 pub use fields::{MAX_SENT_HTTP2, request_fields, sent_size};
-pub use head::{Dialect, Head, HeadError, HeadItem, HeadPart, Reading};
+pub use head::{Dialect, Head, HeadError, HeadItem, HeadPart, ReplyRules};
 pub use multiplexed::Multiplexed;
 pub use request::{BadHead, RequestBody, RequestHead, is_sendable};
 pub use reservation::Reservation;
@@ -42,7 +42,7 @@ pub struct Finished {
 pub trait Exchange {
     /// Queues the head of the request, with the rules for reading its response. Unless nothing follows
     /// ([`RequestBody::None`]), a body is queued next, and its end.
-    fn begin(&mut self, request: &RequestHead, reading: Reading);
+    fn begin(&mut self, request: &RequestHead, reading: ReplyRules);
 
     /// Sets its priority among others on the same connection, from 1 to 256 (RFC 7540 §5.3.2), before or
     /// after `begin`. An exchange with its own connection ignores it.

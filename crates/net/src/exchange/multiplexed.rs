@@ -15,7 +15,7 @@ use super::head::Head;
 use super::reservation::Reservation;
 use super::streams::{Opens, Stream, Streams};
 use super::{
-    Body, BodyError, BodyStep, BufferPool, Exchange, Finished, HeadItem, HeadPart, Reading, RequestBody,
+    Body, BodyError, BodyStep, BufferPool, Exchange, Finished, HeadItem, HeadPart, ReplyRules, RequestBody,
     RequestHead,
 };
 use crate::About;
@@ -39,7 +39,7 @@ pub struct Multiplexed<S: Streams> {
     priority: Option<Priority>,
     /// The tracer of frames, until the stream is open.
     trace: Option<Trace>,
-    reading: Reading,
+    reading: ReplyRules,
     /// Body bytes up to `end` that the stream had no room for yet, and room for more.
     out: Vec<u8>,
     end: usize,
@@ -85,7 +85,7 @@ impl<S: Streams> Multiplexed<S> {
             ends: false,
             priority: None,
             trace: None,
-            reading: Reading::default(),
+            reading: ReplyRules::default(),
             out: buffers.take(),
             end: 0,
             sent: 0,
@@ -174,7 +174,7 @@ fn field_of(line: &[u8], name: usize) -> HeadItem<'_> {
 }
 
 impl<S: Streams> Exchange for Multiplexed<S> {
-    fn begin(&mut self, request: &RequestHead, reading: Reading) {
+    fn begin(&mut self, request: &RequestHead, reading: ReplyRules) {
         self.reading = reading;
         if self.stream.is_some() {
             self.ends = true;

@@ -35,8 +35,8 @@ pub trait Filter: Carrier {
         1
     }
 
-    /// Reads without waiting and without a reactor, for a connection that is not used: a layer takes what is meant for
-    /// itself. `Pending` when there is nothing, and nobody is woken later.
+    /// Reads without waiting and without a reactor, for a connection that is not used: a layer takes what is
+    /// meant for itself. `Pending` when there is nothing, and nobody is woken later.
     fn try_read(&mut self, _buf: &mut [u8]) -> Poll<io::Result<usize>> {
         Poll::Pending
     }
@@ -47,8 +47,9 @@ pub trait Filter: Carrier {
     /// Pushes out what the layer still holds.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Nobody reads for a while: an application's loop must not hear of what nobody takes. A layer that would not live if it fell
-    /// silent goes on by itself; `cx` is woken when it has something to do, for this to be called again.
+    /// Nobody reads for a while: an application's loop must not hear of what nobody takes. A layer that would
+    /// not live if it fell silent goes on by itself; `cx` is woken when it has something to do, for this to
+    /// be called again.
     fn forget_read(&mut self, _cx: &mut Context<'_>) {
         self.socket().forget(Direction::Read);
     }
@@ -67,14 +68,15 @@ pub trait Filter: Carrier {
     /// Says that the topmost layer ends, and leaves those below alone.
     fn say_goodbye(&mut self) {}
 
-    /// Says that nothing more will be sent, and goes on receiving. Ready when what was sent needs nobody here any more.
+    /// Says that nothing more will be sent, and goes on receiving. Ready when what was sent needs nobody here
+    /// any more.
     fn poll_end(&mut self, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.socket().end_sending();
         Poll::Ready(Ok(()))
     }
 
-    /// Takes off a topmost layer that has ended on both sides; `None` when there is none, or when the peer did not wait
-    /// for that. What lies below goes on.
+    /// Takes off a topmost layer that has ended on both sides; `None` when there is none, or when the peer
+    /// did not wait for that. What lies below goes on.
     fn uncover(self: Box<Self>) -> Option<Box<dyn Filter>> {
         None
     }

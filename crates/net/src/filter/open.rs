@@ -122,9 +122,9 @@ pub struct LocalBinding {
 /// The application's socket functions. Called on the thread that runs the transfer.
 pub trait SocketCallbacks {
     /// Creates a socket, and may change its destination.
-    fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> Opened;
+    fn open(&self, purpose: Purpose, target: &mut Target, transport: Transport) -> OpenSocketAnswer;
     /// Receives a socket before it is connected.
-    fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> Configured;
+    fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> SockoptAnswer;
     /// The function that closes sockets, if not the system's close.
     fn close_hook(&self) -> Option<CloseHook>;
     /// The owner: handles with the same value use each other's connections within one multi handle.
@@ -134,7 +134,7 @@ pub trait SocketCallbacks {
 }
 
 /// The result of the application's function that creates a socket.
-pub enum Opened {
+pub enum OpenSocketAnswer {
     /// The system creates it.
     BySystem,
     Socket(OwnedFd),
@@ -143,7 +143,7 @@ pub enum Opened {
 
 /// The application's decision about a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Configured {
+pub enum SockoptAnswer {
     Ok,
     Abort,
     AlreadyConnected,
@@ -213,8 +213,8 @@ pub fn open(
     let mut socket = unbound(&mut target, transport, callbacks)?;
     configure(&socket, &target, transport, options);
     let buffer = Buffer::of(&socket, &target, transport, options);
-    let said = callbacks.map_or(Configured::Ok, |c| c.configure(socket.as_fd(), Purpose::Connection));
-    if said == Configured::Abort {
+    let said = callbacks.map_or(SockoptAnswer::Ok, |c| c.configure(socket.as_fd(), Purpose::Connection));
+    if said == SockoptAnswer::Abort {
         return Err(NetError::new(NetErrorKind::AbortedByCallback, "callback aborted the connection"));
     }
     if buffer.is_untouched(&socket) {
@@ -223,7 +223,7 @@ pub fn open(
     if let Target::Ip(remote) = &target {
         bind_local(&socket, remote, &options.local, local_hosts)?;
     }
-    Ok(Fresh { socket, target, already_connected: said == Configured::AlreadyConnected })
+    Ok(Fresh { socket, target, already_connected: said == SockoptAnswer::AlreadyConnected })
 }
 
 /// Returns the size of a new socket's send buffer if it may be enlarged: nobody has set a size, and the
@@ -253,11 +253,12 @@ pub(crate) fn unbound(
     transport: Transport,
     callbacks: Option<&dyn SocketCallbacks>,
 ) -> Result<Socket, NetError> {
-    let opened = callbacks.map_or(Opened::BySystem, |c| c.open(Purpose::Connection, target, transport));
+    let opened =
+        callbacks.map_or(OpenSocketAnswer::BySystem, |c| c.open(Purpose::Connection, target, transport));
     let fd = match opened {
-        Opened::Socket(fd) => take_over(fd)?,
-        Opened::BySystem => create(target, transport)?,
-        Opened::Refused => {
+        OpenSocketAnswer::Socket(fd) => take_over(fd)?,
+        OpenSocketAnswer::BySystem => create(target, transport)?,
+        OpenSocketAnswer::Refused => {
             return Err(NetError::new(
                 NetErrorKind::CouldntConnect,
                 "failed to open socket: refused by the callback",

@@ -11,7 +11,7 @@ use wire::capsule::{self, Capsules};
 use super::Filter;
 use super::udp::{Batch, Underlay};
 use crate::http3::tunnel::Http3Tunnel;
-use crate::quic::Sent;
+use crate::quic::SendOutcome;
 
 /// Most datagrams in one batch.
 const MOST: usize = 16;
@@ -91,12 +91,12 @@ impl UdpTunnel {
         if let Through::Quic(tunnel) = &mut self.through {
             loop {
                 match tunnel.send_udp(datagram) {
-                    Sent::Yes => return Poll::Ready(Ok(())),
-                    Sent::Blocked => ready!(tunnel.poll_room(cx))?,
-                    Sent::TooLarge if tunnel.has_datagrams() && datagram.len() > NEEDED => {
+                    SendOutcome::Yes => return Poll::Ready(Ok(())),
+                    SendOutcome::Blocked => ready!(tunnel.poll_room(cx))?,
+                    SendOutcome::TooLarge if tunnel.has_datagrams() && datagram.len() > NEEDED => {
                         return Poll::Ready(Ok(())); // lost, which is how the way's size is found out
                     }
-                    Sent::TooLarge => break,
+                    SendOutcome::TooLarge => break,
                 }
             }
         }

@@ -14,7 +14,7 @@ use super::{Driver, Http2, Parked, Stream as OpenStream};
 use crate::connection::{About, AnyConnection};
 use crate::exchange::{BufferPool, Exchange, Multiplexed, Reservation};
 use crate::pool;
-use crate::session::{Adopt, Around, Buffer, Session, SessionPlace, Stream, Whole, drive, give_back};
+use crate::session::{Adopt, Buffer, ReturnWrapper, Session, SessionPlace, Stream, Whole, drive, give_back};
 
 /// Parameters of a session that do not come from its peer.
 pub struct Terms {
@@ -25,11 +25,11 @@ pub struct Terms {
     /// The receive buffer.
     pub buffer: Buffer,
     /// A lock held while the connection is returned.
-    pub around: Option<Around>,
+    pub around: Option<ReturnWrapper>,
 }
 
 /// The result of a request of HTTP/1 that asked for the upgrade (RFC 7540 §3.2).
-pub struct Switched {
+pub struct UpgradeReply {
     /// It was HEAD.
     pub head_only: bool,
     /// Bytes that were received after the response.
@@ -42,7 +42,7 @@ struct Hosted {
     http2: Http2,
     about: Rc<About>,
     most: Rc<Cell<usize>>,
-    around: Option<Around>,
+    around: Option<ReturnWrapper>,
     /// When the peer was last probed.
     kept_up: Cell<Instant>,
     /// Without its connection, which the driver has.
@@ -67,7 +67,7 @@ pub fn host_upgraded(
     mut whole: Whole,
     terms: Terms,
     runtime: &Runtime,
-    switched: Switched,
+    switched: UpgradeReply,
 ) -> Rc<dyn Session> {
     let about = Rc::new(whole.about().clone());
     let connection = whole.take();

@@ -23,7 +23,7 @@ use wire::h2::{Config, ErrorCode, Event, Failure, Field, Fields, Opening, Sessio
 
 pub use driver::{Driver, Rested};
 pub use encoding::decode_memory;
-pub use hosted::{Switched, Terms, host, host_upgraded};
+pub use hosted::{Terms, UpgradeReply, host, host_upgraded};
 use inbox::{Inbox, Promise};
 pub use inbox::{NumberedError, StreamError};
 pub use parked::{Parked, is_parked};
@@ -171,7 +171,7 @@ impl Http2 {
     pub fn upgraded(
         connection: Box<Connection>,
         config: Config,
-        switched: Switched,
+        switched: UpgradeReply,
     ) -> (Http2, Driver, Stream) {
         let (session, id) = Session::upgraded(config, switched.head_only);
         let parked = Parked::new(session, Vec::new(), connection.created);

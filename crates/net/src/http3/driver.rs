@@ -12,7 +12,7 @@ use runtime::cell::RefCell;
 
 use super::Http3;
 use super::session::{Parked, Session, SessionError};
-use crate::quic::{Due, Quic, ROOM};
+use crate::quic::{MachineTimer, Quic, ROOM};
 use crate::session::{self, Buffer};
 use crate::{Connection, Memory};
 
@@ -23,7 +23,7 @@ const FAIR_SHARE: usize = 256 << 10;
 pub struct Driver {
     http3: Http3,
     reactor: Arc<Reactor>,
-    due: Due,
+    due: MachineTimer,
     buffer: Buffer,
 }
 
@@ -40,7 +40,8 @@ impl Http3 {
     ) -> (Http3, Driver) {
         let session = Session::resume(connection, parked);
         let http3 = Http3(Rc::new(RefCell::new(session)));
-        let driver = Driver { http3: http3.clone(), reactor: reactor.clone(), due: Due::default(), buffer };
+        let driver =
+            Driver { http3: http3.clone(), reactor: reactor.clone(), due: MachineTimer::default(), buffer };
         (http3, driver)
     }
 }

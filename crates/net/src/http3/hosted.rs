@@ -15,14 +15,14 @@ use crate::connection::{About, AnyConnection};
 use crate::exchange::{BufferPool, Exchange, Multiplexed, Reservation};
 use crate::http2::Terms;
 use crate::pool;
-use crate::session::{Around, QuicWhole, Session, SessionPlace, Stream, drive, give_back};
+use crate::session::{QuicWhole, ReturnWrapper, Session, SessionPlace, Stream, drive, give_back};
 
 struct Hosted {
     http3: Http3,
     about: Rc<About>,
     /// Maximum number of open streams (CURLMOPT_MAX_CONCURRENT_STREAMS); it may change meanwhile.
     most: Rc<Cell<usize>>,
-    around: Option<Around>,
+    around: Option<ReturnWrapper>,
     /// Without its connection, which the driver has.
     whole: RefCell<Option<QuicWhole>>,
 }

@@ -7,7 +7,7 @@ use crate::quic::Machine;
 
 /// One stream's.
 #[derive(Default)]
-pub struct Outgoing {
+pub struct OutgoingBytes {
     /// Frame headers and fields that wait for room.
     out: Vec<u8>,
     /// Remaining length of the current DATA frame.
@@ -21,7 +21,7 @@ pub struct Outgoing {
     pub stopped: Option<u64>,
 }
 
-impl Outgoing {
+impl OutgoingBytes {
     /// Queues a head, or the fields behind a body.
     pub fn fields<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) {
         headers(&mut self.out, fields);

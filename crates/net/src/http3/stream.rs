@@ -7,7 +7,7 @@ use bytes::Bytes;
 use quinn_proto::{StreamId, VarInt};
 use wire::h3::{ErrorCode, Event, Failure, Field, Fields, Reply, Scope};
 
-use super::outgoing::Outgoing;
+use super::outgoing::OutgoingBytes;
 use super::{Http3, StreamError};
 use crate::exchange::{BodyStep, Head};
 use crate::quic::{Machine, Readable};
@@ -43,7 +43,7 @@ pub struct Stream {
     /// A fault after some bytes of body; the next read returns it.
     fault: Option<StreamError>,
     any: bool,
-    outgoing: Outgoing,
+    outgoing: OutgoingBytes,
 }
 
 impl Stream {
@@ -60,7 +60,7 @@ impl Stream {
             handed: false,
             fault: None,
             any: false,
-            outgoing: Outgoing::default(),
+            outgoing: OutgoingBytes::default(),
         }
     }
 

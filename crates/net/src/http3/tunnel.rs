@@ -16,13 +16,13 @@ use wire::capsule;
 use wire::h3::{ErrorCode, Event, Failure, Fields, Reply};
 
 use super::Parked;
-use super::outgoing::Outgoing;
+use super::outgoing::OutgoingBytes;
 use super::session::SessionError;
 use crate::Carrier;
 use crate::exchange::RequestHead;
 use crate::filter::Filter;
 use crate::filter::tunnels::{TunnelPayload, field, fields_of, unknown_to_proxy};
-use crate::quic::{Due, Quic, Readable, Sent};
+use crate::quic::{MachineTimer, Quic, Readable, SendOutcome};
 
 /// Size of one read.
 const PIECE: usize = 64 << 10;
@@ -37,7 +37,7 @@ pub struct Http3Tunnel {
     quic: Quic,
     parked: Parked,
     reactor: Option<Arc<Reactor>>,
-    due: Due,
+    due: MachineTimer,
     buf: Box<[u8]>,
     stream: Option<StreamId>,
     reply: Reply,
@@ -45,20 +45,20 @@ pub struct Http3Tunnel {
     input: Bytes,
     /// So many bytes from its front belong to the tunnel.
     body: usize,
-    outgoing: Outgoing,
-    end: Option<End>,
+    outgoing: OutgoingBytes,
+    end: Option<TunnelEnd>,
     /// The waiting reader, while a writer may receive its data.
     reader: Option<Waker>,
 }
 
 /// Why the tunnel ended.
 #[derive(Clone, Debug)]
-enum End {
+enum TunnelEnd {
     /// The stream has ended.
     Clean,
     Reset(ErrorCode),
-    /// The connection has.
-    Lost(SessionError),
+    /// The connection has ended.
+    ConnectionLost(SessionError),
 }
 
 impl Http3Tunnel {
@@ -69,13 +69,13 @@ impl Http3Tunnel {
             quic,
             parked,
             reactor: Some(reactor.clone()),
-            due: Due::default(),
+            due: MachineTimer::default(),
             buf: vec![0; ROOM].into(),
             stream: None,
             reply: Reply::new(false),
             input: Bytes::new(),
             body: 0,
-            outgoing: Outgoing::default(),
+            outgoing: OutgoingBytes::default(),
             end: None,
             reader: None,
         }
@@ -92,7 +92,7 @@ impl Http3Tunnel {
             self.quic.machine.abandon(refused, ErrorCode::REQUEST_CANCELLED.0);
         }
         (self.reply, self.input, self.body) = (Reply::new(false), Bytes::new(), 0);
-        (self.outgoing, self.end) = (Outgoing::default(), None);
+        (self.outgoing, self.end) = (OutgoingBytes::default(), None);
         if asked.is_extended() && !poll_fn(|cx| self.poll_extended(cx)).await? {
             return Err(unknown_to_proxy());
         }
@@ -142,10 +142,16 @@ impl Http3Tunnel {
     fn check_end(&self) -> io::Result<()> {
         match &self.end {
             None => Ok(()),
-            Some(End::Clean) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Some(End::Reset(code)) => Err(io::Error::other(format!("proxy reset the tunnel: {code:?}"))),
-            Some(End::Lost(SessionError::Io(_, Some(number)))) => Err(io::Error::from_raw_os_error(*number)),
-            Some(End::Lost(lost)) => Err(io::Error::other(format!("connection to the proxy: {lost:?}"))),
+            Some(TunnelEnd::Clean) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Some(TunnelEnd::Reset(code)) => {
+                Err(io::Error::other(format!("proxy reset the tunnel: {code:?}")))
+            }
+            Some(TunnelEnd::ConnectionLost(SessionError::Io(_, Some(number)))) => {
+                Err(io::Error::from_raw_os_error(*number))
+            }
+            Some(TunnelEnd::ConnectionLost(lost)) => {
+                Err(io::Error::other(format!("connection to the proxy: {lost:?}")))
+            }
         }
     }
 
@@ -190,7 +196,7 @@ impl Http3Tunnel {
             Err(failure) => Some(self.fail(failure)),
         };
         if let Some(lost) = lost {
-            self.end.get_or_insert(End::Lost(lost));
+            self.end.get_or_insert(TunnelEnd::ConnectionLost(lost));
         }
     }
 
@@ -209,8 +215,8 @@ impl Http3Tunnel {
             if self.input.is_empty() {
                 match self.quic.machine.read(id, PIECE) {
                     Readable::Bytes(bytes) => self.input = bytes,
-                    Readable::End => self.end = Some(End::Clean),
-                    Readable::Reset(code) => self.end = Some(End::Reset(ErrorCode(code))),
+                    Readable::End => self.end = Some(TunnelEnd::Clean),
+                    Readable::Reset(code) => self.end = Some(TunnelEnd::Reset(ErrorCode(code))),
                     Readable::Blocked => return Ok(None),
                 }
                 continue;
@@ -221,7 +227,7 @@ impl Http3Tunnel {
                 Ok(step) => step,
                 Err(failure) => {
                     let lost = self.fail(failure);
-                    self.end = Some(End::Lost(lost));
+                    self.end = Some(TunnelEnd::ConnectionLost(lost));
                     continue;
                 }
             };
@@ -274,10 +280,10 @@ impl Http3Tunnel {
     }
 
     /// Sends a UDP payload beside the stream.
-    pub fn send_udp(&mut self, payload: &[u8]) -> Sent {
+    pub fn send_udp(&mut self, payload: &[u8]) -> SendOutcome {
         match self.has_datagrams() {
             true => self.quic.machine.send_datagram(capsule::on_quic(self.number(), payload)),
-            false => Sent::TooLarge,
+            false => SendOutcome::TooLarge,
         }
     }
 
@@ -327,7 +333,7 @@ impl Carrier for Http3Tunnel {
     }
 
     fn detach(&mut self) {
-        (self.reactor, self.due, self.reader) = (None, Due::default(), None);
+        (self.reactor, self.due, self.reader) = (None, MachineTimer::default(), None);
         self.quic.detach();
     }
 
@@ -346,7 +352,7 @@ impl Filter for Http3Tunnel {
                 return Poll::Ready(Ok(n));
             }
             match &self.end {
-                Some(End::Clean) => return Poll::Ready(Ok(0)),
+                Some(TunnelEnd::Clean) => return Poll::Ready(Ok(0)),
                 Some(_) => return Poll::Ready(self.check_end().map(|()| 0)),
                 None => {}
             }
@@ -378,7 +384,7 @@ impl Filter for Http3Tunnel {
         }
         match &self.end {
             None => Poll::Pending,
-            Some(End::Clean) => Poll::Ready(Ok(0)),
+            Some(TunnelEnd::Clean) => Poll::Ready(Ok(0)),
             Some(_) => Poll::Ready(self.check_end().map(|()| 0)),
         }
     }
@@ -417,7 +423,7 @@ impl Filter for Http3Tunnel {
             {
                 return Poll::Ready(Ok(()));
             }
-            if let Some(End::Reset(_) | End::Lost(_)) = self.end {
+            if let Some(TunnelEnd::Reset(_) | TunnelEnd::ConnectionLost(_)) = self.end {
                 return Poll::Ready(self.check_end());
             }
             ready!(self.poll_turn_beside(cx))?;

@@ -7,7 +7,7 @@
 use std::rc::{Rc, Weak};
 
 use super::pooled::{Pooled, PooledAs, Session};
-use super::state::{Inner, Opened};
+use super::state::{Inner, OpenResult};
 
 /// The permission to open one connection. Other requests may wait for the result.
 pub struct Slot<S: Session + ?Sized> {
@@ -61,7 +61,7 @@ impl<S: Session + ?Sized> Slot<S> {
 
     /// Turns the connection that was opened with this permission into a lease for one transfer at a time.
     pub fn fill<C: PooledAs<S::Connection>>(self, connection: C) -> Lease<S, C> {
-        Lease::Whole(self.number(connection, Opened::ForOne))
+        Lease::Whole(self.number(connection, OpenResult::ForOne))
     }
 
     /// Runs a session on the connection that was opened with this permission; the transfer gets its first
@@ -71,7 +71,7 @@ impl<S: Session + ?Sized> Slot<S> {
         connection: C,
         run: impl FnOnce(Whole<S, C>) -> Rc<S>,
     ) -> Lease<S, D> {
-        self.number(connection, Opened::ForMany).host(run)
+        self.number(connection, OpenResult::ForMany).host(run)
     }
 
     /// Fills the slot with an idle connection.
@@ -80,7 +80,7 @@ impl<S: Session + ?Sized> Slot<S> {
         Lease::Whole(Whole { connection: Some(connection), slot: self, reused: true })
     }
 
-    fn number<C: PooledAs<S::Connection>>(mut self, mut connection: C, opened: Opened) -> Whole<S, C> {
+    fn number<C: PooledAs<S::Connection>>(mut self, mut connection: C, opened: OpenResult) -> Whole<S, C> {
         if let Some(pool) = self.pool.upgrade() {
             connection.set_number(self.id);
             pool.opened(self.bundle, opened);
@@ -95,7 +95,7 @@ impl<S: Session + ?Sized> Drop for Slot<S> {
     fn drop(&mut self) {
         let Some(pool) = self.pool.upgrade() else { return };
         if self.opening {
-            pool.opened(self.bundle, Opened::Nothing);
+            pool.opened(self.bundle, OpenResult::Nothing);
         }
         pool.vacate(self.bundle, self.hosts);
     }

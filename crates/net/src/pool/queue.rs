@@ -10,7 +10,7 @@ use std::task::Waker;
 
 use super::pooled::{Pooled, Session};
 use super::request::AcquireRequest;
-use super::state::{Inner, Opened, State};
+use super::state::{Inner, OpenResult, State};
 
 /// Maximum number of connections to one host that are opened at once while others wait for the result: a
 /// short transfer makes room sooner than a third connection would, and servers accept few that have not
@@ -143,16 +143,16 @@ impl<S: Session + ?Sized> State<S> {
 
     /// Handles the result of opening a connection; returns whom to wake. A session reports its streams
     /// itself; without one, one of the waiters opens the next connection.
-    pub(super) fn opened(&mut self, bundle: usize, opened: Opened) -> Vec<Waker> {
+    pub(super) fn opened(&mut self, bundle: usize, opened: OpenResult) -> Vec<Waker> {
         let Some(place) = self.table.bundle(bundle) else { return Vec::new() };
         let live = &mut place.live;
         live.opening = live.opening.saturating_sub(1);
         let count = match opened {
-            Opened::ForOne => usize::MAX,
-            Opened::ForMany => 0,
-            Opened::Nothing => 1,
+            OpenResult::ForOne => usize::MAX,
+            OpenResult::ForMany => 0,
+            OpenResult::Nothing => 1,
         };
-        live.for_one = opened == Opened::ForOne || live.for_one && opened == Opened::Nothing;
+        live.for_one = opened == OpenResult::ForOne || live.for_one && opened == OpenResult::Nothing;
         let told: Vec<u64> = live.patient().map(|(ticket, _)| ticket).take(count).collect();
         told.into_iter().filter_map(|ticket| self.dequeue(bundle, ticket)).collect()
     }

@@ -40,7 +40,7 @@ pub(super) struct State<S: Session + ?Sized> {
 
 /// The result of opening a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Opened {
+pub(crate) enum OpenResult {
     /// One that serves one transfer at a time.
     ForOne,
     /// One on which a session will run.
@@ -87,7 +87,7 @@ impl<S: Session + ?Sized> Inner<S> {
     }
 
     /// Informs the waiters of the result of opening a connection.
-    pub(crate) fn opened(&self, bundle: usize, opened: Opened) {
+    pub(crate) fn opened(&self, bundle: usize, opened: OpenResult) {
         let wakers = self.state.borrow_mut().opened(bundle, opened);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -164,10 +164,12 @@ impl<S: Session + ?Sized> Inner<S> {
         loop {
             let mut state = self.state.borrow_mut();
             let Some(origin) = state.table.bundle(bundle).map(|b| b.origin) else { return false };
-            let victim = match () {
-                () if state.host_is_full(origin) => state.table.oldest_of(origin),
-                () if state.is_full() => state.table.oldest(),
-                () => return true,
+            let victim = if state.host_is_full(origin) {
+                state.table.oldest_of(origin)
+            } else if state.is_full() {
+                state.table.oldest()
+            } else {
+                return true;
             };
             let evicted = victim.and_then(|at| state.evict(at, Eviction::Limit));
             let Some(connection) = evicted else { return false };

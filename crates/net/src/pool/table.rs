@@ -32,7 +32,7 @@ pub(super) struct Table<C: Pooled, B, O> {
     all: Ends,
     bundles: Slab<Bundle<C::Key, B>>,
     origins: Slab<OriginEntry<OriginOf<C>, O>>,
-    by_key: HashMap<C::Key, usize, BuildHasherDefault<Computed>>,
+    by_key: HashMap<C::Key, usize, BuildHasherDefault<KeyHasher>>,
     by_origin: HashMap<OriginOf<C>, usize>,
     /// Idle connections looked at so far, to find one.
     pub looks: u64,
@@ -75,9 +75,9 @@ struct OriginEntry<N, O> {
 
 /// The hash of a key has been computed when it was made.
 #[derive(Default)]
-pub(super) struct Computed(u64);
+pub(super) struct KeyHasher(u64);
 
-impl Hasher for Computed {
+impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -10,7 +10,7 @@ use runtime::{Idle, Reactor, Socket};
 use wire::h3::ErrorCode;
 
 use super::Machine;
-use super::connect::{Failed, Handshake};
+use super::connect::{Handshake, HandshakeFailure};
 use super::qlog::Log;
 use crate::Carrier;
 use crate::filter::udp::{Batch, Underlay};
@@ -63,7 +63,7 @@ impl Quic {
         match &event {
             Event::Connected => self.end_handshake(None),
             Event::ConnectionLost { reason } => {
-                self.end_handshake(Some(Failed::Lost(reason.clone())));
+                self.end_handshake(Some(HandshakeFailure::Lost(reason.clone())));
                 let now = self.now();
                 self.log.iter_mut().for_each(|log| log.closed(&reason.to_string(), now));
             }
@@ -72,7 +72,7 @@ impl Quic {
         Some(event)
     }
 
-    fn end_handshake(&mut self, failed: Option<Failed>) {
+    fn end_handshake(&mut self, failed: Option<HandshakeFailure>) {
         let Some(ahead) = self.ahead.take() else { return };
         let EarlyData { handshake, late } = *ahead;
         let outcome = match failed {
@@ -90,7 +90,7 @@ impl Quic {
     fn lost<T>(&mut self, e: io::Error) -> Poll<io::Result<T>> {
         if self.ahead.is_some() {
             let same = e.raw_os_error().map_or_else(|| e.kind().into(), io::Error::from_raw_os_error);
-            self.end_handshake(Some(Failed::Io(same)));
+            self.end_handshake(Some(HandshakeFailure::Io(same)));
         }
         Poll::Ready(Err(e))
     }

@@ -14,7 +14,7 @@ use rustls::client::Resumption;
 
 use super::qlog::Log;
 use super::tls::{HandshakeFacts, Hello};
-use super::{Due, Machine, Purpose, Quic};
+use super::{Machine, MachineTimer, Purpose, Quic};
 use crate::connect::{Connected, Endpoints, HasEndpoints};
 use crate::filter::udp::{ROOM, UdpSocket, Underlay};
 use crate::tls::certinfo;
@@ -161,23 +161,23 @@ impl Handshake {
 
     /// Converts a failure. A server that has answered would answer the same from another address. If we ended
     /// the handshake, the peer is notified in one try.
-    pub fn fault(&self, quic: &mut Quic, failed: Failed) -> LayerError {
+    pub fn fault(&self, quic: &mut Quic, failed: HandshakeFailure) -> LayerError {
         quic.send();
         let Handshake { host, port, .. } = self;
         if let Some(refusal) = quic.machine.handshake_facts().and_then(|told| refusal(&told.fault?)) {
             return LayerError::Final(refusal);
         }
         match failed {
-            Failed::Io(e) => LayerError::TryNext(NetError::from_io(
+            HandshakeFailure::Io(e) => LayerError::TryNext(NetError::from_io(
                 NetErrorKind::CouldntConnect,
                 format!("QUIC: connection to {host} port {port} failed: {e}"),
                 &e,
             )),
-            Failed::Lost(ConnectionError::TimedOut) => LayerError::TryNext(NetError::new(
+            HandshakeFailure::Lost(ConnectionError::TimedOut) => LayerError::TryNext(NetError::new(
                 NetErrorKind::QuicConnectError,
                 format!("QUIC: {host} port {port} does not answer"),
             )),
-            Failed::Lost(reason) => {
+            HandshakeFailure::Lost(reason) => {
                 let text = format!("QUIC: connection to {host} port {port} refused: {reason}");
                 let refused = NetError::new(NetErrorKind::QuicConnectError, text);
                 LayerError::Final(refused.with_verify_result(UNVERIFIED))
@@ -194,13 +194,13 @@ fn refusal(fault: &rustls::Error) -> Option<NetError> {
 }
 
 /// Why a handshake failed.
-pub enum Failed {
+pub enum HandshakeFailure {
     Io(io::Error),
     Lost(ConnectionError),
 }
 
-async fn run(quic: &mut Quic, reactor: &Arc<Reactor>) -> Result<(), Failed> {
-    let mut due = Due::default();
+async fn run(quic: &mut Quic, reactor: &Arc<Reactor>) -> Result<(), HandshakeFailure> {
+    let mut due = MachineTimer::default();
     let mut buf = vec![0; ROOM];
     poll_fn(|cx| {
         loop {
@@ -214,16 +214,16 @@ async fn run(quic: &mut Quic, reactor: &Arc<Reactor>) -> Result<(), Failed> {
 }
 
 /// Sends, receives, and checks the result.
-fn step(quic: &mut Quic, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<(), Failed>> {
+fn step(quic: &mut Quic, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<(), HandshakeFailure>> {
     loop {
-        let _ = quic.poll_send(cx).map_err(Failed::Io)?;
+        let _ = quic.poll_send(cx).map_err(HandshakeFailure::Io)?;
         while let Some(event) = quic.event() {
             match event {
                 Event::Connected => return Poll::Ready(Ok(())),
-                Event::ConnectionLost { reason } => return Poll::Ready(Err(Failed::Lost(reason))),
+                Event::ConnectionLost { reason } => return Poll::Ready(Err(HandshakeFailure::Lost(reason))),
                 _ => {}
             }
         }
-        ready!(quic.poll_receive(cx, buf)).map_err(Failed::Io)?;
+        ready!(quic.poll_receive(cx, buf)).map_err(HandshakeFailure::Io)?;
     }
 }

@@ -82,7 +82,7 @@ pub enum Purpose {
 
 /// The result of sending a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum SendOutcome {
     Yes,
     /// The way has no room for one of this size, or the peer takes none.
     TooLarge,
@@ -410,14 +410,14 @@ impl Machine {
     }
 
     /// Sends a datagram beside the streams (RFC 9221).
-    pub fn send_datagram(&mut self, datagram: Vec<u8>) -> Sent {
+    pub fn send_datagram(&mut self, datagram: Vec<u8>) -> SendOutcome {
         if self.broken {
-            return Sent::Blocked;
+            return SendOutcome::Blocked;
         }
         match self.connection.datagrams().send(datagram.into(), false) {
-            Ok(()) => Sent::Yes,
-            Err(SendDatagramError::Blocked(_)) => Sent::Blocked,
-            Err(_) => Sent::TooLarge,
+            Ok(()) => SendOutcome::Yes,
+            Err(SendDatagramError::Blocked(_)) => SendOutcome::Blocked,
+            Err(_) => SendOutcome::TooLarge,
         }
     }
 

@@ -8,9 +8,9 @@
 
 mod carrier;
 mod connect;
-mod due;
 mod early;
 mod machine;
+mod machine_timer;
 mod qlog;
 mod tls;
 mod window;
@@ -18,5 +18,5 @@ mod window;
 pub use crate::filter::udp::ROOM;
 pub use carrier::Quic;
 pub use connect::{Established, QuicRequest, on_socket, shake_hands, shake_hands_through};
-pub use due::Due;
-pub use machine::{Machine, Purpose, Readable, Sent};
+pub use machine::{Machine, Purpose, Readable, SendOutcome};
+pub use machine_timer::MachineTimer;

@@ -46,7 +46,7 @@ impl Part {
 
 /// The answer to one of the questions.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct QuestionAnswer {
     pub part: Part,
     /// The best first, otherwise in the order of the answer; empty if there are none or the question failed.
     pub candidates: Vec<Candidate>,

@@ -16,7 +16,7 @@ use runtime::{Sleep, WakeGuard};
 use wire::dns::{Answer, Binding, Name, Question};
 
 use super::cache::{CachedName, Lasting, Parts};
-use super::candidate::{Answered, Part};
+use super::candidate::{Part, QuestionAnswer};
 use super::family::{Family, Found, NoAnswer};
 use super::lookup::{PATIENCE, Resolver, Ticket};
 use super::means::{Means, PendingAnswer, Source};
@@ -31,7 +31,7 @@ pub const RESOLUTION_DELAY: Duration = Duration::from_millis(25);
 
 /// A look-up in progress. Dropping it cancels the queries without an answer.
 pub struct Candidates {
-    ready: VecDeque<Answered>,
+    ready: VecDeque<QuestionAnswer>,
     pending: Vec<Pending>,
     subject: Option<Subject>,
     /// The HTTPS records, and the addresses returned so far: each answer affects the meaning of the others.
@@ -155,7 +155,7 @@ impl Candidates {
     }
 
     /// Returns the next answer; `None` when all have arrived.
-    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Answered>> {
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<QuestionAnswer>> {
         self.poll_pending(cx);
         match self.ready.pop_front() {
             Some(answered) => Poll::Ready(Some(answered)),
@@ -213,7 +213,7 @@ impl Candidates {
     }
 
     /// Returns the next answer as a future.
-    pub async fn next(&mut self) -> Option<Answered> {
+    pub async fn next(&mut self) -> Option<QuestionAnswer> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
@@ -286,13 +286,13 @@ impl Candidates {
     fn addresses(&mut self, family: Family, list: &[SocketAddr], at: Instant) {
         let candidates = spoken(&self.services, list);
         self.received.extend(list);
-        self.ready.push_back(Answered { part: Part::Addresses(family), candidates, at });
+        self.ready.push_back(QuestionAnswer { part: Part::Addresses(family), candidates, at });
     }
 
     fn bindings(&mut self, services: Arc<[Binding]>, subject: &Subject, at: Instant) {
         let candidates = offered(&services, &self.received, subject.port, subject.options.ip_version);
         self.services = services;
-        self.ready.push_back(Answered { part: Part::Services, candidates, at });
+        self.ready.push_back(QuestionAnswer { part: Part::Services, candidates, at });
     }
 }
 

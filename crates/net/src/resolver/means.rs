@@ -48,7 +48,7 @@ impl Services {
 }
 
 /// Wraps uses of a shared cache.
-pub trait Around {
+pub trait LookUpWrapper {
     /// Calls `work` once, inside the wrapper.
     fn around(&self, work: &mut dyn FnMut());
 }
@@ -60,7 +60,7 @@ pub struct Means {
     /// The source of HTTPS records; `None` if they are not wanted.
     pub services: Option<Services>,
     pub cache: Arc<ResolveCache>,
-    pub around: Option<Rc<dyn Around>>,
+    pub around: Option<Rc<dyn LookUpWrapper>>,
     pub reactor: Arc<Reactor>,
 }
 

@@ -7,7 +7,7 @@ use ssh::sftp::Client;
 use ssh::{ChannelId, Session, State};
 
 use super::driver::Hosted;
-use super::{SessionError, Spare};
+use super::{IdleChannel, SessionError};
 
 /// A place; dropping it closes its channel.
 pub struct ChannelSlot {
@@ -35,7 +35,7 @@ impl ChannelSlot {
             return;
         }
         if let Some(channel) = self.channel.take() {
-            state.spare.push(Spare { client, channel });
+            state.spare.push(IdleChannel { client, channel });
         }
     }
 

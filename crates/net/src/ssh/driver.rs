@@ -12,7 +12,7 @@ use super::parked::Parked;
 use super::{CHANNELS, ChannelSlot, SessionError, Shared, State};
 use crate::connection::{About, AnyConnection, Connection};
 use crate::pool;
-use crate::session::{Around, Rested, Session, SessionPlace, Whole, drive, give_back};
+use crate::session::{Rested, ReturnWrapper, Session, SessionPlace, Whole, drive, give_back};
 
 /// Amount read in one poll before the slots run.
 const FAIR_SHARE: usize = 256 << 10;
@@ -25,11 +25,11 @@ pub struct Hosted {
     about: Rc<About>,
     /// Without its connection, which the driver has.
     whole: RefCell<Option<Whole>>,
-    around: Option<Around>,
+    around: Option<ReturnWrapper>,
 }
 
 /// For [`Whole::host`]: runs the session that is parked on the connection.
-pub fn host(mut whole: Whole, runtime: &Runtime, around: Option<Around>) -> Rc<dyn Session> {
+pub fn host(mut whole: Whole, runtime: &Runtime, around: Option<ReturnWrapper>) -> Rc<dyn Session> {
     let about = Rc::new(whole.about().clone());
     let mut connection = whole.take();
     let parked = connection.state.take().and_then(|memory| memory.take::<Parked>());
@@ -155,7 +155,7 @@ impl State {
 
     pub(super) fn new(
         session: ssh::Session,
-        spare: Vec<super::Spare>,
+        spare: Vec<super::IdleChannel>,
         most: usize,
         keyed: std::time::Instant,
         lost: Option<SessionError>,

@@ -72,7 +72,7 @@ impl SessionError {
 }
 
 /// An unused channel with SFTP.
-pub struct Spare {
+pub struct IdleChannel {
     pub client: Client,
     channel: ChannelId,
 }
@@ -83,7 +83,7 @@ struct State {
     driver: Option<Waker>,
     /// The waiters for news of a channel.
     waiting: Vec<(ChannelId, Waker)>,
-    spare: Vec<Spare>,
+    spare: Vec<IdleChannel>,
     slots: usize,
     /// Number of channels that the server accepts.
     most: usize,

@@ -7,7 +7,7 @@ use std::time::Instant;
 use runtime::Idle;
 use ssh::Session;
 
-use super::{CHANNELS, Spare, State};
+use super::{CHANNELS, IdleChannel, State};
 use crate::{Connection, Filter, Memory, Stack};
 
 /// Maximum number of reads in one check: an idle peer has no more to say.
@@ -16,7 +16,7 @@ const LOOKS: usize = 16;
 /// A session without slots. It can be moved between threads with its connection.
 pub struct Parked {
     session: Session,
-    spare: Vec<Spare>,
+    spare: Vec<IdleChannel>,
     most: usize,
     keyed: Option<Instant>,
 }
@@ -66,8 +66,9 @@ impl Memory for Parked {
         for _ in 0..LOOKS {
             match filter.try_read(self.session.transport().space()) {
                 Poll::Pending => {
-                    let gone =
-                        |spare: &Spare| self.session.channel(spare.channel).is_none_or(|c| c.has_ended());
+                    let gone = |spare: &IdleChannel| {
+                        self.session.channel(spare.channel).is_none_or(|c| c.has_ended())
+                    };
                     let gone = self.spare.iter().any(gone);
                     return if gone { Idle::Closed } else { self.answer(filter) };
                 }

@@ -1,5 +1,5 @@
-//! What a failed TLS connection is called. Texts follow OpenSSL's error strings, which applications and their users
-//! search for: `error:0A000410:SSL routines::ssl/tls alert handshake failure`.
+//! Texts of TLS failures. They follow OpenSSL's error strings, which applications and their users search for:
+//! `error:0A000410:SSL routines::ssl/tls alert handshake failure`.
 
 use super::ech;
 use super::record::RecordError;
@@ -68,7 +68,7 @@ pub fn received(alert: u8) -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionAborted, text)
 }
 
-/// What the peer sent breaks the protocol.
+/// Returns the error for a message that violates the protocol.
 pub fn violation(reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("OpenSSL SSL_read: {reason}, errno 0"))
 }

@@ -69,8 +69,8 @@ impl Anchors {
     }
 }
 
-/// Returns the anchors of `sources`, from memory if they were loaded less than `keep` ago. The sources have the stamps of their
-/// files, so that a changed file is another source.
+/// Returns the anchors of `sources`, from memory if they were loaded less than `keep` ago. The sources have
+/// the stamps of their files, so that a changed file is another source.
 pub fn load(sources: &[CaSource], keep: Option<Duration>) -> Result<Arc<Anchors>, NetError> {
     SETS.get(&sources.to_vec(), keep, || (), || read(sources))
 }

@@ -1,4 +1,5 @@
-//! GeneralName (RFC 5280, section 4.2.1.6): the names of subjectAltName, of constraints and of key identifiers.
+//! GeneralName (RFC 5280, section 4.2.1.6): the names of subjectAltName, of constraints and of key
+//! identifiers.
 
 use super::dn;
 use wire::der::{self, Reader};

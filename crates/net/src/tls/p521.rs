@@ -1,5 +1,5 @@
-//! NIST's P-521, which the provider lacks: key agreement (secp521r1), and signatures of certificates, servers and clients
-//! (ECDSA, FIPS 186-5). The arithmetic is RustCrypto's.
+//! NIST's P-521, which the provider lacks: key agreement (secp521r1), and signatures of certificates, servers
+//! and clients (ECDSA, FIPS 186-5). The arithmetic is RustCrypto's.
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,8 +41,8 @@ static WITH_SHA512: Ecdsa = Ecdsa { digest: &SHA512, id: alg_id::ECDSA_SHA512 };
 type Verification = &'static dyn SignatureVerificationAlgorithm;
 type ByScheme = Vec<(SignatureScheme, &'static [Verification])>;
 
-/// What the provider verifies, and this. TLS 1.2 means a digest alone by a scheme, whatever the key's curve; 1.3 means what stands
-/// first with it.
+/// Returns the algorithms of the provider, and those of P-521. In TLS 1.2 a scheme names only a digest,
+/// whatever the key's curve. TLS 1.3 uses the first algorithm of the scheme's list.
 pub fn algorithms() -> WebPkiSupportedAlgorithms {
     static ALL: LockFreeOnce<Vec<Verification>> = LockFreeOnce::new();
     static BY_DIGEST: LockFreeOnce<[Vec<Verification>; 2]> = LockFreeOnce::new();

@@ -20,7 +20,7 @@ pub struct Ends<'a> {
 }
 
 /// A partial chain, its leaf first.
-struct Way<'a> {
+struct PartialChain<'a> {
     chain: Vec<Profile<'a>>,
     /// How many from the front the server sent and no anchor confirms.
     sent: usize,
@@ -40,7 +40,7 @@ impl<'a> Ends<'a> {
         leaf: Profile<'a>,
         others: Vec<Profile<'a>>,
     ) -> Result<Vec<Profile<'a>>, VerifyResult> {
-        let mut way = Way { chain: vec![leaf], sent: 1, others };
+        let mut way = PartialChain { chain: vec![leaf], sent: 1, others };
         while way.chain.len() < MAX_CHAIN {
             match self.step(&mut way) {
                 Step::Trusted => return Ok(way.chain),
@@ -51,7 +51,7 @@ impl<'a> Ends<'a> {
         Err(TOO_LONG)
     }
 
-    fn step(&self, way: &mut Way<'a>) -> Step {
+    fn step(&self, way: &mut PartialChain<'a>) -> Step {
         let last = way.last();
         let self_signed = last.is_self_signed();
         match self.trusted_issuer(last) {
@@ -75,7 +75,7 @@ impl<'a> Ends<'a> {
     }
 
     /// A server's certificate may be trusted itself.
-    fn by_itself(&self, way: Way<'a>) -> Result<Vec<Profile<'a>>, VerifyResult> {
+    fn by_itself(&self, way: PartialChain<'a>) -> Result<Vec<Profile<'a>>, VerifyResult> {
         let all_sent = way.sent == way.chain.len();
         if self.partial && all_sent && self.anchors.contains(way.chain[0].cert.der) {
             return Ok(way.chain);
@@ -95,7 +95,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-impl<'a> Way<'a> {
+impl<'a> PartialChain<'a> {
     fn last(&self) -> &Profile<'a> {
         self.chain.last().expect("begins with the leaf")
     }

@@ -1,8 +1,8 @@
 //! The record layer after the handshake: RFC 8446, section 5, and RFC 5246, section 6, for AEAD ciphers.
 //!
-//! rustls hands out the traffic keys; records are opened here, in place and straight to where the plaintext belongs, and
-//! sealed where they are sent from. (rustls itself copies every record twice; that was a quarter of the CPU of a large
-//! download.) What the handshake messages in between mean is `tls::rustls`'s matter.
+//! rustls hands out the traffic keys; records are opened here, in place and straight to where the plaintext
+//! belongs, and sealed where they are sent from. (rustls itself copies every record twice; that was a quarter
+//! of the CPU of a large download.) What the handshake messages in between mean is `tls::rustls`'s matter.
 
 use ring::aead::{self, LessSafeKey, Nonce, UnboundKey};
 use rustls::{CipherSuite, ConnectionTrafficSecrets};
@@ -14,8 +14,9 @@ pub const MAX_PLAINTEXT: usize = 16 * 1024;
 pub const MAX_RECORD: usize = HEADER + MAX_PLAINTEXT + 2048;
 const TAG: usize = 16;
 const EXPLICIT_NONCE: usize = 8;
-/// Records under one key, below the limit of AES-GCM (RFC 8446, section 5.5): then keys are renewed, where the protocol
-/// version can do that. TLS 1.2 sets no limit but that of the counter, and reading has none at all.
+/// Records under one key, below the limit of AES-GCM (RFC 8446, section 5.5): then keys are renewed, where
+/// the protocol version can do that. TLS 1.2 sets no limit but that of the counter, and reading has none at
+/// all.
 pub const KEY_LIMIT: u64 = 1 << 24;
 
 pub const ALERT: u8 = 21;
@@ -56,7 +57,7 @@ pub struct Key {
 
 /// An opened record: its content type and where its plaintext lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedRecord {
     pub kind: u8,
     pub len: usize,
     /// Bytes of ciphertext it took, header included.
@@ -105,9 +106,15 @@ impl Key {
         self.sequence
     }
 
-    /// Opens the record at `buf[at..]` and puts its plaintext at `buf[to..]`; `to` is at most `at`. `None` when the
-    /// record is not all there yet. Between `to` and the end of the record nothing of `buf` survives.
-    pub fn open(&mut self, buf: &mut [u8], to: usize, at: usize) -> Result<Option<Opened>, RecordError> {
+    /// Opens the record at `buf[at..]` and puts its plaintext at `buf[to..]`; `to` is at most `at`. `None`
+    /// when the record is not all there yet. Between `to` and the end of the record nothing of `buf`
+    /// survives.
+    pub fn open(
+        &mut self,
+        buf: &mut [u8],
+        to: usize,
+        at: usize,
+    ) -> Result<Option<OpenedRecord>, RecordError> {
         let Some(&[kind, major, minor, hi, lo]) = buf[at..].first_chunk::<HEADER>() else {
             return Ok(None);
         };
@@ -119,7 +126,7 @@ impl Key {
         }
         let opened = self.decrypt(&mut buf[to..end], at - to, kind, length)?;
         self.sequence += 1;
-        Ok(Some(Opened { consumed: HEADER + length, ..opened }))
+        Ok(Some(OpenedRecord { consumed: HEADER + length, ..opened }))
     }
 
     /// Appends the record of one fragment of at most `MAX_PLAINTEXT` bytes to `out`.
@@ -159,8 +166,8 @@ impl Key {
     }
 
     fn check_header(&self, kind: u8, major: u8, minor: u8, length: usize) -> Result<(), RecordError> {
-        // After the handshake everything is encrypted, and with TLS 1.3 that looks like data: an alert in the clear would be
-        // anybody's.
+        // After the handshake everything is encrypted, and with TLS 1.3 that looks like data: an alert in the
+        // clear would be anybody's.
         let kinds = if self.shape == Shape::Tls13 { DATA..=DATA } else { ALERT..=DATA };
         if !kinds.contains(&kind) || major != 3 || minor != 3 {
             return Err(RecordError::BadHeader);
@@ -179,7 +186,13 @@ impl Key {
     }
 
     /// `buf` begins where the plaintext goes; the record begins `gap` bytes in.
-    fn decrypt(&self, buf: &mut [u8], gap: usize, kind: u8, length: usize) -> Result<Opened, RecordError> {
+    fn decrypt(
+        &self,
+        buf: &mut [u8],
+        gap: usize,
+        kind: u8,
+        length: usize,
+    ) -> Result<OpenedRecord, RecordError> {
         let header: [u8; HEADER] = buf[gap..gap + HEADER].try_into().map_err(|_| RecordError::BadHeader)?;
         let body = gap + HEADER;
         let plain = match self.shape {
@@ -208,11 +221,12 @@ impl Key {
             return Err(RecordError::TooLong);
         }
         let (kind, len) = if self.shape == Shape::Tls13 { inner(plain)? } else { (kind, plain.len()) };
-        Ok(Opened { kind, len, consumed: 0 })
+        Ok(OpenedRecord { kind, len, consumed: 0 })
     }
 
-    /// The counter mixed into the IV (RFC 8446, 5.3; RFC 7905). A cipher with an explicit nonce sends the last eight bytes of
-    /// it: unique, and in one series with the records that rustls sealed during the handshake.
+    /// The counter mixed into the IV (RFC 8446, 5.3; RFC 7905). A cipher with an explicit nonce sends the
+    /// last eight bytes of it: unique, and in one series with the records that rustls sealed during the
+    /// handshake.
     fn nonce(&self) -> [u8; 12] {
         let mut nonce = self.iv;
         for (n, s) in nonce[4..].iter_mut().zip(self.sequence.to_be_bytes()) {

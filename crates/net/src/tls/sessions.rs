@@ -41,7 +41,7 @@ type Configs = Vec<(Arc<TlsConfig>, Arc<Built>)>;
 
 #[derive(Default)]
 struct Peers {
-    all: HashMap<Arc<Peer>, Remembered>,
+    all: HashMap<Arc<Peer>, StoredServer>,
     /// The servers by the time of their last use.
     order: BTreeMap<u64, Arc<Peer>>,
     clock: u64,
@@ -57,7 +57,7 @@ struct Peer {
 }
 
 #[derive(Default)]
-struct Remembered {
+struct StoredServer {
     used: u64,
     /// The server's certificate, as last seen.
     leaf: Option<Arc<[u8]>>,
@@ -147,7 +147,7 @@ impl SessionStore {
         let built = Built::get(&config.sessions_of(), self)?;
         let peer = Arc::new(Peer { config: built.number, host: host.to_ascii_lowercase(), port });
         let taken = lock(&self.peers).take(&peer);
-        let hand = Mutex::new(Hand { taken, given: Some(Remembered::default()), alpn: None });
+        let hand = Mutex::new(HandshakeSessions { taken, given: Some(StoredServer::default()), alpn: None });
         Ok(Arc::new(PeerSessions { store: self.clone(), built, peer, hand }))
     }
 
@@ -195,12 +195,12 @@ impl fmt::Debug for SessionStore {
 
 impl Peers {
     /// Takes one ticket, and copies of what may be used repeatedly.
-    fn take(&mut self, peer: &Arc<Peer>) -> Remembered {
+    fn take(&mut self, peer: &Arc<Peer>) -> StoredServer {
         if !self.all.contains_key(peer) {
-            return Remembered::default();
+            return StoredServer::default();
         }
         let entry = self.touch(peer);
-        Remembered {
+        StoredServer {
             used: 0,
             leaf: None,
             group: entry.group,
@@ -210,7 +210,7 @@ impl Peers {
         }
     }
 
-    fn put(&mut self, peer: &Arc<Peer>, given: Remembered) {
+    fn put(&mut self, peer: &Arc<Peer>, given: StoredServer) {
         let entry = self.touch(peer);
         entry.group = given.group.or(entry.group);
         entry.tls12 = given.tls12.or(entry.tls12.take());
@@ -224,7 +224,7 @@ impl Peers {
     }
 
     /// Returns the entry and marks it as just used; creates it if there is none.
-    fn touch(&mut self, peer: &Arc<Peer>) -> &mut Remembered {
+    fn touch(&mut self, peer: &Arc<Peer>) -> &mut StoredServer {
         self.clock += 1;
         if let Some(entry) = self.all.get(peer) {
             self.order.remove(&entry.used);
@@ -251,13 +251,13 @@ pub struct PeerSessions {
     store: SessionStore,
     pub(crate) built: Arc<Built>,
     peer: Arc<Peer>,
-    hand: Mutex<Hand>,
+    hand: Mutex<HandshakeSessions>,
 }
 
-struct Hand {
-    taken: Remembered,
+struct HandshakeSessions {
+    taken: StoredServer,
     /// The sessions received during the handshake; `None` after it.
-    given: Option<Remembered>,
+    given: Option<StoredServer>,
     /// The protocol negotiated by ALPN.
     alpn: Option<Arc<str>>,
 }
@@ -303,12 +303,12 @@ impl PeerSessions {
         }
     }
 
-    fn give(&self, f: impl FnOnce(&mut Remembered)) {
+    fn give(&self, f: impl FnOnce(&mut StoredServer)) {
         let mut hand = lock(&self.hand);
         if let Some(given) = &mut hand.given {
             return f(given);
         }
-        let mut late = Remembered::default();
+        let mut late = StoredServer::default();
         f(&mut late);
         lock(&self.store.peers).put(&self.peer, late);
     }

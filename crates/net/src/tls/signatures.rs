@@ -12,11 +12,11 @@ const BUDGET: usize = 256;
 /// The signatures verified for one chain.
 pub struct Signatures<'a> {
     algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
-    done: Mutex<Done>,
+    done: Mutex<VerifiedSignatures>,
 }
 
 #[derive(Default)]
-struct Done {
+struct VerifiedSignatures {
     asked: usize,
     proven: Vec<[Box<[u8]>; 3]>,
 }

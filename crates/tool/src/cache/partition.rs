@@ -52,7 +52,8 @@ pub fn of_options(list: &[Setting]) -> String {
     list.iter().filter(counts).map(line).collect()
 }
 
-/// The fields of a request that may say who asks, or of which of a server's names: all that are not known to be harmless.
+/// The fields of a request that may say who asks, or of which of a server's names: all that are not known to
+/// be harmless.
 pub fn of_fields(fields: &[Field]) -> String {
     let counted = fields.iter().filter(|(name, _)| !is_harmless(name));
     let mut counted: Vec<_> = counted.map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();

@@ -8,13 +8,14 @@ use std::io::{IsTerminal, Write};
 
 /// Columns assumed when neither COLUMNS nor a terminal says.
 const COLUMNS: usize = 79;
-/// The categories that curl's list of categories does not have. Programs read that list, so it stays as it is.
+/// The categories that curl's list of categories does not have. Programs read that list, so it stays as it
+/// is.
 const UNLISTED: [&str; 2] = ["extra", "important"];
 
 /// Where the flags are that curl does not have.
 const EXTRA: &str = "Use \"--help extra\" to list the options that curl does not have\n";
 
-/// What to print, and whether it belongs on standard error.
+/// A text to print, on standard output or standard error.
 #[derive(Debug, PartialEq)]
 pub struct Help {
     pub text: String,
@@ -102,8 +103,9 @@ fn categories() -> String {
     listed().map(|(name, about)| format!(" {name:<11} {about}\n")).collect()
 }
 
-/// Lists flags in curl's form: at least two spaces part the usage from the text, by which programs find it. The text begins
-/// in one column, but further left where the line would not fit, and further right where the usage is long.
+/// Lists flags in curl's form: at least two spaces part the usage from the text, by which programs find it.
+/// The text begins in one column, but further left where the line would not fit, and further right where the
+/// usage is long.
 fn list(title: &str, flags: Vec<&'static Flag>, columns: usize) -> String {
     let widest = flags.iter().map(|flag| flag.usage().len()).max().unwrap_or(0);
     let longest = flags.iter().map(|flag| flag.help.len()).max().unwrap_or(0);

@@ -34,7 +34,8 @@ const ALIASES: &[(&str, &str, bool)] = &[
     ("krb4", "krb", false),
 ];
 
-/// The categories of `--help` with their titles, which are curl's: published cases and programs match the list.
+/// The categories of `--help` with their titles, which are curl's: published cases and programs match the
+/// list.
 pub const CATEGORIES: &[(&str, &str)] = &[
     ("auth", "Authentication methods"),
     ("connection", "Manage connections"),

@@ -11,9 +11,9 @@ use std::rc::Rc;
 use testkit::dice::Dice;
 
 #[derive(Clone, Default)]
-struct Said(Rc<RefCell<Vec<u8>>>);
+struct SharedOutput(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Said {
+impl Write for SharedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend(bytes);
         Ok(bytes.len())
@@ -29,7 +29,7 @@ fn bytes(words: &[&str]) -> Vec<Bytes> {
 }
 
 fn read(words: &[&str]) -> (Result<Vec<Request>, Stop>, String) {
-    let said = Said::default();
+    let said = SharedOutput::default();
     let mut world = Fake::with(&[("file", "content\n"), ("urls", "http://a/1\n#no\nhttp://a/2\n")]);
     let mut reader = Reader::new(&mut world, Messages::new(Box::new(said.clone()), None));
     let done = reader.words(&bytes(words)).map(|()| reader.parser.requests.clone());

@@ -23,7 +23,8 @@ impl Dir {
         Ok(Dir(openat(CWD, path, FOLDER, Mode::empty())?))
     }
 
-    /// Opens a folder inside, or makes it. It must be this user's own; if it is open to others, it is closed to them.
+    /// Opens a folder inside, or makes it. It must be this user's own; if it is open to others, it is closed
+    /// to them.
     pub fn own(&self, name: &str) -> io::Result<Dir> {
         match mkdirat(&self.0, name, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => self.existing(name),

@@ -63,7 +63,8 @@ pub(super) fn with_mode(builder: &mut DirBuilder, mode: u32) -> &mut DirBuilder 
     builder.mode(mode)
 }
 
-/// Opens a regular file of this user's. No symbolic link is followed in its last place, and no pipe is waited for.
+/// Opens a regular file of this user's. No symbolic link is followed in its last place, and no pipe is waited
+/// for.
 pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| {

@@ -255,7 +255,8 @@ pub fn stderr() -> Output<io::Stderr> {
     Output { to: io::stderr(), begun: &ERROR_BEGUN }
 }
 
-/// Standard input as it is read ahead by a thread: there is no way to ask any kind of it whether a read would wait.
+/// Standard input as it is read ahead by a thread: there is no way to ask any kind of it whether a read would
+/// wait.
 struct StdinReader {
     state: Mutex<State>,
     changed: Condvar,
@@ -400,7 +401,8 @@ pub fn set_attribute(_: &[u8], _: &str, _: &[u8]) -> io::Result<()> {
 /// A process cannot change its words in listings.
 pub fn hide(_: usize, _: usize) {}
 
-/// The commonest errors in the words that C programs have for them, as curl's tool says them on this system, too.
+/// The commonest errors in the words that C programs have for them, as curl's tool says them on this system,
+/// too.
 pub fn error_text(error: &io::Error) -> String {
     let words = match error.kind() {
         io::ErrorKind::NotFound => "No such file or directory",

@@ -6,7 +6,7 @@ use crate::bytes::Bytes;
 use crate::cache::partition;
 use crate::cache::{Cache, CacheHit, CacheRequest, Draft, Entry, now, selected};
 use crate::raw::rules::{self, Control, Field, Verdict};
-use crate::raw::{Asked, Instead, Prior, Stored, UrlPart};
+use crate::raw::{CacheAnswer, PlannedRequest, ReplyAnswer, StoredReply, UrlPart};
 use crate::url::parse_url;
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
@@ -185,7 +185,7 @@ impl Hop {
 }
 
 /// Returns a stored reply for the library, with its age unless the server has just confirmed it.
-fn stored(entry: &Entry, body: Option<std::fs::File>, age: Option<i64>) -> Stored {
+fn stored(entry: &Entry, body: Option<std::fs::File>, age: Option<i64>) -> StoredReply {
     let mut head = [entry.status_line.as_slice(), b"\r\n"].concat();
     let mut put = |name: &[u8], value: &[u8]| head.extend([name, b": ", value, b"\r\n"].concat());
     for (name, value) in &entry.fields {
@@ -201,13 +201,13 @@ fn stored(entry: &Entry, body: Option<std::fs::File>, age: Option<i64>) -> Store
         Some(file) => Box::new(file),
         None => Box::new(io::empty()),
     };
-    Stored { head, body, length }
+    StoredReply { head, body, length }
 }
 
 /// Returns the reply of a cache that must not contact the server and has no entry (RFC 9111 §5.2.1.7).
-fn nothing_kept() -> Stored {
+fn nothing_kept() -> StoredReply {
     let head = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n".to_vec();
-    Stored { head, body: Box::new(io::empty()), length: Some(0) }
+    StoredReply { head, body: Box::new(io::empty()), length: Some(0) }
 }
 
 impl Transfer {
@@ -248,8 +248,8 @@ impl Transfer {
     }
 
     /// Before each request.
-    pub(super) fn ask_cache(&self, asked: Asked<'_>) -> Prior {
-        let Some((cache, caching)) = self.cache() else { return Prior::Ask(Vec::new()) };
+    pub(super) fn ask_cache(&self, asked: PlannedRequest<'_>) -> CacheAnswer {
+        let Some((cache, caching)) = self.cache() else { return CacheAnswer::Send(Vec::new()) };
         self.leave_hop(&caching, cache);
         let (prior, hop, outcome) = self.look_up(cache, &caching, asked);
         caching.outcome.set(Some(outcome));
@@ -257,7 +257,12 @@ impl Transfer {
         prior
     }
 
-    fn look_up(&self, cache: &Cache, caching: &Caching, asked: Asked<'_>) -> (Prior, Hop, Outcome) {
+    fn look_up(
+        &self,
+        cache: &Cache,
+        caching: &Caching,
+        asked: PlannedRequest<'_>,
+    ) -> (CacheAnswer, Hop, Outcome) {
         let (url, login) = apart(asked.url);
         let mut hop = Hop { method: asked.method.to_vec(), url, asked: now(), ..Hop::default() };
         let asks_for_all = caching.asks_for_all.take();
@@ -269,7 +274,7 @@ impl Transfer {
             let reason = caching.bypass.unwrap_or("the request has conditions of its own");
             self.cache_note(&format!("bypassed ({reason})"));
             hop.bypassed = true;
-            return (Prior::Ask(Vec::new()), hop, Outcome::Bypass);
+            return (CacheAnswer::Send(Vec::new()), hop, Outcome::Bypass);
         }
         let who = partition::of_fields(asked.fields);
         let options = format!("{}{login:?} {who}", caching.partition);
@@ -291,13 +296,13 @@ impl Transfer {
                 let outcome = if stale { Outcome::Stale } else { Outcome::Hit };
                 self.cache_note(&format!("{}, {age} seconds old", outcome.name()));
                 self.report_unsent(&hop, outcome);
-                (Prior::Serve(stored(&found.entry, found.body, Some(age))), hop, outcome)
+                (CacheAnswer::Serve(stored(&found.entry, found.body, Some(age))), hop, outcome)
             }
             _ if control.only_if_cached => {
                 self.cache_note("miss, and only-if-cached forbids a request");
                 hop.served = true;
                 self.report_unsent(&hop, Outcome::Miss);
-                (Prior::Serve(nothing_kept()), hop, Outcome::Miss)
+                (CacheAnswer::Serve(nothing_kept()), hop, Outcome::Miss)
             }
             (_, found) => {
                 let conditions = found.as_ref().map(|found| rules::conditions(&found.entry.fields));
@@ -310,16 +315,16 @@ impl Transfer {
                     "miss"
                 });
                 (hop.found, hop.conditional) = (found, !conditions.is_empty());
-                (Prior::Ask(lines), hop, Outcome::Miss)
+                (CacheAnswer::Send(lines), hop, Outcome::Miss)
             }
         }
     }
 
     /// The head of a reply has come, or none will.
-    pub(super) fn ask_cache_instead(&self, status: Option<u16>) -> Instead {
-        let Some((cache, caching)) = self.cache() else { return Instead::Nothing };
+    pub(super) fn check_reply(&self, status: Option<u16>) -> ReplyAnswer {
+        let Some((cache, caching)) = self.cache() else { return ReplyAnswer::Accept };
         let mut hop = caching.hop.borrow_mut();
-        let Some(hop) = hop.as_mut().filter(|hop| !hop.served) else { return Instead::Nothing };
+        let Some(hop) = hop.as_mut().filter(|hop| !hop.served) else { return ReplyAnswer::Accept };
         let instead = self.instead_of(cache, &caching, hop, status);
         if let (Some(outcome), true) = (caching.outcome(), self.env.globals.reports()) {
             self.exchanges.borrow_mut().cached(outcome.name());
@@ -327,7 +332,13 @@ impl Transfer {
         instead
     }
 
-    fn instead_of(&self, cache: &Cache, caching: &Caching, hop: &mut Hop, status: Option<u16>) -> Instead {
+    fn instead_of(
+        &self,
+        cache: &Cache,
+        caching: &Caching,
+        hop: &mut Hop,
+        status: Option<u16>,
+    ) -> ReplyAnswer {
         let failed = status.is_none_or(rules::is_error);
         if failed && hop.stands_in() && (status.is_none() && !hop.shown || hop.head.held) {
             if status.is_none() {
@@ -335,7 +346,7 @@ impl Transfer {
             }
             return self.serve_stale(cache, caching, hop);
         }
-        let Some(status) = status else { return Instead::Nothing };
+        let Some(status) = status else { return ReplyAnswer::Accept };
         if status == 304 && hop.head.held {
             return self.not_modified(cache, caching, hop);
         }
@@ -345,27 +356,27 @@ impl Transfer {
         if !hop.bypassed {
             self.record(cache, hop);
         }
-        Instead::Nothing
+        ReplyAnswer::Accept
     }
 
-    fn serve_stale(&self, cache: &Cache, caching: &Caching, hop: &mut Hop) -> Instead {
-        let Some(found) = hop.found.take() else { return Instead::Nothing };
+    fn serve_stale(&self, cache: &Cache, caching: &Caching, hop: &mut Hop) -> ReplyAnswer {
+        let Some(found) = hop.found.take() else { return ReplyAnswer::Accept };
         let age = rules::stands_in(&hop.fields, found.entry.kept(), now()).unwrap_or_default();
         self.cache_note(&format!("serves a stored reply instead of the error, {age} seconds old"));
         cache.touch(&found);
         caching.outcome.set(Some(Outcome::Stale));
         hop.served = true;
-        Instead::Serve(stored(&found.entry, found.body, Some(age)))
+        ReplyAnswer::Serve(stored(&found.entry, found.body, Some(age)))
     }
 
-    fn not_modified(&self, cache: &Cache, caching: &Caching, hop: &mut Hop) -> Instead {
-        let Some(found) = hop.found.take() else { return Instead::Nothing };
+    fn not_modified(&self, cache: &Cache, caching: &Caching, hop: &mut Hop) -> ReplyAnswer {
+        let Some(found) = hop.found.take() else { return ReplyAnswer::Accept };
         let answer = std::mem::take(&mut hop.head.fields);
         if !rules::confirms(&found.entry.fields, &answer) {
             self.cache_note("the server confirmed another reply than the stored one; requests it in full");
             cache.remove(&found);
             caching.asks_for_all.set(true);
-            return Instead::AskAgain;
+            return ReplyAnswer::SendAgain;
         }
         self.cache_note("the stored reply is still valid");
         let fields = rules::merged(&found.entry.fields, &answer);
@@ -378,7 +389,7 @@ impl Transfer {
         }
         caching.outcome.set(Some(Outcome::Revalidated));
         hop.served = true;
-        Instead::Serve(stored(&entry, found.body, None))
+        ReplyAnswer::Serve(stored(&entry, found.body, None))
     }
 
     /// Removes the entries of the URL, and of URLs on the same server that the reply names (RFC 9111 §4.4).

@@ -23,14 +23,14 @@ pub fn cases() -> Vec<Case> {
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A folder for the broker, which ends with it.
-struct Place<'a> {
+struct BrokerFolder<'a> {
     run: &'a Context<'a>,
     folder: TempDir,
 }
 
-impl Place<'_> {
-    fn new<'a>(run: &'a Context<'a>) -> Place<'a> {
-        Place { run, folder: TempDir::new("broker").expect("a temporary folder") }
+impl BrokerFolder<'_> {
+    fn new<'a>(run: &'a Context<'a>) -> BrokerFolder<'a> {
+        BrokerFolder { run, folder: TempDir::new("broker").expect("a temporary folder") }
     }
 
     /// The variables that a program needs, with their values.
@@ -62,7 +62,7 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for BrokerFolder<'_> {
     fn drop(&mut self) {
         self.tool("--pool-stop");
     }
@@ -82,7 +82,7 @@ fn processes(run: &Context) {
         &["sh", "-c", "\"$WARMWIRE_BROKER\" -q -sS \"$0\" | wc -c"],
     ];
     for program in programs {
-        let (server, place) = (HttpServer::plain(), Place::new(run));
+        let (server, place) = (HttpServer::plain(), BrokerFolder::new(run));
         let url = server.url("/bytes/1000");
         let call = || {
             let output = place.run(Command::new(program[0]).args(&program[1..]).arg(&url));
@@ -103,7 +103,7 @@ fn processes(run: &Context) {
 
 /// The child has connections neither of its parent's pool nor of its broker's client, and the parent goes on.
 fn fork(run: &Context) {
-    let (server, place) = (HttpServer::plain(), Place::new(run));
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new(run));
     let url = server.url("/bytes/1000");
     for _ in 0..3 {
         let output = place.run(Command::new(run.world.program("pooled")).args([&url, "50", "4"]));
@@ -116,7 +116,7 @@ fn fork(run: &Context) {
 /// Two managers with one worker each. The first worker's connection is parked while the worker waits for its
 /// next request.
 fn php_fpm(run: &Context) {
-    let (server, place) = (HttpServer::plain(), Place::new(run));
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new(run));
     let lines = place.variables().map(|(name, value)| format!("env[{name}] = {value}\n")).concat();
     let start = || PhpFpm::start(&lines, |command| run.choose(command)).expect("php-fpm starts");
     let code = format!(

@@ -56,7 +56,8 @@ const SENT: [&str; 4] = ["--mail-from", "me@example.com", "--mail-rcpt", "you@ex
 /// Which mechanisms Debian's library has none of, or none that Dovecot understands.
 const NEWER: [&str; 3] = ["SCRAM-SHA-1", "SCRAM-SHA-256", "DIGEST-MD5"];
 
-// covers: CURLOPT_LOGIN_OPTIONS, CURLOPT_XOAUTH2_BEARER, CURLOPT_SASL_IR, --login-options, --oauth2-bearer, --sasl-ir
+// covers: CURLOPT_LOGIN_OPTIONS, CURLOPT_XOAUTH2_BEARER, CURLOPT_SASL_IR, --login-options, --oauth2-bearer,
+// --sasl-ir
 fn logins(run: &Context) {
     let dovecot = dovecot(run);
     let exim = exim(run, Some(&dovecot));

@@ -128,7 +128,8 @@ fn fetch(run: &Context, folder: &Path, url: &str, options: &[&str]) -> Output {
     run.run(inserted(command.arg(url), folder))
 }
 
-// covers: CURLOPT_SSLENGINE, CURLOPT_SSLENGINE_DEFAULT, CURLOPT_SSLCERTTYPE, CURLOPT_SSLKEYTYPE, CURLOPT_KEYPASSWD
+// covers: CURLOPT_SSLENGINE, CURLOPT_SSLENGINE_DEFAULT, CURLOPT_SSLCERTTYPE, CURLOPT_SSLKEYTYPE,
+// CURLOPT_KEYPASSWD
 fn smart_card(run: &Context) {
     let place = TempDir::new("card").expect("a folder is made");
     let folder = place.path();

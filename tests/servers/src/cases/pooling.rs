@@ -62,8 +62,8 @@ fn tls(run: &Context) {
     assert!(server.accepts() <= 20, "{} accepts", server.accepts());
 }
 
-/// A session without streams may be used by any thread: sixteen threads need at most one each, whoever opened
-/// it.
+/// A session without streams may be used by any thread, also by one that did not open it: sixteen threads
+/// need at most one each.
 fn http2(run: &Context) {
     const SIZE: usize = 20_000;
     let leaf = run.world.authority.good();

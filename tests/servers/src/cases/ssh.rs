@@ -313,7 +313,8 @@ fn agent(run: &Context) {
 }
 
 /// The arguments of host key functions, and the effect of each result.
-// covers: CURLOPT_SSH_KEYFUNCTION, CURLOPT_SSH_KEYDATA, CURLOPT_SSH_HOSTKEYFUNCTION, CURLOPT_SSH_HOSTKEYDATA, CURLOPT_SSH_KNOWNHOSTS
+// covers: CURLOPT_SSH_KEYFUNCTION, CURLOPT_SSH_KEYDATA, CURLOPT_SSH_HOSTKEYFUNCTION, CURLOPT_SSH_HOSTKEYDATA,
+// CURLOPT_SSH_KNOWNHOSTS
 fn host_keys(run: &Context) {
     let server = openssh("");
     put(&server, "file", b"x");
@@ -498,7 +499,8 @@ fn host_certificates(run: &Context) {
 }
 
 /// Command lines, with the results of Debian's library as well.
-// covers: CURLOPT_QUOTE, CURLOPT_POSTQUOTE, CURLOPT_DIRLISTONLY, CURLOPT_FTP_CREATE_MISSING_DIRS, CURLOPT_NEW_FILE_PERMS,
+// covers: CURLOPT_QUOTE, CURLOPT_POSTQUOTE, CURLOPT_DIRLISTONLY, CURLOPT_FTP_CREATE_MISSING_DIRS,
+// CURLOPT_NEW_FILE_PERMS,
 // CURLOPT_NEW_DIRECTORY_PERMS, CURLOPT_APPEND, CURLOPT_RANGE, CURLOPT_NOBODY, CURLOPT_FILETIME
 fn command_lines(run: &Context) {
     for server in [openssh(""), dropbear(&[])] {

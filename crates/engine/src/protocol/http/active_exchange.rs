@@ -4,7 +4,7 @@ use std::hint::cold_path;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use net::exchange::{BodyStep, Dialect, Exchange, Reading, RequestHead, request_fields};
+use net::exchange::{BodyStep, Dialect, Exchange, ReplyRules, RequestHead, request_fields};
 use tables::constant::CURL_HTTP_VERSION_2_0;
 use tables::{Code, EasyOption as O};
 
@@ -65,7 +65,7 @@ pub struct ActiveExchange {
     /// The server pushes on this stream, if there is a push function.
     pub offers: Option<Box<Offers>>,
     /// How the reply is read.
-    pub reading: Reading,
+    pub reading: ReplyRules,
     /// The request asks for the upgrade to HTTP/2.
     pub asks_for_http2: bool,
     /// Whether it is a WebSocket on a stream: it ends after both close frames.
@@ -104,7 +104,7 @@ impl ActiveExchange {
         let asks_for_http2 = asks_for_http2(t, link);
         let offers = Offers::of(t, &link.lease);
         let mut exchange = link.lease.begin(&t.multi.buffers);
-        let reading = Reading {
+        let reading = ReplyRules {
             head_only: request.head_only,
             rate: u64::try_from(t.long(O::MaxRecvSpeedLarge)).ok().filter(|rate| *rate > 0),
             ignore_length: t.on(O::IgnoreContentLength),

@@ -1,5 +1,5 @@
-//! HTTP authentication as part of a transfer: who is asking, which fields a request carries,
-//! and whether a reply asks for another round. In the order in which a request meets these questions: [`begin_request`],
+//! HTTP authentication as part of a transfer: who is asking, which fields a request carries, and whether a
+//! reply asks for another round. In the order in which a request meets these questions: [`begin_request`],
 //! [`bound`], [`prepare`], [`fields`], then for its reply [`hear`] and [`after`]. The schemes themselves are
 //! `transfer::auth`'s, AWS signatures are made here because they cover the request.
 

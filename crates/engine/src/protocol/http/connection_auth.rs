@@ -13,10 +13,12 @@ use crate::transfer::negotiate;
 use crate::transfer::proxy::Proxy;
 use crate::transfer::route::plan::LoginBinding;
 
-/// Returns the logins that the next connection must be bound to, one for the server and one for a forwarding proxy.
+/// Returns the logins that the next connection must be bound to, one for the server and one for a forwarding
+/// proxy.
 ///
-/// NTLM and Negotiate authenticate a connection, so a connection that serves one user serves no other. While the scheme is not
-/// known yet, `perhaps` names the login of an idle connection that NTLM has already authenticated: using it saves the challenge.
+/// NTLM and Negotiate authenticate a connection, so a connection that serves one user serves no other. While
+/// the scheme is not known yet, `perhaps` names the login of an idle connection that NTLM has already
+/// authenticated: using it saves the challenge.
 pub fn binding_of(t: &mut HttpTransfer, forwarding: Option<&Proxy>) -> Result<LoginBinding> {
     let [server, proxy] = {
         let memory = t.auth.borrow();

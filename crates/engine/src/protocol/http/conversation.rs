@@ -118,8 +118,8 @@ pub async fn finish(
     Ok(keep)
 }
 
-/// Sends or abandons the rest of the request's body behind a complete reply. Returns whether the connection can carry another
-/// request.
+/// Sends or abandons the rest of the request's body behind a complete reply. Returns whether the connection
+/// can carry another request.
 async fn finish_upload(
     t: &Transfer,
     active: &mut ActiveExchange,

@@ -1,4 +1,5 @@
-//! Fields of a head under construction, and the application's own header lines (CURLOPT_HTTPHEADER(3), CURLOPT_PROXYHEADER(3)).
+//! Fields of a head under construction, and the application's own header lines (CURLOPT_HTTPHEADER(3),
+//! CURLOPT_PROXYHEADER(3)).
 
 use net::exchange::{RequestBody, RequestHead};
 use tables::EasyOption as O;
@@ -50,7 +51,8 @@ impl<'a> Head<'a> {
         self.custom.append(self, t, body);
     }
 
-    /// The application's Connection fields, behind all others. RFC 9110 §10.1.4: a TE field wants to be named in the first.
+    /// The application's Connection fields, behind all others. RFC 9110 §10.1.4: a TE field wants to be named
+    /// in the first.
     pub fn connection_field(&mut self, t: &HttpTransfer, link: &HttpLink) {
         let named = [
             (wants_te(t, self.custom), &b"TE"[..]),

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 use wire::ws::deflate::Offer;
 
-use crate::callbacks::Stored;
+use crate::callbacks::StoredReply;
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::handles::Handles;
@@ -88,7 +88,7 @@ pub struct KeptReplies {
     /// Fields that go with the request.
     pub conditions: Vec<Vec<u8>>,
     /// The stored reply to use in place of the received one.
-    pub instead: Option<Stored>,
+    pub instead: Option<StoredReply>,
 }
 
 /// The state of authentication of one transfer.

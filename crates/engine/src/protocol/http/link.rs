@@ -28,7 +28,8 @@ use crate::transfer::route::plan::{LoginBinding, Plan, belonging};
 /// Most attempts to move a request from a dead pooled connection to another one.
 const MAX_REPLAYS: u32 = 5;
 
-/// Makes attempts to send a request and to read its reply, until one ends otherwise than with a dead pooled connection.
+/// Makes attempts to send a request and to read its reply, until one ends otherwise than with a dead pooled
+/// connection.
 pub async fn replayed(
     t: &mut HttpTransfer,
     mut attempt: impl AsyncFnMut(&mut HttpTransfer, bool) -> Result<Next>,
@@ -76,7 +77,8 @@ fn plan_and_binding(t: &mut HttpTransfer) -> Result<(Rc<Plan>, LoginBinding)> {
     Ok((plan, bound))
 }
 
-/// Returns the connection on which a login goes on, or another one; and whether it has carried other requests.
+/// Returns the connection on which a login goes on, or another one; and whether it has carried other
+/// requests.
 pub async fn obtain(t: &mut HttpTransfer, fresh: bool) -> Result<(HttpLink, bool)> {
     let kept = t.http.kept.take().filter(|_| !fresh);
     auth::begin_request(t)?;
@@ -161,7 +163,7 @@ pub fn begin(t: &mut Transfer) {
 pub struct EndFacts {
     /// The reply allows another request.
     pub keep: bool,
-    /// The same request follows.
+    /// Another attempt at this request follows.
     pub again: bool,
     /// The reply was one of HTTP/1.0.
     pub http10: bool,
@@ -208,7 +210,8 @@ pub fn end(t: &mut HttpTransfer, mut link: HttpLink, active: ActiveExchange, end
     }
 }
 
-/// Ends an exchange that has failed. The error says whether the request may be sent again, for which its body is rewound.
+/// Ends an exchange that has failed. The error says whether the request may be sent again, for which its body
+/// is rewound.
 pub fn failed(mut active: ActiveExchange, error: Error, early_data: bool) -> Result<Next> {
     let failure = Failure {
         code: error.code(),

@@ -53,7 +53,7 @@ pub use upgrade::is_by_hand;
 /// Runs one request.
 pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
     upgrade::choose_method(t);
-    if t.easy.callbacks.keeps_replies() {
+    if t.easy.callbacks.has_cache() {
         cold_path();
         return boxed(|| with_kept_replies(t)).await;
     }
@@ -100,7 +100,8 @@ async fn request(t: &mut HttpTransfer, fresh: bool) -> Result<(HttpLink, Request
     Ok((link, request, reused))
 }
 
-/// Sends the request and reads the reply. The state of `request` is no part of this future while it waits for the reply.
+/// Sends the request and reads the reply. The state of `request` is no part of this future while it waits for
+/// the reply.
 async fn request_and_reply(t: &mut HttpTransfer, fresh: bool) -> Result<Next> {
     let (mut link, request, reused) = request(t, fresh).await?;
     begin(t);

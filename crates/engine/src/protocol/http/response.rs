@@ -31,7 +31,7 @@ use crate::transfer::auth::schemes_offered;
 use crate::transfer::body::{closed_early, receive_failed};
 use crate::transfer::client_writer::decode_error;
 
-/// Longest single field with the lines that continue it, and longest sum of the heads of one request, as in curl 8.21.
+/// Longest field with its continuation lines, and longest sum of a request's heads, as in curl 8.21.
 const MAX_LINE: usize = 100 * 1024 - 1;
 const MAX_HEADS: usize = 300 * 1024;
 /// Longest sum of all heads of a transfer with its redirects.

@@ -1,4 +1,5 @@
-//! CURLOPT_AWS_SIGV4: the Authorization of a request that is signed for Amazon, with the fields that the signature covers.
+//! CURLOPT_AWS_SIGV4: the Authorization of a request that is signed for Amazon, with the fields that the
+//! signature covers.
 
 use tables::{Code, EasyOption as O};
 use wire::auth::sigv4;

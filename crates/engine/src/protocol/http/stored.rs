@@ -14,7 +14,7 @@ use super::http_transfer::{HttpTransfer, KeptReplies};
 use super::redirect;
 use super::request::{foreseen, method_name, note_method};
 use super::response::Response;
-use crate::callbacks::{Asked, Instead, Prior, Stored};
+use crate::callbacks::{CacheAnswer, PlannedRequest, ReplyAnswer, StoredReply};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -25,13 +25,13 @@ use crate::why::event::{CacheStep, Event};
 use tables::EasyOption as O;
 
 /// Asks the application before a request. Returns the stored reply to use, if there is one.
-pub fn begin(t: &mut HttpTransfer) -> Result<Option<Stored>> {
+pub fn begin(t: &mut HttpTransfer) -> Result<Option<StoredReply>> {
     Ok(match prior(t)? {
-        Prior::Serve(stored) => {
+        CacheAnswer::Serve(stored) => {
             t.easy.explain(|| Event::Cache(CacheStep::Fresh));
             Some(stored)
         }
-        Prior::Ask(conditions) => {
+        CacheAnswer::Send(conditions) => {
             t.easy.explain(|| Event::Cache(CacheStep::Asked));
             t.http.kept_replies = Some(Box::new(KeptReplies { conditions, instead: None }));
             None
@@ -40,14 +40,14 @@ pub fn begin(t: &mut HttpTransfer) -> Result<Option<Stored>> {
 }
 
 /// Returns the stored reply to use in place of the one that was received, or that failed.
-pub fn instead(t: &mut HttpTransfer, outcome: &Result<Next>) -> Option<Stored> {
+pub fn instead(t: &mut HttpTransfer, outcome: &Result<Next>) -> Option<StoredReply> {
     let instead = t.http.kept_replies.take().and_then(|kept| kept.instead);
     if instead.is_some() {
         return instead;
     }
     let error = outcome.as_ref().err().filter(|error| is_of_the_network(error.code()))?;
-    match t.easy.callbacks.instead(None) {
-        Instead::Serve(stored) => {
+    match t.easy.callbacks.before_body(None) {
+        ReplyAnswer::Serve(stored) => {
             t.easy.explain(|| Event::Cache(CacheStep::Stale));
             t.easy.note(|| error.to_string());
             Some(stored)
@@ -56,21 +56,21 @@ pub fn instead(t: &mut HttpTransfer, outcome: &Result<Next>) -> Option<Stored> {
     }
 }
 
-fn prior(t: &mut HttpTransfer) -> Result<Prior> {
+fn prior(t: &mut HttpTransfer) -> Result<CacheAnswer> {
     let (method, url, fields) = (method_name(t), url_text(&t.url), foreseen(t));
     let peer = t.plan()?.of_replies().canonical_bytes();
-    let asked = Asked { method: &method, url: &url, fields: &fields, peer: &peer };
-    Ok(t.easy.callbacks.prior(asked))
+    let asked = PlannedRequest { method: &method, url: &url, fields: &fields, peer: &peer };
+    Ok(t.easy.callbacks.before_request(asked))
 }
 
 /// Returns what follows a reply that is replaced by a stored one, or that requests a repetition.
 pub fn replaced(t: &mut HttpTransfer, status: u16) -> Option<Next> {
     t.http.kept_replies.as_ref()?;
     cold_path();
-    match t.easy.callbacks.instead(Some(status)) {
-        Instead::Nothing => None,
-        Instead::AskAgain => Some(Next::Again),
-        Instead::Serve(stored) => {
+    match t.easy.callbacks.before_body(Some(status)) {
+        ReplyAnswer::Accept => None,
+        ReplyAnswer::SendAgain => Some(Next::Again),
+        ReplyAnswer::Serve(stored) => {
             let step = if status == 304 { CacheStep::Confirmed } else { CacheStep::Stale };
             t.easy.explain(|| Event::Cache(step));
             t.http.kept_replies.get_or_insert_default().instead = Some(stored);
@@ -79,7 +79,8 @@ pub fn replaced(t: &mut HttpTransfer, status: u16) -> Option<Next> {
     }
 }
 
-/// Returns whether the server could not be reached, or fell silent: a stale reply may then be served (RFC 9111 §4.2.4).
+/// Returns whether the server could not be reached, or fell silent: a stale reply may then be served (RFC
+/// 9111 §4.2.4).
 fn is_of_the_network(code: Code) -> bool {
     matches!(
         code,
@@ -98,7 +99,7 @@ fn is_of_the_network(code: Code) -> bool {
 }
 
 /// Processes a stored reply as if it had been received.
-pub async fn serve(t: &mut HttpTransfer, stored: Stored) -> Result<Next> {
+pub async fn serve(t: &mut HttpTransfer, stored: StoredReply) -> Result<Next> {
     note_method(t, &method_name(t));
     t.flow.writer.begin();
     {
@@ -124,7 +125,7 @@ pub async fn serve(t: &mut HttpTransfer, stored: Stored) -> Result<Next> {
     Ok(next)
 }
 
-fn head(t: &mut Transfer, stored: &Stored) -> Result<Response> {
+fn head(t: &mut Transfer, stored: &StoredReply) -> Result<Response> {
     let wanted = t.method != Method::Head && !t.on(O::Nobody);
     let body = Body { exists: wanted && stored.length.is_some(), length: stored.length, ..Body::default() };
     let mut response = Response::default();

@@ -8,7 +8,7 @@
 use std::future::poll_fn;
 
 use net::exchange::{Exchange, RequestBody, RequestHead};
-use net::http2::Switched;
+use net::http2::UpgradeReply;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 
@@ -43,8 +43,8 @@ pub fn choose_method(t: &mut Transfer) {
     }
 }
 
-/// The server has agreed to HTTP/2: the request, of which it has to have all, has become the first stream, on which its reply
-/// comes.
+/// The server has agreed to HTTP/2: the request, of which it has to have all, has become the first stream, on
+/// which its reply comes.
 pub async fn switch_to_http2(
     t: &mut Transfer,
     mut link: HttpLink,
@@ -55,7 +55,7 @@ pub async fn switch_to_http2(
     poll_fn(|cx| active.poll_upload(cx)).await?;
     let received = active.exchange.rest().to_vec();
     link.lease.end(active.exchange);
-    let switched = Switched { head_only: active.reading.head_only, received };
+    let switched = UpgradeReply { head_only: active.reading.head_only, received };
     let lease = t.switch_to_session(link.lease, switched)?;
     let mut link = HttpLink { lease, plan: link.plan };
     let mut exchange = link.lease.begin(&t.multi.buffers);

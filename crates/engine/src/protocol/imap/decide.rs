@@ -67,7 +67,8 @@ pub fn without_sasl(f: &Login) -> PlainLogin {
     }
 }
 
-/// Returns whether a mailbox need not be selected. Names are compared as curl does, and a UIDVALIDITY counts where both are known.
+/// Returns whether a mailbox need not be selected. Names are compared as curl does, and a UIDVALIDITY counts
+/// where both are known.
 pub fn is_selected(selected: Option<&[u8]>, known: Option<u32>, mailbox: &[u8], wanted: Option<u32>) -> bool {
     selected.is_some_and(|selected| selected.eq_ignore_ascii_case(mailbox)) && !has_changed(wanted, known)
 }

@@ -1,5 +1,5 @@
-//! The way to the authenticated state of RFC 9051 section 3: greeting, CAPABILITY, STARTTLS, and AUTHENTICATE or LOGIN; and
-//! how a reply is read.
+//! The way to the authenticated state of RFC 9051 section 3: greeting, CAPABILITY, STARTTLS, and AUTHENTICATE
+//! or LOGIN; and how a reply is read.
 
 use std::time::Instant;
 

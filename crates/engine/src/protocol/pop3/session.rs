@@ -1,4 +1,5 @@
-//! The way to the transaction state of RFC 1939: greeting, CAPA, STLS, and a login by SASL, APOP, or USER and PASS.
+//! The way to the transaction state of RFC 1939: greeting, CAPA, STLS, and a login by SASL, APOP, or USER and
+//! PASS.
 
 use net::{Memory, Whole};
 use tables::{Code, EasyOption as O};

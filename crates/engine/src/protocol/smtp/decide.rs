@@ -12,7 +12,8 @@ use crate::transfer::sasl::SaslReply;
 /// A mail up to this length may be one chunk, which is held in memory.
 const CHUNK_LIMIT: u64 = 64 * 1024;
 
-/// Code of a server that closes the connection, also when it has waited too long for a command (RFC 5321 §3.8).
+/// Code of a server that closes the connection, also when it has waited too long for a command (RFC 5321
+/// §3.8).
 pub const SERVICE_ENDS: u16 = 421;
 
 /// Returns whether a server that refuses EHLO may be greeted by HELO, which knows no TLS.

@@ -1,4 +1,5 @@
-//! One mail: its envelope, and the message, with its dots behind DATA (RFC 5321 section 4.5.2) or as one chunk (RFC 3030).
+//! One mail: its envelope, and the message, with its dots behind DATA (RFC 5321 section 4.5.2) or as one
+//! chunk (RFC 3030).
 
 use std::future::poll_fn;
 

@@ -1,4 +1,5 @@
-//! The way to a session in which mails can be sent: greeting, EHLO or HELO, STARTTLS (RFC 3207), AUTH (RFC 4954).
+//! The way to a session in which mails can be sent: greeting, EHLO or HELO, STARTTLS (RFC 3207), AUTH (RFC
+//! 4954).
 
 use net::Whole;
 use net::handover::codec::{Reader, Writer};

@@ -1,5 +1,5 @@
-//! A file to a server: new, resumed or appended to (CURLOPT_RESUME_FROM_LARGE(3), CURLOPT_APPEND(3)), in a folder that may have
-//! to be made (CURLOPT_FTP_CREATE_MISSING_DIRS(3)).
+//! A file to a server: new, resumed or appended to (CURLOPT_RESUME_FROM_LARGE(3), CURLOPT_APPEND(3)), in a
+//! folder that may have to be made (CURLOPT_FTP_CREATE_MISSING_DIRS(3)).
 
 use std::future::poll_fn;
 use std::task::Poll;

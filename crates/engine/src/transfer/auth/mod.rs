@@ -200,7 +200,8 @@ impl Side {
         self.stage.is_through()
     }
 
-    /// A request is about to be made to this peer, by this user. A nonce that another user has answered is not used again.
+    /// A request is about to be made to this peer, by this user. A nonce that another user has answered is
+    /// not used again.
     pub fn meet(&mut self, peer: &Peer, login: Option<&Secret<Login>>) {
         let with = Box::new((peer.clone(), login.cloned()));
         let same = self.with.as_ref() == Some(&with);
@@ -305,8 +306,8 @@ impl Side {
         heard
     }
 
-    /// A new nonce after a refused answer only helps when the server says that the old one was stale; but the next
-    /// request, perhaps by another user, may go on with it.
+    /// A new nonce after a refused answer only helps when the server says that the old one was stale; but the
+    /// next request, perhaps by another user, may go on with it.
     fn take_digest(&mut self, challenge: &Challenge, peer: &Peer) -> bool {
         let Ok(new) = Digest::new(challenge) else { return false };
         let helps = self.stage != Stage::Proved(Scheme::Digest) || new.is_stale();

@@ -52,7 +52,8 @@ impl Scheme {
         self.bit() & Scheme::BINDING != 0
     }
 
-    /// Whether it answers challenges: it counts as used while it waits for one, and when it has no more to say.
+    /// Whether it answers challenges: it counts as used while it waits for one, and when it has no more to
+    /// say.
     pub fn converses(self) -> bool {
         matches!(self, Digest | Ntlm | Negotiate)
     }

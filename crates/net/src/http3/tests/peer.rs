@@ -57,12 +57,12 @@ pub struct Habits {
 pub struct Peer {
     pub address: SocketAddr,
     orders: Sender<(Order, Sender<()>)>,
-    thread: Option<JoinHandle<Seen>>,
+    thread: Option<JoinHandle<Observations>>,
 }
 
 /// Observations about its clients.
 #[derive(Default, Debug)]
-pub struct Seen {
+pub struct Observations {
     pub addresses: Vec<SocketAddr>,
     pub received: usize,
     /// Bytes of replies that its clients gave room for.
@@ -86,7 +86,7 @@ impl Peer {
     }
 
     /// Ends the server and returns its observations.
-    pub fn end(mut self) -> Seen {
+    pub fn end(mut self) -> Observations {
         drop(std::mem::replace(&mut self.orders, channel().0));
         self.thread.take().unwrap().join().unwrap()
     }
@@ -99,7 +99,7 @@ struct Server {
     config: Arc<EndpointConfig>,
     endpoint: Endpoint,
     clients: HashMap<ConnectionHandle, Client>,
-    seen: Seen,
+    seen: Observations,
 }
 
 struct Client {
@@ -146,12 +146,12 @@ impl Server {
         let config = Arc::new(config);
         let endpoint = Endpoint::new(config.clone(), Some(Arc::new(server_config(&habits))), true, None);
         let answers = habits.answers.drain(..).collect();
-        let (clients, seen) = (HashMap::new(), Seen::default());
+        let (clients, seen) = (HashMap::new(), Observations::default());
         Server { socket, habits, answers, config, endpoint, clients, seen }
     }
 
     /// Runs until no orders can come any more.
-    fn run(mut self, orders: &Receiver<(Order, Sender<()>)>) -> Seen {
+    fn run(mut self, orders: &Receiver<(Order, Sender<()>)>) -> Observations {
         let mut buf = vec![0; 65_536];
         self.socket.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
         loop {
@@ -251,7 +251,7 @@ impl Server {
 }
 
 impl Client {
-    fn serve(&mut self, answers: &mut VecDeque<Answer>, seen: &mut Seen) {
+    fn serve(&mut self, answers: &mut VecDeque<Answer>, seen: &mut Observations) {
         if self.control.is_none() {
             self.control = self.connection.streams().open(Dir::Uni);
             let [settings, ..] = control_stream(false);

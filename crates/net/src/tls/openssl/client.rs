@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use runtime::Reactor;
 
-use super::Prepared;
+use super::PreparedContext;
 use super::filter::{OpenSslFilter, SessionAccess, answered};
 use crate::tls::handshake::{Server, Stage, Tls, out_of_order};
 use crate::tls::{SessionStore, TlsConfig};
@@ -15,12 +15,12 @@ pub struct OpenSslClient {
     /// The clock of a verdict that is put off.
     reactor: Arc<Reactor>,
     kept: Option<SessionAccess>,
-    stage: Stage<Box<Prepared>, Box<OpenSslFilter>, Box<OpenSslFilter>>,
+    stage: Stage<Box<PreparedContext>, Box<OpenSslFilter>, Box<OpenSslFilter>>,
 }
 
 impl Tls for OpenSslClient {
     fn prepare(config: &Arc<TlsConfig>, reactor: &Arc<Reactor>) -> Result<OpenSslClient, NetError> {
-        let prepared = Box::new(Prepared::new(config)?);
+        let prepared = Box::new(PreparedContext::new(config)?);
         Ok(OpenSslClient { reactor: reactor.clone(), kept: None, stage: Stage::Prepared(prepared) })
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use openssl::{self as library, Connection, Failure, Progress};
 use rustls::pki_types::{CertificateDer, UnixTime};
 
-use super::Prepared;
+use super::PreparedContext;
 use super::sessions::StoredSession;
 use crate::tls::record::KEY_LIMIT;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
@@ -114,10 +114,10 @@ impl SessionAccess {
 /// Shakes hands until the server has answered and is verified.
 pub(super) async fn answered(
     below: Box<dyn Filter>,
-    prepared: Prepared,
+    prepared: PreparedContext,
     kept: SessionAccess,
 ) -> Result<Box<OpenSslFilter>, LayerError> {
-    let Prepared { context, verifier } = prepared;
+    let PreparedContext { context, verifier } = prepared;
     let mut filter = Box::new(OpenSslFilter::new(below, context, kept).map_err(LayerError::Final)?);
     poll_fn(|cx| filter.poll_handshake(cx, OpenSslFilter::knows_server)).await?;
     filter.judge(&verifier).map_err(LayerError::Final)?;
@@ -132,7 +132,7 @@ pub(in crate::tls) async fn handshake(
     sessions: &SessionStore,
     reactor: &Arc<Reactor>,
 ) -> Result<Box<OpenSslFilter>, NetError> {
-    let prepared = Prepared::new(config)?;
+    let prepared = PreparedContext::new(config)?;
     let kept = SessionAccess::begin(sessions, config, (host, port), reactor);
     let mut filter = answered(below, prepared, kept).await.map_err(LayerError::into_error)?;
     filter.finish().await?;
@@ -370,7 +370,8 @@ impl OpenSslFilter {
             if self.kept.wanted {
                 self.kept.put(&mut self.tls);
             }
-            // An answer of the library's own (a key update, a certificate asked for later) leaves at once, or with the next.
+            // An answer of the library's own (a key update, a certificate asked for later) leaves at once, or
+            // with the next.
             let _ = self.push(cx); // reading neither waits for it nor fails with it
             match progress.map_err(|e| broken("SSL_read", &e))? {
                 Progress::Done(n) => {

@@ -46,13 +46,13 @@ pub(super) fn asks_module(client: &ClientCert) -> bool {
 }
 
 /// A context with all settings applied, which the application may still change.
-pub struct Prepared {
+pub struct PreparedContext {
     pub(crate) context: Context,
     pub(crate) verifier: Verifier,
 }
 
-impl Prepared {
-    pub fn new(config: &Arc<TlsConfig>) -> Result<Prepared, NetError> {
+impl PreparedContext {
+    pub fn new(config: &Arc<TlsConfig>) -> Result<PreparedContext, NetError> {
         if matches!(config.ech, Some(Ech::Offer { .. } | Ech::Published { required: true, .. })) {
             let text = "ECH: the hello is not encrypted by OpenSSL 3";
             return Err(NetError::new(NetErrorKind::NotBuiltIn, text));
@@ -106,7 +106,7 @@ impl Prepared {
         if let Some(log) = config.key_log.as_deref().and_then(keylog::open) {
             context.log_keys(log);
         }
-        Ok(Prepared { context, verifier })
+        Ok(PreparedContext { context, verifier })
     }
 }
 

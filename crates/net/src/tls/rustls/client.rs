@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::Reactor;
 
 use super::TlsFilter;
-use super::drive::{Answered, begin};
+use super::drive::{VerifiedFlight, begin};
 use super::early::begin_early;
 use crate::tls::handshake::{Server, Stage, Tls, out_of_order};
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
@@ -15,7 +15,7 @@ use crate::{Filter, LayerError, NetError};
 /// A handshake by rustls.
 pub struct RustlsClient {
     sessions: Option<Arc<PeerSessions>>,
-    stage: Stage<(), Answered, Box<TlsFilter>>,
+    stage: Stage<(), VerifiedFlight, Box<TlsFilter>>,
 }
 
 impl Tls for RustlsClient {

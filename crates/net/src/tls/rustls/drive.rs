@@ -1,6 +1,6 @@
 //! The handshake: rustls determines what to send and what to wait for. When it is done, its keys are taken
-//! over. It pauses once the server is verified and only hellos have been sent ([`Answered`]), so that several
-//! handshakes can be begun and one of them finished. Early data is sent with the hello (see `early`),
+//! over. It pauses once the server is verified and only hellos have been sent ([`VerifiedFlight`]), so that
+//! several handshakes can be begun and one of them finished. Early data is sent with the hello (see `early`),
 //! encrypted by rustls.
 
 use std::future::poll_fn;
@@ -96,7 +96,7 @@ pub(super) async fn handshake_with(
 
 /// A handshake with a server that has answered and is verified. Nothing has been sent that authenticates the
 /// client or that is confidential.
-pub(super) struct Answered(Flight);
+pub(super) struct VerifiedFlight(Flight);
 
 /// Runs the first half of a handshake.
 pub(super) async fn begin(
@@ -104,15 +104,15 @@ pub(super) async fn begin(
     config: &Arc<TlsConfig>,
     (host, port): (&str, u16),
     sessions: &Arc<PeerSessions>,
-) -> Result<Answered, LayerError> {
+) -> Result<VerifiedFlight, LayerError> {
     let made = connection(config, host, sessions, false);
     let made = made.map_err(|e| LayerError::Final(e.with_verify_result(UNVERIFIED)))?;
     let mut flight = Flight::new(below, made);
     flight.run((host, port), Flight::knows_server).await?;
-    Ok(Answered(flight))
+    Ok(VerifiedFlight(flight))
 }
 
-impl Answered {
+impl VerifiedFlight {
     /// Runs the second half.
     pub(super) async fn finish(
         mut self,

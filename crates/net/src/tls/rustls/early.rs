@@ -1,10 +1,10 @@
 //! Early data (RFC 8446, section 2.3): a connection that is used before its handshake is complete.
 //!
-//! What is written first is sent with the hello, encrypted with keys of the resumed session. The server may
-//! accept or refuse it. Refused data is sent again here, with the keys of the handshake. It uses the protocol
-//! of that session, the only one that is offered. The handshake verifies the server before anything is read,
-//! as always. But an observer of early data may replay it to the server, and only the sender of a request
-//! knows whether repeating it does harm.
+//! The first bytes written are sent with the hello, encrypted with keys of the resumed session. The server
+//! may accept or refuse them. Refused data is sent again here, with the keys of the handshake. It uses the
+//! protocol of that session, the only one that is offered. The handshake verifies the server before anything
+//! is read, as always. But an observer of early data may replay it to the server, and only the sender of a
+//! request knows whether repeating it does harm.
 
 use std::io;
 use std::sync::{Arc, OnceLock};

@@ -18,11 +18,11 @@ use crate::NetErrorKind;
 use crate::tls::TlsConfig;
 use crate::tls::{Late, TlsInfo};
 
-/// What a server was told, early and later.
+/// The early data and the later data that a server received.
 type ReceivedData = (Vec<u8>, Vec<u8>);
 
-/// Serves one connection with each configuration: reads what comes early, then until the empty line, and answers; sooner
-/// where it may.
+/// Serves one connection with each configuration: reads early data, then until the empty line, and answers;
+/// sooner where TLS allows it.
 fn serve(configs: Vec<Arc<ServerConfig>>) -> (u16, JoinHandle<Vec<ReceivedData>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -118,7 +118,8 @@ fn exchange(
     })
 }
 
-/// Answers and says goodbye before the client's part of the handshake has come, as nginx does without keep-alive.
+/// Answers and says goodbye before the client's part of the handshake has come, as nginx does without
+/// keep-alive.
 fn answer_at_once(mut s: ServerStream) -> ReceivedData {
     let mut early = Vec::new();
     while early.is_empty() {
@@ -172,8 +173,8 @@ fn an_answer_may_come_before_the_handshake_is_over() {
     assert_eq!(server.join().unwrap()[1].0, REQUEST);
 }
 
-/// A server with other keys, and one that wants another group first (HelloRetryRequest). What they skip is counted as it
-/// travels.
+/// A server with other keys, and one that wants another group first (HelloRetryRequest). What they skip is
+/// counted as it travels.
 #[test]
 fn refused_early_data_is_sent_again() {
     let authority = Authority::new();
@@ -251,7 +252,8 @@ fn only_what_was_spoken_before_is_spoken_early() {
     }
 }
 
-/// Whoever answers must still prove who it is, and agree to the protocol; nothing of what it says is read else.
+/// A server that accepts early data must still prove its identity and agree to the protocol. Otherwise
+/// nothing of its reply is read.
 #[test]
 fn a_server_that_has_changed_is_refused() {
     let authority = Authority::new();

@@ -1,4 +1,4 @@
-//! Servers that break off, lie or babble.
+//! Servers that cut the connection, send malformed records or send too many.
 
 use super::tests::*;
 use super::*;
@@ -10,8 +10,8 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::Duration;
 use testkit::certs::Authority;
 
-/// Passes bytes between client and server, but only the first `allowed` of the server's; then it closes. Returns how many
-/// the server sent in all.
+/// Passes bytes between client and server, but only the first `allowed` of the server's; then it closes.
+/// Returns how many the server sent in all.
 fn cut_after(server: u16, allowed: usize) -> (u16, std::thread::JoinHandle<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -42,7 +42,7 @@ fn cut_after(server: u16, allowed: usize) -> (u16, std::thread::JoinHandle<usize
     (port, thread)
 }
 
-/// What a client gets that reads to the end: the body, or the error.
+/// Reads a reply to its end and returns the body, or the error.
 fn fetch(port: u16, config: &Arc<TlsConfig>) -> Result<Result<Vec<u8>, io::ErrorKind>, NetErrorKind> {
     let config = config.clone();
     run(move |reactor| {
@@ -215,8 +215,8 @@ fn an_endless_certificate_is_not_heard_out() {
         let server = std::thread::spawn(move || {
             let (mut s, _) = listener.accept().unwrap();
             let _ = s.read(&mut [0; 4096]);
-            // ServerHello of TLS 1.2 with ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 and an empty renegotiation_info (RFC 5746),
-            // extended_master_secret (RFC 7627); then the head of a Certificate.
+            // ServerHello of TLS 1.2 with ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 and an empty renegotiation_info
+            // (RFC 5746), extended_master_secret (RFC 7627); then the head of a Certificate.
             let extensions = [&[0xff, 1, 0, 1, 0][..], &[0, 23, 0, 0]].concat();
             let hello = [&[3, 3][..], &[7; 32], &[0, 0xc0, 0x2b, 0, 0, 9], &extensions].concat();
             let message = [&[2, 0, 0, hello.len() as u8][..], &hello].concat();

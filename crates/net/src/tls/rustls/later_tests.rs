@@ -1,4 +1,4 @@
-//! What a server may want when the handshake is over: new keys, to know who the client is, and more of both than anybody needs.
+//! Messages after the handshake: key updates, requests for the client's certificate, and floods of both.
 
 use super::peers::{OpensslServer, shown};
 use super::tests::*;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use testkit::certs::Authority;
 use testkit::temp::TempDir;
 
-/// `s_server` that obeys commands and tells each message of TLS.
+/// An `s_server` that obeys commands and prints each TLS message.
 struct Commanded {
     server: OpensslServer,
     commands: ChildStdin,
@@ -41,7 +41,7 @@ impl Commanded {
         self.commands.write_all(commands.as_bytes()).unwrap();
     }
 
-    /// Reads on until the server has told this; what came meanwhile is appended.
+    /// Reads until the server has printed these parts in one line, and appends the received bytes to `got`.
     async fn until(&self, reactor: &Arc<Reactor>, f: &mut dyn Filter, got: &mut Vec<u8>, told: [&str; 2]) {
         let start = Instant::now();
         let mut buf = [0; 1000];
@@ -56,7 +56,7 @@ impl Commanded {
     }
 }
 
-/// Reads until this is the end of what came.
+/// Reads until the received bytes end with `end`.
 async fn read_until(f: &mut dyn Filter, got: &mut Vec<u8>, end: &str) {
     let mut buf = [0; 100];
     while !got.ends_with(end.as_bytes()) {
@@ -100,8 +100,8 @@ fn openssl_renews_keys() {
     }
 }
 
-/// A server of TLS 1.3 asks for the client's certificate when the connection has long been in use (RFC 8446, section 4.6.2), twice:
-/// it is shown, and who has none says so. (rustls does not offer it, and nobody asks.)
+/// A server of TLS 1.3 asks for the client's certificate when the connection has long been in use (RFC 8446,
+/// section 4.6.2), twice: it is shown, and who has none says so. (rustls does not offer it, and nobody asks.)
 #[test]
 fn a_certificate_is_shown_when_it_is_asked_for_later() {
     let authority = Authority::new();
@@ -137,7 +137,8 @@ fn a_certificate_is_shown_when_it_is_asked_for_later() {
     }
 }
 
-/// As rustls's filter: a key is renewed before its limit, here five records, the peer is asked for its own, and nothing is lost.
+/// As rustls's filter: a key is renewed before its limit, here five records, the peer is asked for its own,
+/// and nothing is lost.
 #[test]
 fn openssls_keys_are_renewed_before_their_limit() {
     let authority = Authority::new();
@@ -169,7 +170,7 @@ fn openssls_keys_are_renewed_before_their_limit() {
     }
 }
 
-/// Messages without end that bring no data: whoever reads is told, and neither time nor memory goes with them.
+/// Endless messages without data are an error, and cost neither time nor memory.
 #[test]
 fn a_server_that_renews_for_ever_is_left() {
     let authority = Authority::new();

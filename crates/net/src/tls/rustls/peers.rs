@@ -355,7 +355,7 @@ impl OpensslServer {
         OpensslServer::with_commands(dir, leaf, &[&["-quiet"], args].concat())
     }
 
-    /// One that obeys letters at the beginning of a line (`s_server`, CONNECTED COMMANDS), which a quiet one takes for data.
+    /// Starts an `s_server` that obeys letters at the beginning of a line (CONNECTED COMMANDS).
     pub fn with_commands(dir: &TempDir, leaf: &Leaf, args: &[&str]) -> (OpensslServer, u16) {
         dir.write("cert.pem", &leaf.cert_pem).unwrap();
         dir.write("key.pem", &leaf.key_pem).unwrap();
@@ -442,8 +442,8 @@ pub(super) fn openssl(dir: &TempDir, args: &str) {
     assert!(out.status.success(), "openssl {args}: {}", String::from_utf8_lossy(&out.stderr));
 }
 
-/// Keys of P-521 on both sides, agreed on by P-521, under an authority whose signatures have each digest; the client shows
-/// its certificate from either form of key.
+/// Keys of P-521 on both sides, agreed on by P-521, under an authority whose signatures have each digest; the
+/// client shows its certificate from either form of key.
 #[test]
 fn openssl_with_p521_alone() {
     let dir = TempDir::new("p521").unwrap();
@@ -493,7 +493,7 @@ fn openssl_with_p521_alone() {
     }
 }
 
-/// What `openssl x509 -req` makes without being asked for more: version 1, a common name, RSA.
+/// The certificates that `openssl x509 -req` makes by default: version 1, a common name, RSA.
 #[test]
 fn version_1_certificates_with_rsa_keys() {
     let dir = TempDir::new("v1").unwrap();
@@ -573,8 +573,8 @@ fn openssl_reaches_a_server_of_old() {
     }
 }
 
-/// Far beyond the limit of a key, here five records: ours is renewed before it, OpenSSL is asked for its own, and nothing is
-/// lost. TLS 1.2 has no such message, and goes on.
+/// Far beyond the limit of a key, here five records: ours is renewed before it, OpenSSL is asked for its own,
+/// and nothing is lost. TLS 1.2 has no such message, and goes on.
 #[test]
 fn keys_are_renewed_before_their_limit() {
     const LIMIT: u64 = 5;
@@ -612,8 +612,8 @@ fn keys_are_renewed_before_their_limit() {
     }
 }
 
-/// A server that wants to know who the client is learns nothing before its own answer has been judged and it has won the race:
-/// until then nothing but the hello has left.
+/// A server that wants to know who the client is learns nothing before its own answer has been judged and it
+/// has won the race: until then nothing but the hello has left.
 #[test]
 fn client_certificates_wait_for_the_winner() {
     let authority = Authority::new();
@@ -660,8 +660,8 @@ fn client_certificates_wait_for_the_winner() {
     }
 }
 
-/// The name is shown to the server, without the dot of the root; an address is not (RFC 6066, section 3). What is told of the
-/// server's certificates is the same, whoever speaks.
+/// The server receives the name, without the dot of the root, but no address (RFC 6066, section 3). Both
+/// implementations report the server's certificates alike.
 #[test]
 fn the_server_name_is_sent_and_certificates_are_reported() {
     let authority = Authority::new();

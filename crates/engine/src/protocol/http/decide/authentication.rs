@@ -12,7 +12,8 @@ pub enum Side {
     Proxy,
 }
 
-/// Decides which side a reply's challenges are taken from. Only a proxy that the request was handed to is believed.
+/// Decides which side a reply's challenges are taken from. Only a proxy that the request was handed to is
+/// believed.
 pub fn challenged_side(status: u16, has_proxy: bool) -> Option<Side> {
     match status {
         401 => Some(Side::Server),
@@ -52,7 +53,8 @@ pub struct Choices {
 }
 
 impl ChallengedReply {
-    /// Returns whether the server has accepted a request without a body before it wanted to know who is asking.
+    /// Returns whether the server has accepted a request without a body before it wanted to know who is
+    /// asking.
     fn is_unasked(&self) -> bool {
         self.withheld && self.status < 300
     }
@@ -73,8 +75,8 @@ pub fn is_repeated(f: &ChallengedReply, found: [Option<bool>; 2], through: bool)
     found.contains(&Some(true)) || f.is_unasked() && f.server && !through
 }
 
-/// Returns whether a connection that closes ends the conversation: NTLM's last message must follow its second one on the same
-/// connection.
+/// Returns whether a connection that closes ends the conversation: NTLM's last message must follow its second
+/// one on the same connection.
 pub fn is_cut_off(expects_answer: bool, keep_alive: bool) -> bool {
     expects_answer && !keep_alive
 }

@@ -138,7 +138,8 @@ pub enum Effect {
     Stop,
 }
 
-/// Decides about the body when a final reply comes early. A success says nothing about the body: the server reads it later.
+/// Decides about the body when a final reply comes early. A success says nothing about the body: the server
+/// reads it later.
 pub fn overtaken(f: &Overtaken) -> Effect {
     if f.status < 300 || f.ended {
         return Effect::None;

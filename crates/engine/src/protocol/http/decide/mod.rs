@@ -1,7 +1,8 @@
-//! Decisions of the HTTP handler: pure functions from facts to a verdict. They read no clock, no socket and no handle.
+//! Decisions of the HTTP handler: pure functions from facts to a verdict. They read no clock, no socket and
+//! no handle.
 //!
-//! The handler gathers the facts, asks, and acts on the verdict. Every rule has rows in the table test of its file, and each row
-//! names the section of an RFC or the curl document that demands it.
+//! The handler gathers the facts, asks, and acts on the verdict. Every rule has rows in the table test of its
+//! file, and each row names the section of an RFC or the curl document that demands it.
 
 pub mod authentication;
 pub mod body;

@@ -1,4 +1,5 @@
-//! Redirects (RFC 9110 §15.4): whether one is followed, where it leads, and which method the next request has.
+//! Redirects (RFC 9110 §15.4): whether one is followed, where it leads, and which method the next request
+//! has.
 
 use tables::constant::{CURL_REDIR_POST_301, CURL_REDIR_POST_302, CURL_REDIR_POST_303};
 use wire::url::{Part, Url, UrlError, flag};
@@ -57,7 +58,8 @@ pub struct Change {
     pub drops_custom: bool,
 }
 
-/// Decides the method of the next request: some codes turn a POST into a GET unless CURLOPT_POSTREDIR keeps it.
+/// Decides the method of the next request: some codes turn a POST into a GET unless CURLOPT_POSTREDIR keeps
+/// it.
 pub fn method_after(f: &Redirected) -> Change {
     let posting = matches!(f.method, Method::Post | Method::PostMime);
     let keeps = |bit: i64| f.kept & bit != 0;

@@ -1,5 +1,5 @@
-//! Reply: which kind of head has come, and whether the final reply is a failure, a document that is there already, or one that
-//! is not new.
+//! Reply: which kind of head has come, and whether the final reply is a failure, a document that is there
+//! already, or one that is not new.
 
 use tables::Code;
 use tables::constant::CURL_TIMECOND_IFUNMODSINCE;
@@ -86,7 +86,8 @@ pub fn kind(f: &Head) -> Kind {
     }
 }
 
-/// Returns whether the reply agrees to a WebSocket: 101 in HTTP/1.1 (RFC 6455 §4.2.2), any success on a stream (RFC 8441 §5).
+/// Returns whether the reply agrees to a WebSocket: 101 in HTTP/1.1 (RFC 6455 §4.2.2), any success on a
+/// stream (RFC 8441 §5).
 pub fn agrees_to_websocket(version: u8, status: u16) -> bool {
     if version >= 20 { status / 100 == 2 } else { status == SWITCHING }
 }
@@ -212,8 +213,8 @@ pub fn is_complete(f: &Final) -> Option<Complete> {
     (!f.resumes && f.length == Some(f.resume_from as u64)).then_some(Complete::SameLength)
 }
 
-/// Returns whether the document does not fulfil CURLOPT_TIMECONDITION although the server sends it. `limit` is
-/// CURLOPT_TIMEVALUE_LARGE; a request for a range is never taken for unmet.
+/// Returns whether the document does not fulfil CURLOPT_TIMECONDITION although the server sends it. `limit`
+/// is CURLOPT_TIMEVALUE_LARGE; a request for a range is never taken for unmet.
 pub fn is_unmet(condition: i64, limit: i64, modified: Option<i64>, has_range: bool) -> bool {
     let Some(modified) = modified.filter(|_| condition != 0 && !has_range) else { return false };
     if condition == CURL_TIMECOND_IFUNMODSINCE { modified >= limit } else { modified <= limit }

@@ -1,5 +1,5 @@
-//! Fields of a request that depend on more than one option: the application's own lines, Host, ranges and lengths; and whether a
-//! request's head may be sent again by the next transfer.
+//! Fields of a request that depend on more than one option: the application's own lines, Host, ranges and
+//! lengths; and whether a request's head may be sent again by the next transfer.
 
 use net::exchange::RequestBody;
 
@@ -19,8 +19,8 @@ pub struct Own {
     pub other_origin: bool,
 }
 
-/// Returns whether a line of CURLOPT_HTTPHEADER that names this field is added as it is. Fields that the request makes by itself
-/// are not.
+/// Returns whether a line of CURLOPT_HTTPHEADER that names this field is added as it is. Fields that the
+/// request makes by itself are not.
 pub fn adds_own_line(name: &[u8], f: &Own) -> bool {
     let is = |n: &str| name.eq_ignore_ascii_case(n.as_bytes());
     let foreign_length = f.withheld || f.method == Method::Get && f.other_origin;
@@ -127,8 +127,8 @@ pub fn content_length(follows: RequestBody, withheld: bool, own: bool, size: Opt
     }
 }
 
-/// Returns whether the body's end is marked by its framing, so that the application may append trailers. The frames of a
-/// WebSocket end with the stream.
+/// Returns whether the body's end is marked by its framing, so that the application may append trailers. The
+/// frames of a WebSocket end with the stream.
 pub fn has_open_end(follows: RequestBody, version: Version, size: Option<u64>, websocket: bool) -> bool {
     let in_frames = version.has_streams() && follows != RequestBody::None && size.is_none() && !websocket;
     follows == RequestBody::Chunked || in_frames

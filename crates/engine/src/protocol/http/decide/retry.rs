@@ -32,7 +32,8 @@ pub fn after_failure(f: &Failure) -> Retry {
     match (stale || unreachable, f.retry) {
         (true, Retry::Http1) => Retry::Http1,
         (true, _) => Retry::NewConnection,
-        // A stream that is refused after a part of the reply has come: the application would get that part twice.
+        // A stream that is refused after a part of the reply has come: the application would get that part
+        // twice.
         (false, Retry::Forbidden) => Retry::Forbidden,
         (false, _) => Retry::Unknown,
     }

@@ -11,9 +11,9 @@ use super::Machine;
 
 /// Sleeps until something is due; a new moment moves it.
 #[derive(Default)]
-pub struct Due(Option<Sleep>);
+pub struct MachineTimer(Option<Sleep>);
 
-impl Due {
+impl MachineTimer {
     /// Processes expired timers; ready if there were any.
     pub fn poll(&mut self, cx: &mut Context<'_>, machine: &mut Machine, reactor: &Arc<Reactor>) -> Poll<()> {
         let next = [machine.timeout(), machine.silent_until()];

@@ -13,7 +13,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// State between the calls.
 #[derive(Default)]
-pub struct Hand {
+pub struct ManualFrames {
     /// Received bytes that were not parsed, from `at` on.
     received: Vec<u8>,
     at: usize,
@@ -23,7 +23,7 @@ pub struct Hand {
     unreported: usize,
 }
 
-impl Hand {
+impl ManualFrames {
     /// Returns whether nothing may be queued.
     pub fn is_sending(&self) -> bool {
         self.sending
@@ -48,7 +48,7 @@ impl Hand {
 impl WebSocket {
     /// Passes the connection to the application; `early` are bytes received after the reply's head.
     pub fn by_hand(self, early: Vec<u8>) -> WebSocket {
-        WebSocket { hand: Some(Hand { received: early, ..Hand::default() }), ..self }
+        WebSocket { hand: Some(ManualFrames { received: early, ..ManualFrames::default() }), ..self }
     }
 
     /// Whether the application has the connection.
@@ -156,7 +156,7 @@ impl WebSocket {
         Ok(())
     }
 
-    fn hand(&mut self) -> &mut Hand {
+    fn hand(&mut self) -> &mut ManualFrames {
         self.hand.get_or_insert_default()
     }
 }
