@@ -50,7 +50,7 @@ impl Part {
             return decode_hex(&whole);
         }
         if self.says("base64") {
-            return crate::base64::decode(&whole);
+            return testkit::base64::decode(&whole);
         }
         whole
     }

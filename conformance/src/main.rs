@@ -1,7 +1,6 @@
 //! Runs curl's published test cases against a curl command: plays the servers, compares every check.
 //! `README.md` in this crate's directory describes its use and its gaps.
 
-mod base64;
 mod diff;
 mod features;
 mod format;

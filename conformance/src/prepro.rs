@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::base64;
+use testkit::base64;
 
 /// The variables of one case, `%NAME` to value.
 #[derive(Default, Clone)]

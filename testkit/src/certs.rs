@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, DistinguishedName, DnType,
-    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose, SanType, SerialNumber,
-    date_time_ymd,
+    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose, PublicKeyData,
+    RevokedCertParams, SanType, SerialNumber, date_time_ymd,
 };
 pub use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -41,7 +41,8 @@ impl Authority {
         let mut params = CertificateParams::default();
         params.distinguished_name = name("Warmwire test root");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        params.key_usages =
+            vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
         let key = new_key();
         let ca_pem = params.self_signed(&key).expect("a root of constant shape signs itself").pem();
         Authority { issuer: Issuer::new(params, key), ca_pem }
@@ -98,6 +99,16 @@ impl Authority {
         self.sign(params)
     }
 
+    /// A certificate for servers and clients, with this serial number and common name, for these names and
+    /// addresses.
+    pub fn numbered(&self, serial: u64, common_name: &str, names: &[&str]) -> Leaf {
+        let mut params = leaf_params(names);
+        params.distinguished_name = name(common_name);
+        params.serial_number = Some(SerialNumber::from(serial));
+        params.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
+        self.sign(params)
+    }
+
     /// A server configuration that asks for a certificate of this authority's.
     pub fn demanding(&self, leaf: &Leaf) -> io::Result<Arc<ServerConfig>> {
         let mut roots = rustls::RootCertStore::empty();
@@ -112,12 +123,23 @@ impl Authority {
 
     /// Returns a list of revoked certificates that names none, as PEM.
     pub fn empty_crl(&self) -> String {
+        self.crl(&[])
+    }
+
+    /// Returns a list that revokes the certificates with these serial numbers, as PEM.
+    pub fn crl(&self, serials: &[u64]) -> String {
+        let revoked = serials.iter().map(|serial| RevokedCertParams {
+            serial_number: SerialNumber::from(*serial),
+            revocation_time: date_time_ymd(2024, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        });
         let params = CertificateRevocationListParams {
             this_update: date_time_ymd(2024, 1, 1),
             next_update: date_time_ymd(2090, 1, 1),
             crl_number: SerialNumber::from(1),
             issuing_distribution_point: None,
-            revoked_certs: Vec::new(),
+            revoked_certs: revoked.collect(),
             key_identifier_method: KeyIdMethod::Sha256,
         };
         let list = params.signed_by(&self.issuer).and_then(|list| list.pem());
@@ -150,6 +172,18 @@ impl Leaf {
     /// Returns the public key, as PEM.
     pub fn public_key_pem(&self) -> String {
         KeyPair::from_pem(&self.key_pem).expect("the key was made here").public_key_pem()
+    }
+
+    /// Returns the certificate, as DER.
+    pub fn cert_der(&self) -> io::Result<Vec<u8>> {
+        let certificate =
+            CertificateDer::from_pem_slice(self.cert_pem.as_bytes()).map_err(io::Error::other)?;
+        Ok(certificate.to_vec())
+    }
+
+    /// Returns the public key with its algorithm (SubjectPublicKeyInfo), as DER.
+    pub fn public_key_der(&self) -> Vec<u8> {
+        KeyPair::from_pem(&self.key_pem).expect("the key was made here").subject_public_key_info()
     }
 
     fn parsed(&self) -> io::Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
@@ -209,6 +243,7 @@ mod tests {
             authority.expired(),
             authority.not_yet_valid(),
             authority.common_name_only("localhost"),
+            authority.numbered(7, "localhost", &["localhost", "127.0.0.1"]),
             Leaf::self_signed(),
         ];
         for leaf in leaves {

@@ -3,6 +3,7 @@
 //! Everything listens on an ephemeral loopback port, needs no root, and ends when its value is dropped. No
 //! code is shared with the engine: a fault on both sides would not be noticed.
 
+pub mod base64;
 pub mod baseline;
 pub mod body;
 pub mod certs;

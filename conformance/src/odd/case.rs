@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use testkit::base64::decode;
+
 use super::server::{Request, Server, find};
-use crate::base64::decode;
 use crate::diff;
 use crate::json::Json;
 

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustls::ServerConfig;
+use testkit::launch::Nghttpx;
 
 use super::Peer;
-use super::http2::Server;
 use super::wire::{Conn, Stream, is_timeout};
 use crate::format::Script;
 
@@ -134,7 +134,7 @@ struct Reception {
 pub struct Hall {
     sockets: PathBuf,
     receptions: Vec<Reception>,
-    servers: Vec<Server>,
+    servers: Vec<Nghttpx>,
 }
 
 impl Hall {
@@ -164,7 +164,7 @@ impl Hall {
     }
 
     /// Keeps a process in front of one of the servers until the listeners close.
-    pub fn keep(&mut self, server: Server) {
+    pub fn keep(&mut self, server: Nghttpx) {
         self.servers.push(server);
     }
 
@@ -189,7 +189,7 @@ pub struct Open {
     rounds: Arc<AtomicUsize>,
     porter: Option<std::thread::JoinHandle<()>>,
     /// Processes that are ended before the listeners close, so that none connects in vain.
-    servers: Vec<Server>,
+    servers: Vec<Nghttpx>,
 }
 
 impl Open {

@@ -171,7 +171,7 @@ pub fn is_built(server: &str) -> bool {
     match name {
         "none" | "file" => true,
         "sftp" | "scp" => ssh::is_there(),
-        "http/2" => http2::is_there(),
+        "http/2" => testkit::launch::Nghttpx::is_installed(),
         _ => ROWS.iter().any(|r| r.name == name),
     }
 }

@@ -6,15 +6,16 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+use testkit::launch::{fingerprint, keygen, sshd_program};
 
 use super::wire::Conn;
 use super::{CaseContext, Peer};
 use crate::prepro::Variables;
 
-const SSHD: &str = "/usr/sbin/sshd";
 const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
 const HOST_KEY: &str = "curl_host_rsa_key";
 const CLIENT_KEY: &str = "curl_client_key";
@@ -25,7 +26,7 @@ pub fn server() -> Arc<dyn Peer> {
 
 /// Whether OpenSSH's server is on this machine.
 pub fn is_there() -> bool {
-    Path::new(SSHD).exists() && Path::new(SFTP_SERVER).exists()
+    sshd_program().is_ok() && Path::new(SFTP_SERVER).exists()
 }
 
 struct Ssh;
@@ -68,30 +69,13 @@ pub fn lay_out(shared: &Path, log: &Path, variables: &mut Variables) -> Result<(
 fn make(shared: &Path) -> Result<Keys, String> {
     let folder = shared.join("ssh");
     fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-    // the server does not start as root without it, and only a boot makes it
-    if rustix::process::geteuid().is_root() {
-        fs::create_dir_all("/run/sshd").map_err(|e| e.to_string())?;
-    }
     for name in [HOST_KEY, CLIENT_KEY] {
-        let path = folder.join(name).display().to_string();
-        keygen(&["-q", "-t", "rsa", "-b", "2048", "-m", "PEM", "-N", "", "-C", "conformance", "-f", &path])?;
+        keygen(&folder, name, &["-t", "rsa", "-b", "2048", "-m", "PEM", "-N", ""])
+            .map_err(|e| e.to_string())?;
     }
-    let public = folder.join(format!("{HOST_KEY}.pub")).display().to_string();
-    let fingerprint = |kind: &str| -> Result<String, String> {
-        let text = keygen(&["-l", "-E", kind, "-f", &public])?;
-        let word = text.split(' ').nth(1).and_then(|w| w.split_once(':'));
-        word.map(|(_, print)| print.to_owned()).ok_or_else(|| format!("ssh-keygen said {text}"))
-    };
+    let public = folder.join(format!("{HOST_KEY}.pub"));
+    let fingerprint = |kind| fingerprint(&public, kind).map_err(|e| e.to_string());
     Ok(Keys { md5: fingerprint("md5")?.replace(':', ""), sha256: fingerprint("sha256")?, folder })
-}
-
-fn keygen(arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new("ssh-keygen").args(arguments).stdin(Stdio::null()).output();
-    let output = output.map_err(|e| format!("ssh-keygen: {e}"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    Err(format!("ssh-keygen: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
 fn config(folder: &Path) -> String {
@@ -111,7 +95,7 @@ fn talk(conn: &mut Conn, stage: &CaseContext) -> std::io::Result<()> {
     let input = OwnedFd::from(socket.try_clone()?);
     let output = OwnedFd::from(socket.try_clone()?);
     let log = fs::File::create(stage.log.join("sshd.log"))?;
-    let mut server = Command::new(SSHD)
+    let mut server = Command::new(sshd_program()?)
         .args(["-i", "-e", "-f"])
         .arg(stage.log.join("server/sshd_config"))
         .stdin(input)

@@ -8,7 +8,7 @@ mod server;
 
 pub use request::Request;
 pub use response::{After, Framing, Response};
-pub use routes::{base64, ranged};
+pub use routes::ranged;
 pub use server::{Config, Handler, HttpServer};
 
 #[cfg(test)]

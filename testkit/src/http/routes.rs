@@ -32,6 +32,7 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 
 use super::request::Request;
 use super::response::{After, Framing, Response};
+use crate::base64;
 use crate::body::{fnv1a, pattern};
 
 /// A head that no client should read to its end.
@@ -138,7 +139,7 @@ fn cookies(request: &Request, parts: &[&str]) -> Response {
 }
 
 fn basic(request: &Request, user: &str, password: &str) -> Response {
-    let wanted = format!("Basic {}", base64(format!("{user}:{password}").as_bytes()));
+    let wanted = format!("Basic {}", base64::encode(format!("{user}:{password}").as_bytes()));
     match request.field("Authorization") {
         Some(given) if given == wanted => Response::ok("welcome\n"),
         _ => Response::status(401).with("WWW-Authenticate", "Basic realm=\"testkit\""),
@@ -169,31 +170,9 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
 }
 
-pub fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for group in bytes.chunks(3) {
-        let bits =
-            group.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-        for index in 0..4 {
-            let digit = ALPHABET[(bits >> (18 - 6 * index) & 63) as usize] as char;
-            text.push(if index <= group.len() { digit } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_pads() {
-        assert_eq!(base64(b"user:secret"), "dXNlcjpzZWNyZXQ=");
-        assert_eq!(base64(b"ab"), "YWI=");
-        assert_eq!(base64(b"abc"), "YWJj");
-        assert_eq!(base64(b"a"), "YQ==");
-    }
 
     #[test]
     fn ranges() {

@@ -137,6 +137,46 @@ impl Http2Server {
     }
 }
 
+/// nghttpx(1) in front of a server of the caller's, over TLS on one port and by prior knowledge on another.
+pub struct Nghttpx {
+    _running: Running,
+    pub secure: u16,
+    pub plain: u16,
+}
+
+impl Nghttpx {
+    /// Starts it in front of the server with port `origin`; its files are written into `place`.
+    pub fn start(place: &Path, leaf: &Leaf, origin: u16) -> io::Result<Nghttpx> {
+        std::fs::write(place.join("cert.pem"), &leaf.cert_pem)?;
+        std::fs::write(place.join("key.pem"), &leaf.key_pem)?;
+        with_retries(|| {
+            let (secure, plain) = (free_port()?, free_port()?);
+            let command = nghttpx(place, secure, plain, origin)?;
+            let running = run(command, &place.join("log"), &[secure, plain])?;
+            Ok(Nghttpx { _running: running, secure, plain })
+        })
+    }
+
+    /// Returns whether the program is on this machine.
+    pub fn is_installed() -> bool {
+        program("nghttpx", "nghttp2-proxy").is_ok()
+    }
+}
+
+fn nghttpx(place: &Path, secure: u16, plain: u16, origin: u16) -> io::Result<Command> {
+    let file = place.join("nghttpx.conf");
+    let place = place.display();
+    let text = format!(
+        "frontend=127.0.0.1,{secure}\nfrontend=127.0.0.1,{plain};no-tls\nbackend=127.0.0.1,{origin}
+private-key-file={place}/key.pem\ncertificate-file={place}/cert.pem\nworkers=1\nerrorlog-file={place}/error.log
+pid-file={place}/pid\nno-ocsp=yes\nbackend-connections-per-host=200\n"
+    );
+    std::fs::write(&file, text)?;
+    let mut command = Command::new(program("nghttpx", "nghttp2-proxy")?);
+    command.arg("--conf").arg(file);
+    Ok(command)
+}
+
 impl Scene<'_> {
     fn write(&self, name: &str, text: &str) -> io::Result<std::path::PathBuf> {
         let file = self.place.join(name);
@@ -222,17 +262,7 @@ SSLCertificateKeyFile {place}/key.pem\n</VirtualHost>\n"
 
     /// nghttpx serves no files: the embedded server does, under another kind of path.
     fn nghttpx(&self) -> io::Result<Command> {
-        let Scene { place, secure, plain, origin, .. } = self;
-        let place = place.display();
-        let text = format!(
-            "frontend=127.0.0.1,{secure}\nfrontend=127.0.0.1,{plain};no-tls\nbackend=127.0.0.1,{origin}
-private-key-file={place}/key.pem\ncertificate-file={place}/cert.pem\nworkers=1\nerrorlog-file={place}/error.log
-pid-file={place}/pid\nno-ocsp=yes\nbackend-connections-per-host=200\n"
-        );
-        let file = self.write("nghttpx.conf", &text)?;
-        let mut command = Command::new(program("nghttpx", "nghttp2-proxy")?);
-        command.arg("--conf").arg(file);
-        Ok(command)
+        nghttpx(self.place, self.secure, self.plain, self.origin)
     }
 
     fn caddy(&self) -> io::Result<Command> {

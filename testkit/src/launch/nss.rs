@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::{Running, free_port, program, run, with_retries};
+use crate::base64;
 use crate::certs::Leaf;
-use crate::http::base64;
 use crate::temp::TempDir;
 
 /// The name in the outer hello.
@@ -33,7 +33,7 @@ impl EchServer {
         let (key, foreign) = (key_pair()?, key_pair()?);
         let list = list_of(&key.1);
         let own = [&length(&private_key(&key))[..], &private_key(&key), &list].concat();
-        let own = base64(&own);
+        let own = base64::encode(&own);
         let (running, port) = with_retries(|| {
             let port = free_port()?;
             let mut command = Command::new(&server);
@@ -41,8 +41,14 @@ impl EchServer {
             command.args(["-V", "tls1.3:tls1.3", "-X", &own]);
             Ok((run(command, &path.join("log"), &[port])?, port))
         })?;
-        let foreign = base64(&list_of(&foreign.1));
-        Ok(EchServer { _running: running, _directory: directory, port, configs: base64(&list), foreign })
+        let foreign = base64::encode(&list_of(&foreign.1));
+        Ok(EchServer {
+            _running: running,
+            _directory: directory,
+            port,
+            configs: base64::encode(&list),
+            foreign,
+        })
     }
 }
 

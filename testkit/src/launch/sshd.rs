@@ -16,6 +16,9 @@ use crate::temp::TempDir;
 pub const USER: &str = "root";
 pub const PASSWORD: &str = "secret word";
 
+/// OpenSSH's server of SFTP alone, a subsystem of sshd.
+const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
+
 /// A server, ended on drop.
 pub struct Sshd {
     _running: Running,
@@ -37,11 +40,10 @@ impl Sshd {
     /// In a network namespace, at an address that is its own, with SFTP in the server itself: no shell of the
     /// user's takes time before it.
     pub fn start_in(namespace: &str, address: &str, port: u16, config: &str) -> io::Result<Sshd> {
-        let program = program("sshd", "openssh-server")?;
+        let program = sshd_program()?;
         let directory = prepared()?;
         let text = configuration(&directory, (address, port), "internal-sftp", "no", config);
         let file = directory.write("sshd_config", text)?;
-        let _ = fs::create_dir_all("/run/sshd");
         let mut command = inside(namespace, program);
         command.args(["-D", "-e", "-f"]).arg(file);
         let up = || listens_inside(namespace, address, port);
@@ -50,15 +52,12 @@ impl Sshd {
     }
 
     fn try_start(config: &str, password: bool) -> io::Result<Sshd> {
-        let program = program("sshd", "openssh-server")?;
+        let program = sshd_program()?;
         let directory = prepared()?;
         let port = free_port()?;
         let pam = if password { "yes" } else { "no" };
-        let text =
-            configuration(&directory, ("127.0.0.1", port), "/usr/lib/openssh/sftp-server", pam, config);
+        let text = configuration(&directory, ("127.0.0.1", port), SFTP_SERVER, pam, config);
         let file = directory.write("sshd_config", text)?;
-        // It does not start as root without it, and only a boot makes it.
-        let _ = fs::create_dir_all("/run/sshd");
         let arguments = ["-D".into(), "-e".into(), "-f".into(), file.display().to_string()];
         let command = if password {
             with_password(&directory, "/root", &program, &arguments)?
@@ -182,6 +181,23 @@ fn prepared() -> io::Result<TempDir> {
     }
     directory.write("authorized_keys", authorized)?;
     Ok(directory)
+}
+
+/// Returns OpenSSH's server, and makes the directory without which it does not start as root: otherwise only
+/// a boot makes it.
+pub fn sshd_program() -> io::Result<PathBuf> {
+    let program = program("sshd", "openssh-server")?;
+    let _ = fs::create_dir_all("/run/sshd");
+    Ok(program)
+}
+
+/// Returns the fingerprint of a public key, by ssh-keygen(1): `kind` is md5 or sha256.
+pub fn fingerprint(public: &Path, kind: &str) -> io::Result<String> {
+    let mut command = Command::new(program("ssh-keygen", "openssh-client")?);
+    let output = command.args(["-l", "-E", kind, "-f"]).arg(public).stdin(Stdio::null()).output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let word = text.split(' ').nth(1).and_then(|word| word.split_once(':'));
+    word.map(|(_, print)| print.to_owned()).ok_or_else(|| io::Error::other(format!("ssh-keygen: {text}")))
 }
 
 /// A key pair in the folder, by ssh-keygen(1).

@@ -3,9 +3,9 @@
 
 use super::{Judge, Ran, curl_in};
 use crate::empty_folder;
+use testkit::base64;
 use testkit::certs::Authority;
 use testkit::dns::{A, DnsAnswer, HTTPS, NameServer, address};
-use testkit::http::base64;
 use testkit::launch::{COVER, EchGo, EchServer, Nginx};
 use testkit::tap::Tap;
 
@@ -220,16 +220,16 @@ fn a_server_that_wants_another_key_says_so() {
         let (ran, secret, _) = site.ask(&["--ech", mode]);
         assert_eq!((ran.code, secret), (101, false), "{}", ran.stderr);
         for line in [
-            format!("* ECH: retry_configs {}\n", base64(&site.server.configs)),
+            format!("* ECH: retry_configs {}\n", base64::encode(&site.server.configs)),
             format!("* ECH: retry_configs for {SECRET} from {COVER}, 424 -106\n"),
         ] {
             assert!(ran.stderr.contains(&line), "{line}: {}", ran.stderr);
         }
     }
-    let (ran, ..) = site.ask(&["--ech", &format!("ecl:{}", base64(&site.server.configs))]);
+    let (ran, ..) = site.ask(&["--ech", &format!("ecl:{}", base64::encode(&site.server.configs))]);
     assert_eq!((ran.code, ran.stdout), (0, format!("name {SECRET}, encrypted true\n")));
     let judge = Judge::start(&[]);
-    let list = format!("ecl:{}", base64(&site.server.configs));
+    let list = format!("ecl:{}", base64::encode(&site.server.configs));
     let ran = judge.ask(&["-k", "-v", "--ech", &list]);
     assert_eq!(ran.code, 101);
     assert!(ran.stderr.contains("* ECH: no retry_configs (rv = 1)\n"), "{}", ran.stderr);

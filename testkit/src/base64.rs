@@ -1,7 +1,8 @@
-//! Base64 (RFC 4648 section 4), for the format's `%b64[…]b64%` and for credentials in dialogues.
+//! Base64 (RFC 4648 section 4).
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+/// Encodes with padding.
 pub fn encode(data: &[u8]) -> String {
     let mut out = String::new();
     for chunk in data.chunks(3) {
