@@ -70,7 +70,9 @@ fn choose(named: &[&str], suite: Suite) -> Result<Vec<(&'static Step, &'static s
 fn list(chosen: &[(&Step, &str)]) -> String {
     let lines: Vec<String> = chosen
         .iter()
-        .map(|(step, command)| format!("{:<12} {}\n             {command}", step.name, step.about))
+        .map(|(step, command)| {
+            format!("{:<12} {}, at most {} min\n             {command}", step.name, step.about, step.minutes)
+        })
         .collect();
     lines.join("\n")
 }
@@ -212,7 +214,9 @@ mod tests {
 
     #[test]
     fn a_name_chooses_a_step_of_the_suite() {
-        assert!(listed("unit").is_ok_and(|list| list.lines().count() == 2));
+        assert!(
+            listed("unit").is_ok_and(|list| list.lines().count() == 2 && list.contains("at most 40 min"))
+        );
         assert!(listed("--deep miri soak --resume").is_ok_and(|list| list.lines().count() == 4));
         assert!(listed("").is_ok_and(|list| list.contains("unit ") && !list.contains("miri ")));
     }

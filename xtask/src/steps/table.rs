@@ -214,7 +214,13 @@ pub const STEPS: &[Step] = &[
         "sh tests/install.sh windows; cargo build --quiet --target x86_64-pc-windows-gnu -p warmwire-tool; \
          sh crates/capi/link-windows.sh --debug",
     )]),
-    all("coverage", "COVERAGE.md against what was built", "cargo xtask coverage --check", Output::Plain, 10),
+    all(
+        "coverage",
+        "COVERAGE.md against what was built",
+        "make --no-print-directory coverage",
+        Output::Plain,
+        20,
+    ),
     all(
         "counts",
         "instructions, allocations and sizes",
