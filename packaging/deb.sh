@@ -37,6 +37,24 @@ copyright() {
 	printf '\nLicense: Apache-2.0\n On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.\n'
 }
 
+# Debian's own form of a changelog; the project's is beside it.
+changelog() {
+	printf 'warmwire (%s) unstable; urgency=medium\n\n' "$version"
+	printf '  * CHANGELOG.md.gz lists what this version contains.\n\n'
+	printf ' -- The Warmwire contributors <warmwire@example.org>  %s\n' "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
+}
+
+# override PACKAGE REASON TAG...: findings of lintian that are meant.
+override() {
+	package=$1 reason=$2
+	shift 2
+	mkdir -p "$work/$package/usr/share/lintian/overrides"
+	{
+		echo "# $reason"
+		for tag in "$@"; do echo "$package: $tag"; done
+	} >>"$work/$package/usr/share/lintian/overrides/$package"
+}
+
 # take PACKAGE DESTINATION_FOLDER PATH...: moves paths of $all into a package.
 take() {
 	package=$1 folder=$2
@@ -50,7 +68,8 @@ build() {
 	package=$1 tree=$work/$1
 	mkdir -p "$tree/DEBIAN" "$tree/usr/share/doc/$package"
 	copyright >"$tree/usr/share/doc/$package/copyright"
-	gzip -9nc "$root/CHANGELOG.md" >"$tree/usr/share/doc/$package/changelog.gz"
+	changelog | gzip -9n >"$tree/usr/share/doc/$package/changelog.gz"
+	gzip -9nc "$root/CHANGELOG.md" >"$tree/usr/share/doc/$package/CHANGELOG.md.gz"
 	[ ! -d "$tree/usr/share/man" ] || find "$tree/usr/share/man" -type f -exec gzip -9n {} +
 	{
 		printf 'Package: %s\nVersion: %s\nArchitecture: %s\n' "$package" "$version" "$architecture"
@@ -77,6 +96,8 @@ for page in "$all$private"/man/man3/*; do
 done
 
 take libwarmwire4 "$prefix/lib" "$prefix/lib/libcurl.so.4" "$prefix/lib/libcurl-gnutls.so.4"
+chmod 644 "$work/libwarmwire4$prefix/lib/libcurl.so.4"
+override libwarmwire4 "It has the symbols and texts of curl because it takes its place." "embedded-library curl [*]"
 take libwarmwire4 "$prefix/bin" "$prefix/bin/warmwire-run"
 take libwarmwire4 usr/share/man/man1 "$private/man/man1/warmwire-run.1"
 mkdir -p "$work/libwarmwire4/usr/bin" "$work/libwarmwire4/usr/share/doc/libwarmwire4"
@@ -108,6 +129,7 @@ take warmwire usr/share/man/man1 "$private/man/man1/warmwire.1"
 take warmwire usr/share "$private/bash-completion" "$private/fish"
 take warmwire usr/share/zsh/vendor-completions "$private/zsh/site-functions/_warmwire"
 rmdir "$all$private/zsh/site-functions" "$all$private/zsh"
+override warmwire "It has the texts of curl because it takes its place." "embedded-library curl [*]"
 build warmwire web <<CONTROL
 Depends: libc6 (>= $(libc "$work/warmwire/usr/bin/warmwire")), libgcc-s1
 Recommends: ca-certificates
@@ -130,14 +152,17 @@ replacement() {
 		echo " $node@$node $curl"
 		nm -D --defined-only "$lib/libcurl.so.4" | sed -n "s/^.* T \(.*\)@@*$node\$/ \1@$node $curl/p" | LC_ALL=C sort
 	} >"$tree/DEBIAN/symbols"
+	override "$1" "The library that the link leads to is in libwarmwire4; the loader finds it by this link." \
+		"empty-shared-library-symbols [symbols]" "empty-shlibs [shlibs]" \
+		"package-has-unnecessary-activation-of-ldconfig-trigger" "surplus-shared-library-symbols * [symbols]"
 	build "$1" libs <<CONTROL
 Depends: libwarmwire4 (= $version)
 Provides: $3 (= $curl), $4 (= $curl)
 Conflicts: $3, $4
 Replaces: $3, $4
 Description: drop-in for libcurl, in place of $3
- Every program that is linked with $2 runs on Warmwire. Removing the
- package and installing $3 brings the distribution's library back.
+ Every program that is linked with $2 runs on Warmwire.
+ Installing $3 brings the distribution's library back.
 CONTROL
 }
 replacement libcurl4-warmwire libcurl.so.4 libcurl4 libcurl4t64

@@ -2,6 +2,7 @@
 # Makes what a release consists of: dist.sh LIB_DIR TOOL OUTPUT_FOLDER
 #
 #   *.deb                                 packaging/deb.sh
+#   *.rpm, *.pkg.tar.zst                  packaging/nfpm.sh, for rpm and pacman
 #   warmwire-VERSION-linux-CPU.tar.xz     the prefix of `make install`: unpack it anywhere
 #   warmwire-VERSION.tar.xz               the sources of the commit
 #   bom.cdx.json, licences.txt            components of library and tool, and their licences
@@ -23,9 +24,10 @@ export SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
-rm -f "$output"/*.deb "$output"/*.tar.xz "$output"/SHA256SUMS*
+rm -f "$output"/*.deb "$output"/*.rpm "$output"/*.tar.* "$output"/SHA256SUMS*
 
 sh "$here/deb.sh" "$lib" "$tool" "$output" >/dev/null
+sh "$here/nfpm.sh" "$output" "$output" >/dev/null
 
 (cd "$root" && cargo xtask supply) >"$output/bom.cdx.json"
 (cd "$root" && cargo xtask supply --licences) >"$output/licences.txt"
@@ -36,6 +38,6 @@ cp "$output/licences.txt" "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$root/READ
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cJf "$output/$name.tar.xz" "$name"
 git -C "$root" archive --prefix="warmwire-$version/" HEAD | xz >"$output/warmwire-$version.tar.xz"
 
-(cd "$output" && sha256sum *.deb *.tar.xz bom.cdx.json licences.txt >SHA256SUMS)
+(cd "$output" && sha256sum *.deb *.rpm *.tar.* bom.cdx.json licences.txt >SHA256SUMS)
 [ -z "${MINISIGN_KEY:-}" ] || minisign -S -s "$MINISIGN_KEY" -m "$output/SHA256SUMS"
 ls -l "$output"

@@ -19,6 +19,13 @@ mkdir "$root/packages" "$work/site"
 cp "$packages"/*.deb "$root/packages/"
 cp "$here/programs.sh" "$root/programs.sh"
 
+if command -v lintian >/dev/null; then
+	lintian --no-cfg --fail-on error,warning "$packages"/*.deb
+	echo "ok: lintian finds nothing"
+else
+	echo "left out: needs lintian"
+fi
+
 # The site: a file and a git repository.
 echo "hello from the server" >"$work/site/file"
 git init -q --bare "$work/site/empty.git" && git -C "$work/site/empty.git" update-server-info
