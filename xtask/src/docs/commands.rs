@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Programs of other projects that the texts start.
-const FOREIGN: [&str; 7] = ["apt-get", "cc", "git", "perl", "php", "pip", "python3"];
+const FOREIGN: [&str; 8] = ["apt-get", "cc", "dnf", "git", "perl", "php", "pip", "python3"];
 
 const MAKEFILES: [&str; 3] = ["Makefile", "conformance/targets.mk", "tests/windows/targets.mk"];
 
