@@ -125,6 +125,11 @@ Description: drop-in for libcurl: headers and static library
 CONTROL
 
 take warmwire usr/bin "$prefix/bin/warmwire"
+# The library finds the broker's program by this link, and systemd searches units in its own folder alone.
+mkdir -p "$work/warmwire$prefix/bin"
+ln -s ../../../bin/warmwire "$work/warmwire$prefix/bin/warmwire"
+units=$prefix/lib/systemd/user
+take warmwire usr/lib/systemd/user "$units/warmwire-broker.service" "$units/warmwire-broker.socket"
 take warmwire usr/share/man/man1 "$private/man/man1/warmwire.1"
 take warmwire usr/share "$private/bash-completion" "$private/fish"
 take warmwire usr/share/zsh/vendor-completions "$private/zsh/site-functions/_warmwire"

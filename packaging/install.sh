@@ -8,6 +8,8 @@
 #   include/curl/   headers
 #   bin/            warmwire, curl-config, warmwire-run
 #   share/          manual pages, completions
+#   lib/systemd/    units of the user by which systemd starts the broker of idle connections
+# The library looks for the program of the broker at ../bin/warmwire from its own folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 lib=${1:?library folder} tool=${2:?tool} dest=${3:?destination} prefix=${4:-$3}
@@ -33,6 +35,11 @@ fi
 sh "$here/../crates/capi/install.sh" "$lib" "$dest" "$prefix"
 install -D -s -m 755 "$tool" "$dest/bin/warmwire"
 install -D -m 755 "$here/warmwire-run" "$dest/bin/warmwire-run"
+
+units=$dest/lib/systemd/user
+install -D -m 644 "$here/systemd/warmwire-broker.socket" "$units/warmwire-broker.socket"
+sed -e "s|@PREFIX@|$prefix|" "$here/systemd/warmwire-broker.service" >"$units/warmwire-broker.service"
+chmod 644 "$units/warmwire-broker.service"
 
 # The tool's own pages; `curl` is what it calls itself for the sake of scripts, `warmwire` what is installed.
 mkdir -p "$dest/share/man/man1" "$dest/share/man/man3"

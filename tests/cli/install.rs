@@ -68,3 +68,22 @@ fn the_systems_library_is_replaced_only_if_asked() {
         assert_eq!(config, format!("prefix={prefix}\n"));
     }
 }
+
+/// systemd accepts the units, and finds the program in them.
+#[test]
+fn systemd_accepts_the_units_of_the_broker() {
+    let (library, root) = folders();
+    let prefix = root.join("placed");
+    let out = install(&library, Path::new(""), prefix.to_str().unwrap(), "");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let units = prefix.join("lib/systemd/user");
+    let names = ["warmwire-broker.service", "warmwire-broker.socket"].map(|name| units.join(name));
+    let service = std::fs::read_to_string(&names[0]).unwrap();
+    assert!(service.contains(&format!("ExecStart={}/bin/warmwire --pool-broker\n", prefix.display())));
+    let mut command = Command::new("systemd-analyze");
+    command.args(["--user", "verify"]).args(&names).env("XDG_RUNTIME_DIR", &root);
+    let out = testkit::needs::output(&mut command);
+    let text = String::from_utf8_lossy(&out.stderr);
+    let ours: Vec<_> = text.lines().filter(|line| line.contains("warmwire")).collect();
+    assert!(out.status.success() && ours.is_empty(), "{text}");
+}

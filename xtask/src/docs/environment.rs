@@ -5,9 +5,9 @@ use super::commands::Commands;
 use crate::files;
 use tables::environment::ALL;
 
-/// Literals that are no variables for users: `OUT_DIR` is cargo's, a package sets `WARMWIRE_BROKER_PROGRAM`
-/// when it builds, `WARMWIRE_SHARED` is for tests, and `PROV` is a type of key.
-const NOT_FOR_USERS: [&str; 5] = ["OUT_DIR", "PATH", "PROV", "WARMWIRE_BROKER_PROGRAM", "WARMWIRE_SHARED"];
+/// Literals that are no variables for users: `OUT_DIR` is cargo's, `WARMWIRE_SHARED` is for tests, and `PROV`
+/// is a type of key.
+const NOT_FOR_USERS: [&str; 4] = ["OUT_DIR", "PATH", "PROV", "WARMWIRE_SHARED"];
 
 /// Returns the variables that sources of a crate or of the package read and the manual lacks.
 pub fn faults(commands: &Commands) -> Vec<String> {

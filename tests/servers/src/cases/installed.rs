@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use testkit::launch::GitServer;
 use testkit::temp::TempDir;
@@ -16,6 +17,7 @@ pub fn cases() -> Vec<Case> {
         ours("installed-pkg-config-and-curl-config", compilers),
         ours("installed-cmake-package", cmake),
         ours("installed-warmwire-run", runs),
+        ours("installed-broker", broker),
         ours("debian-package", package),
     ]
 }
@@ -177,6 +179,35 @@ fn runs(run: &Context) {
     }
 }
 
+fn broker(run: &Context) {
+    let prefix = installed(run);
+    starts_a_broker(run, &prefix.path().join("lib"), &prefix.path().join("bin/warmwire"));
+}
+
+/// A program with neither PATH nor WARMWIRE_BROKER, as a worker of PHP-FPM, finds the installed tool from its
+/// library and starts it as the broker.
+fn starts_a_broker(run: &Context, library: &Path, tool: &Path) {
+    let place = TempDir::new("program").expect("a folder is made");
+    let source = place.write("program.c", PROGRAM).expect("a file is written");
+    let program = place.path().join("program");
+    let linked = library.join("libcurl.so.4");
+    let mut compiler = Command::new("cc");
+    compiler.arg(concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../include"));
+    alone(run, compiler.arg(&source).arg(linked).arg("-o").arg(&program));
+    let folder = format!("WARMWIRE_POOL_DIR={}", place.path().join("pool").display());
+    let mut bare = Command::new("env");
+    bare.args(["-i", "WARMWIRE_POOL=user", &folder]).arg(format!("LD_LIBRARY_PATH={}", library.display()));
+    let output = alone(run, bare.arg(&program).arg(run.world.nginx.http("/bytes-1000")));
+    assert_eq!(output.fact("status"), "200", "{output:?}");
+    let ask = |flag| run.run(Command::new("env").arg(&folder).arg(tool).arg(flag));
+    let end = Instant::now() + Duration::from_secs(20);
+    while ask("--pool-status").status != Some(0) {
+        assert!(Instant::now() < end, "no broker was started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(ask("--pool-stop").status, Some(0));
+}
+
 fn package(run: &Context) {
     let place = TempDir::new("deb").expect("a folder is made");
     let files = script(run, "deb.sh", &[place.path()]);
@@ -186,7 +217,8 @@ fn package(run: &Context) {
     for file in &files {
         let listing = alone(run, Command::new("dpkg-deb").args(["-c", file])).stdout;
         let paths = listing.lines().filter_map(|line| line.split_whitespace().nth(5));
-        let private = ["./usr/lib/warmwire/", "./usr/bin/warmwire", "./usr/share/"];
+        let units = "./usr/lib/systemd/user/warmwire-broker.";
+        let private = ["./usr/lib/warmwire/", "./usr/bin/warmwire", "./usr/share/", units];
         let foreign =
             |path: &&str| !path.ends_with('/') && !private.iter().any(|start| path.starts_with(start));
         links.extend(paths.filter(foreign).map(|path| path.rsplit('/').next().unwrap_or(path).to_owned()));
@@ -203,4 +235,8 @@ fn package(run: &Context) {
     through(run, &root.join("usr/bin/warmwire-run"));
     let version = alone(run, Command::new(root.join("usr/bin/warmwire")).arg("-V"));
     assert!(version.stdout.to_lowercase().contains("warmwire"));
+    starts_a_broker(run, &root.join("usr/lib/warmwire/lib"), &root.join("usr/bin/warmwire"));
+    for unit in ["warmwire-broker.service", "warmwire-broker.socket"] {
+        assert!(root.join("usr/lib/systemd/user").join(unit).is_file(), "{unit} is missing");
+    }
 }
