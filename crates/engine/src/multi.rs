@@ -615,7 +615,10 @@ impl MultiState {
         let pool = Pool::new(self.runtime.reactor());
         match self.keeps.get() {
             true => pool.set_behind(Some(shared.clone())),
-            false => pool.set_in_front(Some(shared.clone())),
+            false => {
+                pool.set_in_front(Some(shared.clone()));
+                pool.set_behind(crate::process_pool::in_use(self.runs.decode_memory));
+            }
         }
         pools.push((shared.clone(), pool.clone()));
         pool

@@ -72,11 +72,15 @@ pub(crate) fn in_use(decode_memory: MemoryDecoder) -> Option<Arc<SharedPool>> {
     if kind == Pool::Off {
         return None;
     }
-    let pool = process().pool.clone();
     if kind == Pool::User {
-        pool.use_broker(decode_memory); // each time: a forked child has a pool of its own
+        process().use_broker(decode_memory); // each time: a forked child has a pool of its own
     }
-    Some(pool)
+    Some(process().pool.clone())
+}
+
+/// Returns the pool that inherits the connections of a share handle, when one is in use.
+pub(crate) fn heir() -> Option<Arc<SharedPool>> {
+    is_decided().then(|| process().pool.clone())
 }
 
 /// Turns the pool on or off for handles created from now on. Turning it off closes its connections. A pool of

@@ -43,9 +43,19 @@ struct ShareState {
 }
 
 impl Drop for ShareState {
-    /// The last user is gone: closes idle connections in an orderly way (QUIT for FTP).
+    /// The last user is gone.
     fn drop(&mut self) {
-        self.pool.close_all();
+        self.give_up_connections();
+    }
+}
+
+impl ShareState {
+    /// Moves idle connections to the pool of the process, or closes them in an orderly way (QUIT for FTP).
+    fn give_up_connections(&self) {
+        match crate::process_pool::heir() {
+            Some(heir) => self.pool.move_to(&heir, Instant::now()),
+            None => self.pool.close_all(),
+        }
     }
 }
 
@@ -114,11 +124,12 @@ impl Share {
         self.shares(LockData::Connect).then_some(&self.0.pool)
     }
 
-    /// Closes the connections in an orderly way when the last handle has left. Like curl, it calls the
-    /// application's lock functions for them, although there is no other user.
+    /// Moves the connections to the pool of the process, or closes them in an orderly way, when the last
+    /// handle has left. Like curl, it calls the application's lock functions for them, although there is no
+    /// other user.
     pub fn close(&self) {
-        if let Some(pool) = self.pool() {
-            self.around(LockData::Connect, 0, || pool.close_all());
+        if self.pool().is_some() {
+            self.around(LockData::Connect, 0, || self.0.give_up_connections());
         }
     }
 

@@ -34,7 +34,7 @@ pub use filter::Filter;
 pub use filter::datagram::Datagrams;
 pub use lease::{Adopter, ByCarrier};
 pub use named_file::NamedFile;
-pub use pool::{Ages, Ahead, Counters, Eviction, Limits, Neighbour, Refusal};
+pub use pool::{Ages, Ahead, Counters, Eviction, Limits, Neighbour, NoneFromBroker, Refusal};
 pub use process::{Process, process};
 pub use random::random;
 pub use resolver::ResolveCache;

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,8 @@ use broker::{Client, Folder, Limits, Server};
 use runtime::Runtime;
 use testkit::temp::TempDir;
 use warmwire_net::connection_key::{FtpTerms, Protocol};
+use warmwire_net::handover::UserNames;
+use warmwire_net::resolver::{Family, Means, ResolveOptions, Resolver, resolve};
 use warmwire_net::{AcquireRequest, Ages, ByCarrier, ConnectionKey, HashedKey, Lease, Pool, SharedPool};
 
 /// Longer than any answer takes on a busy machine.
@@ -79,7 +82,7 @@ struct Process {
 impl Process {
     fn new(broker: &Running) -> Process {
         let shared = Arc::new(SharedPool::new(16, Duration::from_secs(118)));
-        shared.use_client(|| broker.client(), |_, _, _| None);
+        shared.use_client(Arc::new(broker.client()), |_, _, _| None);
         let runtime = runtime();
         let pool = Pool::new(runtime.reactor());
         pool.set_behind(Some(shared.clone()));
@@ -279,4 +282,72 @@ fn without_a_broker_connections_are_closed_as_before() {
     process.open(&key, to);
     process.end();
     assert_eq!(listener.accept().unwrap().0.read(&mut [0; 9]).unwrap(), 0);
+}
+
+/// The names of a process, which asks a name server that counts.
+struct Names {
+    runtime: Runtime,
+    resolver: Arc<Resolver>,
+}
+
+impl Names {
+    fn new(broker: &Running, calls: &Arc<AtomicUsize>, lifetime: Duration) -> Names {
+        let calls = calls.clone();
+        let resolver = Arc::new(Resolver::with_lookup(Arc::new(move |name, family| {
+            calls.fetch_add(1, Ordering::SeqCst);
+            let number = if name == "other.test" { 2 } else { 1 };
+            Ok(match family {
+                Family::V4 => vec![([10, 0, 0, number].into(), 0)],
+                Family::V6 => vec![([0xfd00, 0, 0, 0, 0, 0, 0, number.into()].into(), 0)],
+            })
+        })));
+        resolver.share_names(Arc::new(UserNames::new(Arc::new(broker.client()), lifetime)));
+        Names { runtime: runtime(), resolver }
+    }
+
+    fn ask(&self, name: &'static str, options: ResolveOptions) -> Vec<String> {
+        // A process has a cache of its own.
+        let means = Means::system(&self.resolver, &Arc::default(), self.runtime.reactor());
+        let found = block_on(&self.runtime, async move { resolve(&means, name, 80, &options).await });
+        let mut shown: Vec<_> = found.unwrap().list.iter().map(ToString::to_string).collect();
+        shown.sort();
+        shown
+    }
+}
+
+/// The name server is asked for each family by the first process alone.
+#[test]
+fn a_name_is_looked_up_once() {
+    let (broker, calls) = (Running::new(), Arc::<AtomicUsize>::default());
+    let usual = ResolveOptions::default;
+    let count = || calls.load(Ordering::SeqCst);
+    let process = || Names::new(&broker, &calls, Duration::from_secs(60));
+    let wanted = ["10.0.0.1:80", "[fd00::1]:80"];
+    assert_eq!(process().ask("host.test", usual()), wanted);
+    assert_eq!(count(), 2);
+    for _ in 0..3 {
+        assert_eq!(process().ask("host.test", usual()), wanted);
+    }
+    assert_eq!(count(), 2, "others find both answers");
+    assert_eq!(process().ask("other.test", usual()), ["10.0.0.2:80", "[fd00::2]:80"]);
+    assert_eq!(count(), 4, "another name is another key");
+    let fresh = ResolveOptions { ttl: Some(Duration::from_secs(5)), ..usual() };
+    assert_eq!(process().ask("host.test", fresh), wanted);
+    assert_eq!(count(), 6, "a handle that keeps names for five seconds wants no older ones");
+}
+
+#[test]
+fn an_expired_name_is_looked_up_again() {
+    let (mut broker, calls) = (Running::new(), Arc::<AtomicUsize>::default());
+    let count = || calls.load(Ordering::SeqCst);
+    let second = Duration::from_secs(1);
+    let process = Names::new(&broker, &calls, second);
+    process.ask("host.test", ResolveOptions::default());
+    std::thread::sleep(second + Duration::from_millis(50));
+    process.ask("host.test", ResolveOptions::default());
+    assert_eq!(count(), 4);
+    // Nor does a broker that ended matter.
+    broker.stop();
+    process.ask("host.test", ResolveOptions::default());
+    assert_eq!(count(), 6);
 }

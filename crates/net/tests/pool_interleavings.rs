@@ -224,7 +224,7 @@ use std::time::{Duration, Instant};
 use connection::Connection;
 use connection_key::{HashedKey, Origin};
 use pooled::{Broker, GiveOutcome, Pooled};
-use request::{AcquireRequest, Ages};
+use request::{AcquireRequest, Ages, NoneFromBroker};
 use shared::SharedPool;
 use shuttle::thread;
 use sync::Arc;
@@ -486,18 +486,18 @@ struct Parked {
 struct Door(Arc<Parking>);
 
 impl Broker<Box<Connection>> for Door {
-    fn take(&self, key: &HashedKey, _: Instant) -> Option<Box<Connection>> {
+    fn take(&self, key: &HashedKey, _: Instant) -> Result<Box<Connection>, NoneFromBroker> {
         let found = {
             let mut parked = self.0.parked.lock().unwrap();
-            let at = parked.iter().rposition(|parked| parked.number == key.number)?;
-            parked.remove(at)
+            let at = parked.iter().rposition(|parked| parked.number == key.number);
+            parked.remove(at.ok_or(NoneFromBroker::Nothing)?)
         };
         thread::yield_now();
         let mut connection = Connection::new(&self.0.ledger, found.number);
         self.0.ledger.note(|fates| fates.opened -= 1);
         (connection.next_record, connection.last_used) = (found.next_record, found.last_used);
         connection.carrier.is_attached = false;
-        Some(Box::new(connection))
+        Ok(Box::new(connection))
     }
 
     fn give(&self, mut connection: Box<Connection>, _: Instant, _: Instant) -> GiveOutcome<Box<Connection>> {

@@ -135,14 +135,14 @@ fn resolver(gate: &Arc<AtomicBool>) -> Arc<Resolver> {
 }
 
 fn wait_for(resolver: &Resolver, name: &str) {
-    let mut ticket = resolver.ask(name, Family::V4).expect("threads can be started");
+    let mut ticket = resolver.ask(name, Family::V4, false).expect("threads can be started");
     let answer = block_on(poll_fn(|cx| ticket.poll(cx))).expect("every name has an answer");
-    assert_eq!(*answer, [(address(name), 0)]);
+    assert_eq!(*answer.0, [(address(name), 0)]);
 }
 
 /// Sends a query, polls it once and cancels it.
 fn give_up(resolver: &Resolver, name: &str) {
-    let mut ticket = resolver.ask(name, Family::V4).expect("threads can be started");
+    let mut ticket = resolver.ask(name, Family::V4, false).expect("threads can be started");
     block_on(poll_fn(|cx| {
         let _ = ticket.poll(cx);
         std::task::Poll::Ready(())

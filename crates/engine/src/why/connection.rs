@@ -52,14 +52,20 @@ pub fn reason(facts: &Facts) -> NewReason {
     match (facts, nearest) {
         (Facts { repeated: true, .. }, _) => NewReason::Repeated,
         (Facts { fresh: true, .. }, _) => NewReason::Forbidden(O::FreshConnect),
-        (Facts { refusal: Some(why), .. }, _) => NewReason::Refused(*why),
+        (Facts { refusal: Some(why), .. }, _) if !is_of_broker(why) => NewReason::Refused(*why),
         (Facts { in_use: 1.., .. }, _) => NewReason::AllInUse { count: facts.in_use },
         (Facts { eviction: Some(why), .. }, _) => NewReason::Evicted(*why),
         (Facts { closed: Some(why), .. }, _) => NewReason::LastClosed(*why),
         (Facts { own_sockets: true, .. }, Some(_)) => NewReason::OwnSockets,
         (_, Some(terms)) => NewReason::Differs { terms: terms.clone(), others: facts.others.len() },
+        // The broker is asked last, so its reason counts last.
+        (Facts { refusal: Some(why), .. }, _) => NewReason::Refused(*why),
         _ => NewReason::NothingOpen,
     }
+}
+
+fn is_of_broker(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::Broker(_))
 }
 
 /// The connections that were closed after their requests, by key, oldest first. Kept in a multi handle.
@@ -85,6 +91,7 @@ impl Closings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use net::NoneFromBroker;
     use std::time::Duration;
 
     #[test]
@@ -92,6 +99,7 @@ mod tests {
         let verify = || vec![Term::Option(O::SslVerifypeer)];
         let facts = Facts::default;
         let idle = Refusal::Idle(Duration::from_secs(200));
+        let slow = Refusal::Broker(NoneFromBroker::Slow);
         let differs = NewReason::Differs { terms: verify(), others: 2 };
         let rows = [
             ("the first connection", facts(), NewReason::NothingOpen),
@@ -109,6 +117,12 @@ mod tests {
                 "too old",
                 Facts { refusal: Some(idle), closed: Some(CloseReason::Http10), ..facts() },
                 NewReason::Refused(idle),
+            ),
+            ("the broker was slow", Facts { refusal: Some(slow), ..facts() }, NewReason::Refused(slow)),
+            (
+                "another reason than the broker's",
+                Facts { refusal: Some(slow), in_use: 1, ..facts() },
+                NewReason::AllInUse { count: 1 },
             ),
             (
                 "in use",

@@ -9,7 +9,7 @@ use super::event::{
     Reused, Secured, VersionReason, Withheld,
 };
 use super::{Record, Request, story};
-use net::{Eviction, Refusal};
+use net::{Eviction, NoneFromBroker, Refusal};
 
 /// Writes the object, in one line.
 pub fn text(record: &Record) -> String {
@@ -191,6 +191,14 @@ pub fn new_name(why: &NewReason) -> &'static str {
         NewReason::Refused(Refusal::Idle(_)) => "idle-too-long",
         NewReason::Refused(Refusal::Aged(_)) => "too-old",
         NewReason::Refused(Refusal::Dead) => "closed-by-server",
+        NewReason::Refused(Refusal::Broker(why)) => match why {
+            NoneFromBroker::Nothing => "broker-has-none",
+            NoneFromBroker::NotRunning => "no-broker",
+            NoneFromBroker::Slow => "broker-slow",
+            NoneFromBroker::OtherVersion => "broker-of-other-version",
+            NoneFromBroker::Unusable => "broker-unusable",
+            NoneFromBroker::Stays(_) => "stays-in-process",
+        },
         NewReason::LastClosed(_) => "last-closed",
         NewReason::Evicted(Eviction::Kept(_)) => "pool-too-small",
         NewReason::Evicted(Eviction::Limit) => "connection-limit",

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use net::{Eviction, Refusal};
+use net::{Eviction, NoneFromBroker, Refusal};
 use tables::Code;
 
 use super::event::{
@@ -205,6 +205,19 @@ fn refused(refusal: Refusal) -> String {
         Refusal::Idle(idle) => format!("the open one was idle for {} (CURLOPT_MAXAGE_CONN)", time_text(idle)),
         Refusal::Aged(age) => format!("the open one was {} old (CURLOPT_MAXLIFETIME_CONN)", time_text(age)),
         Refusal::Dead => "the server had closed the open one".to_owned(),
+        Refusal::Broker(why) => format!("none is open in this process, and {}", of_broker(why)),
+    }
+}
+
+/// Says why the broker of the user gave no connection.
+fn of_broker(why: NoneFromBroker) -> String {
+    match why {
+        NoneFromBroker::Nothing => "the broker has none with these settings".to_owned(),
+        NoneFromBroker::NotRunning => "no broker runs yet".to_owned(),
+        NoneFromBroker::Slow => "the broker did not answer within 5 ms".to_owned(),
+        NoneFromBroker::OtherVersion => "the broker speaks another version of the protocol".to_owned(),
+        NoneFromBroker::Unusable => "the broker can't be used (see `warmwire --pool-status`)".to_owned(),
+        NoneFromBroker::Stays(reason) => format!("such a connection stays in its process: {reason}"),
     }
 }
 

@@ -7,16 +7,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use broker::{Client, Key, Label, Parcel, Unavailable};
+use broker::{Client, Key, Label, Parcel, Secret, Unavailable};
 use ring::hmac;
 use runtime::Socket;
 use runtime::fd::AsFd;
 
 use super::giver::Giver;
-use super::{Facts, MemoryDecoder, Packed, obstacle, pack, state, unpack};
+use super::{Facts, MemoryDecoder, Packed, UserNames, obstacle, pack, state, unpack};
 use crate::connection::{AnyConnection, Connection};
 use crate::connection_key::HashedKey;
-use crate::pool::{Broker, GiveOutcome};
+use crate::pool::{Broker, GiveOutcome, NoneFromBroker};
+use crate::process::Process;
 use crate::session::SharedPool;
 use crate::sys;
 
@@ -24,25 +25,34 @@ use crate::sys;
 const DOMAIN: &[u8] = b"warmwire connection\0";
 /// Longest idle time of a parked connection: that of the process pool.
 const IDLE_LIMIT: Duration = Duration::from_secs(118);
+/// How long a looked-up name is fresh: as long as a handle keeps it (CURLOPT_DNS_CACHE_TIMEOUT).
+const NAME_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The broker of this user, as the process pool sees it.
 struct UserBroker {
-    client: Client,
+    client: Arc<Client>,
     decode: MemoryDecoder,
     giver: Giver,
 }
 
-impl SharedPool {
-    /// Puts the broker of the user behind the pool. Later calls do nothing. No system call is made before a
-    /// connection is wanted.
-    pub fn use_broker(self: &Arc<Self>, decode: MemoryDecoder) {
-        self.use_client(Client::new, decode);
+impl Process {
+    /// Puts the broker of the user behind the pool and the resolver. Later calls do nothing. No system call
+    /// is made before a connection or an address is wanted.
+    pub fn use_broker(&self, decode: MemoryDecoder) {
+        if self.pool.has_broker() {
+            return;
+        }
+        let client = Arc::new(Client::new());
+        self.resolver.share_names(Arc::new(UserNames::new(client.clone(), NAME_LIFETIME)));
+        self.pool.use_client(client, decode);
     }
+}
 
-    /// Puts this client's broker behind the pool, for tests.
+impl SharedPool {
+    /// Puts this client's broker behind the pool.
     #[doc(hidden)]
-    pub fn use_client(self: &Arc<Self>, client: impl FnOnce() -> Client, decode: MemoryDecoder) {
-        self.set_broker(|| Box::new(UserBroker { client: client(), decode, giver: Giver::new(self) }));
+    pub fn use_client(self: &Arc<Self>, client: Arc<Client>, decode: MemoryDecoder) {
+        self.set_broker(|| Box::new(UserBroker { client, decode, giver: Giver::new(self) }));
     }
 }
 
@@ -50,16 +60,8 @@ impl UserBroker {
     /// Names the connections of a key.
     fn name(&self, key: &HashedKey) -> Result<Key, Unavailable> {
         let secret = self.client.secret()?;
-        let mut mac = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, secret.bytes()));
-        let (device, number) = sys::network_namespace();
-        let parts = [DOMAIN, state::FORM, env!("CARGO_PKG_VERSION").as_bytes(), b"\0"];
-        parts.into_iter().for_each(|part| mac.update(part));
-        mac.update(&device.to_be_bytes());
-        mac.update(&number.to_be_bytes());
-        mac.update(&key.canonical_bytes());
-        let tag = mac.sign();
-        let tag = tag.as_ref().try_into().expect("a tag of HMAC-SHA-256 has 32 bytes");
-        Ok(secret.key(tag))
+        let version = env!("CARGO_PKG_VERSION").as_bytes();
+        Ok(key_of(&secret, &[DOMAIN, state::FORM, version, b"\0"], &key.canonical_bytes()))
     }
 
     fn try_take(&self, key: &HashedKey, now: Instant) -> Result<Option<Box<Connection>>, Unavailable> {
@@ -90,11 +92,12 @@ impl UserBroker {
 }
 
 impl Broker<AnyConnection> for UserBroker {
-    fn take(&self, key: &HashedKey, now: Instant) -> Option<AnyConnection> {
-        if obstacle(&Facts::of_key(key)).is_some() {
-            return None;
+    fn take(&self, key: &HashedKey, now: Instant) -> Result<AnyConnection, NoneFromBroker> {
+        if let Some(obstacle) = obstacle(&Facts::of_key(key)) {
+            return Err(NoneFromBroker::Stays(obstacle.text()));
         }
-        again_after_restart(|| self.try_take(key, now)).ok().flatten().map(AnyConnection::Bytes)
+        let taken = again_after_restart(|| self.try_take(key, now)).map_err(|error| none(&error))?;
+        taken.map(AnyConnection::Bytes).ok_or(NoneFromBroker::Nothing)
     }
 
     fn expect_idle(&self) {
@@ -128,8 +131,40 @@ impl Broker<AnyConnection> for UserBroker {
     }
 }
 
+/// Returns the key of a value in this network namespace, under the broker's secret. `head` says which kind of
+/// value it is.
+pub(super) fn key_of(secret: &Secret, head: &[&[u8]], value: &[u8]) -> Key {
+    let mut mac = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, secret.bytes()));
+    let (device, number) = sys::network_namespace();
+    head.iter().for_each(|part| mac.update(part));
+    mac.update(&device.to_be_bytes());
+    mac.update(&number.to_be_bytes());
+    mac.update(value);
+    let tag = mac.sign();
+    let tag = tag.as_ref().try_into().expect("a tag of HMAC-SHA-256 has 32 bytes");
+    secret.key(tag)
+}
+
+/// Returns the reason for a transfer that wanted a connection.
+fn none(error: &Unavailable) -> NoneFromBroker {
+    match error {
+        Unavailable::NotRunning => NoneFromBroker::NotRunning,
+        Unavailable::Slow => NoneFromBroker::Slow,
+        Unavailable::OtherVersion(_) => NoneFromBroker::OtherVersion,
+        Unavailable::System
+        | Unavailable::Privileges
+        | Unavailable::Folder(_)
+        | Unavailable::OtherUser
+        | Unavailable::Restarted
+        | Unavailable::TooLarge
+        | Unavailable::Broken(_) => NoneFromBroker::Unusable,
+    }
+}
+
 /// Calls once more if the broker was restarted: its secret is another one then.
-fn again_after_restart<T>(mut call: impl FnMut() -> Result<T, Unavailable>) -> Result<T, Unavailable> {
+pub(super) fn again_after_restart<T>(
+    mut call: impl FnMut() -> Result<T, Unavailable>,
+) -> Result<T, Unavailable> {
     match call() {
         Err(Unavailable::Restarted) => call(),
         outcome => outcome,

@@ -1,7 +1,5 @@
 //! Which connections may move to another process, and why others may not. A pure decision on facts.
 
-use std::fmt;
-
 use crate::connection_key::{ConnectionKey, Login, Protocol};
 use crate::tls::Backend;
 
@@ -52,9 +50,10 @@ pub enum Obstacle {
     Size,
 }
 
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Obstacle {
+    /// Returns the reason in words.
+    pub fn text(self) -> &'static str {
+        match self {
             Obstacle::Inherited => "the parent process opened it",
             Obstacle::Callbacks => "the application's socket functions made it",
             Obstacle::Quic => "QUIC carries it",
@@ -69,7 +68,7 @@ impl fmt::Display for Obstacle {
             Obstacle::NotOpen => "TLS is not open on it",
             Obstacle::State => "the protocol's state cannot move",
             Obstacle::Size => "its state is too large",
-        })
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod broker;
 pub mod codec;
 pub mod decide;
 mod giver;
+mod names;
 pub mod state;
 
 use std::time::{Duration, Instant};
@@ -24,6 +25,7 @@ use crate::tls::rustls::TlsFilter;
 
 pub use codec::DecodeError;
 pub use decide::{Facts, Obstacle, obstacle};
+pub use names::UserNames;
 pub use state::{ConnectionState, Layer, MAX_SIZE, TlsState};
 
 /// A connection between two processes.

@@ -32,7 +32,7 @@ use state::Inner;
 
 pub use lease::{Lease, Share, Slot, Whole};
 pub use pooled::{Ahead, Broker, GiveOutcome, PoolKey, Pooled, PooledAs, Session};
-pub use request::{AcquireRequest, Ages, Counters, Eviction, Limits, Neighbour, Refusal};
+pub use request::{AcquireRequest, Ages, Counters, Eviction, Limits, Neighbour, NoneFromBroker, Refusal};
 pub use shared::{GIVEN_AFTER, Rest, SharedPool};
 
 /// The connections of one handle. Clones are the same pool.

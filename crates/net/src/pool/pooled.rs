@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use runtime::Reactor;
 
+use super::request::NoneFromBroker;
+
 /// Work that a protocol has done on an idle connection ahead of its next use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ahead {
@@ -134,7 +136,7 @@ impl<C: Pooled> PooledAs<C> for C {
 /// A store of idle connections outside the process.
 pub trait Broker<C: Pooled>: Send + Sync {
     /// Takes a connection with that key. It may have died meanwhile.
-    fn take(&self, key: &C::Key, now: Instant) -> Option<C>;
+    fn take(&self, key: &C::Key, now: Instant) -> Result<C, NoneFromBroker>;
 
     /// Notes that the pool has an idle connection, which is to be given with
     /// [`SharedPool::give_idle`](super::SharedPool::give_idle) when it has rested.

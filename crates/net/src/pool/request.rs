@@ -56,6 +56,25 @@ pub enum Refusal {
     Aged(Duration),
     /// The peer had closed it or sent something unexpected.
     Dead,
+    /// This process has none, and the broker of the user gave none.
+    Broker(NoneFromBroker),
+}
+
+/// The reason why the broker of the user gave no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoneFromBroker {
+    /// It has none of that key.
+    Nothing,
+    /// No broker runs yet.
+    NotRunning,
+    /// It did not answer within the time limit of a transfer.
+    Slow,
+    /// It speaks another version of the protocol.
+    OtherVersion,
+    /// It belongs to another user, has no private folder, or failed.
+    Unusable,
+    /// Connections of that key stay in their process; the text says why.
+    Stays(&'static str),
 }
 
 /// The reason why an idle connection was closed although nobody asked for it.
@@ -124,6 +143,13 @@ impl<K> AcquireRequest<'_, K> {
     pub(crate) fn refuse(&self, why: Refusal) {
         if let Some(refusal) = self.refusal {
             refusal.set(Some(why));
+        }
+    }
+
+    /// Records why the broker has no connection, unless a better reason is known.
+    pub(crate) fn refuse_by_broker(&self, why: NoneFromBroker) {
+        if let Some(refusal) = self.refusal {
+            refusal.set(refusal.get().or(Some(Refusal::Broker(why))));
         }
     }
 

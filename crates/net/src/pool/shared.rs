@@ -56,6 +56,11 @@ impl<C: Pooled> SharedPool<C> {
         self.broker.get_or_init(broker);
     }
 
+    /// Returns whether a broker is behind the pool.
+    pub fn has_broker(&self) -> bool {
+        self.broker.get().is_some()
+    }
+
     /// Returns the next connection number. A pool in front of this one takes its numbers from here
     /// (CURLINFO_CONN_ID(3)).
     pub(crate) fn next_id(&self) -> u64 {
@@ -84,11 +89,18 @@ impl<C: Pooled> SharedPool<C> {
     pub(super) fn take_from_broker(&self, wish: AcquireRequest<'_, C::Key>, now: Instant) -> Option<C> {
         let broker = self.broker.get()?;
         for _ in 0..TAKEN_AT_ONCE {
-            let mut connection = broker.take(wish.key, now)?;
+            let mut connection = match broker.take(wish.key, now) {
+                Ok(connection) => connection,
+                Err(why) => {
+                    wish.refuse_by_broker(why);
+                    return None;
+                }
+            };
             let fits = wish.admits(connection.is_by_quic()) && wish.ages.allow(&connection, now);
             if fits && self.admits(&connection, now) && connection.is_alive() {
                 return Some(connection);
             }
+            wish.refuse(Refusal::Dead);
         }
         None
     }
@@ -155,12 +167,16 @@ impl<C: Pooled> SharedPool<C> {
 
     /// Adds a connection. One that may not be shared is closed in an orderly way; so is the one idle for
     /// longest if there are too many.
-    pub fn put(&self, mut connection: C, now: Instant) {
+    pub fn put(&self, connection: C, now: Instant) {
+        self.put_as_used_at(connection, now, now);
+    }
+
+    fn put_as_used_at(&self, mut connection: C, last_used: Instant, now: Instant) {
         if !connection.is_shareable() || connection.is_inherited() {
             return connection.retire();
         }
         connection.detach();
-        connection.set_last_used(now);
+        connection.set_last_used(last_used);
         self.give_idle(now);
         self.table().put(connection);
         if let Some(broker) = self.broker.get() {
@@ -214,6 +230,16 @@ impl<C: Pooled> SharedPool<C> {
     pub fn close_all(&self) {
         let all = self.table().drain();
         all.into_iter().for_each(|connection| connection.retire());
+    }
+
+    /// Moves everything to another pool.
+    pub fn move_to(&self, heir: &SharedPool<C>, now: Instant) {
+        let all = self.table().drain();
+        for mut connection in all {
+            let last_used = connection.last_used();
+            Pooled::set_number(&mut connection, heir.next_id());
+            heir.put_as_used_at(connection, last_used, now);
+        }
     }
 
     /// Closes the connections to the wanted origins in an orderly way; returns their number.

@@ -29,6 +29,9 @@ use crate::error::NetError;
 /// (draft-ietf-happy-happyeyeballs-v3, section 4.2; RFC 8305 section 8 has 50 ms).
 pub const RESOLUTION_DELAY: Duration = Duration::from_millis(25);
 
+/// How long the answer to another process is fresh at most.
+const SHARED_LIFETIME: Duration = Duration::from_secs(60);
+
 /// A look-up in progress. Dropping it cancels the queries without an answer.
 pub struct Candidates {
     ready: VecDeque<QuestionAnswer>,
@@ -316,7 +319,9 @@ impl Subject {
     fn question(&self, family: Family) -> Result<PendingQuery, NoAnswer> {
         match &self.means.addresses {
             Source::System(resolver) => {
-                let ticket = resolver.ask(&self.name, family)?;
+                // A handle that keeps names for a shorter time wants fresher ones than other processes have.
+                let shared = self.options.ttl.is_none_or(|ttl| ttl >= SHARED_LIFETIME);
+                let ticket = resolver.ask(&self.name, family, shared)?;
                 let (patience, awake) =
                     (self.means.reactor.sleep(PATIENCE), self.means.reactor.wake_interest());
                 let waiting = Waiting { resolver: resolver.clone(), patience, _awake: awake };
@@ -355,7 +360,7 @@ impl PendingQuery {
                     waiting.patience.reset_after(PATIENCE);
                     let _ = Pin::new(&mut waiting.patience).poll(cx);
                 }
-                ticket.poll(cx).map_ok(|found| QueryAnswer::Addresses(found, None))
+                ticket.poll(cx).map_ok(|(found, left)| QueryAnswer::Addresses(found, left))
             }
         }
     }

@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -28,14 +29,26 @@ const LINGER: Duration = Duration::from_secs(3);
 /// The function that queries the system; replaceable for tests.
 pub type LookupFn = Arc<dyn Fn(&str, Family) -> LookupResult + Send + Sync>;
 
-type Answer = Result<Arc<Vec<Found>>, NoAnswer>;
-type Subject = (String, Family);
+/// Names that other processes have looked up. Its functions may block.
+pub trait SharedNames: Send + Sync {
+    /// Returns the addresses of a name, and for how long they are still fresh.
+    fn find(&self, name: &str, family: Family) -> Option<(Vec<Found>, Duration)>;
+
+    /// Keeps an answer for other processes.
+    fn store(&self, name: &str, family: Family, found: &[Found]);
+}
+
+/// An answer that is older than the question has a remaining lifetime.
+type Answer = Result<(Arc<Vec<Found>>, Option<Duration>), NoAnswer>;
+/// A name, and whether answers to other processes are good enough.
+type Subject = (String, Family, bool);
 
 /// The threads and the look-ups in flight.
 pub struct Resolver(Arc<Shared>);
 
 struct Shared {
     ask: LookupFn,
+    names: OnceLock<Arc<dyn SharedNames>>,
     state: Mutex<State>,
     more: Condvar,
 }
@@ -75,14 +88,20 @@ impl Resolver {
 
     /// Uses another function.
     pub fn with_lookup(ask: LookupFn) -> Resolver {
-        Resolver(Arc::new(Shared { ask, state: Mutex::default(), more: Condvar::new() }))
+        let (state, more) = (Mutex::default(), Condvar::new());
+        Resolver(Arc::new(Shared { ask, names: OnceLock::new(), state, more }))
+    }
+
+    /// Shares the answers with other processes. The first call counts.
+    pub fn share_names(&self, names: Arc<dyn SharedNames>) {
+        let _ = self.0.names.set(names);
     }
 
     /// Looks up a name, or joins a look-up of it that is in progress. Dropping the last ticket removes a
-    /// queued query; a running one continues.
-    pub(super) fn ask(&self, name: &str, family: Family) -> Result<Ticket, NoAnswer> {
+    /// queued query; a running one continues. An answer to another process is good enough if `shared`.
+    pub(super) fn ask(&self, name: &str, family: Family, shared: bool) -> Result<Ticket, NoAnswer> {
         let mut state = lock(&self.0.state);
-        let subject = (name.to_owned(), family);
+        let subject = (name.to_owned(), family, shared);
         if let Some(lookup) = state.in_flight.get(&subject) {
             return Ok(Ticket::new(&self.0, lookup));
         }
@@ -132,14 +151,26 @@ impl Shared {
 
     fn serve(&self) {
         while let Some(lookup) = self.next_job() {
-            let (name, family) = &lookup.subject;
-            let said = catch_unwind(AssertUnwindSafe(|| (self.ask)(name, *family)));
+            let said = catch_unwind(AssertUnwindSafe(|| self.answer(&lookup.subject)));
             let mut state = lock(&self.state);
             state.asked.remove(&lookup.number);
             state.in_flight.remove(&lookup.subject);
             drop(state);
-            lookup.finish(said.unwrap_or(Err(NoAnswer)).map(Arc::new));
+            lookup.finish(said.unwrap_or(Err(NoAnswer)));
         }
+    }
+
+    /// Answers a question: from other processes, or by the function, for other processes as well.
+    fn answer(&self, (name, family, shared): &Subject) -> Answer {
+        let names = self.names.get().filter(|_| *shared);
+        if let Some((found, left)) = names.and_then(|names| names.find(name, *family)) {
+            return Ok((Arc::new(found), Some(left)));
+        }
+        let found = (self.ask)(name, *family)?;
+        if let Some(names) = names.filter(|_| !found.is_empty()) {
+            names.store(name, *family, &found);
+        }
+        Ok((Arc::new(found), None))
     }
 
     /// Returns the next query, or `None` when the thread should end.

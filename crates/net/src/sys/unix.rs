@@ -43,6 +43,20 @@ pub(crate) fn network_namespace() -> (u64, u64) {
     stat.map_or((0, 0), |stat| (stat.dev(), stat.ino()))
 }
 
+/// Returns facts that change when the files of the system's resolver do.
+pub(crate) fn resolver_state() -> Vec<u8> {
+    let mut state = Vec::new();
+    for path in [HOSTS, NAME_SERVERS, "/etc/nsswitch.conf"] {
+        let about = std::fs::metadata(path).map_or([0; 7], |about| {
+            let (device, number) = (about.dev().cast_signed(), about.ino().cast_signed());
+            let times = (about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec());
+            [device, number, about.size().cast_signed(), times.0, times.1, times.2, times.3]
+        });
+        about.into_iter().for_each(|number| state.extend(number.to_be_bytes()));
+    }
+    state
+}
+
 /// A network interface's number.
 pub(crate) fn interface_number(name: &str) -> Option<u32> {
     nix::net::if_::if_nametoindex(name).ok()
