@@ -12,7 +12,7 @@
  * was called. curl_global_cleanup() closes its connections in an orderly way: QUIT for FTP, close_notify for TLS.
  *
  * Connections made with CURLOPT_OPENSOCKETFUNCTION or similar callbacks never enter the pool: they belong to their
- * handle. While a share handle shares CURL_LOCK_DATA_CONNECT, its own pool is used instead.
+ * handle. A share handle with CURL_LOCK_DATA_CONNECT is searched first.
  *
  * ROUND TRIPS: warmwire_ftp_pipeline() and warmwire_smtp_pipeline() choose how commands are pipelined; see below.
  *

@@ -280,6 +280,68 @@ fn another_identity_opens_its_own() {
     assert!(again, "the broker served all the time");
 }
 
+/// `--why` names the broker when this process has no connection.
+#[test]
+fn the_reason_names_the_broker() {
+    let world = World::new();
+    let server = HttpServer::plain();
+    let url = server.url("/bytes/10");
+    let why = |change: &dyn Fn(&mut Command), words: &[&str]| {
+        let mut command = world.command(&[words, &["--why", &url]].concat());
+        change(&mut command);
+        let output = needs::output(&mut command);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let expect = |change: &dyn Fn(&mut Command), words: &[&str], wanted: &str| {
+        // A broker that is slow on a busy machine is a reason of its own.
+        let said = (0..20).map(|_| why(change, words)).find(|said| said.contains(wanted));
+        assert!(said.is_some(), "{wanted}: {}", why(change, words));
+    };
+    let none = |_: &mut Command| ();
+    expect(&none, &["-A", "nobody"], "the broker has none with these settings");
+    expect(&none, &["--ntlm", "-u", "a:b"], "stays in its process: NTLM or Negotiate authenticated it");
+    let no_broker = |command: &mut Command| {
+        let empty = world.place.path().join("empty");
+        command.env("WARMWIRE_POOL_DIR", empty).env("WARMWIRE_BROKER", "/does/not/exist");
+    };
+    expect(&no_broker, &[], "no broker runs yet");
+    let file = world.place.write("file", "").unwrap();
+    let unusable = |command: &mut Command| {
+        command.env("WARMWIRE_POOL_DIR", &file);
+    };
+    expect(&unusable, &[], "the broker can't be used");
+    // It listens, and nobody answers.
+    let silent = world.place.path().join("silent");
+    let _listener = Folder::at(&silent).unwrap().listen().unwrap();
+    let slow = |command: &mut Command| {
+        command.env("WARMWIRE_POOL_DIR", &silent);
+    };
+    expect(&slow, &[], "the broker did not answer within 5 ms");
+    let json = String::from_utf8_lossy(
+        &needs::output(world.command(&["--why=json", &url]).env("WARMWIRE_POOL_DIR", &silent)).stderr,
+    )
+    .into_owned();
+    assert!(json.contains("\"broker-slow\""), "{json}");
+}
+
+/// A run that opens a connection although one was parked says why: the machine was too busy for the 5 ms.
+#[test]
+fn each_run_that_opens_anew_gives_the_reason() {
+    let world = World::new();
+    let server = HttpServer::plain();
+    let url = server.url("/bytes/10");
+    world.goes_on(&[&url]);
+    for round in 0..200 {
+        let output = world.run(&["--why", &url]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let is_new = String::from_utf8_lossy(&output.stdout).starts_with('1');
+        let has_reason =
+            ["did not answer within 5 ms", "the broker has none"].map(|text| said.contains(text));
+        assert_eq!(is_new, has_reason.contains(&true), "{round}: {said}");
+    }
+}
+
 /// A wire to a server that keeps what clients send, in a list for each connection.
 struct Wire {
     port: u16,

@@ -143,6 +143,79 @@ fn a_command_without_a_broker_works() {
     assert_eq!(place.status().0, 1);
 }
 
+/// A place without a folder for the socket, or on a full disk, costs the warm connections alone.
+#[test]
+fn a_full_disk_and_a_missing_runtime_folder() {
+    if !rustix::process::geteuid().is_root() {
+        testkit::left_out("needs root to mount a small disk");
+    }
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new());
+    let get = "\"$TOOL\" -sS --pool user \"$URL\" >/dev/null";
+    // No inode is left for the folder, or for the files in it; the disk is read-only; /run/user is missing.
+    let full =
+        format!("mount -t tmpfs -o nr_inodes=1 none \"$PLACE\" && WARMWIRE_POOL_DIR=$PLACE/pool && {get}");
+    let fuller = format!(
+        "mount -t tmpfs -o nr_inodes=2,mode=0700 none \"$PLACE\" && mkdir -m 700 \"$PLACE/pool\" && \
+         WARMWIRE_POOL_DIR=$PLACE/pool && {get}"
+    );
+    let read_only = format!("mount -t tmpfs -o ro none \"$PLACE\" && WARMWIRE_POOL_DIR=$PLACE/pool && {get}");
+    let no_run = format!(
+        "mount -t tmpfs none /run && mount -t tmpfs -o mode=1777 none /tmp && unset WARMWIRE_POOL_DIR && \
+         {get} && sleep 0.5 && test -d /tmp/warmwire-0 && \"$TOOL\" --pool-stop"
+    );
+    let mount = place.0.join("disk");
+    fs::create_dir(&mount).unwrap();
+    for script in [full, fuller, read_only, no_run] {
+        let mut command = Command::new("unshare");
+        clean(command.args(["-m", "sh", "-ec"]).arg(format!("export WARMWIRE_POOL_DIR; {script}")));
+        command.env("TOOL", tool()).env("URL", server.url("/")).env("PLACE", &mount);
+        command.env("WARMWIRE_POOL_DIR", "").env("HOME", "/does/not/exist").stdin(Stdio::null());
+        let output = testkit::needs::output(&mut command);
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("unshare failed") {
+            testkit::left_out("needs the right to make a mount namespace");
+        }
+        assert!(output.status.success() && said.is_empty(), "{script}: {output:?}");
+    }
+    assert_eq!(server.accepts(), 4);
+}
+
+/// Thousands of processes, two at a time: all are served, by few connections, and the broker does not grow.
+/// `PROCESSES` is their number.
+#[test]
+fn many_processes_share_few_connections() {
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new());
+    let url = server.url("/bytes/1000");
+    let broker = place.start(&url);
+    let count: usize = std::env::var("PROCESSES").map_or(300, |text| text.parse().expect("a number"));
+    let run = |from: usize, to: usize| {
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for number in (from..to).step_by(2) {
+                        let output = place.run(&["-sS", "--pool", "user", &url]);
+                        assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 1000), "{number}");
+                    }
+                });
+            }
+        });
+    };
+    run(0, count / 10);
+    let before = resident_kib(broker);
+    run(count / 10, count);
+    let after = resident_kib(broker);
+    assert!(after <= before + before / 10 + 256, "the broker grew from {before} to {after} KiB");
+    assert!(server.accepts() < count / 2, "{} connections for {count} processes", server.accepts());
+    println!("{count} processes: {} connections, broker {before} to {after} KiB", server.accepts());
+}
+
+/// Returns the resident memory of a process in KiB.
+fn resident_kib(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
 /// Fifty commands at once start one broker.
 #[test]
 fn many_commands_start_one_broker() {

@@ -322,6 +322,20 @@ pub const STEPS: &[Step] = &[
         30,
     ),
     deep(
+        "broker-soak",
+        "100,000 processes on one broker",
+        "PROCESSES=100000 cargo test -p warmwire-tool --test cli many_processes_share",
+        Output::Libtest,
+        60,
+    ),
+    deep(
+        "broker-kills",
+        "processes killed while connections move",
+        "KILLS=500 cargo test -p warmwire-tool --test pool killed_processes",
+        Output::Libtest,
+        10,
+    ),
+    deep(
         "miri",
         "aliasing and leaks at the border to C",
         "make --no-print-directory miri-if-possible",

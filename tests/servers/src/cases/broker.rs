@@ -68,18 +68,19 @@ impl Drop for BrokerFolder<'_> {
     }
 }
 
-/// Perl, PHP and the tool in a shell: each process goes on with the connection of the one before it. Debian's
-/// curl shares connections by a share handle, and so uses neither pool nor broker.
+/// Perl, PHP, the tool and Debian's curl in a shell: each process goes on with the connection of the one before
+/// it. Debian's curl keeps its connections in a share handle.
 fn processes(run: &Context) {
     const PERL: &str = "use WWW::Curl::Easy; my $out; my $easy = WWW::Curl::Easy->new; \
         $easy->setopt(CURLOPT_URL, $ARGV[0]); $easy->setopt(CURLOPT_WRITEDATA, \\$out); \
         $easy->perform; print length $out;";
     const PHP: &str = "$easy = curl_init($argv[1]); curl_setopt($easy, CURLOPT_RETURNTRANSFER, true); \
         echo strlen(curl_exec($easy));";
-    let programs: [&[&str]; 3] = [
+    let programs: [&[&str]; 4] = [
         &["perl", "-e", PERL],
         &["php", "-r", PHP],
         &["sh", "-c", "\"$WARMWIRE_BROKER\" -q -sS \"$0\" | wc -c"],
+        &["curl", "-q", "-sS", "-o", "/dev/null", "-w", "%{size_download}"],
     ];
     for program in programs {
         let (server, place) = (HttpServer::plain(), BrokerFolder::new(run));
