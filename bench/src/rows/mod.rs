@@ -121,8 +121,8 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "processes",
-        "https calls in a shell loop, with and without the broker that keeps the connection",
-        "a quarter of the time without it, and the start of a process (true)",
+        "a process for each request, with and without the broker that keeps the connection",
+        "one kept handle, and the start of a process (true)",
         processes::measure,
     ),
     row(
