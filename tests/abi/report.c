@@ -148,6 +148,177 @@ static void late(void)
   curl_easy_cleanup(easy);
 }
 
+static void closing_old(void)
+{
+  for(int i = 0; i < TIMES; i++) {
+    CURL *easy = handle("/close/10");
+    curl_easy_perform(easy);
+    curl_easy_cleanup(easy);
+  }
+}
+
+static void many_files(void)
+{
+  CURL *easy = handle("/");
+  curl_easy_setopt(easy, CURLOPT_URL, ftp_url());
+  for(int i = 0; i < 2 * TIMES; i++)
+    curl_easy_perform(easy);
+  curl_easy_cleanup(easy);
+}
+
+static void many_files_in_turn(void)
+{
+  setenv("WARMWIRE_FTP", "turns", 1);
+  many_files();
+}
+
+static size_t piece;
+
+static size_t give(char *data, size_t size, size_t count, void *user)
+{
+  size_t *left = user, n = size * count;
+  n = n < piece ? n : piece;
+  n = n < *left ? n : *left;
+  memset(data, 'x', n);
+  *left -= n;
+  return n;
+}
+
+static void upload(void)
+{
+  size_t left = 1000;
+  CURL *easy = handle("/sum");
+  curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+  curl_easy_setopt(easy, CURLOPT_INFILESIZE, 1000L);
+  curl_easy_setopt(easy, CURLOPT_READFUNCTION, give);
+  curl_easy_setopt(easy, CURLOPT_READDATA, &left);
+  curl_easy_perform(easy);
+  curl_easy_cleanup(easy);
+}
+
+static void upload_by_tens(void)
+{
+  piece = 10;
+  upload();
+}
+
+static void upload_at_once(void)
+{
+  piece = 1000;
+  upload();
+}
+
+static void busy(void)
+{
+  CURLM *multi = curl_multi_init();
+  CURL *easy = handle("/delay/200/bytes/10");
+  int running;
+  curl_multi_add_handle(multi, easy);
+  do
+    curl_multi_perform(multi, &running);
+  while(running);
+  curl_multi_remove_handle(multi, easy);
+  curl_easy_cleanup(easy);
+  curl_multi_cleanup(multi);
+}
+
+static void texts(const char *coding)
+{
+  CURL *easy = handle("/text/5000");
+  curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, coding);
+  for(int i = 0; i < TIMES; i++)
+    curl_easy_perform(easy);
+  curl_easy_cleanup(easy);
+}
+
+static void plain_texts(void) { texts(NULL); }
+static void coded_texts(void) { texts(""); }
+
+/* One handle logs in, others ask without its cookie. */
+static void logins(CURLSH *share)
+{
+  CURL *login = handle("/cookies/set/session/secret");
+  curl_easy_setopt(login, CURLOPT_SHARE, share);
+  curl_easy_setopt(login, CURLOPT_COOKIEFILE, "");
+  curl_easy_perform(login);
+  curl_easy_setopt(login, CURLOPT_URL, server("/cookies"));
+  curl_easy_perform(login);
+  CURL *other = handle("/status/403");
+  curl_easy_setopt(other, CURLOPT_SHARE, share);
+  if(share)
+    curl_easy_setopt(other, CURLOPT_COOKIEFILE, "");
+  for(int i = 0; i < TIMES; i++)
+    curl_easy_perform(other);
+  curl_easy_cleanup(other);
+  curl_easy_cleanup(login);
+}
+
+static void separate_logins(void) { logins(NULL); }
+
+static void shared_logins(void)
+{
+  CURLSH *share = curl_share_init();
+  curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+  logins(share);
+  curl_share_cleanup(share);
+}
+
+/* A handle for nginx, which speaks HTTP/2 and resumes sessions. */
+static CURL *secure(void)
+{
+  CURL *easy = handle("/");
+  curl_easy_setopt(easy, CURLOPT_URL, getenv("NGINX"));
+  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+  curl_easy_setopt(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_2);
+  return easy;
+}
+
+static void uncached(void)
+{
+  CURL *easy = secure();
+  curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L);
+  curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+  for(int i = 0; i < TIMES; i++)
+    curl_easy_perform(easy);
+  curl_easy_cleanup(easy);
+}
+
+static void unshared(void)
+{
+  for(int i = 0; i < TIMES; i++) {
+    CURL *easy = secure();
+    curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    curl_easy_perform(easy);
+    curl_easy_cleanup(easy);
+  }
+}
+
+static void beside(long version)
+{
+  CURLM *multi = curl_multi_init();
+  CURL *easy[TIMES];
+  int running;
+  for(int i = 0; i < TIMES; i++) {
+    easy[i] = secure();
+    curl_easy_setopt(easy[i], CURLOPT_HTTP_VERSION, version);
+    curl_easy_setopt(easy[i], CURLOPT_PIPEWAIT, 1L);
+    curl_multi_add_handle(multi, easy[i]);
+  }
+  do {
+    curl_multi_perform(multi, &running);
+    curl_multi_poll(multi, NULL, 0, 100, NULL);
+  } while(running);
+  for(int i = 0; i < TIMES; i++) {
+    curl_multi_remove_handle(multi, easy[i]);
+    curl_easy_cleanup(easy[i]);
+  }
+  curl_multi_cleanup(multi);
+}
+
+static void beside_1(void) { beside(CURL_HTTP_VERSION_1_1); }
+static void beside_2(void) { beside(CURL_HTTP_VERSION_2TLS); }
+
 /* Runs the program in a child, and returns its report. */
 static char *report(void (*program)(void))
 {
@@ -183,6 +354,8 @@ static void finds(void (*program)(void), const char *wanted)
 
 int main(void)
 {
+  /* Children must not write the parent's lines again. */
+  setvbuf(stdout, NULL, _IONBF, 0);
   finds(one_handle, "\nNo findings.\nTotals: 4 transfers (0 failed) in ");
   finds(together, "\nNo findings.\nTotals: 4 transfers (0 failed) in ");
   finds(handle_for_each, ": 3 connections were opened although another handle had left an equal one");
@@ -190,9 +363,25 @@ int main(void)
   finds(differing, ": 3 connections were opened because transfers differ in CURLOPT_TCP_KEEPIDLE");
   finds(forbidding, ": 3 connections were opened because CURLOPT_FORBID_REUSE or CURLOPT_FRESH_CONNECT is set");
   finds(fresh, ": 4 connections were opened because CURLOPT_FORBID_REUSE or CURLOPT_FRESH_CONNECT is set");
-  finds(too_small, ": 3 connections were closed for lack of room and opened again");
+  finds(too_small, ": 6 connections were closed for lack of room and opened again");
   finds(closing, ": 3 connections were opened because the server had closed the one before");
   finds(closing_each, ": 3 connections were opened because the server had closed the one before");
+  finds(closing_old, ": 3 connections were opened because the server had closed the one before");
+  finds(many_files, " files by FTP took ");
+  finds(many_files_in_turn, "\nNo findings.\n");
+  finds(upload_by_tens, ": 100 calls of CURLOPT_READFUNCTION gave 10 bytes each");
+  finds(upload_at_once, "\nNo findings.\n");
+  finds(busy, " calls of curl_multi_perform without a wait before them");
+  finds(plain_texts, ": 4 texts came uncompressed");
+  finds(coded_texts, "\nNo findings.\n");
+  finds(separate_logins, ": 4 requests without a cookie were refused");
+  finds(shared_logins, "\nNo findings.\n");
+  if(getenv("NGINX")) {
+    finds(uncached, ": 4 full handshakes, because CURLOPT_SSL_SESSIONID_CACHE is off");
+    finds(unshared, ": 3 full handshakes, although another handle had a session to resume");
+    finds(beside_1, ": 3 connections were opened beside others, because an option forbids HTTP/2");
+    finds(beside_2, "\nNo findings.\n");
+  }
   finds(expecting, ": 1 uploads waited in vain for 100 Continue");
   finds(redirected, ": 4 requests met the same redirect: http://");
   finds(late, ": 1 transfers ended by a time limit");

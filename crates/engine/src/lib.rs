@@ -23,6 +23,7 @@ mod scratch;
 pub mod settings;
 pub mod share;
 pub mod stores;
+mod streams;
 mod sync;
 pub mod sys;
 pub mod transfer;

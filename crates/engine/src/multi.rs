@@ -18,7 +18,6 @@ use runtime::cell::{RefCell, none_is_borrowed};
 
 use net::connect::PreferredAddresses;
 use net::exchange::BufferPool;
-use net::session::Buffer;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
 use runtime::fd::RawFd;
 use runtime::{Clock, Descriptor, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId, Turn};
@@ -29,7 +28,9 @@ use crate::easy::{Easy, EasyState};
 use crate::memories::Memories;
 use crate::own_connection::OwnConnection;
 use crate::push::PushFunction;
+use crate::report;
 use crate::share::KEPT;
+use crate::streams::Streams;
 
 /// A multi handle. A clone is another reference to the same one.
 #[derive(Clone)]
@@ -73,43 +74,6 @@ pub struct Limits {
     pub max_total: usize,
 }
 
-/// How transfers share the connections that carry streams.
-pub(crate) struct Streams {
-    push: RefCell<Option<PushFunction>>,
-    apart: Cell<bool>,
-    most: Rc<Cell<usize>>,
-    buffer: Buffer,
-}
-
-impl Default for Streams {
-    /// As curl_multi_init makes it.
-    fn default() -> Streams {
-        Streams {
-            push: RefCell::default(),
-            apart: Cell::new(false),
-            most: Rc::new(Cell::new(100)),
-            buffer: Buffer::default(),
-        }
-    }
-}
-
-impl Streams {
-    /// Whether one connection serves several transfers at once.
-    pub fn multiplexes(&self) -> bool {
-        !self.apart.get()
-    }
-
-    /// Returns the receive buffer of their sessions.
-    pub fn buffer(&self) -> Buffer {
-        self.buffer.clone()
-    }
-
-    /// How many at most. It may change.
-    pub fn most(&self) -> Rc<Cell<usize>> {
-        self.most.clone()
-    }
-}
-
 /// State of a multi handle.
 pub struct MultiState {
     pub(crate) runtime: Runtime,
@@ -144,6 +108,10 @@ pub struct MultiState {
     /// Whether the timer callback has failed since this was last reported to the application.
     stopped: Cell<bool>,
     completed: RefCell<Option<Completed>>,
+    /// Whether the application has waited, or asked how long to wait, since it last ran the transfers.
+    waited: Cell<bool>,
+    /// Runs without a wait since the first of them, for the report.
+    unwaited: Cell<Option<(Instant, u32)>>,
 }
 
 impl Multi {
@@ -175,6 +143,8 @@ impl Multi {
             tells: Cell::new(false),
             stopped: Cell::new(false),
             completed: RefCell::default(),
+            waited: Cell::new(false),
+            unwaited: Cell::new(None),
         }))
     }
 
@@ -233,7 +203,25 @@ impl Multi {
 
     /// curl_multi_perform: runs what is ready; returns the number of transfers still running.
     pub fn perform(&self) -> (MultiCode, usize) {
+        if report::is_on() {
+            self.note_turn();
+        }
         self.run_by(Runtime::perform)
+    }
+
+    /// Counts runs without a wait between them, for the report.
+    #[cold]
+    fn note_turn(&self) {
+        let now = Instant::now();
+        let before = self.0.unwaited.get().filter(|_| !self.0.waited.take() && self.running() > 0);
+        self.0.unwaited.set(match before {
+            Some((since, count)) if count == report::BUSY => {
+                report::add_busy(now.saturating_duration_since(since));
+                Some((now, 1))
+            }
+            Some((since, count)) => Some((since, count + 1)),
+            None => Some((now, 1)),
+        });
     }
 
     /// Like `perform`, for callers who know that [`descriptor`](Self::descriptor) is not readable.
@@ -272,6 +260,7 @@ impl Multi {
 
     /// curl_multi_wait and curl_multi_poll: waits for our descriptors and `extra`; how many are ready.
     pub fn wait(&self, extra: &mut [ExtraFd], max: Duration, may_wake: bool) -> io::Result<usize> {
+        self.0.waited.set(!max.is_zero());
         self.0.runtime.wait(extra, max, may_wake)
     }
 
@@ -289,12 +278,14 @@ impl Multi {
 
     /// Which descriptors are waited for, and how.
     pub fn interests(&self) -> Vec<(RawFd, Interest)> {
+        self.0.waited.set(true);
         self.0.runtime.reactor().interests()
     }
 
     /// Returns the descriptors that an application's own loop watches. As in curl 8.22 the wake-up descriptor
     /// is the first of them while a transfer waits for any.
     pub fn descriptors_to_watch(&self) -> Vec<(RawFd, Interest)> {
+        self.0.waited.set(true);
         let reactor = self.0.runtime.reactor();
         if self.running() == 0 || reactor.interests().is_empty() {
             return reactor.interests();
@@ -307,6 +298,7 @@ impl Multi {
 
     /// curl_multi_timeout.
     pub fn timeout(&self) -> Option<Duration> {
+        self.0.waited.set(true);
         self.0.runtime.reactor().timeout()
     }
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use crate::common::{handle, long};
+use crate::common::{handle, long, text};
 use tables::{Code, EasyOption as O};
-use testkit::raw::{RawPeer, Script, expect, send};
+use testkit::ftp::FtpServer;
+use testkit::raw::{RawPeer, Script, Step, expect, send};
 use warmwire_engine::Easy;
 use warmwire_engine::why::Record;
-use warmwire_engine::why::event::{CloseReason, Event, GoAhead, NewReason, ReplayReason, Withheld};
+use warmwire_engine::why::event::{CloseReason, Event, GoAhead, NewReason, OneByOne, ReplayReason, Withheld};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -173,4 +174,69 @@ fn a_refused_connection_ends_the_story() {
     let text = record(&easy).text();
     assert!(text.contains(&format!("  address     {free} failed after ")), "{text}");
     assert!(text.contains("\n  failed      (7) "), "{text}");
+}
+
+/// Performs a transfer that may fail; returns why its connection was new.
+fn attempt(easy: &Easy) -> Option<NewReason> {
+    easy.state().why.keep(true);
+    easy.perform();
+    new_reason(easy)
+}
+
+#[test]
+fn ftp_says_why_a_control_connection_was_closed_and_commands_waited() {
+    let server = FtpServer::with_file("/file", b"content".to_vec());
+    let (easy, _app) = handle(&server.url("/file"));
+    assert_eq!(perform(&easy), Some(NewReason::NothingOpen));
+    assert!(events(&easy).contains(&Event::OneByOne(OneByOne::NewConnection)), "{:?}", events(&easy));
+    let text_of = |easy: &Easy| record(easy).text();
+    assert!(text_of(&easy).contains(" round trips in all\n"), "{}", text_of(&easy));
+    assert_eq!(perform(&easy), None);
+    assert!(events(&easy).contains(&Event::OneByOne(OneByOne::Unknown)), "{:?}", events(&easy));
+    long(&easy, O::ForbidReuse, 1);
+    assert_eq!(perform(&easy), None);
+    assert_eq!(perform(&easy), Some(NewReason::LastClosed(CloseReason::Forbidden)));
+}
+
+#[test]
+fn pop3_and_smtp_say_that_a_transfer_failed_on_the_connection() {
+    let pop3: Script = vec![
+        send("+OK ready\r\n"),
+        expect("CAPA\r\n"),
+        send("+OK\r\nUSER\r\n.\r\n"),
+        expect("USER user\r\n"),
+        send("+OK\r\n"),
+        expect("PASS secret\r\n"),
+        send("+OK\r\n"),
+        expect("RETR 1\r\n"),
+        send("-ERR no such message\r\n"),
+        Step::Finish,
+    ];
+    let smtp: Script = vec![
+        send("220 hi\r\n"),
+        expect("EHLO client\r\n"),
+        send("250 me\r\n"),
+        expect("MAIL FROM"),
+        send("550 no\r\n"),
+        Step::Finish,
+    ];
+    for (scheme, path, script) in [("pop3", "1", pop3), ("smtp", "client", smtp)] {
+        let peer = RawPeer::start(vec![script.clone(), script]);
+        let (easy, app) = handle(&format!("{scheme}://127.0.0.1:{}/{path}", peer.port()));
+        long(&easy, O::TimeoutMs, 5000);
+        if scheme == "pop3" {
+            text(&easy, O::Username, "user");
+            text(&easy, O::Password, "secret");
+        } else {
+            text(&easy, O::MailFrom, "me@example.com");
+            let list = vec![std::rc::Rc::from(&b"you@example.com"[..])];
+            easy.state().settings.borrow_mut().set_list(O::MailRcpt, Some(list)).unwrap();
+            long(&easy, O::Upload, 1);
+            *app.upload.borrow_mut() = b"text".to_vec();
+        }
+        assert_eq!(attempt(&easy), Some(NewReason::NothingOpen), "{scheme}");
+        assert_eq!(attempt(&easy), Some(NewReason::LastClosed(CloseReason::Failed)), "{scheme}");
+        let waited = events(&easy).contains(&Event::OneByOne(OneByOne::NotOffered));
+        assert_eq!(waited, scheme == "smtp", "{:?}", events(&easy));
+    }
 }

@@ -5,6 +5,7 @@
 //! | `/bytes/N` | N bytes of the pattern; honours `Range` |
 //! | `/chunked/N/S` | the same in chunks of S bytes |
 //! | `/close/N` | the same, delimited by the end of the connection |
+//! | `/text/N` | N letters of `text/plain` |
 //! | `/gzip/N`, `/deflate/N` | the same, coded |
 //! | `/cut/K/PATH` | the first K bytes of PATH's answer, then FIN |
 //! | `/reset/K/PATH` | the first K bytes of PATH's answer, then RST |
@@ -72,6 +73,7 @@ fn answer_path(request: &Request, path: &str, counters: Counters) -> Response {
             Response { framing: Framing::Chunked(number(2).max(1)), ..Response::ok(pattern(number(1))) }
         }
         "close" => Response { framing: Framing::Close, ..Response::ok(pattern(number(1))) },
+        "text" => Response::ok(vec![b'x'; number(1)]).with("Content-Type", "text/plain"),
         "gzip" => Response::ok(gzip(&pattern(number(1)))).with("Content-Encoding", "gzip"),
         "deflate" => Response::ok(zlib(&pattern(number(1)))).with("Content-Encoding", "deflate"),
         "cut" => Response { cut_at: Some(number(1)), after: After::Cut, ..rest(2) },

@@ -165,7 +165,7 @@ const FLOORS: &[&[&str]] = &[
     ],
     &["settings", "info", "report", "why"],
     &["share", "stores"],
-    &["easy", "multi", "push", "websocket"],
+    &["easy", "multi", "push", "streams", "websocket"],
     &["transfer"],
     &["protocol"],
     &["run", "process_pool/open"],

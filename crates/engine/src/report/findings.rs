@@ -1,112 +1,158 @@
 //! Findings: what the sums mean, with the time that a remedy would save. Pure functions of the sums. A
 //! finding that may be wrong is not made.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use super::totals::{Host, Sum, Totals};
-use crate::why::story::EXPIRES_SOON;
+use crate::why::story::{EXPIRES_SOON, time_text};
 
 /// Something that a program could do better.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
+    /// A host, or the number of hosts.
     pub host: String,
-    pub text: String,
+    /// How often it happened; 0 where that says nothing.
+    pub count: u64,
+    /// The event, without its number.
+    pub what: String,
+    /// How often it must happen.
+    least: u64,
     /// The estimate of the lost time.
     pub lost: Duration,
     pub remedy: &'static str,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            0 => f.write_str(&self.what),
+            count => write!(f, "{count} {}", self.what),
+        }
+    }
 }
 
 /// How often something must happen before it is a habit.
 const HABIT: u64 = 2;
 /// Shortest mean time of failed attempts that is a finding: a refusal by this machine costs nothing.
 const MIN_ATTEMPT: Duration = Duration::from_millis(5);
+/// Shortest mean time of questions about a name that is a finding: those to this machine cost nothing.
+const MIN_QUESTION: Duration = Duration::from_millis(1);
+/// Mean time from which a name server is slow: one in the same network answers within a millisecond.
+const SLOW_QUESTION: Duration = Duration::from_millis(100);
 
-/// Returns the findings, the most expensive first.
+/// Returns the findings, the most expensive first. What happens with several hosts is one finding.
 pub fn findings(totals: &Totals) -> Vec<Finding> {
-    let mut found: Vec<Finding> = totals.hosts.iter().flat_map(|(name, host)| of_host(name, host)).collect();
-    found.sort_by_key(|finding| std::cmp::Reverse(finding.lost));
+    let mut merged: BTreeMap<(String, &str), (u64, Finding)> = BTreeMap::new();
+    for one in totals.hosts.iter().flat_map(|(name, host)| of_host(name, host)) {
+        let (hosts, sum) = merged
+            .entry((one.what.clone(), one.remedy))
+            .or_insert_with(|| (0, Finding { count: 0, lost: Duration::ZERO, ..one.clone() }));
+        *hosts += 1;
+        sum.count += one.count;
+        sum.lost += one.lost;
+    }
+    let named = |(hosts, finding): (u64, Finding)| match hosts {
+        1 => finding,
+        n => Finding { host: format!("{n} hosts"), ..finding },
+    };
+    let mut found: Vec<Finding> = merged.into_values().map(named).collect();
+    if totals.busy.count > 0 {
+        let what = "calls of curl_multi_perform without a wait before them keep a processor busy";
+        let remedy = "call curl_multi_poll(multi, NULL, 0, 1000, NULL) between the calls";
+        found.push(Finding { host: "all hosts".to_owned(), ..habit(&totals.busy, what, remedy) });
+    }
+    found.retain(|finding| finding.count >= finding.least);
+    found.sort_by_key(|finding| Reverse(finding.lost));
     found
 }
 
 fn of_host(name: &str, host: &Host) -> Vec<Finding> {
     let mut found = connections(host);
     found.extend(waits(host));
+    found.extend(families(host));
+    found.extend(names(host));
+    found.extend(handshakes(host));
+    found.extend(bodies(host));
+    found.retain(|finding| finding.count > 0 || finding.least == 0);
     found.into_iter().map(|finding| Finding { host: name.to_owned(), ..finding }).collect()
 }
 
-fn finding(sum: &Sum, text: String, remedy: &'static str) -> Finding {
-    Finding { host: String::new(), text, lost: sum.time, remedy }
+/// A finding if it happened more than once.
+fn habit(sum: &Sum, what: impl Into<String>, remedy: &'static str) -> Finding {
+    let (count, lost) = (sum.count, sum.time);
+    Finding { host: String::new(), count, what: what.into(), least: HABIT, lost, remedy }
+}
+
+/// A finding if it happened at all.
+fn mistake(sum: &Sum, what: impl Into<String>, remedy: &'static str) -> Finding {
+    Finding { least: 1, ..habit(sum, what, remedy) }
+}
+
+/// A state of the host.
+fn state(what: String, remedy: &'static str) -> Finding {
+    Finding { least: 0, ..habit(&Sum::default(), what, remedy) }
+}
+
+fn mean(sum: &Sum) -> Duration {
+    sum.time / u32::try_from(sum.count.max(1)).unwrap_or(u32::MAX)
 }
 
 fn connections(host: &Host) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let habit = |sum: &Sum| sum.count >= HABIT;
-    if habit(&host.forgotten) {
-        let text = format!(
-            "{} connections were opened although another handle had left an equal one: a handle for each \
+    let mut found = vec![
+        habit(
+            &host.forgotten,
+            "connections were opened although another handle had left an equal one: a handle for each \
              transfer",
-            host.forgotten.count
-        );
-        found.push(finding(&host.forgotten, text, "set WARMWIRE_POOL=process, or reuse one handle"));
-    }
-    for (options, sum) in host.differs.iter().filter(|(_, sum)| habit(sum)) {
-        let text = format!("{} connections were opened because transfers differ in {options}", sum.count);
-        found.push(finding(sum, text, "give the option the same value in all transfers to the host"));
-    }
-    if habit(&host.evicted) {
-        let text =
-            format!("{} connections were closed for lack of room and opened again", host.evicted.count);
-        found.push(finding(
+            "set WARMWIRE_POOL=process, or reuse one handle",
+        ),
+        habit(
             &host.evicted,
-            text,
+            "connections were closed for lack of room and opened again",
             "raise CURLOPT_MAXCONNECTS or CURLMOPT_MAXCONNECTS above the number of hosts",
-        ));
-    }
-    if habit(&host.closed_by_server) {
-        let text = format!(
-            "{} connections were opened because the server had closed the one before",
-            host.closed_by_server.count
-        );
-        found.push(finding(&host.closed_by_server, text, "turn on keep-alive in the server"));
-    }
-    if habit(&host.forbidden) {
-        let text = format!(
-            "{} connections were opened because CURLOPT_FORBID_REUSE or CURLOPT_FRESH_CONNECT is set",
-            host.forbidden.count
-        );
-        found.push(finding(&host.forbidden, text, "do not set these options"));
-    }
+        ),
+        habit(
+            &host.closed_by_server,
+            "connections were opened because the server had closed the one before",
+            "turn on keep-alive in the server",
+        ),
+        habit(
+            &host.forbidden,
+            "connections were opened because CURLOPT_FORBID_REUSE or CURLOPT_FRESH_CONNECT is set",
+            "do not set these options",
+        ),
+        habit(
+            &host.beside,
+            "connections were opened beside others, because an option forbids HTTP/2",
+            "leave CURLOPT_HTTP_VERSION at its default: HTTP/2 needs one connection",
+        ),
+    ];
+    found.extend(host.differs.iter().map(|(options, sum)| {
+        let what = format!("connections were opened because transfers differ in {options}");
+        habit(sum, what, "give the option the same value in all transfers to the host")
+    }));
     found
 }
 
 fn waits(host: &Host) -> Vec<Finding> {
-    let mut found = Vec::new();
-    if host.late_expects.count > 0 {
-        let text = format!("{} uploads waited in vain for 100 Continue", host.late_expects.count);
-        let remedy = "add the line \"Expect:\" to CURLOPT_HTTPHEADER";
-        found.push(finding(&host.late_expects, text, remedy));
-    }
-    for (redirect, sum) in host.redirects.iter().filter(|(_, sum)| sum.count >= HABIT) {
-        let text = format!("{} requests met the same redirect: {redirect}", sum.count);
-        found.push(finding(sum, text, "request the URL that the redirect names"));
-    }
-    if host.timeouts.count > 0 {
-        let text = format!("{} transfers ended by a time limit", host.timeouts.count);
-        found.push(finding(&host.timeouts, text, "find out why the server is silent, or raise the limit"));
-    }
-    for (number, (family, remedy)) in FAMILIES.into_iter().enumerate() {
-        let dead = &host.dead[number];
-        if dead.count >= HABIT && host.alive[number] == 0 && dead.time >= MIN_ATTEMPT * dead.count as u32 {
-            let text = format!("{} connections tried {family} first, which always failed", dead.count);
-            found.push(finding(dead, text, remedy));
-        }
-    }
+    let expect = "add the line \"Expect:\" to CURLOPT_HTTPHEADER";
+    let late = "find out why the server is silent, or raise the limit";
+    let mut found = vec![
+        mistake(&host.late_expects, "uploads waited in vain for 100 Continue", expect),
+        mistake(&host.timeouts, "transfers ended by a time limit", late),
+    ];
+    found.extend(host.redirects.iter().map(|(redirect, sum)| {
+        let what = format!("requests met the same redirect: {redirect}");
+        habit(sum, what, "request the URL that the redirect names")
+    }));
     if let Some(left) = host.expires_in.filter(|left| *left < EXPIRES_SOON) {
-        let text = match left {
+        let what = match left {
             ..0 => "the server's certificate has expired".to_owned(),
             _ => format!("the server's certificate expires in {} days", left / 86_400),
         };
-        found.push(finding(&Sum::default(), text, "renew it"));
+        found.push(state(what, "renew it"));
     }
     found
 }
@@ -115,6 +161,76 @@ const FAMILIES: [(&str, &str); 2] = [
     ("IPv6", "set CURLOPT_IPRESOLVE to CURL_IPRESOLVE_V4, or repair IPv6"),
     ("IPv4", "set CURLOPT_IPRESOLVE to CURL_IPRESOLVE_V6, or repair IPv4"),
 ];
+
+fn families(host: &Host) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (number, (family, remedy)) in FAMILIES.into_iter().enumerate() {
+        let dead = &host.dead[number];
+        if host.alive[number] == 0 && mean(dead) >= MIN_ATTEMPT {
+            let what = format!("connections tried {family} first, which always failed");
+            found.push(habit(dead, what, remedy));
+        }
+    }
+    found
+}
+
+fn names(host: &Host) -> Option<Finding> {
+    let (again, all) = (&host.asked_again, &host.asked);
+    if again.count > 0 && mean(again) >= MIN_QUESTION {
+        let remedy = "reuse one handle, or share CURL_LOCK_DATA_DNS; keep CURLOPT_DNS_CACHE_TIMEOUT above 0";
+        return Some(habit(again, "look-ups of a name whose answer was known", remedy));
+    }
+    if mean(all) >= SLOW_QUESTION {
+        let what = format!("look-ups of the name took {} each", time_text(mean(all)));
+        return Some(habit(all, what, "run a caching resolver on this machine"));
+    }
+    None
+}
+
+fn handshakes(host: &Host) -> [Finding; 2] {
+    [
+        habit(
+            &host.uncached,
+            "full handshakes, because CURLOPT_SSL_SESSIONID_CACHE is off",
+            "leave CURLOPT_SSL_SESSIONID_CACHE on",
+        ),
+        habit(
+            &host.unshared,
+            "full handshakes, although another handle had a session to resume",
+            "reuse one handle, or share CURL_LOCK_DATA_SSL_SESSION",
+        ),
+    ]
+}
+
+fn bodies(host: &Host) -> [Finding; 4] {
+    // Text shrinks to a third, at least.
+    let uncompressed = Sum { time: host.uncompressed.time * 2 / 3, ..host.uncompressed };
+    let reads = Sum { count: host.small_reads, time: Duration::ZERO };
+    let rounds = host.ftp_rounds.div_ceil(host.ftp_files.count.max(1));
+    let bytes = host.small_bytes / host.small_reads.max(1);
+    [
+        habit(
+            &uncompressed,
+            "texts came uncompressed, because no coding was asked for",
+            "set CURLOPT_ACCEPT_ENCODING to \"\"",
+        ),
+        habit(
+            &host.ftp_files,
+            format!("files by FTP took {rounds} round trips each on an open connection"),
+            "set WARMWIRE_FTP=turns, or call warmwire_ftp_pipeline()",
+        ),
+        habit(
+            &reads,
+            format!("calls of CURLOPT_READFUNCTION gave {bytes} bytes each"),
+            "fill the buffer that the function gets",
+        ),
+        habit(
+            &host.without_cookie,
+            "requests without a cookie were refused, while others to the host had cookies",
+            "share CURL_LOCK_DATA_COOKIE between handles that set CURLOPT_COOKIEFILE",
+        ),
+    ]
+}
 
 #[cfg(test)]
 mod tests {
@@ -146,11 +262,17 @@ mod tests {
             ("the same redirect: a", 2, |host, n| host.redirects.extend([("a -> b".to_owned(), sum(n))])),
             ("ended by a time limit", 1, |host, n| host.timeouts = sum(n)),
             ("tried IPv6 first", 2, |host, n| host.dead[0] = sum(n)),
+            ("look-ups of a name whose answer was known", 2, |host, n| host.asked_again = sum(n)),
+            ("SESSIONID_CACHE is off", 2, |host, n| host.uncached = sum(n)),
+            ("another handle had a session", 2, |host, n| host.unshared = sum(n)),
+            ("an option forbids HTTP/2", 2, |host, n| host.beside = sum(n)),
+            ("files by FTP took 3 round trips", 2, |h, n| (h.ftp_files, h.ftp_rounds) = (sum(n), 3 * n)),
+            ("requests without a cookie", 2, |host, n| host.without_cookie = sum(n)),
         ];
         for (text, least, change) in rows {
             let found = findings(&totals(|host| change(host, *least)));
             assert_eq!(found.len(), 1, "{text}");
-            assert!(found[0].text.contains(text), "{}", found[0].text);
+            assert!(found[0].to_string().contains(text), "{}", found[0]);
             assert_eq!((found[0].lost, found[0].host.as_str()), (sum(*least).time, "h.test:443"), "{text}");
             assert_eq!(findings(&totals(|host| change(host, least - 1))), [], "{text}");
         }
@@ -172,6 +294,45 @@ mod tests {
     fn certificates_are_named_when_they_end_soon() {
         let of = |left: i64| findings(&totals(|host| host.expires_in = Some(left))).len();
         assert_eq!([of(-1), of(86_400), of(EXPIRES_SOON)], [1, 1, 0]);
+    }
+
+    #[test]
+    fn questions_to_this_machine_are_no_finding_and_slow_ones_are() {
+        let of = |again: bool, ms: u64| {
+            let sum = Sum { count: 3, time: Duration::from_micros(3000 * ms / 10) };
+            let change =
+                |host: &mut Host| *(if again { &mut host.asked_again } else { &mut host.asked }) = sum;
+            findings(&totals(change)).len()
+        };
+        assert_eq!([of(true, 9), of(true, 10), of(false, 999), of(false, 1000)], [0, 1, 0, 1]);
+    }
+
+    /// A poll of sixty servers with a handle for each, twice: one mistake at each of them.
+    #[test]
+    fn a_mistake_with_many_hosts_is_one_finding() {
+        let mut totals = Totals::new(Instant::now());
+        for number in 0..60 {
+            totals.hosts.entry(format!("h{number}.test:21")).or_default().forgotten = sum(1);
+        }
+        let found = findings(&totals);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].host.as_str(), found[0].count, found[0].lost), ("60 hosts", 60, sum(60).time));
+    }
+
+    #[test]
+    fn texts_shrink_to_a_third() {
+        let found = findings(&totals(|host| host.uncompressed = sum(3)));
+        assert_eq!((found.len(), found[0].lost), (1, sum(2).time));
+    }
+
+    #[test]
+    fn what_costs_a_processor_is_a_finding_without_a_host() {
+        let mut busy = totals(|_| {});
+        busy.busy = sum(3000);
+        let found = findings(&busy);
+        assert_eq!((found.len(), found[0].host.as_str()), (1, "all hosts"));
+        assert!(found[0].to_string().starts_with("3000 calls of curl_multi_perform without a wait"));
+        assert_eq!(findings(&totals(|host| (host.small_reads, host.small_bytes) = (640, 640))).len(), 1);
     }
 
     #[test]

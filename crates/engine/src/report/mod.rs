@@ -6,6 +6,8 @@
 
 mod findings;
 mod page;
+#[cfg(test)]
+mod tests;
 mod totals;
 
 use std::ffi::{OsStr, OsString};
@@ -14,7 +16,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use runtime::{LockFreeOnce, environment, fork_generation};
 use tables::environment::REPORT;
@@ -81,6 +83,17 @@ pub fn is_on() -> bool {
     }
 }
 
+/// Runs of a multi handle without a wait between them that are counted together.
+pub(crate) const BUSY: u32 = 1000;
+
+/// Adds `BUSY` runs of a multi handle between which the application did not wait.
+pub(crate) fn add_busy(time: Duration) {
+    let _ = with_totals(|totals| {
+        totals.busy.count += u64::from(BUSY);
+        totals.busy.time += time;
+    });
+}
+
 /// Adds a transfer that has ended.
 pub(crate) fn add(record: &Record) {
     let added = with_totals(|totals| totals.add(record));
@@ -141,7 +154,7 @@ fn append(path: &PathBuf, page: &str) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+mod of_destinations {
     use super::*;
 
     #[test]

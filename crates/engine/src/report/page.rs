@@ -31,7 +31,7 @@ pub fn text(totals: &Totals, now: Instant, uncounted: u64) -> String {
             Duration::ZERO => String::new(),
             lost => format!("; about {} lost", time_text(lost)),
         };
-        let _ = writeln!(out, "- {}: {}{lost}\n  remedy: {}", finding.host, finding.text, finding.remedy);
+        let _ = writeln!(out, "- {}: {}{lost}\n  remedy: {}", finding.host, finding, finding.remedy);
     }
     sums(&mut out, totals, now, uncounted);
     rows(&mut out, totals);

@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use tables::Code;
 
 use crate::why::difference::Term;
-use crate::why::event::{CloseReason, Event, GoAhead, NewReason, Secured};
+use crate::why::event::{
+    CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Secured, VersionReason,
+};
+use crate::why::story::round_trips;
 use crate::why::{Record, Request, Stage};
 
 /// Most hosts that have a row of their own; the others share one.
@@ -17,6 +20,16 @@ const MAX_KINDS: usize = 32;
 /// Most connections that the imagined pool keeps for one key, and for how long.
 const MAX_KEPT: usize = 256;
 const KEPT_FOR: Duration = Duration::from_secs(118);
+
+/// How long a handle keeps an answer about a name (CURLOPT_DNS_CACHE_TIMEOUT.md).
+const CACHED_FOR: Duration = Duration::from_secs(60);
+/// A text below this length fits into the packet of its head.
+const MIN_TEXT: i64 = 1400;
+/// Calls of a read function below which its pieces do not matter, and bytes below which they are small.
+const MIN_READS: u64 = 64;
+const SMALL_READ: u64 = 512;
+/// A file of FTP below this length takes round trips and hardly any time to move.
+const SMALL_FILE: i64 = 64 * 1024;
 
 /// How often something happened, and the time that it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +50,8 @@ pub struct Totals {
     pub started: Instant,
     pub transfers: u64,
     pub failed: u64,
+    /// Runs of a multi handle without a wait between them.
+    pub busy: Sum,
     pub hosts: BTreeMap<String, Host>,
 }
 
@@ -70,17 +85,42 @@ pub struct Host {
     pub dead: [Sum; 2],
     /// Connections by IPv6 and by IPv4.
     pub alive: [u64; 2],
+    /// Questions about the host's name that another transfer had asked before, and all of them.
+    pub asked_again: Sum,
+    pub asked: Sum,
+    /// Full handshakes although an option forbids to resume, and although another handle had a session.
+    pub uncached: Sum,
+    pub unshared: Sum,
+    /// Replies of text that came uncompressed, and the time to receive them.
+    pub uncompressed: Sum,
+    /// New connections beside others, on which an option forbids HTTP/2.
+    pub beside: Sum,
+    /// Files fetched by FTP on open connections, in more than one round trip.
+    pub ftp_files: Sum,
+    /// Round trips of these files.
+    pub ftp_rounds: u64,
+    /// Calls of the application's read function, in requests with small pieces, and the pieces' bytes.
+    pub small_reads: u64,
+    pub small_bytes: u64,
+    /// Requests that were refused and had no cookie, on a host where others had some.
+    pub without_cookie: Sum,
+    /// Whether a request had a cookie.
+    has_cookies: bool,
+    /// When its name was last asked for.
+    last_asked: Option<Instant>,
     /// Seconds until the certificate expires.
     pub expires_in: Option<i64>,
     /// The connections that a pool of the process would hold: by key, when they became idle.
     idle: BTreeMap<u64, Vec<Instant>>,
     /// Reasons why the last connection of a key was closed. Another handle does not know them.
     closed: BTreeMap<u64, CloseReason>,
+    /// Keys of closed connections with a TLS session that could be resumed.
+    tickets: BTreeMap<u64, ()>,
 }
 
 impl Totals {
     pub fn new(started: Instant) -> Totals {
-        Totals { started, transfers: 0, failed: 0, hosts: BTreeMap::new() }
+        Totals { started, transfers: 0, failed: 0, busy: Sum::default(), hosts: BTreeMap::new() }
     }
 
     /// Adds a transfer that has ended. Transfers come in the order in which they end.
@@ -136,9 +176,16 @@ impl Host {
         if failure == Some(Code::OperationTimedout) {
             self.timeouts.add(request.to.saturating_sub(request.from));
         }
+        let pooled = self.forgotten.count;
+        self.add_handshakes(request, events);
         self.add_connection(started, request, events, failure.is_none());
+        if self.forgotten.count == pooled {
+            self.add_names(started, events);
+        }
         self.add_waits(request, events);
         self.add_attempts(events);
+        self.add_bodies(request, events);
+        self.add_commands(request, events);
     }
 
     /// Adds the connection of a request.
@@ -155,8 +202,12 @@ impl Host {
             match event {
                 Event::Opened(opened) => {
                     self.opened += 1;
+                    let beside = opened.tls && matches!(opened.why, NewReason::AllInUse { .. });
+                    if beside && events.iter().any(is_held_back) {
+                        self.beside.add(opening(request, events));
+                    }
                     key = Some(opened.key);
-                    self.add_new(&opened.why, opened.key, at(*when), opening(request));
+                    self.add_new(&opened.why, opened.key, at(*when), opening(request, events));
                 }
                 Event::Reused(reused) => {
                     self.reused += 1;
@@ -167,9 +218,12 @@ impl Host {
                     *(if *resumed { &mut self.resumed } else { &mut self.full }) += 1;
                     self.expires_in = expires_in.or(self.expires_in);
                 }
-                Event::Closed { why, .. } => {
+                Event::Closed { why, ticket, .. } => {
                     if let Some(key) = key.take().filter(|key| *key != 0 && has_room(&self.closed, key)) {
                         self.closed.insert(key, *why);
+                        if *ticket && has_room(&self.tickets, &key) {
+                            self.tickets.insert(key, ());
+                        }
                     }
                 }
                 _ => {}
@@ -222,7 +276,7 @@ impl Host {
                 self.closed_by_server.add(took);
             }
             CloseReason::Forbidden => self.forbidden.add(took),
-            CloseReason::Surplus | CloseReason::UploadStopped | CloseReason::BodySkipped => {}
+            _ => {}
         }
     }
 
@@ -236,6 +290,84 @@ impl Host {
                 true
             }
             None => false,
+        }
+    }
+
+    /// Adds full handshakes that need not have been: an option forbids to resume, or the session belongs to
+    /// another handle.
+    fn add_handshakes(&mut self, request: &Request, events: &[(Duration, Event)]) {
+        let opened = events.iter().rev().find_map(|(_, event)| match event {
+            Event::Opened(opened) => Some(opened),
+            _ => None,
+        });
+        let secured = events.iter().rev().find_map(|(_, event)| match event {
+            Event::Secured(secured) => Some(secured),
+            _ => None,
+        });
+        let (Some(opened), Some(Secured { resumed: false, cached, version, .. })) = (opened, secured) else {
+            return;
+        };
+        // A full handshake of TLS 1.3 takes no more round trips than a resumed one; before it takes two.
+        let took = length(request, &[Stage::Secure]) / 2;
+        let took = if *version == "TLSv1.3" { Duration::ZERO } else { took };
+        match () {
+            () if !cached => self.uncached.add(took),
+            () if opened.why == NewReason::NothingOpen && self.tickets.contains_key(&opened.key) => {
+                self.unshared.add(took);
+            }
+            () => {}
+        }
+    }
+
+    /// Adds the questions about names. Those of one look-up are asked together.
+    fn add_names(&mut self, started: Option<Instant>, events: &[(Duration, Event)]) {
+        let asked = events.iter().filter_map(|(at, event)| match event {
+            Event::Named(Named { source, took, .. }) if is_question(*source) => Some((*at, *took)),
+            _ => None,
+        });
+        let Some((at, took)) = asked.max_by_key(|(_, took)| *took) else { return };
+        self.asked.add(took);
+        let now = started.map(|started| started + at);
+        if let (Some(now), Some(last)) = (now, self.last_asked)
+            && now.saturating_duration_since(last) < CACHED_FOR
+        {
+            self.asked_again.add(took);
+        }
+        self.last_asked = now;
+    }
+
+    /// Adds bodies that could have been smaller, or given in larger pieces, and requests without a cookie.
+    fn add_bodies(&mut self, request: &Request, events: &[(Duration, Event)]) {
+        if request.is_plain_text && request.received >= MIN_TEXT {
+            self.uncompressed.add(length(request, &[Stage::Receive]));
+        }
+        let (calls, bytes) = request.reads;
+        if calls >= MIN_READS && bytes / calls < SMALL_READ {
+            self.small_reads += calls;
+            self.small_bytes += bytes;
+        }
+        let sent = |event: &Event| matches!(event, Event::Cookies { sent, .. } if !sent.is_empty());
+        match events.iter().any(|(_, event)| sent(event)) {
+            true => self.has_cookies = true,
+            false if self.has_cookies && matches!(request.status, 401 | 403) => {
+                self.without_cookie.add(request.to.saturating_sub(request.from));
+            }
+            false => {}
+        }
+    }
+
+    /// Adds files that FTP fetched on an open connection.
+    fn add_commands(&mut self, request: &Request, events: &[(Duration, Event)]) {
+        let reused = events.iter().any(|(_, event)| matches!(event, Event::Reused(_)));
+        let bound =
+            |event: &Event| matches!(event, Event::OneByOne(OneByOne::Objected | OneByOne::Dependent));
+        let has = |wanted: &dyn Fn(&Event) -> bool| events.iter().any(|(_, event)| wanted(event));
+        let rounds = round_trips(events).unwrap_or_default();
+        if reused && rounds > 1 && has(&fetches) && !has(&bound) && request.received < SMALL_FILE {
+            // The data connection costs one more. With `turns` a file takes about two of them.
+            let (all, rounds) = (request.to.saturating_sub(request.from), rounds as u32);
+            self.ftp_files.add(all * (rounds - 1) / (rounds + 1));
+            self.ftp_rounds += u64::from(rounds);
         }
     }
 
@@ -266,7 +398,7 @@ impl Host {
         for (when, event) in events {
             match event {
                 Event::Trying(address) => tried.push((*address, *when)),
-                Event::Reached(winner) => {
+                Event::Reached { address: winner, .. } => {
                     self.alive[family(winner)] += 1;
                     let begun = tried.iter().find(|(address, _)| address == winner).map(|(_, at)| *at);
                     if let (Some(begun), Some((first, at))) = (begun, tried.first())
@@ -287,8 +419,70 @@ fn has_room<K: Ord, V>(values: &BTreeMap<K, V>, key: &K) -> bool {
     values.len() < MAX_KINDS || values.contains_key(key)
 }
 
-/// The time that it took to open the connection of a request.
-fn opening(request: &Request) -> Duration {
-    let of = [Stage::Name, Stage::Connect, Stage::Secure];
+/// Commands of a login, and those that an open connection does not repeat.
+const OF_LOGIN: [&str; 18] = [
+    "USER",
+    "PASS",
+    "ACCT",
+    "AUTH",
+    "PBSZ",
+    "PROT",
+    "PWD",
+    "SYST",
+    "FEAT",
+    "OPTS",
+    "EHLO",
+    "HELO",
+    "STARTTLS",
+    "CAPA",
+    "CAPABILITY",
+    "LOGIN",
+    "AUTHENTICATE",
+    "(data)",
+];
+
+/// The time that it took to open the connection of a request, with the login of FTP and mail.
+fn opening(request: &Request, events: &[(Duration, Event)]) -> Duration {
+    let opened = events.iter().find(|(_, event)| matches!(event, Event::Opened(_))).map(|(at, _)| *at);
+    let commands: Vec<(Duration, &Vec<String>)> = events
+        .iter()
+        .filter_map(|(at, event)| match event {
+            Event::Commands { verbs, .. } => Some((*at, verbs)),
+            _ => None,
+        })
+        .collect();
+    let is_of_login = |verbs: &Vec<String>| verbs.iter().all(|verb| OF_LOGIN.contains(&verb.as_str()));
+    let first = commands.iter().find(|(_, verbs)| !is_of_login(verbs));
+    match (opened, first) {
+        (Some(opened), Some((begun, _))) => {
+            // An open connection has its type: TYPE costs a round trip of a new one only.
+            let of_type = commands.windows(2).find(|pair| pair[0].1.len() == 1 && pair[0].1[0] == "TYPE");
+            let of_type = of_type.map_or(Duration::ZERO, |pair| pair[1].0.saturating_sub(pair[0].0));
+            begun.saturating_sub(opened) + of_type
+        }
+        _ => length(request, &[Stage::Name, Stage::Connect, Stage::Secure]),
+    }
+}
+
+/// The time of a request in these stages.
+fn length(request: &Request, of: &[Stage]) -> Duration {
     request.stages.iter().filter(|(stage, _)| of.contains(stage)).map(|(_, length)| *length).sum()
+}
+
+/// Returns whether a file is fetched by FTP.
+fn fetches(event: &Event) -> bool {
+    match event {
+        Event::Commands { layer: "ftp", verbs, .. } => verbs.iter().any(|verb| verb == "RETR"),
+        _ => false,
+    }
+}
+
+/// Returns whether an option forbids HTTP/2 on a new connection.
+fn is_held_back((_, event): &(Duration, Event)) -> bool {
+    matches!(event, Event::Version { why: VersionReason::Option | VersionReason::AlpnOff, .. })
+}
+
+/// Returns whether an answer cost a question to a server.
+fn is_question(source: NameSource) -> bool {
+    matches!(source, NameSource::System | NameSource::Servers | NameSource::OverHttps)
 }

@@ -346,7 +346,9 @@ impl ClientReader {
             }
             Source::PostFields => self.easy.callbacks.post_fields(self.position, buf).min(room),
             Source::Callback => {
-                ready!(poll_application(&self.easy, cx, |easy| Ok(easy.callbacks.read(buf))))?
+                let n = ready!(poll_application(&self.easy, cx, |easy| Ok(easy.callbacks.read(buf))))?;
+                self.easy.why.count_read(n);
+                n
             }
             Source::Form(form, _) => ready!(poll_application(&self.easy, cx, |_| form.read(buf)))?,
         };

@@ -405,7 +405,8 @@ impl Connector {
         }
         let reached = reached?;
         if let Some(winner) = reached.endpoints().remote {
-            self.easy.explain(|| Event::Reached(winner));
+            let preferred = request.favourite == Some(winner);
+            self.easy.explain(|| Event::Reached { address: winner, preferred });
             self.note_winner(host, winner);
             let mut preferred_addresses = self.multi.preferred_addresses.borrow_mut();
             preferred_addresses.note(host, port, candidates.received(), winner, self.now());

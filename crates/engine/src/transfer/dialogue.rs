@@ -20,6 +20,7 @@ use super::tls_options::{TlsPeer, tls_config};
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result, Retry};
 use crate::scratch::{SMALL, with_scratch};
+use crate::why::event::CloseReason;
 
 /// Longest line of a reply.
 const MAX_LINE: usize = 64 * 1024;
@@ -212,7 +213,13 @@ impl Dialogue {
                 self.whole.connection().state = Some(state);
                 t.release(self.whole);
             }
-            _ => {
+            state => {
+                t.explain_closing(self.about(), || match () {
+                    () if state.is_none() => CloseReason::Failed,
+                    () if !self.in_step() => CloseReason::OutOfStep,
+                    () if self.by_ticket => CloseReason::ByTicket,
+                    () => CloseReason::Forbidden,
+                });
                 if !says_goodbye(self.outstanding, self.has_enough) {
                     self.whole.connection().farewell.clear();
                 }

@@ -20,10 +20,11 @@ use super::route::plan::Plan;
 use super::route::url::without_credentials;
 use crate::easy::EasyState;
 use crate::error::Error;
+use crate::info::TransferInfo;
 use crate::report;
 use crate::stores::now as wall_clock;
 use crate::why::connection::{Closings, Facts, reason};
-use crate::why::event::{Event, NameSource, Named, Opened, Past, Proxied, Reused, Secured};
+use crate::why::event::{CloseReason, Event, NameSource, Named, Opened, Past, Proxied, Reused, Secured};
 use crate::why::{Outcome, Request, spans};
 
 /// The commands of FTP and mail that are shown. Other lines may be secrets: the rounds of a login are.
@@ -103,15 +104,40 @@ pub fn note_request(easy: &EasyState, now: Instant) {
             status: info.response_code,
             version,
             auth: schemes(info.rare.auth_used).first().copied().unwrap_or_default(),
+            is_plain_text: is_http && is_plain_text(easy, &info),
             received: info.downloaded,
             sent: info.uploaded,
             from,
             to,
             stages: spans::cut(from, to, spans::moments(&info)),
+            reads: (0, 0),
             events: 0,
         }
     };
     easy.why.add_request(request);
+}
+
+/// Returns whether the reply is text that came uncompressed, because the request did not ask for a coding.
+fn is_plain_text(easy: &EasyState, info: &TransferInfo) -> bool {
+    let settings = easy.settings.borrow();
+    let own = settings.list(O::Httpheader);
+    let asks = |line: &[u8]| line.to_ascii_lowercase().starts_with(b"accept-encoding");
+    let asked = settings.text(O::AcceptEncoding).is_some() || own.iter().any(|line| asks(line));
+    !asked && info.content_type.as_deref().is_some_and(is_text)
+}
+
+/// Returns whether a media type is text, which codings make smaller.
+fn is_text(media_type: &[u8]) -> bool {
+    const TEXTS: [&[u8]; 6] = [
+        b"text/",
+        b"application/json",
+        b"application/xml",
+        b"application/javascript",
+        b"image/svg",
+        b"+json",
+    ];
+    let media_type = media_type.to_ascii_lowercase();
+    TEXTS.iter().any(|text| media_type.windows(text.len()).any(|part| part == *text))
 }
 
 /// Records the end of a transfer, before its times are completed.
@@ -297,6 +323,17 @@ impl Connector {
         }
     }
 
+    /// Records why a connection is closed after its request.
+    pub fn explain_closing(&self, about: &About, why: impl FnOnce() -> CloseReason) {
+        if self.easy.why.is_on() {
+            let why = why();
+            self.multi.memories.of::<Closings>().borrow_mut().note(about.key.clone(), why);
+            let origin = &about.key.origin;
+            let ticket = about.tls.is_some() && self.sessions().has_session(&origin.host, origin.port);
+            self.easy.explain(|| Event::Closed { id: about.id, why, ticket });
+        }
+    }
+
     /// Records the outcome of a TLS handshake.
     pub(super) fn explain_tls(&self, host: &str, tls: &TlsInfo) {
         self.easy.explain(|| {
@@ -307,6 +344,7 @@ impl Connector {
                 cipher: tls.cipher,
                 group: tls.group,
                 resumed: tls.resumed,
+                cached: self.on(O::SslSessionidCache),
                 alpn: tls.alpn.clone(),
                 verified: tls.verify_result == 0 && self.on(O::SslVerifypeer) && self.on(O::SslVerifyhost),
                 expires_in: not_after.map(|end| end - wall_clock()),

@@ -19,8 +19,8 @@ pub enum Event {
     Reused(Reused),
     /// A new connection is opened.
     Opened(Opened),
-    /// The connection was closed after its request.
-    Closed { id: u64, why: CloseReason },
+    /// The connection was closed after its request. `ticket` says that its TLS session could be resumed.
+    Closed { id: u64, why: CloseReason, ticket: bool },
     /// The connection will have to be closed after this request.
     Spoilt(CloseReason),
     /// A question about a name was answered.
@@ -29,8 +29,8 @@ pub enum Event {
     Trying(SocketAddr),
     /// An attempt that failed.
     Unreachable { address: SocketAddr, error: String },
-    /// The attempt that won.
-    Reached(SocketAddr),
+    /// The attempt that won. `preferred` says that the address had won before and was tried first.
+    Reached { address: SocketAddr, preferred: bool },
     /// A TLS handshake.
     Secured(Secured),
     /// The version of HTTP on a new connection.
@@ -55,6 +55,8 @@ pub enum Event {
     Cache(CacheStep),
     /// Commands left in one write.
     Commands { layer: &'static str, verbs: Vec<String>, waits: bool },
+    /// The commands for a file or a mail wait for each other.
+    OneByOne(OneByOne),
 }
 
 /// A proxy, and its source.
@@ -123,7 +125,7 @@ pub enum NewReason {
     OwnSockets,
 }
 
-/// Why a connection was closed after a request that succeeded.
+/// Why a connection was closed after its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     /// The server said `Connection: close`.
@@ -140,6 +142,31 @@ pub enum CloseReason {
     UploadStopped,
     /// The reply's body was not read, because a new connection costs less.
     BodySkipped,
+    /// The transfer failed on it.
+    Failed,
+    /// Replies to its commands are outstanding, or the server sent more than them.
+    OutOfStep,
+    /// A Kerberos ticket logged in, whose principal no later transfer can compare.
+    ByTicket,
+    /// The server has sent no further TLS session for data connections (FTP).
+    NoSessionLeft,
+}
+
+/// Why commands of FTP or mail wait for the replies to those before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OneByOne {
+    /// WARMWIRE_FTP or WARMWIRE_SMTP, or the call for the handle, is `wait`.
+    Setting,
+    /// A new connection: the program of the server is not known yet.
+    NewConnection,
+    /// The server showed that it wants one command at a time.
+    Objected,
+    /// The server does not announce PIPELINING (RFC 2920).
+    NotOffered,
+    /// Nothing shows yet that the server reads a stream of commands.
+    Unknown,
+    /// A command depends on the reply before it: an option asks for that.
+    Dependent,
 }
 
 /// The answer to one question of a look-up.
@@ -181,6 +208,8 @@ pub struct Secured {
     /// Empty for a resumed session.
     pub group: &'static str,
     pub resumed: bool,
+    /// CURLOPT_SSL_SESSIONID_CACHE is on.
+    pub cached: bool,
     pub alpn: Option<String>,
     /// Whether the chain and the name were checked; an option may forbid each.
     pub verified: bool,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use wire::json::Writer;
 
 use super::event::{
-    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, Opened, Proxied, ReplayReason,
-    Reused, Secured, VersionReason, Withheld,
+    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
+    ReplayReason, Reused, Secured, VersionReason, Withheld,
 };
 use super::{Record, Request, story};
 use net::{Eviction, NoneFromBroker, Refusal};
@@ -44,6 +44,9 @@ fn request(json: &mut Writer, request: &Request, events: &[(Duration, Event)]) {
         json.key("auth").text(request.auth);
         json.key("received").number(request.received);
         json.key("sent").number(request.sent);
+        if let Some(rounds) = story::round_trips(events) {
+            json.key("round_trips").number(rounds);
+        }
         time(json, "from_ms", request.from);
         time(json, "to_ms", request.to);
         json.key("stages").array(|json| {
@@ -66,8 +69,7 @@ fn request(json: &mut Writer, request: &Request, events: &[(Duration, Event)]) {
 }
 
 fn event(json: &mut Writer, event: &Event) {
-    let kind = kind(event);
-    json.key("event").text(kind);
+    json.key("event").text(kind(event));
     match event {
         Event::Proxied(Proxied { proxy, by, tunnel }) => {
             json.key("proxy").text(proxy);
@@ -77,13 +79,17 @@ fn event(json: &mut Writer, event: &Event) {
         Event::Unproxied { by } => json.key("by").text(by),
         Event::Reused(reused) => reuse(json, reused),
         Event::Opened(opened) => new(json, opened),
-        Event::Closed { id, why } => {
+        Event::Closed { id, why, .. } => {
             json.key("id").number(id);
             json.key("reason").text(close_name(*why));
         }
         Event::Spoilt(why) => json.key("reason").text(close_name(*why)),
         Event::Named(named) => name(json, named),
-        Event::Trying(address) | Event::Reached(address) => json.key("address").text(address.to_string()),
+        Event::Trying(address) => json.key("address").text(address.to_string()),
+        Event::Reached { address, preferred } => {
+            json.key("address").text(address.to_string());
+            json.key("preferred").boolean(*preferred);
+        }
         Event::Unreachable { address, error } => {
             json.key("address").text(address.to_string());
             json.key("error").text(error);
@@ -104,11 +110,7 @@ fn event(json: &mut Writer, event: &Event) {
         Event::Waits { limit } => time(json, "limit_ms", *limit),
         Event::GoesOn(how) => json.key("reason").text(go_ahead_name(*how)),
         Event::Replayed { why, count } => {
-            let reason = match why {
-                ReplayReason::ConnectionDied => "connection-died",
-                ReplayReason::Http11Required => "http11-required",
-            };
-            json.key("reason").text(reason);
+            json.key("reason").text(replay_name(*why));
             json.key("count").number(count);
         }
         Event::Cookies { sent, withheld } => cookies(json, sent, withheld),
@@ -123,6 +125,7 @@ fn event(json: &mut Writer, event: &Event) {
             json.key("commands").array(|json| verbs.iter().for_each(|verb| json.text(verb)));
             json.key("waited").boolean(*waits);
         }
+        Event::OneByOne(why) => json.key("reason").text(one_by_one_name(*why)),
     }
 }
 
@@ -137,7 +140,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Named(_) => "name",
         Event::Trying(_) => "address-tried",
         Event::Unreachable { .. } => "address-failed",
-        Event::Reached(_) => "address-connected",
+        Event::Reached { .. } => "address-connected",
         Event::Secured(_) => "tls",
         Event::Version { .. } => "http-version",
         Event::Redirected { .. } => "redirect",
@@ -150,6 +153,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Alternative { .. } => "alt-svc",
         Event::Cache(_) => "cache",
         Event::Commands { .. } => "commands",
+        Event::OneByOne(_) => "one-by-one",
     }
 }
 
@@ -218,6 +222,28 @@ fn close_name(why: CloseReason) -> &'static str {
         CloseReason::Surplus => "surplus-bytes",
         CloseReason::UploadStopped => "upload-stopped",
         CloseReason::BodySkipped => "body-skipped",
+        CloseReason::Failed => "failed",
+        CloseReason::OutOfStep => "out-of-step",
+        CloseReason::ByTicket => "kerberos-ticket",
+        CloseReason::NoSessionLeft => "no-tls-session-left",
+    }
+}
+
+fn replay_name(why: ReplayReason) -> &'static str {
+    match why {
+        ReplayReason::ConnectionDied => "connection-died",
+        ReplayReason::Http11Required => "http11-required",
+    }
+}
+
+fn one_by_one_name(why: OneByOne) -> &'static str {
+    match why {
+        OneByOne::Setting => "setting",
+        OneByOne::NewConnection => "new-connection",
+        OneByOne::Objected => "objected",
+        OneByOne::NotOffered => "not-offered",
+        OneByOne::Unknown => "unknown-server",
+        OneByOne::Dependent => "dependent",
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Record {
     pub events: Vec<(Duration, Event)>,
     /// The requests that have ended, in order.
     pub requests: Vec<Request>,
+    /// Calls of the read function for the current request, and their bytes.
+    reads: (u64, u64),
     /// Events and requests that were too many to be recorded.
     pub left_out: usize,
     /// The result, once the transfer has ended.
@@ -58,6 +60,10 @@ pub struct Request {
     pub version: &'static str,
     /// The scheme of authentication used with the server; empty if there is none.
     pub auth: &'static str,
+    /// The reply is text that came uncompressed, because no coding was asked for.
+    pub is_plain_text: bool,
+    /// Calls of the application's read function, and the bytes that it gave.
+    pub reads: (u64, u64),
     /// Body bytes received and sent.
     pub received: i64,
     pub sent: i64,
@@ -110,12 +116,22 @@ impl Why {
         }
     }
 
+    /// Counts a call of the application's read function.
+    pub fn count_read(&self, bytes: usize) {
+        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+            record.reads = (record.reads.0 + 1, record.reads.1 + bytes as u64);
+        }
+    }
+
     /// Records a request that has ended. Its events are those since the end of the one before.
     #[cold]
     pub fn add_request(&self, request: Request) {
         if let Some(record) = self.0.borrow_mut().as_deref_mut() {
             match record.requests.len() < MAX_REQUESTS {
-                true => record.requests.push(Request { events: record.events.len(), ..request }),
+                true => {
+                    let reads = std::mem::take(&mut record.reads);
+                    record.requests.push(Request { events: record.events.len(), reads, ..request });
+                }
                 false => record.left_out += 1,
             }
         }
@@ -161,6 +177,12 @@ impl Record {
         }
         let started = *self.started.get_or_insert(now);
         self.events.push((now.saturating_duration_since(started), event));
+    }
+
+    /// Returns the record of a transfer that was started at `at`.
+    #[cfg(test)]
+    pub fn of_test(at: Instant, events: Vec<(Duration, Event)>, requests: Vec<Request>) -> Record {
+        Record { started: Some(at), events, requests, ..Record::default() }
     }
 
     /// Returns when the transfer was started.

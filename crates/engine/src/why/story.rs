@@ -8,8 +8,8 @@ use net::{Eviction, NoneFromBroker, Refusal};
 use tables::Code;
 
 use super::event::{
-    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, Opened, Proxied, ReplayReason,
-    Reused, Secured, VersionReason, Withheld,
+    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
+    ReplayReason, Reused, Secured, VersionReason, Withheld,
 };
 use super::{Record, Request};
 
@@ -24,10 +24,20 @@ pub fn text(record: &Record) -> String {
     for (request, events) in record.by_request() {
         head(&mut out, request);
         let mut attempts = Vec::new();
-        for (at, event) in events {
-            for (label, line) in lines(*at, event, &mut attempts) {
+        for (number, (at, event)) in events.iter().enumerate() {
+            for (label, line) in lines(*at, event, &events[..number], &mut attempts) {
                 line_into(&mut out, label, &line);
             }
+        }
+        if let Some(rounds) = round_trips(events) {
+            line_into(
+                &mut out,
+                "commands",
+                &match rounds {
+                    1 => "1 round trip in all".to_owned(),
+                    _ => format!("{rounds} round trips in all"),
+                },
+            );
         }
         line_into(&mut out, "time", &time(request));
     }
@@ -79,10 +89,21 @@ fn time(request: &Request) -> String {
     text
 }
 
-/// Returns the lines of an event. `attempts` has the addresses that are being tried, with their times.
+/// Returns how often commands waited for a reply, for protocols that have commands.
+pub fn round_trips(events: &[(Duration, Event)]) -> Option<usize> {
+    let waits = |(_, event): &(Duration, Event)| match event {
+        Event::Commands { waits, .. } => Some(usize::from(*waits)),
+        _ => None,
+    };
+    events.iter().filter_map(waits).reduce(|sum, one| sum + one)
+}
+
+/// Returns the lines of an event. `before` has the events before it, and `attempts` the addresses that are
+/// being tried, with their times.
 fn lines(
     at: Duration,
     event: &Event,
+    before: &[(Duration, Event)],
     attempts: &mut Vec<(SocketAddr, Duration)>,
 ) -> Vec<(&'static str, String)> {
     let one = |label, text| vec![(label, text)];
@@ -91,11 +112,17 @@ fn lines(
             attempts.push((*address, at));
             Vec::new()
         }
-        Event::Reached(address) => {
-            let others = attempts.len().saturating_sub(1);
-            let raced =
-                if others > 0 { format!(", first of {} attempts", others + 1) } else { String::new() };
-            one("address", format!("{address} in {}{raced}", since(attempts, address, at)))
+        Event::Reached { address, preferred } => {
+            let raced = match attempts.len() {
+                ..=1 => String::new(),
+                n => format!(", first of {n} attempts: {}", outcome(attempts, before, address)),
+            };
+            let first = if *preferred { ", tried first because it won the last time" } else { "" };
+            let waited = match resolution_delay(before) {
+                Some(delay) => format!(", after {} for IPv6 (RFC 8305 §3)", time_text(delay)),
+                None => String::new(),
+            };
+            one("address", format!("{address} in {}{raced}{first}{waited}", since(attempts, address, at)))
         }
         Event::Unreachable { address, error } => {
             one("address", format!("{address} failed after {}: {error}", since(attempts, address, at)))
@@ -103,6 +130,29 @@ fn lines(
         Event::Named(Named { source: NameSource::Written, addresses: 0, .. }) => Vec::new(),
         event => vec![described(event)],
     }
+}
+
+/// Says what became of the attempt that was made first.
+fn outcome(attempts: &[(SocketAddr, Duration)], before: &[(Duration, Event)], winner: &SocketAddr) -> String {
+    let Some((first, _)) = attempts.first() else { return String::new() };
+    let failed = before
+        .iter()
+        .any(|(_, event)| matches!(event, Event::Unreachable { address, .. } if address == first));
+    match () {
+        () if first == winner => format!("{first} was tried first"),
+        () if failed => format!("{first} was tried first and failed"),
+        () => format!("{first} was tried first and did not answer in time"),
+    }
+}
+
+/// Returns how long the addresses of IPv4 waited for those of IPv6, if they did.
+fn resolution_delay(events: &[(Duration, Event)]) -> Option<Duration> {
+    let begun = events.iter().rposition(|(_, event)| matches!(event, Event::Named(_)))?;
+    let (tried, _) = events[begun..].iter().find(|(_, event)| matches!(event, Event::Trying(_)))?;
+    let (answered, _) = events[..=begun]
+        .iter()
+        .find(|(_, event)| matches!(event, Event::Named(Named { record: "A", addresses: 1.., .. })))?;
+    Some(tried.saturating_sub(*answered)).filter(|delay| *delay >= Duration::from_millis(1))
 }
 
 fn since(attempts: &[(SocketAddr, Duration)], address: &SocketAddr, at: Duration) -> String {
@@ -117,10 +167,10 @@ fn described(event: &Event) -> (&'static str, String) {
         Event::Unproxied { by } => ("proxy", format!("none: {by} names this host")),
         Event::Reused(reused) => ("connection", reuse(reused)),
         Event::Opened(opened) => ("connection", new(opened)),
-        Event::Closed { id, why } => ("connection", format!("#{id} closed: {}", closed(*why))),
+        Event::Closed { id, why, .. } => ("connection", format!("#{id} closed: {}", closed(*why))),
         Event::Spoilt(why) => ("connection", format!("cannot be kept: {}", closed(*why))),
         Event::Named(named) => ("name", name(named)),
-        Event::Trying(address) | Event::Reached(address) => ("address", address.to_string()),
+        Event::Trying(address) | Event::Reached { address, .. } => ("address", address.to_string()),
         Event::Unreachable { address, error } => ("address", format!("{address}: {error}")),
         Event::Secured(secured) => ("tls", tls(secured)),
         Event::Version { version, why } => ("version", format!("{version}: {}", version_reason(*why))),
@@ -139,6 +189,7 @@ fn described(event: &Event) -> (&'static str, String) {
         Event::Alternative { from, to } => ("alt-svc", format!("{from} is served by {to} (RFC 7838)")),
         Event::Cache(step) => ("cache", cache(*step).to_owned()),
         Event::Commands { layer, verbs, waits } => ("commands", commands(layer, verbs, *waits)),
+        Event::OneByOne(why) => ("commands", format!("one at a time: {}", one_by_one(*why))),
     }
 }
 
@@ -231,6 +282,21 @@ pub fn closed(why: CloseReason) -> &'static str {
         CloseReason::Surplus => "the server sent more than its reply",
         CloseReason::UploadStopped => "the request's body was not sent to its end",
         CloseReason::BodySkipped => "the body was not read, a new connection costs less",
+        CloseReason::Failed => "the transfer failed on it",
+        CloseReason::OutOfStep => "the replies to its commands were not all read",
+        CloseReason::ByTicket => "a Kerberos ticket logged in, and its user cannot be compared",
+        CloseReason::NoSessionLeft => "the server sent no further TLS session for data connections",
+    }
+}
+
+fn one_by_one(why: OneByOne) -> &'static str {
+    match why {
+        OneByOne::Setting => "WARMWIRE_FTP, WARMWIRE_SMTP or a call chose `wait`",
+        OneByOne::NewConnection => "the connection is new",
+        OneByOne::Objected => "the server showed that it reads no more",
+        OneByOne::NotOffered => "the server does not announce PIPELINING (RFC 2920)",
+        OneByOne::Unknown => "nothing shows yet that the server reads more",
+        OneByOne::Dependent => "an option makes a command depend on the reply before it",
     }
 }
 

@@ -1,5 +1,6 @@
 //! A record as text and as JSON.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use tables::{Code, EasyOption as O};
@@ -42,6 +43,7 @@ fn secured() -> Event {
         cipher: "TLS_AES_128_GCM_SHA256",
         group: "X25519",
         resumed: false,
+        cached: true,
         alpn: Some("h2".to_owned()),
         verified: true,
         expires_in: Some(5 * 86_400),
@@ -194,7 +196,46 @@ fn a_failure_ends_the_story() {
 fn a_race_reports_each_attempt_with_its_time() {
     let (six, four) = ("[2001:db8::1]:443".parse().unwrap(), "192.0.2.1:443".parse().unwrap());
     let refused = Event::Unreachable { address: six, error: "refused".to_owned() };
-    let text = record(vec![Event::Trying(six), Event::Trying(four), refused, Event::Reached(four)]).text();
+    let text = record(vec![
+        Event::Trying(six),
+        Event::Trying(four),
+        refused,
+        Event::Reached { address: four, preferred: false },
+    ])
+    .text();
     assert!(text.contains("  address     [2001:db8::1]:443 failed after 2.0 ms: refused\n"), "{text}");
-    assert!(text.contains("  address     192.0.2.1:443 in 2.0 ms, first of 2 attempts\n"), "{text}");
+    let winner =
+        "192.0.2.1:443 in 2.0 ms, first of 2 attempts: [2001:db8::1]:443 was tried first and failed\n";
+    assert!(text.contains(winner), "{text}");
+}
+
+/// The addresses of IPv4 came first, and waited for those of IPv6.
+#[test]
+fn a_resolution_delay_and_a_preferred_address_are_named() {
+    let four: SocketAddr = "192.0.2.1:443".parse().unwrap();
+    let named = |record, addresses| {
+        let (host, took) = ("h.test".to_owned(), ms(1));
+        Event::Named(Named { host, record, addresses, source: NameSource::System, took })
+    };
+    let won = Event::Reached { address: four, preferred: false };
+    let text = record(vec![named("A", 1), named("AAAA", 0), Event::Trying(four), won]).text();
+    assert!(text.contains("in 1.0 ms, after 2.0 ms for IPv6 (RFC 8305 §3)\n"), "{text}");
+    let preferred = Event::Reached { address: four, preferred: true };
+    let text = record(vec![Event::Trying(four), preferred]).text();
+    assert!(text.contains("in 1.0 ms, tried first because it won the last time\n"), "{text}");
+}
+
+#[test]
+fn round_trips_are_counted() {
+    let sent = |verb: &str, waits| Event::Commands { layer: "ftp", verbs: vec![verb.to_owned()], waits };
+    let record = record(vec![
+        Event::OneByOne(OneByOne::NewConnection),
+        sent("EPSV", true),
+        sent("TYPE", true),
+        sent("RETR", false),
+    ]);
+    let (text, json) = (record.text(), record.json());
+    assert!(text.contains("  commands    one at a time: the connection is new\n"), "{text}");
+    assert!(text.contains("  commands    2 round trips in all\n"), "{text}");
+    assert!(json.contains(r#""round_trips":2"#), "{json}");
 }

@@ -119,6 +119,13 @@ impl SessionStore {
         had.peek().is_some() && had.all(|entry| entry.tickets.is_empty())
     }
 
+    /// Returns whether a session of this server is left: a next connection could be resumed.
+    pub fn has_session(&self, host: &str, port: u16) -> bool {
+        let is_peer = |peer: &Peer| peer.port == port && peer.host.eq_ignore_ascii_case(host);
+        let has = |entry: &StoredServer| entry.tls12.is_some() || !entry.tickets.is_empty();
+        lock(&self.peers).all.iter().any(|(peer, entry)| is_peer(peer) && has(entry))
+    }
+
     /// Returns whether the next connection could send early data.
     pub fn has_early(&self, config: &Arc<TlsConfig>, host: &str, port: u16) -> bool {
         let Some(built) = self.built(&config.sessions_of()) else { return false };

@@ -22,6 +22,7 @@ use crate::transfer::dialogue::{Dialogue, reply_limit, succeeded};
 use crate::transfer::login::ANONYMOUS;
 use crate::transfer::route::plan::Plan;
 use crate::transfer::starttls;
+use crate::why::event::CloseReason;
 
 /// Default time limit for the reply after a file, in milliseconds.
 const LAST_REPLY_TIMEOUT_MS: i64 = 60_000;
@@ -113,6 +114,12 @@ impl Control {
             self.dialogue.whole.connection().state = Some(Box::new(self.session));
             t.release(self.dialogue.whole);
         } else {
+            t.explain_closing(self.dialogue.about(), || match () {
+                () if !harmless => CloseReason::Failed,
+                () if !self.can_be_kept() => CloseReason::OutOfStep,
+                () if self.has_used_its_tickets() => CloseReason::NoSessionLeft,
+                () => CloseReason::Forbidden,
+            });
             t.retire(self.dialogue.whole);
         }
     }

@@ -33,6 +33,7 @@ use crate::error::{Error, Result, Retry};
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 use crate::transfer::dialogue::succeeded;
+use crate::why::event::{Event, OneByOne};
 
 /// How many replies may stand between a command and its own if it is unknown what the server lost.
 const MOST_STRAY: usize = 8;
@@ -142,10 +143,11 @@ impl Control {
 pub fn suits(t: &Transfer, control: &Control, target: &FtpTarget) -> bool {
     let level = level(t);
     if level < FtpPipelining::Together {
+        t.easy.explain(|| Event::OneByOne(OneByOne::Setting));
         return false;
     }
     let session = &control.session;
-    decide::leaves_together(&Candidate {
+    let candidate = Candidate {
         level,
         reused: control.dialogue.whole.is_reused(),
         stream: session.stream,
@@ -158,7 +160,12 @@ pub fn suits(t: &Transfer, control: &Control, target: &FtpTarget) -> bool {
         limited: t.long(O::MaxfilesizeLarge) != 0,
         pret: t.on(O::FtpUsePret),
         prequote: !t.easy.settings.borrow().list(O::Prequote).is_empty(),
-    })
+    };
+    let together = decide::leaves_together(&candidate);
+    if !together {
+        t.easy.explain(|| Event::OneByOne(decide::why_one_by_one(&candidate)));
+    }
+    together
 }
 
 /// Fetches a file.

@@ -11,7 +11,6 @@ use super::response::Response;
 use super::version::version as version_of;
 use crate::transfer::explained::schemes;
 use crate::transfer::link::HttpLink;
-use crate::why::connection::Closings;
 use crate::why::event::{CloseReason, Event};
 use crate::why::version::{Facts, reason};
 
@@ -38,19 +37,14 @@ pub fn version(t: &HttpTransfer, link: &HttpLink) {
 
 /// Records why a connection is closed after its request.
 pub fn closing(t: &HttpTransfer, about: &About, used: &FinishedExchange, http10: bool) {
-    if !t.easy.why.is_on() {
-        return;
-    }
-    let why = match t.easy.why.spoilt() {
+    t.explain_closing(about, || match t.easy.why.spoilt() {
         _ if used.forbidden => CloseReason::Forbidden,
         Some(why) => why,
         None if !used.complete => CloseReason::UploadStopped,
         None if used.keep && !used.clean => CloseReason::Surplus,
         None if http10 => CloseReason::Http10,
         None => CloseReason::PeerSaidClose,
-    };
-    t.multi.memories.of::<Closings>().borrow_mut().note(about.key.clone(), why);
-    t.easy.explain(|| Event::Closed { id: about.id, why });
+    });
 }
 
 /// Returns the event of a reply behind which the connection closes.

@@ -14,6 +14,7 @@ use crate::settings::{Method, SmtpPipelining, Text};
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::sending::{ReplyListener, send_body, send_piece};
+use crate::why::event::{Event, OneByOne};
 
 /// Returns CURLOPT_MAIL_RCPT.
 pub fn recipients(t: &Transfer) -> Vec<Text> {
@@ -38,6 +39,10 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
     let envelope = Envelope::new(sender, &recipients, t.on(O::MailRcptAllowfails));
     let pipelining = t.easy.smtp_pipelining.get().unwrap_or_else(SmtpPipelining::of_process);
     let together = session.pipelines() && pipelining == SmtpPipelining::Together;
+    if !together {
+        let why = if session.pipelines() { OneByOne::Setting } else { OneByOne::NotOffered };
+        t.easy.explain(|| Event::OneByOne(why));
+    }
     let begun = match together {
         true => envelope.together(t, session).await?,
         false => envelope.in_turn(t, session).await.map(|()| false)?,

@@ -24,6 +24,7 @@ use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::link::Link;
 use crate::transfer::replay::with_retries;
+use crate::why::event::CloseReason;
 
 /// So many channels may be refused to one transfer, each on a connection that others use as well.
 const MAX_REFUSED: usize = 32;
@@ -35,6 +36,9 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         loop {
             let link = connect(t, fresh).await?;
             let reused = link.lease.is_reused();
+            if t.on(O::ForbidReuse) {
+                t.explain_closing(link.lease.about(), || CloseReason::Forbidden);
+            }
             let mut slot = link.lease.channel_slot().ok_or_else(|| Error::from(Code::FailedInit))?;
             if t.on(O::ForbidReuse) {
                 slot.retire();

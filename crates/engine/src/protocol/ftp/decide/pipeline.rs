@@ -9,6 +9,7 @@ use tables::Code;
 
 use super::super::servers::Stream;
 use crate::settings::FtpPipelining;
+use crate::why::event::OneByOne;
 
 /// An unknown server is tried after this many files.
 const WORTH_AN_ATTEMPT: u32 = 8;
@@ -58,6 +59,17 @@ pub struct Candidate {
 pub fn leaves_together(f: &Candidate) -> bool {
     let waits = f.objected || f.listed || f.partial || f.active || f.limited || f.pret || f.prequote;
     f.level >= FtpPipelining::Together && f.reused && !waits && is_worth_it(f)
+}
+
+/// Returns why the commands for a file are not sent together.
+pub fn why_one_by_one(f: &Candidate) -> OneByOne {
+    match () {
+        () if f.level < FtpPipelining::Together => OneByOne::Setting,
+        () if f.objected || f.stream == Stream::Objected => OneByOne::Objected,
+        () if !f.reused => OneByOne::NewConnection,
+        () if is_worth_it(f) => OneByOne::Dependent,
+        () => OneByOne::Unknown,
+    }
 }
 
 fn is_worth_it(f: &Candidate) -> bool {
@@ -204,6 +216,23 @@ mod tests {
         ];
         for (name, facts, wanted) in rows {
             assert_eq!(leaves_together(&facts), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_reason_why_commands_wait_is_named() {
+        let unknown = Candidate { stream: Stream::Unknown, ..KEPT };
+        let rows = [
+            (Candidate { level: Wait, objected: true, ..KEPT }, OneByOne::Setting),
+            (Candidate { objected: true, ..KEPT }, OneByOne::Objected),
+            (Candidate { stream: Stream::Objected, ..KEPT }, OneByOne::Objected),
+            (Candidate { reused: false, ..KEPT }, OneByOne::NewConnection),
+            (Candidate { active: true, ..KEPT }, OneByOne::Dependent),
+            (unknown, OneByOne::Unknown),
+        ];
+        for (facts, why) in rows {
+            assert!(!leaves_together(&facts), "{facts:?}");
+            assert_eq!(why_one_by_one(&facts), why, "{facts:?}");
         }
     }
 

@@ -1,0 +1,46 @@
+//! How the transfers of a multi handle share connections that carry streams: HTTP/2, HTTP/3 and SSH.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use net::session::Buffer;
+use runtime::cell::RefCell;
+
+use crate::push::PushFunction;
+
+/// How transfers share the connections that carry streams.
+pub(crate) struct Streams {
+    pub push: RefCell<Option<PushFunction>>,
+    pub apart: Cell<bool>,
+    pub most: Rc<Cell<usize>>,
+    pub buffer: Buffer,
+}
+
+impl Default for Streams {
+    /// As curl_multi_init makes it.
+    fn default() -> Streams {
+        Streams {
+            push: RefCell::default(),
+            apart: Cell::new(false),
+            most: Rc::new(Cell::new(100)),
+            buffer: Buffer::default(),
+        }
+    }
+}
+
+impl Streams {
+    /// Whether one connection serves several transfers at once.
+    pub fn multiplexes(&self) -> bool {
+        !self.apart.get()
+    }
+
+    /// Returns the receive buffer of their sessions.
+    pub fn buffer(&self) -> Buffer {
+        self.buffer.clone()
+    }
+
+    /// How many at most. It may change.
+    pub fn most(&self) -> Rc<Cell<usize>> {
+        self.most.clone()
+    }
+}
