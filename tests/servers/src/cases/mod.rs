@@ -22,6 +22,7 @@ mod proxy_http3;
 mod real;
 mod reentry;
 mod refusals;
+mod report;
 mod small;
 mod socks;
 mod ssh;
@@ -50,6 +51,7 @@ pub fn all() -> Vec<Case> {
         lookups::cases(),
         pooling::cases(),
         broker::cases(),
+        report::cases(),
         valgrind::cases(),
         others::cases(),
         bindings::cases(),
