@@ -240,7 +240,7 @@ pub fn cache_rules(input: &[u8]) {
     };
     let (asked, told) = input.split_at(input.iter().position(|byte| *byte == 0).unwrap_or(0));
     let (asked, told) = (fields(asked), fields(told));
-    for status in [200, 302, 404] {
+    for status in [200, 206, 302, 503] {
         let kept = cache::StoredResponse { status, fields: &told, asked: NOW, received: NOW + 3 };
         assert!(cache::lifetime(kept) >= 0);
         let _ = cache::is_storable(&asked, kept);
@@ -250,14 +250,31 @@ pub fn cache_rules(input: &[u8]) {
             }
             let _ = cache::stands_in(&asked, kept, now);
         }
+        let _ = cache::revalidation(&asked, kept);
+        stored_parts(&asked, &told, status);
     }
     let merged = cache::merged(&told, &asked);
     assert_eq!(cache::merged(&merged, &asked), merged);
     assert_eq!(cache::lasting(&cache::lasting(&told)), cache::lasting(&told));
-    let _ = (cache::conditions(&told), cache::confirms(&told, &asked), cache::is_conditional(&asked));
+    let _ = (cache::confirms(&told, &asked), cache::is_conditional(&asked));
     if let Some(names) = cache::nominated(&told) {
         assert_eq!(cache::selected(&names, &asked).len(), names.len());
     }
+}
+
+/// A part of a stored body lies inside it, and its head says so.
+fn stored_parts(asked: &[cache::Field], told: &[cache::Field], status: u16) {
+    const LENGTH: u64 = 10;
+    let Some(range) = cache::value(asked, "Range") else { return };
+    let source = cache::RangeSource { status, fields: told, length: Some(LENGTH), answered: None };
+    let Some(selection) = cache::select(Some(&range), source) else { return };
+    let (offset, length) = selection.bytes(LENGTH);
+    assert!(offset + length <= LENGTH && length > 0);
+    if let cache::Selection::Part { range, .. } = selection {
+        assert_eq!(cache::ContentRange::of(&selection.fields(told)), Some(range));
+    }
+    let normal = cache::normalized(&range);
+    assert_eq!(cache::normalized(&normal), normal);
 }
 
 /// An answer to a challenge is one line.

@@ -50,7 +50,8 @@ function words (url, init, head, body) {
   // What is not a test has no business in the cache.
   if (url.includes('/test/')) words.push('--cache', path.join(folder, 'cache'))
   if (init.method === 'HEAD') words.push('-I')
-  else if ((init.method ?? 'GET') !== 'GET') words.push('-X', init.method)
+  // With a body the method is POST; -X bypasses the cache.
+  else if ((init.method ?? 'GET') !== 'GET' && !(init.method === 'POST' && init.body !== undefined)) words.push('-X', init.method)
   for (const [name, value] of fields) words.push('-H', value === '' ? `${name};` : `${name}: ${value}`)
   if (init.body !== undefined) words.push('--data-raw', init.body)
   return [...words, url]

@@ -519,7 +519,7 @@ impl Prepare<'_> {
             return None;
         }
         let options = partition::of_options(&settings(&self.request, &self.env.globals, &self.job));
-        Some(Caching::new(options, partition::bypass(&self.request), self.request.follow != 0))
+        Some(Caching::new(options, partition::bypass(&self.request), &self.request))
     }
 
     /// Returns the user's headers, and those that other flags imply.

@@ -15,26 +15,26 @@ use testkit::http::{After, Framing, HttpServer, Request, Response};
 use testkit::launch::Nginx;
 
 /// A directory for a cache, and for downloads.
-struct Home(PathBuf);
+pub struct Home(pub PathBuf);
 
 impl Home {
-    fn new() -> Home {
+    pub fn new() -> Home {
         Home(empty_folder())
     }
 
-    fn ran(&self, words: &[&str]) -> Ran {
+    pub fn ran(&self, words: &[&str]) -> Ran {
         curl_in(self.0.clone(), &[&["--cache", "c", "-w", "|%{http_code} %{cache}"], words].concat())
     }
 
     /// Returns the body, the status and the role of the cache.
-    fn get(&self, words: &[&str]) -> String {
+    pub fn get(&self, words: &[&str]) -> String {
         let ran = self.ran(words);
         assert_eq!(ran.code, 0, "{words:?}: {}", ran.stderr);
         ran.stdout
     }
 
     /// All files of the cache by kind: heads, bodies and drafts.
-    fn files(&self, ending: &str) -> Vec<PathBuf> {
+    pub fn files(&self, ending: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.0.join("c")];
         while let Some(folder) = folders.pop() {
@@ -68,12 +68,12 @@ fn counting(fields: &'static [(&'static str, &'static str)]) -> HttpServer {
     })
 }
 
-fn scripted(answer: impl Fn(usize, &Request) -> Response + Send + Sync + 'static) -> HttpServer {
+pub fn scripted(answer: impl Fn(usize, &Request) -> Response + Send + Sync + 'static) -> HttpServer {
     let count = AtomicUsize::new(0);
     HttpServer::with(move |request| Some(answer(count.fetch_add(1, Ordering::SeqCst), request)))
 }
 
-fn fresh(body: impl Into<Vec<u8>>) -> Response {
+pub fn fresh(body: impl Into<Vec<u8>>) -> Response {
     Response::ok(body).with("Cache-Control", "max-age=1000")
 }
 
@@ -413,10 +413,12 @@ fn requests_with_ranges_conditions_or_methods_bypass_the_cache() {
     fs::write(home.0.join("tag"), "\"x\"\n").unwrap();
     assert_eq!(home.get(&[&url]), "body 1|200 miss");
     for words in [
-        &["-r", "1-2"][..],
+        &["-r", "1-2,4-5"][..],
+        &["-r", "1-2", "-I"],
+        &["-r", "1-2", "--compressed"],
+        &["-H", "Range: bytes=1-2", "-H", "If-Range: \"a\""],
         &["-X", "GET"],
         &["-H", "If-None-Match: \"x\""],
-        &["-H", "Range: bytes=1-2"],
         &["--etag-compare", "tag"],
         &["-z", "1 Jan 2000"],
         &["--request-target", "/other"],

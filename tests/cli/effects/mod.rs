@@ -5,6 +5,7 @@ mod alike;
 mod bars;
 mod cache;
 mod cache_files;
+mod cache_ranges;
 mod checksum;
 mod connection;
 mod ech;

@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::raw::hex;
-use crate::raw::rules::{Field, StoredResponse};
+use crate::raw::rules::{Field, RangeSource, StoredResponse};
 use crate::seal::{seal, unseal};
 
 const FIRST_LINE: &str = "warmwire cached reply 1";
@@ -18,6 +18,8 @@ pub struct Entry {
     pub received: i64,
     /// Whether it is the reply to a HEAD: it cannot answer a GET.
     pub head_only: bool,
+    /// The Range field that a partial reply (206) answers.
+    pub range: Option<Bytes>,
     /// The fields of the request that Vary names, with sums of their values.
     pub selected: Vec<(Bytes, Option<Bytes>)>,
     pub status: u16,
@@ -47,6 +49,15 @@ impl Entry {
         }
     }
 
+    pub fn range_source(&self) -> RangeSource<'_> {
+        RangeSource {
+            status: self.status,
+            fields: &self.fields,
+            length: self.body.as_ref().map(|body| body.length),
+            answered: self.range.as_deref(),
+        }
+    }
+
     pub fn text(&self) -> String {
         let mut text = format!(
             "{FIRST_LINE}\nurl {}\npartition {}\nasked {}\nreceived {}\nstatus {} {}\n",
@@ -59,6 +70,9 @@ impl Entry {
         );
         if self.head_only {
             text.push_str("head only\n");
+        }
+        if let Some(range) = &self.range {
+            text.push_str(&format!("range {}\n", hex::encode(range)));
         }
         for (name, value) in &self.selected {
             let value = value.as_ref().map_or("-".into(), |value| format!("={}", hex::encode(value)));
@@ -81,7 +95,8 @@ impl Entry {
         }
         let bytes = |digits: &str| hex::decode(digits.as_bytes());
         let (mut url, mut partition, mut asked, mut received, mut status) = (None, None, None, None, None);
-        let (mut head_only, mut selected, mut fields, mut body) = (false, Vec::new(), Vec::new(), None);
+        let (mut head_only, mut range, mut selected) = (false, None, Vec::new());
+        let (mut fields, mut body) = (Vec::new(), None);
         for line in lines {
             let (key, value) = line.split_once(' ')?;
             match key {
@@ -94,6 +109,7 @@ impl Entry {
                     status = Some((code.parse().ok()?, bytes(line)?));
                 }
                 "head" => head_only = value == "only",
+                "range" => range = Some(bytes(value)?),
                 "vary" => {
                     let (name, value) = value.split_once(' ')?;
                     let value = if value == "-" { None } else { Some(bytes(value.strip_prefix('=')?)?) };
@@ -120,6 +136,7 @@ impl Entry {
             asked,
             received,
             head_only,
+            range,
             selected,
             status,
             status_line,
@@ -140,6 +157,7 @@ mod tests {
             asked: 5,
             received: 7,
             head_only: true,
+            range: Some(b"bytes=-5".to_vec()),
             selected: vec![(b"accept".to_vec(), None), (b"x".to_vec(), Some(Vec::new()))],
             status: 200,
             status_line: b"HTTP/1.1 200 ".to_vec(),
@@ -152,7 +170,8 @@ mod tests {
     fn a_written_entry_is_read_back() {
         assert_eq!(Entry::parse(&entry().text()), Some(entry()));
         let bare =
-            Entry { head_only: false, selected: Vec::new(), fields: Vec::new(), body: None, ..entry() };
+            Entry { head_only: false, range: None, selected: Vec::new(), fields: Vec::new(), ..entry() };
+        let bare = Entry { body: None, ..bare };
         assert_eq!(Entry::parse(&bare.text()), Some(bare));
     }
 

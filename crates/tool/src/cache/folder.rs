@@ -330,6 +330,7 @@ mod tests {
             asked: 1,
             received: 1,
             head_only: false,
+            range: None,
             selected: Vec::new(),
             status: 200,
             status_line: b"HTTP/1.1 200 OK".to_vec(),

@@ -12,7 +12,8 @@ pub use folder::{Draft, Folder};
 use crate::bytes::Bytes;
 use crate::fields::is_harmless;
 use crate::message::{os_text, shown};
-use crate::raw::rules::{self, Field};
+use crate::raw::hex;
+use crate::raw::rules::{self, Field, Selection};
 use folder::digits;
 use partition::Sums;
 use sha2::{Digest, Sha256};
@@ -33,9 +34,13 @@ pub struct CacheRequest<'a> {
     pub url: &'a [u8],
     pub partition: &'a str,
     pub fields: &'a [Field],
+    /// The value of the Range field.
+    pub range: Option<&'a [u8]>,
     pub head: bool,
     /// A redirect may do without its body.
     pub follows: bool,
+    /// Whether errors are repeated: then a stored error does not serve.
+    pub retries: bool,
 }
 
 /// An entry that answers a request.
@@ -43,6 +48,8 @@ pub struct CacheHit {
     pub stem: String,
     pub entry: Entry,
     pub body: Option<File>,
+    /// The bytes of the body that answer the request.
+    pub selection: Selection,
 }
 
 pub struct Cache {
@@ -67,7 +74,8 @@ fn key(url: &[u8]) -> String {
 
 /// Returns the name of the reply to such a request: the next one replaces it.
 fn stem(entry: &Entry) -> String {
-    let text = format!("{} {} {:?}", entry.partition, entry.head_only, entry.selected);
+    let range = entry.range.as_deref().map(hex::encode).unwrap_or_default();
+    let text = format!("{} {} {:?}{range}", entry.partition, entry.head_only, entry.selected);
     format!("{}-{}", key(&entry.url), digits(&Sha256::digest(text)))
 }
 
@@ -101,9 +109,12 @@ impl Cache {
         all.drain(..too_many).for_each(|(stem, _)| self.folder.remove(&stem));
         all.retain(|(_, entry)| fits(entry, wanted));
         while let Some((stem, entry)) = all.pop() {
-            let Some(body) = &entry.body else { return Some(CacheHit { stem, entry, body: None }) };
+            let Some(selection) = rules::select(wanted.range, entry.range_source()) else { continue };
+            let Some(body) = &entry.body else {
+                return Some(CacheHit { stem, entry, body: None, selection });
+            };
             if let Some(body) = self.folder.body(&stem, body) {
-                return Some(CacheHit { stem, entry, body: Some(body) });
+                return Some(CacheHit { stem, entry, body: Some(body), selection });
             }
         }
         None
@@ -194,6 +205,7 @@ fn fits(entry: &Entry, wanted: &CacheRequest) -> bool {
     let redirects = wanted.follows && (300..400).contains(&entry.status);
     entry.url == wanted.url
         && entry.partition == wanted.partition
+        && !(wanted.retries && rules::is_error(entry.status))
         && (wanted.head || !entry.head_only && (entry.body.is_some() || redirects))
         && sums_of(&names, wanted.fields) == entry.selected
 }

@@ -10,7 +10,7 @@ use crate::fields::is_harmless;
 use crate::options::{Options, ToolOption};
 use crate::raw::EasyOption as O;
 use crate::raw::constant::{CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
-use crate::raw::rules::Field;
+use crate::raw::rules::{self, Field};
 use crate::request::Request;
 use crate::settings::Setting;
 use sha2::{Digest, Sha256};
@@ -23,13 +23,17 @@ const ROUNDS: usize = 20_000;
 /// CURLAUTH_ bits of schemes that prove who a connection is.
 const OF_CONNECTIONS: i64 = (CURLAUTH_NEGOTIATE | CURLAUTH_NTLM) as i64;
 
-/// Returns why a request does not use the cache: ranges and conditions of its own, methods other than GET and
-/// HEAD, bodies that are not the reply's, and logins that are not on the command line.
+/// Options that do not separate replies, because the rules decide about them: a range is in the request's
+/// fields, and the reply to a POST is stored only if it is one to a GET of the same URL.
+const OF_THE_RULES: [O; 3] = [O::Range, O::Postfields, O::PostfieldsizeLarge];
+
+/// Returns why a request does not use the cache: resumed downloads and conditions of its own, methods other
+/// than GET and HEAD, bodies that are not the reply's, and logins that are not on the command line.
 pub fn bypass(request: &Request) -> Option<&'static str> {
     let options: &Options = &request.options;
     let given = |option: O| options.get(option).is_some();
     let reasons = [
-        (given(O::Range), "--range"),
+        (given(O::Range) && options.is_on(ToolOption::Compressed), "--range with --compressed"),
         (request.resume.is_some(), "--continue-at"),
         (request.retry_resume, "--retry-resume"),
         (options.get(ToolOption::EtagCompare).is_some(), "--etag-compare"),
@@ -45,9 +49,12 @@ pub fn bypass(request: &Request) -> Option<&'static str> {
 }
 
 /// Returns the options of a transfer on which a reply may depend. Files that they name, and the proxy of the
-/// environment, are in the peer's terms ([`Asked::peer`](crate::raw::Asked)).
+/// environment, are in the peer's terms ([`PlannedRequest::peer`](crate::raw::PlannedRequest)).
 pub fn of_options(list: &[Setting]) -> String {
-    let counts = |setting: &&Setting| !setting.is_pointer() && !setting.option.is_reply_neutral();
+    let counts = |setting: &&Setting| {
+        let neutral = setting.option.is_reply_neutral() || OF_THE_RULES.contains(&setting.option);
+        !setting.is_pointer() && !neutral
+    };
     let line = |setting: &Setting| format!("{} {:?}\n", setting.option.name(), setting.value);
     list.iter().filter(counts).map(line).collect()
 }
@@ -55,11 +62,12 @@ pub fn of_options(list: &[Setting]) -> String {
 /// The fields of a request that may say who asks, or of which of a server's names: all that are not known to
 /// be harmless.
 pub fn of_fields(fields: &[Field]) -> String {
-    let counted = fields.iter().filter(|(name, _)| !is_harmless(name));
-    let mut counted: Vec<_> = counted.map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+    let mut names: Vec<Bytes> = fields.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+    names.retain(|name| !is_harmless(name));
     // The order of values with the same name matters, that of names does not.
-    counted.sort_by(|one, other| one.0.cmp(&other.0));
-    format!("{counted:?}\n")
+    names.sort();
+    names.dedup();
+    format!("{:?}\n", rules::selected(&names, fields))
 }
 
 /// Names of partitions, under the key of a directory. Results are cached: of a thousand transfers most have
@@ -97,6 +105,7 @@ mod tests {
         let setting = |option, number: i64| Setting::new(option, number);
         let of = |list: &[Setting]| of_options(list);
         assert_eq!(of(&[setting(O::TimeoutMs, 5), setting(O::Verbose, 1)]), "");
+        assert_eq!(of(&[setting(O::PostfieldsizeLarge, 5)]), "");
         assert_ne!(of(&[setting(O::SslVerifypeer, 0)]), "");
         assert_ne!(of(&[setting(O::Httpauth, 1)]), of(&[setting(O::Httpauth, 2)]));
         let sums = Sums::new([1; 32]);
@@ -117,6 +126,7 @@ mod tests {
         assert_ne!(of(&[("X-Api-Key", "a")]), of(&[("X-Api-Key", "b")]));
         assert_ne!(of(&[("PRIVATE-TOKEN", "a")]), of(&[]));
         assert_eq!(of(&[("A", "1"), ("B", "2")]), of(&[("b", "2"), ("a", "1")]));
+        assert_eq!(of(&[("A", "1, 2")]), of(&[("a", "1"), ("A", "2")]));
         assert_ne!(of(&[("A", "1"), ("a", "2")]), of(&[("A", "2"), ("a", "1")]));
     }
 }

@@ -5,11 +5,14 @@ use super::Transfer;
 use crate::bytes::Bytes;
 use crate::cache::partition;
 use crate::cache::{Cache, CacheHit, CacheRequest, Draft, Entry, now, selected};
-use crate::raw::rules::{self, Control, Field, Verdict};
+use crate::options::ToolOption;
+use crate::raw::rules::{self, Control, Field, Selection, Verdict};
 use crate::raw::{CacheAnswer, PlannedRequest, ReplyAnswer, StoredReply, UrlPart};
+use crate::request::Request;
 use crate::url::parse_url;
 use std::cell::{Cell, RefCell};
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// The role of the cache for a reply, for `%{cache}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +48,10 @@ pub struct Caching {
     /// Why nothing is stored or used.
     bypass: Option<&'static str>,
     follows: bool,
+    /// Whether errors are repeated.
+    retries: bool,
+    /// Whether bodies are decoded: then the bytes of a range are not those of the stored body.
+    decodes: bool,
     hop: RefCell<Option<Hop>>,
     /// Set after a 304 for another entry: the stored reply is not revalidated again.
     asks_for_all: Cell<bool>,
@@ -59,8 +66,8 @@ struct Hop {
     partition: String,
     fields: Vec<Field>,
     asked: i64,
-    /// Whether this request does not use the cache.
-    bypassed: bool,
+    /// Whether the reply may be stored.
+    storable: bool,
     /// The entry that is revalidated.
     found: Option<CacheHit>,
     /// Whether the request has conditions.
@@ -93,12 +100,23 @@ struct Recording {
     old: Option<CacheHit>,
 }
 
+impl Recording {
+    /// Returns whether the body of a part is not longer than its Content-Range says.
+    fn is_consistent(&self) -> bool {
+        let length = self.draft.as_ref().map_or(0, |draft| draft.length);
+        self.entry.status != 206 || rules::is_part(&self.entry.fields, length)
+    }
+}
+
 impl Caching {
-    pub fn new(partition: String, bypass: Option<&'static str>, follows: bool) -> Caching {
+    /// Prepares for a request, given the partition of its options and the reason not to use the cache.
+    pub fn new(partition: String, bypass: Option<&'static str>, request: &Request) -> Caching {
         Caching {
             partition,
             bypass,
-            follows,
+            follows: request.follow != 0,
+            retries: request.retries > 0,
+            decodes: request.options.is_on(ToolOption::Compressed),
             hop: RefCell::default(),
             asks_for_all: Cell::new(false),
             outcome: Cell::new(None),
@@ -107,6 +125,20 @@ impl Caching {
 
     pub fn outcome(&self) -> Option<Outcome> {
         self.outcome.get()
+    }
+
+    /// Returns why a request does not use the cache, besides its options.
+    fn reason_of(&self, asked: &PlannedRequest<'_>, url: &[u8]) -> Option<&'static str> {
+        let ranged = rules::value(asked.fields, "Range").is_some();
+        let reasons = [
+            (!url.starts_with(b"http://") && !url.starts_with(b"https://"), "not HTTP"),
+            (!matches!(asked.method, b"GET" | b"HEAD" | b"POST"), "the request's method"),
+            (Control::of(asked.fields).no_store, "no-store in the request"),
+            (rules::is_conditional(asked.fields), "the request has conditions of its own"),
+            (ranged && asked.method != b"GET", "a range of something else than a GET"),
+            (ranged && self.decodes, "a range with --compressed"),
+        ];
+        reasons.iter().find(|(is, _)| *is).map(|(_, what)| *what)
     }
 
     /// Before another attempt.
@@ -168,8 +200,35 @@ impl Hop {
             && value("Content-Length").is_none()
     }
 
+    /// Returns the URL on the same server that a field of the reply names.
+    fn named_url(&self, field: &str) -> Option<Bytes> {
+        let value = rules::value(&self.head.fields, field)?;
+        let mut url = parse_url(&self.url).ok()?;
+        let origin = |url: &crate::raw::Url| (url.scheme(), url.host().map(<[u8]>::to_vec), url.port());
+        let own = origin(&url);
+        url.set(UrlPart::Url, Some(&value), 0).ok()?;
+        let text = url.get(UrlPart::Url, 0).ok().filter(|_| origin(&url) == own)?;
+        Some(apart(&text).0)
+    }
+
+    /// Returns whether the reply, stored as this entry, may be stored.
+    fn is_storable(&self, entry: &Entry) -> bool {
+        let allowed = match self.method.as_slice() {
+            b"POST" => {
+                let own_place = self.named_url("Content-Location").is_some_and(|url| url == self.url);
+                rules::is_storable_post(&self.fields, entry.kept(), own_place)
+            }
+            _ => rules::is_storable(&self.fields, entry.kept()),
+        };
+        // An error does not replace a reply that may be valid still.
+        let replaces = rules::is_error(self.head.status) && self.found.is_some();
+        allowed && !replaces && !self.ends_with_connection()
+    }
+
     fn entry(&self, fields: Vec<Field>) -> Entry {
+        let range = rules::value(&self.fields, "Range").filter(|_| self.head.status == 206);
         Entry {
+            range,
             url: self.url.clone(),
             partition: self.partition.clone(),
             asked: self.asked,
@@ -185,10 +244,10 @@ impl Hop {
 }
 
 /// Returns a stored reply for the library, with its age unless the server has just confirmed it.
-fn stored(entry: &Entry, body: Option<std::fs::File>, age: Option<i64>) -> StoredReply {
-    let mut head = [entry.status_line.as_slice(), b"\r\n"].concat();
+fn stored(entry: &Entry, body: Option<File>, selection: Selection, age: Option<i64>) -> StoredReply {
+    let mut head = [selection.status_line(&entry.status_line).as_slice(), b"\r\n"].concat();
     let mut put = |name: &[u8], value: &[u8]| head.extend([name, b": ", value, b"\r\n"].concat());
-    for (name, value) in &entry.fields {
+    for (name, value) in &selection.fields(&entry.fields) {
         if age.is_none() || !name.eq_ignore_ascii_case(b"Age") {
             put(name, value);
         }
@@ -196,12 +255,32 @@ fn stored(entry: &Entry, body: Option<std::fs::File>, age: Option<i64>) -> Store
     if let Some(age) = age {
         put(b"Age", age.to_string().as_bytes());
     }
-    let length = entry.body.as_ref().map(|body| body.length);
-    let body: Box<dyn Read> = match body {
-        Some(file) => Box::new(file),
-        None => Box::new(io::empty()),
+    let bytes = entry.body.as_ref().map(|body| selection.bytes(body.length));
+    let body: Box<dyn Read> = match (body, bytes) {
+        (Some(file), Some((offset, length))) => Box::new(StoredPart { file, offset: Some(offset), length }),
+        _ => Box::new(io::empty()),
     };
-    StoredReply { head, body, length }
+    StoredReply { head, body, length: bytes.map(|(_, length)| length) }
+}
+
+/// The bytes of a stored body that answer a request.
+struct StoredPart {
+    file: File,
+    /// Where they begin, before the first read.
+    offset: Option<u64>,
+    /// How many are left.
+    length: u64,
+}
+
+impl Read for StoredPart {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if let Some(offset) = self.offset.take() {
+            self.file.seek(SeekFrom::Start(offset))?;
+        }
+        let count = (&mut self.file).take(self.length).read(buf)?;
+        self.length -= count as u64;
+        Ok(count)
+    }
 }
 
 /// Returns the reply of a cache that must not contact the server and has no entry (RFC 9111 §5.2.1.7).
@@ -267,25 +346,27 @@ impl Transfer {
         let mut hop = Hop { method: asked.method.to_vec(), url, asked: now(), ..Hop::default() };
         let asks_for_all = caching.asks_for_all.take();
         let control = Control::of(asked.fields);
-        let known = matches!(asked.method, b"GET" | b"HEAD");
-        let http = hop.url.starts_with(b"http://") || hop.url.starts_with(b"https://");
-        let own = rules::is_conditional(asked.fields) || control.no_store;
-        if caching.bypass.is_some() || !known || !http || own {
-            let reason = caching.bypass.unwrap_or("the request has conditions of its own");
+        if let Some(reason) = caching.bypass.or_else(|| caching.reason_of(&asked, &hop.url)) {
             self.cache_note(&format!("bypassed ({reason})"));
-            hop.bypassed = true;
             return (CacheAnswer::Send(Vec::new()), hop, Outcome::Bypass);
         }
         let who = partition::of_fields(asked.fields);
         let options = format!("{}{login:?} {who}", caching.partition);
         hop.partition = cache.sums.of(&[options.as_bytes(), asked.peer].concat());
-        hop.fields = asked.fields.to_vec();
+        (hop.fields, hop.storable) = (asked.fields.to_vec(), true);
+        if asked.method == b"POST" {
+            self.cache_note("bypassed (POST)");
+            return (CacheAnswer::Send(Vec::new()), hop, Outcome::Bypass);
+        }
+        let range = rules::value(&hop.fields, "Range");
         let wanted = CacheRequest {
             url: &hop.url,
             partition: &hop.partition,
             fields: &hop.fields,
+            range: range.as_deref(),
             head: hop.is_head(),
             follows: caching.follows,
+            retries: caching.retries,
         };
         let found = cache.find(&wanted).filter(|_| !asks_for_all);
         let verdict = found.as_ref().map(|found| rules::verdict(&hop.fields, found.entry.kept(), now()));
@@ -296,7 +377,11 @@ impl Transfer {
                 let outcome = if stale { Outcome::Stale } else { Outcome::Hit };
                 self.cache_note(&format!("{}, {age} seconds old", outcome.name()));
                 self.report_unsent(&hop, outcome);
-                (CacheAnswer::Serve(stored(&found.entry, found.body, Some(age))), hop, outcome)
+                (
+                    CacheAnswer::Serve(stored(&found.entry, found.body, found.selection, Some(age))),
+                    hop,
+                    outcome,
+                )
             }
             _ if control.only_if_cached => {
                 self.cache_note("miss, and only-if-cached forbids a request");
@@ -305,11 +390,12 @@ impl Transfer {
                 (CacheAnswer::Serve(nothing_kept()), hop, Outcome::Miss)
             }
             (_, found) => {
-                let conditions = found.as_ref().map(|found| rules::conditions(&found.entry.fields));
+                let ask = |found: &CacheHit| rules::revalidation(&hop.fields, found.entry.kept());
+                let conditions = found.as_ref().map(ask);
                 let conditions = conditions.unwrap_or_default();
                 let line = |(name, value): &Field| [name.as_slice(), b": ", value].concat();
                 let lines: Vec<Bytes> = conditions.iter().map(line).collect();
-                self.cache_note(if found.is_some() {
+                self.cache_note(if !conditions.is_empty() {
                     "asks the server whether the stored reply is still valid"
                 } else {
                     "miss"
@@ -353,7 +439,7 @@ impl Transfer {
         if rules::invalidates(&hop.method, status) {
             self.invalidate(cache, hop);
         }
-        if !hop.bypassed {
+        if hop.storable && !(caching.retries && rules::is_error(status)) {
             self.record(cache, hop);
         }
         ReplyAnswer::Accept
@@ -366,7 +452,7 @@ impl Transfer {
         cache.touch(&found);
         caching.outcome.set(Some(Outcome::Stale));
         hop.served = true;
-        ReplyAnswer::Serve(stored(&found.entry, found.body, Some(age)))
+        ReplyAnswer::Serve(stored(&found.entry, found.body, found.selection, Some(age)))
     }
 
     fn not_modified(&self, cache: &Cache, caching: &Caching, hop: &mut Hop) -> ReplyAnswer {
@@ -389,23 +475,14 @@ impl Transfer {
         }
         caching.outcome.set(Some(Outcome::Revalidated));
         hop.served = true;
-        ReplyAnswer::Serve(stored(&entry, found.body, None))
+        ReplyAnswer::Serve(stored(&entry, found.body, found.selection, None))
     }
 
     /// Removes the entries of the URL, and of URLs on the same server that the reply names (RFC 9111 §4.4).
     fn invalidate(&self, cache: &Cache, hop: &Hop) {
         let mut gone = cache.forget(&hop.url);
         for name in ["Location", "Content-Location"] {
-            let Some(value) = rules::value(&hop.head.fields, name) else { continue };
-            let Ok(mut other) = parse_url(&hop.url) else { continue };
-            let origin = |url: &crate::raw::Url| (url.scheme(), url.host().map(<[u8]>::to_vec), url.port());
-            let own = origin(&other);
-            if other.set(UrlPart::Url, Some(&value), 0).is_ok()
-                && origin(&other) == own
-                && let Ok(text) = other.get(UrlPart::Url, 0)
-            {
-                gone |= cache.forget(&apart(&text).0);
-            }
+            gone |= hop.named_url(name).is_some_and(|url| cache.forget(&url));
         }
         if gone {
             self.cache_note("stored replies are out of date and were removed");
@@ -413,10 +490,11 @@ impl Transfer {
     }
 
     fn record(&self, cache: &Cache, hop: &mut Hop) {
-        let old = hop.found.take();
         let fields = rules::lasting(&hop.head.fields);
         let entry = hop.entry(fields);
-        if !rules::is_storable(&hop.fields, entry.kept()) || hop.ends_with_connection() {
+        let storable = hop.is_storable(&entry);
+        let old = hop.found.take();
+        if !storable {
             // The server's new reply replaces it, although it is not stored.
             if let Some(old) = old.filter(|_| hop.head.status < 500) {
                 cache.remove(&old);
@@ -460,7 +538,8 @@ impl Transfer {
     /// After an attempt.
     pub fn finish_caching(&self, code: i32) {
         let Some((cache, caching)) = self.cache() else { return };
-        let recording = caching.hop.take().and_then(|hop| hop.recording).filter(|_| code == 0);
+        let recording = caching.hop.take().and_then(|hop| hop.recording);
+        let recording = recording.filter(|recording| code == 0 && recording.is_consistent());
         if let Some(Recording { entry, draft, old }) = recording {
             self.complain(cache.keep(entry, draft, old.as_ref()));
         }

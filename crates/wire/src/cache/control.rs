@@ -16,6 +16,8 @@ pub struct Control {
     pub public: bool,
     pub private: bool,
     pub only_if_cached: bool,
+    /// Does not change while it is fresh (RFC 8246).
+    pub immutable: bool,
     /// In seconds; 0 if it is no number.
     pub max_age: Option<i64>,
     /// In seconds; without a number, any.
@@ -57,6 +59,7 @@ impl Control {
             b"must-understand" => self.must_understand = true,
             b"public" => self.public = true,
             b"private" => self.private = true,
+            b"immutable" => self.immutable = true,
             b"only-if-cached" => self.only_if_cached = true,
             b"max-age" => stricter(&mut self.max_age, given.unwrap_or(0), true),
             b"min-fresh" => stricter(&mut self.min_fresh, given.unwrap_or(0), false),

@@ -2,10 +2,12 @@
 //! stores the responses. Times are seconds since 1970, all by the same clock.
 
 mod control;
+mod range;
 #[cfg(test)]
 mod tests;
 
 pub use control::Control;
+pub use range::{ByteRange, ContentRange, RangeSource, Selection, has_strong_validator, is_part, select};
 
 use crate::date;
 
@@ -17,12 +19,12 @@ const HEURISTIC_PART: i64 = 10;
 const LONGEST_HEURISTIC_S: i64 = 24 * 3600;
 
 /// Final statuses whose caching rules are understood.
-const UNDERSTOOD: [u16; 14] = [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501];
-/// Statuses that are never stored: parts and confirmations (§3.3, §4.3.3), challenges, which a login answers,
-/// and errors that a retry asks about again.
-const NEVER: [u16; 11] = [206, 304, 401, 407, 408, 425, 429, 500, 502, 503, 504];
+const UNDERSTOOD: [u16; 15] = [200, 203, 204, 206, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501];
+/// Statuses that are never stored: confirmations (§4.3.3), challenges, which a login answers, ranges that are not
+/// satisfiable, and answers to a client that is too slow, early or frequent.
+const NEVER: [u16; 7] = [304, 401, 407, 408, 416, 425, 429];
 /// Statuses that may be stored without explicit permission (RFC 9110 §15.1).
-const BY_DEFAULT: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
+const BY_DEFAULT: [u16; 12] = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501];
 
 /// Fields of the connection, not of the reply (§3.1, RFC 9110 §7.6.1).
 const OF_THE_CONNECTION: [&str; 10] = [
@@ -40,16 +42,9 @@ const OF_THE_CONNECTION: [&str; 10] = [
 /// Fields that a 304 must not change: they describe the octets of the stored body (§3.2).
 const OF_THE_BODY: [&str; 4] = ["Content-Encoding", "Content-Length", "Content-MD5", "Content-Range"];
 
-/// Fields with which an application asks for itself whether something has changed, or for a part.
-const CONDITIONS: [&str; 7] = [
-    "If-Match",
-    "If-Modified-Since",
-    "If-None-Match",
-    "If-Range",
-    "If-Unmodified-Since",
-    "Range",
-    "Content-Range",
-];
+/// Fields with which an application itself asks whether something has changed, or sends a part.
+const CONDITIONS: [&str; 6] =
+    ["If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Content-Range"];
 
 /// A stored response.
 #[derive(Clone, Copy, Debug)]
@@ -86,9 +81,10 @@ fn first<'a>(fields: &'a [Field], name: &'a str) -> Option<&'a [u8]> {
     all(fields, name).next()
 }
 
-/// Whether a request asks for a part, or under a condition: that is its own business.
+/// Returns whether a request has conditions of its own, or a Range that is not one range of bytes.
 pub fn is_conditional(request: &[Field]) -> bool {
-    CONDITIONS.iter().any(|name| first(request, name).is_some())
+    let odd_range = first(request, "Range").is_some() && ByteRange::of(request).is_none();
+    odd_range || CONDITIONS.iter().any(|name| first(request, name).is_some())
 }
 
 /// Returns whether a response to GET or HEAD may be stored (§3) and can be useful later: it is fresh for a
@@ -96,10 +92,22 @@ pub fn is_conditional(request: &[Field]) -> bool {
 pub fn is_storable(request: &[Field], kept: StoredResponse) -> bool {
     let (asked, told) = (Control::of(request), Control::of(kept.fields));
     let explicit = told.max_age.is_some() || first(kept.fields, "Expires").is_some();
-    let allowed = told.public || told.private || explicit || BY_DEFAULT.contains(&kept.status);
+    let allowed = match is_error(kept.status) {
+        // A passing error is not worth a revalidation.
+        true => explicit && lifetime(kept) > 0,
+        false => told.public || told.private || explicit || BY_DEFAULT.contains(&kept.status),
+    };
+    let ranged = first(request, "Range").is_some();
+    let fits_range = match kept.status {
+        200 => true,
+        206 => ranged && ContentRange::of(kept.fields).is_some(),
+        // Another status may be the server's answer to the range, not to the URL.
+        _ => !ranged,
+    };
     let understood = UNDERSTOOD.contains(&kept.status)
         || !told.must_understand && kept.status >= 200 && !NEVER.contains(&kept.status);
     understood
+        && fits_range
         && !asked.no_store
         && !told.no_store
         && allowed
@@ -151,10 +159,13 @@ pub fn verdict(request: &[Field], kept: StoredResponse, now: i64) -> Verdict {
     let Some(age) = age(kept, now).filter(|_| !asked.no_cache && !told.no_cache) else {
         return Verdict::Validate;
     };
-    if asked.max_age.is_some_and(|most| age > most) {
+    let left = lifetime(kept) - age;
+    // A reload asks by max-age=0 whether something has changed; the server has said that nothing will
+    // (RFC 8246 §2). `no-cache` asks all the same.
+    let needless_reload = told.immutable && left > 0 && asked.max_age == Some(0);
+    if asked.max_age.is_some_and(|most| age > most) && !needless_reload {
         return Verdict::Validate;
     }
-    let left = lifetime(kept) - age;
     if left > 0 && asked.min_fresh.is_none_or(|least| left >= least) {
         return Verdict::Serve { age, stale: false };
     }
@@ -173,13 +184,24 @@ pub fn stands_in(request: &[Field], kept: StoredResponse, now: i64) -> Option<i6
     (age - lifetime(kept) <= most).then_some(age)
 }
 
-/// Returns whether a status is an error for which a stale response may be used.
+/// Returns whether a status is an error for which a stale response may be used, and after which a retry may
+/// succeed.
 pub fn is_error(status: u16) -> bool {
     matches!(status, 500 | 502 | 503 | 504)
 }
 
-/// Returns the conditional fields for revalidation (§4.3.1); empty without a validator.
-pub fn conditions(reply: &[Field]) -> Vec<Field> {
+/// Returns the conditional fields for the revalidation of a stored response (§4.3.1); empty if it cannot be
+/// validated. A part needs a strong validator: the requester may join it with others.
+pub fn revalidation(request: &[Field], kept: StoredResponse) -> Vec<Field> {
+    let ranged = first(request, "Range").is_some();
+    if is_error(kept.status) || ranged && !has_strong_validator(kept.fields) {
+        return Vec::new();
+    }
+    conditions(kept.fields)
+}
+
+/// Returns the conditional fields for the validators of a response.
+fn conditions(reply: &[Field]) -> Vec<Field> {
     let pair = |name: &str, from: &str| {
         let value = first(reply, from).filter(|value| !value.is_empty())?;
         Some((name.as_bytes().to_vec(), value.to_vec()))
@@ -244,10 +266,33 @@ pub fn selected(names: &[Vec<u8>], request: &[Field]) -> Vec<(Vec<u8>, Option<Ve
             .filter(|(own, _)| own.eq_ignore_ascii_case(name))
             .map(|(_, value)| value.trim_ascii())
             .collect();
-        let value = (!values.is_empty()).then(|| values.join(b", ".as_slice()));
-        (name.clone(), value.map(|value| if name == b"accept-language" { languages(&value) } else { value }))
+        let value = (!values.is_empty()).then(|| values.join(b",".as_slice()));
+        let normal = |value: Vec<u8>| match name.as_slice() {
+            b"accept-language" => languages(&value),
+            _ => normalized(&value),
+        };
+        (name.clone(), value.map(normal))
     };
     names.iter().map(of).collect()
+}
+
+/// Returns a field's value without blanks around the commas of a list. A recipient may join lines by a comma
+/// with or without blanks (RFC 9110 §5.2), so the meaning cannot depend on them. Quoted text is kept.
+pub fn normalized(value: &[u8]) -> Vec<u8> {
+    let mut out: Vec<u8> = Vec::with_capacity(value.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for byte in value.trim_ascii() {
+        let blank = matches!(byte, b' ' | b'\t');
+        if !quoted && *byte == b',' {
+            out.truncate(out.trim_ascii_end().len());
+        }
+        if quoted || !blank || out.last().is_some_and(|last| *last != b',') {
+            out.push(*byte);
+        }
+        quoted ^= *byte == b'"' && !escaped;
+        escaped = quoted && *byte == b'\\' && !escaped;
+    }
+    out
 }
 
 /// Returns a list of languages without blanks, in lower case and sorted: neither case nor order matters
@@ -258,6 +303,14 @@ fn languages(value: &[u8]) -> Vec<u8> {
     let mut words: Vec<&[u8]> = lower.split(|byte| *byte == b',').filter(|word| !word.is_empty()).collect();
     words.sort_unstable();
     words.join(b",".as_slice())
+}
+
+/// Returns whether a response to POST may answer a later GET of its URL (RFC 9110 §9.3.3): it is a complete
+/// 200 that names that URL as its own place, and is explicitly fresh.
+pub fn is_storable_post(request: &[Field], kept: StoredResponse, own_place: bool) -> bool {
+    let told = Control::of(kept.fields);
+    let explicit = told.max_age.is_some() || first(kept.fields, "Expires").is_some();
+    own_place && kept.status == 200 && explicit && lifetime(kept) > 0 && is_storable(request, kept)
 }
 
 /// Returns whether a response to that method invalidates the stored responses of its URL (§4.4): the method

@@ -41,10 +41,22 @@ fn storable_replies() {
         (301, "", "Location: /|ETag: \"a\"", true),
         (404, "", "Cache-Control: max-age=60", true),
         (206, "", "Cache-Control: max-age=60", false),
+        (206, "", "Cache-Control: max-age=60|Content-Range: bytes 0-1/9", false),
+        (206, "Range: bytes=0-1", "Cache-Control: max-age=60|Content-Range: bytes 0-1/9", true),
+        (206, "Range: bytes=0-1", "ETag: \"a\"|Content-Range: bytes 0-1/9", true),
+        (206, "Range: bytes=0-1", "Cache-Control: max-age=60|Content-Range: bytes */9", false),
+        (206, "Range: bytes=0-1", "Cache-Control: max-age=60|Content-Type: multipart/byteranges", false),
+        (200, "Range: bytes=0-1", "Cache-Control: max-age=60", true),
+        (404, "Range: bytes=0-1", "Cache-Control: max-age=60", false),
+        (416, "Range: bytes=9-", "Cache-Control: max-age=60", false),
+        (416, "", "Cache-Control: max-age=60", false),
         (304, "", "Cache-Control: max-age=60", false),
         (401, "", "Cache-Control: max-age=60", false),
-        (500, "", "Cache-Control: max-age=60", false),
-        (503, "", "Cache-Control: max-age=60", false),
+        (429, "", "Cache-Control: max-age=60", false),
+        (500, "", "Cache-Control: max-age=60", true),
+        (503, "", "Expires: Sun, 06 Nov 1994 08:50:37 GMT", true),
+        (503, "", "Cache-Control: max-age=0|ETag: \"a\"", false),
+        (503, "", "Cache-Control: public|Last-Modified: Sun, 06 Nov 1994 08:00:00 GMT", false),
         (299, "", "Cache-Control: max-age=60", true),
         (299, "", "Cache-Control: max-age=60, must-understand", false),
         (200, "", "Cache-Control: max-age=60, must-understand", true),
@@ -130,6 +142,10 @@ fn whether_it_serves() {
         ("Cache-Control: max-age=10", reply, 11, Verdict::Validate),
         ("Cache-Control: max-age=0", reply, 0, serve(0, false)),
         ("Cache-Control: max-age=0", reply, 1, Verdict::Validate),
+        ("Cache-Control: max-age=0", "Cache-Control: max-age=60, immutable", 59, serve(59, false)),
+        ("Cache-Control: max-age=0", "Cache-Control: max-age=60, immutable", 60, Verdict::Validate),
+        ("Cache-Control: max-age=1", "Cache-Control: max-age=60, immutable", 2, Verdict::Validate),
+        ("Cache-Control: no-cache", "Cache-Control: max-age=60, immutable", 1, Verdict::Validate),
         ("Cache-Control: min-fresh=10", reply, 50, serve(50, false)),
         ("Cache-Control: min-fresh=10", reply, 51, Verdict::Validate),
         ("Cache-Control: max-stale", reply, 5000, serve(5000, true)),
@@ -177,8 +193,52 @@ fn conditional_requests_repeat_the_validators() {
     ] {
         assert_eq!(conditions(&fields(reply)), fields(asked), "{reply}");
     }
-    assert!(is_conditional(&fields("if-none-match: x")) && is_conditional(&fields("range: bytes=1-")));
-    assert!(!is_conditional(&fields("Accept: x")));
+    for (request, own) in [
+        ("if-none-match: x", true),
+        ("If-Range: \"a\"|Range: bytes=1-", true),
+        ("range: bytes=1-2,4-5", true),
+        ("range: lines=1-2", true),
+        ("range: bytes=1-|Range: bytes=2-", true),
+        ("range: bytes=1-", false),
+        ("Accept: x", false),
+    ] {
+        assert_eq!(is_conditional(&fields(request)), own, "{request}");
+    }
+}
+
+#[test]
+fn what_asks_whether_a_part_holds() {
+    for (status, request, reply, asked) in [
+        (200, "Range: bytes=1-", "ETag: \"a\"", "If-None-Match: \"a\""),
+        (206, "Range: bytes=1-", "ETag: \"a\"", "If-None-Match: \"a\""),
+        (200, "Range: bytes=1-", "ETag: W/\"a\"", ""),
+        (200, "", "ETag: W/\"a\"", "If-None-Match: W/\"a\""),
+        (503, "", "ETag: \"a\"", ""),
+    ] {
+        let (request, reply) = (fields(request), fields(reply));
+        assert_eq!(
+            revalidation(&request, kept(status, &reply)),
+            fields(asked),
+            "{status} {request:?} {reply:?}"
+        );
+    }
+}
+
+#[test]
+fn what_a_post_leaves_for_a_get() {
+    for (status, reply, own_place, stored) in [
+        (200, "Cache-Control: max-age=60", true, true),
+        (200, "Expires: Sun, 06 Nov 1994 08:50:37 GMT", true, true),
+        (200, "Cache-Control: max-age=60", false, false),
+        (201, "Cache-Control: max-age=60", true, false),
+        (200, "ETag: \"a\"", true, false),
+        (200, "Cache-Control: max-age=0|ETag: \"a\"", true, false),
+        (200, "Last-Modified: Sun, 06 Nov 1994 08:00:00 GMT", true, false),
+        (200, "Cache-Control: max-age=60, no-store", true, false),
+    ] {
+        let reply = fields(reply);
+        assert_eq!(is_storable_post(&[], kept(status, &reply), own_place), stored, "{status} {reply:?}");
+    }
 }
 
 #[test]
@@ -219,8 +279,19 @@ fn vary_nominates_request_fields() {
     assert_eq!(names, [b"accept".to_vec(), b"x".to_vec()]);
     assert_eq!(nominated(&fields("Vary: a|Vary: *")), None);
     let request = fields("ACCEPT: a|accept:  b |Other: c");
-    let expected = [(b"accept".to_vec(), Some(b"a, b".to_vec())), (b"x".to_vec(), None)];
+    let expected = [(b"accept".to_vec(), Some(b"a,b".to_vec())), (b"x".to_vec(), None)];
     assert_eq!(selected(&names, &request), expected);
+    for (value, normal) in [
+        ("1, 2", "1,2"),
+        (" 1 \t,\t2 ", "1,2"),
+        ("a b, c  d", "a b,c  d"),
+        ("\"a , b\" , c", "\"a , b\",c"),
+        ("\"a\\\" , b\" , c", "\"a\\\" , b\",c"),
+        (", ,", ",,"),
+        ("", ""),
+    ] {
+        assert_eq!(normalized(value.as_bytes()), normal.as_bytes(), "{value}");
+    }
     let languages = |text: &str| selected(&[b"accept-language".to_vec()], &fields(text));
     let one = languages("Accept-Language: en, de;q=0.5");
     for other in ["Accept-Language: DE;q=0.5 ,  eN", "Accept-Language: de; q=0.5|accept-language: en"] {

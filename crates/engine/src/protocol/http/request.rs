@@ -225,19 +225,31 @@ fn resume_upload(t: &Transfer, body: &mut ClientReader) -> Result<Resume> {
     }
 }
 
-/// Writes the field that names the part of a document that is meant.
-fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>) {
-    let text = t.text(O::Range);
-    let part = Partial {
+/// Returns the facts that decide which part of a document is meant.
+fn partial(t: &Transfer, custom: &Custom, resume: Resume) -> Partial {
+    Partial {
         method: t.method,
         from: t.long(O::ResumeFromLarge),
-        range: text.is_some(),
+        range: t.text(O::Range).is_some(),
         upload: resume,
-        own_range: head.custom.names("Range"),
-        own_content_range: head.custom.names("Content-Range"),
-    };
-    let text = text.unwrap_or_default();
-    match rules::range(&part) {
+        own_range: custom.names("Range"),
+        own_content_range: custom.names("Content-Range"),
+    }
+}
+
+/// Returns the value of the Range field that is added to the application's fields.
+fn range_value(t: &Transfer, custom: &Custom) -> Option<Vec<u8>> {
+    match rules::range(&partial(t, custom, None)) {
+        Range::From(from) => Some(format!("bytes={from}-").into_bytes()),
+        Range::Option => Some([b"bytes=".as_slice(), &t.text(O::Range).unwrap_or_default()].concat()),
+        _ => None,
+    }
+}
+
+/// Writes the field that names the part of a document that is meant.
+fn range_field(t: &Transfer, head: &mut Head, resume: Resume, size: Option<u64>) {
+    let text = t.text(O::Range).unwrap_or_default();
+    match rules::range(&partial(t, head.custom, resume)) {
         Range::None => {}
         Range::From(from) => head.field("Range", format!("bytes={from}-").as_bytes()),
         Range::Option => head.out.line(&[b"Range: bytes=", &text]),
@@ -316,6 +328,7 @@ pub fn foreseen(t: &HttpTransfer) -> Vec<(Vec<u8>, Vec<u8>)> {
         ("Accept", Some(b"*/*".to_vec())),
         ("Accept-Encoding", t.text(O::AcceptEncoding).map(|codings| codings.to_vec())),
         ("Referer", referer(t)),
+        ("Range", range_value(t, &custom)),
         ("Cookie", cookies(t, &custom)),
     ];
     let own = own.into_iter().filter(|(name, _)| *name == "Cookie" || !custom.names(name));
