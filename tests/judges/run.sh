@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/judges/run.sh [PYTEST-ARGUMENTS]: programs and suites of others judge the built tool. WARMWIRE_TOOL
-# names another tool than the debug build; `-k` and a file's name choose tests.
+# tests/judges/run.sh [PYTEST-ARGUMENTS]: programs and suites of others judge the built tool and library.
+# WARMWIRE_TOOL and JUDGES_LIBRARY name others than the debug builds; `-k` and a file's name choose tests.
 set -eu
 cd "$(dirname "$0")/../.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -17,6 +17,11 @@ fi
 if [ -z "${WARMWIRE_TOOL:-}" ]; then
 	make --no-print-directory --silent tool-quick
 	WARMWIRE_TOOL=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/warmwire
+fi
+if runs test_websocket && [ -z "${JUDGES_LIBRARY:-}" ]; then
+	sh crates/capi/link.sh --debug
+	JUDGES_LIBRARY=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/lib/libcurl.so.4
+	export JUDGES_LIBRARY
 fi
 JUDGES_TARGET=$(cd "$CARGO_TARGET_DIR" && pwd)
 export WARMWIRE_TOOL JUDGES_TARGET
