@@ -4,6 +4,8 @@
 //! Everything runs on the caller's thread. Nothing here is borrowed while a task or the application is
 //! called, and a call that makes a task ready outside a run invokes the timer callback before it returns.
 
+mod turns;
+
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
@@ -31,6 +33,7 @@ use crate::push::PushFunction;
 use crate::report;
 use crate::share::KEPT;
 use crate::streams::Streams;
+use turns::Turns;
 
 /// A multi handle. A clone is another reference to the same one.
 #[derive(Clone)]
@@ -108,10 +111,7 @@ pub struct MultiState {
     /// Whether the timer callback has failed since this was last reported to the application.
     stopped: Cell<bool>,
     completed: RefCell<Option<Completed>>,
-    /// Whether the application has waited, or asked how long to wait, since it last ran the transfers.
-    waited: Cell<bool>,
-    /// Runs without a wait since the first of them, for the report.
-    unwaited: Cell<Option<(Instant, u32)>>,
+    turns: Turns,
 }
 
 impl Multi {
@@ -143,8 +143,7 @@ impl Multi {
             tells: Cell::new(false),
             stopped: Cell::new(false),
             completed: RefCell::default(),
-            waited: Cell::new(false),
-            unwaited: Cell::new(None),
+            turns: Turns::default(),
         }))
     }
 
@@ -204,24 +203,9 @@ impl Multi {
     /// curl_multi_perform: runs what is ready; returns the number of transfers still running.
     pub fn perform(&self) -> (MultiCode, usize) {
         if report::is_on() {
-            self.note_turn();
+            self.0.turns.note_run(self.running());
         }
         self.run_by(Runtime::perform)
-    }
-
-    /// Counts runs without a wait between them, for the report.
-    #[cold]
-    fn note_turn(&self) {
-        let now = Instant::now();
-        let before = self.0.unwaited.get().filter(|_| !self.0.waited.take() && self.running() > 0);
-        self.0.unwaited.set(match before {
-            Some((since, count)) if count == report::BUSY => {
-                report::add_busy(now.saturating_duration_since(since));
-                Some((now, 1))
-            }
-            Some((since, count)) => Some((since, count + 1)),
-            None => Some((now, 1)),
-        });
     }
 
     /// Like `perform`, for callers who know that [`descriptor`](Self::descriptor) is not readable.
@@ -260,7 +244,7 @@ impl Multi {
 
     /// curl_multi_wait and curl_multi_poll: waits for our descriptors and `extra`; how many are ready.
     pub fn wait(&self, extra: &mut [ExtraFd], max: Duration, may_wake: bool) -> io::Result<usize> {
-        self.0.waited.set(!max.is_zero());
+        self.0.turns.note_wait(!max.is_zero());
         self.0.runtime.wait(extra, max, may_wake)
     }
 
@@ -278,14 +262,14 @@ impl Multi {
 
     /// Which descriptors are waited for, and how.
     pub fn interests(&self) -> Vec<(RawFd, Interest)> {
-        self.0.waited.set(true);
+        self.0.turns.note_wait(true);
         self.0.runtime.reactor().interests()
     }
 
     /// Returns the descriptors that an application's own loop watches. As in curl 8.22 the wake-up descriptor
     /// is the first of them while a transfer waits for any.
     pub fn descriptors_to_watch(&self) -> Vec<(RawFd, Interest)> {
-        self.0.waited.set(true);
+        self.0.turns.note_wait(true);
         let reactor = self.0.runtime.reactor();
         if self.running() == 0 || reactor.interests().is_empty() {
             return reactor.interests();
@@ -298,7 +282,7 @@ impl Multi {
 
     /// curl_multi_timeout.
     pub fn timeout(&self) -> Option<Duration> {
-        self.0.waited.set(true);
+        self.0.turns.note_wait(true);
         self.0.runtime.reactor().timeout()
     }
 

@@ -106,7 +106,7 @@ variables! {
         "Seconds for which the broker keeps a connection.";
     POOL_EXIT: Values::Number { least: 1, most: 86_400 }, "120", OF_BROKER,
         "Idle seconds after which the broker exits.";
-    BROKER: Values::AbsolutePath("a program"), "../bin/warmwire from the library's folder, or warmwire in PATH",
+    BROKER: Values::AbsolutePath("a program"), "../bin/warmwire from the library's folder, or that in PATH",
         "programs with WARMWIRE_POOL=user",
         "The program that is started as the broker.";
 }

@@ -1,5 +1,5 @@
-//! `--cache` and what it serves besides whole replies to GET: ranges, errors that their server keeps, replies to
-//! POST.
+//! `--cache` and what it serves besides whole replies to GET: ranges, errors that their server keeps, replies
+//! to POST.
 
 use super::cache::{Home, fresh, scripted};
 use std::fs;

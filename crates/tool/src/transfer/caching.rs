@@ -389,21 +389,23 @@ impl Transfer {
                 self.report_unsent(&hop, Outcome::Miss);
                 (CacheAnswer::Serve(nothing_kept()), hop, Outcome::Miss)
             }
-            (_, found) => {
-                let ask = |found: &CacheHit| rules::revalidation(&hop.fields, found.entry.kept());
-                let conditions = found.as_ref().map(ask);
-                let conditions = conditions.unwrap_or_default();
-                let line = |(name, value): &Field| [name.as_slice(), b": ", value].concat();
-                let lines: Vec<Bytes> = conditions.iter().map(line).collect();
-                self.cache_note(if !conditions.is_empty() {
-                    "asks the server whether the stored reply is still valid"
-                } else {
-                    "miss"
-                });
-                (hop.found, hop.conditional) = (found, !conditions.is_empty());
-                (CacheAnswer::Send(lines), hop, Outcome::Miss)
-            }
+            (_, found) => (CacheAnswer::Send(self.conditions(&mut hop, found)), hop, Outcome::Miss),
         }
+    }
+
+    /// Returns the lines that make the request conditional, if the stored reply can be revalidated.
+    fn conditions(&self, hop: &mut Hop, found: Option<CacheHit>) -> Vec<Bytes> {
+        let ask = |found: &CacheHit| rules::revalidation(&hop.fields, found.entry.kept());
+        let conditions = found.as_ref().map(ask).unwrap_or_default();
+        let line = |(name, value): &Field| [name.as_slice(), b": ", value].concat();
+        let lines: Vec<Bytes> = conditions.iter().map(line).collect();
+        self.cache_note(if conditions.is_empty() {
+            "miss"
+        } else {
+            "asks the server whether the stored reply is still valid"
+        });
+        (hop.found, hop.conditional) = (found, !conditions.is_empty());
+        lines
     }
 
     /// The head of a reply has come, or none will.

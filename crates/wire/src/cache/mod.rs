@@ -20,8 +20,8 @@ const LONGEST_HEURISTIC_S: i64 = 24 * 3600;
 
 /// Final statuses whose caching rules are understood.
 const UNDERSTOOD: [u16; 15] = [200, 203, 204, 206, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501];
-/// Statuses that are never stored: confirmations (§4.3.3), challenges, which a login answers, ranges that are not
-/// satisfiable, and answers to a client that is too slow, early or frequent.
+/// Statuses that are never stored: confirmations (§4.3.3), challenges, which a login answers, ranges that are
+/// not satisfiable, and answers to a client that is too slow, early or frequent.
 const NEVER: [u16; 7] = [304, 401, 407, 408, 416, 425, 429];
 /// Statuses that may be stored without explicit permission (RFC 9110 §15.1).
 const BY_DEFAULT: [u16; 12] = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501];

@@ -248,7 +248,7 @@ mod tests {
         }
     }
 
-    /// Status, Content-Range and length of what is stored; the range asked for; offset, first, last, complete.
+    /// Status, Content-Range and length of what is stored; requested range; offset, first, last, complete.
     #[test]
     fn parts_of_stored_bodies() {
         let part = |offset, first, last, complete| {
