@@ -2,6 +2,7 @@
 //! under the user's control and must not be trusted.
 
 use std::io::ErrorKind;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::process::{getegid, geteuid, getgid, getuid};
 
@@ -15,8 +16,21 @@ pub fn secure_execution() -> bool {
     !cfg!(miri) && (getuid() != geteuid() || getgid() != getegid() || is_secure())
 }
 
-/// Reads AT_SECURE. The file of a process with more privileges is closed to its user.
+/// Returns AT_SECURE. The kernel sets it when the program starts, so it is read once: each variable of the
+/// environment asks for it.
 fn is_secure() -> bool {
+    static KNOWN: AtomicU8 = AtomicU8::new(UNKNOWN);
+    const UNKNOWN: u8 = 0;
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+    if KNOWN.load(Ordering::Relaxed) == UNKNOWN {
+        KNOWN.store(if read_secure() { YES } else { NO }, Ordering::Relaxed);
+    }
+    KNOWN.load(Ordering::Relaxed) == YES
+}
+
+/// Reads AT_SECURE. The file of a process with more privileges is closed to its user.
+fn read_secure() -> bool {
     match std::fs::read("/proc/self/auxv") {
         Ok(vector) => secure_in(&vector),
         Err(e) => e.kind() == ErrorKind::PermissionDenied,
