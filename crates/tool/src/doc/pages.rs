@@ -144,8 +144,8 @@ pub const AFTER: &[Chapter] = &[
             Item("KRB5CCNAME", "The cache of Kerberos tickets for --negotiate."),
             Item(
                 "LOCALDOMAIN, RES_OPTIONS, HOSTALIASES",
-                "Variables of the system's resolver. With --pool user, processes share looked-up names only if \
-                 they agree in these.",
+                "Variables of the system's resolver. With --pool user, processes share looked-up names \
+                 only if they agree in these.",
             ),
             Item(
                 "IPFS_GATEWAY, IPFS_PATH",
