@@ -135,7 +135,7 @@ fn files_by_ftp_count_where_turns_would_help() {
     };
     let one = |first, more| host(vec![fetch(first, more)]);
     let helped = one(reused(), vec![Event::OneByOne(OneByOne::Unknown)]);
-    assert_eq!((helped.ftp_files, helped.ftp_rounds), (Sum { count: 1, time: ms(1000) / 3 }, 3));
+    assert_eq!((helped.ftp_files, helped.ftp_rounds), (Sum { count: 1, time: ms(2000) / 7 }, 3));
     assert_eq!(one(opened(NewReason::OwnSockets), Vec::new()).ftp_files, Sum::default());
     assert_eq!(one(reused(), vec![Event::OneByOne(OneByOne::Objected)]).ftp_files, Sum::default());
     let round = host(vec![(Request::default(), vec![reused(), sent("RETR")])]);

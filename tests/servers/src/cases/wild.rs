@@ -216,7 +216,8 @@ fn debuginfod(run: &Context) {
     let path = site.must(&find("$HTTP/none/ $HTTP/ $REFUSED/", id));
     assert!(std::fs::read(path.trim()).ok() == Some(pattern(400_000)), "{path}");
     let asked = site.http.served();
-    assert_eq!(asked, 2);
+    // debuginfod-find asks all at once, and ends the others when one has the file.
+    assert!((1..=2).contains(&asked), "{asked}");
     assert_eq!(site.must(&find("$HTTP/", id)), path);
     assert_eq!(site.http.served(), asked, "it was kept");
     site.fails(&find("$HTTP/ $HTTP/none/", &id.replace('0', "1")), "No such file");
