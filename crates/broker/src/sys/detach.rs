@@ -63,6 +63,9 @@ fn spawn(listener: OwnedFd, lock: Lock) -> io::Result<()> {
 
 /// Serves on standard input until the broker has had nothing to do for a while.
 fn serve() -> io::Result<()> {
+    // Before `harden`: /proc/self/auxv is closed to a process that is not dumpable, which then counts as one
+    // with more rights than its user and reads no variable.
+    let limits = Limits::from_environment();
     let listener = fcntl_dupfd_cloexec(stdin(), 3)?;
     // The lock, unless systemd has made the socket.
     let _lock = fcntl_dupfd_cloexec(stdout(), 3)?;
@@ -74,7 +77,7 @@ fn serve() -> io::Result<()> {
     chdir("/")?;
     harden()?;
     let _ = rustix::thread::set_name(c"warmwire-broker");
-    Server::new(listener, Limits::from_environment())?.serve()
+    Server::new(listener, limits)?.serve()
 }
 
 /// Forbids core dumps and tracing by other processes of the user, and raises the limit of descriptors.
