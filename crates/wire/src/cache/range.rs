@@ -109,7 +109,7 @@ impl ContentRange {
     }
 
     fn length(self) -> u64 {
-        self.last - self.first + 1
+        (self.last - self.first).saturating_add(1)
     }
 }
 
@@ -246,6 +246,7 @@ mod tests {
         for (length, storable) in [(0, false), (1, true), (5, true), (6, false)] {
             assert_eq!(is_part(&fields("bytes 0-4/10"), length), storable, "{length}");
         }
+        assert!(is_part(&fields("bytes 0-18446744073709551615/*"), 5));
     }
 
     /// Status, Content-Range and length of what is stored; requested range; offset, first, last, complete.
