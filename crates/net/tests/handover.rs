@@ -15,7 +15,7 @@ use runtime::Runtime;
 use testkit::temp::TempDir;
 use warmwire_net::connection_key::{FtpTerms, Protocol};
 use warmwire_net::handover::UserNames;
-use warmwire_net::resolver::{Family, Means, ResolveOptions, Resolver, resolve};
+use warmwire_net::resolver::{Candidates, Family, Means, ResolveOptions, Resolver, resolve};
 use warmwire_net::{AcquireRequest, Ages, ByCarrier, ConnectionKey, HashedKey, Lease, Pool, SharedPool};
 
 /// Longer than any answer takes on a busy machine.
@@ -334,6 +334,21 @@ fn a_name_is_looked_up_once() {
     let fresh = ResolveOptions { ttl: Some(Duration::from_secs(5)), ..usual() };
     assert_eq!(process().ask("host.test", fresh), wanted);
     assert_eq!(count(), 6, "a handle that keeps names for five seconds wants no older ones");
+}
+
+/// `--why` names the broker for an answer to another process.
+#[test]
+fn an_answer_says_whether_another_process_had_asked() {
+    let (broker, calls) = (Running::new(), Arc::<AtomicUsize>::default());
+    let first = |process: &Names| {
+        let means = Means::system(&process.resolver, &Arc::default(), process.runtime.reactor());
+        let mut stream = Candidates::look_up(&means, ("host.test", 80), &ResolveOptions::default()).unwrap();
+        block_on(&process.runtime, async move { stream.next().await }).unwrap()
+    };
+    let process = || Names::new(&broker, &calls, Duration::from_secs(60));
+    assert!(!first(&process()).shared);
+    let other = first(&process());
+    assert!(other.shared && !other.candidates.is_empty(), "{other:?}");
 }
 
 #[test]

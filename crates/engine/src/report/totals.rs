@@ -1,9 +1,10 @@
 //! The sums of a program's transfers, by host. Pure: records go in, numbers come out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use net::resolver::DEFAULT_TTL;
 use tables::Code;
 
 use crate::why::difference::Term;
@@ -21,8 +22,6 @@ const MAX_KINDS: usize = 32;
 const MAX_KEPT: usize = 256;
 const KEPT_FOR: Duration = Duration::from_secs(118);
 
-/// How long a handle keeps an answer about a name (CURLOPT_DNS_CACHE_TIMEOUT.md).
-const CACHED_FOR: Duration = Duration::from_secs(60);
 /// A text below this length fits into the packet of its head.
 const MIN_TEXT: i64 = 1400;
 /// Calls of a read function below which its pieces do not matter, and bytes below which they are small.
@@ -115,7 +114,7 @@ pub struct Host {
     /// Reasons why the last connection of a key was closed. Another handle does not know them.
     closed: BTreeMap<u64, CloseReason>,
     /// Keys of closed connections with a TLS session that could be resumed.
-    tickets: BTreeMap<u64, ()>,
+    tickets: BTreeSet<u64>,
 }
 
 impl Totals {
@@ -221,8 +220,8 @@ impl Host {
                 Event::Closed { why, ticket, .. } => {
                     if let Some(key) = key.take().filter(|key| *key != 0 && has_room(&self.closed, key)) {
                         self.closed.insert(key, *why);
-                        if *ticket && has_room(&self.tickets, &key) {
-                            self.tickets.insert(key, ());
+                        if *ticket && self.tickets.len() < MAX_KINDS {
+                            self.tickets.insert(key);
                         }
                     }
                 }
@@ -310,12 +309,10 @@ impl Host {
         // A full handshake of TLS 1.3 takes no more round trips than a resumed one; before it takes two.
         let took = length(request, &[Stage::Secure]) / 2;
         let took = if *version == "TLSv1.3" { Duration::ZERO } else { took };
-        match () {
-            () if !cached => self.uncached.add(took),
-            () if opened.why == NewReason::NothingOpen && self.tickets.contains_key(&opened.key) => {
-                self.unshared.add(took);
-            }
-            () => {}
+        if !cached {
+            self.uncached.add(took);
+        } else if opened.why == NewReason::NothingOpen && self.tickets.contains(&opened.key) {
+            self.unshared.add(took);
         }
     }
 
@@ -329,7 +326,7 @@ impl Host {
         self.asked.add(took);
         let now = started.map(|started| started + at);
         if let (Some(now), Some(last)) = (now, self.last_asked)
-            && now.saturating_duration_since(last) < CACHED_FOR
+            && now.saturating_duration_since(last) < DEFAULT_TTL
         {
             self.asked_again.add(took);
         }

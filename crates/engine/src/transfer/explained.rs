@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use net::connect::RaceEvent;
+use net::resolver::QuestionAnswer;
 use net::tls::TlsInfo;
 use net::tls::x509::Certificate;
 use net::{About, AcquireRequest, AnyConnection, Connection, Granted, HashedKey, Pool};
@@ -294,7 +295,7 @@ impl Connector {
                 host: host.to_owned(),
                 record: answered.part.record(),
                 addresses: answered.candidates.len(),
-                source: self.name_source(host, plan, answered.at < started),
+                source: self.name_source(host, plan, answered, started),
                 took: answered.at.saturating_duration_since(started),
             }),
             RaceEvent::Failed(address, _, error) => {
@@ -306,7 +307,13 @@ impl Connector {
         self.easy.explain(|| event);
     }
 
-    fn name_source(&self, host: &str, plan: &Plan, cached: bool) -> NameSource {
+    fn name_source(
+        &self,
+        host: &str,
+        plan: &Plan,
+        answered: &QuestionAnswer,
+        started: Instant,
+    ) -> NameSource {
         let plain = host.trim_start_matches('[').trim_end_matches(']');
         let here =
             plain.eq_ignore_ascii_case("localhost") || plain.to_ascii_lowercase().ends_with(".localhost");
@@ -315,12 +322,14 @@ impl Connector {
             NameSource::Written
         } else if self.is_pinned(plan) {
             NameSource::Pinned
-        } else if cached {
+        } else if answered.at < started {
             NameSource::Cache
         } else if given(O::DohUrl) {
             NameSource::OverHttps
         } else if given(O::DnsServers) {
             NameSource::Servers
+        } else if answered.shared {
+            NameSource::Broker
         } else {
             NameSource::System
         }

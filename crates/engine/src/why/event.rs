@@ -192,6 +192,8 @@ pub enum NameSource {
     Cache,
     /// getaddrinfo.
     System,
+    /// Another process that asked getaddrinfo (WARMWIRE_POOL=user).
+    Broker,
     /// The name servers of CURLOPT_DNS_SERVERS.
     Servers,
     /// CURLOPT_DOH_URL.

@@ -253,6 +253,7 @@ fn name(json: &mut Writer, named: &Named) {
         NameSource::Pinned => "resolve-option",
         NameSource::Cache => "cache",
         NameSource::System => "system",
+        NameSource::Broker => "broker",
         NameSource::Servers => "dns-servers",
         NameSource::OverHttps => "doh",
     };

@@ -138,10 +138,12 @@ fn outcome(attempts: &[(SocketAddr, Duration)], before: &[(Duration, Event)], wi
     let failed = before
         .iter()
         .any(|(_, event)| matches!(event, Event::Unreachable { address, .. } if address == first));
-    match () {
-        () if first == winner => format!("{first} was tried first"),
-        () if failed => format!("{first} was tried first and failed"),
-        () => format!("{first} was tried first and did not answer in time"),
+    if first == winner {
+        format!("{first} was tried first")
+    } else if failed {
+        format!("{first} was tried first and failed")
+    } else {
+        format!("{first} was tried first and did not answer in time")
     }
 }
 
@@ -311,6 +313,7 @@ fn name(Named { host, record, addresses, source, took }: &Named) -> String {
         NameSource::Pinned => format!("{host}: {count} from CURLOPT_RESOLVE"),
         NameSource::Cache => format!("{host}: {count} from the cache"),
         NameSource::System => format!("{host}: {count} from the system in {}", time_text(*took)),
+        NameSource::Broker => format!("{host}: {count} from the broker in {}", time_text(*took)),
         NameSource::Servers => format!("{host}: {count} from CURLOPT_DNS_SERVERS in {}", time_text(*took)),
         NameSource::OverHttps => format!("{host}: {count} from CURLOPT_DOH_URL in {}", time_text(*took)),
     }

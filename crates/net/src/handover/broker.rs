@@ -18,6 +18,7 @@ use crate::connection::{AnyConnection, Connection};
 use crate::connection_key::HashedKey;
 use crate::pool::{Broker, GiveOutcome, NoneFromBroker};
 use crate::process::Process;
+use crate::resolver::DEFAULT_TTL;
 use crate::session::SharedPool;
 use crate::sys;
 
@@ -25,8 +26,6 @@ use crate::sys;
 const DOMAIN: &[u8] = b"warmwire connection\0";
 /// Longest idle time of a parked connection: that of the process pool.
 const IDLE_LIMIT: Duration = Duration::from_secs(118);
-/// How long a looked-up name is fresh: as long as a handle keeps it (CURLOPT_DNS_CACHE_TIMEOUT).
-const NAME_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The broker of this user, as the process pool sees it.
 struct UserBroker {
@@ -43,7 +42,7 @@ impl Process {
             return;
         }
         let client = Arc::new(Client::new());
-        self.resolver.share_names(Arc::new(UserNames::new(client.clone(), NAME_LIFETIME)));
+        self.resolver.share_names(Arc::new(UserNames::new(client.clone(), DEFAULT_TTL)));
         self.pool.use_client(client, decode);
     }
 }

@@ -52,4 +52,6 @@ pub struct QuestionAnswer {
     pub candidates: Vec<Candidate>,
     /// The time of the answer, in the past for a cached one. The resolution delay starts then.
     pub at: Instant,
+    /// Another process had asked ([`SharedNames`](super::SharedNames)).
+    pub shared: bool,
 }

@@ -21,16 +21,13 @@ use super::family::{Family, Found, NoAnswer};
 use super::lookup::{PATIENCE, Resolver, Ticket};
 use super::means::{Means, PendingAnswer, Source};
 use super::names::{at_once, refuse_early, unresolved};
-use super::options::{Addresses, ResolveOptions};
+use super::options::{Addresses, DEFAULT_TTL, ResolveOptions};
 use super::services::{look_for, offered, protocols, spoken};
 use crate::error::NetError;
 
 /// How long to wait for further answers after the first one with addresses
 /// (draft-ietf-happy-happyeyeballs-v3, section 4.2; RFC 8305 section 8 has 50 ms).
 pub const RESOLUTION_DELAY: Duration = Duration::from_millis(25);
-
-/// How long the answer to another process is fresh at most.
-const SHARED_LIFETIME: Duration = Duration::from_secs(60);
 
 /// A look-up in progress. Dropping it cancels the queries without an answer.
 pub struct Candidates {
@@ -86,7 +83,7 @@ impl Candidates {
         let six_first = list.first().is_none_or(SocketAddr::is_ipv6);
         for family in if six_first { [Family::V6, Family::V4] } else { [Family::V4, Family::V6] } {
             let own: Vec<_> = list.iter().copied().filter(|a| Family::of(&a.ip()) == family).collect();
-            known.addresses(family, &own, now);
+            known.addresses(family, &own, now, false);
         }
         known
     }
@@ -135,10 +132,10 @@ impl Candidates {
         for family in subject.options.ip_version.families() {
             let part = Part::Addresses(*family);
             match parts.of(*family).and_then(|known| Some((known.list.clone()?, known.at))) {
-                Some((list, at)) => self.addresses(*family, &list, at),
+                Some((list, at)) => self.addresses(*family, &list, at, false),
                 None => match subject.question(*family) {
                     Ok(way) => self.pending.push(Pending { part, way, since: now }),
-                    Err(NoAnswer) => self.addresses(*family, &[], now),
+                    Err(NoAnswer) => self.addresses(*family, &[], now, false),
                 },
             }
         }
@@ -271,9 +268,11 @@ impl Candidates {
             (Part::Addresses(family), Ok(QueryAnswer::Addresses(found, ttl))) => {
                 let list = with_port(&found, family, subject.port, options.scope_id);
                 let list = means.cached(|cache| cache.remember(at, family, (list, ttl), options, now));
-                self.addresses(family, &list, now);
+                // The system's resolver gives no lifetime; the answer to another process has one.
+                let shared = ttl.is_some() && matches!(means.addresses, Source::System(_));
+                self.addresses(family, &list, now, shared);
             }
-            (Part::Addresses(family), _) => self.addresses(family, &[], now),
+            (Part::Addresses(family), _) => self.addresses(family, &[], now, false),
             (Part::Services, Ok(QueryAnswer::Services(list, ttl))) => {
                 means.heard_of_services();
                 let list = means.cached(|cache| cache.remember_services(at, (list, ttl), options, now));
@@ -286,16 +285,16 @@ impl Candidates {
         }
     }
 
-    fn addresses(&mut self, family: Family, list: &[SocketAddr], at: Instant) {
+    fn addresses(&mut self, family: Family, list: &[SocketAddr], at: Instant, shared: bool) {
         let candidates = spoken(&self.services, list);
         self.received.extend(list);
-        self.ready.push_back(QuestionAnswer { part: Part::Addresses(family), candidates, at });
+        self.ready.push_back(QuestionAnswer { part: Part::Addresses(family), candidates, at, shared });
     }
 
     fn bindings(&mut self, services: Arc<[Binding]>, subject: &Subject, at: Instant) {
         let candidates = offered(&services, &self.received, subject.port, subject.options.ip_version);
         self.services = services;
-        self.ready.push_back(QuestionAnswer { part: Part::Services, candidates, at });
+        self.ready.push_back(QuestionAnswer { part: Part::Services, candidates, at, shared: false });
     }
 }
 
@@ -320,7 +319,7 @@ impl Subject {
         match &self.means.addresses {
             Source::System(resolver) => {
                 // A handle that keeps names for a shorter time wants fresher ones than other processes have.
-                let shared = self.options.ttl.is_none_or(|ttl| ttl >= SHARED_LIFETIME);
+                let shared = self.options.ttl.is_none_or(|ttl| ttl >= DEFAULT_TTL);
                 let ticket = resolver.ask(&self.name, family, shared)?;
                 let (patience, awake) =
                     (self.means.reactor.sleep(PATIENCE), self.means.reactor.wake_interest());

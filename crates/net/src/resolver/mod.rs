@@ -34,7 +34,7 @@ pub use lookup::{LookupFn, Resolver, SharedNames};
 pub use means::{LookUpWrapper, Means, NameServers, PendingAnswer, Services, Source};
 pub use names::zone_number;
 use names::{at_once, refuse_early};
-pub use options::{Addresses, IpVersion, ResolveOptions};
+pub use options::{Addresses, DEFAULT_TTL, IpVersion, ResolveOptions};
 pub use pins::speaks_of;
 pub use servers::{LocalEnds, Servers, is_for_dns};
 pub use silence::Silence;

@@ -36,12 +36,14 @@ pub struct ResolveOptions {
     pub wildcards: bool,
 }
 
+/// How long an answer is used unless an option sets another time (CURLOPT_DNS_CACHE_TIMEOUT).
+pub const DEFAULT_TTL: Duration = Duration::from_secs(60);
+
 impl Default for ResolveOptions {
     fn default() -> ResolveOptions {
-        let ttl = Some(Duration::from_secs(60));
         ResolveOptions {
             ip_version: IpVersion::Any,
-            ttl,
+            ttl: Some(DEFAULT_TTL),
             shuffle: false,
             proxy: false,
             scope_id: 0,
