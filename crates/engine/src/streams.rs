@@ -10,10 +10,13 @@ use crate::push::PushFunction;
 
 /// How transfers share the connections that carry streams.
 pub(crate) struct Streams {
+    /// The application's function for pushed replies.
     pub push: RefCell<Option<PushFunction>>,
+    /// Each transfer has a connection of its own.
     pub apart: Cell<bool>,
+    /// Most transfers on one connection.
     pub most: Rc<Cell<usize>>,
-    pub buffer: Buffer,
+    buffer: Buffer,
 }
 
 impl Default for Streams {

@@ -74,8 +74,7 @@ fn own_program() -> Option<PathBuf> {
 }
 
 /// Returns `../bin/warmwire` as seen from the folder of this library: `make install` and the packages put it
-/// there. Workers of PHP-FPM have no PATH. A user who can replace that
-/// file can replace the library as well.
+/// there. Workers of PHP-FPM have no PATH. A user who can replace that file can replace the library as well.
 fn beside_library() -> Option<PathBuf> {
     let here: fn() -> Option<PathBuf> = beside_library;
     let library = mapped_file(&fs::read("/proc/self/maps").ok()?, (here as *const ()).addr())?;

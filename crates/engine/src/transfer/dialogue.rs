@@ -214,11 +214,16 @@ impl Dialogue {
                 t.release(self.whole);
             }
             state => {
-                t.explain_closing(self.about(), || match () {
-                    () if state.is_none() => CloseReason::Failed,
-                    () if !self.in_step() => CloseReason::OutOfStep,
-                    () if self.by_ticket => CloseReason::ByTicket,
-                    () => CloseReason::Forbidden,
+                t.explain_closing(self.about(), || {
+                    if state.is_none() {
+                        CloseReason::Failed
+                    } else if !self.in_step() {
+                        CloseReason::OutOfStep
+                    } else if self.by_ticket {
+                        CloseReason::ByTicket
+                    } else {
+                        CloseReason::Forbidden
+                    }
                 });
                 if !says_goodbye(self.outstanding, self.has_enough) {
                     self.whole.connection().farewell.clear();

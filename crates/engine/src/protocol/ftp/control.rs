@@ -114,11 +114,16 @@ impl Control {
             self.dialogue.whole.connection().state = Some(Box::new(self.session));
             t.release(self.dialogue.whole);
         } else {
-            t.explain_closing(self.dialogue.about(), || match () {
-                () if !harmless => CloseReason::Failed,
-                () if !self.can_be_kept() => CloseReason::OutOfStep,
-                () if self.has_used_its_tickets() => CloseReason::NoSessionLeft,
-                () => CloseReason::Forbidden,
+            t.explain_closing(self.dialogue.about(), || {
+                if !harmless {
+                    CloseReason::Failed
+                } else if !self.can_be_kept() {
+                    CloseReason::OutOfStep
+                } else if self.has_used_its_tickets() {
+                    CloseReason::NoSessionLeft
+                } else {
+                    CloseReason::Forbidden
+                }
             });
             t.retire(self.dialogue.whole);
         }

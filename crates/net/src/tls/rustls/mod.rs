@@ -175,8 +175,8 @@ impl TlsFilter {
                     if opened.kind == record::DATA && opened.len > 0 && self.message.is_empty() {
                         to += opened.len;
                         self.empty = 0;
-                        // What is given, is given with the handshake. A session or two are enough; later ones
-                        // are not looked at.
+                        // Servers send tickets right after the handshake. One or two sessions are enough, so
+                        // later tickets are not read.
                         self.tickets.take_if(|tickets| tickets.came);
                     } else {
                         self.control(opened.kind, &buf[to..to + opened.len]);

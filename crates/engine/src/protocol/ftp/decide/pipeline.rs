@@ -63,12 +63,16 @@ pub fn leaves_together(f: &Candidate) -> bool {
 
 /// Returns why the commands for a file are not sent together.
 pub fn why_one_by_one(f: &Candidate) -> OneByOne {
-    match () {
-        () if f.level < FtpPipelining::Together => OneByOne::Setting,
-        () if f.objected || f.stream == Stream::Objected => OneByOne::Objected,
-        () if !f.reused => OneByOne::NewConnection,
-        () if is_worth_it(f) => OneByOne::Dependent,
-        () => OneByOne::Unknown,
+    if f.level < FtpPipelining::Together {
+        OneByOne::Setting
+    } else if f.objected || f.stream == Stream::Objected {
+        OneByOne::Objected
+    } else if !f.reused {
+        OneByOne::NewConnection
+    } else if is_worth_it(f) {
+        OneByOne::Dependent
+    } else {
+        OneByOne::Unknown
     }
 }
 
