@@ -1,7 +1,8 @@
 //! Generated files and checks of the Makefile:
-//! `cargo xtask test|headers|coverage|docs|supply|release|tidy|circles`.
+//! `cargo xtask test|headers|coverage|docs|supply|crates|release|tidy|circles`.
 
 mod coverage;
+mod crates;
 mod docs;
 mod files;
 mod headers;
@@ -26,13 +27,14 @@ fn main() -> ExitCode {
         Some("test") => steps::run(&args[1..]),
         Some("supply") if args.iter().any(|arg| arg == "--licences") => licences::run(),
         Some("supply") => supply::run(check),
+        Some("crates") => crates::run(),
         Some("release") => release::run(args.get(1).map_or("", String::as_str)),
         Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
         Some("tidy") => tidy::run(),
         Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
         _ => Err("usage: cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...] | \
                   headers [--check] | coverage [--check] | docs [--check] | supply [--check | --licences] | \
-                  release X.Y.Z | tidy [--lower] | circles CRATE"
+                  crates | release X.Y.Z | tidy [--lower] | circles CRATE"
             .to_owned()),
     };
     match report {

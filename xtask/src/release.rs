@@ -32,7 +32,10 @@ fn raise(root: &Path, paths: &[String], version: &str, today: &str) -> Result<Ve
     }
     let mut written = vec![("CHANGELOG.md".to_owned(), cut(&read("CHANGELOG.md")?, version, today)?)];
     let [before, after] = [old, version].map(|version| format!("\nversion = \"{version}\"\n"));
-    written.push(("Cargo.toml".to_owned(), manifest.replacen(&before, &after, 1)));
+    // Crates of the workspace require each other in the exact version.
+    let [required, wanted] = [old, version].map(|version| format!(", version = \"={version}\""));
+    let raised = manifest.replacen(&before, &after, 1).replace(&required, &wanted);
+    written.push(("Cargo.toml".to_owned(), raised));
     let mut names = Vec::new();
     for path in paths.iter().filter(|path| path.ends_with("/Cargo.toml")) {
         let text = read(path)?;
@@ -123,6 +126,8 @@ mod tests {
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
         assert_eq!(changed, ["CHANGELOG.md", "Cargo.toml", "Cargo.lock", "fuzz/oracles/Cargo.lock"]);
         assert_eq!(version_of(&read("Cargo.toml")), Some("97.0.1"));
+        assert_eq!(read("Cargo.toml").replace("97.0.1", &old), files::text("Cargo.toml"));
+        assert_eq!(read("Cargo.toml").matches("version = \"=97.0.1\"").count(), 11);
         let lock = read("Cargo.lock");
         let ours = |package: &&str| !package.contains("\nsource = ") && package.contains("\nname = ");
         let packages: Vec<&str> = lock.split("[[package]]").filter(ours).collect();

@@ -43,7 +43,7 @@ pub struct Package {
 
 /// Returns the components of library and tool.
 pub fn all() -> Result<BTreeSet<Package>, String> {
-    Ok(packages(&tree()?))
+    Ok(packages(&tree(&["warmwire-capi", "warmwire-tool"], &[])?))
 }
 
 pub fn run(check: bool) -> Report {
@@ -61,9 +61,13 @@ pub fn run(check: bool) -> Report {
     }
 }
 
-fn tree() -> Result<String, String> {
+/// Asks cargo what these crates are built from.
+pub fn tree(crates: &[&str], options: &[&str]) -> Result<String, String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["tree", "--locked", "-p", "warmwire-capi", "-p", "warmwire-tool", "-e", "normal,build"]);
+    cargo.args(["tree", "--locked", "-e", "normal,build"]).args(options);
+    for name in crates {
+        cargo.args(["-p", name]);
+    }
     let output = cargo.args(["--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"]).output();
     let output = output.map_err(|e| format!("cargo tree: {e}"))?;
     match output.status.success() {
@@ -73,7 +77,7 @@ fn tree() -> Result<String, String> {
 }
 
 /// Lines of "name vVERSION (kind or source)|licence", one for each dependency on it.
-fn packages(tree: &str) -> BTreeSet<Package> {
+pub fn packages(tree: &str) -> BTreeSet<Package> {
     let one = |line: &str| {
         let (what, licence) = line.split_once('|')?;
         let mut words = what.split(' ');

@@ -235,6 +235,13 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         30,
     ),
+    deep(
+        "crates",
+        "each crate compiled as it is published",
+        "cargo publish --quiet --dry-run --workspace",
+        Output::Plain,
+        30,
+    ),
     deep("install", "the suite h2spec is installed", "sh tests/install.sh h2spec", Output::Plain, 10),
     deep(
         "judges",
