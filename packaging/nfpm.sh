@@ -1,15 +1,17 @@
 #!/bin/sh
-# Makes packages for rpm and pacman of the Debian ones: nfpm.sh DEB_FOLDER OUTPUT_FOLDER; prints their paths.
+# Makes packages for rpm, pacman and apk of the Debian ones: nfpm.sh DEB_FOLDER OUTPUT_FOLDER [STATIC_TOOL]; prints
+# their paths.
 #
 #   libwarmwire        the library below /usr/lib/warmwire, warmwire-run, headers, static library
 #   warmwire           the command line tool
 #   libcurl-warmwire   in place of the distribution's libcurl (rpm alone; `dnf swap libcurl libcurl-warmwire`)
 #
-# Needs `sh tests/install.sh nfpm`. No apk: Alpine's C library is musl, and these files need glibc.
+# Needs `sh tests/install.sh nfpm`. For apk there is the tool alone, if the static one is given (`packaging/cross.sh`):
+# Alpine's C library is musl, and the other files need glibc.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/.." && pwd)
-debs=${1:?folder of Debian packages}
+debs=${1:?folder of Debian packages} static=${3:-}
 mkdir -p "${2:?output folder}"
 output=$(cd "$2" && pwd)
 : "${CARGO_TARGET_DIR:=$root/target}"
@@ -69,7 +71,7 @@ package() {
 	sed -n 's/^created package: //p' "$work/log"
 }
 
-rm -f "$output"/*.rpm "$output"/*.pkg.tar.*
+rm -f "$output"/*.rpm "$output"/*.pkg.tar.* "$output"/*.apk
 unpack libwarmwire4 libwarmwire
 unpack libwarmwire-dev libwarmwire
 mv "$work/libwarmwire/usr/share/doc/libwarmwire4" "$work/libwarmwire/usr/share/doc/libwarmwire"
@@ -105,4 +107,13 @@ FIELDS
 package warmwire archlinux <<FIELDS
 description: "$tool"
 depends: [glibc, gcc-libs]
+FIELDS
+
+[ -n "$static" ] || exit 0
+# The static tool in place of that for glibc; Alpine has no systemd.
+install -m 755 "$static" "$work/warmwire/usr/bin/warmwire"
+rm -r "$work/warmwire/usr/lib/systemd"
+package warmwire apk <<FIELDS
+description: "$tool"
+depends: [ca-certificates-bundle]
 FIELDS

@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
 # cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [actionlint] [nfpm] [windows]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [python_tools] [python_deep] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [actionlint] [nfpm] [cross] [try_packages] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -274,6 +274,36 @@ nfpm() {
 	}
 }
 
+# What compiles for other C libraries and processors (packaging/cross.sh) and judges wheels: zig, maturin, auditwheel and
+# abi3audit from PyPI, Rust's own library for each target.
+cross() {
+	venv=$CARGO_TARGET_DIR/cross-tools
+	if [ ! "$venv/installed" -nt packaging/cross-requirements.txt ]; then
+		echo "installing what packaging/cross-requirements.txt names"
+		/usr/bin/python3 -m venv "$venv"
+		"$venv/bin/pip" install -q --disable-pip-version-check -r packaging/cross-requirements.txt \
+			>"$CARGO_TARGET_DIR/cross-tools.log" 2>&1 || {
+			echo "install.sh: packaging/cross-requirements.txt did not install:" >&2
+			tail -n 20 "$CARGO_TARGET_DIR/cross-tools.log" >&2
+			return 1
+		}
+		touch "$venv/installed"
+	fi
+	command -v umoci >/dev/null || packages umoci || return 1 # writes images of containers
+	for triple in x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-unknown-linux-gnu x86_64-unknown-linux-gnu; do
+		[ -d "$(rustc --print target-libdir --target $triple)" ] || rustup target add $triple || return 1
+	done
+}
+
+# What tries packages: fresh roots, other distributions' programs, another processor.
+try_packages() {
+	wanted="mmdebstrap lintian dnf createrepo-c rpm pacman-package-manager qemu-user umoci"
+	missing=$(for package in $wanted; do
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+	done | xargs)
+	[ -z "$missing" ] || packages "$missing"
+}
+
 # A checker of workflow files.
 actionlint() {
 	program=$(cd "$CARGO_TARGET_DIR" && pwd)/tools/bin/actionlint
@@ -319,7 +349,7 @@ mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | actionlint | nfpm | windows) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | actionlint | nfpm | cross | try_packages | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

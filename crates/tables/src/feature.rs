@@ -19,6 +19,9 @@ const fn row(name: &'static str, bit: i32, built: bool) -> Feature {
 /// Features that Windows provides differently (SSPI), or not at all.
 const ON_UNIX: bool = cfg!(unix);
 
+/// Features of libraries that are loaded when needed. A static program on musl has no loader.
+const BY_LOADING: bool = cfg!(all(unix, not(target_feature = "crt-static")));
+
 /// Sorted as curl sorts them: without regard to case.
 pub const ALL: [Feature; 29] = [
     row("alt-svc", CURL_VERSION_ALTSVC, true),
@@ -29,7 +32,7 @@ pub const ALL: [Feature; 29] = [
     row("Debug", CURL_VERSION_DEBUG, false),
     row("ECH", 0, true),
     row("gsasl", CURL_VERSION_GSASL, false),
-    row("GSS-API", CURL_VERSION_GSSAPI, ON_UNIX),
+    row("GSS-API", CURL_VERSION_GSSAPI, BY_LOADING),
     row("HSTS", CURL_VERSION_HSTS, true),
     row("HTTP2", CURL_VERSION_HTTP2, true),
     row("HTTP3", CURL_VERSION_HTTP3, true),
@@ -38,14 +41,14 @@ pub const ALL: [Feature; 29] = [
     row("HTTPSRR", 0, true),
     row("IDN", CURL_VERSION_IDN, true),
     row("IPv6", CURL_VERSION_IPV6, true),
-    row("Kerberos", CURL_VERSION_KERBEROS5, ON_UNIX),
+    row("Kerberos", CURL_VERSION_KERBEROS5, BY_LOADING),
     row("Largefile", CURL_VERSION_LARGEFILE, true),
     row("libz", CURL_VERSION_LIBZ, true),
-    row("MultiSSL", CURL_VERSION_MULTI_SSL, ON_UNIX),
+    row("MultiSSL", CURL_VERSION_MULTI_SSL, BY_LOADING),
     row("NTLM", CURL_VERSION_NTLM, true),
     row("proxy-HTTP3", 0, true),
     row("PSL", CURL_VERSION_PSL, true),
-    row("SPNEGO", CURL_VERSION_SPNEGO, ON_UNIX),
+    row("SPNEGO", CURL_VERSION_SPNEGO, BY_LOADING),
     row("SSL", CURL_VERSION_SSL, true),
     row("SSLS-EXPORT", 0, ON_UNIX),
     row("threadsafe", CURL_VERSION_THREADSAFE, true),

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Programs of other projects that the texts start.
-const FOREIGN: [&str; 8] = ["apt-get", "cc", "dnf", "git", "perl", "php", "pip", "python3"];
+const FOREIGN: [&str; 10] = ["apt-get", "cc", "dnf", "git", "perl", "php", "pip", "podman", "python3", "tar"];
 
 const MAKEFILES: [&str; 3] = ["Makefile", "conformance/targets.mk", "tests/windows/targets.mk"];
 
@@ -141,7 +141,7 @@ impl Commands {
         let (verb, rest) = words.split_first().ok_or("cargo without a command")?;
         match verb.as_str() {
             "xtask" => xtask(rest),
-            "add" | "clippy" | "doc" | "fmt" => match value(rest, "--path") {
+            "add" | "clippy" | "doc" | "fmt" | "publish" => match value(rest, "--path") {
                 Some(path) => exists(path.trim_start_matches("../warmwire/")),
                 None => Ok(()),
             },

@@ -233,7 +233,14 @@ pub const STEPS: &[Step] = &[
         "Debian packages in a fresh root",
         "make --no-print-directory try-packages",
         Output::Plain,
-        30,
+        90,
+    ),
+    deep(
+        "static",
+        "the static tool in an empty root and under qemu",
+        "make --no-print-directory try-static",
+        Output::Plain,
+        60,
     ),
     deep(
         "crates",
