@@ -21,4 +21,4 @@ pub use sys::{Folder, Limits, Server};
 pub use unavailable::Unavailable;
 pub use values::{Entry, Key, Label, Parcel, Secret, Status, Taken};
 
-pub use message::{MAX_RECORD, MAX_STATE, Parked, Record};
+pub use message::{MAX_RECORD, MAX_STATE, Parked};

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 /// The version of the protocol. A broker and a process of different versions do not talk.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Largest state of a connection. HPACK tables and certificate chains need some 20 KiB.
 pub const MAX_STATE: usize = 64 << 10;
 /// Largest record.
@@ -21,21 +21,12 @@ const PAGE: usize = 16 << 10;
 const MAGIC: &[u8; 3] = b"WWB";
 const HEAD: usize = 22;
 
-/// A MAC that names a connection or a record.
+/// A MAC that names a connection or a record: a small value, such as the addresses of a host.
 pub type Mac = [u8; 32];
 /// A number that a broker draws when it starts.
 pub type Instance = [u8; 16];
 /// The instance in a message of a process that does not know the broker yet.
 pub const UNKNOWN: Instance = [0; 16];
-
-/// The kinds of small records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record {
-    /// Addresses of a host. Reading leaves it in place.
-    Name,
-    /// A TLS session ticket. Reading removes it, because TLS 1.3 wants each ticket used once (RFC 8446, C.4).
-    Ticket,
-}
 
 /// The first bytes of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,17 +63,14 @@ pub enum Request<'a> {
     /// The message carries the socket. It has no reply.
     Give(Give<'a>),
     Take(Mac),
-    /// It has no reply.
+    /// Stores a record. It has no reply.
     Put {
-        record: Record,
         mac: Mac,
         time_to_live: Duration,
         value: &'a [u8],
     },
-    Get {
-        record: Record,
-        mac: Mac,
-    },
+    /// Asks for a record, which stays.
+    Get(Mac),
     /// Asks for the list of connections, beginning with that number.
     Status(u32),
     Stop,
@@ -117,8 +105,8 @@ pub enum Reply<'a> {
 pub struct Page {
     pub process: u32,
     pub exit_after: Duration,
+    /// Number of records.
     pub names: u32,
-    pub tickets: u32,
     /// Number of parked connections in all.
     pub total: u32,
     pub parked: Vec<Parked>,
@@ -255,23 +243,6 @@ impl Head {
     }
 }
 
-impl Record {
-    fn encode(self) -> u8 {
-        match self {
-            Record::Name => b'N',
-            Record::Ticket => b'T',
-        }
-    }
-
-    fn decode(byte: u8) -> Option<Record> {
-        match byte {
-            b'N' => Some(Record::Name),
-            b'T' => Some(Record::Ticket),
-            _ => None,
-        }
-    }
-}
-
 impl<'a> Request<'a> {
     fn kind(&self) -> u8 {
         match self {
@@ -279,7 +250,7 @@ impl<'a> Request<'a> {
             Request::Give(_) => b'g',
             Request::Take(_) => b't',
             Request::Put { .. } => b'p',
-            Request::Get { .. } => b'r',
+            Request::Get(_) => b'r',
             Request::Status(_) => b's',
             Request::Stop => b'x',
         }
@@ -290,7 +261,7 @@ impl<'a> Request<'a> {
         let mut fields = Writer::new(self.kind(), instance);
         match self {
             Request::Hello | Request::Stop => {}
-            Request::Take(mac) => fields.bytes(mac),
+            Request::Take(mac) | Request::Get(mac) => fields.bytes(mac),
             Request::Status(from) => fields.number(*from),
             Request::Give(give) => {
                 fields.bytes(&give.mac);
@@ -300,14 +271,9 @@ impl<'a> Request<'a> {
                 fields.text(give.host);
                 fields.bytes(&give.port.to_be_bytes());
             }
-            Request::Put { record, mac, time_to_live, .. } => {
-                fields.byte(record.encode());
+            Request::Put { mac, time_to_live, .. } => {
                 fields.bytes(mac);
                 fields.time(*time_to_live);
-            }
-            Request::Get { record, mac } => {
-                fields.byte(record.encode());
-                fields.bytes(mac);
             }
         }
         fields.0
@@ -341,12 +307,11 @@ impl<'a> Request<'a> {
                 state: fields.payload(MAX_STATE)?,
             }),
             b'p' => Request::Put {
-                record: Record::decode(fields.byte()?)?,
                 mac: *fields.array()?,
                 time_to_live: fields.time()?,
                 value: fields.payload(MAX_RECORD)?,
             },
-            b'r' => Request::Get { record: Record::decode(fields.byte()?)?, mac: *fields.array()? },
+            b'r' => Request::Get(*fields.array()?),
             _ => return None,
         };
         fields.0.is_empty().then_some(request)
@@ -414,7 +379,6 @@ impl Page {
         fields.number(self.process);
         fields.time(self.exit_after);
         fields.number(self.names);
-        fields.number(self.tickets);
         fields.number(self.total);
         for parked in &self.parked {
             fields.text(&parked.scheme);
@@ -429,7 +393,6 @@ impl Page {
             process: fields.number()?,
             exit_after: fields.time()?,
             names: fields.number()?,
-            tickets: fields.number()?,
             total: fields.number()?,
             parked: Vec::new(),
         };
@@ -467,9 +430,9 @@ mod tests {
             Request::Give(give),
             Request::Give(Give { scheme: "", host: "", state: b"", ..give }),
             Request::Take([2; 32]),
-            Request::Put { record: Record::Name, mac: [3; 32], time_to_live, value: b"127.0.0.1" },
-            Request::Put { record: Record::Ticket, mac: [3; 32], time_to_live, value: b"" },
-            Request::Get { record: Record::Ticket, mac: [4; 32] },
+            Request::Put { mac: [3; 32], time_to_live, value: b"127.0.0.1" },
+            Request::Put { mac: [3; 32], time_to_live, value: b"" },
+            Request::Get([4; 32]),
             Request::Status(17),
             Request::Stop,
         ]
@@ -479,14 +442,8 @@ mod tests {
         let Times { age, idle, uses } = TIMES;
         let parked = Parked { scheme: "ftp".into(), host: "h".into(), port: 21, age, idle, uses };
         let exit_after = Duration::from_secs(120);
-        let page = Page {
-            process: 4711,
-            exit_after,
-            names: 1,
-            tickets: 2,
-            total: 2,
-            parked: vec![parked.clone(), parked],
-        };
+        let page =
+            Page { process: 4711, exit_after, names: 1, total: 2, parked: vec![parked.clone(), parked] };
         vec![
             Reply::Welcome(&[9; 32]),
             Reply::Taken { times: TIMES, state: b"state" },
@@ -545,8 +502,7 @@ mod tests {
         assert!(Request::decode(&message).is_some());
         assert!(message.len() <= MAX_MESSAGE);
         assert_eq!(Request::decode(&whole(give(&[]), &exceeds)), None);
-        let put =
-            Request::Put { record: Record::Name, mac: [0; 32], time_to_live: Duration::ZERO, value: b"" };
+        let put = Request::Put { mac: [0; 32], time_to_live: Duration::ZERO, value: b"" };
         assert_eq!(Request::decode(&whole(put.encode(&INSTANCE), &vec![0; MAX_RECORD + 1])), None);
     }
 
@@ -568,8 +524,8 @@ mod tests {
     #[test]
     fn other_versions_are_recognised_and_not_read() {
         let mut message = Request::Hello.encode(&INSTANCE);
-        message[5] = 2;
-        assert_eq!(Head::decode(&message).unwrap().version, 2);
+        message[4..6].copy_from_slice(&(VERSION + 1).to_be_bytes());
+        assert_eq!(Head::decode(&message).unwrap().version, VERSION + 1);
         assert_eq!(Request::decode(&message), None);
         message[0] = b'X';
         assert_eq!(Head::decode(&message), None);

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::message::{Mac, Parked, Record, Times};
+use crate::message::{Mac, Parked, Times};
 
 /// A parked connection.
 #[derive(Debug)]
@@ -141,7 +141,6 @@ fn before(now: Instant, time: Duration) -> Instant {
 /// A record in the table.
 #[derive(Debug)]
 pub struct Stored<V> {
-    record: Record,
     mac: Mac,
     pub value: V,
     until: Instant,
@@ -154,60 +153,30 @@ pub struct Records<V> {
     limit: usize,
 }
 
-/// Tickets kept for one key: a server sends two at once.
-const TICKETS_OF_KEY: usize = 4;
-
 impl<V> Records<V> {
     pub fn new(limit: usize) -> Records<V> {
         Records { stored: Vec::new(), limit }
     }
 
-    /// Stores a record. It replaces a name of that key, and the oldest record of that kind if there are too
-    /// many.
-    pub fn put(&mut self, record: Record, mac: Mac, value: V, time_to_live: Duration, now: Instant) {
+    /// Stores a record. It replaces that of its key, and the oldest one if there are too many.
+    pub fn put(&mut self, mac: Mac, value: V, time_to_live: Duration, now: Instant) {
         const LONGEST: Duration = Duration::from_hours(24 * 7);
-        self.stored.retain(|stored| stored.until > now);
-        let of_key = match record {
-            Record::Name => 1,
-            Record::Ticket => TICKETS_OF_KEY,
-        };
-        let is_kin = |stored: &Stored<V>| stored.record == record;
-        let is_of_key = |stored: &Stored<V>| is_kin(stored) && stored.mac == mac;
-        self.make_room(is_of_key, of_key);
-        self.make_room(is_kin, self.limit);
+        self.stored.retain(|stored| stored.until > now && stored.mac != mac);
+        if self.stored.len() >= self.limit && !self.stored.is_empty() {
+            self.stored.remove(0);
+        }
         let until = now + time_to_live.min(LONGEST);
-        self.stored.push(Stored { record, mac, value, until });
+        self.stored.push(Stored { mac, value, until });
     }
 
-    /// Removes the oldest of those records if there are as many as the limit.
-    fn make_room(&mut self, counts: impl Fn(&Stored<V>) -> bool, limit: usize) {
-        if self.stored.iter().filter(|stored| counts(stored)).count() >= limit
-            && let Some(oldest) = self.stored.iter().position(counts)
-        {
-            self.stored.remove(oldest);
-        }
+    /// Returns the value of a key and its remaining lifetime.
+    pub fn get(&self, mac: &Mac, now: Instant) -> Option<(&V, Duration)> {
+        let stored = self.stored.iter().find(|stored| stored.mac == *mac && stored.until > now)?;
+        Some((&stored.value, stored.until - now))
     }
 
-    /// Calls the function with the newest record of a key and its remaining lifetime, and removes a ticket.
-    pub fn get<R>(
-        &mut self,
-        record: Record,
-        mac: &Mac,
-        now: Instant,
-        read: impl FnOnce(&V, Duration) -> R,
-    ) -> Option<R> {
-        let matches = |s: &Stored<V>| s.record == record && s.mac == *mac && s.until > now;
-        let place = self.stored.iter().rposition(matches)?;
-        let stored = &self.stored[place];
-        let result = read(&stored.value, stored.until - now);
-        if record == Record::Ticket {
-            self.stored.remove(place);
-        }
-        Some(result)
-    }
-
-    pub fn count(&self, record: Record) -> usize {
-        self.stored.iter().filter(|stored| stored.record == record).count()
+    pub fn len(&self) -> usize {
+        self.stored.len()
     }
 }
 
@@ -288,24 +257,22 @@ mod tests {
         absurd.times.age = Duration::MAX;
         table.park(&absurd, (), now).unwrap();
         let mut records = Records::new(1);
-        records.put(Record::Name, [1; 32], (), Duration::MAX, now);
+        records.put([1; 32], (), Duration::MAX, now);
         assert!(table.next_end().unwrap() <= now + 118 * SECOND);
     }
 
     #[test]
-    fn names_are_copied_and_tickets_are_removed() {
+    fn a_record_stays_until_it_is_replaced_or_expires() {
         let mut records = Records::new(10);
         let now = Instant::now();
-        let copy = |value: &u8, left| (*value, left);
         for value in [1, 2] {
-            records.put(Record::Name, [1; 32], value, SECOND, now);
-            records.put(Record::Ticket, [1; 32], value, SECOND, now);
+            records.put([1; 32], value, SECOND, now);
         }
-        let mut get = |record| records.get(record, &[1; 32], now, copy);
-        assert_eq!([get(Record::Name), get(Record::Name)], [Some((2, SECOND)); 2]);
-        let tickets = [get(Record::Ticket), get(Record::Ticket), get(Record::Ticket)];
-        assert_eq!(tickets, [Some((2, SECOND)), Some((1, SECOND)), None]);
-        assert_eq!(records.get(Record::Name, &[1; 32], now + SECOND, copy), None);
+        for _ in 0..2 {
+            assert_eq!(records.get(&[1; 32], now), Some((&2, SECOND)));
+        }
+        assert_eq!(records.len(), 1);
+        assert_eq!(records.get(&[1; 32], now + SECOND), None);
     }
 
     #[test]
@@ -313,14 +280,9 @@ mod tests {
         let mut records = Records::new(3);
         let now = Instant::now();
         for mac in 0..5 {
-            records.put(Record::Name, [mac; 32], mac, SECOND, now);
+            records.put([mac; 32], mac, SECOND, now);
         }
-        assert_eq!(records.count(Record::Name), 3);
-        assert_eq!(records.get(Record::Name, &[1; 32], now, |_, _| ()), None);
-        let mut records = Records::new(100);
-        for value in 0..9 {
-            records.put(Record::Ticket, [1; 32], value, SECOND, now);
-        }
-        assert_eq!(records.count(Record::Ticket), TICKETS_OF_KEY);
+        let kept: Vec<_> = (0..5).map(|mac| records.get(&[mac; 32], now).map(|(value, _)| *value)).collect();
+        assert_eq!(kept, [None, None, Some(2), Some(3), Some(4)]);
     }
 }

@@ -99,7 +99,7 @@ pub struct Status {
     pub process: u32,
     /// Time without connections and requests after which the broker exits.
     pub exit_after: Duration,
+    /// Number of looked-up names.
     pub names: u32,
-    pub tickets: u32,
     pub parked: Vec<Parked>,
 }

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::common::{PATIENCE, Running, connection, eventually, give, is_closed, key, parcel, talk};
-use broker::{Client, Limits, MAX_RECORD, MAX_STATE, Record, Unavailable};
+use broker::{Client, Limits, MAX_RECORD, MAX_STATE, Unavailable};
 
 #[test]
 fn a_connection_moves_with_its_state() {
@@ -131,24 +131,24 @@ fn a_stopped_broker_closes_its_connections() {
 }
 
 #[test]
-fn names_stay_and_tickets_go() {
+fn records_stay_until_they_expire() {
     let running = Running::new(Limits::default());
     let (client, until) = (running.client(), Instant::now() + PATIENCE);
     let minute = Duration::from_secs(60);
-    let (name, ticket) = (key(&client, 1), key(&client, 2));
-    client.put(Record::Name, &name, minute, b"127.0.0.1", until).unwrap();
-    client.put(Record::Ticket, &ticket, minute, &[7; MAX_RECORD], until).unwrap();
+    let (name, long) = (key(&client, 1), key(&client, 2));
+    client.put(&name, minute, b"127.0.0.1", until).unwrap();
+    client.put(&long, minute, &[7; MAX_RECORD], until).unwrap();
     let reader = running.client();
     for _ in 0..2 {
-        let entry = reader.get(Record::Name, &name).unwrap().unwrap();
+        let entry = reader.get(&name).unwrap().unwrap();
         assert_eq!(&entry.value[..], b"127.0.0.1");
         assert!(entry.left <= minute && entry.left > Duration::ZERO);
     }
-    assert_eq!(&reader.get(Record::Ticket, &ticket).unwrap().unwrap().value[..], &[7; MAX_RECORD]);
-    assert_eq!(reader.get(Record::Ticket, &ticket).unwrap(), None);
-    assert_eq!(reader.get(Record::Ticket, &name).unwrap(), None);
-    client.put(Record::Name, &name, Duration::ZERO, b"", until).unwrap();
-    assert_eq!(reader.get(Record::Name, &name).unwrap(), None);
+    assert_eq!(&reader.get(&long).unwrap().unwrap().value[..], &[7; MAX_RECORD]);
+    assert_eq!(reader.get(&key(&client, 3)).unwrap(), None);
+    assert_eq!(reader.status().unwrap().names, 2);
+    client.put(&name, Duration::ZERO, b"", until).unwrap();
+    assert_eq!(reader.get(&name).unwrap(), None);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn values_beyond_the_limits_are_refused_by_the_client() {
     let state = vec![0; MAX_STATE + 1];
     let key = key(&client, 1);
     assert_eq!(client.give(&key, &parcel(&socket, &state), until), Err(Unavailable::TooLarge));
-    let put = client.put(Record::Name, &key, PATIENCE, &[0; MAX_RECORD + 1], until);
+    let put = client.put(&key, PATIENCE, &[0; MAX_RECORD + 1], until);
     assert_eq!(put, Err(Unavailable::TooLarge));
 }
 

@@ -44,11 +44,10 @@ pub fn run_broker() -> i32 {
 }
 
 fn describe(status: &Status) -> String {
-    let Status { process, exit_after, names, tickets, parked } = status;
+    let Status { process, exit_after, names, parked } = status;
     let (count, wait) = (parked.len(), exit_after.as_secs());
-    let mut text = format!(
-        "broker {process}: connections {count}, names {names}, tickets {tickets}, exits after {wait} idle s\n"
-    );
+    let mut text =
+        format!("broker {process}: connections {count}, names {names}, exits after {wait} idle s\n");
     for Parked { scheme, host, port, age, idle, uses } in parked {
         let host = crate::text::harmless(host);
         let (age, idle) = (age.as_secs(), idle.as_secs());
@@ -76,12 +75,11 @@ mod tests {
             process: 4711,
             exit_after: Duration::from_secs(120),
             names: 1,
-            tickets: 2,
             parked: vec![parked.clone(), Parked { host: "a\u{1b}[m".to_owned(), ..parked }],
         };
         let text = describe(&status);
         let lines: Vec<_> = text.lines().collect();
-        let head = "broker 4711: connections 2, names 1, tickets 2, exits after 120 idle s";
+        let head = "broker 4711: connections 2, names 1, exits after 120 idle s";
         assert_eq!(lines[..2], [head, "https://example.org:443 age 90 s, idle 3 s, transfers 7"]);
         assert!(lines.len() == 3 && !text.contains('\u{1b}'), "{text:?}");
     }

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use crate::message::Record;
 use crate::{Entry, Key, Parcel, Secret, Status, Taken, Unavailable};
 
 /// Client of a broker that does not exist on this system.
@@ -26,11 +25,11 @@ impl Client {
         Err(Unavailable::System)
     }
 
-    pub fn put(&self, _: Record, _: &Key, _: Duration, _: &[u8], _: Instant) -> Result<(), Unavailable> {
+    pub fn put(&self, _: &Key, _: Duration, _: &[u8], _: Instant) -> Result<(), Unavailable> {
         Err(Unavailable::System)
     }
 
-    pub fn get(&self, _: Record, _: &Key) -> Result<Option<Entry>, Unavailable> {
+    pub fn get(&self, _: &Key) -> Result<Option<Entry>, Unavailable> {
         Err(Unavailable::System)
     }
 

@@ -16,7 +16,7 @@ use super::folder::{Folder, Missing, Refused};
 use super::link::{Link, Received};
 use super::start;
 use crate::message::{
-    Give, Head, Instance, MAX_MESSAGE, MAX_RECORD, MAX_STATE, Page, Record, Reply, Request, UNKNOWN, VERSION,
+    Give, Head, Instance, MAX_MESSAGE, MAX_RECORD, MAX_STATE, Page, Reply, Request, UNKNOWN, VERSION,
 };
 use crate::{Entry, Key, Parcel, Secret, Status, Taken, Unavailable};
 
@@ -151,7 +151,6 @@ impl Client {
     /// Stores a record in the broker.
     pub fn put(
         &self,
-        record: Record,
         key: &Key,
         time_to_live: Duration,
         value: &[u8],
@@ -161,18 +160,17 @@ impl Client {
         if value.len() > MAX_RECORD {
             return Err(Unavailable::TooLarge);
         }
-        let request = Request::Put { record, mac: key.mac, time_to_live, value };
+        let request = Request::Put { mac: key.mac, time_to_live, value };
         self.post(key, &request, None, until)
     }
 
-    /// Returns the newest record of a key. A ticket is removed from the broker.
-    pub fn get(&self, record: Record, key: &Key) -> Result<Option<Entry>, Unavailable> {
+    /// Returns the record of a key, which stays in the broker.
+    pub fn get(&self, key: &Key) -> Result<Option<Entry>, Unavailable> {
         self.user()?;
         let until = self.deadline()?;
         let link = self.connect_for(key, until)?;
         let mut buffer = vec![0; SHORT];
-        let request = Request::Get { record, mac: key.mac };
-        let received = self.exchange(&link, &request, &key.instance, &mut buffer, until)?;
+        let received = self.exchange(&link, &Request::Get(key.mac), &key.instance, &mut buffer, until)?;
         let entry = match self.read_for(key, &buffer[..received.bytes]) {
             Ok(Reply::Entry { left, value }) => {
                 Ok(Some(Entry { value: Zeroizing::new(value.to_vec()), left }))
@@ -196,8 +194,8 @@ impl Client {
             let is_last = page.parked.is_empty() || parked.len() + page.parked.len() >= page.total as usize;
             parked.extend(page.parked);
             if is_last {
-                let Page { process, exit_after, names, tickets, .. } = page;
-                return Ok(Status { process, exit_after, names, tickets, parked });
+                let Page { process, exit_after, names, .. } = page;
+                return Ok(Status { process, exit_after, names, parked });
             }
         }
     }

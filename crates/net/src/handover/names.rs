@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use broker::{Client, Key, Record, Unavailable};
+use broker::{Client, Key, Unavailable};
 
 use super::broker::{again_after_restart, key_of};
 use crate::resolver::{Family, Found, SharedNames};
@@ -52,15 +52,14 @@ impl UserNames {
 
 impl SharedNames for UserNames {
     fn find(&self, name: &str, family: Family) -> Option<(Vec<Found>, Duration)> {
-        let entry =
-            again_after_restart(|| self.client.get(Record::Name, &self.key(name, family)?)).ok()??;
+        let entry = again_after_restart(|| self.client.get(&self.key(name, family)?)).ok()??;
         Some((decode(&entry.value, family)?, entry.left))
     }
 
     fn store(&self, name: &str, family: Family, found: &[Found]) {
         let until = Instant::now() + PATIENCE;
         let value = encode(found);
-        let put = || self.client.put(Record::Name, &self.key(name, family)?, self.lifetime, &value, until);
+        let put = || self.client.put(&self.key(name, family)?, self.lifetime, &value, until);
         // Without a broker the name stays in this process.
         let _ = again_after_restart(put);
     }

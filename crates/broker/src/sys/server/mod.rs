@@ -24,15 +24,13 @@ use tables::environment::{POOL_EXIT, POOL_IDLE, POOL_LIMIT, Variable};
 use self::locked::Locked;
 use self::peers::{Peer, Peers};
 use super::link::{Link, Received};
-use crate::message::{
-    Give, Head, Instance, MAX_MESSAGE, Mac, Page, Record, Reply, Request, UNKNOWN, VERSION,
-};
+use crate::message::{Give, Head, Instance, MAX_MESSAGE, Mac, Page, Reply, Request, UNKNOWN, VERSION};
 use crate::table::{Arrival, Records, Table};
 
 /// The variables that [`Limits::from_environment`] reads.
 pub(super) static VARIABLES: [&Variable; 3] = [&POOL_LIMIT, &POOL_IDLE, &POOL_EXIT];
 
-/// Records of each kind.
+/// Records at one time.
 const RECORDS: usize = 256;
 /// Token of the listening socket in the epoll set. The token of a parked connection is its number; that of a
 /// peer is its number with this bit. The order of tokens is that in which events are served.
@@ -258,10 +256,13 @@ impl Server {
             }
             Request::Give(give) => self.park(&give, socket.ok_or(io::ErrorKind::InvalidData)?, now)?,
             Request::Take(mac) => self.take(peer, &mac, now)?,
-            Request::Put { record, mac, time_to_live, value } => {
-                self.records.put(record, mac, Locked::of(value)?, time_to_live, now);
+            Request::Put { mac, time_to_live, value } => {
+                self.records.put(mac, Locked::of(value)?, time_to_live, now);
             }
-            Request::Get { record, mac } => self.get(peer, record, &mac, now)?,
+            Request::Get(mac) => match self.records.get(&mac, now) {
+                Some((value, left)) => self.reply(peer, &Reply::Entry { left, value }, None)?,
+                None => self.reply(peer, &Reply::Nothing, None)?,
+            },
             Request::Status(from) => self.reply(peer, &Reply::Status(self.page(from as usize, now)), None)?,
             Request::Stop => {
                 let _ = self.reply(peer, &Reply::Stopping, None);
@@ -316,22 +317,12 @@ impl Server {
         self.reply(peer, &Reply::Taken { times, state: &state }, Some(&socket))
     }
 
-    fn get(&mut self, peer: &Peer, record: Record, mac: &Mac, now: Instant) -> io::Result<()> {
-        let found =
-            self.records.get(record, mac, now, |value, left| Locked::of(value).map(|copy| (copy, left)));
-        match found.transpose()? {
-            Some((value, left)) => self.reply(peer, &Reply::Entry { left, value: &value }, None),
-            None => self.reply(peer, &Reply::Nothing, None),
-        }
-    }
-
     fn page(&self, from: usize, now: Instant) -> Page {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let mut page = Page {
             process: process::id(),
             exit_after: self.limits.exit_after,
-            names: count(self.records.count(Record::Name)),
-            tickets: count(self.records.count(Record::Ticket)),
+            names: count(self.records.len()),
             total: count(self.table.len()),
             parked: Vec::new(),
         };
