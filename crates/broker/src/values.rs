@@ -12,12 +12,13 @@ use crate::message::{Instance, Mac, Parked};
 pub struct Secret {
     bytes: [u8; 32],
     instance: Instance,
+    user: u32,
 }
 
 impl Secret {
-    /// Returns the secret of that broker.
-    pub fn new(bytes: [u8; 32], instance: Instance) -> Secret {
-        Secret { bytes, instance }
+    /// Returns the secret of that broker, for a process of that user.
+    pub fn new(bytes: [u8; 32], instance: Instance, user: u32) -> Secret {
+        Secret { bytes, instance, user }
     }
 
     /// The key of the HMAC.
@@ -27,7 +28,7 @@ impl Secret {
 
     /// Returns the key for a MAC that was made with this secret.
     pub fn key(&self, mac: Mac) -> Key {
-        Key { mac, instance: self.instance }
+        Key { mac, instance: self.instance, user: self.user }
     }
 }
 
@@ -43,11 +44,13 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The name of a connection or record: a MAC under the secret of one broker. Another broker refuses it.
+/// The name of a connection or record: a MAC under the secret of one broker. Another broker refuses it, and
+/// the client uses it only with a folder and a broker of the user that asked for the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub(crate) mac: Mac,
     pub(crate) instance: Instance,
+    pub(crate) user: u32,
 }
 
 /// A connection to be parked.

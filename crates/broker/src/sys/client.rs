@@ -60,6 +60,8 @@ struct Pauses {
 struct Welcome {
     secret: Zeroizing<[u8; 32]>,
     instance: Instance,
+    /// The place of its socket: later calls need not search for the folder.
+    folder: PathBuf,
 }
 
 impl Default for Client {
@@ -88,13 +90,13 @@ impl Client {
     /// Returns the broker's secret. Starts a broker in the background if none listens.
     pub fn secret(&self) -> Result<Secret, Unavailable> {
         let user = self.user()?;
-        if let Some(secret) = self.known() {
+        if let Some(secret) = self.known(user) {
             return Ok(secret);
         }
         let until = self.deadline()?;
-        let link = self.connect(until).inspect_err(|error| {
+        let (link, folder) = self.find(user, until).inspect_err(|error| {
             if *error == Unavailable::NotRunning {
-                self.start();
+                self.start(user);
             }
         })?;
         let mut buffer = Zeroizing::new([0; 256]);
@@ -103,15 +105,14 @@ impl Client {
         let (head, reply) = read(message)?;
         let Reply::Welcome(secret) = reply else { return Err(unexpected()) };
         if let Ok(mut welcome) = self.welcome.try_lock() {
-            *welcome = Some(Welcome { secret: Zeroizing::new(*secret), instance: head.instance });
+            *welcome = Some(Welcome { secret: Zeroizing::new(*secret), instance: head.instance, folder });
             self.user.store(user, Ordering::Relaxed);
         }
-        Ok(Secret::new(*secret, head.instance))
+        Ok(Secret::new(*secret, head.instance, user))
     }
 
     /// Removes the newest connection of a key from the broker.
     pub fn take(&self, key: &Key) -> Result<Option<Taken>, Unavailable> {
-        self.user()?;
         let until = self.deadline()?;
         let link = self.connect_for(key, until)?;
         let mut buffer = vec![0; MAX_MESSAGE];
@@ -132,7 +133,6 @@ impl Client {
     /// Sends a connection to the broker. After `Ok` the message is on its way: the caller closes its
     /// descriptor and wipes its keys. After `Err` nothing was sent.
     pub fn give(&self, key: &Key, parcel: &Parcel<'_>, until: Instant) -> Result<(), Unavailable> {
-        self.user()?;
         if parcel.state.len() > MAX_STATE {
             return Err(Unavailable::TooLarge);
         }
@@ -156,7 +156,6 @@ impl Client {
         value: &[u8],
         until: Instant,
     ) -> Result<(), Unavailable> {
-        self.user()?;
         if value.len() > MAX_RECORD {
             return Err(Unavailable::TooLarge);
         }
@@ -166,7 +165,6 @@ impl Client {
 
     /// Returns the record of a key, which stays in the broker.
     pub fn get(&self, key: &Key) -> Result<Option<Entry>, Unavailable> {
-        self.user()?;
         let until = self.deadline()?;
         let link = self.connect_for(key, until)?;
         let mut buffer = vec![0; SHORT];
@@ -185,9 +183,9 @@ impl Client {
 
     /// Returns the state of the broker.
     pub fn status(&self) -> Result<Status, Unavailable> {
-        self.user()?;
+        let user = self.user()?;
         let until = Instant::now() + PATIENCE_OF_USER;
-        let link = self.connect(until)?;
+        let (link, _) = self.find(user, until)?;
         let mut parked = Vec::new();
         loop {
             let page = page(&link, parked.len(), until)?;
@@ -202,9 +200,9 @@ impl Client {
 
     /// Ends the broker; its connections are closed.
     pub fn stop(&self) -> Result<(), Unavailable> {
-        self.user()?;
+        let user = self.user()?;
         let until = Instant::now() + PATIENCE_OF_USER;
-        let link = self.connect(until)?;
+        let (link, _) = self.find(user, until)?;
         let mut buffer = [0; 256];
         let received = exchange(&link, &Request::Stop, &UNKNOWN, &mut buffer, until)?;
         match read(&buffer[..received.bytes])?.1 {
@@ -232,14 +230,14 @@ impl Client {
     }
 
     /// Starts a broker, at most once in a while.
-    fn start(&self) {
+    fn start(&self, user: u32) {
         let now = Instant::now();
         let Ok(mut pauses) = self.pauses.try_lock() else { return };
         if self.folder.is_some() || pauses.start.is_some_and(|end| now < end) {
             return;
         }
         pauses.start = Some(now + PAUSE_OF_STARTS);
-        start::start();
+        start::start(user);
     }
 
     /// Sends a request and receives its reply.
@@ -260,33 +258,18 @@ impl Client {
         })
     }
 
-    /// Connects to the broker, if it belongs to this user.
-    fn connect(&self, until: Instant) -> Result<Link, Unavailable> {
+    /// Searches for a broker of this user. Returns a connection to it and the path of its folder.
+    fn find(&self, user: u32, until: Instant) -> Result<(Link, PathBuf), Unavailable> {
         let folder = match &self.folder {
-            Some(path) => Folder::open(path, Missing::Fail),
-            None => Folder::find(Missing::Fail),
+            Some(path) => Folder::open(path, Missing::Fail, user)?,
+            None => Folder::find(Missing::Fail, user)?,
         };
-        let folder = folder.map_err(|refused| match refused {
-            Refused::Missing => Unavailable::NotRunning,
-            Refused::Unusable(reason) => Unavailable::Folder(reason),
-        })?;
-        let address = folder.address()?;
-        let link = loop {
-            match Link::connect(&address) {
-                Ok(link) => break link,
-                Err(Errno::NOENT | Errno::CONNREFUSED) => return Err(Unavailable::NotRunning),
-                // The listener's queue is full. No event reports when it has room.
-                Err(Errno::AGAIN) if Instant::now() < until => std::thread::sleep(FULL_QUEUE),
-                Err(Errno::AGAIN) => return Err(Unavailable::Slow),
-                Err(other) => return Err(io::Error::from(other).into()),
-            }
-        };
-        if link.is_of_user(folder.owner()) { Ok(link) } else { Err(Unavailable::OtherUser) }
+        Ok((connect(&folder, user, until)?, folder.path().to_owned()))
     }
 
-    fn known(&self) -> Option<Secret> {
+    fn known(&self, user: u32) -> Option<Secret> {
         let welcome = self.welcome.try_lock().ok()?;
-        welcome.as_ref().map(|welcome| Secret::new(*welcome.secret, welcome.instance))
+        welcome.as_ref().map(|welcome| Secret::new(*welcome.secret, welcome.instance, user))
     }
 
     /// Forgets the broker that made this key.
@@ -298,14 +281,23 @@ impl Client {
         }
     }
 
-    /// Connects to the broker that made the key. If no broker listens any more, the next call of `secret`
-    /// looks for another one.
+    /// Connects to the broker that made the key. If no broker listens there any more, the next call of
+    /// `secret` searches for another one.
     fn connect_for(&self, key: &Key, until: Instant) -> Result<Link, Unavailable> {
-        self.connect(until).inspect_err(|error| {
-            if *error == Unavailable::NotRunning {
+        let Some(path) = self.folder_of(key) else { return Ok(self.find(key.user, until)?.0) };
+        let folder = Folder::open(&path, Missing::Fail, key.user).map_err(Unavailable::from);
+        folder.and_then(|folder| connect(&folder, key.user, until)).inspect_err(|error| {
+            if matches!(error, Unavailable::NotRunning | Unavailable::OtherUser | Unavailable::Folder(_)) {
                 self.forget(key);
             }
         })
+    }
+
+    /// Returns the folder of the broker that made the key, if it is the one that answered last.
+    fn folder_of(&self, key: &Key) -> Option<PathBuf> {
+        let welcome = self.welcome.try_lock().ok()?;
+        let known = welcome.as_ref().filter(|welcome| welcome.instance == key.instance)?;
+        Some(known.folder.clone())
     }
 
     /// Sends a request without a reply.
@@ -330,6 +322,31 @@ impl Client {
             }
             Ok((_, reply)) => Ok(reply),
             Err(error) => Err(error),
+        }
+    }
+}
+
+/// Connects to the broker in a folder, if it belongs to this user.
+fn connect(folder: &Folder, user: u32, until: Instant) -> Result<Link, Unavailable> {
+    let address = folder.address()?;
+    let link = loop {
+        match Link::connect(&address) {
+            Ok(link) => break link,
+            Err(Errno::NOENT | Errno::CONNREFUSED) => return Err(Unavailable::NotRunning),
+            // The listener's queue is full. No event reports when it has room.
+            Err(Errno::AGAIN) if Instant::now() < until => std::thread::sleep(FULL_QUEUE),
+            Err(Errno::AGAIN) => return Err(Unavailable::Slow),
+            Err(other) => return Err(io::Error::from(other).into()),
+        }
+    };
+    if link.is_of_user(user) { Ok(link) } else { Err(Unavailable::OtherUser) }
+}
+
+impl From<Refused> for Unavailable {
+    fn from(refused: Refused) -> Unavailable {
+        match refused {
+            Refused::Missing => Unavailable::NotRunning,
+            Refused::Unusable(reason) => Unavailable::Folder(reason),
         }
     }
 }

@@ -28,8 +28,6 @@ const BACKLOG: i32 = 512;
 pub struct Folder {
     descriptor: OwnedFd,
     path: PathBuf,
-    /// The effective user of this process.
-    owner: u32,
 }
 
 /// An exclusive lock in the folder. It ends with the last copy of its descriptor.
@@ -53,12 +51,12 @@ pub(super) enum Refused {
 impl Folder {
     /// Opens the user's folder, creating it if needed.
     pub fn of_user() -> Result<Folder, String> {
-        Folder::find(Missing::Create).map_err(|refused| refused.to_string())
+        Folder::find(Missing::Create, geteuid().as_raw()).map_err(|refused| refused.to_string())
     }
 
     /// Opens that folder, creating it if needed.
     pub fn at(path: &Path) -> Result<Folder, String> {
-        Folder::open(path, Missing::Create).map_err(|refused| refused.to_string())
+        Folder::open(path, Missing::Create, geteuid().as_raw()).map_err(|refused| refused.to_string())
     }
 
     /// Binds the broker's socket, in place of that of an earlier broker, and listens. The caller holds the
@@ -71,14 +69,15 @@ impl Folder {
         Ok(listener)
     }
 
-    /// Opens the first folder of the list that is usable. A folder that the user has named is the only one.
-    pub(super) fn find(missing: Missing) -> Result<Folder, Refused> {
+    /// Opens the first folder of the list that is usable for the effective user of this process. A folder
+    /// that the environment names is the only one.
+    pub(super) fn find(missing: Missing, user: u32) -> Result<Folder, Refused> {
         if let Some(named) = environment::value(&POOL_DIR) {
-            return Folder::open(Path::new(&named), missing);
+            return Folder::open(Path::new(&named), missing, user);
         }
         let mut reason = Refused::Unusable("no place for it".to_owned());
-        for path in places() {
-            match Folder::open(&path, missing) {
+        for path in places(user) {
+            match Folder::open(&path, missing, user) {
                 Err(Refused::Unusable(text)) => reason = Refused::Unusable(text),
                 other => return other,
             }
@@ -86,8 +85,8 @@ impl Folder {
         Err(reason)
     }
 
-    /// Opens one folder.
-    pub(super) fn open(path: &Path, missing: Missing) -> Result<Folder, Refused> {
+    /// Opens one folder, which must belong to the user.
+    pub(super) fn open(path: &Path, missing: Missing, user: u32) -> Result<Folder, Refused> {
         let shown = path.display();
         let refuse = |reason: String| Refused::Unusable(format!("{shown} {reason}"));
         if !path.is_absolute() {
@@ -109,18 +108,13 @@ impl Folder {
             other => refuse(format!("can't be opened: {other}")),
         })?;
         let about = fstat(&descriptor).map_err(|error| refuse(error.to_string()))?;
-        let owner = geteuid().as_raw();
-        if about.st_uid != owner {
+        if about.st_uid != user {
             return Err(refuse("belongs to another user".to_owned()));
         }
         if about.st_mode & 0o077 != 0 {
             return Err(refuse("is accessible to other users".to_owned()));
         }
-        Ok(Folder { descriptor, path: path.to_owned(), owner })
-    }
-
-    pub(super) fn owner(&self) -> u32 {
-        self.owner
+        Ok(Folder { descriptor, path: path.to_owned() })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -176,8 +170,7 @@ fn open_directory(path: &Path) -> Result<OwnedFd, Errno> {
 
 /// The places for the folder, in order of preference. A parent that belongs to another user is left out: su
 /// and sudo can leave XDG_RUNTIME_DIR of the caller in the environment.
-fn places() -> impl Iterator<Item = PathBuf> {
-    let user = geteuid().as_raw();
+fn places(user: u32) -> impl Iterator<Item = PathBuf> {
     let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let parents = named.into_iter().chain([PathBuf::from(format!("/run/user/{user}"))]);
     let own = parents.filter(move |parent| stat(parent).is_ok_and(|about| about.st_uid == user));

@@ -38,11 +38,11 @@ pub(super) fn is_privileged() -> bool {
     !sets.permitted.iter().all(is_ambient)
 }
 
-/// Starts a broker, unless another process is doing so. Errors are not reported: the caller goes on without a
-/// broker.
-pub(super) fn start() {
+/// Starts a broker of this user, unless another process is doing so. Errors are not reported: the caller goes
+/// on without a broker.
+pub(super) fn start(user: u32) {
     let Some(program) = program() else { return };
-    let Ok(folder) = Folder::find(Missing::Create) else { return };
+    let Ok(folder) = Folder::find(Missing::Create, user) else { return };
     let Ok(Some(lock)) = folder.try_lock(LOCK) else { return };
     let mut command = Command::new(program);
     command.arg(super::detach::FLAG).env_clear().env(POOL_DIR.name, folder.path());
