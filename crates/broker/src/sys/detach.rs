@@ -63,8 +63,6 @@ fn spawn(listener: OwnedFd, lock: Lock) -> io::Result<()> {
 
 /// Serves on standard input until the broker has had nothing to do for a while.
 fn serve() -> io::Result<()> {
-    // Before `harden`: /proc/self/auxv is closed to a process that is not dumpable, which then counts as one
-    // with more rights than its user and reads no variable.
     let limits = Limits::from_environment();
     let listener = fcntl_dupfd_cloexec(stdin(), 3)?;
     // The lock, unless systemd has made the socket.
