@@ -35,6 +35,10 @@ const NOBODY: u32 = u32::MAX;
 /// Replies without a state or a list fit.
 const SHORT: usize = MAX_RECORD + 256;
 
+/// Replies are received here. Its pages exist when a reply reaches them; a buffer on the heap would be zeroed
+/// as a whole for each call.
+static BUFFER: Mutex<[u8; MAX_MESSAGE]> = Mutex::new([0; MAX_MESSAGE]);
+
 /// Client of the broker of this user.
 #[derive(Debug)]
 pub struct Client {
@@ -113,10 +117,13 @@ impl Client {
 
     /// Removes the newest connection of a key from the broker.
     pub fn take(&self, key: &Key) -> Result<Option<Taken>, Unavailable> {
+        with_buffer(MAX_MESSAGE, |buffer| self.take_by(buffer, key))
+    }
+
+    fn take_by(&self, buffer: &mut [u8], key: &Key) -> Result<Option<Taken>, Unavailable> {
         let until = self.deadline()?;
         let link = self.connect_for(key, until)?;
-        let mut buffer = vec![0; MAX_MESSAGE];
-        let received = self.exchange(&link, &Request::Take(key.mac), &key.instance, &mut buffer, until)?;
+        let received = self.exchange(&link, &Request::Take(key.mac), &key.instance, buffer, until)?;
         let taken = match (self.read_for(key, &buffer[..received.bytes]), received.descriptor) {
             (Ok(Reply::Taken { times, state }), Some(socket)) => {
                 let state = Zeroizing::new(state.to_vec());
@@ -165,10 +172,13 @@ impl Client {
 
     /// Returns the record of a key, which stays in the broker.
     pub fn get(&self, key: &Key) -> Result<Option<Entry>, Unavailable> {
+        with_buffer(SHORT, |buffer| self.get_by(buffer, key))
+    }
+
+    fn get_by(&self, buffer: &mut [u8], key: &Key) -> Result<Option<Entry>, Unavailable> {
         let until = self.deadline()?;
         let link = self.connect_for(key, until)?;
-        let mut buffer = vec![0; SHORT];
-        let received = self.exchange(&link, &Request::Get(key.mac), &key.instance, &mut buffer, until)?;
+        let received = self.exchange(&link, &Request::Get(key.mac), &key.instance, buffer, until)?;
         let entry = match self.read_for(key, &buffer[..received.bytes]) {
             Ok(Reply::Entry { left, value }) => {
                 Ok(Some(Entry { value: Zeroizing::new(value.to_vec()), left }))
@@ -323,6 +333,14 @@ impl Client {
             Ok((_, reply)) => Ok(reply),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Lends a buffer of that length. If another thread has the static one, or had it at a fork, a new one.
+fn with_buffer<T>(length: usize, work: impl FnOnce(&mut [u8]) -> T) -> T {
+    match BUFFER.try_lock() {
+        Ok(mut buffer) => work(&mut buffer[..length]),
+        Err(_) => work(&mut vec![0; length]),
     }
 }
 
