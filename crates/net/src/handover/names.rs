@@ -4,7 +4,8 @@
 //! The key covers all that decides about an answer: the name and the family, the network namespace, the files
 //! of the system's resolver and its variables. So a changed /etc/hosts is another key. Only answers of the
 //! system's resolver travel. Those of servers that a handle names stay in its process: their lifetimes and
-//! identities are the handle's.
+//! identities are the handle's. That a name has no addresses of one family travels, too, but only beside the
+//! addresses of the other: a name without any may get some at any time.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -50,10 +51,21 @@ impl UserNames {
     }
 }
 
-impl SharedNames for UserNames {
-    fn find(&self, name: &str, family: Family) -> Option<(Vec<Found>, Duration)> {
+impl UserNames {
+    fn get(&self, name: &str, family: Family) -> Option<(Vec<Found>, Duration)> {
         let entry = again_after_restart(|| self.client.get(&self.key(name, family)?)).ok()??;
         Some((decode(&entry.value, family)?, entry.left))
+    }
+}
+
+impl SharedNames for UserNames {
+    fn find(&self, name: &str, family: Family) -> Option<(Vec<Found>, Duration)> {
+        let (found, left) = self.get(name, family)?;
+        if found.is_empty() {
+            let other = if family == Family::V4 { Family::V6 } else { Family::V4 };
+            self.get(name, other).filter(|(found, _)| !found.is_empty())?;
+        }
+        Some((found, left))
     }
 
     fn store(&self, name: &str, family: Family, found: &[Found]) {
@@ -89,7 +101,7 @@ fn decode(bytes: &[u8], family: Family) -> Option<Vec<Found>> {
         };
         Some((address, u32::from_be_bytes(*scope)))
     });
-    entries.collect::<Option<Vec<_>>>().filter(|found| !found.is_empty())
+    entries.collect()
 }
 
 #[cfg(test)]
@@ -106,6 +118,6 @@ mod tests {
             let whole = cut % 20 == 0;
             assert_eq!(decode(&encode(&six)[..cut], Family::V6).is_some(), whole, "{cut}");
         }
-        assert_eq!(decode(b"", Family::V4), None);
+        assert_eq!(decode(b"", Family::V4), Some(Vec::new()));
     }
 }

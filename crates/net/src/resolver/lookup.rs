@@ -34,7 +34,7 @@ pub trait SharedNames: Send + Sync {
     /// Returns the addresses of a name, and for how long they are still fresh.
     fn find(&self, name: &str, family: Family) -> Option<(Vec<Found>, Duration)>;
 
-    /// Keeps an answer for other processes.
+    /// Keeps an answer for other processes: addresses, or that there are none of this family.
     fn store(&self, name: &str, family: Family, found: &[Found]);
 }
 
@@ -167,7 +167,7 @@ impl Shared {
             return Ok((Arc::new(found), Some(left)));
         }
         let found = (self.ask)(name, *family)?;
-        if let Some(names) = names.filter(|_| !found.is_empty()) {
+        if let Some(names) = names {
             names.store(name, *family, &found);
         }
         Ok((Arc::new(found), None))
