@@ -171,7 +171,7 @@ deb: lib tool
 # wheels. Each is a release build of its own, which takes minutes.
 CPUS ?= x86_64 aarch64
 MADE := $(CARGO_TARGET_DIR)/dist
-.PHONY: static wheels try-static
+.PHONY: static wheels try-static try-wheels
 static: tool
 	sh tests/install.sh cross
 	for cpu in $(CPUS); do built=$$(sh packaging/cross.sh tool $$cpu-unknown-linux-musl) && \
@@ -193,6 +193,10 @@ dist: lib tool static wheels
 try-static: static
 	sh tests/install.sh try_packages ftp_servers
 	sh tests/packages/static.sh $(MADE)
+
+try-wheels: wheels
+	sh tests/install.sh try_packages
+	sh tests/packages/wheels.sh $(MADE)
 
 # The packages of the distributions in a root that has never seen the project; as root, with a Debian mirror.
 try-packages: lib tool

@@ -1,17 +1,18 @@
 #!/bin/sh
-# Builds the Debian packages: deb.sh LIB_DIR TOOL OUTPUT_FOLDER; prints their paths. Needs no root.
+# Builds the Debian packages: deb.sh LIB_DIR TOOL OUTPUT_FOLDER [WHEEL]; prints their paths. Needs no root.
 #
 #   libwarmwire4               the library below /usr/lib/warmwire, where no loader looks by itself, and warmwire-run
 #   libwarmwire-dev            headers, static library, pkg-config's and CMake's files, in the same private folder
 #   warmwire                   the command line tool
 #   libcurl4-warmwire          in place of the distribution's libcurl4: a link where the loader looks
 #   libcurl3-gnutls-warmwire   in place of libcurl3-gnutls
+#   python3-warmwire           the Python package, if its wheel for glibc is given (packaging/cross.sh)
 #
 # The same commit gives the same bytes: all times are those of SOURCE_DATE_EPOCH (default: of the commit).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/.." && pwd)
-lib=${1:?library folder} tool=${2:?tool} output=${3:?output folder}
+lib=${1:?library folder} tool=${2:?tool} output=${3:?output folder} wheel=${4:-}
 prefix=/usr/lib/warmwire
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)
@@ -172,6 +173,35 @@ CONTROL
 }
 replacement libcurl4-warmwire libcurl.so.4 libcurl4 libcurl4t64
 replacement libcurl3-gnutls-warmwire libcurl-gnutls.so.4 libcurl3-gnutls libcurl3t64-gnutls
+
+# python: the wheel's files where Debian's Python 3 finds them. The module has the stable ABI: any Python since 3.9.
+python() {
+	modules=usr/lib/python3/dist-packages
+	tree=$work/python3-warmwire
+	mkdir -p "$tree/$modules" "$tree/DEBIAN"
+	/usr/bin/python3 -m zipfile -e "$wheel" "$tree/$modules"
+	info=$(basename "$tree/$modules"/warmwire-*.dist-info)
+	# pip must not take it for a package of its own: it has no RECORD, as all of Debian's.
+	rm -r "$tree/$modules/$info/RECORD" "$tree/$modules/$info/licenses" "$tree/$modules/$info/sboms"
+	echo dpkg >"$tree/$modules/$info/INSTALLER"
+	mkdir -p "$tree/usr/share/doc/python3-warmwire"
+	(cd "$root" && cargo xtask supply --licences) | gzip -9n >"$tree/usr/share/doc/python3-warmwire/licences.gz"
+	find "$tree/usr" -type f -exec chmod 644 {} +
+	printf '#!/bin/sh\nset -e\nif [ "$1" = configure ] && command -v py3compile >/dev/null; then\n' >"$tree/DEBIAN/postinst"
+	printf '\tpy3compile -p python3-warmwire\nfi\n' >>"$tree/DEBIAN/postinst"
+	printf '#!/bin/sh\nset -e\nif command -v py3clean >/dev/null; then\n' >"$tree/DEBIAN/prerm"
+	printf '\tpy3clean -p python3-warmwire\nfi\n' >>"$tree/DEBIAN/prerm"
+	chmod 755 "$tree/DEBIAN/postinst" "$tree/DEBIAN/prerm"
+	override python3-warmwire "It has the symbols and texts of curl because it takes its place." "embedded-library curl [*]"
+	build python3-warmwire python <<CONTROL
+Depends: libc6 (>= $(libc "$tree/$modules"/warmwire/_native*.so)), python3 (>= 3.9), python3:any
+Recommends: ca-certificates
+Description: curl's transfers for Python, many at a time
+ HTTP/1 to 3, FTP, SFTP and more, with blocking clients and with asyncio, on
+ one pool of connections. The interface resembles that of requests and httpx.
+CONTROL
+}
+[ -z "$wheel" ] || python
 
 # What no package took would be missing from all of them.
 left=$(find "$all" ! -type d)

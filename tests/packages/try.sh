@@ -17,7 +17,7 @@ programs=ca-certificates,git,php-cli,php-curl,python3-pycurl,python3-librepo,lib
 mmdebstrap --quiet --variant=apt --include="$programs" "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root"
 mkdir "$root/packages" "$work/site"
 cp "$packages"/*.deb "$root/packages/"
-cp "$here/programs.sh" "$root/programs.sh"
+cp "$here/programs.sh" "$here/wheel.py" "$root/"
 
 if command -v lintian >/dev/null; then
 	lintian --no-cfg --fail-on error,warning "$packages"/*.deb
@@ -49,12 +49,14 @@ chroot "$root" sh -c 'apt-get install -qq -y --no-install-recommends /packages/*
 	{ cat "$work/apt.log"; exit 1; }
 transfers Warmwire "programs on the packages in its place"
 [ "$(chroot "$root" warmwire -sS "http://127.0.0.1:$port/file")" = "hello from the server" ]
+chroot "$root" python3 /wheel.py "http://127.0.0.1:$port/file"
+echo "ok: the Python package"
 # Without lists apt takes the installed package for libcurl4, which it provides.
 chroot "$root" sh -c 'apt-get update -qq && apt-get install -qq -y libcurl4 libcurl3-gnutls' >"$work/apt.log" 2>&1 || { cat "$work/apt.log"; exit 1; }
 transfers libcurl/7 "programs on the distribution's library again"
 [ "$(chroot "$root" warmwire-run python3 -c 'import pycurl; print("Warmwire" in pycurl.version)')" = True ]
 echo "ok: warmwire-run beside the distribution's library"
-chroot "$root" sh -c 'dpkg --purge libcurl4-warmwire libcurl3-gnutls-warmwire libwarmwire-dev warmwire libwarmwire4' >"$work/apt.log" 2>&1 ||
+chroot "$root" sh -c 'dpkg --purge python3-warmwire libcurl4-warmwire libcurl3-gnutls-warmwire libwarmwire-dev warmwire libwarmwire4' >"$work/apt.log" 2>&1 ||
 	{ cat "$work/apt.log"; exit 1; }
 left=$(find "$root" -xdev -iname '*warmwire*' ! -path "$root/packages/*" ! -path "$root/var/log/*")
 [ -z "$left" ] || { echo "not ok: left behind: $left"; exit 1; }

@@ -243,6 +243,13 @@ pub const STEPS: &[Step] = &[
         60,
     ),
     deep(
+        "wheels",
+        "wheels in fresh roots of three Debian releases",
+        "make --no-print-directory try-wheels",
+        Output::Plain,
+        90,
+    ),
+    deep(
         "crates",
         "each crate compiled as it is published",
         "cargo publish --quiet --dry-run --workspace",
