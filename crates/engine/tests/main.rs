@@ -15,6 +15,7 @@ mod delivery;
 mod early_replies;
 mod ftp;
 #[cfg(unix)]
+mod ftp_flights;
 mod ftp_pipelining;
 #[cfg(unix)]
 mod ftp_servers;

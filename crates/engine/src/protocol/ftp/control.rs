@@ -8,6 +8,7 @@ use tables::constant::{CURLFTPSSL_CCC_ACTIVE, CURLFTPSSL_CCC_NONE};
 use tables::{Code, EasyOption as O};
 use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
+use super::decide::flight::Flight;
 use super::decide::login::{self, Greeting, LoginStep, check_one_line};
 use super::decide::{self, directory};
 use super::ftp_target::FtpTarget;
@@ -43,6 +44,8 @@ pub struct Control {
     pub plan: Box<Plan>,
     /// A reply that arrived while the server was to connect.
     pub early: Option<Reply>,
+    /// Commands that have left before their turn.
+    pub flight: Flight,
     /// Whether commands would not be understood any more: not even QUIT is sent.
     pub lost: bool,
     /// Whether the data is complete, and the server has had time for its reply.
@@ -57,23 +60,26 @@ fn own_plan(t: &Transfer) -> Result<Box<Plan>> {
 
 impl Control {
     /// Returns a logged-in control connection: a kept one, or a new one.
-    pub async fn open(t: &mut Transfer, fresh: bool) -> Result<Box<Control>> {
+    ///
+    /// With `together`, the transfer's commands may leave at the end of a login.
+    pub async fn open(t: &mut Transfer, fresh: bool, together: bool) -> Result<Box<Control>> {
         check_login(t)?;
         let plan = own_plan(t)?;
         let crowded = || t.multi.memories.of::<Servers>().borrow().is_crowded(&plan.key.origin);
         if !fresh && one_more(t, &plan.key) && !crowded() {
             let timer = t.multi.runtime.reactor().sleep(ONE_MORE_PATIENCE);
             let late = || Err(Error::from(Code::OperationTimedout));
-            match before(timer, late, boxed(|| Control::on_connection(t, plan.clone(), true))).await {
+            match before(timer, late, boxed(|| Control::on_connection(t, plan.clone(), true, together))).await
+            {
                 Err(e) if e.code() != Code::AbortedByCallback => {
                     t.multi.memories.of::<Servers>().borrow_mut().note_crowded(&plan.key.origin);
                 }
                 opened => return opened,
             }
         }
-        match boxed(|| Control::on_connection(t, plan.clone(), fresh)).await {
+        match boxed(|| Control::on_connection(t, plan.clone(), fresh, together)).await {
             // It was closed after the pair of commands that tests pipelining.
-            Err(e) if e.retry().is_allowed() => boxed(|| Control::on_connection(t, plan, true)).await,
+            Err(e) if e.retry().is_allowed() => boxed(|| Control::on_connection(t, plan, true, false)).await,
             opened => opened,
         }
     }
@@ -81,10 +87,16 @@ impl Control {
     /// Allocates it on the heap, outside the frames of the futures that hold it.
     #[inline(never)]
     fn new(dialogue: Dialogue, session: Session, plan: Box<Plan>) -> Box<Control> {
-        Box::new(Control { dialogue, session, plan, early: None, lost: false, ended: false })
+        let flight = Flight::default();
+        Box::new(Control { dialogue, session, plan, early: None, flight, lost: false, ended: false })
     }
 
-    async fn on_connection(t: &mut Transfer, mut plan: Box<Plan>, fresh: bool) -> Result<Box<Control>> {
+    async fn on_connection(
+        t: &mut Transfer,
+        mut plan: Box<Plan>,
+        fresh: bool,
+        together: bool,
+    ) -> Result<Box<Control>> {
         let link = t.connect(fresh).await?;
         let mut whole = link.into_whole()?;
         whole.connection().farewell = b"QUIT\r\n".to_vec();
@@ -98,7 +110,7 @@ impl Control {
             return Ok(control);
         }
         let mut control = Control::new(dialogue, Session::default(), plan);
-        boxed(|| control.log_in(t)).await?;
+        boxed(|| control.log_in(t, together)).await?;
         Ok(control)
     }
 
@@ -141,12 +153,6 @@ impl Control {
     /// which never happens. As everywhere, a ticket is used once.
     fn has_used_its_tickets(&self) -> bool {
         self.session.private_data && self.sessions().is_some_and(|sessions| sessions.is_used_up())
-    }
-
-    /// Sends a command and reads its reply.
-    pub async fn command(&mut self, t: &mut Transfer, command: &[u8]) -> Result<Reply> {
-        self.dialogue.send(t, command).await?;
-        self.reply(t).await
     }
 
     /// Reads the reply to the first command without one, after the replies to commands sent ahead.
@@ -203,7 +209,7 @@ impl Control {
     }
 
     /// Greeting, TLS, user and password, first directory.
-    async fn log_in(&mut self, t: &mut Transfer) -> Result<()> {
+    async fn log_in(&mut self, t: &mut Transfer, together: bool) -> Result<()> {
         self.dialogue.outstanding = 1;
         let greeting = self.reply(t).await?;
         self.session.stream = Stream::of_greeting(greeting.text());
@@ -221,6 +227,9 @@ impl Control {
             }
         }
         self.protect_data(t).await?;
+        if together && let Ok(target) = FtpTarget::of(t) {
+            self.send_flight(t, &target, true).await?;
+        }
         self.read_entry_path(t).await
     }
 

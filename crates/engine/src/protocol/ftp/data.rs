@@ -63,7 +63,8 @@ fn is_v6(control: &Control) -> bool {
     control.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6())
 }
 
-fn uses_epsv(t: &Transfer, control: &Control) -> bool {
+/// Returns whether EPSV is sent rather than PASV.
+pub fn uses_epsv(t: &Transfer, control: &Control) -> bool {
     decide::uses_epsv(t.on(O::FtpUseEpsv), is_v6(control), control.session.no_epsv)
 }
 

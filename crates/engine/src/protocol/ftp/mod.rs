@@ -9,6 +9,7 @@ mod body;
 mod control;
 mod data;
 mod decide;
+mod flight;
 mod ftp_target;
 mod idle;
 mod pipeline;
@@ -35,8 +36,8 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
     // Pipelined commands were the cause if a retry without them succeeds.
     let mut suspicion = None;
     with_retries(t, 1, async |t, fresh| {
-        let mut control = Control::open(t, fresh).await?;
-        let outcome = exchange(t, &mut control).await;
+        let mut control = Control::open(t, fresh, !fresh).await?;
+        let outcome = exchange(t, &mut control, !fresh).await;
         match &outcome {
             // The server closed an idle kept connection, or did not accept the commands.
             Err(e) if e.retry().is_allowed() && !fresh => {
@@ -49,7 +50,11 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
                 control.ask_ahead(t).await;
             }
         }
-        control.end(t, outcome.as_ref().err().map(Error::code));
+        let failure = outcome.as_ref().err().map(Error::code);
+        if failure.is_none_or(decide::body::is_harmless) && control.end_flight(t).await.is_err() {
+            control.lost = true;
+        }
+        control.end(t, failure);
         outcome
     })
     .await
@@ -57,21 +62,24 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
 
 /// Opens a control connection, logs in and leaves it in the pool.
 pub async fn log_in(t: &mut Transfer) -> Result<()> {
-    let control = Control::open(t, true).await?;
+    let control = Control::open(t, true, false).await?;
     control.end(t, None);
     Ok(())
 }
 
 /// Opens a control connection, logged in, for the application's use.
 pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
-    let mut control = Control::open(t, false).await?;
+    let mut control = Control::open(t, false, false).await?;
     control.dialogue.whole.connection().farewell.clear();
     Ok(control.dialogue.whole.into_connection())
 }
 
-async fn exchange(t: &mut Transfer, control: &mut Control) -> Result<()> {
+async fn exchange(t: &mut Transfer, control: &mut Control, together: bool) -> Result<()> {
     t.flow.writer.begin();
     let target = &FtpTarget::of(t)?;
+    if together && control.dialogue.whole.is_reused() {
+        control.send_flight(t, target, false).await?;
+    }
     control.quote(t, O::Quote).await?;
     control.change_directory(t, target).await?;
     if let Some(pattern) = &target.pattern {

@@ -25,6 +25,7 @@ use super::control::Control;
 use super::data;
 use super::decide::body::{self as body_decide, expected, may_begin};
 use super::decide::directory::needs_type;
+use super::decide::flight::can_answer;
 use super::decide::pipeline::{self as decide, Candidate};
 use super::ftp_target::FtpTarget;
 use super::servers::{Servers, Stream, level};
@@ -89,7 +90,7 @@ impl Control {
     }
 
     /// Returns the next reply, unless the server lost the command.
-    async fn in_time(&mut self, t: &mut Transfer) -> Result<Option<Reply>> {
+    pub async fn in_time(&mut self, t: &mut Transfer) -> Result<Option<Reply>> {
         if self.session.stream == Stream::Proven {
             return self.reply(t).await.map(Some);
         }
@@ -97,7 +98,8 @@ impl Control {
         before(timer, || Ok(None), async { self.reply(t).await.map(Some) }).await
     }
 
-    fn object(&mut self, t: &Transfer) {
+    /// Records that the server wants one command at a time.
+    pub fn object(&mut self, t: &Transfer) {
         t.easy.note(|| "the server wants one command at a time".to_owned());
         self.session.stream = Stream::Objected;
         t.multi.memories.of::<Servers>().borrow_mut().note_objection(&self.plan.key.origin, true);
@@ -105,7 +107,7 @@ impl Control {
 
     /// After a command counted as lost, its reply may still arrive. PWD's reply is unmistakable; a connection
     /// on which it does not arrive is given up.
-    async fn catch_up(&mut self, t: &mut Transfer) -> Result<Option<Reply>> {
+    pub async fn catch_up(&mut self, t: &mut Transfer) -> Result<Option<Reply>> {
         let code = t.easy.info.borrow().response_code;
         self.dialogue.send(t, b"PWD").await?;
         let mut caught_up = None;
@@ -141,10 +143,22 @@ impl Control {
 /// Returns whether a file may be fetched by pipelined commands: none of them depends on a reply, and a fresh
 /// connection can repair any failure.
 pub fn suits(t: &Transfer, control: &Control, target: &FtpTarget) -> bool {
+    let together = leave_together(t, control, target);
+    if let Err(reason) = together {
+        t.easy.explain(|| Event::OneByOne(reason));
+    }
+    together.is_ok()
+}
+
+/// Fails with the reason why the commands for a file do not leave together.
+pub fn leave_together(
+    t: &Transfer,
+    control: &Control,
+    target: &FtpTarget,
+) -> std::result::Result<(), OneByOne> {
     let level = level(t);
     if level < FtpPipelining::Together {
-        t.easy.explain(|| Event::OneByOne(OneByOne::Setting));
-        return false;
+        return Err(OneByOne::Setting);
     }
     let session = &control.session;
     let candidate = Candidate {
@@ -161,11 +175,10 @@ pub fn suits(t: &Transfer, control: &Control, target: &FtpTarget) -> bool {
         pret: t.on(O::FtpUsePret),
         prequote: !t.easy.settings.borrow().list(O::Prequote).is_empty(),
     };
-    let together = decide::leaves_together(&candidate);
-    if !together {
-        t.easy.explain(|| Event::OneByOne(decide::why_one_by_one(&candidate)));
+    match decide::leaves_together(&candidate) {
+        true => Ok(()),
+        false => Err(decide::why_one_by_one(&candidate)),
     }
-    together
 }
 
 /// Fetches a file.
@@ -233,6 +246,10 @@ async fn answers(
         let Some(reply) = control.in_time(t).await? else { break };
         replies.push_back(reply);
     }
+    let in_turn = |(reply, command): (&Reply, &&[u8])| can_answer(command, reply.code);
+    if !replies.iter().zip(&commands[..commands.len() - 1]).all(in_turn) {
+        return Err(control.begin_again(t));
+    }
     let missing = &commands[replies.len()..];
     if missing.is_empty() {
         if !decide::is_misunderstood(replies.iter().map(|reply| reply.code)) {
@@ -258,11 +275,20 @@ async fn connect_and_send(
 ) -> Result<Box<dyn Filter>> {
     let mut connecting = pin!(t.connect_beside(&control.plan, host, port));
     let at_once = poll_fn(|cx| Poll::Ready(connecting.as_mut().poll(cx))).await;
+    let hold = decide::hold(control.session.pace).filter(|_| commands.len() > 1);
+    if hold.is_some() {
+        control.dialogue.delay_acknowledgements();
+    }
     control.dialogue.send_together(t, commands).await?;
-    match at_once {
+    let connected = match at_once {
         Poll::Ready(connected) => connected,
         Poll::Pending => connecting.await,
+    }?;
+    if let Some(hold) = hold {
+        t.multi.runtime.reactor().sleep(hold).await;
+        control.dialogue.acknowledge();
     }
+    Ok(connected)
 }
 
 /// Returns the size in the reply. As in curl, a missing file has none, whatever the reply to RETR is.

@@ -4,6 +4,7 @@
 pub mod body;
 pub mod data;
 pub mod directory;
+pub mod flight;
 pub mod login;
 pub mod pipeline;
 
