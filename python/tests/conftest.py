@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import tempfile
 
 import pytest
 from sites import Site, folder
@@ -16,10 +17,19 @@ class Served:
 
     def __init__(self, *words):
         program = os.environ["WARMWIRE_SERVE"]
+        errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
         )
-        first, *rest = self.process.stdout.readline().split()
+        line = self.process.stdout.readline()
+        if not line:
+            self.process.wait()
+            errors.seek(0)
+            text = errors.read().strip()
+            if " is missing: " in text:
+                pytest.skip(text)
+            raise RuntimeError(f"testkit-serve {' '.join(words)}: {text}")
+        first, *rest = line.split()
         self.root, self.rest = first.rstrip("/"), rest
 
     def url(self, path):

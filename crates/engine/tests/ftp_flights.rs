@@ -33,12 +33,11 @@ fn fetch(easy: &Easy, app: &App) -> Result<Vec<u8>, Code> {
     }
 }
 
-/// Fetches these paths one after the other with one handle; returns the results and the commands.
-fn seen(
-    level: FtpPipelining,
-    paths: &[&str],
-    set: &dyn Fn(&Easy),
-) -> (Vec<Result<Vec<u8>, Code>>, Vec<String>, usize) {
+type Fetched = Result<Vec<u8>, Code>;
+
+/// Fetches these paths one after the other with one handle; returns the results, the commands, and how many
+/// of these arrived together with others.
+fn seen(level: FtpPipelining, paths: &[&str], set: &dyn Fn(&Easy)) -> (Vec<Fetched>, Vec<String>, usize) {
     let server = server(PipelinedCommands::Served);
     let (easy, app) = handle_at(level, &server.url("/file"));
     set(&easy);

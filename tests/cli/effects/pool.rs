@@ -79,7 +79,7 @@ fn a_command_starts_the_broker_and_another_stops_it() {
     assert_eq!(place.status().0, 1);
     // A killed one is replaced.
     let broker = place.start(&server.url("/"));
-    assert!(Command::new("kill").args(["-9", &broker.to_string()]).status().unwrap().success());
+    assert!(Command::new("sh").args(["-c", &format!("kill -9 {broker}")]).status().unwrap().success());
     eventually(|| !is_alive(broker));
     assert_ne!(place.start(&server.url("/")), broker);
 }

@@ -57,6 +57,8 @@ const NO_DATA: &str = "left out without data: ";
 const CHANGED: &str = "left out for a change: ";
 /// The text of a launcher's error for a program that is not installed (testkit/src/launch/mod.rs).
 const MISSING: &str = " is missing: ";
+/// The text of a launcher's error for a server that only root can start.
+const ROOT: &str = " wants root";
 
 impl Counts {
     /// Counts tests that lack a program or a right as failed.
@@ -155,6 +157,9 @@ fn missing(line: &str) -> Option<(String, bool)> {
     if let Some((_, text)) = line.split_once(MARK) {
         return Some((reason(text), true));
     }
+    if let Some((before, _)) = line.split_once(ROOT) {
+        return Some((format!("{}{ROOT}", before.rsplit([' ', '"']).next()?), true));
+    }
     let (before, remedy) = line.split_once(MISSING)?;
     let program = before.rsplit([' ', '"']).next()?;
     let remedy = remedy.split('"').next().unwrap_or(remedy);
@@ -171,7 +176,7 @@ fn pytest(log: &str) -> Counts {
                 counts.left_out.push(LeftOut {
                     test: test.to_owned(),
                     reason: reason.to_owned(),
-                    lacks: false,
+                    lacks: reason.contains(MISSING),
                 });
             }
         }
@@ -255,12 +260,13 @@ mod tests {
     }
 
     const LOG: &str = "\
-running 5 tests
+running 6 tests
 test a::one ... ok
 test a::two ... ignored, left out: it takes two users, and so root
 test a::three ... FAILED
 test a::four ... FAILED
 test a::five ... ignored
+test a::six ... FAILED
 
 failures:
 
@@ -272,6 +278,9 @@ called `Result::unwrap()`: Custom { error: \"nginx is missing: install the packa
 thread 'a::four' panicked at x.rs:2:2:
 1 is not 2
 
+---- a::six stdout ----
+thread 'a::six' panicked at x.rs:3:3:
+called `Result::unwrap()`: Custom { kind: PermissionDenied, error: \"vsftpd wants root\" }
 
 failures:
     a::four
@@ -292,7 +301,8 @@ test result: FAILED. 1 passed; 2 failed; 2 ignored; 0 measured; 0 filtered out; 
             [
                 left("a::two", "it takes two users, and so root"),
                 left("a::five", "long: part of make test-deep"),
-                LeftOut { lacks: true, ..left("a::three", missing) }
+                LeftOut { lacks: true, ..left("a::three", missing) },
+                LeftOut { lacks: true, ..left("a::six", "vsftpd wants root") }
             ]
         );
         assert!(!counts.incomplete && !counts.explains_failure());
@@ -313,7 +323,7 @@ test result: FAILED. 1 passed; 2 failed; 2 ignored; 0 measured; 0 filtered out; 
         let mut counts = libtest(LOG);
         counts.refuse_missing();
         let names: Vec<&str> = counts.failures.iter().map(|failure| failure.test.as_str()).collect();
-        assert_eq!(names, ["a::four", "a::three"]);
+        assert_eq!(names, ["a::four", "a::three", "a::six"]);
         assert_eq!(counts.left_out.len(), 2);
     }
 

@@ -162,12 +162,21 @@ pub const STEPS: &[Step] = &[
         Output::Servers,
         30,
     ),
-    both("python", "the Python package in a fresh environment", "sh python/test.sh -rs", Output::Pytest, 20)
-        .built_ahead(&[(Suite::Local, "sh python/fresh.sh"), (Suite::All, "sh python/fresh.sh")]),
+    Step {
+        name: "python",
+        about: "the Python package in a fresh environment",
+        // The shipped profile would take as long as all other steps together.
+        local: Some("WHEEL_PROFILE=dev sh python/test.sh -rfEs"),
+        all: Some("sh python/test.sh -rfEs"),
+        deep: None,
+        ahead: &[(Suite::All, "sh python/fresh.sh")],
+        output: Output::Pytest,
+        minutes: 20,
+    },
     all(
         "judges-ssh",
         "ssh-audit, and SSH servers in Python",
-        "sh tests/judges/run.sh -rs test_ssh_audit.py test_ssh_peers.py",
+        "sh tests/judges/run.sh -rfEs test_ssh_audit.py test_ssh_peers.py",
         Output::Pytest,
         10,
     ),
@@ -394,7 +403,7 @@ pub const STEPS: &[Step] = &[
     deep(
         "python-deep",
         "long tests of the Python package",
-        "sh python/test.sh -rs -m deep",
+        "sh python/test.sh -rfEs -m deep",
         Output::Pytest,
         60,
     ),
