@@ -38,11 +38,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     LocalSet::new().block_on(&runtime, async {
         let client = match rest {
             [] => {
-                let (client, driver) = builder.build();
+                let (client, driver) = builder.build_with_driver()?;
                 spawn_local(driver.run(Tokio));
                 client
             }
-            _ => builder.on_thread()?,
+            _ => builder.build()?,
         };
         length(&client, url).await?;
         let (start, start_cpu) = (Instant::now(), cpu_us());

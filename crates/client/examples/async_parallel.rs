@@ -10,7 +10,7 @@ use warmwire::{Client, Tokio};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let (client, driver) = Client::builder().redirects(10).compressed(true).connections_per_host(6).build();
+    let (client, driver) = Client::builder().connections_per_host(6).build_with_driver()?;
     let tasks = LocalSet::new();
     tasks
         .run_until(async {
@@ -42,6 +42,6 @@ async fn fetch(client: &Client, url: &str) -> Result<String, warmwire::Error> {
     while let Some(piece) = reply.chunk().await? {
         bytes += piece.len();
     }
-    let total = reply.metrics().map(|metrics| metrics.total).unwrap_or_default();
+    let total = reply.timings().map(|timings| timings.total).unwrap_or_default();
     Ok(format!("{} {:?}, {bytes} bytes in {total:?}", reply.status(), reply.version()))
 }

@@ -38,8 +38,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [name, url] = words.as_slice() else { return Err("usage: async_upload FILE URL".into()) };
     let file = File::open(name)?;
     let size = file.metadata()?.len();
-    let client = Client::on_thread()?;
-    let request = client.put(url).body(Body::stream(Pieces(file), Some(size)));
+    let client = Client::new();
+    let request = client.put(url).body(Body::wrap_stream(Pieces(file)).with_length(size));
     let sent = tokio::spawn(async move {
         let reply = request.send().await?;
         let status = reply.status();

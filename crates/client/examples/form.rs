@@ -20,8 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         Escape::Percent,
     );
     let mut handle = Handle::new();
-    handle.set(EasyOption::Url, url.as_str()).map_err(|code| code.text())?;
-    handle.set(EasyOption::Mimepost, form).map_err(|code| code.text())?;
+    handle.set(EasyOption::Url, url.as_str())?;
+    handle.set(EasyOption::Mimepost, form)?;
     let reply = handle.fetch()?;
     println!("{}\n{}", reply.status, String::from_utf8_lossy(&reply.body));
     Ok(())

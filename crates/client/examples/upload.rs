@@ -16,12 +16,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = Rc::new(RefCell::new(file));
 
     let mut handle = Handle::new();
-    let mut set = |option: EasyOption, value: i64| handle.set(option, value).map_err(|code| code.text());
+    let mut set = |option: EasyOption, value: i64| handle.set(option, value);
     set(EasyOption::Upload, 1)?;
     set(EasyOption::InfilesizeLarge, size)?;
     set(EasyOption::Noprogress, 0)?;
     set(EasyOption::Failonerror, 1)?;
-    handle.set(EasyOption::Url, url.as_str()).map_err(|code| code.text())?;
+    handle.set(EasyOption::Url, url.as_str())?;
 
     let source = file.clone();
     handle.on_read(move |buffer| match source.borrow_mut().read(buffer) {

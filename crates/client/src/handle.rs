@@ -213,10 +213,3 @@ impl Drop for Handle {
         self.easy.close();
     }
 }
-
-/// Fetches a URL with curl's defaults: no redirects, no decoding, no time limit.
-pub fn get(url: &str) -> Result<Reply, Failure> {
-    let mut handle = Handle::new();
-    handle.set(EasyOption::Url, url).map_err(|code| Failure { code, message: code.text().to_owned() })?;
-    handle.fetch()
-}

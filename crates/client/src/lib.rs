@@ -1,75 +1,90 @@
 //! The Rust API of Warmwire: everything that curl can fetch, from blocking programs and from futures.
 //!
-//! Options, infos and codes are curl's: [`EasyOption`], [`Info`] and [`Code`]. There are three interfaces.
-//!
-//! # One transfer at a time
-//!
-//! [`get`] and [`Handle`] block: set options and closures, then perform.
-//!
-//! ```no_run
-//! let mut handle = warmwire::Handle::new();
-//! handle.set(warmwire::EasyOption::Url, "https://example.com/").unwrap();
-//! let reply = handle.fetch().unwrap();
-//! println!("{} {}", reply.status, reply.body.len());
-//! ```
+//! Each request may use HTTP/1.1, HTTP/2 or HTTP/3, FTP, SFTP, mail, MQTT and what else curl knows: the URL's
+//! scheme decides. Names are those of [reqwest](https://docs.rs/reqwest): a program that uses it changes its
+//! `use` line and little else.
 //!
 //! # Futures
 //!
-//! A [`Client`] makes requests whose futures any executor polls. It brings no runtime: its [`Driver`] runs
-//! the transfers in the program's own event loop and needs one descriptor and one timer from it. `Tokio` and
-//! `AsyncIo` are event loops, behind the features `tokio` and `async-io`. Others take a few lines: implement
-//! [`EventLoop`].
+//! [`get`] fetches one URL. A [`Client`] keeps connections open from one request to the next. Any executor
+//! polls its futures, and nothing has to be set up: tokio, async-std, smol, or your own.
 //!
 //! ```no_run
-//! # #[cfg(feature = "tokio")]
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-//! let (client, driver) = warmwire::client();
-//! runtime.block_on(driver.run_until(warmwire::Tokio, async {
-//!     let reply = client.get("https://example.com/").redirects(10).send().await?;
-//!     println!("{} {}", reply.status(), reply.text().await?.len());
-//!     Ok(())
-//! }))
+//! # async fn run() -> Result<(), warmwire::Error> {
+//! let client = warmwire::Client::new();
+//! let response = client.get("https://example.com/").query(&[("page", "2")]).send().await?;
+//! println!("{} {}", response.status(), response.error_for_status()?.text().await?);
+//! # Ok(())
 //! # }
-//! # #[cfg(not(feature = "tokio"))]
-//! # fn main() {}
 //! ```
 //!
-//! The engine of a client belongs to the thread of its driver: it uses no atomic counters and no locks.
-//! `Client`, requests and responses are `Send`. A driver can run in three places:
+//! # Without futures
+//!
+//! The module [`blocking`] has the same vocabulary for threads that wait.
+//!
+//! ```no_run
+//! let client = warmwire::blocking::Client::new();
+//! let text = client.get("https://example.com/").send()?.error_for_status()?.text()?;
+//! # Ok::<(), warmwire::Error>(())
+//! ```
+//!
+//! # Bodies and errors
+//!
+//! Dropping a future or a [`Response`] aborts its transfer at once: the connection is closed, or the stream
+//! reset. Bodies are streamed in both directions, and a slow reader slows the sender down
+//! ([`Response::chunk`], [`Body::wrap_stream`]). An [`Error`] has a kind to match on, curl's code and
+//! message, and how far the request got ([`RequestPhase`]).
+//!
+//! # The driver
+//!
+//! The engine of a client belongs to the thread of its [`Driver`]: it uses no atomic counters and no locks.
+//! `Client`, requests and responses are `Send`. By default the driver has a thread that starts with the first
+//! request; each request costs two wake-ups across threads. [`ClientBuilder::build_with_driver`] returns the
+//! driver, which then runs in the program's own event loop and needs one descriptor and one timer from it.
+//! `Tokio` and `AsyncIo` are event loops, behind the features `tokio` and `async-io`; others implement
+//! [`EventLoop`].
 //!
 //! - [`Driver::run_until`] runs it beside a future, in the same task. Nothing is spawned, and nothing crosses
 //!   threads.
 //! - [`Driver::run`] is a task of its own on a thread's executor (`tokio::task::spawn_local`,
 //!   `LocalExecutor`, a current-thread runtime).
-//! - [`Client::on_thread`] starts a thread for it. Use it with tokio's multi-threaded runtime, whose tasks
-//!   move between threads, and with executors that have no event loop. It needs no feature. Each request
-//!   costs two more wake-ups across threads.
 //!
-//! Dropping a future or a [`Response`] aborts its transfer at once: the connection is closed, or the stream
-//! reset. Bodies are streamed in both directions, and a slow reader slows the sender down
-//! ([`Response::chunk`], [`Body::stream`]). An [`Error`] has a kind to match on, curl's code and message, and
-//! how far the request got ([`RequestPhase`]).
+//! ```no_run
+//! # #[cfg(all(unix, feature = "tokio"))]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//! let (client, driver) = warmwire::Client::builder().build_with_driver()?;
+//! runtime.block_on(driver.run_until(warmwire::Tokio, async {
+//!     println!("{}", client.get("https://example.com/").send().await?.text().await?);
+//!     Ok(())
+//! }))
+//! # }
+//! # #[cfg(not(all(unix, feature = "tokio")))]
+//! # fn main() {}
+//! ```
 //!
-//! # Your own event loop
+//! # curl's handles
 //!
-//! [`Easy`], [`Multi`] and [`Callbacks`] are curl's easy and multi handles. [`transfers`] runs many transfers
-//! behind one descriptor.
+//! [`Handle`], [`Easy`] and [`Multi`] are curl's easy and multi handles, with curl's options, infos and
+//! codes: [`EasyOption`], [`Info`] and [`Code`]. [`transfers`] runs many transfers behind one descriptor.
 //!
-//! # This crate or reqwest
+//! ```no_run
+//! let mut handle = warmwire::Handle::new();
+//! handle.set(warmwire::EasyOption::Url, "https://example.com/")?;
+//! let reply = handle.fetch()?;
+//! println!("{} {}", reply.status, reply.body.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
-//! Choose this crate for what curl is used for: FTP, SFTP, SCP, mail, LDAP, MQTT and file URLs beside HTTP/1
-//! to 3; proxies of every kind, SOCKS with login and Kerberos; Digest, NTLM, Negotiate and signatures; every
-//! option of curl's by its name ([`RequestBuilder::option`]); the same behaviour as the command line, where a
-//! request was tried first; limits of connections per host; and a client that is not tied to tokio.
+//! # Features
 //!
-//! Choose [reqwest](https://docs.rs/reqwest) if you only need HTTP, in a program with tokio's multi-threaded
-//! runtime. Any of the runtime's threads drives its connections, while here one thread carries all transfers
-//! of a client (several clients can share one [`Share`] and carry more). reqwest uses the types of the `http`
-//! crate and tower's layers, runs in browsers (WASM) and on macOS, and fits the ecosystem; this crate runs on
-//! Linux, and on Windows without `Tokio` and `AsyncIo`, and has its own types. If you need a server as well,
-//! you need hyper anyway.
+//! None is on by default. `json`: bodies from and to values of serde. `charset`: text in other charsets than
+//! UTF-8. `url`: URLs of the crate `url`. `tokio` and `async-io`: event loops for a driver, on Unix.
 
+#![deny(missing_docs)]
+
+mod address;
+pub mod blocking;
 mod client;
 mod easy;
 mod form;
@@ -80,14 +95,18 @@ pub mod transfers;
 mod value;
 mod why;
 
+pub use address::{IntoUrl, InvalidUrl, Url};
 #[cfg(all(unix, feature = "async-io"))]
 pub use client::AsyncIo;
 #[cfg(all(unix, feature = "tokio"))]
 pub use client::Tokio;
+#[doc(no_inline)]
+pub use client::tls::{Certificate, Identity};
 pub use client::{
-    Body, Client, ClientBuilder, Driver, Error, ErrorKind, EventLoop, Fields, HttpVersion, Metrics,
-    Multipart, RequestBuilder, RequestPhase, Response, Version, Watch, client,
+    Body, Client, ClientBuilder, Cookie, Driver, Error, ErrorKind, EventLoop, NoProxy, Proxy, Request,
+    RequestBuilder, RequestPhase, Response, Timings, Watch, get,
 };
+pub use client::{multipart, redirect, tls};
 pub use easy::{Easy, ExportedSession, OptionSet};
 pub use engine::callbacks::Callbacks;
 pub use engine::info::Fact;
@@ -101,7 +120,8 @@ pub use engine::{
     tls_engines,
 };
 pub use form::{Form, FormSource};
-pub use handle::{Failure, Handle, Reply, get};
+pub use handle::{Failure, Handle, Reply};
+pub use http::{Method, StatusCode, Uri, Version, header};
 pub use info::TransferInfo;
 pub use multi::{Message, Multi};
 pub use tables::environment;
@@ -110,6 +130,9 @@ pub use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, constant}
 pub use value::{PlainValue, Value};
 pub use why::Why;
 pub use wire::date::parse as parse_date;
+
+/// A result with the error of a request.
+pub type Result<T> = std::result::Result<T, Error>;
 
 /// The trait of an application's callbacks, and the types of their arguments and results.
 pub mod callbacks {

@@ -1,7 +1,9 @@
-//! Runs the Rust program of docs/guide/examples.
+//! Runs the Rust programs of docs/guide/examples.
 
 #[path = "../../../docs/guide/examples/fetch.rs"]
 mod fetch;
+#[path = "../../../docs/guide/examples/post.rs"]
+mod post;
 
 use testkit::http::HttpServer;
 
@@ -12,9 +14,25 @@ fn the_guides_program_reuses_its_connection() {
     assert_eq!(server.accepts(), 1);
 }
 
+#[test]
+fn the_guides_future_posts_a_form() {
+    let server = HttpServer::plain();
+    let posted = async_io::block_on(post::post(&server.url("/body"))).unwrap();
+    assert_eq!(posted, "name=a+b&color=red");
+    assert_eq!(server.last_request().unwrap().target, "/body?page=2");
+}
+
 /// The line of README.md; compiled, not run, because it needs the network. `cargo xtask docs --check`
 /// compares both.
 fn _readme() -> Result<(), Box<dyn std::error::Error>> {
-    println!("{}", warmwire::get("https://example.com/")?.status);
+    println!("{}", warmwire::blocking::get("https://example.com/")?.status());
+    Ok(())
+}
+
+/// The lines of crates/client/README.md; compiled, not run, because they need the network.
+async fn _readme_of_the_crate() -> Result<(), warmwire::Error> {
+    let client = warmwire::Client::new();
+    let response = client.get("https://example.com/").query(&[("page", "2")]).send().await?;
+    println!("{}", response.error_for_status()?.text().await?);
     Ok(())
 }

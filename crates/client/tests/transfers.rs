@@ -27,11 +27,11 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_reply_has_status_head_and_body() {
     let server = HttpServer::plain();
-    let reply = warmwire::get(&server.url("/bytes/1000")).unwrap();
+    let reply = handle(&server.url("/bytes/1000")).fetch().unwrap();
     assert_eq!((reply.status, reply.body), (200, testkit::body::pattern(1000)));
     let head = text(&reply.head);
     assert!(head.starts_with("HTTP/1.1 200 ") && head.ends_with("\r\n\r\n"), "{head}");
-    let missing = warmwire::get(&server.url("/status/404")).unwrap();
+    let missing = handle(&server.url("/status/404")).fetch().unwrap();
     assert_eq!(missing.status, 404);
 }
 

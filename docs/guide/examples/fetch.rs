@@ -1,12 +1,12 @@
-//! Fetches a URL twice on one handle.
+//! Fetches a URL twice on one client.
 
-use warmwire::{EasyOption, Failure, Handle};
+use warmwire::Error;
+use warmwire::blocking::Client;
 
-/// Fetches a URL twice on one handle, and returns the sizes.
-pub fn fetch(url: &str) -> Result<[usize; 2], Failure> {
-    let mut handle = Handle::new();
-    handle.set(EasyOption::Url, url).expect("a URL is text");
-    let first = handle.fetch()?;
-    let second = handle.fetch()?; // on the connection of the first request
-    Ok([first.body.len(), second.body.len()])
+/// Fetches a URL twice on one client, and returns the sizes.
+pub fn fetch(url: &str) -> Result<[usize; 2], Error> {
+    let client = Client::new();
+    let first = client.get(url).send()?.error_for_status()?.bytes()?;
+    let second = client.get(url).send()?.bytes()?; // on the connection of the first request
+    Ok([first.len(), second.len()])
 }

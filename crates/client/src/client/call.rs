@@ -8,14 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tables::EasyOption;
 
 use super::error::{Error, RequestPhase};
 use super::head::Head;
-use super::metrics::Metrics;
-use super::multipart::Multipart;
+use super::multipart::Form;
+use super::timings::Timings;
 use crate::transfers::Upload;
-use crate::{PlainValue, Why};
+use crate::{PlainValue, Url, Why};
 
 /// A command for the driver.
 pub(super) enum Order {
@@ -23,15 +24,15 @@ pub(super) enum Order {
     /// The task has taken the body that was buffered here.
     Take(Arc<Call>),
     /// More data to upload; `None` is the end.
-    Feed(Arc<Call>, Option<Vec<u8>>),
+    Feed(Arc<Call>, Option<Bytes>),
     Cancel(Arc<Call>),
 }
 
 impl Order {
-    /// Fails the transfer because no driver runs.
-    pub fn refuse(self) {
+    /// Fails the transfer because no driver runs, for this reason.
+    pub fn refuse(self, reason: &str) {
         if let Order::Start(prepared, call) = self {
-            call.fail(Error::no_driver().at(prepared.url, RequestPhase::Nothing));
+            call.fail(Error::no_driver(reason).at(prepared.url, RequestPhase::Nothing));
         }
     }
 }
@@ -40,10 +41,12 @@ impl Order {
 pub(super) struct Prepared {
     pub stall_limit: Option<Duration>,
     pub explain: bool,
-    pub url: String,
+    pub url: Url,
+    /// Whether content codings are decoded.
+    pub decodes: bool,
     /// Options of the client, followed by those of the request.
     pub options: Vec<(EasyOption, PlainValue)>,
-    pub form: Option<Multipart>,
+    pub form: Option<Form>,
     pub upload: Upload,
     pub window: usize,
 }
@@ -60,6 +63,8 @@ pub(super) struct State {
     pub waker: Option<Waker>,
     pub head: Option<Head>,
     pub has_had_head: bool,
+    /// Whether the head's content codings are decoded.
+    pub decodes: bool,
     pub body: Vec<u8>,
     /// Trailer lines received after the body.
     pub trailers: Vec<u8>,
@@ -67,7 +72,7 @@ pub(super) struct State {
     pub hungry: bool,
     /// Whether upload data is on its way to the engine.
     pub feeding: bool,
-    pub ended: Option<Result<Metrics, Error>>,
+    pub ended: Option<Result<Timings, Error>>,
     /// The reasons of the transfer, once it has ended.
     pub why: Option<Box<Why>>,
 }

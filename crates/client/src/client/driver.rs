@@ -16,7 +16,7 @@ use super::error::{Error, RequestPhase};
 use super::event_loop::{EventLoop, Watch};
 use super::head::{Head, url_of};
 use super::hub::Post;
-use super::metrics::Metrics;
+use super::timings::Timings;
 use crate::transfers::{Request, Sink, Transfers};
 use crate::{TransferInfo, Value};
 
@@ -176,6 +176,7 @@ impl Engine {
         match order {
             Order::Start(prepared, call) => {
                 let url = prepared.url.clone();
+                call.lock().decodes = prepared.decodes;
                 match self.start(*prepared) {
                     Ok(id) => {
                         call.lock().id = Some(id);
@@ -210,9 +211,9 @@ impl Engine {
     fn start(&mut self, prepared: Prepared) -> Result<usize, Error> {
         let mut options: Vec<(EasyOption, Value)> = Vec::with_capacity(prepared.options.len() + 2);
         options.extend(prepared.options.into_iter().map(|(option, value)| (option, value.or_form())));
-        options.push((EasyOption::Url, Value::Text(prepared.url.into_bytes())));
+        options.push((EasyOption::Url, Value::Text(String::from(prepared.url).into_bytes())));
         if let Some(form) = prepared.form {
-            let form = form.form().map_err(|(code, message)| Error::of(code, message))?;
+            let form = form.for_engine().map_err(|(code, message)| Error::of(code, message))?;
             options.push((EasyOption::Mimepost, form.into()));
         }
         let request = Request {
@@ -236,8 +237,8 @@ impl Engine {
         state.hungry = transfers.wants_upload(id) && !state.feeding;
         if !state.has_had_head && transfers.has_head(id) {
             state.has_had_head = true;
-            let lines = transfers.take_head(id);
-            state.head = Some(transfers.info(id, |info| Head::of(&lines, &info.found())));
+            let (lines, decodes) = (transfers.take_head(id), state.decodes);
+            state.head = Some(transfers.info(id, |info| Head::of(lines, &info.found(), decodes)));
         }
         if state.has_had_head && (ended || state.body.is_empty()) {
             let body = transfers.take_body(id);
@@ -253,13 +254,13 @@ impl Engine {
             state.why.clone_from(&why);
             state.ended = transfers.take_outcome(id).map(|outcome| {
                 let found = |info: &TransferInfo<'_>| match outcome.result() {
-                    Ok(()) => Ok(Metrics::of(&info.found())),
+                    Ok(()) => Ok(Timings::of(&info.found())),
                     Err(failure) => {
                         let error = Error::of(failure.code, failure.message);
                         let found = &*info.found();
                         Err(error
                             .at(url_of(found), RequestPhase::of(found))
-                            .measured(Metrics::of(found))
+                            .measured(Timings::of(found))
                             .explained(why.clone()))
                     }
                 };
@@ -284,7 +285,7 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         for call in self.calls.drain(..).flatten() {
-            call.fail(Error::no_driver());
+            call.fail(Error::no_driver("the client's driver has ended"));
         }
     }
 }

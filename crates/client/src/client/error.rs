@@ -4,10 +4,12 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use engine::info::{Phase, TransferInfo};
+use http::StatusCode;
 use tables::Code;
 
-use super::metrics::Metrics;
-use crate::Why;
+use super::timings::Timings;
+use super::tls::InvalidCertificate;
+use crate::{InvalidUrl, Url, Why};
 
 /// The kind of a failure, for decisions in programs. [`Error::code`] is more precise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +17,7 @@ use crate::Why;
 pub enum ErrorKind {
     /// The URL is malformed or its scheme is not supported.
     Url,
-    /// An option is unknown or rejects its value.
+    /// An option, a header field or another value of the request is refused.
     Option,
     /// The name of a host or proxy cannot be resolved.
     Resolve,
@@ -188,9 +190,10 @@ struct Inner {
     kind: ErrorKind,
     code: Code,
     message: String,
-    url: String,
+    url: Option<Url>,
+    status: Option<StatusCode>,
     reached: RequestPhase,
-    metrics: Option<Metrics>,
+    timings: Option<Timings>,
     why: Option<Box<Why>>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -201,9 +204,10 @@ impl Error {
             kind,
             code,
             message: message.into(),
-            url: String::new(),
+            url: None,
+            status: None,
             reached: RequestPhase::Nothing,
-            metrics: None,
+            timings: None,
             why: None,
             source: None,
         }))
@@ -215,12 +219,23 @@ impl Error {
     }
 
     /// Creates the error for a request whose driver has ended.
-    pub(super) fn no_driver() -> Error {
-        Error::new(ErrorKind::Driver, Code::FailedInit, "the client's driver has ended")
+    pub(super) fn no_driver(reason: &str) -> Error {
+        Error::new(ErrorKind::Driver, Code::FailedInit, reason)
     }
 
-    pub(super) fn at(mut self, url: impl Into<String>, reached: RequestPhase) -> Error {
-        (self.0.url, self.0.reached) = (url.into(), reached);
+    /// Creates the error for a value that cannot be sent.
+    pub(super) fn option(message: impl Into<String>) -> Error {
+        Error::of(Code::BadFunctionArgument, message)
+    }
+
+    pub(crate) fn at(mut self, url: Url, reached: RequestPhase) -> Error {
+        self.0.url = Some(url).filter(|url| !url.as_str().is_empty());
+        self.0.reached = reached;
+        self
+    }
+
+    pub(super) fn with_status(mut self, status: StatusCode) -> Error {
+        self.0.status = Some(status);
         self
     }
 
@@ -229,8 +244,8 @@ impl Error {
         self
     }
 
-    pub(super) fn measured(mut self, metrics: Metrics) -> Error {
-        self.0.metrics = Some(metrics);
+    pub(super) fn measured(mut self, timings: Timings) -> Error {
+        self.0.timings = Some(timings);
         self
     }
 
@@ -254,9 +269,21 @@ impl Error {
         &self.0.message
     }
 
-    /// Returns the last URL requested; empty if there was none.
-    pub fn url(&self) -> &str {
-        &self.0.url
+    /// Returns the last URL requested, if the request had one.
+    pub fn url(&self) -> Option<&Url> {
+        self.0.url.as_ref()
+    }
+
+    /// Removes the URL, which may contain a secret that does not belong into a log.
+    pub fn without_url(mut self) -> Error {
+        self.0.url = None;
+        self
+    }
+
+    /// Returns the status of the response, for an error of
+    /// [`Response::error_for_status`](crate::Response::error_for_status).
+    pub fn status(&self) -> Option<StatusCode> {
+        self.0.status
     }
 
     /// Returns how far the request got. After redirects, this is about the last one.
@@ -265,8 +292,8 @@ impl Error {
     }
 
     /// Returns times and sizes up to the failure, if a transfer had started.
-    pub fn metrics(&self) -> Option<&Metrics> {
-        self.0.metrics.as_ref()
+    pub fn timings(&self) -> Option<&Timings> {
+        self.0.timings.as_ref()
     }
 
     /// Returns the reasons of the transfer, if [`RequestBuilder::explain`](crate::RequestBuilder::explain)
@@ -280,18 +307,74 @@ impl Error {
         self.0.kind == ErrorKind::Timeout
     }
 
-    /// Returns whether no connection could be set up: name, connection, TLS or proxy.
+    /// Returns whether no connection could be set up: name, connection, TLS or proxy failed, or the time to
+    /// connect was up.
     pub fn is_connect(&self) -> bool {
-        matches!(self.0.kind, ErrorKind::Resolve | ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Proxy)
+        match self.0.kind {
+            ErrorKind::Resolve | ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Proxy => true,
+            ErrorKind::Timeout => self.0.reached < RequestPhase::Connected,
+            _ => false,
+        }
+    }
+
+    /// Returns whether a value of the request or of the client was refused, and nothing was sent.
+    pub fn is_builder(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Url | ErrorKind::Option)
+    }
+
+    /// Returns whether the error comes from
+    /// [`Response::error_for_status`](crate::Response::error_for_status).
+    pub fn is_status(&self) -> bool {
+        self.0.kind == ErrorKind::Status
+    }
+
+    /// Returns whether there were more redirects than allowed.
+    pub fn is_redirect(&self) -> bool {
+        self.0.kind == ErrorKind::Redirects
+    }
+
+    /// Returns whether the body of the request failed, or that of the response ended early.
+    pub fn is_body(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Body | ErrorKind::Upload | ErrorKind::Incomplete)
+    }
+
+    /// Returns whether the body of the response cannot be decoded or parsed.
+    pub fn is_decode(&self) -> bool {
+        self.0.kind == ErrorKind::Decode
+    }
+
+    /// Returns whether the request failed on its way, after it was accepted and before its body.
+    pub fn is_request(&self) -> bool {
+        let others =
+            [self.is_builder(), self.is_status(), self.is_redirect(), self.is_body(), self.is_decode()];
+        !others.contains(&true)
+    }
+}
+
+impl From<InvalidUrl> for Error {
+    fn from(error: InvalidUrl) -> Error {
+        Error::of(Code::UrlMalformat, error.to_string())
+    }
+}
+
+impl From<InvalidCertificate> for Error {
+    fn from(error: InvalidCertificate) -> Error {
+        Error::of(Code::SslCertproblem, error.to_string())
+    }
+}
+
+impl From<http::Error> for Error {
+    fn from(error: http::Error) -> Error {
+        Error::option(error.to_string()).because(error)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({}) {}", self.0.code.id(), self.0.message)?;
-        match self.0.url.as_str() {
-            "" => Ok(()),
-            url => write!(f, " [{url}]"),
+        match &self.0.url {
+            None => Ok(()),
+            Some(url) => write!(f, " [{url}]"),
         }
     }
 }

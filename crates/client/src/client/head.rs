@@ -1,110 +1,141 @@
-//! The head of a reply: status, version and fields.
+//! The head of a response: status, version and fields.
 
 use std::net::SocketAddr;
 
 use engine::info::TransferInfo;
-use tables::constant::{CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2, CURL_HTTP_VERSION_3};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderName};
+use http::{HeaderMap, HeaderValue, StatusCode, Version};
+use tables::constant::{
+    CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2, CURL_HTTP_VERSION_3,
+};
 
-/// The header fields of a response, in the order received.
-#[derive(Clone, Debug, Default)]
-pub struct Fields(Vec<(String, Vec<u8>)>);
+use super::cookie::Cookie;
+use crate::Url;
 
-impl Fields {
-    /// Parses the lines of a head, each `name: value`. Lines that are not fields are skipped; a folded line
-    /// belongs to the previous field (RFC 9112, 5.2).
-    pub(super) fn parse(lines: &[u8]) -> Fields {
-        let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
-        for line in lines.split(|byte| *byte == b'\n') {
-            if let (true, Some((_, value))) =
-                (line.starts_with(b" ") || line.starts_with(b"\t"), fields.last_mut())
-            {
-                value.push(b' ');
-                value.extend_from_slice(line.trim_ascii());
-                continue;
-            }
-            let colon = line.iter().position(|byte| *byte == b':').filter(|colon| *colon > 0);
-            if let Some(colon) = colon {
-                let name = String::from_utf8_lossy(&line[..colon]).into_owned();
-                fields.push((name, line[colon + 1..].trim_ascii().to_vec()));
-            }
-        }
-        Fields(fields)
-    }
-
-    /// Returns the first value of a field, if it is valid UTF-8. Names are case-insensitive.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.get_all(name).find_map(|value| std::str::from_utf8(value).ok())
-    }
-
-    /// Returns all values of a field.
-    pub fn get_all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
-        let named = self.0.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name));
-        named.map(|(_, value)| value.as_slice())
-    }
-
-    /// Iterates over all fields.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_slice()))
-    }
-
-    /// Returns the number of fields.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns whether there are no fields.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-/// The HTTP version of a response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Version {
-    /// HTTP/1.0, or a protocol other than HTTP.
-    Http10,
-    /// HTTP/1.1.
-    Http11,
-    /// HTTP/2.
-    Http2,
-    /// HTTP/3.
-    Http3,
-}
+/// Content codings that the engine decodes.
+const CODINGS: [&str; 6] = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"];
 
 /// The last head of a transfer, and the facts that are known when it has been received.
-pub(super) struct Head {
-    pub status: u16,
+pub(crate) struct Head {
+    pub status: StatusCode,
+    pub reply_code: i64,
     pub version: Version,
-    pub fields: Fields,
-    pub url: String,
+    pub headers: HeaderMap,
+    /// All header lines received.
+    pub lines: Vec<u8>,
+    pub url: Url,
     pub ends: (Option<SocketAddr>, Option<SocketAddr>),
     pub length: Option<u64>,
 }
 
 impl Head {
     /// Parses all header lines received so far. Interim replies and redirects come before the last head.
-    pub fn of(lines: &[u8], info: &TransferInfo) -> Head {
+    /// `decodes`: the body arrives decoded, so that its coding and its length on the wire are left out.
+    pub fn of(lines: Vec<u8>, info: &TransferInfo, decodes: bool) -> Head {
         let starts = |at: &usize| lines[*at..].starts_with(b"HTTP/") && (*at == 0 || lines[at - 1] == b'\n');
-        let begins = (0..lines.len()).rev().find(starts).unwrap_or(0);
-        let version = match info.http_version {
-            CURL_HTTP_VERSION_1_1 => Version::Http11,
-            CURL_HTTP_VERSION_2 => Version::Http2,
-            CURL_HTTP_VERSION_3 => Version::Http3,
-            _ => Version::Http10,
-        };
+        let begins = (0..lines.len()).rev().find(starts);
+        let mut headers = parse_fields(&lines[begins.unwrap_or(0)..]);
+        let mut length = u64::try_from(info.announced.max(info.download_total)).ok();
+        if decodes && is_coded(&headers) {
+            headers.remove(CONTENT_ENCODING);
+            headers.remove(CONTENT_LENGTH);
+            length = None;
+        }
+        let code = u16::try_from(info.response_code).ok().filter(|_| begins.is_some());
         Head {
-            status: u16::try_from(info.response_code).unwrap_or(0),
-            version,
-            fields: Fields::parse(&lines[begins..]),
+            status: code.and_then(|code| StatusCode::from_u16(code).ok()).unwrap_or(StatusCode::OK),
+            reply_code: info.response_code,
+            version: match info.http_version {
+                CURL_HTTP_VERSION_1_0 => Version::HTTP_10,
+                CURL_HTTP_VERSION_1_1 => Version::HTTP_11,
+                CURL_HTTP_VERSION_2 => Version::HTTP_2,
+                CURL_HTTP_VERSION_3 => Version::HTTP_3,
+                _ => Version::HTTP_09,
+            },
+            headers,
             url: url_of(info),
             ends: (info.ends.remote, info.ends.local),
-            length: u64::try_from(info.announced.max(info.download_total)).ok(),
+            length,
+            lines,
         }
+    }
+
+    /// Returns the charset that Content-Type names.
+    pub fn charset(&self) -> Option<&str> {
+        let media_type = self.headers.get(http::header::CONTENT_TYPE)?.to_str().ok()?;
+        let parameters = media_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+        let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+        charsets.next().map(|(_, value)| value.trim().trim_matches('"'))
+    }
+
+    /// Returns the cookies that the head sets.
+    pub fn cookies(&self) -> impl Iterator<Item = Cookie<'_>> {
+        Cookie::all(&self.headers)
     }
 }
 
+/// Parses lines of the form `name: value`. Others are skipped, as the replies of an FTP server are; a folded
+/// line belongs to the previous field (RFC 9112, 5.2).
+pub(super) fn parse_fields(lines: &[u8]) -> HeaderMap {
+    let mut fields = HeaderMap::new();
+    let mut open: Option<(HeaderName, Vec<u8>)> = None;
+    let close = |fields: &mut HeaderMap, open: &mut Option<(HeaderName, Vec<u8>)>| {
+        if let Some((name, value)) = open.take()
+            && let Ok(value) = HeaderValue::from_bytes(&value)
+        {
+            fields.append(name, value);
+        }
+    };
+    for line in lines.split(|byte| *byte == b'\n') {
+        if let (Some(b' ' | b'\t'), Some((_, value))) = (line.first(), &mut open) {
+            value.push(b' ');
+            value.extend_from_slice(line.trim_ascii());
+            continue;
+        }
+        close(&mut fields, &mut open);
+        let colon = line.iter().position(|byte| *byte == b':');
+        open = colon.and_then(|colon| {
+            let name = HeaderName::from_bytes(&line[..colon]).ok()?;
+            Some((name, line[colon + 1..].trim_ascii().to_vec()))
+        });
+    }
+    close(&mut fields, &mut open);
+    fields
+}
+
+/// Returns whether the engine decodes all codings of the head.
+fn is_coded(headers: &HeaderMap) -> bool {
+    let mut codings = headers.get_all(CONTENT_ENCODING).into_iter().peekable();
+    let known = |name: &str| CODINGS.iter().any(|coding| coding.eq_ignore_ascii_case(name.trim()));
+    codings.peek().is_some()
+        && codings.all(|value| value.to_str().is_ok_and(|value| value.split(',').all(known)))
+}
+
 /// Returns the URL that the transfer last requested.
-pub(super) fn url_of(info: &TransferInfo) -> String {
-    info.effective_url.as_ref().map(|url| String::from_utf8_lossy(url).into_owned()).unwrap_or_default()
+pub(super) fn url_of(info: &TransferInfo) -> Url {
+    Url::of_engine(info.effective_url.as_deref().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_no_fields_are_skipped() {
+        let fields =
+            parse_fields(b"HTTP/1.1 200 OK\r\nA: 1\r\n  2\r\n: x\r\n220 ready: go\r\na:3\r\nB:\r\n\r\n");
+        let values: Vec<_> = fields.get_all("a").iter().collect();
+        assert_eq!(values, ["1 2", "3"]);
+        assert_eq!((fields.get("b").unwrap().len(), fields.len()), (0, 3));
+    }
+
+    #[test]
+    fn a_head_is_coded_if_all_its_codings_are_known() {
+        for (value, is) in [("gzip", true), ("br, GZIP", true), ("gzip, rot13", false)] {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_ENCODING, value.parse().unwrap());
+            assert_eq!(is_coded(&headers), is, "{value}");
+        }
+        assert!(!is_coded(&HeaderMap::new()));
+    }
 }

@@ -1,170 +1,276 @@
 //! Requests, and their conversion to options.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::fmt;
 
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, EXPECT, HeaderMap, HeaderName, HeaderValue, RANGE};
+use http::{Method, Version};
+use serde::Serialize;
 use tables::EasyOption;
+use tables::constant as c;
 
 use super::body::{Body, Kind, Source};
 use super::call::Prepared;
-use super::error::{Error, RequestPhase};
+use super::error::Error;
 use super::hub::Shared;
-use super::multipart::Multipart;
-use super::options::{HttpVersion, Options, milliseconds, settings};
-use super::response::Response;
-use super::running::Running;
-use crate::PlainValue;
+use super::multipart::Form;
+use super::options::{Options, WINDOW};
 use crate::transfers::Upload;
+use crate::{IntoUrl, PlainValue, Url};
 
-/// A request under construction. Nothing happens until it is [sent](Self::send).
-#[must_use = "a request does nothing before it is sent"]
-pub struct RequestBuilder {
-    client: Arc<Shared>,
-    method: String,
-    url: String,
-    options: Options,
+/// A request that has not been sent.
+///
+/// [`RequestBuilder`](crate::RequestBuilder) makes one, and [`Client::execute`](crate::Client::execute) sends
+/// it.
+///
+/// ```no_run
+/// # async fn send(client: warmwire::Client) -> Result<(), warmwire::Error> {
+/// let mut request = client.get("https://example.com/").build()?;
+/// request.headers_mut().insert("accept", warmwire::header::HeaderValue::from_static("text/html"));
+/// client.execute(request).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Request {
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
     body: Body,
-    form: Option<Multipart>,
+    form: Option<Form>,
+    pub(crate) options: Options,
 }
 
-settings!(RequestBuilder);
-
-impl RequestBuilder {
-    pub(super) fn new(client: Arc<Shared>, method: &str, url: &str) -> RequestBuilder {
-        let options = client.options.clone();
-        RequestBuilder {
-            client,
-            method: method.to_owned(),
-            url: url.to_owned(),
-            options,
+impl Request {
+    /// Creates a request without header fields and body.
+    pub fn new(method: Method, url: Url) -> Request {
+        Request {
+            method,
+            url,
+            headers: HeaderMap::new(),
             body: Body::default(),
             form: None,
+            options: Options::default(),
         }
     }
 
-    /// Adds names and values to the URL's query, percent-encoded.
-    pub fn query<N: AsRef<str>, V: AsRef<str>>(mut self, pairs: impl IntoIterator<Item = (N, V)>) -> Self {
-        let added = encoded(pairs);
-        if !added.is_empty() {
-            let end = self.url.find('#').unwrap_or(self.url.len());
-            let link = match self.url[..end].find('?') {
-                None => "?",
-                Some(at) if at + 1 == end => "",
-                Some(_) => "&",
-            };
-            self.url.insert_str(end, &format!("{link}{added}"));
-        }
-        self
+    pub(crate) fn to(method: Method, url: impl IntoUrl) -> Result<Request, Error> {
+        Ok(Request::new(method, url.into_url()?))
     }
 
-    /// Sets the body. No Content-Type is added; set it with [`header`](Self::header).
-    pub fn body(mut self, body: impl Into<Body>) -> Self {
-        self.body = body.into();
-        self
+    /// Returns the method.
+    pub fn method(&self) -> &Method {
+        &self.method
     }
 
-    /// Sends a form's names and values (application/x-www-form-urlencoded).
-    pub fn form<N: AsRef<str>, V: AsRef<str>>(self, pairs: impl IntoIterator<Item = (N, V)>) -> Self {
-        self.of_type("application/x-www-form-urlencoded").body(encoded(pairs))
+    /// Returns the method, to change it.
+    pub fn method_mut(&mut self) -> &mut Method {
+        &mut self.method
     }
 
-    /// Sends a form of parts (multipart/form-data).
-    pub fn multipart(mut self, form: Multipart) -> Self {
-        self.form = Some(form);
-        self
+    /// Returns the URL.
+    pub fn url(&self) -> &Url {
+        &self.url
     }
 
-    /// Sends a value as JSON. A serialization error is reported when the request is sent.
+    /// Returns the URL, to change it.
+    pub fn url_mut(&mut self) -> &mut Url {
+        &mut self.url
+    }
+
+    /// Returns the header fields of the request. Those of its client are added when it is sent.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Returns the header fields, to change them.
+    pub fn headers_mut(&mut self) -> &mut HeaderMap {
+        &mut self.headers
+    }
+
+    /// Returns the body, if it has one.
+    pub fn body(&self) -> Option<&Body> {
+        (!matches!(self.body.0, Kind::Nothing)).then_some(&self.body)
+    }
+
+    /// Returns the body, to change it.
+    pub fn body_mut(&mut self) -> &mut Body {
+        &mut self.body
+    }
+
+    /// Copies the request. A body that is a stream or a reader cannot be copied.
+    pub fn try_clone(&self) -> Option<Request> {
+        Some(Request {
+            method: self.method.clone(),
+            url: self.url.clone(),
+            headers: self.headers.clone(),
+            body: self.body.try_clone()?,
+            form: self.form.clone(),
+            options: self.options.clone(),
+        })
+    }
+
+    pub(crate) fn add_header<K, V>(&mut self, name: K, value: V) -> Result<(), Error>
+    where
+        K: TryInto<HeaderName>,
+        K::Error: Into<http::Error>,
+        V: TryInto<HeaderValue>,
+        V::Error: Into<http::Error>,
+    {
+        let name = name.try_into().map_err(Into::<http::Error>::into)?;
+        self.headers.append(name, value.try_into().map_err(Into::<http::Error>::into)?);
+        Ok(())
+    }
+
+    /// Replaces the fields of these names.
+    pub(crate) fn set_headers(&mut self, headers: HeaderMap) {
+        headers.keys().for_each(|name| drop(self.headers.remove(name)));
+        self.headers.extend(headers);
+    }
+
+    pub(crate) fn add_query<T: Serialize + ?Sized>(&mut self, query: &T) -> Result<(), Error> {
+        self.url.add_query(&encoded(query, "query")?);
+        Ok(())
+    }
+
+    pub(crate) fn set_form<T: Serialize + ?Sized>(&mut self, form: &T) -> Result<(), Error> {
+        self.body = encoded(form, "form")?.into();
+        self.set_type("application/x-www-form-urlencoded");
+        Ok(())
+    }
+
     #[cfg(feature = "json")]
-    pub fn json<T: serde::Serialize + ?Sized>(mut self, value: &T) -> Self {
-        match serde_json::to_vec(value) {
-            Ok(bytes) => self.of_type("application/json").body(bytes),
-            Err(error) => {
-                self.options.refused.get_or_insert(format!("the value is not JSON: {error}"));
-                self
-            }
-        }
+    pub(crate) fn set_json<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        let bytes = serde_json::to_vec(value);
+        self.body = bytes.map_err(|e| Error::option(format!("the value is not JSON: {e}")))?.into();
+        self.set_type("application/json");
+        Ok(())
     }
 
-    fn of_type(mut self, media_type: &str) -> Self {
-        if !self.options.has_header("Content-Type") {
-            self.options.set_header("Content-Type".to_owned(), media_type.to_owned());
-        }
-        self
+    fn set_type(&mut self, media_type: &'static str) {
+        self.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static(media_type));
     }
 
-    /// Sends the request and returns the response when its head has been received, whatever its status.
-    /// Dropping the future aborts the transfer: the connection is closed, or its stream reset.
-    pub async fn send(mut self) -> Result<Response, Error> {
-        self.options.check().map_err(|error| error.at(&*self.url, RequestPhase::Nothing))?;
-        let client = self.client.clone();
-        let (prepared, source) = self.prepare();
-        let mut running = Running::start(client, prepared, source);
-        let head = std::future::poll_fn(|cx| running.poll_head(cx)).await?;
-        Ok(Response::new(head, running))
+    pub(crate) fn set_body(&mut self, body: Body) {
+        self.body = body;
     }
 
-    /// Converts method and body to options. They depend on each other.
-    fn prepare(self) -> (Prepared, Option<Source>) {
-        let RequestBuilder { method, url, mut options, body, form, .. } = self;
-        let is_http = url.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http"));
-        let sends = !matches!(body.0, Kind::Nothing) || form.is_some();
-        let (mut upload, mut source) = (Upload::Nothing, None);
-        let mut untyped = false;
-        // The method that the options imply. Any other one must be named.
-        let implied = match body.0 {
-            Kind::Nothing if form.is_some() => "POST",
-            Kind::Nothing => match method.as_str() {
-                "HEAD" => {
-                    options.set(EasyOption::Nobody, true);
-                    "HEAD"
-                }
-                "POST" | "PUT" | "PATCH" if is_http => {
-                    untyped = true;
-                    post(&mut options, Vec::new())
-                }
-                _ => "GET",
-            },
-            Kind::Bytes(bytes) if is_http && method != "PUT" => {
-                untyped = true;
-                post(&mut options, bytes)
-            }
-            Kind::Bytes(bytes) => {
-                let name = put(&mut options, Some(bytes.len() as u64));
-                upload = Upload::Memory(bytes);
-                name
-            }
-            Kind::Stream(stream, size) => {
-                (upload, source) = (Upload::Fed, Some(stream));
-                put(&mut options, size)
-            }
+    pub(crate) fn set_parts(&mut self, form: Form) {
+        self.form = Some(form);
+    }
+
+    pub(crate) fn log_in(&mut self, user: &str, password: Option<&str>, ways: i64) {
+        self.options.set(EasyOption::Username, user);
+        self.options.set(EasyOption::Password, password.unwrap_or_default());
+        self.options.set(EasyOption::Httpauth, ways);
+    }
+
+    pub(crate) fn set_token(&mut self, token: &str) {
+        self.options.set(EasyOption::Xoauth2Bearer, token);
+        self.options.set(EasyOption::Httpauth, c::CURLAUTH_BEARER as i64);
+    }
+
+    pub(crate) fn set_version(&mut self, version: Version) -> Result<(), Error> {
+        let number = match version {
+            Version::HTTP_10 => c::CURL_HTTP_VERSION_1_0,
+            Version::HTTP_11 => c::CURL_HTTP_VERSION_1_1,
+            Version::HTTP_2 => c::CURL_HTTP_VERSION_2TLS,
+            Version::HTTP_3 => c::CURL_HTTP_VERSION_3,
+            other => return Err(Error::option(format!("{other:?} cannot be sent"))),
         };
+        self.options.set(EasyOption::HttpVersion, number);
+        Ok(())
+    }
+
+    pub(crate) fn add_cookie(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        if [name, value].iter().any(|text| text.contains(['\r', '\n', '\0', ';'])) {
+            return Err(Error::option(format!("the cookie {name:?} cannot be sent")));
+        }
+        let known = self.options.list.iter_mut().find(|(option, _)| *option == EasyOption::Cookie);
+        match known {
+            Some((_, PlainValue::Text(line))) => {
+                line.extend_from_slice(format!("; {name}={value}").as_bytes())
+            }
+            _ => self.options.set(EasyOption::Cookie, format!("{name}={value}").as_str()),
+        }
+        Ok(())
+    }
+
+    /// Converts method, fields and body to options. They depend on each other.
+    pub(super) fn prepare(self, client: &Shared) -> (Prepared, Option<Source>) {
+        let Request { method, url, headers, body, form, options } = self;
+        let mut options = client.options.with(options);
+        let is_http = url.is_http();
+        let sends = !matches!(body.0, Kind::Nothing) || form.is_some();
+        let has_form = form.is_some();
+        let (implied, upload, source) = convert_body(body, method.as_str(), is_http, has_form, &mut options);
         // Protocols other than HTTP express GET and PUT by what they do, and have no method to name.
         if method != implied && is_http {
             options.set(EasyOption::Customrequest, method.as_str());
         }
-        let mut rows: Vec<Vec<u8>> = Vec::with_capacity(options.headers.len() + 2);
-        if untyped && !options.has_header("Content-Type") {
+        let fields = [&headers, &client.headers];
+        let has = |name: &HeaderName| fields.iter().any(|fields| fields.contains_key(name));
+        let mut rows: Vec<Vec<u8>> = Vec::with_capacity(headers.len() + client.headers.len() + 2);
+        let is_post = implied == "POST" && !has_form;
+        if is_post && !has(&CONTENT_TYPE) {
             rows.push(b"Content-Type:".to_vec());
         }
-        if sends && !options.has_header("Expect") {
+        if sends && !has(&EXPECT) {
             rows.push(b"Expect:".to_vec()); // a server that does not know it costs a second
         }
-        rows.extend(options.headers.into_iter().map(|(name, value)| match value.as_str() {
-            "" => format!("{name};").into_bytes(),
-            value => format!("{name}: {value}").into_bytes(),
-        }));
-        if !rows.is_empty() {
-            options.list.push((EasyOption::Httpheader, PlainValue::List(rows)));
+        let defaults = client.headers.iter().filter(|(name, _)| !headers.contains_key(*name));
+        rows.extend(headers.iter().chain(defaults).map(|(name, value)| row(name, value)));
+        // A part of a coded body cannot be decoded.
+        if has(&RANGE) && !has(&ACCEPT_ENCODING) {
+            options.list.retain(|(option, _)| *option != EasyOption::AcceptEncoding);
         }
-        let Options { list: options, window, stall_limit, explain, .. } = options;
-        (Prepared { url, options, form, upload, window, stall_limit, explain }, source)
+        if !rows.is_empty() {
+            options.set(EasyOption::Httpheader, rows);
+        }
+        let Options { list, window, read_timeout, explain } = options;
+        let prepared = Prepared {
+            decodes: list.iter().any(|(option, _)| *option == EasyOption::AcceptEncoding),
+            url,
+            options: list,
+            form,
+            upload,
+            window: window.unwrap_or(WINDOW).min(usize::MAX - 1),
+            stall_limit: read_timeout,
+            explain: explain.unwrap_or(false),
+        };
+        (prepared, source)
     }
 }
 
-fn post(options: &mut Options, bytes: Vec<u8>) -> &'static str {
+/// Returns the method that the body's options imply. Any other one must be named.
+fn convert_body(
+    body: Body,
+    method: &str,
+    is_http: bool,
+    has_form: bool,
+    options: &mut Options,
+) -> (&'static str, Upload, Option<Source>) {
+    match body.0 {
+        Kind::Nothing if has_form => ("POST", Upload::Nothing, None),
+        Kind::Nothing => match method {
+            "HEAD" => {
+                options.set(EasyOption::Nobody, true);
+                ("HEAD", Upload::Nothing, None)
+            }
+            "POST" | "PUT" | "PATCH" if is_http => (post(options, Bytes::new()), Upload::Nothing, None),
+            _ => ("GET", Upload::Nothing, None),
+        },
+        Kind::Bytes(bytes) if is_http && method != "PUT" => (post(options, bytes), Upload::Nothing, None),
+        Kind::Bytes(bytes) => {
+            let name = put(options, Some(bytes.len() as u64));
+            (name, Upload::Memory(bytes.into()), None)
+        }
+        Kind::Stream(stream, size) => (put(options, size), Upload::Fed, Some(stream)),
+    }
+}
+
+fn post(options: &mut Options, bytes: Bytes) -> &'static str {
     options.set(EasyOption::PostfieldsizeLarge, bytes.len() as i64);
-    options.set(EasyOption::Copypostfields, bytes);
+    options.set(EasyOption::Copypostfields, Vec::from(bytes));
     "POST"
 }
 
@@ -176,9 +282,185 @@ fn put(options: &mut Options, size: Option<u64>) -> &'static str {
     "PUT"
 }
 
+/// Writes a field as the engine takes it: a semicolon marks an empty value.
+fn row(name: &HeaderName, value: &HeaderValue) -> Vec<u8> {
+    let name = name.as_str().as_bytes();
+    match value.as_bytes() {
+        [] => [name, b";"].concat(),
+        value => [name, b": ", value].concat(),
+    }
+}
+
 /// Encodes names and values for a query or a form.
-fn encoded<N: AsRef<str>, V: AsRef<str>>(pairs: impl IntoIterator<Item = (N, V)>) -> String {
-    let octets = |text: &str| String::from_utf8_lossy(&wire::escape::encode(text.as_bytes())).into_owned();
-    let pair = |(name, value): (N, V)| format!("{}={}", octets(name.as_ref()), octets(value.as_ref()));
-    pairs.into_iter().map(pair).collect::<Vec<_>>().join("&")
+fn encoded<T: Serialize + ?Sized>(pairs: &T, what: &str) -> Result<String, Error> {
+    serde_urlencoded::to_string(pairs).map_err(|e| Error::option(format!("the {what} is not encoded: {e}")))
+}
+
+/// A request of the crate `http`.
+impl<T: Into<Body>> TryFrom<http::Request<T>> for Request {
+    type Error = Error;
+
+    fn try_from(request: http::Request<T>) -> Result<Request, Error> {
+        let (head, body) = request.into_parts();
+        let mut request = Request::to(head.method, head.uri)?;
+        (request.headers, request.body) = (head.headers, body.into());
+        Ok(request)
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("method", &self.method)
+            .field("url", &self.url)
+            .field("headers", &self.headers)
+            .field("body", &self.body)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Defines the methods of a request's builder. Its field `request` is a result with a [`Request`], and it has
+/// a method `edit`.
+macro_rules! request_settings {
+    ($builder:ident) => {
+        impl $builder {
+            /// Adds a header field. An invalid name or value is reported when the request is sent.
+            pub fn header<K, V>(self, name: K, value: V) -> Self
+            where
+                K: TryInto<http::HeaderName>,
+                K::Error: Into<http::Error>,
+                V: TryInto<http::HeaderValue>,
+                V::Error: Into<http::Error>,
+            {
+                self.edit(|request| request.add_header(name, value))
+            }
+
+            /// Sets header fields and replaces earlier ones of the same names.
+            pub fn headers(self, headers: http::HeaderMap) -> Self {
+                self.with(|request| request.set_headers(headers))
+            }
+
+            /// Adds names and values to the URL's query: a struct, a map, or a sequence of pairs.
+            pub fn query<T: serde::Serialize + ?Sized>(self, query: &T) -> Self {
+                self.edit(|request| request.add_query(query))
+            }
+
+            /// Sets the body. No Content-Type is added; set it with [`header`](Self::header).
+            pub fn body(self, body: impl Into<Body>) -> Self {
+                self.with(|request| request.set_body(body.into()))
+            }
+
+            /// Sends names and values as a form (application/x-www-form-urlencoded).
+            pub fn form<T: serde::Serialize + ?Sized>(self, form: &T) -> Self {
+                self.edit(|request| request.set_form(form))
+            }
+
+            /// Sends a form of parts (multipart/form-data).
+            pub fn multipart(self, form: multipart::Form) -> Self {
+                self.with(|request| request.set_parts(form))
+            }
+
+            /// Sends a value as JSON.
+            #[cfg(feature = "json")]
+            pub fn json<T: serde::Serialize + ?Sized>(self, value: &T) -> Self {
+                self.edit(|request| request.set_json(value))
+            }
+
+            /// Sets user and password, sent with the first request (HTTP's Basic, or the login of other
+            /// protocols).
+            pub fn basic_auth<U: Display, P: Display>(self, user: U, password: Option<P>) -> Self {
+                let password = password.map(|password| password.to_string());
+                let basic = tables::constant::CURLAUTH_BASIC as i64;
+                self.with(|request| request.log_in(&user.to_string(), password.as_deref(), basic))
+            }
+
+            /// Sets user and password, for the best method that the server offers (Digest, NTLM, Negotiate
+            /// …). The first request is sent without them to find out.
+            pub fn any_auth<U: Display, P: Display>(self, user: U, password: Option<P>) -> Self {
+                let password = password.map(|password| password.to_string());
+                let any = tables::constant::CURLAUTH_ANY as i64;
+                self.with(|request| request.log_in(&user.to_string(), password.as_deref(), any))
+            }
+
+            /// Sets a bearer token (RFC 6750).
+            pub fn bearer_auth<T: Display>(self, token: T) -> Self {
+                self.with(|request| request.set_token(&token.to_string()))
+            }
+
+            /// Adds a cookie to those of the client's store.
+            pub fn cookie(self, name: &str, value: &str) -> Self {
+                self.edit(|request| request.add_cookie(name, value))
+            }
+
+            /// Limits the time of the request in place of the client's limit; `None` is no limit.
+            pub fn timeout(self, limit: impl Into<Option<Duration>>) -> Self {
+                let limit = limit.into();
+                self.with(|request| request.options.set_timeout(EasyOption::TimeoutMs, limit))
+            }
+
+            /// Sets the HTTP version. HTTP/2 is negotiated, HTTP/3 is raced against TCP.
+            pub fn version(self, version: http::Version) -> Self {
+                self.edit(|request| request.set_version(version))
+            }
+
+            /// Sets whether the reasons of the transfer are kept: [`Response::why`](crate::Response::why) and
+            /// [`Error::why`](crate::Error::why) return them.
+            pub fn explain(self, on: bool) -> Self {
+                self.with(|request| request.options.explain = Some(on))
+            }
+
+            /// Limits the received body that waits to be read, in place of the client's limit.
+            pub fn window(self, bytes: usize) -> Self {
+                self.with(|request| request.options.window = Some(bytes))
+            }
+
+            /// Sets any option of curl's (<https://curl.se/libcurl/c/curl_easy_setopt.html>). URL, method,
+            /// header fields and body are not set this way: the request's own override them.
+            /// [`send`](Self::send) reports an option that is refused.
+            pub fn option(self, option: EasyOption, value: impl Into<PlainValue>) -> Self {
+                self.with(|request| request.options.set(option, value))
+            }
+
+            /// Returns the request, or the error of the first invalid value.
+            pub fn build(self) -> Result<Request, Error> {
+                self.request
+            }
+
+            /// Copies the builder. `None` if the body is a stream or a reader, or if a value was invalid.
+            pub fn try_clone(&self) -> Option<Self> {
+                let request = self.request.as_ref().ok()?.try_clone()?;
+                Some(Self { client: self.client.clone(), request: Ok(request) })
+            }
+
+            fn with(self, change: impl FnOnce(&mut Request)) -> Self {
+                self.edit(|request| {
+                    change(request);
+                    Ok(())
+                })
+            }
+
+            fn edit(mut self, change: impl FnOnce(&mut Request) -> Result<(), Error>) -> Self {
+                if let Ok(request) = &mut self.request
+                    && let Err(error) = change(request)
+                {
+                    let url = request.url().clone();
+                    self.request = Err(error.at(url, RequestPhase::Nothing));
+                }
+                self
+            }
+        }
+    };
+}
+
+pub(crate) use request_settings;
+
+/// The names that [`request_settings`] needs where it is used.
+pub(crate) mod names {
+    pub(crate) use super::super::error::{Error, RequestPhase};
+    pub(crate) use super::super::multipart;
+    pub(crate) use super::super::{body::Body, request::Request};
+    pub(crate) use crate::PlainValue;
+    pub(crate) use std::fmt::Display;
+    pub(crate) use std::time::Duration;
+    pub(crate) use tables::EasyOption;
 }

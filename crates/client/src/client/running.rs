@@ -11,7 +11,7 @@ use super::call::{Call, Order, Prepared, State};
 use super::error::{Error, ErrorKind};
 use super::head::Head;
 use super::hub::Shared;
-use super::metrics::Metrics;
+use super::timings::Timings;
 use crate::Why;
 
 /// The task's side of a transfer. Dropping it aborts the transfer.
@@ -26,7 +26,7 @@ pub(super) struct Running {
 impl Running {
     pub fn start(client: Arc<Shared>, prepared: Prepared, source: Option<Source>) -> Running {
         let call = Arc::<Call>::default();
-        client.hub.order(Order::Start(Box::new(prepared), call.clone()));
+        client.order(Order::Start(Box::new(prepared), call.clone()));
         Running { client, call, source, over: false }
     }
 
@@ -43,7 +43,7 @@ impl Running {
                 .ended
                 .take()
                 .and_then(Result::err)
-                .unwrap_or_else(Error::no_driver)));
+                .unwrap_or_else(|| Error::no_driver("the transfer has ended before"))));
         }
         match state.head.take() {
             Some(head) => Poll::Ready(Ok(head)),
@@ -54,7 +54,7 @@ impl Running {
         }
     }
 
-    /// Returns the next piece of the body. The last item is an error, or the end with its metrics and
+    /// Returns the next piece of the body. The last item is an error, or the end with its timings and
     /// trailers.
     pub fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece, Error>> {
         if let Err(error) = self.send(cx) {
@@ -66,7 +66,7 @@ impl Running {
             let more = state.ended.is_none();
             drop(state);
             if more {
-                self.client.hub.order(Order::Take(self.call.clone()));
+                self.client.order(Order::Take(self.call.clone()));
             }
             return Poll::Ready(Ok(Piece::Body(body)));
         }
@@ -74,7 +74,7 @@ impl Running {
             Some(ended) => {
                 self.over = true;
                 let (trailers, why) = (std::mem::take(&mut state.trailers), state.why.take());
-                Poll::Ready(ended.map(|metrics| Piece::End(metrics, trailers, why)))
+                Poll::Ready(ended.map(|timings| Piece::End(timings, trailers, why)))
             }
             None => {
                 wait(&mut state, cx);
@@ -114,14 +114,14 @@ impl Running {
             let mut state = self.call.lock();
             (state.hungry, state.feeding) = (false, true);
             drop(state);
-            self.client.hub.order(Order::Feed(self.call.clone(), piece));
+            self.client.order(Order::Feed(self.call.clone(), piece));
         }
         Ok(())
     }
 
     fn cancel(&mut self) {
         if !std::mem::replace(&mut self.over, true) {
-            self.client.hub.order(Order::Cancel(self.call.clone()));
+            self.client.order(Order::Cancel(self.call.clone()));
         }
     }
 }
@@ -135,7 +135,7 @@ impl Drop for Running {
 /// The parts after a head: body, then the end.
 pub(super) enum Piece {
     Body(Vec<u8>),
-    End(Metrics, Vec<u8>, Option<Box<Why>>),
+    End(Timings, Vec<u8>, Option<Box<Why>>),
 }
 
 fn wait(state: &mut State, cx: &Context<'_>) {

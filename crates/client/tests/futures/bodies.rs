@@ -66,8 +66,17 @@ fn an_upload_is_streamed() {
         let answer = format!("{} {:016x}\n", expected.len(), fnv1a(&expected));
         for length in [None, Some(expected.len() as u64)] {
             for method in ["PUT", "POST"] {
-                let body = Body::stream(Pieces::new(count, size), length);
-                let reply = client.request(method, &server.url("/sum")).body(body).send().await.unwrap();
+                let body = Body::wrap_stream(Pieces::new(count, size));
+                let body = match length {
+                    Some(length) => body.with_length(length),
+                    None => body,
+                };
+                let reply = client
+                    .request(method.parse().unwrap(), server.url("/sum"))
+                    .body(body)
+                    .send()
+                    .await
+                    .unwrap();
                 assert_eq!(reply.text().await.unwrap(), answer);
                 let request = server.last_request().unwrap();
                 assert_eq!(request.method, method);
@@ -86,7 +95,7 @@ fn nobody_is_asked_for_more_than_is_sent() {
         let pieces = Pieces::new(16_384, 65_536);
         let given = pieces.given.clone();
         let url = format!("http://{}/", server.address());
-        let mut sending = Box::pin(client.put(&url).body(Body::stream(pieces, None)).send());
+        let mut sending = Box::pin(client.put(&url).body(Body::wrap_stream(pieces)).send());
         let mut before = usize::MAX;
         // Until nothing has been requested for half a second.
         while given.load(Ordering::SeqCst) != before {
@@ -105,8 +114,7 @@ fn a_source_that_fails_is_the_error() {
     everywhere(Client::builder, |client| async move {
         let server = HttpServer::plain();
         let pieces = Pieces { fails_at: Some(3), ..Pieces::new(10, 1000) };
-        let error =
-            client.put(&server.url("/sum")).body(Body::stream(pieces, None)).send().await.unwrap_err();
+        let error = client.put(server.url("/sum")).body(Body::wrap_stream(pieces)).send().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Body);
         assert!(std::error::Error::source(&error).unwrap().to_string().contains("the disk is gone"));
         until("the end of the connection", || server.open() == 0).await;
@@ -117,8 +125,8 @@ fn a_source_that_fails_is_the_error() {
 fn a_stream_is_not_sent_twice() {
     everywhere(Client::builder, |client| async move {
         let server = HttpServer::plain();
-        let body = Body::stream(Pieces::new(10, 1000), None);
-        let error = match client.put(&server.url("/redirect/1/308")).body(body).redirects(3).send().await {
+        let body = Body::wrap_stream(Pieces::new(10, 1000));
+        let error = match client.put(server.url("/redirect/1/308")).body(body).send().await {
             Ok(reply) => panic!("{reply:?}"),
             Err(error) => error,
         };
@@ -165,7 +173,7 @@ fn a_paused_body_goes_on_where_it_was() {
         || Client::builder().window(10_000),
         |client| async move {
             let server = HttpServer::plain();
-            let mut reply = client.get(&server.url("/bytes/3000000")).send().await.unwrap();
+            let mut reply = client.get(server.url("/bytes/3000000")).send().await.unwrap();
             sleep(Duration::from_millis(100)).await;
             let mut body = Vec::new();
             while let Some(piece) = reply.chunk().await.unwrap() {
@@ -183,9 +191,9 @@ fn a_paused_body_goes_on_where_it_was() {
 fn a_reply_is_a_stream() {
     everywhere(Client::builder, |client| async move {
         let server = HttpServer::plain();
-        let mut reply = client.get(&server.url("/chunked/10000/100")).send().await.unwrap();
+        let mut pieces = client.get(server.url("/chunked/10000/100")).send().await.unwrap().bytes_stream();
         let mut length = 0;
-        while let Some(piece) = std::future::poll_fn(|cx| Pin::new(&mut reply).poll_next(cx)).await {
+        while let Some(piece) = std::future::poll_fn(|cx| Pin::new(&mut pieces).poll_next(cx)).await {
             length += piece.unwrap().len();
         }
         assert_eq!(length, 10_000);
@@ -205,7 +213,7 @@ fn an_upload_goes_on_while_the_reply_is_read() {
             send("rl"),
             Step::ReadAll,
         ]]);
-        let body = Body::stream(Pieces::new(count, size), Some((count * size) as u64));
+        let body = Body::wrap_stream(Pieces::new(count, size)).with_length((count * size) as u64);
         let url = format!("http://{}/", server.address());
         let reply = client.post(&url).body(body).send().await.unwrap();
         assert_eq!(reply.text().await.unwrap(), "earl");

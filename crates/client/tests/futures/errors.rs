@@ -6,7 +6,7 @@ use testkit::http::HttpServer;
 use testkit::raw::{RawPeer, Step, expect, send};
 use warmwire::{Client, Code, EasyOption, ErrorKind, RequestPhase, Tokio};
 
-use super::{SOON, everywhere, once, sleep, tokio_on_one_thread, until};
+use super::{SOON, client_and_driver, everywhere, once, sleep, tokio_on_one_thread, until};
 
 #[test]
 fn failures_say_what_failed_and_how_far_it_was() {
@@ -23,13 +23,16 @@ fn failures_say_what_failed_and_how_far_it_was() {
             assert_eq!((error.kind(), error.code(), error.reached()), (kind, code, reached), "{error:?}");
             assert!(error.to_string().starts_with(&format!("({}) ", code.id())), "{error}");
         }
-        let error = match client.get(&server.url("/cut/500/bytes/1000")).send().await {
+        let error = match client.get(server.url("/cut/500/bytes/1000")).send().await {
             Ok(reply) => reply.bytes().await.unwrap_err(),
             Err(error) => error,
         };
         assert_eq!((error.kind(), error.reached()), (ErrorKind::Incomplete, RequestPhase::Answered));
-        assert!(error.metrics().unwrap().downloaded > 0 && error.url() == server.url("/cut/500/bytes/1000"));
-        let missing = client.get(&server.url("/status/404")).send().await.unwrap().error_for_status();
+        assert!(
+            error.timings().unwrap().downloaded > 0
+                && error.url().unwrap().as_str() == server.url("/cut/500/bytes/1000")
+        );
+        let missing = client.get(server.url("/status/404")).send().await.unwrap().error_for_status();
         let error = missing.unwrap_err();
         assert_eq!((error.kind(), error.code()), (ErrorKind::Status, Code::HttpReturnedError));
     });
@@ -39,9 +42,10 @@ fn failures_say_what_failed_and_how_far_it_was() {
 fn an_invalid_request_is_refused_by_send() {
     everywhere(Client::builder, |client| async move {
         let server = HttpServer::plain();
-        let get = || client.get(&server.url("/bytes/1"));
+        let get = || client.get(server.url("/bytes/1"));
         for request in [
             get().header("X-Two", "lines\r\nX-More: yes"),
+            get().header("X-Two\r\n", "x"),
             get().header("", "x"),
             get().cookie("a", "b; c"),
             get().option(EasyOption::Httpheader, "no list"),
@@ -66,7 +70,8 @@ fn answers(text: &str) -> RawPeer {
 
 #[test]
 fn time_limits() {
-    everywhere(Client::builder, |client| async move {
+    let builder = || Client::builder().read_timeout(Duration::from_millis(300));
+    everywhere(builder, |client| async move {
         let began = Instant::now();
         let server = answers("");
         let url = format!("http://{}/", server.address());
@@ -76,7 +81,7 @@ fn time_limits() {
         until("the end of the connection", || server.ends() == 1).await;
         let server = answers("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
         let url = format!("http://{}/", server.address());
-        let reply = client.get(&url).stall_timeout(Duration::from_millis(300)).send().await.unwrap();
+        let reply = client.get(&url).send().await.unwrap();
         let stalled = Instant::now();
         let error = reply.bytes().await.unwrap_err();
         assert!(stalled.elapsed() < Duration::from_millis(900), "whole seconds were counted");
@@ -91,26 +96,26 @@ fn a_dropped_future_closes_its_connection() {
     everywhere(Client::builder, |client| async move {
         // One waits for its head, and the body of the other is half read.
         let (silent, half) = (answers(""), answers("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"));
-        let mut waiting = Box::pin(client.get(&format!("http://{}/", silent.address())).send());
+        let mut waiting = Box::pin(client.get(format!("http://{}/", silent.address())).send());
         while silent.accepts() < 1 {
             assert!(once(waiting.as_mut()).await.is_none());
             sleep(Duration::from_millis(5)).await;
         }
-        let mut reading = client.get(&format!("http://{}/", half.address())).send().await.unwrap();
-        assert_eq!(reading.chunk().await.unwrap().unwrap(), b"half");
+        let mut reading = client.get(format!("http://{}/", half.address())).send().await.unwrap();
+        assert_eq!(reading.chunk().await.unwrap().unwrap(), "half");
         assert_eq!((silent.ends(), half.ends()), (0, 0));
         drop((waiting, reading));
         until("the end of the connections", || (silent.ends(), half.ends()) == (1, 1)).await;
         // The client is as good as before.
         let server = HttpServer::plain();
-        assert_eq!(client.get(&server.url("/bytes/5")).send().await.unwrap().bytes().await.unwrap().len(), 5);
+        assert_eq!(client.get(server.url("/bytes/5")).send().await.unwrap().bytes().await.unwrap().len(), 5);
     });
 }
 
 #[test]
 fn without_a_driver_nothing_is_begun() {
     let tokio = tokio_on_one_thread();
-    let (client, driver) = warmwire::client();
+    let (client, driver) = client_and_driver();
     drop(driver);
     let error = tokio.block_on(client.get("http://127.0.0.1:1/").send()).unwrap_err();
     assert_eq!((error.kind(), error.reached()), (ErrorKind::Driver, RequestPhase::Nothing));
@@ -119,9 +124,9 @@ fn without_a_driver_nothing_is_begun() {
 #[test]
 fn transfers_end_with_their_driver() {
     let server = answers("");
-    let (client, driver) = warmwire::client();
+    let (client, driver) = client_and_driver();
     let tokio = tokio_on_one_thread();
-    let mut waiting = Box::pin(client.get(&format!("http://{}/", server.address())).send());
+    let mut waiting = Box::pin(client.get(format!("http://{}/", server.address())).send());
     tokio.block_on(driver.run_until(Tokio, async {
         while server.accepts() == 0 {
             assert!(once(waiting.as_mut()).await.is_none());
@@ -135,10 +140,10 @@ fn transfers_end_with_their_driver() {
 
 #[test]
 fn a_driver_is_over_with_its_last_client() {
-    let (client, driver) = warmwire::client();
+    let (client, driver) = client_and_driver();
     drop(client);
     tokio_on_one_thread().block_on(driver.run(Tokio)).unwrap();
-    let (client, driver) = warmwire::client();
+    let (client, driver) = client_and_driver();
     let thread = std::thread::spawn(|| driver.run_blocking());
     drop(client);
     thread.join().unwrap().unwrap();

@@ -1,7 +1,9 @@
 //! The futures of a client under executors of several kinds: the same scenarios in each.
 
 mod bodies;
+mod clients;
 mod errors;
+mod faces;
 mod many;
 mod requests;
 mod why;
@@ -11,7 +13,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use warmwire::{AsyncIo, Client, ClientBuilder, Tokio};
+use warmwire::{AsyncIo, Client, ClientBuilder, Driver, Tokio};
 
 /// Limit for "at once", on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
@@ -24,10 +26,10 @@ fn everywhere<F: Future<Output = ()> + Send + 'static>(
 ) {
     println!("in one task of tokio's");
     let tokio = tokio_on_one_thread();
-    let (client, driver) = builder().build();
+    let (client, driver) = builder().build_with_driver().unwrap();
     tokio.block_on(driver.run_until(Tokio, scenario(client)));
     println!("in two tasks of tokio's");
-    let (client, driver) = builder().build();
+    let (client, driver) = builder().build_with_driver().unwrap();
     tokio::task::LocalSet::new().block_on(&tokio, async {
         let driven = tokio::task::spawn_local(driver.run(Tokio));
         scenario(client).await;
@@ -37,13 +39,18 @@ fn everywhere<F: Future<Output = ()> + Send + 'static>(
     });
     println!("on tokio's threads");
     let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let client = builder().on_thread().unwrap();
+    let client = builder().build().unwrap();
     threads.block_on(threads.spawn(scenario(client))).unwrap();
     println!("on async-io");
-    let (client, driver) = builder().build();
+    let (client, driver) = builder().build_with_driver().unwrap();
     let executor = async_executor::LocalExecutor::new();
     executor.spawn(driver.run(AsyncIo)).detach();
     async_io::block_on(executor.run(scenario(client)));
+}
+
+/// Returns a client whose driver the test runs.
+fn client_and_driver() -> (Client, Driver) {
+    Client::builder().build_with_driver().unwrap()
 }
 
 fn tokio_on_one_thread() -> tokio::runtime::Runtime {

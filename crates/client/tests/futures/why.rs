@@ -34,7 +34,7 @@ fn an_error_contains_the_reasons_of_its_transfer() {
         || Client::builder().explain(true),
         |client| async move {
             let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-            let error = client.get(&format!("http://{free}/")).send().await.unwrap_err();
+            let error = client.get(format!("http://{free}/")).send().await.unwrap_err();
             let text = error.why().expect("asked for").to_string();
             assert!(text.contains(&format!("  address     {free} failed after ")), "{text}");
         },

@@ -7,7 +7,7 @@ use engine::info::TransferInfo;
 
 /// Times, sizes and addresses of a transfer. Times count from its start.
 #[derive(Clone, Debug, Default)]
-pub struct Metrics {
+pub struct Timings {
     /// Time until the name was resolved.
     pub name_lookup: Duration,
     /// Time until the connection was opened.
@@ -32,10 +32,10 @@ pub struct Metrics {
     pub local: Option<SocketAddr>,
 }
 
-impl Metrics {
-    pub(super) fn of(info: &TransferInfo) -> Metrics {
+impl Timings {
+    pub(super) fn of(info: &TransferInfo) -> Timings {
         let count = |n: i64| u64::try_from(n).unwrap_or(0);
-        Metrics {
+        Timings {
             name_lookup: info.name_lookup.into(),
             connect: info.connect.into(),
             tls: info.app_connect.into(),

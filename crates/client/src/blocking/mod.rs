@@ -1,0 +1,111 @@
+//! Requests that wait: the vocabulary of [`Client`](crate::Client) without futures.
+//!
+//! A [`Client`] may be cloned and used from any thread. Its transfers run on one thread of their own, which
+//! starts with the first request. There is no time limit by default.
+//!
+//! ```no_run
+//! let body = warmwire::blocking::get("https://example.com/")?.text()?;
+//! # Ok::<(), warmwire::Error>(())
+//! ```
+
+mod response;
+mod wait;
+
+pub use crate::client::Body;
+pub use crate::client::Request;
+pub use crate::client::multipart;
+pub use response::Response;
+
+use crate::client::config::Config;
+use crate::{Error, IntoUrl};
+use wait::wait;
+
+/// Creates requests that wait. Clones share one pool of connections.
+///
+/// ```no_run
+/// let client = warmwire::blocking::Client::new();
+/// let response = client.post("https://example.com/").form(&[("name", "value")]).send()?;
+/// println!("{}", response.error_for_status()?.text()?);
+/// # Ok::<(), warmwire::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Client(crate::Client);
+
+/// Fetches a URL with a client of its own. A program with more than one request creates a [`Client`], which
+/// keeps connections open.
+pub fn get(url: impl IntoUrl) -> Result<Response, Error> {
+    Client::new().get(url).send()
+}
+
+impl Client {
+    /// Creates a client with the defaults.
+    pub fn new() -> Client {
+        Client(crate::Client::new())
+    }
+
+    /// Creates a builder for a client with other defaults.
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::new()
+    }
+
+    /// Sends a request and returns the response when its head has been received, whatever its status.
+    pub fn execute(&self, request: Request) -> Result<Response, Error> {
+        wait(self.0.execute(request)).map(Response::new)
+    }
+}
+
+/// A client under construction.
+///
+/// ```
+/// use warmwire::redirect::Policy;
+/// let client = warmwire::blocking::Client::builder().redirect(Policy::none()).build()?;
+/// # Ok::<(), warmwire::Error>(())
+/// ```
+#[derive(Default)]
+#[must_use]
+pub struct ClientBuilder {
+    config: Config,
+}
+
+impl ClientBuilder {
+    /// Creates a builder with the defaults.
+    pub fn new() -> ClientBuilder {
+        ClientBuilder::default()
+    }
+
+    /// Returns the client, or the first invalid setting.
+    pub fn build(self) -> Result<Client, Error> {
+        crate::ClientBuilder { config: self.config }.build().map(Client)
+    }
+}
+
+/// A request under construction. Nothing happens until it is [sent](Self::send).
+#[must_use = "a request does nothing before it is sent"]
+pub struct RequestBuilder {
+    client: Client,
+    request: Result<Request, Error>,
+}
+
+impl RequestBuilder {
+    /// Sends the request and returns the response when its head has been received, whatever its status.
+    pub fn send(self) -> Result<Response, Error> {
+        self.client.execute(self.request?)
+    }
+}
+
+mod methods {
+    use super::{Client, RequestBuilder};
+    use crate::IntoUrl;
+    use crate::client::request::names::*;
+    use http::Method;
+
+    crate::client::client_verbs!(Client, RequestBuilder);
+    crate::client::request::request_settings!(RequestBuilder);
+}
+
+mod settings {
+    use super::ClientBuilder;
+    use crate::client::config::names::*;
+
+    crate::client::config::client_settings!(ClientBuilder);
+}
