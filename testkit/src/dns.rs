@@ -66,8 +66,24 @@ pub fn address(kind: u16, ip: &str) -> DnsAnswer {
 }
 
 impl NameServer {
+    /// Starts a server at a free port.
     pub fn start(handler: impl Fn(&ReceivedQuery) -> DnsAnswer + Send + Sync + 'static) -> NameServer {
-        let (datagrams, streams) = pair().expect("loopback has a free port");
+        let sockets = pair().expect("loopback has a free port");
+        NameServer::serve(sockets, handler)
+    }
+
+    /// Starts a server at that address: the system's resolver asks port 53 alone.
+    pub fn start_at(
+        address: SocketAddr,
+        handler: impl Fn(&ReceivedQuery) -> DnsAnswer + Send + Sync + 'static,
+    ) -> io::Result<NameServer> {
+        Ok(NameServer::serve((UdpSocket::bind(address)?, TcpListener::bind(address)?), handler))
+    }
+
+    fn serve(
+        (datagrams, streams): (UdpSocket, TcpListener),
+        handler: impl Fn(&ReceivedQuery) -> DnsAnswer + Send + Sync + 'static,
+    ) -> NameServer {
         let address = datagrams.local_addr().expect("it is bound");
         let (stop, record) = (Stop::new().expect("pipes can be had"), Arc::default());
         let answering = Answering { handler: Arc::new(handler), record: Arc::clone(&record) };

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use testkit::dns::{A, DnsAnswer, NameServer, address};
 use testkit::http::HttpServer;
 
-use super::{clean, empty_folder, tool};
+use super::{clean, empty_folder, shell_with_mounts, tool};
 
 /// A folder of the broker, which ends with the test.
 struct BrokerFolder(PathBuf);
@@ -214,6 +215,93 @@ fn resident_kib(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// A take from a known broker costs twelve system calls. The second transfer's is counted: the first one
+/// finds the broker.
+#[test]
+fn a_take_costs_twelve_system_calls() {
+    let (servers, place) = ([HttpServer::plain(), HttpServer::plain()], BrokerFolder::new());
+    let urls = servers.each_ref().map(|server| server.url("/"));
+    place.start(&urls[0]);
+    let mut taken = Vec::new();
+    // On a busy machine the broker may be too slow for the traced process, which then opens a connection.
+    eventually(|| {
+        assert!(place.run(&["-sS", "--pool", "user", &urls[0], &urls[1]]).status.success());
+        eventually(|| {
+            let (_, list) = place.status();
+            servers.iter().all(|server| list.contains(&format!(":{} ", server.port())))
+        });
+        let mut command = Command::new("strace");
+        command.args(["-f", "-o", "calls", tool(), "-sS", "--pool", "user", &urls[0], &urls[1]]);
+        clean(&mut command).env("WARMWIRE_POOL_DIR", place.folder()).current_dir(&place.0);
+        let output = testkit::needs::output(command.stdin(Stdio::null()));
+        assert!(output.status.success(), "{output:?}");
+        let calls = fs::read_to_string(place.0.join("calls")).unwrap();
+        taken = calls_of_takes(&calls);
+        taken.len() == 2
+    });
+    assert!(taken[1].len() <= 12, "{} calls: {:#?}", taken[1].len(), taken[1]);
+}
+
+/// Returns the system calls of each take: from the check of the user to the end of the socket that brought
+/// the connection. std's debug assertions add calls of fcntl, and the first buffer makes the heap grow (brk).
+fn calls_of_takes(calls: &str) -> Vec<Vec<String>> {
+    let arrivals = calls.lines().filter(|line| line.contains("recvmsg(") && line.contains("SCM_RIGHTS"));
+    let take = |arrival: &&str| -> Option<Vec<String>> {
+        let (process, _) = arrival.split_once(' ')?;
+        let own: Vec<&str> = calls.lines().filter(|line| line.split(' ').next() == Some(process)).collect();
+        let place = own.iter().position(|line| line == arrival)?;
+        let start = own[..place].iter().rposition(|line| line.contains("/ns/net"))?;
+        let start = own[..start].iter().rposition(|line| line.contains("geteuid("))?;
+        let end = place + own[place..].iter().position(|line| line.contains("close("))?;
+        let counts = |line: &&&str| !line.contains("fcntl(") && !line.contains("brk(");
+        let calls = own[start..=end].iter().filter(counts);
+        Some(calls.map(|line| line.to_string()).collect())
+    };
+    arrivals.map(|arrival| take(&arrival).unwrap_or_else(|| panic!("{calls}"))).collect()
+}
+
+/// A process finds the names that another one has looked up, and asks again when a file of the system's
+/// resolver has changed.
+#[test]
+fn processes_share_names() {
+    let number = std::process::id();
+    let here = format!("127.36.{}.{}", number / 250 % 250, number % 250 + 1);
+    let answer = |asked: &_| match asked {
+        testkit::dns::ReceivedQuery { kind: A, .. } => address(A, "127.0.0.1"),
+        _ => DnsAnswer::Records(Vec::new()),
+    };
+    let Ok(names) = NameServer::start_at(format!("{here}:53").parse().unwrap(), answer) else {
+        testkit::left_out("needs root, and port 53 on loopback");
+    };
+    let (server, place) = (HttpServer::plain(), BrokerFolder::new());
+    place.start(&server.url("/"));
+    let write = |name: &str, text: &str| fs::write(place.0.join(name), text).unwrap();
+    write("hosts", "127.0.0.1 localhost\n");
+    write("resolv.conf", &format!("nameserver {here}\n"));
+    write("nsswitch.conf", "hosts: files dns\n");
+    let script = "for file in hosts resolv.conf nsswitch.conf; do mount --bind $file /etc/$file; done && \
+        exec \"$TOOL\" -sS --pool user -H 'Connection: close' \"$URL\"";
+    // Returns the number of queries of a process.
+    let queries = || {
+        let before = names.asked().len();
+        let mut command = shell_with_mounts(script);
+        clean(&mut command).env("WARMWIRE_POOL_DIR", place.folder()).current_dir(&place.0);
+        command.env("TOOL", tool()).env("URL", format!("http://warm.example:{}/", server.port()));
+        let output = testkit::needs::output(command.stdin(Stdio::null()));
+        assert!(output.status.success(), "{output:?}");
+        names.asked().len() - before
+    };
+    // On a busy machine the broker may be too slow to store a name or to find it.
+    assert_ne!(queries(), 0);
+    eventually(|| queries() == 0);
+    write("hosts", "127.0.0.1 localhost\n127.0.0.1 other\n");
+    assert_ne!(queries(), 0, "a changed hosts file");
+    eventually(|| queries() == 0);
+    write("resolv.conf", &format!("nameserver {here}\noptions timeout:3\n"));
+    assert_ne!(queries(), 0, "a changed resolv.conf");
+    eventually(|| queries() == 0);
 }
 
 /// Fifty commands at once start one broker.
