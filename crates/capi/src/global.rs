@@ -93,11 +93,11 @@ pub extern "C-unwind" fn curl_global_cleanup() {
     });
 }
 
-/// Gives connections to the broker at exit, and writes the report; the shim's destructor calls it.
+/// Gives connections to the broker at exit, and writes reports and archives; the shim's destructor calls it.
 #[unsafe(no_mangle)]
 extern "C" fn warmwire_exits() {
     let _ = std::panic::catch_unwind(engine::process_pool::give_all);
-    let _ = std::panic::catch_unwind(engine::report::write);
+    let _ = std::panic::catch_unwind(engine::outputs::write);
 }
 
 /// Accepts any trace names, as curl does, including unknown ones. In curl they choose which components log

@@ -161,12 +161,20 @@ pub mod process_pool {
     pub use engine::process_pool::{Pool, choose, give_all};
 }
 
+/// Records of ended transfers, archives and pictures of them, for the command line tool.
+#[doc(hidden)]
+pub mod archive {
+    pub use engine::archive::*;
+    pub use engine::outputs::secrets;
+    pub use engine::stores::file::write_private;
+}
+
 /// The progress meter of the command line tool.
 #[doc(hidden)]
 pub use engine::meter;
-/// The report of the process (WARMWIRE_REPORT), for the command line tool.
+/// Writes what the process collected for WARMWIRE_REPORT, WARMWIRE_HAR and others, for the command line tool.
 #[doc(hidden)]
-pub use engine::report::write as write_report;
+pub use engine::outputs::write as write_outputs;
 /// Base64, for the command line tool.
 #[doc(hidden)]
 pub use wire::base64;

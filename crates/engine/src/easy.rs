@@ -25,16 +25,16 @@ use crate::callbacks::{Callbacks, HostKeyFunctions, note};
 use crate::info::TransferInfo;
 use crate::memories::Memories;
 use crate::multi::{Multi, MultiState};
+use crate::outputs::{self, Output};
 use crate::own_connection::OwnConnection;
 use crate::push::Adopted;
 use crate::rare::{Nothing, Rare};
-use crate::report;
 use crate::settings::{FtpPipelining, Settings, SmtpPipelining, Text, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Keeper, Stores, altsvc, cookies, hsts};
 use crate::websocket::WebSocket;
-use crate::why::{Event, Why};
+use crate::why::{Event, Heads, Why};
 
 /// An easy handle. A clone is another reference to the same one.
 #[derive(Clone)]
@@ -195,8 +195,9 @@ impl Easy {
     }
 
     fn with_settings(callbacks: Rc<dyn Callbacks>, settings: Settings) -> Easy {
+        let heads = outputs::has(Output::Archives).then(Rc::<Heads>::default);
         let easy = Easy(Rc::new(EasyState {
-            callbacks: crate::watched::watched(callbacks),
+            callbacks: crate::watched::watched(callbacks, heads.clone()),
             settings: RefCell::new(settings),
             info: RefCell::default(),
             headers: RefCell::default(),
@@ -228,12 +229,16 @@ impl Easy {
             frames: RefCell::default(),
         }));
         easy.keep_reasons(false);
+        if let Some(heads) = heads {
+            cold_path();
+            easy.0.why.set_heads(heads);
+        }
         easy
     }
 
-    /// Keeps the reasons of coming transfers, or stops to keep them. A report of the process needs them.
+    /// Keeps the reasons of coming transfers, or stops to keep them. Outputs of the process need them.
     pub fn keep_reasons(&self, on: bool) {
-        self.0.why.keep(on || report::is_on());
+        self.0.why.keep(on || outputs::need_reasons());
     }
 
     /// Returns the state beside the future.
@@ -563,7 +568,11 @@ impl EasyState {
             cold_path();
             let multi = self.multi.borrow().upgrade();
             if let Some(multi) = multi {
-                self.why.add(multi.runtime.reactor().now(), event());
+                let (now, event) = (multi.runtime.reactor().now(), event());
+                if outputs::has(Output::Log) {
+                    outputs::log::event(self.transfer_id.get(), self.why.since_start(now), &event);
+                }
+                self.why.add(now, event);
             }
         }
     }

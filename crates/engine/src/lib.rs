@@ -4,6 +4,7 @@
 // Rows of test tables have their types written out.
 #![cfg_attr(test, allow(clippy::type_complexity))]
 
+pub mod archive;
 pub mod callbacks;
 pub mod easy;
 pub mod error;
@@ -12,12 +13,12 @@ pub mod memories;
 pub mod meter;
 pub mod mime;
 pub mod multi;
+pub mod outputs;
 pub mod own_connection;
 pub mod process_pool;
 mod protocol;
 pub mod push;
 pub mod rare;
-pub mod report;
 mod run;
 mod scratch;
 pub mod settings;

@@ -28,9 +28,9 @@ use tables::{Code, MultiCode};
 
 use crate::easy::{Easy, EasyState};
 use crate::memories::Memories;
+use crate::outputs::{self, Output};
 use crate::own_connection::OwnConnection;
 use crate::push::PushFunction;
-use crate::report;
 use crate::share::KEPT;
 use crate::streams::Streams;
 use turns::Turns;
@@ -202,7 +202,7 @@ impl Multi {
 
     /// curl_multi_perform: runs what is ready; returns the number of transfers still running.
     pub fn perform(&self) -> (MultiCode, usize) {
-        if report::is_on() {
+        if outputs::has(Output::Report) {
             self.0.turns.note_run(self.running());
         }
         self.run_by(Runtime::perform)

@@ -118,7 +118,8 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
     easy.leave_websocket();
     drop(easy.adopted.take());
     let now = multi.runtime.reactor().now();
-    if easy.why.is_on() {
+    let explains = easy.why.is_on();
+    if explains {
         explained::conclude(easy, now, result.as_ref().err());
     }
     {
@@ -136,6 +137,9 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
                 info.note_verify_result(e.verify_result());
             }
         }
+    }
+    if explains {
+        explained::publish(easy);
     }
     easy.trace("multi", || match &result {
         Ok(()) => "the transfer has ended".to_owned(),

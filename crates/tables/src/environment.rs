@@ -28,6 +28,8 @@ pub enum Values {
         least: u64,
         most: u64,
     },
+    /// One of these words, a colon, and a text; the field says what the text names.
+    Prefixed(&'static [&'static str], &'static str),
     /// An absolute path; the text says of what.
     AbsolutePath(&'static str),
     /// Any text; the field says what it names.
@@ -47,6 +49,10 @@ impl Values {
                 .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
                 .and_then(|text| text.parse().ok())
                 .is_some_and(|number: u64| (*least..=*most).contains(&number)),
+            Values::Prefixed(words, _) => words.iter().any(|word| {
+                let rest = value.as_encoded_bytes().strip_prefix(word.as_bytes());
+                rest.and_then(|rest| rest.strip_prefix(b":")).is_some_and(|rest| !rest.is_empty())
+            }),
             Values::AbsolutePath(_) => Path::new(value).is_absolute(),
             Values::Any(_) => true,
         }
@@ -59,6 +65,7 @@ impl fmt::Display for Values {
             Values::Word(words) => f.write_str(&words.join(", ")),
             Values::Words(words) => write!(f, "{}, separated by commas", words.join(", ")),
             Values::Number { least, most } => write!(f, "a number from {least} to {most}"),
+            Values::Prefixed(words, what) => write!(f, "{}, a colon, and {what}", words.join(" or ")),
             Values::AbsolutePath(what) => write!(f, "the absolute path of {what}"),
             Values::Any(what) => f.write_str(what),
         }
@@ -81,6 +88,9 @@ macro_rules! variables {
 }
 
 const PROGRAMS: &str = "every program, and the tool";
+/// The levels of WARMWIRE_LOG; each includes those before it.
+pub const LOG_LEVELS: &[&str] = &["error", "info", "debug"];
+
 const OF_BROKER: &str = "the broker, when a program starts it";
 
 variables! {
@@ -90,6 +100,18 @@ variables! {
     REPORT: Values::Any("stderr, a file or a folder"), "no report", PROGRAMS,
         "A report when the process ends: what it did with its connections, and what it could do better. The \
          report is added to the end of a file. In a folder, each process writes a file of its own.";
+    HAR: Values::Any("a file or a folder"), "no archive", PROGRAMS,
+        "An HTTP Archive (HAR 1.2) of all transfers, written when the process ends, as by --har, but without \
+         bodies. Only this user can read it. Of processes that name one file, the last to end replaces what \
+         the others wrote; in a folder, each writes a file of its own. 10,000 transfers at most.";
+    HAR_SECRETS: Values::Word(&["yes", "no"]), "no", PROGRAMS,
+        "Whether the archives of WARMWIRE_HAR and --har contain logins, cookies and other secrets.";
+    TIMELINE: Values::Any("a file or a folder"), "no picture", PROGRAMS,
+        "A picture of all transfers over time, written when the process ends, as by --timeline: SVG, or HTML \
+         if the file's name ends in .html. Files and folders are those of WARMWIRE_HAR.";
+    LOG: Values::Prefixed(LOG_LEVELS, "stderr, a file or a folder"), "no log", PROGRAMS,
+        "A log with one JSON object a line: failed transfers (error), all requests and transfers (info), or \
+         each decision as it is made (debug). Secrets are omitted. Several processes may name one file.";
     FTP: Values::Word(&["wait", "together", "pipeline", "turns"]), "together", PROGRAMS,
         "The pipelining of FTP commands. See warmwire_ftp_pipeline(3).";
     SMTP: Values::Word(&["wait", "together"]), "together", PROGRAMS,
@@ -126,6 +148,7 @@ mod tests {
             (&POOL_LIMIT, &["1", "4096", "007"], &["0", "4097", "-1", "+1", "1.5", "18446744073709551616"]),
             (&POOL_DIR, &[root], &["x", "./x"]),
             (&REPORT, &["stderr", "x"], &[]),
+            (&LOG, &["info:x", "debug:/a:b"], &["info", "info:", "infos:x", "x", "Info:x"]),
         ];
         for (variable, good, bad) in rows {
             let allowed = |value: &&&str| variable.values.allow(OsStr::new(value));
@@ -148,6 +171,7 @@ mod tests {
         assert_eq!(SMTP.values.to_string(), "wait, together");
         assert_eq!(WS.values.to_string(), "deflate, forget, http2, separated by commas");
         assert_eq!(POOL_LIMIT.values.to_string(), "a number from 1 to 4096");
+        assert_eq!(LOG.values.to_string(), "error or info or debug, a colon, and stderr, a file or a folder");
         assert_eq!(BROKER.values.to_string(), "the absolute path of a program");
     }
 }

@@ -14,7 +14,6 @@ mod devices;
 mod doc;
 mod dry_run;
 mod env;
-mod fields;
 mod flags;
 mod form;
 mod glob;
@@ -34,7 +33,6 @@ mod progress;
 mod queue;
 mod raw;
 mod real_world;
-mod redact;
 mod report;
 mod request;
 mod resume;
@@ -78,7 +76,7 @@ fn main() {
     };
     let _ = system::stdout().flush();
     process_pool::give_all();
-    warmwire::write_report();
+    warmwire::write_outputs();
     // Freeing memory before the exit would gain nothing.
     exit(code);
 }

@@ -10,6 +10,7 @@ pub mod sockets {
     };
 }
 
+pub use warmwire::archive;
 pub use warmwire::base64;
 pub use warmwire::http_cache as rules;
 pub use warmwire::tls_engines as engines;

@@ -8,8 +8,9 @@ use crate::options::ToolOption;
 use crate::outcome::{Completion, Output, message};
 use crate::prepare::{Pattern, Prepared, Stop, prepare};
 use crate::queue::Item;
+use crate::raw::archive;
 use crate::raw::{Easy, EasyOption as O, Info, Limits, Multi, Origin, Share};
-use crate::report::{self, Reports, Summary, TransferSummary};
+use crate::report::{Reports, Summary, TransferSummary};
 use crate::request::Fail;
 use crate::retry::{Attempt, Retries, Verdict, deadline};
 use crate::sink::{remove, set_time};
@@ -443,11 +444,11 @@ impl Run {
         let har = globals
             .har
             .as_ref()
-            .is_none_or(|file| write(file, &report::har(records, env!("CARGO_PKG_VERSION")), "the archive"));
+            .is_none_or(|file| write(file, &archive::har(records, archive::secrets(), 0), "the archive"));
         let timeline = globals
             .timeline
             .as_ref()
-            .is_none_or(|file| write(file, &report::timeline(records, file), "the timeline"));
+            .is_none_or(|file| write(file, &archive::timeline(records, file), "the timeline"));
         har && timeline
     }
 
@@ -462,7 +463,7 @@ impl Run {
 fn write_file(file: &[u8], text: &str) -> io::Result<()> {
     match file {
         b"-" => system::stdout().write_all(text.as_bytes()),
-        _ => system::create_private(path(file))?.write_all(text.as_bytes()),
+        _ => archive::write_private(&path(file), text.as_bytes()),
     }
 }
 

@@ -12,12 +12,12 @@ use crate::checksum::Check;
 use crate::env::Env;
 use crate::message::shown;
 use crate::progress::{Bar, Counts, End, Meter, bar};
+use crate::raw::archive::Exchanges;
 use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{CacheAnswer, PlannedRequest, ReplyAnswer};
 use crate::raw::{
     Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer,
 };
-use crate::report::Exchanges;
 use crate::request::{Method, Request, Resume};
 use crate::sink::{Sink, Stream};
 use crate::sockets::Sockets;

@@ -12,6 +12,7 @@ fn bad_values(variable: &Variable) -> &'static [&'static str] {
     match variable.values {
         Values::Word(_) | Values::Words(_) => &["nonsense", "nonsense,wait", "Wait"],
         Values::Number { .. } => &["0", "many", "99999999", "1 "],
+        Values::Prefixed(..) => &["nonsense", "nonsense:x", "Info:x"],
         Values::AbsolutePath(_) => &["relative/path"],
         Values::Any(_) => &[],
     }

@@ -150,6 +150,7 @@ const BANS: &[Ban] = &[
 const ENGINE: &str = "crates/engine/src/";
 const FLOORS: &[&[&str]] = &[
     &[
+        "archive",
         "callbacks",
         "error",
         "memories",
@@ -161,10 +162,9 @@ const FLOORS: &[&[&str]] = &[
         "scratch",
         "sync",
         "sys",
-        "watched",
     ],
-    &["settings", "info", "report", "why"],
-    &["share", "stores"],
+    &["settings", "info", "watched", "why"],
+    &["share", "outputs", "stores"],
     &["easy", "multi", "push", "streams", "websocket"],
     &["transfer"],
     &["protocol"],

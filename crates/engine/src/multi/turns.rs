@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Instant;
 
-use crate::report;
+use crate::outputs::report;
 
 /// Counts runs without a wait between them.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::sys::{is_device, like as with_permissions_of, path};
+use crate::sys::{is_device, like as with_permissions_of, path, with_mode};
 
 /// Maximum length of a file that is read; a browser's files are far smaller.
 const MAX_FILE: u64 = 64 << 20;
@@ -33,8 +33,31 @@ pub fn write(name: &[u8], bytes: &[u8]) -> io::Result<()> {
     replace(target, bytes, fs::metadata(target).ok().map(|old| old.permissions()))
 }
 
+/// Writes a file that only this user can access, which may contain secrets. It gets its name when it is
+/// complete.
+pub fn write_private(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_device(target) {
+        return OpenOptions::new().write(true).open(target)?.write_all(bytes);
+    }
+    put(target, bytes, open_beside(target, |options| with_mode(options, 0o600)), None)
+}
+
 fn replace(target: &Path, bytes: &[u8], like: Option<Permissions>) -> io::Result<()> {
-    let (beside, mut file) = open_beside(target, like.as_ref())?;
+    let opened = open_beside(target, |options| match &like {
+        Some(permissions) => with_permissions_of(options, permissions),
+        None => options,
+    });
+    put(target, bytes, opened, like)
+}
+
+/// Writes to a file beside the target, then gives the file the target's name.
+fn put(
+    target: &Path,
+    bytes: &[u8],
+    opened: io::Result<(PathBuf, File)>,
+    like: Option<Permissions>,
+) -> io::Result<()> {
+    let (beside, mut file) = opened?;
     let written = file.write_all(bytes).and_then(|()| match like {
         // Restores permissions that the umask has removed.
         Some(permissions) => file.set_permissions(permissions),
@@ -52,12 +75,12 @@ fn replace(target: &Path, bytes: &[u8], like: Option<Permissions>) -> io::Result
 const TRIES: u32 = 100;
 
 /// Opens exclusively: an existing file or link is neither followed nor written to.
-fn open_beside(target: &Path, like: Option<&Permissions>) -> io::Result<(PathBuf, File)> {
+fn open_beside(
+    target: &Path,
+    with_mode: impl FnOnce(&mut OpenOptions) -> &mut OpenOptions,
+) -> io::Result<(PathBuf, File)> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    if let Some(permissions) = like {
-        with_permissions_of(&mut options, permissions);
-    }
+    with_mode(options.write(true).create_new(true));
     let mut taken = None;
     for number in 0..TRIES {
         let mut name = target.as_os_str().to_owned();
@@ -75,7 +98,7 @@ fn open_beside(target: &Path, like: Option<&Permissions>) -> io::Result<(PathBuf
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::{name_of, with_mode};
+    use crate::sys::name_of;
     use testkit::temp::TempDir;
 
     /// CVE-2022-32207

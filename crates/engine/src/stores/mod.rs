@@ -4,7 +4,7 @@
 
 pub mod altsvc;
 pub mod cookies;
-mod file;
+pub mod file;
 pub mod headers;
 pub mod hsts;
 

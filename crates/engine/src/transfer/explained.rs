@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use net::connect::RaceEvent;
@@ -13,20 +14,21 @@ use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
     CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM,
 };
-use tables::{Code, EasyOption as O};
+use tables::{Code, EasyOption as O, Info};
 
 use super::Connector;
 use super::proxy::{Proxy, ProxyKind, proxy_variable_name};
 use super::route::plan::Plan;
 use super::route::url::without_credentials;
-use crate::easy::EasyState;
+use crate::archive;
+use crate::easy::{Easy, EasyState};
 use crate::error::Error;
-use crate::info::TransferInfo;
-use crate::report;
+use crate::info::{TransferInfo, get};
+use crate::outputs::{self, Output, archives, log, report};
 use crate::stores::now as wall_clock;
 use crate::why::connection::{Closings, Facts, reason};
 use crate::why::event::{CloseReason, Event, NameSource, Named, Opened, Past, Proxied, Reused, Secured};
-use crate::why::{Outcome, Request, spans};
+use crate::why::{Heads, Outcome, Request, spans};
 
 /// The commands of FTP and mail that are shown. Other lines may be secrets: the rounds of a login are.
 const VERBS: [&str; 48] = [
@@ -115,6 +117,9 @@ pub fn note_request(easy: &EasyState, now: Instant) {
             events: 0,
         }
     };
+    if outputs::has(Output::Log) {
+        log::request(easy.transfer_id.get(), &request);
+    }
     easy.why.add_request(request);
 }
 
@@ -150,9 +155,41 @@ pub fn conclude(easy: &EasyState, now: Instant, failure: Option<&Error>) {
     let total = easy.info.borrow().since_start(now).into();
     let (code, message) = failure.map_or((Code::Ok, String::new()), |e| (e.code(), e.to_string()));
     easy.why.end(Outcome { code, message, total });
-    if report::is_on() {
+}
+
+/// Passes an ended transfer on to the outputs of the process.
+#[cold]
+#[inline(never)]
+pub fn publish(easy: &Rc<EasyState>) {
+    if outputs::has(Output::Report) {
         easy.why.read(report::add);
     }
+    if outputs::has(Output::Log) {
+        easy.why.read(|record| {
+            let url = record.requests.last().map_or("", |request| request.url.as_str());
+            record.outcome.iter().for_each(|outcome| log::end(easy.transfer_id.get(), url, outcome));
+        });
+    }
+    if outputs::has(Output::Archives) {
+        archive(easy);
+    }
+}
+
+/// Adds the transfer to the archives.
+fn archive(easy: &Rc<EasyState>) {
+    let Some(started) = easy.info.borrow().started else { return };
+    let handle = Easy(easy.clone());
+    let number = |info: Info| get(&handle, info).number();
+    let text =
+        |info: Info| String::from_utf8_lossy(get(&handle, info).text().unwrap_or_default()).into_owned();
+    let record = archive::Record::of(&number, &text, Duration::ZERO, archives::date(started));
+    let outcome = easy.why.read(|record| record.outcome.clone()).flatten();
+    let (code, error) = outcome.map_or((0, String::new()), |outcome| (outcome.code.id(), outcome.message));
+    let heads = easy.why.heads();
+    let take = |heads: Rc<Heads>| std::mem::take(&mut heads.exchanges.borrow_mut().all);
+    let exchanges = heads.map_or(Vec::new(), take);
+    let connection = number(Info::ConnId);
+    archives::add(started, archive::Record { code, error, connection, exchanges, ..record });
 }
 
 /// Returns the number of a key, for connections that a pool of the process may have; otherwise 0.

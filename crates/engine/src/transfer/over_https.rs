@@ -20,6 +20,7 @@ use crate::callbacks::{Callbacks, DebugKind, WriteAnswer};
 use crate::easy::{Easy, EasyState};
 use crate::multi::MultiState;
 use crate::settings::{Settings, Text};
+use crate::why::Heads;
 
 /// The longest message that DNS knows.
 const LONGEST: usize = 65_535;
@@ -56,7 +57,8 @@ impl OverHttps {
     /// Creates the handle of the inner transfer, and the buffer of its body.
     fn inner(&self, message: &[u8]) -> Result<(Inner, Rc<Collector>), Code> {
         let outer = self.asking.callbacks.clone();
-        let collector = Rc::new(Collector { outer, body: RefCell::default() });
+        let heads = self.asking.why.heads();
+        let collector = Rc::new(Collector { outer, heads, body: RefCell::default() });
         let easy = Easy::new(Rc::new(ReplyCallbacks(collector.clone())));
         *easy.0.settings.borrow_mut() = self.settings(message)?;
         easy.0.begin_within(&self.multi, &self.asking);
@@ -138,6 +140,8 @@ impl Drop for Inner {
 /// Collects the reply, and passes verbose output on to the application.
 struct Collector {
     outer: Rc<dyn Callbacks>,
+    /// The heads of the outer transfer, among which the inner one's do not belong.
+    heads: Option<Rc<Heads>>,
     body: RefCell<Vec<u8>>,
 }
 
@@ -162,6 +166,9 @@ impl Callbacks for ReplyCallbacks {
     }
 
     fn debug(&self, kind: DebugKind, data: &[u8]) {
+        let pause = |paused| self.0.heads.iter().for_each(|heads| heads.paused.set(paused));
+        pause(true);
         self.0.outer.debug(kind, data);
+        pause(false);
     }
 }

@@ -8,7 +8,7 @@ use super::event::{
     CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
     ReplayReason, Reused, Secured, VersionReason, Withheld,
 };
-use super::{Record, Request, story};
+use super::{Outcome, Record, Request, story};
 use net::{Eviction, NoneFromBroker, Refusal};
 
 /// Writes the object, in one line.
@@ -20,43 +20,32 @@ pub fn text(record: &Record) -> String {
             record.by_request().for_each(|(one, events)| request(json, one, events));
         });
         if let Some(outcome) = &record.outcome {
-            json.key("code").number(outcome.code.id());
-            json.key("error").text(&outcome.message);
-            time(json, "total_ms", outcome.total);
+            self::outcome(json, outcome);
         }
         json.key("left_out").number(record.left_out);
     });
     json.into_string()
 }
 
+/// Writes the members of the end of a transfer.
+pub fn outcome(json: &mut Writer, outcome: &Outcome) {
+    json.key("code").number(outcome.code.id());
+    json.key("error").text(&outcome.message);
+    time(json, "total_ms", outcome.total);
+}
+
 /// Writes a time in milliseconds with three digits of a fraction.
-fn time(json: &mut Writer, key: &str, time: Duration) {
+pub fn time(json: &mut Writer, key: &str, time: Duration) {
     let micros = time.as_micros();
     json.key(key).number(format_args!("{}.{:03}", micros / 1_000, micros % 1_000));
 }
 
 fn request(json: &mut Writer, request: &Request, events: &[(Duration, Event)]) {
     json.object(|json| {
-        json.key("method").text(&request.method);
-        json.key("url").text(&request.url);
-        json.key("status").number(request.status);
-        json.key("http").text(request.version);
-        json.key("auth").text(request.auth);
-        json.key("received").number(request.received);
-        json.key("sent").number(request.sent);
+        facts(json, request);
         if let Some(rounds) = story::round_trips(events) {
             json.key("round_trips").number(rounds);
         }
-        time(json, "from_ms", request.from);
-        time(json, "to_ms", request.to);
-        json.key("stages").array(|json| {
-            for (stage, length) in &request.stages {
-                json.object(|json| {
-                    json.key("stage").text(stage.name());
-                    time(json, "ms", *length);
-                });
-            }
-        });
         json.key("events").array(|json| {
             for (at, one) in events {
                 json.object(|json| {
@@ -68,7 +57,29 @@ fn request(json: &mut Writer, request: &Request, events: &[(Duration, Event)]) {
     });
 }
 
-fn event(json: &mut Writer, event: &Event) {
+/// Writes the members of a request, without its events.
+pub fn facts(json: &mut Writer, request: &Request) {
+    json.key("method").text(&request.method);
+    json.key("url").text(&request.url);
+    json.key("status").number(request.status);
+    json.key("http").text(request.version);
+    json.key("auth").text(request.auth);
+    json.key("received").number(request.received);
+    json.key("sent").number(request.sent);
+    time(json, "from_ms", request.from);
+    time(json, "to_ms", request.to);
+    json.key("stages").array(|json| {
+        for (stage, length) in &request.stages {
+            json.object(|json| {
+                json.key("stage").text(stage.name());
+                time(json, "ms", *length);
+            });
+        }
+    });
+}
+
+/// Writes the members of an event.
+pub fn event(json: &mut Writer, event: &Event) {
     json.key("event").text(kind(event));
     match event {
         Event::Proxied(Proxied { proxy, by, tunnel }) => {

@@ -6,18 +6,22 @@
 pub mod connection;
 pub mod difference;
 pub mod event;
-mod json;
+pub mod json;
 pub mod spans;
 pub mod story;
 #[cfg(test)]
 mod tests;
 pub mod version;
 
+use std::cell::Cell;
 use std::hint::cold_path;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use runtime::cell::RefCell;
 use tables::Code;
+
+use crate::archive::Exchanges;
 
 pub use event::Event;
 pub use spans::Stage;
@@ -29,7 +33,22 @@ const MAX_REQUESTS: usize = 64;
 
 /// The place of a handle's record. Without a record nothing is noted.
 #[derive(Default)]
-pub struct Why(RefCell<Option<Box<Record>>>);
+pub struct Why(RefCell<Option<Box<Kept>>>);
+
+/// A record, and what outputs of the process need beside it.
+#[derive(Default)]
+struct Kept {
+    record: Record,
+    /// The heads of the current transfer, for an archive.
+    heads: Option<Rc<Heads>>,
+}
+
+/// The heads of a transfer, and whether they are those of a transfer inside it, which has a record of its own.
+#[derive(Default)]
+pub struct Heads {
+    pub exchanges: RefCell<Exchanges>,
+    pub paused: Cell<bool>,
+}
 
 /// The decisions of one transfer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -102,23 +121,26 @@ impl Why {
 
     /// Forgets the last transfer.
     pub fn begin(&self, now: Option<Instant>) {
-        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+        if let Some(kept) = self.0.borrow_mut().as_deref_mut() {
             cold_path();
-            *record = Record { started: now, ..Record::default() };
+            kept.record = Record { started: now, ..Record::default() };
+            if let Some(heads) = &kept.heads {
+                *heads.exchanges.borrow_mut() = Exchanges::of_program();
+            }
         }
     }
 
     /// Records a decision that was made at `now`.
     #[cold]
     pub fn add(&self, now: Instant, event: Event) {
-        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+        if let Some(Kept { record, .. }) = self.0.borrow_mut().as_deref_mut() {
             record.add(now, event);
         }
     }
 
     /// Counts a call of the application's read function.
     pub fn count_read(&self, bytes: usize) {
-        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+        if let Some(Kept { record, .. }) = self.0.borrow_mut().as_deref_mut() {
             record.reads = (record.reads.0 + 1, record.reads.1 + bytes as u64);
         }
     }
@@ -126,7 +148,7 @@ impl Why {
     /// Records a request that has ended. Its events are those since the end of the one before.
     #[cold]
     pub fn add_request(&self, request: Request) {
-        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+        if let Some(Kept { record, .. }) = self.0.borrow_mut().as_deref_mut() {
             match record.requests.len() < MAX_REQUESTS {
                 true => {
                     let reads = std::mem::take(&mut record.reads);
@@ -140,15 +162,15 @@ impl Why {
     /// Records the end of the transfer.
     #[cold]
     pub fn end(&self, outcome: Outcome) {
-        if let Some(record) = self.0.borrow_mut().as_deref_mut() {
+        if let Some(Kept { record, .. }) = self.0.borrow_mut().as_deref_mut() {
             record.outcome = Some(outcome);
         }
     }
 
     /// Returns why the connection of the current request cannot be kept, if that was recorded.
     pub fn spoilt(&self) -> Option<event::CloseReason> {
-        let record = self.0.borrow();
-        let events = record.as_deref()?.events.iter().rev();
+        let kept = self.0.borrow();
+        let events = kept.as_deref()?.record.events.iter().rev();
         let of_connection =
             events.take_while(|(_, event)| !matches!(event, Event::Opened(_) | Event::Reused(_)));
         of_connection.into_iter().find_map(|(_, event)| match event {
@@ -163,9 +185,27 @@ impl Why {
             .unwrap_or_default()
     }
 
+    /// Returns the time since the transfer was started.
+    pub fn since_start(&self, now: Instant) -> Duration {
+        let started = self.read(Record::started_at).flatten();
+        started.map_or(Duration::ZERO, |started| now.saturating_duration_since(started))
+    }
+
     /// Reads the record, if one is kept.
     pub fn read<R>(&self, read: impl FnOnce(&Record) -> R) -> Option<R> {
-        self.0.borrow().as_deref().map(read)
+        self.0.borrow().as_deref().map(|kept| read(&kept.record))
+    }
+
+    /// Has the heads of coming transfers at hand.
+    pub fn set_heads(&self, heads: Rc<Heads>) {
+        if let Some(kept) = self.0.borrow_mut().as_deref_mut() {
+            kept.heads = Some(heads);
+        }
+    }
+
+    /// Returns the heads of the current transfer, if they are collected.
+    pub fn heads(&self) -> Option<Rc<Heads>> {
+        self.0.borrow().as_deref()?.heads.clone()
     }
 }
 

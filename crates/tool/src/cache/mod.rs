@@ -10,8 +10,8 @@ pub use entry::Entry;
 pub use folder::{Draft, Folder};
 
 use crate::bytes::Bytes;
-use crate::fields::is_harmless;
 use crate::message::{os_text, shown};
+use crate::raw::archive::fields::is_harmless;
 use crate::raw::hex;
 use crate::raw::rules::{self, Field, Selection};
 use folder::digits;

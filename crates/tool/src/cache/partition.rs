@@ -6,9 +6,9 @@
 
 use super::folder::{Key, digits};
 use crate::bytes::Bytes;
-use crate::fields::is_harmless;
 use crate::options::{Options, ToolOption};
 use crate::raw::EasyOption as O;
+use crate::raw::archive::fields::is_harmless;
 use crate::raw::constant::{CURLAUTH_NEGOTIATE, CURLAUTH_NTLM};
 use crate::raw::rules::{self, Field};
 use crate::request::Request;

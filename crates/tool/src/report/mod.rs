@@ -1,113 +1,16 @@
 //! `--har`, `--timeline` and `--summary`: reports about a run. A record of each ended transfer is the source
 //! of the first two. The last one keeps only sums.
 
-mod exchanges;
-mod har;
-mod lanes;
 mod summary;
-mod timeline;
-mod units;
 
-pub use exchanges::{Exchange, Exchanges};
-pub use har::har;
 pub use summary::{Summary, TransferSummary};
-pub use timeline::timeline;
 
 use crate::message::shown;
 use crate::outcome::Completion;
 use crate::raw::Info;
+use crate::raw::archive::Record;
 use crate::writeout::Outcome;
 use std::time::{Duration, Instant, SystemTime};
-
-/// The names of the phases of a transfer.
-pub const PHASES: [&str; 7] = ["queued", "redirects", "name", "connect", "TLS", "wait", "receive"];
-
-/// One finished transfer.
-#[derive(Clone, Debug)]
-pub struct Record {
-    pub url: String,
-    pub method: String,
-    pub status: i64,
-    pub code: i32,
-    pub error: String,
-    /// When the last attempt began: since the run did, and on the calendar.
-    pub began: Duration,
-    pub date: SystemTime,
-    /// Duration of earlier attempts, with the pauses after them.
-    pub before: Duration,
-    /// Lengths of the phases, in the order of [`PHASES`].
-    pub phases: [Duration; 7],
-    pub connection: i64,
-    pub reused: bool,
-    pub address: String,
-    pub mime_type: String,
-    /// Bytes of the body in either direction.
-    pub upload: i64,
-    pub download: i64,
-    /// Bytes of the received body after decoding.
-    pub delivered: i64,
-    pub exchanges: Vec<Exchange>,
-}
-
-impl Record {
-    fn of(ended: &Completion, began: Duration, date: SystemTime, before: Duration) -> Record {
-        let number = |info: Info| ended.number(info).unwrap_or(0);
-        let text = |info: Info| ended.text(info).map(|text| shown(&text)).unwrap_or_default();
-        Record {
-            url: ended
-                .text(Info::EffectiveUrl)
-                .or(ended.given_url())
-                .map(|url| shown(&url))
-                .unwrap_or_default(),
-            method: text(Info::EffectiveMethod),
-            status: number(Info::ResponseCode),
-            code: ended.exit_code(),
-            error: ended.error_text().map(|text| shown(&text)).unwrap_or_default(),
-            began,
-            date,
-            before,
-            phases: phases(&number),
-            connection: ended.connection(),
-            reused: number(Info::NumConnects) == 0,
-            address: text(Info::PrimaryIp),
-            mime_type: text(Info::ContentType),
-            upload: number(Info::SizeUploadT),
-            download: number(Info::SizeDownloadT),
-            delivered: number(Info::SizeDelivered),
-            exchanges: ended.transfer.exchanges.borrow().all.clone(),
-        }
-    }
-
-    /// The stream of the last exchange.
-    pub fn stream(&self) -> Option<u32> {
-        self.exchanges.last()?.stream
-    }
-
-    pub fn total(&self) -> Duration {
-        self.phases.iter().sum()
-    }
-}
-
-/// From moments since the start to lengths; a moment that was not reached has no length.
-fn phases(number: &dyn Fn(Info) -> i64) -> [Duration; 7] {
-    let moments = [
-        Info::QueueTimeT,
-        Info::RedirectTimeT,
-        Info::NamelookupTimeT,
-        Info::ConnectTimeT,
-        Info::AppconnectTimeT,
-        Info::StarttransferTimeT,
-        Info::TotalTimeT,
-    ];
-    let mut lengths = [Duration::ZERO; 7];
-    let mut before = 0;
-    for (length, moment) in lengths.iter_mut().zip(moments) {
-        let at = number(moment).max(before);
-        *length = Duration::from_micros((at - before) as u64);
-        before = at;
-    }
-    lengths
-}
 
 /// The records of a run.
 pub struct Reports {
@@ -129,76 +32,23 @@ impl Reports {
         let date = SystemTime::now().checked_sub(started.elapsed()).unwrap_or(SystemTime::UNIX_EPOCH);
         let tried = transfer.retries.get() > 0;
         let before = if tried { started.saturating_duration_since(transfer.created) } else { Duration::ZERO };
-        self.records.push(Record::of(ended, began, date, before));
+        let number = |info: Info| ended.number(info).unwrap_or(0);
+        let text = |info: Info| ended.text(info).map(|text| shown(&text)).unwrap_or_default();
+        let record = Record::of(&number, &text, began, date);
+        let url = ended.text(Info::EffectiveUrl).or(ended.given_url());
+        self.records.push(Record {
+            url: url.map(|url| shown(&url)).unwrap_or_default(),
+            code: ended.exit_code(),
+            error: ended.error_text().map(|text| shown(&text)).unwrap_or_default(),
+            before,
+            connection: ended.connection(),
+            exchanges: transfer.exchanges.borrow().all.clone(),
+            ..record
+        });
     }
 
     /// In the order in which they began.
     pub fn sort(&mut self) {
         self.records.sort_by_key(|record| record.began - record.before);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// One transfer with a redirect in it.
-    pub fn record() -> Record {
-        let mut exchanges = Exchanges::default();
-        exchanges.asked(b"GET /r HTTP/1.1\r\nHost: x\r\n\r\n");
-        for line in
-            ["HTTP/1.1 302 Found\r\n", "Location: /a?b=c&<d>\r\n", "Set-Cookie: k=v; path=/\r\n", "\r\n"]
-        {
-            exchanges.answered(line.as_bytes());
-        }
-        exchanges.noted(b"[HTTP/2] [5] OPENED stream for http://x/a\n");
-        exchanges.noted(b"[HTTP/2] [5] [:method: POST]\n");
-        exchanges.noted(b"[HTTP/4] [7] OPENED stream\n");
-        exchanges.asked(b"POST /a?b=c&<d> HTTP/1.1\r\nHost: x\r\nCookie: k=v; l=w\r\n\r\n");
-        exchanges.sent(b"a=");
-        exchanges.sent(b"b");
-        for line in
-            ["HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 200 All right\r\n", "Server: \"y\"\r\n", "\r\n"]
-        {
-            exchanges.answered(line.as_bytes());
-        }
-        Record {
-            url: "http://x/a?b=c&<d>".into(),
-            method: "POST".into(),
-            status: 200,
-            code: 0,
-            error: String::new(),
-            began: Duration::from_millis(5),
-            date: SystemTime::UNIX_EPOCH,
-            before: Duration::ZERO,
-            phases: [0, 10, 1, 2, 0, 30, 4].map(Duration::from_millis),
-            connection: 0,
-            reused: false,
-            address: "127.0.0.1".into(),
-            mime_type: "text/plain".into(),
-            upload: 3,
-            download: 7,
-            delivered: 9,
-            exchanges: exchanges.all,
-        }
-    }
-
-    #[test]
-    fn moments_become_lengths() {
-        let moment = |info: Info| match info {
-            Info::NamelookupTimeT => 10,
-            Info::ConnectTimeT => 30,
-            Info::StarttransferTimeT => 100,
-            Info::TotalTimeT => 150,
-            _ => 0,
-        };
-        assert_eq!(phases(&moment), [0, 0, 10, 20, 0, 70, 50].map(Duration::from_micros));
-    }
-
-    #[test]
-    fn interim_replies_are_replaced() {
-        let record = record();
-        assert_eq!(record.exchanges.len(), 2);
-        assert!(record.exchanges[1].reply.starts_with(b"HTTP/1.1 200 All right\r\n"));
     }
 }

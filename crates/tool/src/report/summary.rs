@@ -1,8 +1,8 @@
 //! `--summary`: sums over a run, printed at the end. Only the slowest transfers are stored, so that a million
 //! need no more memory than ten.
 
-use super::units::{counted, size, time};
 use crate::raw::Code;
+use crate::raw::archive::units::{counted, size, time};
 use crate::raw::json::Writer;
 use crate::request::SummaryFormat;
 use std::collections::BTreeMap;

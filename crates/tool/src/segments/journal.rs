@@ -4,8 +4,8 @@
 
 use super::plan::{Span, Spans};
 use crate::bytes::Bytes;
+use crate::raw::archive::redact;
 use crate::raw::hex;
-use crate::redact;
 use crate::resume::Marks;
 use crate::seal::{seal, unseal};
 use sha2::{Digest, Sha256};

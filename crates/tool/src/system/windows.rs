@@ -104,11 +104,6 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     super::rename_over_own(from, to)
 }
 
-/// As [`private`].
-pub fn create_private(path: &Path) -> io::Result<File> {
-    create(path)
-}
-
 pub fn open_fleeting(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).share_mode(0);

@@ -1,12 +1,20 @@
 //! The requests and replies of a transfer, as they pass by.
 
-use crate::bytes::Bytes;
 use std::time::Instant;
 
-/// Maximum size of a stored head or posted body, and maximum number of exchanges.
-const LARGEST_HEAD: usize = 1 << 20;
-const LARGEST_BODY: usize = 1 << 16;
-const MOST_EXCHANGES: usize = 1000;
+/// Bounds on the exchanges of one transfer.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Bytes of one head, and of one body that is sent.
+    head: usize,
+    body: usize,
+    count: usize,
+}
+
+/// For a run of the tool.
+const OF_TOOL: Bounds = Bounds { head: 1 << 20, body: 1 << 16, count: 1000 };
+/// For a program, which may run for months. No bodies: they are the application's.
+const OF_PROGRAM: Bounds = Bounds { head: 1 << 14, body: 0, count: 32 };
 
 /// A request and its reply; redirects and logins make several of them in one transfer.
 #[derive(Clone, Debug)]
@@ -15,26 +23,43 @@ pub struct Exchange {
     pub answered: Option<Instant>,
     /// The number of its stream, if the connection has streams.
     pub stream: Option<u32>,
-    pub request: Bytes,
+    pub request: Vec<u8>,
     /// The beginning of the body that was sent, and its whole length.
-    pub body: Bytes,
+    pub body: Vec<u8>,
     pub body_length: usize,
     /// The head of the last reply; interim ones are replaced by it.
-    pub reply: Bytes,
+    pub reply: Vec<u8>,
     reply_ended: bool,
     /// The role of a cache in it.
     pub cache: Option<&'static str>,
 }
 
 /// Watches heads go by.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Exchanges {
     pub all: Vec<Exchange>,
+    bounds: Bounds,
     /// The stream that was opened for the next one.
     opened: Option<u32>,
 }
 
+impl Default for Exchanges {
+    fn default() -> Exchanges {
+        Exchanges { all: Vec::new(), bounds: OF_TOOL, opened: None }
+    }
+}
+
 impl Exchanges {
+    /// Returns the exchanges of a transfer of a program, without bodies.
+    pub fn of_program() -> Exchanges {
+        Exchanges { bounds: OF_PROGRAM, ..Exchanges::default() }
+    }
+
+    /// Returns about how many bytes of memory the heads and bodies take.
+    pub fn size(&self) -> usize {
+        self.all.iter().map(|one| one.request.len() + one.body.len() + one.reply.len()).sum()
+    }
+
     /// Parses the library's verbose output: before a request on a stream, it names the stream.
     pub fn noted(&mut self, text: &[u8]) {
         let stream = || {
@@ -61,16 +86,16 @@ impl Exchanges {
 
     /// The head of a request. FTP has commands instead.
     pub fn asked(&mut self, head: &[u8]) {
-        if self.all.len() < MOST_EXCHANGES && head.ends_with(b"\r\n\r\n") {
-            let request = head[..head.len().min(LARGEST_HEAD)].to_vec();
+        if self.all.len() < self.bounds.count && head.ends_with(b"\r\n\r\n") {
+            let request = head[..head.len().min(self.bounds.head)].to_vec();
             let exchange = Exchange {
                 sent: Instant::now(),
                 answered: None,
                 stream: self.opened.take(),
                 request,
-                body: Bytes::new(),
+                body: Vec::new(),
                 body_length: 0,
-                reply: Bytes::new(),
+                reply: Vec::new(),
                 reply_ended: false,
                 cache: None,
             };
@@ -82,7 +107,7 @@ impl Exchanges {
     pub fn sent(&mut self, data: &[u8]) {
         let Some(last) = self.all.last_mut() else { return };
         last.body_length += data.len();
-        let room = LARGEST_BODY - last.body.len();
+        let room = self.bounds.body - last.body.len();
         last.body.extend_from_slice(&data[..data.len().min(room)]);
     }
 
@@ -93,7 +118,7 @@ impl Exchanges {
         if std::mem::replace(&mut last.reply_ended, matches!(line, b"\r\n" | b"\n")) {
             last.reply.clear();
         }
-        if last.reply.len() + line.len() <= LARGEST_HEAD {
+        if last.reply.len() + line.len() <= self.bounds.head {
             last.reply.extend_from_slice(line);
         }
     }
@@ -109,10 +134,26 @@ mod tests {
         exchanges.sent(b"before any head");
         exchanges.asked(b"PUT / HTTP/1.1\r\n\r\n");
         for _ in 0..3 {
-            exchanges.sent(&[b'x'; LARGEST_BODY / 2 + 1]);
+            exchanges.sent(&[b'x'; OF_TOOL.body / 2 + 1]);
         }
-        assert_eq!(exchanges.all[0].body.len(), LARGEST_BODY);
-        assert_eq!(exchanges.all[0].body_length, 3 * (LARGEST_BODY / 2 + 1));
+        assert_eq!(exchanges.all[0].body.len(), OF_TOOL.body);
+        assert_eq!(exchanges.all[0].body_length, 3 * (OF_TOOL.body / 2 + 1));
+    }
+
+    #[test]
+    fn a_program_keeps_no_bodies_and_few_heads() {
+        let mut exchanges = Exchanges::of_program();
+        for _ in 0..OF_PROGRAM.count + 5 {
+            exchanges.asked(b"PUT / HTTP/1.1\r\n\r\n");
+            exchanges.sent(b"abc");
+        }
+        assert_eq!((exchanges.all.len(), exchanges.all[0].body.len()), (OF_PROGRAM.count, 0));
+        assert_eq!(exchanges.all[0].body_length, 3);
+        assert_eq!(exchanges.size(), OF_PROGRAM.count * 18);
+        for _ in 0..1000 {
+            exchanges.answered(&[b'x'; 100]);
+        }
+        assert!(exchanges.size() < OF_PROGRAM.head + OF_PROGRAM.count * 18);
     }
 
     #[test]

@@ -1,12 +1,47 @@
-//! Replaces secrets in files that are meant to be shared (`--har`, `--timeline`) or that remain (the journal
-//! of `--segments`).
+//! Replaces secrets in files that are meant to be shared (archives, pictures, logs, traces) or that remain
+//! (the journal of the tool's `--segments`).
 
-use crate::bytes::Bytes;
-use crate::fields;
-use crate::url::parse_url;
+use wire::url::{Url, flag};
+
+use super::fields;
 
 /// The replacement for a secret.
 pub const REDACTED: &str = "(redacted)";
+
+/// Whether an archive contains secrets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Secrets {
+    #[default]
+    Omitted,
+    Kept,
+}
+
+impl Secrets {
+    /// Returns a URL as an archive shows it.
+    pub fn url(self, text: &str) -> String {
+        if self == Secrets::Kept { text.to_owned() } else { url(text) }
+    }
+
+    /// Returns a form as an archive shows it.
+    pub fn form(self, text: &str) -> String {
+        if self == Secrets::Kept { text.to_owned() } else { form(text) }
+    }
+
+    /// Returns the value of a cookie as an archive shows it.
+    pub fn cookie(self, value: &str) -> &str {
+        if self == Secrets::Kept { value } else { REDACTED }
+    }
+
+    /// Returns the value of a field of a request as an archive shows it.
+    pub fn sent(self, name: &str, value: &str) -> String {
+        if self == Secrets::Kept { value.to_owned() } else { sent(name, value) }
+    }
+
+    /// Returns the value of a field of a reply as an archive shows it.
+    pub fn received(self, name: &str, value: &str) -> String {
+        if self == Secrets::Kept { value.to_owned() } else { received(name, value) }
+    }
+}
 
 /// Parts of the names of parameters and fields with secrets in them, and whole names; without `-` and `_`.
 const PARTS: [&str; 13] = [
@@ -31,14 +66,15 @@ const CHALLENGES: [&str; 3] = ["WWW-Authenticate", "Proxy-Authenticate", "Access
 /// Request fields that describe the user, but do not authenticate anybody.
 const OPEN: [&str; 3] = ["Host", "From", "Origin"];
 
-/// A URL without user name and password.
-pub fn without_login(url: &[u8]) -> Bytes {
+/// Returns a URL without user name and password.
+pub fn without_login(url: &[u8]) -> Vec<u8> {
     let start = authority_start(url);
     let rest = &url[start..];
     let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
     let last_at = |text: &[u8]| text.iter().rposition(|byte| *byte == b'@');
     // Text that is not a URL may have a slash in its password.
-    let odd = || !url.starts_with(b"/") && parse_url(url).is_err();
+    let parse = || Url::parse(url, flag::GUESS_SCHEME | flag::NON_SUPPORT_SCHEME);
+    let odd = || !url.starts_with(b"/") && parse().is_err();
     let at = last_at(&rest[..end]).or_else(|| odd().then(|| last_at(rest)).flatten());
     [&url[..start], &rest[at.map_or(0, |at| at + 1)..]].concat()
 }
@@ -56,7 +92,7 @@ fn authority_start(url: &[u8]) -> usize {
 }
 
 /// Returns a URL without login, query and fragment.
-pub fn place(url: &[u8]) -> Bytes {
+pub fn place(url: &[u8]) -> Vec<u8> {
     let mut url = without_login(url);
     let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
     url.truncate(end);
@@ -78,8 +114,8 @@ pub fn url(url: &str) -> String {
     format!("{before}?{}{fragment}", form(query))
 }
 
-/// Parameters joined by `&`, as in a query or a form.
-pub fn form(text: &str) -> String {
+/// Returns the parameters of a query or a form, joined by `&`, without the values of secrets.
+fn form(text: &str) -> String {
     let one = |pair: &str| match pair.split_once('=') {
         Some((name, value)) if is_secret(name) && !value.is_empty() => format!("{name}={REDACTED}"),
         _ => pair.to_owned(),
@@ -95,7 +131,7 @@ fn is_secret(name: &str) -> bool {
 }
 
 /// Returns the displayable value of a sent field. Only known fields without credentials are shown.
-pub fn sent(name: &str, value: &str) -> String {
+fn sent(name: &str, value: &str) -> String {
     let open = OPEN.iter().any(|known| name.eq_ignore_ascii_case(known));
     if open || fields::is_harmless(name.as_bytes()) {
         return links(name, value);
@@ -106,8 +142,8 @@ pub fn sent(name: &str, value: &str) -> String {
     scheme.map_or(REDACTED.to_owned(), |(scheme, _)| format!("{scheme} {REDACTED}"))
 }
 
-/// The value of a field that was received.
-pub fn received(name: &str, value: &str) -> String {
+/// Returns the displayable value of a field that was received.
+fn received(name: &str, value: &str) -> String {
     let challenge = CHALLENGES.iter().any(|known| name.eq_ignore_ascii_case(known));
     if is_secret(name) && !challenge { REDACTED.to_owned() } else { links(name, value) }
 }

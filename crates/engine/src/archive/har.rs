@@ -1,42 +1,46 @@
 //! HTTP Archive (HAR 1.2, the format of the browsers' network panels): an entry for each request and its
 //! reply. Secrets in fields, cookies, queries and forms are omitted, see `redact`.
 
-use super::{Exchange, Record};
-use crate::bytes::Bytes;
-use crate::raw::json::Writer;
-use crate::raw::parse_date;
-use crate::redact::{self, REDACTED};
-use crate::writeout::Moment;
 use std::borrow::Cow;
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use wire::date::{Civil, parse as parse_date};
+use wire::json::Writer;
+
+use super::redact::Secrets;
+use super::{Exchange, Record};
 
 /// The end of the year 9999, the last that the format can write.
 const LATEST_S: i64 = 253_402_300_799;
 
-/// Returns the archive.
-pub fn har(records: &[Record], version: &str) -> String {
+/// Returns the archive. `left_out` is the number of transfers that are not among the records.
+pub fn har(records: &[Record], secrets: Secrets, left_out: u64) -> String {
     let mut json = Writer::default();
     json.object(|json| {
         json.key("log").object(|json| {
             json.key("version").text("1.2");
             json.key("creator").object(|json| {
                 json.key("name").text("Warmwire");
-                json.key("version").text(version);
+                json.key("version").text(env!("CARGO_PKG_VERSION"));
             });
             json.key("entries").array(|json| {
-                records.iter().for_each(|record| entries(json, record));
+                records.iter().for_each(|record| entries(json, record, secrets));
                 json.line();
             });
+            if left_out > 0 {
+                json.key("comment").text(format!("{left_out} transfers were left out"));
+            }
         });
     });
     json.into_string() + "\n"
 }
 
 /// Writes the entries of a transfer: earlier ones are redirects or logins.
-fn entries(json: &mut Writer, record: &Record) {
+fn entries(json: &mut Writer, record: &Record, secrets: Secrets) {
     let Some((last, before)) = record.exchanges.split_last() else {
-        return entry(json, record, &Pair::default(), &record.url, record.date, &times(record));
+        let pair = Pair { secrets, ..Pair::default() };
+        return entry(json, record, &pair, &record.url, record.date, &times(record));
     };
     let start = record.exchanges[0].sent;
     let mut url = record.url.clone();
@@ -54,22 +58,9 @@ fn entries(json: &mut Writer, record: &Record) {
         earlier.push((exchange, url.clone(), date, times));
     }
     for (exchange, url, date, times) in earlier.iter().rev() {
-        one(json, record, exchange, url, *date, times);
+        entry(json, record, &Pair::of(exchange, secrets), url, *date, times);
     }
-    one(json, record, last, &record.url, record.date, &times(record));
-}
-
-fn one(json: &mut Writer, record: &Record, exchange: &Exchange, url: &str, date: SystemTime, times: &Times) {
-    let (asked, answered) = (Head::of(&exchange.request), Head::of(&exchange.reply));
-    let pair = Pair {
-        asked,
-        body: exchange.body.clone(),
-        body_length: exchange.body_length,
-        answered,
-        stream: exchange.stream,
-        cache: exchange.cache,
-    };
-    entry(json, record, &pair, url, date, times);
+    entry(json, record, &Pair::of(last, secrets), &record.url, record.date, &times(record));
 }
 
 /// The URL of an earlier request: its own target, at its own host.
@@ -157,7 +148,7 @@ impl Head {
     }
 
     /// Writes the fields, each with what `shown` leaves of its value.
-    fn write(&self, json: &mut Writer, shown: fn(&str, &str) -> String) {
+    fn write(&self, json: &mut Writer, shown: impl Fn(&str, &str) -> String) {
         pairs(json, self.fields.iter().map(|(name, value)| (name.as_str(), shown(name, value))));
     }
 }
@@ -165,12 +156,27 @@ impl Head {
 /// A request and its reply.
 #[derive(Default)]
 struct Pair {
+    secrets: Secrets,
     asked: Head,
-    body: Bytes,
+    body: Vec<u8>,
     body_length: usize,
     answered: Head,
     stream: Option<u32>,
     cache: Option<&'static str>,
+}
+
+impl Pair {
+    fn of(exchange: &Exchange, secrets: Secrets) -> Pair {
+        Pair {
+            secrets,
+            asked: Head::of(&exchange.request),
+            body: exchange.body.clone(),
+            body_length: exchange.body_length,
+            answered: Head::of(&exchange.reply),
+            stream: exchange.stream,
+            cache: exchange.cache,
+        }
+    }
 }
 
 /// Writes an entry. Facts about the transfer belong to its last request.
@@ -181,7 +187,7 @@ fn entry(json: &mut Writer, record: &Record, pair: &Pair, url: &str, date: Syste
         json.key("startedDateTime").text(iso(date));
         json.key("time").number(Millis(times.total()));
         json.key("request").object(|json| request(json, &record.method, pair, url));
-        json.key("response").object(|json| response(json, record, &pair.answered, last));
+        json.key("response").object(|json| response(json, record, pair, last));
         json.key("cache").object(|_| {});
         json.key("timings").object(|json| timings(json, times));
         if record.connection >= 0 {
@@ -203,42 +209,48 @@ fn entry(json: &mut Writer, record: &Record, pair: &Pair, url: &str, date: Syste
 fn request(json: &mut Writer, method: &str, pair: &Pair, url: &str) {
     let head = &pair.asked;
     let method = if head.words.is_empty() { method } else { head.word(0) };
-    let url = &redact::url(url);
+    let url = &pair.secrets.url(url);
     let cookies = head.all("cookie").flat_map(|line| line.split("; "));
-    let cookies = cookies.filter_map(|pair| Some((pair.split_once('=')?.0, REDACTED)));
+    let cookies = cookies.filter_map(|cookie| cookie.split_once('='));
+    let cookies = cookies.map(|(name, value)| (name, pair.secrets.cookie(value)));
     json.key("method").text(method);
     json.key("url").text(url);
     json.key("httpVersion").text(head.word(2));
     pairs(json.key("cookies"), cookies);
-    head.write(json.key("headers"), redact::sent);
+    head.write(json.key("headers"), |name, value| pair.secrets.sent(name, value));
     query(json.key("queryString"), url);
     json.key("headersSize").number(head.size());
     json.key("bodySize").number(if head.length == 0 { -1 } else { pair.body_length as i64 });
     if pair.body_length > 0 {
-        json.key("postData").object(|json| posted(json, head, &pair.body));
+        json.key("postData").object(|json| posted(json, pair));
     }
 }
 
-/// Writes a posted body. The format has only text: for binary or truncated bodies, the size is given.
-fn posted(json: &mut Writer, head: &Head, body: &[u8]) {
-    let kind = head.field("content-type").unwrap_or_default();
-    let mut text = Cow::Borrowed(std::str::from_utf8(body).unwrap_or_default());
-    if kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
-        text = redact::form(&text).into();
-    }
+/// Writes a posted body, if it was kept. The format has only text: for binary or truncated bodies, the size is
+/// given.
+fn posted(json: &mut Writer, pair: &Pair) {
+    let kind = pair.asked.field("content-type").unwrap_or_default();
     json.key("mimeType").text(kind);
+    if pair.body.is_empty() {
+        return;
+    }
+    let mut text = Cow::Borrowed(std::str::from_utf8(&pair.body).unwrap_or_default());
+    if kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
+        text = pair.secrets.form(&text).into();
+    }
     json.key("text").text(text.as_bytes());
 }
 
-fn response(json: &mut Writer, record: &Record, head: &Head, last: bool) {
+fn response(json: &mut Writer, record: &Record, pair: &Pair, last: bool) {
+    let (head, secrets) = (&pair.answered, pair.secrets);
     let status: i64 = head.word(1).parse().unwrap_or(if last { record.status } else { 0 });
     let mime_type = head.field("content-type").unwrap_or(if last { &record.mime_type } else { "" });
     let (download, delivered) = if last { (record.download, record.delivered) } else { (0, 0) };
     json.key("status").number(status);
     json.key("statusText").text(head.word(2));
     json.key("httpVersion").text(head.word(0));
-    json.key("cookies").array(|json| head.all("set-cookie").for_each(|line| cookie(json, line)));
-    head.write(json.key("headers"), redact::received);
+    json.key("cookies").array(|json| head.all("set-cookie").for_each(|line| cookie(json, line, secrets)));
+    head.write(json.key("headers"), |name, value| secrets.received(name, value));
     json.key("content").object(|json| {
         json.key("size").number(delivered);
         json.key("mimeType").text(mime_type);
@@ -246,18 +258,18 @@ fn response(json: &mut Writer, record: &Record, head: &Head, last: bool) {
             json.key("compression").number(delivered - download);
         }
     });
-    json.key("redirectURL").text(redact::url(head.field("location").unwrap_or_default()));
+    json.key("redirectURL").text(secrets.url(head.field("location").unwrap_or_default()));
     json.key("headersSize").number(head.size());
     json.key("bodySize").number(if status == 0 { -1 } else { download });
 }
 
 /// Writes a Set-Cookie field with the attributes that the format knows; nothing if it names no cookie.
-fn cookie(json: &mut Writer, line: &str) {
+fn cookie(json: &mut Writer, line: &str, secrets: Secrets) {
     let mut parts = line.split(';').map(str::trim);
-    let Some((name, _)) = parts.next().and_then(|first| first.split_once('=')) else { return };
+    let Some((name, value)) = parts.next().and_then(|first| first.split_once('=')) else { return };
     json.object(|json| {
         json.key("name").text(name);
-        json.key("value").text(REDACTED);
+        json.key("value").text(secrets.cookie(value));
         for part in parts {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             match name.to_ascii_lowercase().as_str() {
@@ -314,11 +326,12 @@ fn query(json: &mut Writer, url: &str) {
     pairs(json, words.map(|word| word.split_once('=').unwrap_or((word, ""))));
 }
 
-fn iso(time: SystemTime) -> String {
-    let at = Moment::at(time);
+/// Returns a time by RFC 3339, with milliseconds.
+pub fn iso(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let at = Civil::from_seconds(since.as_secs() as i64);
     let (year, month, day) = (at.year, at.month, at.day);
-    let (hour, minute, second, millis) = (at.hour, at.minute, at.second, at.micros / 1000);
-    format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+    format!("{year}-{month:02}-{day:02}T{}.{:03}Z", at.clock(), since.subsec_millis())
 }
 
 /// A length of time in milliseconds.
@@ -337,7 +350,7 @@ mod tests {
 
     #[test]
     fn an_entry_for_each_exchange() {
-        let text = har(&[record()], "1");
+        let text = har(&[record()], Secrets::Omitted, 0);
         assert_eq!(text.matches("\"startedDateTime\":\"1970-01-01T00:00:00.0").count(), 2, "{text}");
         for piece in [
             "\"url\":\"http://x/r\"",
@@ -362,9 +375,23 @@ mod tests {
     }
 
     #[test]
+    fn secrets_are_kept_on_request() {
+        let text = har(&[record()], Secrets::Kept, 3);
+        for piece in [
+            "\"cookies\":[{\"name\":\"k\",\"value\":\"v\",\"path\":\"/\"}]",
+            "\"cookies\":[{\"name\":\"k\",\"value\":\"v\"},{\"name\":\"l\",\"value\":\"w\"}]",
+            "{\"name\":\"Cookie\",\"value\":\"k=v; l=w\"}",
+            "],\"comment\":\"3 transfers were left out\"}",
+        ] {
+            assert!(text.contains(piece), "{piece}: {text}");
+        }
+        assert!(!text.contains("redacted"), "{text}");
+    }
+
+    #[test]
     fn a_transfer_without_a_request() {
         let failed = Record { exchanges: Vec::new(), code: 7, status: 0, connection: -1, ..record() };
-        let text = har(&[failed], "1");
+        let text = har(&[failed], Secrets::Omitted, 0);
         for piece in
             ["\"method\":\"POST\"", "\"status\":0,", "\"headersSize\":-1,\"bodySize\":-1", "\"_exitCode\":7"]
         {
@@ -381,7 +408,7 @@ mod tests {
                         \"secure\":true,\"expires\":\"1994-11-06T08:49:37.000Z\"}";
         let written = |line: &str| {
             let mut json = Writer::default();
-            cookie(&mut json, line);
+            cookie(&mut json, line, Secrets::Omitted);
             json.into_string()
         };
         assert_eq!(written(line), expected);

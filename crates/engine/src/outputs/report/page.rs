@@ -88,8 +88,8 @@ fn rows(out: &mut String, totals: &Totals) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::totals::Sum;
     use super::*;
-    use crate::report::totals::Sum;
 
     #[test]
     fn findings_stand_before_the_totals() {

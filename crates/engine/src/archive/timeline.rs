@@ -2,11 +2,12 @@
 //! connection that it used, with the stream where it shared that; below them the same by connections. SVG, or
 //! a page around it when the file's name ends in `.html`.
 
+use std::time::Duration;
+
 use super::lanes::{Lane, lanes};
+use super::redact::shown_place;
 use super::units::{counted, size, time};
 use super::{PHASES, Record};
-use crate::redact::shown_place;
-use std::time::Duration;
 
 /// Colours of the phases, in their order.
 const COLOURS: [&str; 7] = ["#d4d4d4", "#c98686", "#4e9a9a", "#e0a030", "#9060c0", "#70b050", "#4070c0"];
