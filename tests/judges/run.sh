@@ -18,6 +18,7 @@ if [ -z "${WARMWIRE_TOOL:-}" ]; then
 	make --no-print-directory --silent tool-quick
 	WARMWIRE_TOOL=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/warmwire
 fi
+! runs test_outputs || sh tests/install.sh otel_collector
 if runs test_websocket && [ -z "${JUDGES_LIBRARY:-}" ]; then
 	sh crates/capi/link.sh --debug
 	JUDGES_LIBRARY=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/lib/libcurl.so.4

@@ -194,10 +194,26 @@ impl Easy {
         Easy::with_settings(callbacks, Settings::default())
     }
 
+    /// A handle with default settings that no output of the process sees.
+    pub(crate) fn unseen(callbacks: Rc<dyn Callbacks>) -> Easy {
+        Easy::with_heads(callbacks, Settings::default(), None)
+    }
+
     fn with_settings(callbacks: Rc<dyn Callbacks>, settings: Settings) -> Easy {
         let heads = outputs::has(Output::Archives).then(Rc::<Heads>::default);
-        let easy = Easy(Rc::new(EasyState {
-            callbacks: crate::watched::watched(callbacks, heads.clone()),
+        let easy = Easy::with_heads(callbacks, settings, heads.clone());
+        easy.keep_reasons(false);
+        if let Some(heads) = heads {
+            cold_path();
+            easy.0.why.set_heads(heads);
+        }
+        easy
+    }
+
+    /// Creates a handle that collects the heads of its transfers, if there is a place for them.
+    fn with_heads(callbacks: Rc<dyn Callbacks>, settings: Settings, heads: Option<Rc<Heads>>) -> Easy {
+        Easy(Rc::new(EasyState {
+            callbacks: crate::watched::watched(callbacks, heads),
             settings: RefCell::new(settings),
             info: RefCell::default(),
             headers: RefCell::default(),
@@ -227,13 +243,7 @@ impl Easy {
             own_multi: RefCell::default(),
             message: RefCell::default(),
             frames: RefCell::default(),
-        }));
-        easy.keep_reasons(false);
-        if let Some(heads) = heads {
-            cold_path();
-            easy.0.why.set_heads(heads);
-        }
-        easy
+        }))
     }
 
     /// Keeps the reasons of coming transfers, or stops to keep them. Outputs of the process need them.

@@ -8,6 +8,7 @@ pub mod archive;
 pub mod callbacks;
 pub mod easy;
 pub mod error;
+mod export;
 pub mod info;
 pub mod memories;
 pub mod meter;

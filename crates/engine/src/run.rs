@@ -12,6 +12,7 @@ use tables::{Code, Scheme};
 
 use crate::easy::{Easy, EasyState};
 use crate::error::Result;
+use crate::export;
 use crate::multi::{Multi, MultiState, Runs};
 use crate::protocol::{self, HttpTransfer, Next};
 use crate::stores;
@@ -139,7 +140,7 @@ fn conclude(easy: &Rc<EasyState>, multi: &Rc<MultiState>, result: Result<()>) ->
         }
     }
     if explains {
-        explained::publish(easy);
+        explained::publish(easy, export::connect);
     }
     easy.trace("multi", || match &result {
         Ok(()) => "the transfer has ended".to_owned(),

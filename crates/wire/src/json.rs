@@ -60,6 +60,11 @@ impl Writer {
         self.number("null");
     }
 
+    /// Writes a value that is JSON already.
+    pub fn json(&mut self, value: &str) {
+        self.number(value);
+    }
+
     /// Begins a new line before the next member, or before the bracket that closes the object or array.
     pub fn line(&mut self) {
         self.breaks_line = true;

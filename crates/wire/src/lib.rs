@@ -36,6 +36,7 @@ pub mod socks;
 pub mod socks_gssapi;
 pub mod telnet;
 pub mod tftp;
+pub mod trace_context;
 pub mod url;
 pub mod varint;
 pub mod ws;

@@ -14,6 +14,7 @@ mod http;
 mod http3;
 mod names;
 mod output;
+mod outputs;
 mod pool;
 mod proxy;
 mod records;

@@ -168,7 +168,7 @@ const FLOORS: &[&[&str]] = &[
     &["easy", "multi", "push", "streams", "websocket"],
     &["transfer"],
     &["protocol"],
-    &["run", "process_pool/open"],
+    &["run", "export", "process_pool/open"],
 ];
 
 /// Lists every finding, or says that there is none.

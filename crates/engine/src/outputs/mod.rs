@@ -1,14 +1,15 @@
 //! Files and reports about a process's transfers, which variables of the environment ask for: WARMWIRE_REPORT,
-//! WARMWIRE_HAR, WARMWIRE_TIMELINE and WARMWIRE_LOG. The application takes no part in them.
+//! WARMWIRE_HAR, WARMWIRE_TIMELINE, WARMWIRE_LOG and WARMWIRE_TRACE. The application takes no part in them.
 //!
 //! Each handle then keeps the reasons of its transfers ([`crate::why`]). When a transfer has ended, each
-//! output takes what it needs; all but the log are written when the process ends.
+//! output takes what it needs. Log and spans leave as they are made, the others when the process ends.
 
 pub mod archives;
 mod destination;
 pub mod log;
 mod per_process;
 pub mod report;
+pub mod trace;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -27,6 +28,8 @@ pub enum Output {
     Archives = 4,
     /// WARMWIRE_LOG.
     Log = 8,
+    /// WARMWIRE_TRACE.
+    Trace = 16,
 }
 
 /// The outputs that are on, as bits: decided when the first handle is created. 0 before that.
@@ -48,6 +51,7 @@ fn decide() -> u8 {
         (Output::Report, report::is_wanted()),
         (Output::Archives, archives::are_wanted()),
         (Output::Log, log::is_wanted()),
+        (Output::Trace, trace::is_wanted()),
     ];
     let on = outputs.iter().filter(|(_, wanted)| *wanted);
     let state = on.fold(DECIDED, |bits, (output, _)| bits | *output as u8);
@@ -78,6 +82,9 @@ pub fn write() {
     }
     if has(Output::Report) {
         report::write();
+    }
+    if has(Output::Trace) {
+        trace::finish();
     }
 }
 

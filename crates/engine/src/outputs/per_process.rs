@@ -29,7 +29,8 @@ impl<T> PerProcess<T> {
             };
             let generation = fork_generation();
             if slot.as_ref().is_none_or(|(known, _)| *known != generation) {
-                *slot = Some((generation, make()));
+                // The parent's value may be held by threads that do not exist here.
+                std::mem::forget(slot.replace((generation, make())));
             }
             return slot.as_mut().map(|(_, value)| f(value));
         }

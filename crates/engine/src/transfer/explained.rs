@@ -24,6 +24,7 @@ use crate::archive;
 use crate::easy::{Easy, EasyState};
 use crate::error::Error;
 use crate::info::{TransferInfo, get};
+use crate::outputs::trace::{self, Connect};
 use crate::outputs::{self, Output, archives, log, report};
 use crate::stores::now as wall_clock;
 use crate::why::connection::{Closings, Facts, reason};
@@ -115,6 +116,7 @@ pub fn note_request(easy: &EasyState, now: Instant) {
             stages: spans::cut(from, to, spans::moments(&info)),
             reads: (0, 0),
             events: 0,
+            span: None,
         }
     };
     if outputs::has(Output::Log) {
@@ -157,10 +159,10 @@ pub fn conclude(easy: &EasyState, now: Instant, failure: Option<&Error>) {
     easy.why.end(Outcome { code, message, total });
 }
 
-/// Passes an ended transfer on to the outputs of the process.
+/// Passes an ended transfer on to the outputs of the process. `exporter` makes what exports spans.
 #[cold]
 #[inline(never)]
-pub fn publish(easy: &Rc<EasyState>) {
+pub fn publish(easy: &Rc<EasyState>, exporter: Connect) {
     if outputs::has(Output::Report) {
         easy.why.read(report::add);
     }
@@ -169,6 +171,9 @@ pub fn publish(easy: &Rc<EasyState>) {
             let url = record.requests.last().map_or("", |request| request.url.as_str());
             record.outcome.iter().for_each(|outcome| log::end(easy.transfer_id.get(), url, outcome));
         });
+    }
+    if outputs::has(Output::Trace) {
+        easy.why.read(|record| trace::add(record, exporter));
     }
     if outputs::has(Output::Archives) {
         archive(easy);

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use runtime::cell::RefCell;
 use tables::Code;
+use wire::trace_context::TraceParent;
 
 use crate::archive::Exchanges;
 
@@ -61,10 +62,28 @@ pub struct Record {
     pub requests: Vec<Request>,
     /// Calls of the read function for the current request, and their bytes.
     reads: (u64, u64),
+    /// The span of the current request, and that of the first one.
+    span: Option<SpanIds>,
+    first_span: Option<SpanIds>,
     /// Events and requests that were too many to be recorded.
     pub left_out: usize,
     /// The result, once the transfer has ended.
     pub outcome: Option<Outcome>,
+}
+
+/// The span of a request in a trace (WARMWIRE_TRACE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpanIds {
+    pub own: TraceParent,
+    pub parent: Option<TraceParent>,
+}
+
+impl SpanIds {
+    /// Returns the parent of the next request's span in the same transfer: that of this one or, without one,
+    /// this one.
+    pub fn parent_of_next(&self) -> TraceParent {
+        self.parent.unwrap_or(self.own)
+    }
 }
 
 /// One request of a transfer: a redirect or a round of authentication begins another one.
@@ -93,6 +112,8 @@ pub struct Request {
     pub stages: Vec<(Stage, Duration)>,
     /// The number of events that had been recorded when it ended.
     pub events: usize,
+    /// Its span, if it was given one.
+    pub span: Option<SpanIds>,
 }
 
 /// The end of a transfer.
@@ -151,12 +172,27 @@ impl Why {
         if let Some(Kept { record, .. }) = self.0.borrow_mut().as_deref_mut() {
             match record.requests.len() < MAX_REQUESTS {
                 true => {
-                    let reads = std::mem::take(&mut record.reads);
-                    record.requests.push(Request { events: record.events.len(), reads, ..request });
+                    let (reads, span) = (std::mem::take(&mut record.reads), record.span.take());
+                    let events = record.events.len();
+                    record.requests.push(Request { events, reads, span, ..request });
                 }
                 false => record.left_out += 1,
             }
         }
+    }
+
+    /// Records the span of the current request.
+    #[cold]
+    pub fn set_span(&self, span: SpanIds) {
+        if let Some(Kept { record, .. }) = self.0.borrow_mut().as_deref_mut() {
+            record.span = Some(span);
+            record.first_span.get_or_insert(span);
+        }
+    }
+
+    /// Returns the span of the transfer's first request.
+    pub fn first_span(&self) -> Option<SpanIds> {
+        self.read(|record| record.first_span).flatten()
     }
 
     /// Records the end of the transfer.

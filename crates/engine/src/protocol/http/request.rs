@@ -9,6 +9,7 @@ use tables::constant::{CURL_TIMECOND_IFMODSINCE, CURL_TIMECOND_IFUNMODSINCE, CUR
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O};
 use wire::date;
+use wire::trace_context::TraceParent;
 use wire::url::{Part, Url, flag};
 use wire::ws;
 
@@ -23,6 +24,7 @@ use super::proof::{self, write_target};
 use super::version::{asks_for_http2, is_on_stream, version};
 use super::{auth, upgrade};
 use crate::error::{Error, Result, Retry};
+use crate::outputs::{self, Output, trace};
 use crate::settings::{Method, Text};
 use crate::stores::altsvc::Alternative;
 use crate::transfer::Transfer;
@@ -89,6 +91,9 @@ pub fn build(t: &mut HttpTransfer, link: &HttpLink) -> Result<Request> {
     alternative_field(link, &mut head);
     upgrade_fields(t, link, &mut head)?;
     cookie_field(t, &mut head);
+    if outputs::has(Output::Trace) && t.easy.why.is_on() {
+        trace_field(t, &mut head);
+    }
     time_condition_field(t, &mut head);
     t.http.conditions().iter().for_each(|line| head.out.line(&[line]));
     head.custom_lines(t, &body);
@@ -307,6 +312,22 @@ fn alternative_field(link: &HttpLink, head: &mut Head) {
     let Some(Alternative { host, port, .. }) = &link.plan.alternative else { return };
     let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
     head.unless_custom("Alt-Used", Some(name.as_bytes()));
+}
+
+/// Gives the request a span, and writes the field by which the server's spans join it. An application's own
+/// field is sent as it is, and the span is below the one that it names. Redirects to another origin and hosts
+/// that WARMWIRE_TRACE_HOSTS does not name get none.
+#[cold]
+#[inline(never)]
+fn trace_field(t: &HttpTransfer, head: &mut Head) {
+    const FIELD: &str = "traceparent";
+    let named = head.custom.value(FIELD).and_then(|value| TraceParent::parse(value.trim_ascii()));
+    let Some(ids) = trace::begin(named, t.easy.why.first_span().as_ref()) else { return };
+    t.easy.why.set_span(ids);
+    let host = t.url.host().unwrap_or_default();
+    if !t.other_origin && trace::is_sent_to(host) {
+        head.unless_custom(FIELD, Some(ids.own.to_string().as_bytes()));
+    }
 }
 
 fn referer_field(t: &HttpTransfer, head: &mut Head) {

@@ -13,6 +13,7 @@ use super::decide::request::{Repeatable, is_repeatable};
 use super::http_transfer::HttpTransfer;
 use super::message::Request;
 use super::version::version;
+use crate::outputs::{self, Output};
 use crate::settings::Method;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::kept_head::KeptHead;
@@ -48,7 +49,12 @@ pub fn keep(t: &HttpTransfer, link: &HttpLink, request: &Request) {
     // A POST without data may have data the next time, and no setting shows that: its bytes belong to the
     // application.
     let bodiless = matches!(t.method, Method::Get | Method::Head) && request.head.body == RequestBody::None;
-    let lasts = bodiless && is_plain(t, link) && auth::proves_nothing(t) && t.long(O::Netrc) == 0;
+    // Each request has a span of its own.
+    let lasts = bodiless
+        && is_plain(t, link)
+        && auth::proves_nothing(t)
+        && t.long(O::Netrc) == 0
+        && !outputs::has(Output::Trace);
     if !lasts {
         return;
     }
