@@ -1,5 +1,6 @@
 //! Gathers the facts for a transfer's reasons ([`crate::why`]). Nothing here runs unless they are kept.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -20,7 +21,7 @@ use super::Connector;
 use super::proxy::{Proxy, ProxyKind, proxy_variable_name};
 use super::route::plan::Plan;
 use super::route::url::without_credentials;
-use crate::archive;
+use crate::archive::{self, redact};
 use crate::easy::{Easy, EasyState};
 use crate::error::Error;
 use crate::info::{TransferInfo, get};
@@ -29,7 +30,7 @@ use crate::outputs::{self, Output, archives, log, report};
 use crate::stores::now as wall_clock;
 use crate::why::connection::{Closings, Facts, reason};
 use crate::why::event::{CloseReason, Event, NameSource, Named, Opened, Past, Proxied, Reused, Secured};
-use crate::why::{Heads, Outcome, Request, spans};
+use crate::why::{Heads, MIN_TEXT, Outcome, Request, spans};
 
 /// The commands of FTP and mail that are shown. Other lines may be secrets: the rounds of a login are.
 const VERBS: [&str; 48] = [
@@ -85,12 +86,35 @@ pub fn schemes(bits: i64) -> Vec<&'static str> {
     NAMES.into_iter().filter(|(bit, _)| bits as u64 & bit != 0).map(|(_, name)| name).collect()
 }
 
+/// Returns a URL without user name, password and fragment. A URL without their marks has none.
+fn shown_url(url: &[u8]) -> String {
+    if !url.iter().any(|byte| matches!(byte, b'@' | b'#')) {
+        return String::from_utf8_lossy(url).into_owned();
+    }
+    let parsed = wire::url::Url::parse(url, wire::url::flag::NON_SUPPORT_SCHEME);
+    let shown = parsed.map_or_else(|_| redact::without_login(url), |parsed| without_credentials(&parsed));
+    String::from_utf8_lossy(&shown).into_owned()
+}
+
+/// Returns the method of the current request; nothing if it is not one of HTTP.
+fn method(easy: &EasyState) -> Cow<'static, str> {
+    {
+        let info = easy.info.borrow();
+        if !matches!(info.scheme, "http" | "https" | "ws" | "wss") {
+            return Cow::Borrowed("");
+        }
+        if !info.effective_method.is_empty() {
+            return info.effective_method.clone();
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&easy.effective_method()).into_owned())
+}
+
 /// Records the request that ends at `now`.
 pub fn note_request(easy: &EasyState, now: Instant) {
-    let (method, url) = (easy.effective_method(), easy.effective_url());
-    let url = wire::url::Url::parse(&url, wire::url::flag::NON_SUPPORT_SCHEME)
-        .map_or_else(|_| url.to_vec(), |url| without_credentials(&url));
+    let url = shown_url(&easy.effective_url());
     let from = easy.why.last_end();
+    let method = method(easy);
     let request = {
         let info = easy.info.borrow();
         let to = Duration::from(info.since_start(now)).max(from);
@@ -103,12 +127,12 @@ pub fn note_request(easy: &EasyState, now: Instant) {
             _ => "",
         };
         Request {
-            method: if is_http { String::from_utf8_lossy(&method).into_owned() } else { String::new() },
-            url: String::from_utf8_lossy(&url).into_owned(),
+            method,
+            url,
             status: info.response_code,
             version,
             auth: schemes(info.rare.auth_used).first().copied().unwrap_or_default(),
-            is_plain_text: is_http && is_plain_text(easy, &info),
+            is_plain_text: is_http && info.downloaded >= MIN_TEXT && is_plain_text(easy, &info),
             received: info.downloaded,
             sent: info.uploaded,
             from,
@@ -255,7 +279,7 @@ fn shown(proxy: &Proxy) -> String {
 impl Connector {
     /// Returns the event of a connection that is used again.
     pub(super) fn reuse(&self, plan: &Plan, lease: &Granted) -> Event {
-        let (origin, key) = (plan.key.origin.to_string(), key_number(&plan.key));
+        let (origin, key) = (plan.key.origin.clone(), key_number(&plan.key));
         match lease {
             net::pool::Lease::Whole(whole) => {
                 let connection = whole.held();
@@ -293,7 +317,7 @@ impl Connector {
             ..Facts::default()
         };
         let why = reason(&facts.with_neighbours(&plan.key, &pool.neighbours(&plan.key.origin)));
-        let (origin, tls) = (plan.key.origin.to_string(), plan.key.tls.is_some());
+        let (origin, tls) = (plan.key.origin.clone(), plan.key.tls.is_some());
         let key = key_number(&plan.key);
         self.easy.explain(|| Event::Opened(Opened { id, key, origin, tls, why }));
     }

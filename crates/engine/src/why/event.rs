@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use net::Refusal;
+use net::connection_key::Origin;
 pub use wire::cookie::Withheld;
 
 use super::difference::Term;
@@ -76,7 +77,7 @@ pub struct Reused {
     pub id: u64,
     /// The number of its key in this process; 0 for one that no other handle may use.
     pub key: u64,
-    pub origin: String,
+    pub origin: Origin,
     /// The request is a stream beside others.
     pub stream: bool,
     /// Its age, the time since its last use, and the transfers before this one; `None` for a stream.
@@ -97,7 +98,7 @@ pub struct Opened {
     pub id: u64,
     /// As in [`Reused`].
     pub key: u64,
-    pub origin: String,
+    pub origin: Origin,
     pub tls: bool,
     pub why: NewReason,
 }

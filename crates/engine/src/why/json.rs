@@ -59,7 +59,7 @@ fn request(json: &mut Writer, request: &Request, events: &[(Duration, Event)]) {
 
 /// Writes the members of a request, without its events.
 pub fn facts(json: &mut Writer, request: &Request) {
-    json.key("method").text(&request.method);
+    json.key("method").text(&*request.method);
     json.key("url").text(&request.url);
     json.key("status").number(request.status);
     json.key("http").text(request.version);
@@ -170,7 +170,7 @@ fn kind(event: &Event) -> &'static str {
 
 fn reuse(json: &mut Writer, reused: &Reused) {
     json.key("id").number(reused.id);
-    json.key("origin").text(&reused.origin);
+    json.key("origin").text(reused.origin.to_string());
     json.key("stream").boolean(reused.stream);
     if let Some(past) = &reused.past {
         time(json, "age_ms", past.age);
@@ -181,7 +181,7 @@ fn reuse(json: &mut Writer, reused: &Reused) {
 
 fn new(json: &mut Writer, opened: &Opened) {
     json.key("id").number(opened.id);
-    json.key("origin").text(&opened.origin);
+    json.key("origin").text(opened.origin.to_string());
     json.key("tls").boolean(opened.tls);
     json.key("reason").text(new_name(&opened.why));
     json.key("text").text(story::new_reason(&opened.why));

@@ -13,6 +13,7 @@ pub mod story;
 mod tests;
 pub mod version;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::hint::cold_path;
 use std::rc::Rc;
@@ -31,6 +32,8 @@ pub use spans::Stage;
 const MAX_EVENTS: usize = 256;
 /// Most requests of one transfer that are recorded.
 const MAX_REQUESTS: usize = 64;
+/// A text below this length fits into the packet of its head.
+pub const MIN_TEXT: i64 = 1400;
 
 /// The place of a handle's record. Without a record nothing is noted.
 #[derive(Default)]
@@ -89,7 +92,7 @@ impl SpanIds {
 /// One request of a transfer: a redirect or a round of authentication begins another one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    pub method: String,
+    pub method: Cow<'static, str>,
     /// Without user name and password.
     pub url: String,
     /// The reply code; 0 if there is none.
@@ -98,7 +101,8 @@ pub struct Request {
     pub version: &'static str,
     /// The scheme of authentication used with the server; empty if there is none.
     pub auth: &'static str,
-    /// The reply is text that came uncompressed, because no coding was asked for.
+    /// The reply is text that came uncompressed, because no coding was asked for, and it has
+    /// [`MIN_TEXT`] bytes at least.
     pub is_plain_text: bool,
     /// Calls of the application's read function, and the bytes that it gave.
     pub reads: (u64, u64),
@@ -144,7 +148,7 @@ impl Why {
     pub fn begin(&self, now: Option<Instant>) {
         if let Some(kept) = self.0.borrow_mut().as_deref_mut() {
             cold_path();
-            kept.record = Record { started: now, ..Record::default() };
+            kept.record.clear(now);
             if let Some(heads) = &kept.heads {
                 *heads.exchanges.borrow_mut() = Exchanges::of_program();
             }
@@ -246,6 +250,15 @@ impl Why {
 }
 
 impl Record {
+    /// Forgets a transfer, and keeps the room for its events.
+    fn clear(&mut self, now: Option<Instant>) {
+        let (mut events, mut requests) =
+            (std::mem::take(&mut self.events), std::mem::take(&mut self.requests));
+        events.clear();
+        requests.clear();
+        *self = Record { started: now, events, requests, ..Record::default() };
+    }
+
     fn add(&mut self, now: Instant, event: Event) {
         if self.events.len() == MAX_EVENTS {
             self.left_out += 1;

@@ -5,9 +5,15 @@ use std::time::Duration;
 
 use tables::{Code, EasyOption as O};
 
+use net::connection_key::Origin;
+
 use super::difference::Term;
 use super::event::*;
 use super::{Event, Outcome, Record, Request, Stage};
+
+fn origin() -> Origin {
+    Origin { host: "h.test".into(), port: 443 }
+}
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -17,7 +23,7 @@ fn ms(ms: u64) -> Duration {
 fn record(events: Vec<Event>) -> Record {
     let events: Vec<_> = events.into_iter().zip(1..).map(|(event, at)| (ms(at), event)).collect();
     let request = Request {
-        method: "GET".to_owned(),
+        method: "GET".into(),
         url: "https://h.test/".to_owned(),
         status: 200,
         version: "HTTP/2",
@@ -32,7 +38,7 @@ fn record(events: Vec<Event>) -> Record {
 }
 
 fn opened(why: NewReason) -> Event {
-    Event::Opened(Opened { id: 3, key: 1, origin: "h.test:443".to_owned(), tls: true, why })
+    Event::Opened(Opened { id: 3, key: 1, origin: origin(), tls: true, why })
 }
 
 /// Returns the event of a handshake.
@@ -83,13 +89,7 @@ fn connections_as_lines_and_as_members() {
             r#""reason":"last-closed""#,
         ),
         (
-            Event::Reused(Reused {
-                id: 2,
-                key: 1,
-                origin: "h.test:443".to_owned(),
-                stream: false,
-                past: Some(past),
-            }),
+            Event::Reused(Reused { id: 2, key: 1, origin: origin(), stream: false, past: Some(past) }),
             "connection  #2 to h.test:443 reused: 4.00 s old, idle for 12 ms, 7 transfers before",
             r#""stream":false,"age_ms":4000.000,"idle_ms":12.000,"uses":7"#,
         ),

@@ -77,7 +77,7 @@ fn rows(out: &mut String, totals: &Totals) {
         let Host { requests, opened, reused, full, resumed, .. } = host;
         let _ = write!(out, "{name:<width$} {requests:>8} {opened:>6} {reused:>6} {full:>6} {resumed:>7}");
         for stage in Stage::ALL {
-            let _ = write!(out, " {:>8}", time_text(host.stages.get(&stage).copied().unwrap_or_default()));
+            let _ = write!(out, " {:>8}", time_text(host.stages[stage as usize]));
         }
         out.push('\n');
     }

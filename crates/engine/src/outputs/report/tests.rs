@@ -2,9 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use net::connection_key::Origin;
+
 use super::totals::{Host, Sum, Totals};
 use crate::why::event::*;
 use crate::why::{Event, Record, Request, Stage};
+
+fn origin() -> Origin {
+    Origin { host: "h.test".into(), port: 443 }
+}
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -29,11 +35,11 @@ fn host(requests: Vec<(Request, Vec<Event>)>) -> Host {
 }
 
 fn opened(why: NewReason) -> Event {
-    Event::Opened(Opened { id: 3, key: 1, origin: "h.test:443".to_owned(), tls: true, why })
+    Event::Opened(Opened { id: 3, key: 1, origin: origin(), tls: true, why })
 }
 
 fn reused() -> Event {
-    Event::Reused(Reused { id: 3, key: 1, origin: "h.test:443".to_owned(), stream: false, past: None })
+    Event::Reused(Reused { id: 3, key: 1, origin: origin(), stream: false, past: None })
 }
 
 fn secured(version: &'static str, cached: bool) -> Event {

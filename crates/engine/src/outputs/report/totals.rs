@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use net::connection_key::Origin;
 use net::resolver::DEFAULT_TTL;
 use tables::Code;
 
@@ -12,7 +13,7 @@ use crate::why::event::{
     CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Secured, VersionReason,
 };
 use crate::why::story::round_trips;
-use crate::why::{Record, Request, Stage};
+use crate::why::{MIN_TEXT, Record, Request, Stage};
 
 /// Most hosts that have a row of their own; the others share one.
 const MAX_HOSTS: usize = 256;
@@ -22,8 +23,6 @@ const MAX_KINDS: usize = 32;
 const MAX_KEPT: usize = 256;
 const KEPT_FOR: Duration = Duration::from_secs(118);
 
-/// A text below this length fits into the packet of its head.
-const MIN_TEXT: i64 = 1400;
 /// Calls of a read function below which its pieces do not matter, and bytes below which they are small.
 const MIN_READS: u64 = 64;
 const SMALL_READ: u64 = 512;
@@ -52,6 +51,8 @@ pub struct Totals {
     /// Runs of a multi handle without a wait between them.
     pub busy: Sum,
     pub hosts: BTreeMap<String, Host>,
+    /// The last origin and its name among the hosts: most programs talk to one.
+    recent: (Option<Origin>, String),
 }
 
 /// The sums of one host and port.
@@ -66,7 +67,7 @@ pub struct Host {
     pub received: u64,
     pub sent: u64,
     /// Time by stage.
-    pub stages: BTreeMap<Stage, Duration>,
+    pub stages: [Duration; Stage::ALL.len()],
     /// Connections that a handle opened although another one had left an equal one, with the time to open.
     pub forgotten: Sum,
     /// New connections by the options in which the open ones differed.
@@ -119,7 +120,8 @@ pub struct Host {
 
 impl Totals {
     pub fn new(started: Instant) -> Totals {
-        Totals { started, transfers: 0, failed: 0, busy: Sum::default(), hosts: BTreeMap::new() }
+        let recent = (None, String::new());
+        Totals { started, transfers: 0, failed: 0, busy: Sum::default(), hosts: BTreeMap::new(), recent }
     }
 
     /// Adds a transfer that has ended. Transfers come in the order in which they end.
@@ -131,30 +133,31 @@ impl Totals {
         for (number, (request, events)) in record.by_request().enumerate() {
             let failure = failure.filter(|_| number == last);
             let started = record.started_at();
-            self.host(&origin(request, events)).add(started, request, events, failure);
+            self.host(request, events).add(started, request, events, failure);
         }
     }
 
-    fn host(&mut self, name: &str) -> &mut Host {
-        let name = match self.hosts.len() < MAX_HOSTS || self.hosts.contains_key(name) {
-            true => name,
-            false => "other hosts",
-        };
-        self.hosts.entry(name.to_owned()).or_default()
+    /// Returns the host and port of a request: those of its connection or, without one, of its URL.
+    fn host(&mut self, request: &Request, events: &[(Duration, Event)]) -> &mut Host {
+        let origin = events.iter().rev().find_map(|(_, event)| match event {
+            Event::Opened(opened) => Some(&opened.origin),
+            Event::Reused(reused) => Some(&reused.origin),
+            _ => None,
+        });
+        if origin.is_none() || origin != self.recent.0.as_ref() {
+            let name = origin.map_or_else(|| host_of_url(&request.url).to_owned(), Origin::to_string);
+            let has_row = self.hosts.len() < MAX_HOSTS || self.hosts.contains_key(&name);
+            let name = if has_row { name } else { "other hosts".to_owned() };
+            self.hosts.entry(name.clone()).or_default();
+            self.recent = (origin.cloned(), name);
+        }
+        self.hosts.get_mut(&self.recent.1).expect("the row of the last origin stays")
     }
 }
 
-/// The host and port of a request: those of its connection or, without one, of its URL.
-fn origin(request: &Request, events: &[(Duration, Event)]) -> String {
-    let of_connection = events.iter().rev().find_map(|(_, event)| match event {
-        Event::Opened(opened) => Some(opened.origin.clone()),
-        Event::Reused(reused) => Some(reused.origin.clone()),
-        _ => None,
-    });
-    of_connection.unwrap_or_else(|| {
-        let after = request.url.split_once("://").map_or(request.url.as_str(), |(_, rest)| rest);
-        after.split(['/', '?']).next().unwrap_or_default().to_owned()
-    })
+fn host_of_url(url: &str) -> &str {
+    let after = url.split_once("://").map_or(url, |(_, rest)| rest);
+    after.split(['/', '?']).next().unwrap_or_default()
 }
 
 impl Host {
@@ -170,7 +173,7 @@ impl Host {
         self.received += request.received.max(0) as u64;
         self.sent += request.sent.max(0) as u64;
         for (stage, length) in &request.stages {
-            *self.stages.entry(*stage).or_default() += *length;
+            self.stages[*stage as usize] += *length;
         }
         if failure == Some(Code::OperationTimedout) {
             self.timeouts.add(request.to.saturating_sub(request.from));

@@ -48,7 +48,7 @@ fn own(
     outcome: Option<&Outcome>,
 ) -> String {
     let url = redact::url(&request.url);
-    let name = match request.method.as_str() {
+    let name = match &*request.method {
         "" => url.split(':').next().unwrap_or_default().to_ascii_uppercase(),
         method => method.to_owned(),
     };
@@ -177,7 +177,7 @@ mod tests {
         let parent = Some(TraceParent { span_id: [0xef; 8], ..own });
         let ms = Duration::from_millis;
         let request = Request {
-            method: "GET".to_owned(),
+            method: "GET".into(),
             url: "https://h.test/a?token=t&b=c".to_owned(),
             status: 404,
             version: "HTTP/2",
