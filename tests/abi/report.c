@@ -1,7 +1,10 @@
 /* Programs that make a mistake, each in a process of its own: the report at exit names the mistake. The one that makes none
    gets no finding. */
 #include "pool.h"
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -319,6 +322,85 @@ static void beside(long version)
 static void beside_1(void) { beside(CURL_HTTP_VERSION_1_1); }
 static void beside_2(void) { beside(CURL_HTTP_VERSION_2TLS); }
 
+/* A handle for a host of NAME_SERVER, on which the server closes each time. */
+static CURL *named(const char *host)
+{
+  char url[256];
+  const char *port = strrchr(server(""), ':');
+  CURL *easy = curl_easy_init();
+  snprintf(url, sizeof url, "http://%s%s/last/bytes/10", host, port);
+  curl_easy_setopt(easy, CURLOPT_URL, url);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignored);
+  curl_easy_setopt(easy, CURLOPT_DNS_SERVERS, getenv("NAME_SERVER"));
+  return easy;
+}
+
+/* Each handle asks for a name that another one knows. */
+static void ask_again(CURLSH *share)
+{
+  for(int i = 0; i < TIMES; i++) {
+    CURL *easy = named("late.test");
+    curl_easy_setopt(easy, CURLOPT_SHARE, share);
+    curl_easy_perform(easy);
+    curl_easy_cleanup(easy);
+  }
+}
+
+static void asked_again(void) { ask_again(NULL); }
+
+static void asked_once(void)
+{
+  CURLSH *share = curl_share_init();
+  curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+  ask_again(share);
+  curl_share_cleanup(share);
+}
+
+static void ask_for_many(const char *word)
+{
+  for(int i = 0; i < TIMES; i++) {
+    char host[64];
+    snprintf(host, sizeof host, "%s%d.test", word, i);
+    CURL *easy = named(host);
+    curl_easy_perform(easy);
+    curl_easy_cleanup(easy);
+  }
+}
+
+static void slow_names(void) { ask_for_many("slow"); }
+static void quick_names(void) { ask_for_many("quick"); }
+
+/* A name with an address of IPv6 where nobody answers: the queue of the listening socket is full. */
+static void half_dead(long families)
+{
+  struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  int port = atoi(strrchr(server(""), ':') + 1);
+  char pin[128];
+  struct curl_slist *pins;
+  address.sin6_port = htons((unsigned short)port);
+  int silent = socket(AF_INET6, SOCK_STREAM, 0), only = 1;
+  setsockopt(silent, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
+  SAME(bind(silent, (struct sockaddr *)&address, sizeof address), 0);
+  SAME(listen(silent, 0), 0);
+  for(int i = 0; i < 4; i++) {
+    int filler = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    connect(filler, (struct sockaddr *)&address, sizeof address);
+  }
+  snprintf(pin, sizeof pin, "half.test:%d:[::1],127.0.0.1", port);
+  pins = curl_slist_append(NULL, pin);
+  for(int i = 0; i < TIMES; i++) {
+    CURL *easy = named("half.test");
+    curl_easy_setopt(easy, CURLOPT_RESOLVE, pins);
+    curl_easy_setopt(easy, CURLOPT_IPRESOLVE, families);
+    curl_easy_perform(easy);
+    curl_easy_cleanup(easy);
+  }
+  curl_slist_free_all(pins);
+}
+
+static void dead_family(void) { half_dead(CURL_IPRESOLVE_WHATEVER); }
+static void living_family(void) { half_dead(CURL_IPRESOLVE_V4); }
+
 /* Runs the program in a child, and returns its report. */
 static char *report(void (*program)(void))
 {
@@ -349,6 +431,16 @@ static void finds(void (*program)(void), const char *wanted)
   if(!strstr(text, wanted)) {
     failures++;
     printf("the report lacks \"%s\":\n%s\n", wanted, text);
+  }
+}
+
+static void lacks(void (*program)(void), const char *unwanted)
+{
+  char *text = report(program);
+  CHECK(strstr(text, "\nTotals: 4 transfers (0 failed) in "));
+  if(strstr(text, unwanted)) {
+    failures++;
+    printf("the report has \"%s\":\n%s\n", unwanted, text);
   }
 }
 
@@ -384,6 +476,12 @@ int main(void)
   }
   finds(expecting, ": 1 uploads waited in vain for 100 Continue");
   finds(redirected, ": 4 requests met the same redirect: http://");
+  finds(asked_again, ": 3 look-ups of a name whose answer was known");
+  lacks(asked_once, "look-ups");
+  finds(slow_names, "4 hosts: 4 look-ups of a name took 100 ms or more each");
+  lacks(quick_names, "look-ups");
+  finds(dead_family, ": 4 connections tried IPv6 first, which always failed");
+  lacks(living_family, "IPv6");
   finds(late, ": 1 transfers ended by a time limit");
   return FAILURES;
 }

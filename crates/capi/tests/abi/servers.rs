@@ -5,9 +5,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use testkit::body::pattern;
 use testkit::certs::{Authority, Leaf};
+use testkit::dns::{self, DnsAnswer, NameServer};
 use testkit::frames::{FramePeer, kind};
 use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
@@ -18,6 +20,7 @@ pub struct Servers {
     ftp: FtpServer,
     nginx: io::Result<Http2Server>,
     streams: FramePeer,
+    names: NameServer,
     /// Asks for a certificate of the client's.
     demanding: HttpServer,
     ssh: io::Result<Sshd>,
@@ -37,6 +40,7 @@ impl Servers {
             ftp: FtpServer::with_file("/dir/file", pattern(2000)),
             nginx: Http2Server::start(Http2Kind::Nginx, &authority.good(), &[1000]),
             streams: streams(),
+            names: names(),
             demanding: HttpServer::tls(authority.demanding(&authority.good()).unwrap()),
             ssh,
             folder: folder.display().to_string(),
@@ -50,6 +54,7 @@ impl Servers {
             ("FTP_SERVER", self.ftp.url("")),
             ("CA", file("ca.pem")),
             ("DEMANDING_SERVER", self.demanding.url("/bytes/10")),
+            ("NAME_SERVER", self.names.address().to_string()),
             ("H2_SERVER", format!("http://127.0.0.1:{}", self.streams.port())),
         ];
         if let Ok(nginx) = &self.nginx {
@@ -97,6 +102,23 @@ fn lock_keys(folder: &Path, client: &Leaf, ssh: &Sshd) -> io::Result<()> {
     }
     std::fs::copy(folder.join("locked_ssh.pub"), ssh.path("authorized_keys"))?;
     Ok(())
+}
+
+/// Answers with 127.0.0.1: at once, after 10 ms for names that begin with `late`, and after 120 ms for those
+/// that begin with `slow`.
+fn names() -> NameServer {
+    NameServer::start(|query| {
+        let answer = match query.kind {
+            dns::A => dns::address(dns::A, "127.0.0.1"),
+            _ => DnsAnswer::Records(Vec::new()),
+        };
+        let name = query.name.to_ascii_lowercase();
+        let delay = [("late", 10), ("slow", 120)].into_iter().find(|(word, _)| name.starts_with(word));
+        match delay {
+            Some((_, ms)) => DnsAnswer::Late(Duration::from_millis(ms), Box::new(answer)),
+            None => answer,
+        }
+    })
 }
 
 /// Speaks HTTP/2 in clear. A POST gets 1,000 bytes of a reply that continues once the connection has carried

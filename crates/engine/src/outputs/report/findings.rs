@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::totals::{Host, Sum, Totals};
-use crate::why::story::{EXPIRES_SOON, time_text};
+use crate::why::story::EXPIRES_SOON;
 
 /// Something that a program could do better.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,7 +181,8 @@ fn names(host: &Host) -> Option<Finding> {
         return Some(habit(again, "look-ups of a name whose answer was known", remedy));
     }
     if mean(all) >= SLOW_QUESTION {
-        let what = format!("look-ups of the name took {} each", time_text(mean(all)));
+        // Without the time of each, so that several hosts are one finding.
+        let what = "look-ups of a name took 100 ms or more each";
         return Some(habit(all, what, "run a caching resolver on this machine"));
     }
     None
