@@ -576,14 +576,21 @@ impl EasyState {
     pub(crate) fn explain(&self, event: impl FnOnce() -> Event) {
         if self.why.is_on() {
             cold_path();
-            let multi = self.multi.borrow().upgrade();
-            if let Some(multi) = multi {
-                let (now, event) = (multi.runtime.reactor().now(), event());
-                if outputs::has(Output::Log) {
-                    outputs::log::event(self.transfer_id.get(), self.why.since_start(now), &event);
-                }
-                self.why.add(now, event);
+            self.record_event(event());
+        }
+    }
+
+    /// Records a decision and logs it. An event is large, so the frame stands alone.
+    #[cold]
+    #[inline(never)]
+    fn record_event(&self, event: Event) {
+        let multi = self.multi.borrow().upgrade();
+        if let Some(multi) = multi {
+            let now = multi.runtime.reactor().now();
+            if outputs::has(Output::Log) {
+                outputs::log::event(self.transfer_id.get(), self.why.since_start(now), &event);
             }
+            self.why.add(now, event);
         }
     }
 

@@ -250,7 +250,9 @@ impl Why {
 }
 
 impl Record {
-    /// Forgets a transfer, and keeps the room for its events.
+    /// Forgets a transfer, and keeps the room for its events. A record is large, so the frame stands alone.
+    #[cold]
+    #[inline(never)]
     fn clear(&mut self, now: Option<Instant>) {
         let (mut events, mut requests) =
             (std::mem::take(&mut self.events), std::mem::take(&mut self.requests));
