@@ -203,10 +203,7 @@ impl Easy {
         let heads = outputs::has(Output::Archives).then(Rc::<Heads>::default);
         let easy = Easy::with_heads(callbacks, settings, heads.clone());
         easy.keep_reasons(false);
-        if let Some(heads) = heads {
-            cold_path();
-            easy.0.why.set_heads(heads);
-        }
+        heads.into_iter().for_each(|heads| easy.0.why.set_heads(heads));
         easy
     }
 
@@ -584,14 +581,12 @@ impl EasyState {
     #[cold]
     #[inline(never)]
     fn record_event(&self, event: Event) {
-        let multi = self.multi.borrow().upgrade();
-        if let Some(multi) = multi {
-            let now = multi.runtime.reactor().now();
-            if outputs::has(Output::Log) {
-                outputs::log::event(self.transfer_id.get(), self.why.since_start(now), &event);
-            }
-            self.why.add(now, event);
+        let Some(multi) = self.multi.borrow().upgrade() else { return };
+        let now = multi.runtime.reactor().now();
+        if outputs::has(Output::Log) {
+            outputs::log::event(self.transfer_id.get(), self.why.since_start(now), &event);
         }
+        self.why.add(now, event);
     }
 
     /// Informational text for a verbose transfer.

@@ -112,14 +112,15 @@ variables! {
     LOG: Values::Prefixed(LOG_LEVELS, "stderr, a file or a folder"), "no log", PROGRAMS,
         "A log with one JSON object a line: failed transfers (error), all requests and transfers (info), or \
          each decision as it is made (debug). Secrets are omitted. Several processes may name one file.";
-    TRACE: Values::Prefixed(&["otlp"], "the URL of a collector (OTLP over HTTP, with JSON)"), "no trace", PROGRAMS,
+    TRACE: Values::Prefixed(&["otlp"], "the URL of a collector (OTLP over HTTP, with JSON)"), "no trace",
+        PROGRAMS,
         "A span for each request is exported to an OpenTelemetry collector, and requests carry the field \
-         traceparent. A URL without a path means /v1/traces there. The variable TRACEPARENT names the span to \
-         which the process belongs.";
-    TRACE_HOSTS: Values::Any("host names, separated by commas"), "the hosts of the URLs that the application sets",
-        "programs with WARMWIRE_TRACE",
-        "The hosts that get the field traceparent, each with the hosts below it. A redirect to another origin \
-         never gets it.";
+         traceparent. A URL without a path means /v1/traces there. The variable TRACEPARENT names the \
+         span to which the process belongs.";
+    TRACE_HOSTS: Values::Any("host names, separated by commas"),
+        "the hosts of the URLs that the application sets", "programs with WARMWIRE_TRACE",
+        "The hosts that get the field traceparent, each with the hosts below it. A redirect to another \
+         origin never gets it.";
     FTP: Values::Word(&["wait", "together", "pipeline", "turns"]), "together", PROGRAMS,
         "The pipelining of FTP commands. See warmwire_ftp_pipeline(3).";
     SMTP: Values::Word(&["wait", "together"]), "together", PROGRAMS,

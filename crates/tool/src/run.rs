@@ -463,7 +463,7 @@ impl Run {
 fn write_file(file: &[u8], text: &str) -> io::Result<()> {
     match file {
         b"-" => system::stdout().write_all(text.as_bytes()),
-        _ => archive::write_private(&path(file), text.as_bytes()),
+        _ => archive::write_private(path(file), text.as_bytes()),
     }
 }
 

@@ -226,8 +226,8 @@ fn request(json: &mut Writer, method: &str, pair: &Pair, url: &str) {
     }
 }
 
-/// Writes a posted body, if it was kept. The format has only text: for binary or truncated bodies, the size is
-/// given.
+/// Writes a posted body, if it was kept. The format has only text: for binary or truncated bodies, the size
+/// is given.
 fn posted(json: &mut Writer, pair: &Pair) {
     let kind = pair.asked.field("content-type").unwrap_or_default();
     json.key("mimeType").text(kind);
@@ -404,7 +404,8 @@ mod tests {
     fn attributes_of_cookies() {
         let line =
             "a=b=c; Path=/x; Domain=d; HttpOnly; Secure; Expires=Sun, 06 Nov 1994 08:49:37 GMT; SameSite=Lax";
-        let expected = "{\"name\":\"a\",\"value\":\"(redacted)\",\"path\":\"/x\",\"domain\":\"d\",\"httpOnly\":true,\
+        let expected = "{\"name\":\"a\",\"value\":\"(redacted)\",\"path\":\"/x\",\"domain\":\"d\",\
+                        \"httpOnly\":true,\
                         \"secure\":true,\"expires\":\"1994-11-06T08:49:37.000Z\"}";
         let written = |line: &str| {
             let mut json = Writer::default();

@@ -1,5 +1,5 @@
-//! Records of ended transfers, and the files made of them: an HTTP Archive and a picture. They serve the tool's
-//! `--har` and `--timeline`, and WARMWIRE_HAR and WARMWIRE_TIMELINE of any program.
+//! Records of ended transfers, and the files made of them: an HTTP Archive and a picture. They serve the
+//! tool's `--har` and `--timeline`, and WARMWIRE_HAR and WARMWIRE_TIMELINE of any program.
 
 mod exchanges;
 pub mod fields;
@@ -49,8 +49,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Creates the record of a transfer that began at this time, from its infos. The other fields are those of
-    /// a success without a connection and without exchanges.
+    /// Creates the record of a transfer that began at this time, from its infos. The other fields are those
+    /// of a success without a connection and without exchanges.
     pub fn of(
         number: &dyn Fn(Info) -> i64,
         text: &dyn Fn(Info) -> String,

@@ -38,7 +38,8 @@ pub fn timeline(records: &[Record], file: &[u8]) -> String {
     let picture = svg(records);
     if file.ends_with(b".html") || file.ends_with(b".htm") {
         return format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Timeline</title>\n{picture}</html>\n"
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Timeline</title>\n\
+             {picture}</html>\n"
         );
     }
     picture
@@ -149,7 +150,8 @@ fn row(record: &Record, y: f64, scale: f64) -> String {
         let (left, width) =
             (began - record.before.as_secs_f64() * scale, record.before.as_secs_f64() * scale);
         out.push_str(&format!(
-            "<rect x=\"{left:.2}\" y=\"{}\" width=\"{width:.2}\" height=\"4\" fill=\"#b02020\"><title>attempts before {}</title></rect>",
+            "<rect x=\"{left:.2}\" y=\"{}\" width=\"{width:.2}\" height=\"4\" fill=\"#b02020\">\
+             <title>attempts before {}</title></rect>",
             y + 10.0,
             time(record.before)
         ));
@@ -175,7 +177,8 @@ fn phases(record: &Record, first: usize, mut x: f64, bar: (f64, f64), scale: f64
         let width = length.as_secs_f64() * scale;
         if width > 0.0 {
             out.push_str(&format!(
-                "<rect x=\"{x:.2}\" y=\"{top}\" width=\"{:.2}\" height=\"{height}\" fill=\"{colour}\"><title>{name} {}</title></rect>",
+                "<rect x=\"{x:.2}\" y=\"{top}\" width=\"{:.2}\" height=\"{height}\" \
+                 fill=\"{colour}\"><title>{name} {}</title></rect>",
                 width.max(0.5),
                 time(length)
             ));
@@ -226,7 +229,8 @@ fn chip(record: &Record, y: f64) -> String {
     // As wide as its digits need.
     let width = 16.0 + 7.0 * shown.len() as f64;
     format!(
-        "<g><title>connection {id}, {how}{stream}</title><rect x=\"{CHIP}\" y=\"{top}\" width=\"{width}\" height=\"16\" rx=\"8\" \
+        "<g><title>connection {id}, {how}{stream}</title><rect x=\"{CHIP}\" y=\"{top}\" \
+         width=\"{width}\" height=\"16\" rx=\"8\" \
          fill=\"{fill}\" stroke=\"{colour}\"/>{}</g>",
         label(CHIP + width / 2.0, y + 16.0, "middle", &format!("fill=\"{ink}\" font-size=\"11\""), &shown)
     )

@@ -1,5 +1,6 @@
-//! Files and reports about a process's transfers, which variables of the environment ask for: WARMWIRE_REPORT,
-//! WARMWIRE_HAR, WARMWIRE_TIMELINE, WARMWIRE_LOG and WARMWIRE_TRACE. The application takes no part in them.
+//! Files and reports about a process's transfers, which variables of the environment ask for:
+//! WARMWIRE_REPORT, WARMWIRE_HAR, WARMWIRE_TIMELINE, WARMWIRE_LOG and WARMWIRE_TRACE. The application takes
+//! no part in them.
 //!
 //! Each handle then keeps the reasons of its transfers ([`crate::why`]). When a transfer has ended, each
 //! output takes what it needs. Log and spans leave as they are made, the others when the process ends.

@@ -39,7 +39,7 @@ pub const MIN_TEXT: i64 = 1400;
 #[derive(Default)]
 pub struct Why(RefCell<Option<Box<Kept>>>);
 
-/// A record, and what outputs of the process need beside it.
+/// A record, and the facts that outputs of the process need beside it.
 #[derive(Default)]
 struct Kept {
     record: Record,
@@ -47,10 +47,11 @@ struct Kept {
     heads: Option<Rc<Heads>>,
 }
 
-/// The heads of a transfer, and whether they are those of a transfer inside it, which has a record of its own.
+/// The heads of a transfer.
 #[derive(Default)]
 pub struct Heads {
     pub exchanges: RefCell<Exchanges>,
+    /// A transfer inside it runs, which has a record of its own.
     pub paused: Cell<bool>,
 }
 
@@ -236,7 +237,7 @@ impl Why {
         self.0.borrow().as_deref().map(|kept| read(&kept.record))
     }
 
-    /// Has the heads of coming transfers at hand.
+    /// Sets the place where the heads of coming transfers are collected.
     pub fn set_heads(&self, heads: Rc<Heads>) {
         if let Some(kept) = self.0.borrow_mut().as_deref_mut() {
             kept.heads = Some(heads);

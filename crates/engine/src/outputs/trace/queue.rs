@@ -1,5 +1,5 @@
-//! The way of spans to the collector: a bounded queue and a helper thread, which exports several at a time. No
-//! transfer waits for either. What does not fit is dropped and counted.
+//! The way of spans to the collector: a bounded queue and a helper thread, which exports several at a time.
+//! No transfer waits for either. Spans that do not fit are dropped and counted.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const GATHERING: Duration = Duration::from_secs(1);
 /// How long the end of the process waits for the last export.
 const AT_EXIT: Duration = Duration::from_millis(200);
 
-/// What the helper receives.
+/// A message to the helper.
 enum Message {
     Span(String),
     /// Export at once, and answer.
