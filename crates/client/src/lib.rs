@@ -169,6 +169,26 @@ pub mod archive {
     pub use engine::stores::file::write_private;
 }
 
+/// Record and replay of the exchanges of this process.
+pub mod recording {
+    use std::io;
+    use std::path::Path;
+
+    use engine::recording::{Recording, choose, header_names};
+
+    /// Records the exchanges of all handles to a folder, as WARMWIRE_RECORD does. It counts if it is called
+    /// before the first handle is created; returns whether it was.
+    pub fn record(folder: &Path) -> io::Result<bool> {
+        Ok(choose(Recording::to(folder)?))
+    }
+
+    /// Answers the requests of all handles from a recorded folder, as WARMWIRE_REPLAY does. It counts if it
+    /// is called before the first handle is created; returns whether it was.
+    pub fn replay(folder: &Path) -> bool {
+        choose(Recording::from(folder, header_names()))
+    }
+}
+
 /// The progress meter of the command line tool.
 #[doc(hidden)]
 pub use engine::meter;

@@ -4,9 +4,10 @@
 //! Everything runs on the caller's thread. Nothing here is borrowed while a task or the application is
 //! called, and a call that makes a task ready outside a run invokes the timer callback before it returns.
 
+mod streams;
 mod turns;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
@@ -31,8 +32,10 @@ use crate::memories::Memories;
 use crate::outputs::{self, Output};
 use crate::own_connection::OwnConnection;
 use crate::push::PushFunction;
+use crate::recording::{self, Recording};
 use crate::share::KEPT;
-use crate::streams::Streams;
+pub use streams::Limits;
+use streams::Streams;
 use turns::Turns;
 
 /// A multi handle. A clone is another reference to the same one.
@@ -66,17 +69,6 @@ pub struct Message {
     pub code: Code,
 }
 
-/// Limits of a multi handle (CURLMOPT_*), 0 meaning none.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
-    /// Maximum number of kept connections; 0 lets it grow with the number of transfers.
-    pub max_connects: usize,
-    /// Connections to one host.
-    pub max_host: usize,
-    /// Connections in all.
-    pub max_total: usize,
-}
-
 /// State of a multi handle.
 pub struct MultiState {
     pub(crate) runtime: Runtime,
@@ -93,6 +85,8 @@ pub struct MultiState {
     pub sessions: SessionStore,
     pub(crate) limits: Cell<Limits>,
     pub(crate) streams: Streams,
+    /// Whether exchanges are recorded or replayed; that of the process unless a test sets another.
+    pub(crate) recording: OnceCell<Arc<Recording>>,
     /// The protocols' records about servers.
     pub(crate) memories: Memories,
     pub(crate) for_easy: bool,
@@ -118,6 +112,7 @@ impl Multi {
     /// Creates a multi handle with this clock and these transfer functions.
     pub(crate) fn with(clock: Clock, for_easy: bool, runs: &'static Runs) -> Multi {
         let runtime = Runtime::new(clock);
+        let recording = recording::of_process().map_or_else(OnceCell::new, OnceCell::from);
         let pool = Pool::new(runtime.reactor());
         pool.set_behind(crate::process_pool::in_use(runs.decode_memory));
         Multi(Rc::new(MultiState {
@@ -132,6 +127,7 @@ impl Multi {
             sessions: SessionStore::new(),
             limits: Cell::default(),
             streams: Streams::default(),
+            recording,
             memories: Memories::default(),
             for_easy,
             buffers: BufferPool::default(),

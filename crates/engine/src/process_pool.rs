@@ -15,6 +15,8 @@ use net::{SharedPool, process};
 use runtime::{Clock, environment};
 use tables::environment::POOL;
 
+use crate::recording;
+
 pub use net::Listed;
 pub use open::open;
 
@@ -72,7 +74,7 @@ pub(crate) fn in_use(decode_memory: MemoryDecoder) -> Option<Arc<SharedPool>> {
     if kind == Pool::Off {
         return None;
     }
-    if kind == Pool::User {
+    if kind == Pool::User && !recording::replays() {
         process().use_broker(decode_memory); // each time: a forked child has a pool of its own
     }
     Some(process().pool.clone())

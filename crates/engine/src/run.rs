@@ -5,6 +5,7 @@ use std::future::{Future, poll_fn};
 use std::hint::cold_path;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 
 use runtime::{Clock, boxed};
@@ -15,6 +16,7 @@ use crate::error::Result;
 use crate::export;
 use crate::multi::{Multi, MultiState, Runs};
 use crate::protocol::{self, HttpTransfer, Next};
+use crate::recording::Recording;
 use crate::stores;
 use crate::transfer::Transfer;
 use crate::transfer::explained;
@@ -39,6 +41,11 @@ impl Multi {
     /// A multi handle on this clock.
     pub fn new(clock: Clock, for_easy: bool) -> Multi {
         Multi::with(clock, for_easy, &RUNS)
+    }
+
+    /// Records or replays the exchanges of this handle. Has no effect if it does already.
+    pub fn record(&self, recording: Arc<Recording>) {
+        let _ = self.0.recording.set(recording);
     }
 }
 

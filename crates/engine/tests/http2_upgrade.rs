@@ -7,7 +7,7 @@ use tables::{Code, EasyOption as O};
 use testkit::raw::{RawPeer, Script, Step, expect, send};
 use warmwire_engine::Easy;
 
-const SWITCHING: &str = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
+pub const SWITCHING: &str = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
 const SETTINGS: u8 = 4;
 const HEADERS: u8 = 1;
 const DATA: u8 = 0;
@@ -26,7 +26,7 @@ fn reply(stream: u32, body: &str) -> Vec<u8> {
 }
 
 /// The server agrees, answers on the first stream, and then so many requests more.
-fn agreeing(more: &[&str]) -> Script {
+pub fn agreeing(more: &[&str]) -> Script {
     let first = [SWITCHING.as_bytes(), &frame(SETTINGS, 0, 0, &[]), &reply(1, "one")].concat();
     let mut script = vec![expect("\r\n\r\n"), Step::Send(first), expect("SM\r\n\r\n")];
     for (n, body) in more.iter().enumerate() {

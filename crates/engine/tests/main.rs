@@ -61,6 +61,8 @@ mod proxies;
 mod proxy_http2;
 #[cfg(unix)]
 mod racing;
+#[cfg(unix)]
+mod recording;
 mod requests;
 #[cfg(unix)]
 mod rtsp;

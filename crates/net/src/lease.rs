@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::carrier::Carrier;
 use crate::connection::{About, AnyConnection, Connection};
 use crate::connection_key::HashedKey;
-use crate::exchange::{BufferPool, Exchange, http1::Http1};
+use crate::exchange::{BufferPool, Exchange, Replayed, ReplySource, http1::Http1};
 use crate::http2;
 use crate::pool;
 use crate::session::{
@@ -106,6 +106,14 @@ impl HttpLease {
         match self {
             pool::Lease::Whole(whole) => Box::new(Http1::new(whole.take(), buffers)),
             pool::Lease::Stream(share) => share.place.begin(buffers),
+        }
+    }
+
+    /// Starts an exchange that is answered from a record; `None` on a stream of a session.
+    pub fn replay(&mut self, source: Box<dyn ReplySource>) -> Option<Box<dyn Exchange>> {
+        match self {
+            pool::Lease::Whole(whole) => Some(Box::new(Replayed::new(whole.take(), source))),
+            pool::Lease::Stream(_) => None,
         }
     }
 

@@ -121,6 +121,14 @@ variables! {
         "the hosts of the URLs that the application sets", "programs with WARMWIRE_TRACE",
         "The hosts that get the field traceparent, each with the hosts below it. A redirect to another \
          origin never gets it.";
+    RECORD: Values::Any("a folder"), "no record", PROGRAMS,
+        "The folder that the HTTP and FTP exchanges of the program are recorded to, without secrets, as with \
+         --record.";
+    REPLAY: Values::Any("a folder"), "no replay", PROGRAMS,
+        "The folder that requests are answered from, without a network, as with --replay. It wins over \
+         WARMWIRE_RECORD.";
+    REPLAY_HEADERS: Values::Any("names, separated by commas"), "none", "programs that replay",
+        "Request fields that must be equal to the recorded ones, beside method and URL.";
     FTP: Values::Word(&["wait", "together", "pipeline", "turns"]), "together", PROGRAMS,
         "The pipelining of FTP commands. See warmwire_ftp_pipeline(3).";
     SMTP: Values::Word(&["wait", "together"]), "together", PROGRAMS,

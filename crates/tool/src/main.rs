@@ -62,11 +62,11 @@ use env::Env;
 use message::Messages;
 use parse::{Parser, Reader, Stop};
 use real_world::RealWorld;
-use request::Request;
+use request::{Globals, Request};
 use std::io::{self, IsTerminal, Write};
 use std::process::exit;
 use std::rc::Rc;
-use warmwire::process_pool;
+use warmwire::{process_pool, recording};
 
 fn main() {
     let code = match system::words() {
@@ -107,7 +107,7 @@ fn run(words: &[Bytes]) -> i32 {
         let text = format!("Read config file from '{}'", message::shown(file));
         reader.parser.messages.note(&text);
     }
-    let Parser { globals, messages, mut requests, .. } = reader.parser;
+    let Parser { globals, mut messages, mut requests, .. } = reader.parser;
     let count = requests.len();
     for (at, request) in requests.iter_mut().enumerate() {
         complete(request, at, count);
@@ -115,11 +115,26 @@ fn run(words: &[Bytes]) -> i32 {
     if let Some(kind) = globals.pool {
         process_pool::choose(kind);
     }
+    if let Err(text) = choose_recording(&globals) {
+        messages.error(&text);
+        return raw::Code::WriteError.id();
+    }
     let env = Rc::new(Env::new(globals, messages));
     if env.globals.dry_run {
         return dry_run::run(&env, requests);
     }
     operate::operate(env, requests)
+}
+
+/// Applies `--record` and `--replay`. The second wins over the first, as with the variables.
+fn choose_recording(globals: &Globals) -> Result<(), String> {
+    if let Some(folder) = &globals.replay {
+        recording::replay(system::path(folder));
+    } else if let Some(folder) = &globals.record {
+        let failed = |e| format!("--record: {} is no folder to write to: {e}", message::shown(folder));
+        recording::record(system::path(folder)).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Completes a request: missing passwords, certificates named in the environment.

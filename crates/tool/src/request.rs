@@ -256,6 +256,10 @@ pub struct Globals {
     pub progress_bars: bool,
     /// Minimum time between the starts of two transfers.
     pub rate_ms: u64,
+    /// The folder that exchanges are recorded to.
+    pub record: Option<Bytes>,
+    /// The folder that exchanges are replayed from.
+    pub replay: Option<Bytes>,
     pub show_error: bool,
     pub silent: bool,
     pub ssl_sessions: Option<Bytes>,
@@ -297,6 +301,8 @@ impl Default for Globals {
             progress_bar: false,
             progress_bars: false,
             rate_ms: 0,
+            record: None,
+            replay: None,
             show_error: false,
             silent: false,
             ssl_sessions: None,

@@ -17,6 +17,7 @@ mod output;
 mod outputs;
 mod pool;
 mod proxy;
+mod recording;
 mod records;
 mod retry;
 mod seen;

@@ -159,6 +159,7 @@ const FLOORS: &[&[&str]] = &[
         "own_connection",
         "process_pool",
         "rare",
+        "recording",
         "scratch",
         "sync",
         "sys",

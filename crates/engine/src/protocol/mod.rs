@@ -178,6 +178,9 @@ pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
     if scheme.family() == Family::Ftp && t.forwards()? {
         handler = &HTTP; // an HTTP proxy that is no tunnel fetches FTP URLs itself
     }
+    if t.multi.recording.get().is_some() {
+        t.check_recording(matches!(scheme.family(), Family::Http | Family::Ftp))?;
+    }
     if scheme.network() && t.on(O::ConnectOnly) && !http::is_by_hand(t) {
         cold_path();
         let connection = (handler.connect_only)(t).await?;

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Returns the path for a name from an option or a C application.
@@ -36,4 +37,9 @@ pub(crate) fn with_mode(options: &mut OpenOptions, mode: u32) -> &mut OpenOption
 /// Sets the permissions of a new file to those, minus the umask.
 pub(crate) fn like<'a>(options: &'a mut OpenOptions, permissions: &Permissions) -> &'a mut OpenOptions {
     options.mode(permissions.mode() & 0o777)
+}
+
+/// Creates a folder that its user alone can enter.
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::{OpenOptions, Permissions};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Returns the path for a name from an option or a C application. Invalid UTF-8 names no existing file.
@@ -52,6 +53,11 @@ pub(crate) fn with_mode(options: &mut OpenOptions, _: u32) -> &mut OpenOptions {
 /// Permissions are those of the directory.
 pub(crate) fn like<'a>(options: &'a mut OpenOptions, _: &Permissions) -> &'a mut OpenOptions {
     options
+}
+
+/// Creates a folder. Permissions are those of the directory.
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+    std::fs::create_dir(path)
 }
 
 #[cfg(test)]

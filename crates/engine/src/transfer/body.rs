@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll};
 
-use net::exchange::{BodyError, BodyStep};
+use net::exchange::{BodyError, BodyStep, RecordedError};
 use net::http2::{NumberedError, StreamError};
 use net::http3;
 use tables::Code;
@@ -81,10 +81,16 @@ fn body_failed(e: BodyError) -> Error {
     match e {
         BodyError::Io(e) => receive_failed(&e),
         BodyError::Truncated(left) => truncated(left),
-        BodyError::Chunk(e @ (ChunkError::TooLarge | ChunkError::TooManyTrailers)) => {
-            Error::new(Code::TooLarge, e.text())
-        }
-        BodyError::Chunk(e) => Error::new(Code::RecvError, e.text()),
+        BodyError::Chunk(e) => chunks_failed(&e),
+    }
+}
+
+/// A chunked coding that is broken.
+#[cold]
+pub fn chunks_failed(e: &ChunkError) -> Error {
+    match e {
+        ChunkError::TooLarge | ChunkError::TooManyTrailers => Error::new(Code::TooLarge, e.text()),
+        e => Error::new(Code::RecvError, e.text()),
     }
 }
 
@@ -124,6 +130,9 @@ pub fn send_failed(e: &std::io::Error) -> Error {
 
 /// Converts a stream's fault to curl's text and code.
 fn stream_failed(e: &std::io::Error) -> Option<Error> {
+    if let Some(RecordedError { code, text }) = e.get_ref()?.downcast_ref() {
+        return Some(Error::new(Code::from_id(*code).unwrap_or(Code::RecvError), text.clone()));
+    }
     if let Some(http3::NumberedError { stream, fault }) = e.get_ref()?.downcast_ref() {
         return Some(fault_of_http3(*stream, fault));
     }

@@ -203,6 +203,9 @@ impl Connector {
     /// Opens a connection along the plan. QUIC and TLS need much memory, which is only allocated for them.
     async fn open(&self, plan: &Plan, opening: &Opening) -> Result<AnyConnection> {
         self.ticket_used.set(false);
+        if self.player().is_some() {
+            return self.open_replayed(plan);
+        }
         let heeding = match plan.heeds_records && self.asks_for_record(plan).is_some() {
             true => boxed(|| self.heeding_record(plan, opening)).await?,
             false => None,
@@ -317,6 +320,9 @@ impl Connector {
 
     /// Opens a second connection for a transfer, to another host or port along the same route.
     pub async fn connect_beside(&self, plan: &Plan, host: &str, port: u16) -> Result<Box<dyn Filter>> {
+        if let Some(peer) = &self.replayed {
+            return self.open_replayed_beside(peer);
+        }
         let plan = Plan { host: host.to_owned(), port, ..plan.clone() };
         let started = self.now();
         let opening = Opening::new(started, started + Duration::from_millis(300_000));
@@ -421,7 +427,7 @@ impl Connector {
     }
 
     /// Records the time at which an address is known.
-    fn note_resolved(&self) {
+    pub(super) fn note_resolved(&self) {
         self.mark(|info, elapsed| info.name_lookup = elapsed.max(Nanos::LEAST));
     }
 

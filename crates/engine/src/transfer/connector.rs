@@ -12,6 +12,7 @@ use net::tls::Late;
 use runtime::cell::RefCell;
 
 use super::auth;
+use super::replayed_peer::ReplayedPeer;
 use super::route::Route;
 use super::route::plan::Plan;
 use crate::error::Result;
@@ -27,6 +28,8 @@ pub struct Connector {
     /// The state of HTTP authentication, which the handle keeps between transfers. A tunnel uses the proxy's
     /// side while it connects.
     pub auth: Rc<RefCell<auth::Memory>>,
+    /// The recorded exchange that answers the current request, if exchanges are replayed.
+    pub replayed: Option<Box<ReplayedPeer>>,
     /// The log-in that a new connection needs before it is shared; set by the handler of the protocol.
     pub log_in: Option<LogIn>,
     /// A TLS handshake that completes during the request.
@@ -44,6 +47,7 @@ impl Connector {
         Connector {
             route,
             auth,
+            replayed: None,
             log_in: None,
             late: None,
             ticket_used: Cell::new(false),

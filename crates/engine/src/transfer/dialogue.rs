@@ -47,8 +47,19 @@ pub struct Dialogue {
     /// A Kerberos ticket logged in, whose principal is not compared with the user's name: the connection
     /// serves no other transfer ([`net::ConnectionKey::by_ticket`]).
     pub by_ticket: bool,
+    /// Notes about the dialogue, if it is recorded.
+    pub observer: Option<Box<dyn Observer>>,
     /// Limits unrequested data from a server.
     idling: Idling,
+}
+
+/// Learns what crosses a connection, line by line.
+pub trait Observer {
+    /// These commands were sent.
+    fn sent(&self, commands: &[u8]);
+
+    /// This line was received.
+    fn received(&self, line: &[u8]);
 }
 
 impl Dialogue {
@@ -63,6 +74,7 @@ impl Dialogue {
             lines: 0,
             last_words: 0,
             by_ticket: false,
+            observer: None,
             idling: Idling::default(),
         }
     }
@@ -85,6 +97,9 @@ impl Dialogue {
             t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, line);
         }
         t.easy.explain(|| explained::commands(self.layer, commands, self.outstanding == 0));
+        if let Some(observer) = &self.observer {
+            observer.sent(&lines);
+        }
         let sent = self.whole.connection().write_all(&lines).await;
         sent.map_err(|e| self.stale_or(send_failed(&e)))?;
         self.outstanding = self.outstanding.saturating_add(commands.len());
@@ -117,6 +132,9 @@ impl Dialogue {
         };
         let line = t.within(Some(deadline), late, self.receive_line(t)).await?;
         self.lines += 1;
+        if let Some(observer) = &self.observer {
+            observer.received(&line);
+        }
         t.easy.info.borrow_mut().header_size += line.len() as i64;
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, &line);
         t.flow.writer.header(&line, false)?;

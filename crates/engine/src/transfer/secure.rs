@@ -130,6 +130,9 @@ impl Connector {
         (host, port): (&str, u16),
         sessions: SessionStore,
     ) -> Result<Box<dyn Filter>> {
+        if self.player().is_some() {
+            return Ok(below);
+        }
         let config = &self.settled(config, (host, port), None)?;
         let server = Server { config, host, port };
         let mut handshake = Handshake::prepare(config, self.multi.runtime.reactor())?;

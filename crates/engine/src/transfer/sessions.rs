@@ -48,7 +48,8 @@ impl Connector {
         self.locked(LockData::Connect, || match connection {
             AnyConnection::Quic(connection) => slot.host(connection, |whole| self.run_http3(whole)),
             AnyConnection::Bytes(connection) => {
-                let streams = plan.may_have_streams() && has_streams(plan, &connection);
+                let streams =
+                    self.replayed.is_none() && plan.may_have_streams() && has_streams(plan, &connection);
                 match streams || channels {
                     true => slot.host(connection, |whole| self.run_session(whole)),
                     false => slot.fill(connection),

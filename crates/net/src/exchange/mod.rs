@@ -9,6 +9,7 @@ mod framing;
 mod head;
 pub mod http1;
 mod multiplexed;
+mod replayed;
 pub mod request;
 mod reservation;
 pub mod streams;
@@ -24,6 +25,7 @@ pub use buffer_pool::BufferPool;
 pub use fields::{MAX_SENT_HTTP2, request_fields, sent_size};
 pub use head::{Dialect, Head, HeadError, HeadItem, HeadPart, ReplyRules};
 pub use multiplexed::Multiplexed;
+pub use replayed::{BodyDigest, RecordedEnd, RecordedError, RecordedReply, Replayed, ReplySource, go_ahead};
 pub use request::{BadHead, RequestBody, RequestHead, is_sendable};
 pub use reservation::Reservation;
 
@@ -37,6 +39,9 @@ pub struct Finished {
     /// Whether another exchange may follow on it, judging by the bytes.
     pub clean: bool,
 }
+
+/// Puts a layer around an exchange.
+pub type Layer = Box<dyn FnOnce(Box<dyn Exchange>) -> Box<dyn Exchange>>;
 
 /// One request and its reply on a connection.
 pub trait Exchange {
@@ -152,6 +157,12 @@ pub trait Exchange {
     /// Withdraws the read interest for a while: an application's loop must not be woken for data that nobody
     /// reads.
     fn forget_read(&mut self, cx: &mut Context<'_>);
+
+    /// Returns the layer that is put around the exchange in which the reply goes on: an upgrade to HTTP/2
+    /// changes the exchange.
+    fn layer(&self) -> Option<Layer> {
+        None
+    }
 
     /// Ends the exchange.
     fn finish(self: Box<Self>) -> Finished;

@@ -6,6 +6,7 @@ pub mod http2_proxy;
 pub mod http_proxy;
 pub mod messages;
 pub mod open;
+pub mod scripted;
 pub mod sealed;
 mod socket;
 pub mod socks;

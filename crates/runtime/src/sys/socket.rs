@@ -49,6 +49,11 @@ impl Socket {
         Socket { fd: Some(Arc::new(fd)), close: None, registration: None, look: None, backlog: None }
     }
 
+    /// A descriptor that leads nowhere, in the place of a socket.
+    pub fn unconnected() -> io::Result<Socket> {
+        Ok(Socket::new(calls::unconnected()?))
+    }
+
     /// A socket that the hook closes.
     pub fn with_close_hook(fd: OwnedFd, hook: CloseHook) -> Socket {
         Socket { fd: Some(Arc::new(fd)), close: Some(hook), registration: None, look: None, backlog: None }

@@ -38,6 +38,16 @@ pub fn har(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
+pub fn record(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.globals.record = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
+pub fn replay(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+    parser.globals.replay = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
 pub fn timeline(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     parser.globals.timeline = Some(not_blank(text)?.to_vec());
     Ok(())

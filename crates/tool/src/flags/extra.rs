@@ -177,6 +177,33 @@ pub const FLAGS: &[Flag] = &[
         ..FLAG
     },
     Flag {
+        name: "record",
+        arg: Arg::File("<dir>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        help: "Record all exchanges to a folder",
+        about: "Keeps request, response, timing and addresses of each HTTP and FTP exchange in a folder \
+            of its own, which only this user can read. Logins, bearer tokens and values of cookies \
+            are replaced; bodies are kept as they are. --replay answers from the folder. \
+            WARMWIRE_RECORD does the same for any program.",
+        set: Set::Act(act::record),
+        ..FLAG
+    },
+    Flag {
+        name: "replay",
+        arg: Arg::File("<dir>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        help: "Answer from a folder of --record, without a network",
+        about: "Requests are matched by method and URL, in the order in which they were recorded, and \
+            each recorded exchange is used once. A request that is not in the folder fails with code \
+            7. No name is looked up and no connection is opened. WARMWIRE_REPLAY_HEADERS names \
+            request fields that must be equal as well. WARMWIRE_REPLAY does the same for any \
+            program.",
+        set: Set::Act(act::replay),
+        ..FLAG
+    },
+    Flag {
         name: "retry-resume",
         categories: &["extra"],
         help: "Retry after a cut, and request only the rest",

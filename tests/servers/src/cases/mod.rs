@@ -20,6 +20,7 @@ mod pooling;
 mod process;
 mod proxy_http3;
 mod real;
+mod recording;
 mod reentry;
 mod refusals;
 mod report;
@@ -44,6 +45,7 @@ pub fn all() -> Vec<Case> {
         stores::cases(),
         tls::cases(),
         real::cases(),
+        recording::cases(),
         reentry::cases(),
         process::cases(),
         ftp::cases(),

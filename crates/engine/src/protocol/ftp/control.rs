@@ -13,6 +13,7 @@ use super::decide::login::{self, Greeting, LoginStep, check_one_line};
 use super::decide::{self, directory};
 use super::ftp_target::FtpTarget;
 use super::idle::one_more;
+use super::recorded::{self, Notes, Server};
 use super::servers::{Servers, Stream};
 use super::session::Session;
 use super::timed::before;
@@ -46,6 +47,8 @@ pub struct Control {
     pub early: Option<Reply>,
     /// Commands that have left before their turn.
     pub flight: Flight,
+    /// Notes about the transfer, if it is recorded.
+    pub notes: Option<Notes>,
     /// Whether commands would not be understood any more: not even QUIT is sent.
     pub lost: bool,
     /// Whether the data is complete, and the server has had time for its reply.
@@ -88,7 +91,8 @@ impl Control {
     #[inline(never)]
     fn new(dialogue: Dialogue, session: Session, plan: Box<Plan>) -> Box<Control> {
         let flight = Flight::default();
-        Box::new(Control { dialogue, session, plan, early: None, flight, lost: false, ended: false })
+        let (early, notes) = (None, None);
+        Box::new(Control { dialogue, session, plan, early, flight, notes, lost: false, ended: false })
     }
 
     async fn on_connection(
@@ -97,6 +101,10 @@ impl Control {
         fresh: bool,
         together: bool,
     ) -> Result<Box<Control>> {
+        let server = match t.multi.recording.get() {
+            Some(_) => Server::choose(t)?,
+            None => None,
+        };
         let link = t.connect(fresh).await?;
         let mut whole = link.into_whole()?;
         whole.connection().farewell = b"QUIT\r\n".to_vec();
@@ -105,17 +113,31 @@ impl Control {
         if let Some(session) = known {
             plan.tls = plan.tls.take().or_else(|| session.tls.clone());
             let mut control = Control::new(dialogue, *session, plan);
+            control.record(t, server);
             control.resume();
             control.tell_entry_path(t);
             return Ok(control);
         }
         let mut control = Control::new(dialogue, Session::default(), plan);
+        control.record(t, server);
         boxed(|| control.log_in(t, together)).await?;
         Ok(control)
     }
 
+    /// Begins to record or replay, if that was asked for.
+    #[inline]
+    fn record(&mut self, t: &Transfer, server: Option<Server>) {
+        if t.multi.recording.get().is_some() {
+            self.notes = recorded::attach(t, &mut self.dialogue, &mut self.session.server, server);
+        }
+    }
+
     /// Returns the connection to the pool if it is in step, and closes it otherwise.
-    pub fn end(mut self, t: &Transfer, failure: Option<Code>) {
+    pub fn end(mut self, t: &Transfer, failure: Option<&Error>) {
+        if let Some(notes) = &self.notes {
+            notes.end(failure);
+        }
+        let failure = failure.map(Error::code);
         let harmless = !self.lost && (self.ended || failure.is_none_or(decide::body::is_harmless));
         let keep = harmless && self.can_be_kept() && !self.has_used_its_tickets() && !t.on(O::ForbidReuse);
         if !harmless {

@@ -114,10 +114,22 @@ async fn connect(t: &mut Transfer, control: &Control, host: &str, port: u16) -> 
 
 /// Returns the data connection after the server's first reply: accepted, and protected as agreed.
 pub async fn ready(t: &mut Transfer, control: &mut Control, data: Data) -> Result<Box<dyn Filter>> {
+    if let Some(server) = &control.session.server {
+        return server.channel();
+    }
     let filter = match data {
         Data::Connected(filter) => filter,
         Data::Listening(socket) => port::accept(t, control, socket).await?,
     };
+    let filter = protected(t, control, filter).await?;
+    Ok(match &control.notes {
+        Some(notes) => notes.around(filter),
+        None => filter,
+    })
+}
+
+/// Adds TLS to a data connection where that was agreed.
+async fn protected(t: &Transfer, control: &Control, filter: Box<dyn Filter>) -> Result<Box<dyn Filter>> {
     let Some(tls) = control.plan.tls.as_ref().filter(|_| control.session.private_data) else {
         return Ok(filter);
     };

@@ -15,6 +15,7 @@ mod idle;
 mod pipeline;
 mod port;
 mod range;
+mod recorded;
 mod servers;
 mod session;
 mod source;
@@ -54,7 +55,7 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         if failure.is_none_or(decide::body::is_harmless) && control.end_flight(t).await.is_err() {
             control.lost = true;
         }
-        control.end(t, failure);
+        control.end(t, outcome.as_ref().err());
         outcome
     })
     .await

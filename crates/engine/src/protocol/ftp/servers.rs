@@ -1,6 +1,7 @@
 //! Servers: how each handles commands that do not wait for each other, by its greeting and its behaviour.
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 
 use net::connection_key::Origin;
 
@@ -22,6 +23,10 @@ const MOST_SERVERS: usize = 64;
 
 /// Returns how far commands of this transfer may be pipelined.
 pub fn level(t: &Transfer) -> FtpPipelining {
+    if t.multi.recording.get().is_some() {
+        cold_path();
+        return FtpPipelining::Wait;
+    }
     t.easy.ftp_pipelining.get().unwrap_or_else(FtpPipelining::of_process)
 }
 

@@ -8,6 +8,7 @@ use net::handover::codec::{Reader, Writer};
 use zeroize::Zeroizing;
 
 use super::ahead::Ahead;
+use super::recorded::Server;
 use super::servers::Stream;
 
 /// State of a kept control connection that outlives a transfer.
@@ -37,6 +38,8 @@ pub struct Session {
     pub tls: Option<Arc<net::tls::TlsConfig>>,
     /// The TLS sessions of a control connection that has returned to plain text.
     pub sessions: Option<net::SessionStore>,
+    /// The recorded server, if exchanges are replayed.
+    pub server: Option<Server>,
 }
 
 impl net::Memory for Session {
@@ -56,8 +59,9 @@ impl net::Memory for Session {
             ahead,
             tls,
             sessions,
+            server,
         } = self;
-        if *private_data || tls.is_some() || sessions.is_some() || !ahead.is_empty() {
+        if server.is_some() || *private_data || tls.is_some() || sessions.is_some() || !ahead.is_empty() {
             return None;
         }
         let mut out = Writer::with_capacity(256);
@@ -99,6 +103,7 @@ impl Session {
             private_data: false,
             tls: None,
             sessions: None,
+            server: None,
         };
         input.end()?;
         Ok(session)

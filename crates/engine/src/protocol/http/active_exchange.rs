@@ -12,6 +12,7 @@ use super::decide::reply::SWITCHING;
 use super::http_transfer::HttpTransfer;
 use super::message::Request;
 use super::offers::Offers;
+use super::recorded;
 use super::upload::Upload;
 use super::version::{asks_for_http2, version};
 use crate::callbacks::DebugKind;
@@ -103,7 +104,10 @@ impl ActiveExchange {
     ) -> ActiveExchange {
         let asks_for_http2 = asks_for_http2(t, link);
         let offers = Offers::of(t, &link.lease);
-        let mut exchange = link.lease.begin(&t.multi.buffers);
+        let mut exchange = match t.multi.recording.get() {
+            Some(_) if dialect == Dialect::Http => recorded::begin(t, link, &request.head, reused),
+            _ => link.lease.begin(&t.multi.buffers),
+        };
         let reading = ReplyRules {
             head_only: request.head_only,
             rate: u64::try_from(t.long(O::MaxRecvSpeedLarge)).ok().filter(|rate| *rate > 0),

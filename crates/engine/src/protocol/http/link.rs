@@ -14,15 +14,19 @@ use super::decide::connection::{FinishedExchange, NextUse, next_use};
 use super::decide::retry::{Failure, after_failure};
 use super::decide::version::avoids_http2;
 use super::http_transfer::HttpTransfer;
+use super::request::method_name;
 use super::version::version;
 use super::{auth, connection_auth, explained};
 use crate::error::{Error, Result, Retry};
+use crate::recording::player::Asked;
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::link::HttpLink;
 use crate::transfer::negotiate::find_ticket_user;
 use crate::transfer::next::Next;
+use crate::transfer::recording::unanswered;
 use crate::transfer::replay::with_retries;
+use crate::transfer::replayed_peer::ReplayedPeer;
 use crate::transfer::route::plan::{LoginBinding, Plan, belonging};
 
 /// Most attempts to move a request from a dead pooled connection to another one.
@@ -86,6 +90,9 @@ pub async fn obtain(t: &mut HttpTransfer, fresh: bool) -> Result<(HttpLink, bool
         cold_path();
         return Ok((*link, true));
     }
+    if t.multi.recording.get().is_some() {
+        choose_peer(t)?;
+    }
     if auth::shows_ticket(t) {
         cold_path();
         boxed(|| find_ticket_user(t)).await;
@@ -94,6 +101,18 @@ pub async fn obtain(t: &mut HttpTransfer, fresh: bool) -> Result<(HttpLink, bool
     let link = t.connect_bound(plan, bound, fresh).await?.into_http()?;
     let reused = link.lease.is_reused();
     Ok((link, reused))
+}
+
+/// Chooses the peer of the next connection, if exchanges are replayed: fails if the record does not answer
+/// the request.
+#[cold]
+#[inline(never)]
+fn choose_peer(t: &mut HttpTransfer) -> Result<()> {
+    let Some(player) = t.player().cloned() else { return Ok(()) };
+    let asked = Asked::new(&method_name(t), &t.recorded_url());
+    let entry = player.peek(&asked).map_err(unanswered)?;
+    t.replayed = Some(Box::new(ReplayedPeer::silent(&entry.facts)));
+    Ok(())
 }
 
 /// Prepares the state of authentication that a request on this connection needs. Returns the making of

@@ -18,6 +18,7 @@ mod message;
 mod offers;
 mod proof;
 mod pushed;
+mod recorded;
 mod redirect;
 mod request;
 mod request_cache;

@@ -53,12 +53,20 @@ pub async fn switch_to_http2(
     t.easy.note(|| "Received 101, Switching to HTTP/2".to_owned());
     active.upload.go_ahead();
     poll_fn(|cx| active.poll_upload(cx)).await?;
+    if t.player().is_some() {
+        // The record goes on with the heads of HTTP/2.
+        return Ok((link, ActiveExchange { asks_for_http2: false, ..active }));
+    }
     let received = active.exchange.rest().to_vec();
+    let layer = active.exchange.layer();
     link.lease.end(active.exchange);
     let switched = UpgradeReply { head_only: active.reading.head_only, received };
     let lease = t.switch_to_session(link.lease, switched)?;
     let mut link = HttpLink { lease, plan: link.plan };
     let mut exchange = link.lease.begin(&t.multi.buffers);
+    if let Some(layer) = layer {
+        exchange = layer(exchange);
+    }
     exchange.begin(&RequestHead::default(), active.reading);
     let offers = Offers::of(t, &link.lease);
     Ok((link, ActiveExchange { exchange, offers, asks_for_http2: false, ..active }))

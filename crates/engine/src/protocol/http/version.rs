@@ -13,12 +13,13 @@ use crate::transfer::link::HttpLink;
 /// Returns the facts for decisions about the version of a request on this link.
 fn link_facts(t: &HttpTransfer, link: &HttpLink) -> decide::Link {
     let about = link.lease.about();
-    let stream = matches!(link.lease, HttpLease::Stream(_));
+    let replayed = t.replayed.as_ref().map_or(0, |peer| peer.version);
+    let stream = matches!(link.lease, HttpLease::Stream(_)) || replayed >= 20;
     let agreed = || about.tls.as_ref().and_then(|tls| tls.alpn.as_deref());
     decide::Link {
         websocket: t.scheme().family() == Family::Ws,
         stream,
-        quic: stream && agreed() == Some(net::http3::ALPN),
+        quic: stream && (agreed() == Some(net::http3::ALPN) || replayed == 30),
         wants_http10: t.long(O::HttpVersion) == CURL_HTTP_VERSION_1_0,
         heard_http10: t.http.http10,
         answers_http10: about.answers_http10,

@@ -22,6 +22,11 @@ pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedFd
     Ok(socket_with(family, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?)
 }
 
+/// A descriptor that leads nowhere: one end of a pipe, whose other end is closed.
+pub(crate) fn unconnected() -> io::Result<OwnedFd> {
+    Ok(io::pipe()?.0.into())
+}
+
 /// The system makes send buffers larger by itself.
 pub const BUFFERS_GROW: bool = true;
 

@@ -23,6 +23,11 @@ pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedSo
     Ok(socket.into())
 }
 
+/// A descriptor that leads nowhere: a socket that is neither bound nor connected.
+pub(crate) fn unconnected() -> io::Result<OwnedSocket> {
+    new_socket(AddressFamily::INET, SocketType::DGRAM)
+}
+
 /// Send buffers are as large as the program makes them.
 pub const BUFFERS_GROW: bool = false;
 

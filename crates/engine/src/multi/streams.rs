@@ -1,4 +1,4 @@
-//! How the transfers of a multi handle share connections that carry streams: HTTP/2, HTTP/3 and SSH.
+//! Settings of a multi handle about connections: their number, and streams that several transfers share.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -8,8 +8,19 @@ use runtime::cell::RefCell;
 
 use crate::push::PushFunction;
 
+/// Limits of a multi handle (CURLMOPT_*), 0 meaning none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Maximum number of kept connections; 0 lets it grow with the number of transfers.
+    pub max_connects: usize,
+    /// Connections to one host.
+    pub max_host: usize,
+    /// Connections in all.
+    pub max_total: usize,
+}
+
 /// How transfers share the connections that carry streams.
-pub(crate) struct Streams {
+pub struct Streams {
     /// The application's function for pushed replies.
     pub push: RefCell<Option<PushFunction>>,
     /// Each transfer has a connection of its own.
