@@ -25,7 +25,13 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match parse(std::env::args().skip(1)).and_then(run) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    // The library starts the broker by this flag, with this program as WARMWIRE_BROKER.
+    let outcome = match words == ["--pool-broker"] {
+        true => broker::run_broker().map(|()| true),
+        false => parse(words.into_iter()).and_then(run),
+    };
+    match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
@@ -108,6 +114,7 @@ fn groups(programs: &Programs) -> Vec<(String, Vec<Run>)> {
     let mut groups = vec![
         together("naive and kept-one-handle", &[Mode::Naive, Mode::KeptOneHandle]),
         together("kept and naive-pool", &[Mode::Kept, Mode::NaivePool]),
+        together("process-each", &[Mode::ProcessEach]),
     ];
     for run in runs(programs, &[Mode::Multi]) {
         let (scenario, _, library) = run;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
@@ -25,6 +25,7 @@ pub enum Mode {
     KeptOneHandle,
     Kept,
     NaivePool,
+    ProcessEach,
     Multi,
 }
 
@@ -39,7 +40,8 @@ impl Scenario {
 
 impl Mode {
     /// All modes in the order of the table.
-    pub const ALL: [Mode; 5] = [Mode::Naive, Mode::KeptOneHandle, Mode::Kept, Mode::NaivePool, Mode::Multi];
+    pub const ALL: [Mode; 6] =
+        [Mode::Naive, Mode::KeptOneHandle, Mode::Kept, Mode::NaivePool, Mode::ProcessEach, Mode::Multi];
 
     /// Returns whether this library has the mode: only ours has a pool of the process.
     pub fn is_of(self, library: Library) -> bool {
@@ -53,6 +55,7 @@ impl Mode {
             Mode::KeptOneHandle => "one handle for all files",
             Mode::Kept => "a handle for each server",
             Mode::NaivePool => "naive, with the process pool",
+            Mode::ProcessEach => "a process for each file, broker",
             Mode::Multi => "all files at once",
         }
     }
@@ -60,13 +63,14 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Mode::NaivePool => "naive-pool",
+            Mode::ProcessEach => "process-each",
             mode => mode.program(),
         }
     }
 
     fn program(self) -> &'static str {
         match self {
-            Mode::Naive | Mode::NaivePool => "naive",
+            Mode::Naive | Mode::NaivePool | Mode::ProcessEach => "naive",
             Mode::Kept => "kept",
             Mode::KeptOneHandle => "kept-one-handle",
             Mode::Multi => "multi",
@@ -82,7 +86,14 @@ pub struct Job<'a> {
     programs: &'a Programs,
     urls: PathBuf,
     ca: PathBuf,
+    pool: PathBuf,
     rounds: usize,
+}
+
+/// The result of fetching one file.
+struct Poll {
+    time_ms: f64,
+    is_good: bool,
 }
 
 /// The result of one scenario in one mode.
@@ -106,7 +117,8 @@ impl<'a> Job<'a> {
             Scenario::Ftp => rounds,
             Scenario::Https => HTTPS_REQUESTS / FTP_SERVERS,
         };
-        Job { scenario, mode, library, programs, urls: world.urls(scenario), ca: world.ca(), rounds }
+        let (urls, ca, pool) = (world.urls(scenario), world.ca(), world.pool());
+        Job { scenario, mode, library, programs, urls, ca, pool, rounds }
     }
 
     fn polls(&self) -> usize {
@@ -114,35 +126,81 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self, progress: &Progress) -> io::Result<Outcome> {
-        let mut command = self.programs.command(self.mode.program(), self.library);
-        command.arg(self.rounds.to_string()).arg(&self.urls).env("DEMO_CA", &self.ca);
-        if self.mode == Mode::NaivePool {
-            command.env("WARMWIRE_POOL", "process");
-        }
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-        let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let polls = match self.mode {
+            Mode::ProcessEach => self.run_processes(progress)?,
+            _ => self.run_program(progress)?,
+        };
         let expected = self.polls();
-        let (mut times_ms, mut good) = (Vec::with_capacity(expected), 0);
-        for line in lines {
-            let line = line?;
-            let words: Vec<&str> = line.split(' ').collect();
-            let [time, code, length] = words[..] else {
-                return Err(io::Error::other(format!("{}: {line}", self.mode.name())));
-            };
-            times_ms.push(time.parse().map_err(io::Error::other)?);
-            good += usize::from(code == "0" && length.parse() == Ok(FILE_LENGTH));
-            progress.step();
-        }
-        child.wait()?;
-        // Polls that were never reported failed too.
+        let good = polls.iter().filter(|poll| poll.is_good).count();
+        let mut times_ms: Vec<f64> = polls.into_iter().map(|poll| poll.time_ms).collect();
         times_ms.sort_by(f64::total_cmp);
         Ok(Outcome {
             scenario: self.scenario,
             mode: self.mode,
             library: self.library,
             times_ms,
+            // Polls that were never reported failed too.
             failed: expected - good.min(expected),
         })
+    }
+
+    /// Runs one process, which times its polls itself.
+    fn run_program(&self, progress: &Progress) -> io::Result<Vec<Poll>> {
+        let mut child =
+            self.command().arg(self.rounds.to_string()).arg(&self.urls).stdout(Stdio::piped()).spawn()?;
+        let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let mut polls = Vec::with_capacity(self.polls());
+        for line in lines {
+            polls.push(self.read(&line?)?);
+            progress.step();
+        }
+        child.wait()?;
+        Ok(polls)
+    }
+
+    /// Runs a process for each poll, and times it from its start to its end.
+    fn run_processes(&self, progress: &Progress) -> io::Result<Vec<Poll>> {
+        let urls = std::fs::read_to_string(&self.urls)?;
+        let mut polls = Vec::with_capacity(self.polls());
+        for url in (0..self.rounds).flat_map(|_| urls.lines()) {
+            let mut command = self.command();
+            command.args(["1", "/dev/stdin"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let started = Instant::now();
+            let mut child = command.spawn()?;
+            child.stdin.take().expect("stdin is piped").write_all(url.as_bytes())?;
+            let output = child.wait_with_output()?;
+            let time_ms = started.elapsed().as_secs_f64() * 1000.0;
+            let line = String::from_utf8_lossy(&output.stdout);
+            polls.push(Poll { time_ms, ..self.read(line.trim_end())? });
+            progress.step();
+        }
+        Ok(polls)
+    }
+
+    /// Returns the program, in the environment of its mode.
+    fn command(&self) -> Command {
+        let mut command = self.programs.command(self.mode.program(), self.library);
+        command.env("DEMO_CA", &self.ca).stdin(Stdio::null());
+        match self.mode {
+            Mode::NaivePool => command.env("WARMWIRE_POOL", "process"),
+            // On the distribution's library it means nothing.
+            Mode::ProcessEach => {
+                command.env("WARMWIRE_POOL", "user").env("WARMWIRE_POOL_DIR", &self.pool);
+                command.env("WARMWIRE_BROKER", Programs::broker())
+            }
+            Mode::Naive | Mode::KeptOneHandle | Mode::Kept | Mode::Multi => &mut command,
+        };
+        command
+    }
+
+    /// Reads the line of a poll.
+    fn read(&self, line: &str) -> io::Result<Poll> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [time, code, length] = words[..] else {
+            return Err(io::Error::other(format!("{}: {line}", self.mode.name())));
+        };
+        let time_ms = time.parse().map_err(io::Error::other)?;
+        Ok(Poll { time_ms, is_good: code == "0" && length.parse() == Ok(FILE_LENGTH) })
     }
 }
 

@@ -31,6 +31,11 @@ impl Programs {
         command
     }
 
+    /// The program of the broker: this one, with the broker's flag.
+    pub fn broker() -> PathBuf {
+        std::env::current_exe().unwrap_or_default()
+    }
+
     /// The libraries that are there, the distribution's first: it is what ours is compared with.
     pub fn libraries(&self) -> Vec<Library> {
         let distribution = self.distribution.is_some().then_some(Library::Distribution);

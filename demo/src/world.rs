@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use broker::Client;
 use testkit::body::pattern;
 use testkit::certs::Authority;
 use testkit::ftp::{Config, FtpServer};
@@ -51,5 +52,17 @@ impl World {
 
     pub fn ca(&self) -> PathBuf {
         self.directory.path().join("ca.pem")
+    }
+
+    /// The folder of the broker.
+    pub fn pool(&self) -> PathBuf {
+        self.directory.path().join("pool")
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // Nobody started a broker if our library is not measured.
+        let _ = Client::at(&self.pool(), Duration::from_secs(1)).stop();
     }
 }
