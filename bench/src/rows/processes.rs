@@ -19,22 +19,26 @@ const CALLS: usize = 1_000;
 /// Calls over a link, requests of PHP, and files from each FTP server.
 const FAR_CALLS: usize = 100;
 const PHP_CALLS: usize = 300;
-const FTP_FILES: usize = 10;
+const FTP_FILES: usize = 5;
 const FTP_SERVERS: usize = 60;
 const PARKED: usize = 256;
 const ROUND_TRIP: Duration = Duration::from_millis(20);
 const A_CALL: Quantity = Quantity { name: "time a call", unit: "µs" };
+const MEAN: Quantity = Quantity { name: "mean time of a request", unit: "µs" };
 const RESIDENT: Quantity = Quantity { name: "resident memory", unit: "KB" };
 const IDLE_CPU: Quantity = Quantity { name: "CPU in 5 idle seconds", unit: "µs" };
 
 /// `$1` runs of the remaining words, with the output in a file.
 const LOOP: &str =
     "count=$1; shift; while [ $count -gt 0 ]; do \"$@\" || exit 1; count=$((count-1)); done > out";
-/// `$1 $2` start the remaining words for each URL, which follow `--`; the results of all are printed.
-const FOR_EACH_URL: &str = "starts=$1 count=$2 tool=$3 flag=$4; shift 4; \
-    for url in \"$@\"; do \"$starts\" \"$count\" \"$tool\" -q $flag -sS \"$url\" & done; wait";
-const PHP: &str = "$easy = curl_init(getenv('URL')); curl_setopt($easy, CURLOPT_CAINFO, getenv('CA')); \
-    curl_setopt($easy, CURLOPT_RETURNTRANSFER, true); if (!curl_exec($easy)) exit(1);";
+/// Prints the microseconds of a request with a handle of its own.
+const PHP: &str = "$start = hrtime(true); $easy = curl_init(getenv('URL')); \
+    curl_setopt($easy, CURLOPT_CAINFO, getenv('CA')); curl_setopt($easy, CURLOPT_RETURNTRANSFER, true); \
+    if (!curl_exec($easy)) exit(1); unset($easy); echo (hrtime(true) - $start) / 1000;";
+/// Prints the microseconds of each of `COUNT` requests with one handle.
+const PHP_KEPT: &str = "$easy = curl_init(getenv('URL')); curl_setopt($easy, CURLOPT_CAINFO, getenv('CA')); \
+    curl_setopt($easy, CURLOPT_RETURNTRANSFER, true); for ($i = 0; $i < getenv('COUNT'); $i++) { \
+    $start = hrtime(true); if (!curl_exec($easy)) exit(1); echo (hrtime(true) - $start) / 1000, ' '; }";
 
 pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let nginx = Nginx::start(&bench.authority.good(), &[SMALL])?;
@@ -140,10 +144,7 @@ fn over_link(bench: &Bench, url: &str) -> io::Result<Case> {
             let mut command = bench.command(subject.tool(), subject);
             command.args(["-q", "-sS", "--cacert", &ca, "-o", "/dev/null"]);
             command.args(["-w", "%{time_total}\n", &format!("{url}?[1-{calls}]")]);
-            let mut seconds = numbers(&mut command)?;
-            seconds.sort_by(f64::total_cmp);
-            let middle = seconds.get(seconds.len() / 2).ok_or(ErrorKind::InvalidData)?;
-            return Ok(vec![f64::NAN, middle * 1e6]);
+            return Ok(vec![f64::NAN, 1e6 * middle(numbers(&mut command)?)]);
         };
         let mut command = bench.command(&starts, subject);
         folder.show(&mut command, subject.tool());
@@ -176,67 +177,83 @@ fn takes(bench: &Bench, nginx: &Nginx) -> io::Result<Option<Case>> {
     case.map(Some)
 }
 
-/// Requests of PHP: a process for each, eight workers of a manager, and one process with a kept handle.
+/// How PHP makes its requests.
+#[derive(Clone, Copy)]
+enum Php {
+    /// One process with one handle.
+    Kept,
+    /// A process for each request.
+    Processes,
+    /// Eight workers of a manager.
+    Workers,
+}
+
+/// Requests of PHP. A mean has the first, cold requests in it.
 fn php(bench: &Bench, url: &str) -> io::Result<Vec<Case>> {
-    let starts = bench.program("starts")?;
-    let calls = bench.count(PHP_CALLS);
     let libraries: Vec<&Subject> = bench.subjects.iter().filter(|subject| subject.has_library()).collect();
     let own = libraries.iter().filter(|subject| subject.ours);
     let runners: Vec<(&Subject, Keeping)> =
         libraries.iter().map(|s| (*s, Keeping::Process)).chain(own.map(|s| (*s, Keeping::Broker))).collect();
     let names: Vec<String> = runners.iter().copied().map(name).collect();
-    let command = |program: &Path, at: usize, folder: &Folder<'_>| {
-        let (subject, keeping) = runners[at];
-        let mut command = bench.command(program, subject);
-        command.env("URL", url);
-        if keeping == Keeping::Broker {
-            folder.show(command.env("WARMWIRE_POOL", "user"), subject.tool());
-        }
-        command
+    let calls = bench.count(PHP_CALLS);
+    let ways = [
+        (Php::Kept, "php, one kept handle"),
+        (Php::Processes, "php, a process for each request"),
+        (Php::Workers, "php-fpm, 8 workers"),
+    ];
+    let case = |(way, title): (Php, &str)| {
+        let title = format!("{title}, {calls} requests over 20 ms");
+        // Each has a broker of its own, so that its first request is cold.
+        Case::in_turns(title, 1, &names, &[MEAN], |at| {
+            let times = php_times(bench, way, runners[at], url, calls)?;
+            if times.len() != calls {
+                return Err(io::Error::new(ErrorKind::InvalidData, format!("PHP printed {times:?}")));
+            }
+            Ok(vec![times.iter().sum::<f64>() / calls as f64])
+        })
     };
-    let folder = Folder(bench);
-    let short = Case::in_turns(format!("php, {calls} processes"), 1, &names, &[CPU, TIME], |at| {
-        let mut command = command(&starts, at, &folder);
-        numbers(command.arg(calls.to_string()).args(["php", "-r", PHP]))
-    })?;
-    let kept = format!(
-        "$easy = curl_init(getenv('URL')); curl_setopt($easy, CURLOPT_CAINFO, getenv('CA')); \
-         curl_setopt($easy, CURLOPT_RETURNTRANSFER, true); $all = []; for ($i = 0; $i < {calls}; $i++) {{ \
-         $start = hrtime(true); if (!curl_exec($easy)) exit(1); $all[] = hrtime(true) - $start; }} \
-         sort($all); echo $all[{}] / 1000;",
-        calls / 2
-    );
-    let kept = Case::in_turns(format!("php, one kept handle, {calls} requests"), 1, &names, &[TIME], |at| {
-        numbers(command(Path::new("php"), at, &folder).args(["-r", &kept]))
-    })?;
-    let managed = Case::in_turns(format!("php-fpm, {calls} requests"), 1, &names, &[TIME], |at| {
-        let (subject, keeping) = runners[at];
-        let mut lines =
-            format!("pm.max_children = 8\nenv[URL] = {url}\nenv[CA] = {}\n", bench.ca().display());
-        if keeping == Keeping::Broker {
-            let (place, tool) = (folder.path(), subject.tool().to_owned());
-            lines += &format!(
-                "env[WARMWIRE_POOL] = user\nenv[WARMWIRE_POOL_DIR] = {}\nenv[WARMWIRE_BROKER] = {}\n",
-                place.display(),
-                tool.display()
-            );
-        }
-        let manager = PhpFpm::start(&lines, |command| bench.prepare(command, Some(subject)))?;
-        let timed = format!("$start = hrtime(true); {PHP} echo (hrtime(true) - $start) / 1000;");
-        let mut all = Vec::new();
-        for _ in 0..calls {
-            let said = manager.output_of(&timed)?;
-            all.push(said.trim().parse::<f64>().map_err(|_| io::Error::other(format!("php-fpm: {said}")))?);
-        }
-        all.sort_by(f64::total_cmp);
-        Ok(vec![all[all.len() / 2]])
-    })?;
-    Ok(vec![short, kept, managed])
+    ways.into_iter().map(case).collect()
 }
 
-/// A process for each file, from many servers at once.
+/// Returns the microseconds of each request.
+fn php_times(
+    bench: &Bench,
+    way: Php,
+    (subject, keeping): (&Subject, Keeping),
+    url: &str,
+    calls: usize,
+) -> io::Result<Vec<f64>> {
+    let folder = Folder(bench);
+    let (pool, tool) = (folder.path().display().to_string(), subject.tool().display().to_string());
+    let mut variables = vec![("URL", url.to_owned()), ("CA", bench.ca().display().to_string())];
+    if keeping == Keeping::Broker {
+        let user = "user".to_owned();
+        variables.extend([("WARMWIRE_POOL", user), ("WARMWIRE_POOL_DIR", pool), ("WARMWIRE_BROKER", tool)]);
+    }
+    let php = |code: &str| {
+        let mut command = bench.command(Path::new("php"), subject);
+        numbers(command.envs(variables.iter().cloned()).env("COUNT", calls.to_string()).args(["-r", code]))
+    };
+    match way {
+        Php::Kept => php(PHP_KEPT),
+        Php::Processes => (0..calls).map(|_| Ok(php(PHP)?[0])).collect(),
+        Php::Workers => {
+            let lines = variables.iter().map(|(name, value)| format!("env[{name}] = {value}\n"));
+            let lines = lines.collect::<String>() + "pm.max_children = 8\n";
+            let manager = PhpFpm::start(&lines, |command| bench.prepare(command, Some(subject)))?;
+            let one = |_| {
+                let said = manager.output_of(PHP)?;
+                said.trim().parse::<f64>().map_err(|_| io::Error::other(format!("php-fpm: {said}")))
+            };
+            (0..calls).map(one).collect()
+        }
+    }
+}
+
+/// A poller that starts a process for each file, from one server after the other; beside it a program that
+/// keeps a handle for each server.
 fn ftp(bench: &Bench) -> io::Result<Option<Case>> {
-    let (starts, folder) = (bench.program("starts")?, Folder(bench));
+    let (starts, kept) = (bench.program("starts")?, bench.program("ftp")?);
     let link = Link::new(ROUND_TRIP)?;
     let servers: io::Result<Vec<Vsftpd>> =
         (0..FTP_SERVERS).map(|_| Vsftpd::start_behind(&link, &[SMALL])).collect();
@@ -245,24 +262,36 @@ fn ftp(bench: &Bench) -> io::Result<Option<Case>> {
         servers => servers?,
     };
     let urls: Vec<String> = servers.iter().map(|server| server.url(&format!("/bytes-{SMALL}"))).collect();
-    let (tools, files) = (tools(bench), bench.count(FTP_FILES).max(4));
-    let names: Vec<String> = tools.iter().copied().map(name).collect();
-    let title = format!("FTP, {FTP_SERVERS} servers, a process for each file");
+    let files = bench.count(FTP_FILES).max(3);
+    let tools = tools(bench);
+    let libraries: Vec<&Subject> = bench.subjects.iter().filter(|subject| subject.has_library()).collect();
+    let mut names: Vec<String> = tools.iter().copied().map(name).collect();
+    names.extend(libraries.iter().map(|subject| format!("{}, kept handles", subject.name)));
+    let title = format!("FTP, {FTP_SERVERS} servers, {files} files of each over 20 ms");
     let case = Case::in_turns(title, 1, &names, &[CPU, TIME], |at| {
-        let (subject, keeping) = tools[at];
-        let mut command = bench.command(Path::new("/bin/sh"), subject);
-        folder.show(&mut command, subject.tool());
-        command.args(["-c", FOR_EACH_URL, "loop"]).arg(&starts).arg(files.to_string());
-        let values = numbers(command.arg(subject.tool()).arg(flag(keeping)).args(&urls))?;
-        // Each server's loop prints its medians of CPU and time, and a zero.
-        let middle = |which: usize| {
-            let mut column: Vec<f64> = values.chunks_exact(3).map(|line| line[which]).collect();
-            column.sort_by(f64::total_cmp);
-            column.get(column.len() / 2).copied().unwrap_or(f64::NAN)
+        let Some(&(subject, keeping)) = tools.get(at) else {
+            let mut command = bench.command(&kept, libraries[at - tools.len()]);
+            command.args(["kept", "-", &files.to_string(), &SMALL.to_string()]).args(&urls);
+            return Ok(vec![f64::NAN, 1000.0 * middle(numbers(&mut command)?)]);
         };
-        Ok(vec![middle(0), middle(1)])
+        let folder = Folder(bench);
+        let (mut cpu, mut wall) = (Vec::new(), Vec::new());
+        for url in (0..files).flat_map(|_| &urls) {
+            let mut command = bench.command(&starts, subject);
+            folder.show(&mut command, subject.tool());
+            command.arg("1").arg(subject.tool()).args(["-q", flag(keeping), "-sS", url]);
+            let values = numbers(&mut command)?;
+            cpu.push(values[0]);
+            wall.push(values[1]);
+        }
+        Ok(vec![middle(cpu), middle(wall)])
     });
     case.map(Some)
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// The broker with as many connections as it keeps.
