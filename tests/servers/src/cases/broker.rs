@@ -1,6 +1,9 @@
 //! `WARMWIRE_POOL=user`: programs that live for one request each, and workers of PHP-FPM, share connections
 //! by the broker, which the first of them starts.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -22,21 +25,49 @@ pub fn cases() -> Vec<Case> {
 /// Longer than the broker takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// User and group nobody.
+const NOBODY: u32 = 65534;
+
 /// A folder for the broker, which ends with it.
 struct BrokerFolder<'a> {
     run: &'a Context<'a>,
     folder: TempDir,
+    tool: PathBuf,
+    /// Whether broker and clients run as nobody.
+    is_of_nobody: bool,
 }
 
 impl BrokerFolder<'_> {
     fn new<'a>(run: &'a Context<'a>) -> BrokerFolder<'a> {
-        BrokerFolder { run, folder: TempDir::new("broker").expect("a temporary folder") }
+        let folder = TempDir::new("broker").expect("a temporary folder");
+        BrokerFolder { run, folder, tool: run.world.tool(), is_of_nobody: false }
+    }
+
+    /// Returns a folder for a broker of nobody if this is root, who alone can start one.
+    fn of_nobody<'a>(run: &'a Context<'a>) -> BrokerFolder<'a> {
+        let mut place = BrokerFolder::new(run);
+        let path = place.folder.path().to_owned();
+        if fs::metadata(&path).expect("it was just made").uid() != 0 {
+            return place;
+        }
+        let (tool, pool) = (path.join("warmwire"), path.join("pool"));
+        let make = || {
+            fs::create_dir(&pool)?;
+            fs::copy(&place.tool, &tool)?;
+            for (path, mode) in [(&path, 0o755), (&tool, 0o755), (&pool, 0o700)] {
+                fs::set_permissions(path, Permissions::from_mode(mode))?;
+            }
+            chown(&pool, Some(NOBODY), Some(NOBODY))
+        };
+        make().expect("root can make files for nobody");
+        (place.tool, place.is_of_nobody) = (tool, true);
+        place
     }
 
     /// The variables that a program needs, with their values.
     fn variables(&self) -> [(&'static str, String); 3] {
         let folder = self.folder.path().join("pool").display().to_string();
-        let tool = self.run.world.tool().display().to_string();
+        let tool = self.tool.display().to_string();
         [("WARMWIRE_POOL", "user".to_owned()), ("WARMWIRE_POOL_DIR", folder), ("WARMWIRE_BROKER", tool)]
     }
 
@@ -45,7 +76,12 @@ impl BrokerFolder<'_> {
     }
 
     fn tool(&self, flag: &str) -> Output {
-        self.run(Command::new(self.run.world.tool()).arg(flag))
+        let mut command = Command::new(if self.is_of_nobody { "setpriv" } else { "env" });
+        if self.is_of_nobody {
+            let user = NOBODY.to_string();
+            command.args(["--clear-groups", "--regid", &user, "--reuid", &user]);
+        }
+        self.run(command.arg(&self.tool).arg(flag))
     }
 
     /// Waits until the broker holds that many connections.
@@ -114,11 +150,14 @@ fn fork(run: &Context) {
     }
 }
 
-/// Two managers with one worker each. The first worker's connection is parked while the worker waits for its
-/// next request.
+/// Two managers with one worker each, which root's manager starts as another user. The first worker's
+/// connection is parked while the worker waits for its next request.
 fn php_fpm(run: &Context) {
-    let (server, place) = (HttpServer::plain(), BrokerFolder::new(run));
-    let lines = place.variables().map(|(name, value)| format!("env[{name}] = {value}\n")).concat();
+    let (server, place) = (HttpServer::plain(), BrokerFolder::of_nobody(run));
+    let mut lines = place.variables().map(|(name, value)| format!("env[{name}] = {value}\n")).concat();
+    if place.is_of_nobody {
+        lines += &format!("user = {NOBODY}\ngroup = {NOBODY}\n");
+    }
     let start = || PhpFpm::start(&lines, |command| run.choose(command)).expect("php-fpm starts");
     let code = format!(
         "$easy = curl_init('{}');\ncurl_setopt($easy, CURLOPT_RETURNTRANSFER, true);\n\

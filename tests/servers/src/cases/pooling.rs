@@ -123,6 +123,8 @@ fn php_fpm(run: &Context) {
         ("", "", false),
         ("", "process", false),
         (ON, "", true),
+        // As a distribution starts it: root's manager, and a worker of another user.
+        ("user = 65534\ngroup = 65534\nenv[WARMWIRE_POOL] = process", "", true),
         ("clear_env = yes\nenv[WARMWIRE_POOL] = process", "", true),
         ("clear_env = no", "process", true),
         ("clear_env = no", "", false),
