@@ -113,11 +113,6 @@ impl Dialogue {
         self.whole.connection().filter().socket().acknowledge();
     }
 
-    /// Makes this system acknowledge the next replies later: such a server then sends several as one packet.
-    pub fn delay_acknowledgements(&mut self) {
-        self.whole.connection().filter().socket().delay_acknowledgements();
-    }
-
     /// Returns the deadline of a reply that is expected from now on (CURLOPT_SERVER_RESPONSE_TIMEOUT_MS(3)).
     pub fn deadline(&self, t: &Transfer) -> Instant {
         t.now() + reply_limit(t.long(O::ServerResponseTimeoutMs), RESPONSE_TIMEOUT_MS)

@@ -256,14 +256,7 @@ impl Socket {
     /// Sends an acknowledgement now, if the system can: a peer with Nagle's algorithm (RFC 896) then sends
     /// its next small packet.
     pub fn acknowledge(&self) {
-        calls::acknowledge(self.as_fd(), true);
-    }
-
-    /// Delays acknowledgements of what is received next, if the system can, until
-    /// [`acknowledge`](Self::acknowledge) or some 40 ms: a peer with Nagle's algorithm (RFC 896) then sends
-    /// several small packets as one.
-    pub fn delay_acknowledgements(&self) {
-        calls::acknowledge(self.as_fd(), false);
+        calls::acknowledge(self.as_fd());
     }
 
     /// Shuts down the sending side, and keeps receiving.

@@ -142,6 +142,7 @@ pub const AFTER: &[Chapter] = &[
                 "On Windows, the name of this machine, which EHLO of SMTP sends if the URL has no path.",
             ),
             Item("KRB5CCNAME", "The cache of Kerberos tickets for --negotiate."),
+            Item("OTEL_SERVICE_NAME", "The name of the service in spans that WARMWIRE_TRACE exports."),
             Item(
                 "LOCALDOMAIN, RES_OPTIONS, HOSTALIASES",
                 "Variables of the system's resolver. With --pool user, processes share looked-up names \

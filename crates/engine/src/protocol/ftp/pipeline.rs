@@ -275,20 +275,11 @@ async fn connect_and_send(
 ) -> Result<Box<dyn Filter>> {
     let mut connecting = pin!(t.connect_beside(&control.plan, host, port));
     let at_once = poll_fn(|cx| Poll::Ready(connecting.as_mut().poll(cx))).await;
-    let hold = decide::hold(control.session.pace).filter(|_| commands.len() > 1);
-    if hold.is_some() {
-        control.dialogue.delay_acknowledgements();
-    }
     control.dialogue.send_together(t, commands).await?;
-    let connected = match at_once {
+    match at_once {
         Poll::Ready(connected) => connected,
         Poll::Pending => connecting.await,
-    }?;
-    if let Some(hold) = hold {
-        t.multi.runtime.reactor().sleep(hold).await;
-        control.dialogue.acknowledge();
     }
-    Ok(connected)
 }
 
 /// Returns the size in the reply. As in curl, a missing file has none, whatever the reply to RETR is.

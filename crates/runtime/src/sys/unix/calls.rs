@@ -54,7 +54,7 @@ pub(crate) fn ideal_send_backlog(_: BorrowedFd<'_>) -> Option<usize> {
     None
 }
 
-pub(crate) fn acknowledge(_fd: BorrowedFd<'_>, _now: bool) {
+pub(crate) fn acknowledge(_fd: BorrowedFd<'_>) {
     #[cfg(target_os = "linux")]
-    let _ = rustix::net::sockopt::set_tcp_quickack(_fd, _now); // not every socket is TCP's
+    let _ = rustix::net::sockopt::set_tcp_quickack(_fd, true); // not every socket is TCP's
 }

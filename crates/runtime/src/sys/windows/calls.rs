@@ -66,4 +66,4 @@ pub(crate) fn ideal_send_backlog(fd: BorrowedSocket<'_>) -> Option<usize> {
     winsock::ideal_send_backlog(fd).ok()
 }
 
-pub(crate) fn acknowledge(_: BorrowedSocket<'_>, _: bool) {}
+pub(crate) fn acknowledge(_: BorrowedSocket<'_>) {}

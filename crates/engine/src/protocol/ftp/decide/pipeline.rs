@@ -21,12 +21,6 @@ const PACES: u32 = 8;
 /// Limits of the time for a reply.
 const PATIENCE: RangeInclusive<Duration> = Duration::from_millis(300)..=Duration::from_secs(3);
 
-/// Below this time for a reply, an acknowledgement is not held back.
-const SHORT_WAY: Duration = Duration::from_millis(5);
-/// The part of the server's usual time for a reply that an acknowledgement is held back.
-const HOLD_SHARE: u32 = 8;
-const MOST_HOLD: Duration = Duration::from_millis(5);
-
 /// Number of control connections to a server that take turns (`FtpPipelining::InTurn`): one round trip each
 /// for the end of a file, the next port, the data connection, and the file.
 pub const IN_TURN: usize = 4;
@@ -103,14 +97,6 @@ pub fn commands(data_type: Option<u8>, asks_for_size: bool, file: &[u8]) -> Vec<
         Some([b"RETR ", file].concat()),
     ];
     all.into_iter().flatten().collect()
-}
-
-/// Returns how long after the data connection the reply to SIZE is acknowledged; `None` on a short way. A
-/// server with Nagle's algorithm (RFC 896) holds 150 back until that acknowledgement, and if it has written
-/// 226 by then, both arrive in one packet, a round trip earlier. Nothing else can arrive in this time: the
-/// server gets the end of TCP's handshake half a round trip later.
-pub fn hold(pace: Duration) -> Option<Duration> {
-    (pace >= SHORT_WAY).then(|| (pace / HOLD_SHARE).min(MOST_HOLD))
 }
 
 /// Returns the time after which a command without a reply counts as lost.
@@ -330,20 +316,6 @@ mod tests {
         ];
         for (name, code, wanted) in rows {
             assert_eq!(may_be_objection(code), wanted, "{name}");
-        }
-    }
-
-    #[test]
-    fn acknowledgements_are_held_back_on_long_ways() {
-        let ms = Duration::from_millis;
-        let rows = [
-            ("RFC 896: loopback", ms(0), None),
-            ("RFC 896: short", Duration::from_micros(4999), None),
-            ("RFC 896: an eighth of a round trip", ms(20), Some(Duration::from_micros(2500))),
-            ("RFC 1122 §4.2.3.2: far below half a second", ms(900), Some(ms(5))),
-        ];
-        for (name, pace, wanted) in rows {
-            assert_eq!(hold(pace), wanted, "{name}");
         }
     }
 
