@@ -289,6 +289,11 @@ fn ftp(bench: &Bench) -> io::Result<Option<Case>> {
     case.map(Some)
 }
 
+/// Returns the number of connections in a list of the broker, which begins with a line about the broker.
+fn parked(list: &str) -> usize {
+    list.lines().count().saturating_sub(1)
+}
+
 fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
@@ -305,17 +310,19 @@ fn resident(bench: &Bench, nginx: &Nginx) -> io::Result<Option<Case>> {
     };
     let until = Instant::now() + Duration::from_secs(60);
     let ca = bench.ca().display().to_string();
-    let mut said = String::new();
-    while said.matches("https://").count() < PARKED {
+    let (mut said, mut run) = (String::new(), 0);
+    while parked(&said) < PARKED {
         if Instant::now() > until {
-            return Err(io::Error::new(ErrorKind::TimedOut, format!("the broker has too few: {said}")));
+            let text = format!("the broker has {} connections", parked(&said));
+            return Err(io::Error::new(ErrorKind::TimedOut, text));
         }
-        // Each process opens and gives some at once: a user agent of its own changes nothing in the key.
+        // Each process opens some at once, from an address of its own, so that it takes none from the broker.
+        run += 1;
         let url = format!("{}?[1-40]", nginx.https(&format!("/bytes-{SMALL}")));
         let mut command = bench.command(ours.tool(), ours);
         folder.show(&mut command, ours.tool());
         command.args(["-q", "-sS", "--pool=user", "--http1.1", "--cacert", &ca, "-o", "/dev/null"]);
-        command.args(["--interface", &format!("127.0.0.{}", 2 + said.matches("https://").count() / 8 % 200)]);
+        command.args(["--interface", &format!("127.0.0.{}", 1 + run % 250)]);
         output(command.args(["--parallel", "--parallel-immediate", "--parallel-max", "40", &url]))?;
         said = status()?;
     }
