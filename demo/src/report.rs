@@ -80,6 +80,12 @@ pub fn verdict(outcomes: &[Outcome], programs: &Programs) -> bool {
                 "{name:<6} the naive program: {foreign:.1} ms on {library}, {pooled:.1} ms on Warmwire with \
                  WARMWIRE_POOL=process"
             );
+            let each = |library| p50(Mode::ProcessEach, library);
+            let (foreign, own) = (each(Library::Distribution), each(Library::Warmwire));
+            println!(
+                "{name:<6} a process for each file: {foreign:.1} ms on {library}, {own:.1} ms on Warmwire \
+                 with WARMWIRE_POOL=user"
+            );
         }
     }
     holds
