@@ -1,5 +1,5 @@
 //! Posts spans to a collector (WARMWIRE_TRACE) by a handle of its own, on the helper thread. No output of the
-//! process sees these requests, and no callback of the application is called.
+//! process sees these requests, no record has them, and no callback of the application is called.
 
 use std::rc::Rc;
 
@@ -7,6 +7,7 @@ use tables::{Code, EasyOption as O};
 
 use crate::callbacks::{Callbacks, WriteAnswer};
 use crate::easy::Easy;
+use crate::multi::Multi;
 use crate::outputs::trace::Exporter;
 use crate::settings::Text;
 
@@ -26,6 +27,7 @@ impl Callbacks for NoApplication {
 /// Makes the exporter for a URL.
 pub fn connect(url: &str) -> Exporter {
     let easy = Easy::unseen(Rc::new(NoApplication));
+    easy.own_multi_or(Multi::of_library);
     let prepared = prepare(&easy, url);
     Box::new(move |body| {
         prepared.and_then(|()| post(&easy, body)).map_err(|code| match easy.state().message() {

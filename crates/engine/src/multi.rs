@@ -32,7 +32,7 @@ use crate::memories::Memories;
 use crate::outputs::{self, Output};
 use crate::own_connection::OwnConnection;
 use crate::push::PushFunction;
-use crate::recording::{self, Recording};
+use crate::recording::Recording;
 use crate::share::KEPT;
 pub use streams::Limits;
 use streams::Streams;
@@ -112,7 +112,6 @@ impl Multi {
     /// Creates a multi handle with this clock and these transfer functions.
     pub(crate) fn with(clock: Clock, for_easy: bool, runs: &'static Runs) -> Multi {
         let runtime = Runtime::new(clock);
-        let recording = recording::of_process().map_or_else(OnceCell::new, OnceCell::from);
         let pool = Pool::new(runtime.reactor());
         pool.set_behind(crate::process_pool::in_use(runs.decode_memory));
         Multi(Rc::new(MultiState {
@@ -127,7 +126,7 @@ impl Multi {
             sessions: SessionStore::new(),
             limits: Cell::default(),
             streams: Streams::default(),
-            recording,
+            recording: OnceCell::new(),
             memories: Memories::default(),
             for_easy,
             buffers: BufferPool::default(),

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::export;
 use crate::multi::{Multi, MultiState, Runs};
 use crate::protocol::{self, HttpTransfer, Next};
-use crate::recording::Recording;
+use crate::recording::{self, Recording};
 use crate::stores;
 use crate::transfer::Transfer;
 use crate::transfer::explained;
@@ -40,7 +40,14 @@ impl Default for Multi {
 impl Multi {
     /// A multi handle on this clock.
     pub fn new(clock: Clock, for_easy: bool) -> Multi {
-        Multi::with(clock, for_easy, &RUNS)
+        let multi = Multi::with(clock, for_easy, &RUNS);
+        recording::of_process().into_iter().for_each(|recording| multi.record(recording));
+        multi
+    }
+
+    /// A multi handle for requests of the library's own. They are neither recorded nor replayed.
+    pub(crate) fn of_library() -> Multi {
+        Multi::with(Clock::system(), true, &RUNS)
     }
 
     /// Records or replays the exchanges of this handle. Has no effect if it does already.

@@ -1,9 +1,7 @@
 //! FTP commands that leave before the reply to the one before them, on new connections and after a change of
 //! directory: what the server receives, and what it may do wrong.
 
-use std::rc::Rc;
-
-use crate::common::{App, handle, long, text};
+use crate::common::{fetch, ftp_handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
 use testkit::ftp::{Config, Faults, FtpServer, PipelinedCommands};
@@ -18,28 +16,13 @@ fn server(together: PipelinedCommands) -> FtpServer {
     FtpServer::start(Config { files, faults, greeting, ..Config::default() }).unwrap()
 }
 
-fn handle_at(level: FtpPipelining, url: &str) -> (Easy, Rc<App>) {
-    let (easy, app) = handle(url);
-    easy.state().ftp_pipelining.set(Some(level));
-    long(&easy, O::TimeoutMs, 20_000);
-    (easy, app)
-}
-
-fn fetch(easy: &Easy, app: &App) -> Result<Vec<u8>, Code> {
-    app.body.borrow_mut().clear();
-    match easy.perform() {
-        Code::Ok => Ok(app.body.take()),
-        code => Err(code),
-    }
-}
-
 type Fetched = Result<Vec<u8>, Code>;
 
 /// Fetches these paths one after the other with one handle; returns the results, the commands, and how many
 /// of these arrived together with others.
 fn seen(level: FtpPipelining, paths: &[&str], set: &dyn Fn(&Easy)) -> (Vec<Fetched>, Vec<String>, usize) {
     let server = server(PipelinedCommands::Served);
-    let (easy, app) = handle_at(level, &server.url("/file"));
+    let (easy, app) = ftp_handle(level, &server.url("/file"));
     set(&easy);
     let fetched = paths.iter().map(|path| {
         text(&easy, O::Url, &server.url(path));
@@ -93,7 +76,7 @@ fn servers_that_do_not_read_a_stream_serve_new_connections_too() {
     for together in [PipelinedCommands::Discarded, PipelinedCommands::Refused, PipelinedCommands::Cut] {
         for path in ["/file", "/a/file", "/a/b/file"] {
             let server = server(together);
-            let (easy, app) = handle_at(FtpPipelining::Together, &server.url(path));
+            let (easy, app) = ftp_handle(FtpPipelining::Together, &server.url(path));
             for round in 0..4 {
                 assert_eq!(fetch(&easy, &app), Ok(pattern(2048)), "{together:?} {path} {round}");
             }
@@ -112,7 +95,7 @@ fn refused_commands_are_replaced() {
             let greeting = Some("(vsFTPd 3.0.3)".into());
             let faults = Faults { replies, ..Faults::default() };
             let server = FtpServer::start(Config { files, faults, greeting, ..Config::default() }).unwrap();
-            let (easy, app) = handle_at(level, &server.url("/a/file"));
+            let (easy, app) = ftp_handle(level, &server.url("/a/file"));
             [fetch(&easy, &app), fetch(&easy, &app)]
         };
         assert_eq!(of(FtpPipelining::Together), of(FtpPipelining::Wait), "{command}");
@@ -122,7 +105,7 @@ fn refused_commands_are_replaced() {
 #[test]
 fn commands_that_depend_on_a_reply_wait_for_it() {
     let server = server(PipelinedCommands::Served);
-    let (easy, app) = handle_at(FtpPipelining::Together, &server.url("/new/file"));
+    let (easy, app) = ftp_handle(FtpPipelining::Together, &server.url("/new/file"));
     long(&easy, O::FtpCreateMissingDirs, 1);
     assert!(fetch(&easy, &app).is_err());
     assert_eq!(server.together(), 0, "{:?}", server.commands());

@@ -1,37 +1,19 @@
 //! Pipelined FTP commands, against the embedded server: what it receives, and its possible faults.
 
-use std::rc::Rc;
-
-use crate::common::{App, handle, long, text};
+use crate::common::{App, fetch, ftp_handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
 use testkit::ftp::{Config, Faults, FtpServer, PipelinedCommands};
-use warmwire_engine::{Easy, FtpPipelining};
+use warmwire_engine::FtpPipelining;
 
 const LEVELS: [FtpPipelining; 4] =
     [FtpPipelining::Wait, FtpPipelining::Together, FtpPipelining::Ahead, FtpPipelining::InTurn];
-
-fn handle_at(level: FtpPipelining, url: &str) -> (Easy, Rc<App>) {
-    let (easy, app) = handle(url);
-    easy.state().ftp_pipelining.set(Some(level));
-    long(&easy, O::TimeoutMs, 20_000);
-    (easy, app)
-}
-
-/// The file, or the error.
-fn fetch(easy: &Easy, app: &App) -> Result<Vec<u8>, Code> {
-    app.body.borrow_mut().clear();
-    match easy.perform() {
-        Code::Ok => Ok(app.body.take()),
-        code => Err(code),
-    }
-}
 
 #[test]
 fn by_default_the_commands_are_those_of_curl() {
     let seen = |level| {
         let server = FtpServer::with_file("/file", pattern(2048));
-        let (easy, app) = handle_at(level, &server.url("/file"));
+        let (easy, app) = ftp_handle(level, &server.url("/file"));
         for _ in 0..4 {
             assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
             assert_eq!(easy.state().info.borrow().response_code, 226);
@@ -51,7 +33,7 @@ fn by_default_the_commands_are_those_of_curl() {
 #[test]
 fn ahead_the_next_port_is_asked_for_at_the_end_of_a_file() {
     let server = FtpServer::with_file("/file", pattern(2048));
-    let (easy, app) = handle_at(FtpPipelining::Ahead, &server.url("/file"));
+    let (easy, app) = ftp_handle(FtpPipelining::Ahead, &server.url("/file"));
     for _ in 0..5 {
         assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
         assert_eq!(easy.state().info.borrow().download_total, 2048);
@@ -88,7 +70,7 @@ fn ahead_the_next_port_is_asked_for_at_the_end_of_a_file() {
 #[test]
 fn in_turn_at_most_four_connections() {
     let server = FtpServer::with_file("/file", pattern(2048));
-    let (easy, app) = handle_at(FtpPipelining::InTurn, &server.url("/file"));
+    let (easy, app) = ftp_handle(FtpPipelining::InTurn, &server.url("/file"));
     for _ in 0..50 {
         assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
     }
@@ -97,7 +79,7 @@ fn in_turn_at_most_four_connections() {
     // If the server refuses a second connection, no third one is tried.
     let faults = Faults { most_clients: Some(1), ..Faults::default() };
     let server = FtpServer::with_faults("/file", pattern(2048), faults);
-    let (easy, app) = handle_at(FtpPipelining::InTurn, &server.url("/file"));
+    let (easy, app) = ftp_handle(FtpPipelining::InTurn, &server.url("/file"));
     for _ in 0..50 {
         assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
     }
@@ -110,7 +92,7 @@ fn commands_sent_ahead_outlive_their_handle() {
     warmwire_engine::process_pool::enable(true);
     let server = FtpServer::with_file("/file", pattern(2048));
     for _ in 0..10 {
-        let (easy, app) = handle_at(FtpPipelining::Ahead, &server.url("/file"));
+        let (easy, app) = ftp_handle(FtpPipelining::Ahead, &server.url("/file"));
         assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
         easy.close();
     }
@@ -124,7 +106,7 @@ fn served_by(greeting: &str, together: PipelinedCommands, level: FtpPipelining) 
     let server =
         FtpServer::start(Config { files, faults, greeting: Some(greeting.into()), ..Config::default() });
     let server = server.unwrap();
-    let (easy, app) = handle_at(level, &server.url("/file"));
+    let (easy, app) = ftp_handle(level, &server.url("/file"));
     for round in 0..20 {
         assert_eq!(fetch(&easy, &app), Ok(pattern(2048)), "{greeting} {together:?} {level:?} {round}");
     }
@@ -151,7 +133,7 @@ fn a_server_that_loses_commands_keeps_its_connection() {
 fn an_unknown_server_is_not_tried_at_once() {
     let together = |server: &FtpServer| server.together();
     let server = FtpServer::with_file("/file", pattern(2048));
-    let (easy, app) = handle_at(FtpPipelining::Together, &server.url("/file"));
+    let (easy, app) = ftp_handle(FtpPipelining::Together, &server.url("/file"));
     for round in 0..12 {
         assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
         assert_eq!(together(&server) > 0, round > 7, "{round}");
@@ -166,7 +148,7 @@ fn a_server_that_objects_is_served_as_ever() {
         for level in LEVELS {
             let faults = Faults { together, ..Faults::default() };
             let server = FtpServer::with_faults("/file", pattern(2048), faults);
-            let (easy, app) = handle_at(level, &server.url("/file"));
+            let (easy, app) = ftp_handle(level, &server.url("/file"));
             for round in 0..20 {
                 assert!(fetch(&easy, &app) == Ok(pattern(2048)), "{together:?} {level:?} {round}");
             }
@@ -188,7 +170,7 @@ fn cut_or_silent_after_each_line_no_short_file_is_whole() {
                     false => faults.cut_after_lines = Some(lines),
                 }
                 let server = FtpServer::with_faults("/file", pattern(2048), faults);
-                let (easy, app) = handle_at(level, &server.url("/file"));
+                let (easy, app) = ftp_handle(level, &server.url("/file"));
                 long(&easy, O::ServerResponseTimeoutMs, 150);
                 for round in 0..3 {
                     let got = fetch(&easy, &app);
@@ -216,7 +198,7 @@ fn cut_data_is_a_partial_file_at_every_level() {
         for claim_success in [false, true] {
             for at in [0, 1, 1000, 2047] {
                 let server = FtpServer::with_file("/whole", pattern(2048));
-                let (easy, app) = handle_at(level, &server.url("/whole"));
+                let (easy, app) = ftp_handle(level, &server.url("/whole"));
                 assert_eq!(fetch(&easy, &app), Ok(pattern(2048)));
                 let faults = Faults { cut_data_at: Some(at), claim_success, ..Faults::default() };
                 let server = FtpServer::with_faults("/file", pattern(2048), faults);

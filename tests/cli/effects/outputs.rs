@@ -91,3 +91,19 @@ fn a_request_carries_its_own_span() {
     assert_ne!(fields[0], fields[1]);
     assert_eq!(format!("traceparent: {}", fields[2]), own);
 }
+
+/// A record has the requests of the program alone, and a replay answers no export: spans leave in both.
+#[test]
+fn exports_are_neither_recorded_nor_replayed() {
+    let server = server();
+    let collector = format!("otlp:{}", server.url("/v1/traces"));
+    let record = empty_folder();
+    let folder = record.to_str().unwrap();
+    for (count, variable) in [(1, "WARMWIRE_RECORD"), (2, "WARMWIRE_REPLAY")] {
+        run(&[(variable, folder), ("WARMWIRE_TRACE", &collector)], &[&server.url("/end")]);
+        assert_eq!(std::fs::read_dir(&record).unwrap().count(), 1, "{variable}");
+        let requests = server.requests();
+        let exports = requests.iter().filter(|request| request.path() == "/v1/traces").count();
+        assert_eq!((exports, requests.len() - exports), (count, 1), "{variable}");
+    }
+}

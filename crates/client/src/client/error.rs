@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use engine::archive::redact::without_login;
 use engine::info::{Phase, TransferInfo};
 use http::StatusCode;
 use tables::Code;
@@ -374,9 +375,14 @@ impl fmt::Display for Error {
         write!(f, "({}) {}", self.0.code.id(), self.0.message)?;
         match &self.0.url {
             None => Ok(()),
-            Some(url) => write!(f, " [{url}]"),
+            Some(url) => write!(f, " [{}]", shown(url)),
         }
     }
+}
+
+/// Returns a URL without its login, for texts that end up in logs.
+fn shown(url: &Url) -> String {
+    String::from_utf8_lossy(&without_login(url.as_str().as_bytes())).into_owned()
 }
 
 impl fmt::Debug for Error {
@@ -385,7 +391,7 @@ impl fmt::Debug for Error {
             .field("kind", &self.0.kind)
             .field("code", &self.0.code)
             .field("message", &self.0.message)
-            .field("url", &self.0.url)
+            .field("url", &self.0.url.as_ref().map(shown))
             .field("reached", &self.0.reached)
             .field("source", &self.0.source)
             .finish_non_exhaustive()

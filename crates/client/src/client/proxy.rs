@@ -1,5 +1,8 @@
 //! The proxy of a client.
 
+use std::fmt;
+
+use engine::archive::redact::without_login;
 use wire::url::{Url as Parsed, flag};
 
 use crate::InvalidUrl;
@@ -16,11 +19,22 @@ const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "soc
 /// let client = warmwire::Client::builder().proxy(proxy).build()?;
 /// # Ok::<(), warmwire::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Proxy {
     pub(crate) url: String,
     pub(crate) login: Option<(String, String)>,
     pub(crate) exceptions: NoProxy,
+}
+
+/// Shows neither user nor password.
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = String::from_utf8_lossy(&without_login(self.url.as_bytes())).into_owned();
+        f.debug_struct("Proxy")
+            .field("url", &url)
+            .field("exceptions", &self.exceptions)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Proxy {
@@ -60,5 +74,20 @@ impl NoProxy {
     /// is every host. An empty list is `None`.
     pub fn from_string(list: &str) -> Option<NoProxy> {
         (!list.trim().is_empty()).then(|| NoProxy(list.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logins_are_not_shown() {
+        let proxy = Proxy::all("http://me:hidden@h:1").unwrap().basic_auth("me", "hidden");
+        let shown = format!("{proxy:?}");
+        assert!(
+            shown.contains("http://h:1") && !shown.contains("hidden") && !shown.contains("me"),
+            "{shown}"
+        );
     }
 }

@@ -34,6 +34,13 @@ pub struct Exchange {
     pub cache: Option<&'static str>,
 }
 
+impl Exchange {
+    /// Returns how many bytes of memory the heads and the body take.
+    pub fn size(&self) -> usize {
+        self.request.len() + self.body.len() + self.reply.len()
+    }
+}
+
 /// Watches heads go by.
 #[derive(Clone, Debug)]
 pub struct Exchanges {
@@ -53,11 +60,6 @@ impl Exchanges {
     /// Returns the exchanges of a transfer of a program, without bodies.
     pub fn of_program() -> Exchanges {
         Exchanges { bounds: OF_PROGRAM, ..Exchanges::default() }
-    }
-
-    /// Returns about how many bytes of memory the heads and bodies take.
-    pub fn size(&self) -> usize {
-        self.all.iter().map(|one| one.request.len() + one.body.len() + one.reply.len()).sum()
     }
 
     /// Parses the library's verbose output: before a request on a stream, it names the stream.
@@ -149,11 +151,12 @@ mod tests {
         }
         assert_eq!((exchanges.all.len(), exchanges.all[0].body.len()), (OF_PROGRAM.count, 0));
         assert_eq!(exchanges.all[0].body_length, 3);
-        assert_eq!(exchanges.size(), OF_PROGRAM.count * 18);
+        let size = |exchanges: &Exchanges| exchanges.all.iter().map(Exchange::size).sum::<usize>();
+        assert_eq!(size(&exchanges), OF_PROGRAM.count * 18);
         for _ in 0..1000 {
             exchanges.answered(&[b'x'; 100]);
         }
-        assert!(exchanges.size() < OF_PROGRAM.head + OF_PROGRAM.count * 18);
+        assert!(size(&exchanges) < OF_PROGRAM.head + OF_PROGRAM.count * 18);
     }
 
     #[test]

@@ -123,8 +123,8 @@ fn form(text: &str) -> String {
     text.split('&').map(one).collect::<Vec<_>>().join("&")
 }
 
-/// Whether something of that name is likely to be a secret.
-fn is_secret(name: &str) -> bool {
+/// Returns whether a parameter or field of that name is likely to be a secret.
+pub fn is_secret(name: &str) -> bool {
     let name: String =
         name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase()).collect();
     PARTS.iter().any(|part| name.contains(part)) || WHOLE.contains(&name.as_str())

@@ -10,7 +10,7 @@ use tables::environment::{HAR, TIMELINE};
 use super::destination::Destination;
 use super::per_process::PerProcess;
 use super::secrets;
-use crate::archive::{Record, har, timeline};
+use crate::archive::{Exchange, Record, har, timeline};
 use crate::stores::file::write_private;
 
 /// Most records that a process keeps, and most bytes of their heads.
@@ -42,7 +42,7 @@ pub fn are_wanted() -> bool {
 /// Adds a transfer that has ended. It was started at this time.
 #[cold]
 pub fn add(started: Instant, record: Record) {
-    let size = record.exchanges.iter().map(|one| one.request.len() + one.reply.len()).sum::<usize>();
+    let size = record.exchanges.iter().map(Exchange::size).sum();
     // If other threads hold the records for long, the transfer is lost.
     let _ = RECORDS.with(|| Records::new(started), |records| records.add(started, record, size));
 }

@@ -26,13 +26,13 @@ pub struct Facts {
     pub tls: Option<String>,
     /// Seconds since 1970.
     pub started: i64,
-    /// Microseconds from there to the first byte of the reply, if there was one, and to the end.
+    /// Microseconds from the start to the first byte of the reply, if there was one.
     pub first_byte_us: Option<u64>,
-    /// See above.
+    /// Microseconds from the start to the end.
     pub total_us: u64,
-    /// Sizes of the two bodies. For FTP of what was sent and received over data connections.
+    /// Size of the request's body; for FTP, of what was sent over data connections.
     pub request_body: u64,
-    /// See above.
+    /// Size of the reply's body; for FTP, of what was received over data connections.
     pub response_body: u64,
     /// SHA-256 of the request's body in hexadecimal, if there is one.
     pub request_digest: Option<String>,

@@ -16,7 +16,7 @@ pub mod secrets;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use runtime::{LockFreeOnce, environment};
 use tables::environment::{RECORD, REPLAY, REPLAY_HEADERS};
@@ -100,20 +100,11 @@ impl Recording {
 }
 
 /// Whether the process records or replays, for multi handles that are created: decided by the first one.
-static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
-const UNDECIDED: u8 = 0;
-const OFF: u8 = 1;
-const ON: u8 = 2;
 static OF_PROCESS: LockFreeOnce<Option<Arc<Recording>>> = LockFreeOnce::new();
 
 /// Returns the recording of the process, if there is one.
 pub fn of_process() -> Option<Arc<Recording>> {
-    if STATE.load(Ordering::Relaxed) == OFF {
-        return None;
-    }
-    let recording = OF_PROCESS.get(from_environment);
-    STATE.store(if recording.is_some() { ON } else { OFF }, Ordering::Relaxed);
-    recording.clone()
+    OF_PROCESS.get(from_environment).clone()
 }
 
 /// Returns whether the process replays: it then uses no connection of another process.
@@ -126,11 +117,7 @@ pub fn replays() -> bool {
 pub fn choose(recording: Recording) -> bool {
     let recording = Arc::new(recording);
     let chosen = OF_PROCESS.get(|| Some(recording.clone()));
-    let chosen = chosen.as_ref().is_some_and(|chosen| Arc::ptr_eq(chosen, &recording));
-    if chosen {
-        STATE.store(ON, Ordering::Relaxed);
-    }
-    chosen
+    chosen.as_ref().is_some_and(|chosen| Arc::ptr_eq(chosen, &recording))
 }
 
 fn from_environment() -> Option<Arc<Recording>> {

@@ -1,35 +1,10 @@
 //! Replaces secrets in what is recorded: credentials of requests, values of cookies, passwords and secret
 //! parameters in URLs, FTP's PASS and ACCT.
 
-/// The replacement for a secret.
-pub const REDACTED: &str = "(redacted)";
+use crate::archive::redact::{REDACTED, is_secret};
 
 /// Request fields whose value is a secret behind the name of a scheme.
 const CREDENTIALS: [&str; 2] = ["Authorization", "Proxy-Authorization"];
-/// Parts of the names of other request fields with secrets, without `-` and `_`.
-const PARTS: [&str; 10] =
-    ["accesskey", "apikey", "auth", "credential", "jwt", "passw", "secret", "session", "signature", "token"];
-/// Parameters of URLs with secrets, without `-` and `_`: RFC 6750 §2.3, OAuth, signed links of storage
-/// services.
-const PARAMETERS: [&str; 17] = [
-    "accesstoken",
-    "apikey",
-    "authtoken",
-    "clientsecret",
-    "idtoken",
-    "jwt",
-    "passwd",
-    "password",
-    "privatetoken",
-    "pwd",
-    "refreshtoken",
-    "secret",
-    "sig",
-    "signature",
-    "token",
-    "xamzsecuritytoken",
-    "xamzsignature",
-];
 /// Fields of requests and replies that contain a URL.
 const LINKS: [&str; 5] = ["Location", "Content-Location", "Referer", "Link", "Refresh"];
 
@@ -57,7 +32,7 @@ pub fn command(line: &[u8]) -> Vec<u8> {
 }
 
 /// Replaces the login in URLs, and the values of parameters whose name says that they are secret
-/// ([`PARAMETERS`]).
+/// ([`is_secret`]).
 pub fn url(text: &[u8]) -> Vec<u8> {
     let text = logins(text);
     let mut out = Vec::with_capacity(text.len());
@@ -68,7 +43,7 @@ pub fn url(text: &[u8]) -> Vec<u8> {
         let end = parameter.iter().position(|b| b"?&;# \t\r\n>\"".contains(b)).unwrap_or(parameter.len());
         let (parameter, behind) = parameter.split_at(end);
         match parameter.iter().position(|b| *b == b'=') {
-            Some(at) if is_secret_parameter(&parameter[..at]) => {
+            Some(at) if is_secret(&String::from_utf8_lossy(&parameter[..at])) => {
                 out.extend_from_slice(&parameter[..=at]);
                 out.extend_from_slice(REDACTED.as_bytes());
             }
@@ -78,16 +53,6 @@ pub fn url(text: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(rest);
     out
-}
-
-fn is_secret_parameter(name: &[u8]) -> bool {
-    let name = letters(name);
-    PARAMETERS.iter().any(|known| name == known.as_bytes())
-}
-
-/// Returns a name in small letters, without `-` and `_`.
-fn letters(name: &[u8]) -> Vec<u8> {
-    name.iter().filter(|b| !matches!(b, b'-' | b'_')).map(u8::to_ascii_lowercase).collect()
 }
 
 /// Removes user name and password behind each `://`.
@@ -132,7 +97,7 @@ fn sent_field(line: &[u8]) -> Vec<u8> {
         let shown = scheme.map_or_else(Vec::new, |scheme| [scheme, b" "].concat());
         return with_value(name, &[&shown[..], REDACTED.as_bytes()].concat(), line);
     }
-    if is(name, "Cookie") || is_secret(name) {
+    if is_secret(&String::from_utf8_lossy(name)) {
         return with_value(name, REDACTED.as_bytes(), line);
     }
     link(name, line)
@@ -152,11 +117,6 @@ fn received_field(line: &[u8]) -> Vec<u8> {
 
 fn link(name: &[u8], line: &[u8]) -> Vec<u8> {
     if LINKS.iter().any(|known| is(name, known)) { url(line) } else { line.to_vec() }
-}
-
-fn is_secret(name: &[u8]) -> bool {
-    let name = letters(name);
-    PARTS.iter().any(|part| name.windows(part.len()).any(|window| window == part.as_bytes()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use tables::{Code, EasyOption as O};
 use warmwire_engine::callbacks::{Callbacks, DebugKind, ReadAnswer, SeekAnswer, WriteAnswer};
-use warmwire_engine::{Easy, Multi};
+use warmwire_engine::{Easy, FtpPipelining, Multi};
 
 /// The application's side of one handle.
 #[derive(Default)]
@@ -90,6 +90,25 @@ pub fn handle(url: &str) -> (Easy, Rc<App>) {
     let easy = Easy::new(Rc::new(Callee(app.clone())));
     text(&easy, O::Url, url);
     (easy, app)
+}
+
+/// A handle for an FTP URL whose commands are pipelined so far, with a time limit.
+#[allow(dead_code)]
+pub fn ftp_handle(level: FtpPipelining, url: &str) -> (Easy, Rc<App>) {
+    let (easy, app) = handle(url);
+    easy.state().ftp_pipelining.set(Some(level));
+    long(&easy, O::TimeoutMs, 20_000);
+    (easy, app)
+}
+
+/// Performs the transfer; returns the body, or the error.
+#[allow(dead_code)]
+pub fn fetch(easy: &Easy, app: &App) -> Result<Vec<u8>, Code> {
+    app.body.borrow_mut().clear();
+    match easy.perform() {
+        Code::Ok => Ok(app.body.take()),
+        code => Err(code),
+    }
 }
 
 /// Sets a string option.

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::task::{Context, Poll};
 
 use ring::digest;
+use wire::hex;
 use wire::http1::framing::{Length, content_length};
 use wire::http1::status::Opening;
 use wire::http1::{HeaderLine, StatusLine, TooLarge, check_octets, ends_head};
@@ -48,7 +49,7 @@ pub enum RecordedEnd {
     Complete,
     /// The server closed the connection before the end.
     Closed,
-    /// ReplyRules failed.
+    /// Reading it failed.
     Failed(RecordedError),
 }
 
@@ -136,7 +137,7 @@ impl BodyDigest {
 
     /// Returns the digest of what was added so far, in hexadecimal.
     pub fn hex(&self) -> String {
-        self.context.clone().finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(self.context.clone().finish().as_ref())
     }
 }
 
