@@ -100,16 +100,16 @@ fn dress(easy: &Easy, url: &str, how: u8) {
     let has = |bit: u8| i64::from(how & bit != 0);
     text(O::Url, url);
     text(O::Proxy, "");
-    text(O::Userpwd, &format!("user:{PASSWORD}"));
-    text(O::Cookiefile, "");
+    text(O::UserPwd, &format!("user:{PASSWORD}"));
+    text(O::CookieFile, "");
     if how & 1 != 0 {
         text(O::AcceptEncoding, "");
     }
-    long(O::Followlocation, has(2));
-    long(O::Maxredirs, 5);
-    long(O::Nobody, has(4));
+    long(O::FollowLocation, has(2));
+    long(O::MaxRedirs, 5);
+    long(O::NoBody, has(4));
     long(O::Upload, has(8));
-    long(O::InfilesizeLarge, UPLOAD.len() as i64);
+    long(O::InFileSizeLarge, UPLOAD.len() as i64);
     long(O::ResumeFromLarge, 3 * has(16));
     long(O::TimeoutMs, 30_000);
 }

@@ -62,7 +62,7 @@ pub fn value(option: EasyOption, given: &Bound<'_, PyAny>) -> PyResult<Value> {
         Ok(Value::from(bytes.as_bytes().to_vec()))
     } else if let Ok(number) = given.extract::<i64>() {
         Ok(Value::from(number))
-    } else if option == EasyOption::Mimepost {
+    } else if option == EasyOption::MimePost {
         let parts: Vec<FormPart> = given.extract()?;
         Ok(Value::from(Form::new(parts.into_iter().map(part).collect::<PyResult<_>>()?, Escape::Percent)))
     } else if let Ok(list) = given.cast::<PyList>() {

@@ -78,12 +78,12 @@ impl ListUse {
         let of = |families: &[Family]| self.family.is_some_and(|family| families.contains(&family));
         match option {
             O::Resolve | O::ConnectTo => true,
-            O::Httpheader if self.form => of(&[Family::Http, Family::Ws, Family::Smtp, Family::Imap]),
-            O::Httpheader | O::Http200aliases => of(&[Family::Http, Family::Ws]),
-            O::Proxyheader => self.proxied && of(&[Family::Http]),
-            O::Quote | O::Prequote | O::Postquote => of(&[Family::Ftp]),
+            O::HttpHeader if self.form => of(&[Family::Http, Family::Ws, Family::Smtp, Family::Imap]),
+            O::HttpHeader | O::Http200Aliases => of(&[Family::Http, Family::Ws]),
+            O::ProxyHeader => self.proxied && of(&[Family::Http]),
+            O::Quote | O::PreQuote | O::PostQuote => of(&[Family::Ftp]),
             O::MailRcpt => of(&[Family::Smtp]),
-            O::Telnetoptions => of(&[Family::Telnet]),
+            O::TelnetOptions => of(&[Family::Telnet]),
             _ => false,
         }
     }

@@ -52,7 +52,7 @@ fn set(easy: &EasyHandle, option: O, number: i64, pointer: *mut c_void) -> Resul
     match option.kind() {
         ArgKind::Long | ArgKind::Values | ArgKind::OffT => {
             settings(&|s| s.set_long(option, number))?;
-            if matches!(option, O::Postfieldsize | O::PostfieldsizeLarge) && number > easy.app.post_size.get()
+            if matches!(option, O::PostFieldSize | O::PostFieldSizeLarge) && number > easy.app.post_size.get()
             {
                 // A copy of the size before has too few bytes now: it is void, as in curl.
                 state.settings.borrow_mut().forget_copied_post_fields();
@@ -143,7 +143,7 @@ fn set_form(easy: &EasyHandle, form: Option<Form>) {
 
 /// CURLOPT_COPYPOSTFIELDS: as many bytes as POSTFIELDSIZE says now, or up to the zero.
 fn copy_post_fields(easy: &EasyHandle, text: *const c_char) -> Result<(), Code> {
-    easy.app.pointers.set(O::Postfields, std::ptr::null_mut());
+    easy.app.pointers.set(O::PostFields, std::ptr::null_mut());
     let size = usize::try_from(easy.app.post_size.get());
     let given = match (text.is_null(), size) {
         (true, _) => None,
@@ -155,7 +155,7 @@ fn copy_post_fields(easy: &EasyHandle, text: *const c_char) -> Result<(), Code> 
     if size.is_err() && given.is_some_and(|text| text.len() > MAX_INPUT_LENGTH) {
         return Err(Code::BadFunctionArgument);
     }
-    easy.easy.state().settings.borrow_mut().set_text(O::Copypostfields, given)
+    easy.easy.state().settings.borrow_mut().set_text(O::CopyPostFields, given)
 }
 
 impl EasyHandle {
@@ -179,9 +179,9 @@ impl EasyHandle {
     /// Copies the settings that callbacks need without asking the engine.
     pub fn refresh(&self) {
         let settings = self.easy.state().settings.borrow();
-        self.app.progress_wanted.set(!settings.on(O::Noprogress));
+        self.app.progress_wanted.set(!settings.on(O::NoProgress));
         self.app.verbose.set(settings.on(O::Verbose));
-        self.app.post_size.set(settings.long(O::PostfieldsizeLarge));
+        self.app.post_size.set(settings.long(O::PostFieldSizeLarge));
         self.app.mime_options.set(settings.long(O::MimeOptions));
     }
 }

@@ -128,7 +128,7 @@ fn bytes_in_a_crowd(server: &Holding, authority: &Authority) -> isize {
         let easy = Easy::new(Rc::new(Counter(pieces.clone())));
         easy.set_text(EasyOption::Url, Some(server.url(path).as_bytes())).unwrap();
         if server.url("").starts_with("https") {
-            easy.set_text(EasyOption::CainfoBlob, Some(authority.ca_pem().as_bytes())).unwrap();
+            easy.set_text(EasyOption::CaInfoBlob, Some(authority.ca_pem().as_bytes())).unwrap();
         }
         multi.add(&easy);
         easy

@@ -183,7 +183,7 @@ fn trees_of_parts_are_freed_once() {
         let holder = curl_mime_addpart(mime);
         assert_eq!(curl_mime_subparts(holder, inner), OK);
         assert_eq!(curl_mime_subparts(deep, mime), Code::BadFunctionArgument.id(), "a circle");
-        assert_eq!(set(easy, O::Mimepost, mime), OK);
+        assert_eq!(set(easy, O::MimePost, mime), OK);
         let before = FREED.get();
         curl_mime_free(mime); // inner with it
         assert_eq!(FREED.get(), before + 1);
@@ -203,8 +203,8 @@ fn handles_end_once() {
         assert_eq!(set_text(easy, O::Url, &url), OK);
         drop(url); // it was copied
         let list = curl_slist_append(null_mut(), c"X-A: 1".as_ptr());
-        assert_eq!(set(easy, O::Httpheader, list.cast()), OK);
-        assert_eq!(set_text(easy, O::Copypostfields, c"posted"), OK);
+        assert_eq!(set(easy, O::HttpHeader, list.cast()), OK);
+        assert_eq!(set_text(easy, O::CopyPostFields, c"posted"), OK);
         assert_eq!(set_text(easy, O::Private, c"mine"), OK);
         let copy = curl_easy_duphandle(easy);
         let mut shown: *const c_char = null();
@@ -260,9 +260,9 @@ fn shares_outlive_their_handles() {
         let easy = curl_easy_init();
         assert_eq!(set(easy, O::Share, share), OK);
         assert_eq!(curl_share_cleanup(share), ShareCode::InUse.id());
-        assert_eq!(set_text(easy, O::Cookielist, c"Set-Cookie: a=b; domain=host.example"), OK);
+        assert_eq!(set_text(easy, O::CookieList, c"Set-Cookie: a=b; domain=host.example"), OK);
         let mut list: *mut Slist = null_mut();
-        assert_eq!(warmwire_easy_getinfo(easy, Info::Cookielist.id(), (&raw mut list).cast()), OK);
+        assert_eq!(warmwire_easy_getinfo(easy, Info::CookieList.id(), (&raw mut list).cast()), OK);
         assert!(strings(list).next().is_some_and(|line| line.to_bytes().ends_with(b"a\tb")));
         curl_slist_free_all(list);
         curl_easy_cleanup(easy);
@@ -342,7 +342,7 @@ fn callbacks_call_back_in_the_middle_of_a_transfer() {
             (O::WriteData, user),
             (O::HeaderFunction, header as *const c_void),
             (O::HeaderData, user),
-            (O::Errorbuffer, (&raw mut error).cast_const().cast()),
+            (O::ErrorBuffer, (&raw mut error).cast_const().cast()),
         ] {
             assert_eq!(set(easy, option, pointer), OK);
         }

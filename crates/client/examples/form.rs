@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let mut handle = Handle::new();
     handle.set(EasyOption::Url, url.as_str())?;
-    handle.set(EasyOption::Mimepost, form)?;
+    handle.set(EasyOption::MimePost, form)?;
     let reply = handle.fetch()?;
     println!("{}\n{}", reply.status, String::from_utf8_lossy(&reply.body));
     Ok(())

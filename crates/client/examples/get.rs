@@ -10,7 +10,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let mut handle = Handle::new();
-    for (option, value) in [(EasyOption::Followlocation, 1), (EasyOption::ConnecttimeoutMs, 10_000)] {
+    for (option, value) in [(EasyOption::FollowLocation, 1), (EasyOption::ConnectTimeoutMs, 10_000)] {
         handle.set(option, value).expect("both are built in");
     }
     if let Err(code) = handle.set(EasyOption::Url, url.as_str()) {

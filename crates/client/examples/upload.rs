@@ -18,9 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut handle = Handle::new();
     let mut set = |option: EasyOption, value: i64| handle.set(option, value);
     set(EasyOption::Upload, 1)?;
-    set(EasyOption::InfilesizeLarge, size)?;
-    set(EasyOption::Noprogress, 0)?;
-    set(EasyOption::Failonerror, 1)?;
+    set(EasyOption::InFileSizeLarge, size)?;
+    set(EasyOption::NoProgress, 0)?;
+    set(EasyOption::FailOnError, 1)?;
     handle.set(EasyOption::Url, url.as_str())?;
 
     let source = file.clone();

@@ -164,7 +164,7 @@ impl Handle {
     }
 
     /// Sets the closure that receives progress, about once a second and whenever much data has been
-    /// transferred. `false` ends the transfer with [`Code::AbortedByCallback`]. [`EasyOption::Noprogress`]
+    /// transferred. `false` ends the transfer with [`Code::AbortedByCallback`]. [`EasyOption::NoProgress`]
     /// must be off.
     pub fn on_progress(&mut self, f: impl FnMut(ProgressCounts) -> bool + 'static) {
         *self.app.progress.borrow_mut() = Some(Box::new(f));
@@ -186,7 +186,7 @@ impl Handle {
 
     /// Runs the transfer and collects the result in memory. Removes the closures for body and headers.
     ///
-    /// An HTTP error status is not a failure, unless [`EasyOption::Failonerror`] is on.
+    /// An HTTP error status is not a failure, unless [`EasyOption::FailOnError`] is on.
     pub fn fetch(&mut self) -> Result<Reply, Failure> {
         let reply = Rc::new(RefCell::new(Reply::default()));
         let (body, head) = (reply.clone(), reply.clone());

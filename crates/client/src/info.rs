@@ -55,7 +55,7 @@ impl TransferInfo<'_> {
 
     /// Response code of the last CONNECT to a proxy.
     pub fn connect_code(&self) -> i64 {
-        self.number(Info::HttpConnectcode)
+        self.number(Info::HttpConnectCode)
     }
 
     /// HTTP version used, as a CURL_HTTP_VERSION_ number.
@@ -120,7 +120,7 @@ impl TransferInfo<'_> {
 
     /// Modification time of the document in seconds since 1970, or -1.
     pub fn file_time(&self) -> i64 {
-        self.number(Info::FiletimeT)
+        self.number(Info::FileTimeT)
     }
 
     /// Number of the connection last used, even if it has been closed, or -1.
@@ -130,12 +130,12 @@ impl TransferInfo<'_> {
 
     /// Result of the certificate check, 0 for success.
     pub fn verify_result(&self) -> i64 {
-        self.number(Info::SslVerifyresult)
+        self.number(Info::SslVerifyResult)
     }
 
     /// Result of the check of the proxy's certificate.
     pub fn proxy_verify_result(&self) -> i64 {
-        self.number(Info::ProxySslVerifyresult)
+        self.number(Info::ProxySslVerifyResult)
     }
 
     /// Bytes sent as TLS early data that the server accepted; negative if it refused them.
@@ -155,7 +155,7 @@ impl TransferInfo<'_> {
 
     /// Time until the name was resolved.
     pub fn name_lookup(&self) -> Duration {
-        self.time(Info::NamelookupTimeT)
+        self.time(Info::NameLookupTimeT)
     }
 
     /// Time until the connection was opened.
@@ -165,22 +165,22 @@ impl TransferInfo<'_> {
 
     /// Time until the TLS handshake completed; zero without TLS.
     pub fn app_connect(&self) -> Duration {
-        self.time(Info::AppconnectTimeT)
+        self.time(Info::AppConnectTimeT)
     }
 
     /// Time until the request was about to be sent.
     pub fn pre_transfer(&self) -> Duration {
-        self.time(Info::PretransferTimeT)
+        self.time(Info::PreTransferTimeT)
     }
 
     /// Time until the request was sent.
     pub fn post_transfer(&self) -> Duration {
-        self.time(Info::PosttransferTimeT)
+        self.time(Info::PostTransferTimeT)
     }
 
     /// Time until the first byte of the reply.
     pub fn start_transfer(&self) -> Duration {
-        self.time(Info::StarttransferTimeT)
+        self.time(Info::StartTransferTimeT)
     }
 
     /// Time spent on all redirects.
@@ -269,9 +269,9 @@ impl TransferInfo<'_> {
     }
 
     /// Fields of the server's certificates as "name:value", one list for each certificate, if
-    /// [`EasyOption::Certinfo`](crate::EasyOption::Certinfo) is on.
+    /// [`EasyOption::CertInfo`](crate::EasyOption::CertInfo) is on.
     pub fn certificates(&self) -> Vec<Vec<Vec<u8>>> {
-        let Fact::Certificates(certificates) = self.get(Info::Certinfo) else { return Vec::new() };
+        let Fact::Certificates(certificates) = self.get(Info::CertInfo) else { return Vec::new() };
         certificates.iter().map(|fields| fields.iter().map(|field| field.to_vec()).collect()).collect()
     }
 }

@@ -243,9 +243,9 @@ impl Active {
         let is_like = |((option, value), (before, known)): (&(EasyOption, Value), &(EasyOption, Value))| {
             option == before
                 && match option {
-                    EasyOption::Url | EasyOption::Httpheader => true,
+                    EasyOption::Url | EasyOption::HttpHeader => true,
                     // The option is a command, not a state.
-                    EasyOption::Cookielist => false,
+                    EasyOption::CookieList => false,
                     _ => value == known,
                 }
         };
@@ -260,8 +260,8 @@ impl Active {
                 continue;
             }
             match option {
-                EasyOption::Followlocation => self.app.follows.set(true),
-                EasyOption::Userpwd | EasyOption::Username | EasyOption::Proxyusername => {
+                EasyOption::FollowLocation => self.app.follows.set(true),
+                EasyOption::UserPwd | EasyOption::Username | EasyOption::ProxyUsername => {
                     self.app.authenticates.set(true)
                 }
                 _ => {}
@@ -568,7 +568,7 @@ impl Transfers {
             active.reset();
         }
         if has_cookies {
-            let _ = active.easy.set_text(EasyOption::Cookiefile, None);
+            let _ = active.easy.set_text(EasyOption::CookieFile, None);
         }
         self.spare.push(active);
     }

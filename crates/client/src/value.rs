@@ -23,11 +23,11 @@ pub(crate) fn apply(value: Value, option: EasyOption, easy: &Easy) -> Result<(),
     if !value.fits(option) {
         return Err(Code::BadFunctionArgument);
     }
-    if option == EasyOption::Postfields {
+    if option == EasyOption::PostFields {
         easy.state().settings.borrow_mut().forget_copied_post_fields();
     }
-    let copies = option == EasyOption::Postfields && matches!(value, Value::Text(_));
-    let option = if copies { EasyOption::Copypostfields } else { option };
+    let copies = option == EasyOption::PostFields && matches!(value, Value::Text(_));
+    let option = if copies { EasyOption::CopyPostFields } else { option };
     let settings = || easy.state().settings.borrow_mut();
     match value {
         Value::Default => match option.kind() {
@@ -82,7 +82,7 @@ mod tests {
             let value: Value = "a=b".into();
             let answer = apply(value, option, &easy);
             let object = option.kind() == ArgKind::Object;
-            let posts = matches!(option, EasyOption::Postfields | EasyOption::Copypostfields);
+            let posts = matches!(option, EasyOption::PostFields | EasyOption::CopyPostFields);
             let settings = easy.state().settings.borrow();
             if object {
                 assert_eq!(answer.is_ok(), posts, "{option:?}");
@@ -101,10 +101,10 @@ mod tests {
     fn post_fields_are_copied_and_forgotten() {
         let easy = Easy::new(Rc::new(Nobody));
         let value: Value = vec![0u8, 255].into();
-        apply(value, EasyOption::Postfields, &easy).unwrap();
+        apply(value, EasyOption::PostFields, &easy).unwrap();
         assert_eq!(easy.state().settings.borrow().copied_post_fields.as_deref(), Some(&[0, 255][..]));
         let value: Value = Value::Default;
-        apply(value, EasyOption::Postfields, &easy).unwrap();
+        apply(value, EasyOption::PostFields, &easy).unwrap();
         assert_eq!(easy.state().settings.borrow().copied_post_fields, None);
     }
 }

@@ -83,7 +83,7 @@ fn a_redirect_that_is_followed_is_no_last_head() {
     let mut transfers = Transfers::new(None);
     for (follows, status) in [(true, 200), (false, 302)] {
         let mut request = get(&server.url("/redirect/2"));
-        request.options.push((O::Followlocation, follows.into()));
+        request.options.push((O::FollowLocation, follows.into()));
         let id = transfers.start(request).unwrap();
         turn_until(&mut transfers, |transfers| transfers.has_head(id));
         // Without followed redirects, the flag alone does not show it: the first byte of body does.
@@ -146,9 +146,9 @@ fn an_upload_from_memory_is_sent_again() {
     let mut request = get(&server.url("/basic/me/secret"));
     request.options.extend([
         (O::Upload, true.into()),
-        (O::InfilesizeLarge, 9.into()),
-        (O::Httpauth, 0xffff_ffef_i64.into()),
-        (O::Userpwd, "me:secret".into()),
+        (O::InFileSizeLarge, 9.into()),
+        (O::HttpAuth, 0xffff_ffef_i64.into()),
+        (O::UserPwd, "me:secret".into()),
     ]);
     request.upload = Upload::Memory(b"each time".to_vec());
     assert_eq!(fetch(&mut transfers, request), (Code::Ok, b"welcome\n".to_vec()));
@@ -209,13 +209,13 @@ fn one_transfer_leaves_nothing_for_the_next() {
     let mut transfers = Transfers::new(None);
     let mut first = get(&server.url("/cookies/set/a/b"));
     first.options.extend([
-        (O::Cookiefile, "".into()),
-        (O::Httpheader, Value::List(vec![b"X-First: yes".to_vec()])),
-        (O::Userpwd, "me:secret".into()),
+        (O::CookieFile, "".into()),
+        (O::HttpHeader, Value::List(vec![b"X-First: yes".to_vec()])),
+        (O::UserPwd, "me:secret".into()),
     ]);
     assert_eq!(fetch(&mut transfers, first).0, Code::Ok);
     let mut second = get(&server.url("/cookies"));
-    second.options.push((O::Cookiefile, "".into()));
+    second.options.push((O::CookieFile, "".into()));
     assert_eq!(fetch(&mut transfers, second), (Code::Ok, Vec::new()));
     let request = server.last_request().unwrap();
     assert_eq!((request.field("X-First"), request.field("Authorization")), (None, None));

@@ -62,133 +62,133 @@ use Expected::{Effect, Elsewhere, Obsolete, Refused};
 const LOGIN_REFUSED: &[&str] = &["530 no", "230 in"];
 const ACCOUNT_WANTED: &[&str] = &["331 password", "332 account", "230 in"];
 const USUAL: &[&str] = &["230 in", "257 \"/\"", "500 no", "500 no"];
-const CLIENT: &[(O, &str)] = &[(O::Sslcert, "FOLDER/client.pem"), (O::Sslkey, "FOLDER/client.key")];
+const CLIENT: &[(O, &str)] = &[(O::SslCert, "FOLDER/client.pem"), (O::SslKey, "FOLDER/client.key")];
 const PROXY_CLIENT: &[(O, &str)] =
-    &[(O::ProxySslcert, "FOLDER/client.pem"), (O::ProxySslkey, "FOLDER/client.key")];
-const LOCKED: &[(O, &str)] = &[(O::Sslcert, "FOLDER/client.pem"), (O::Sslkey, "FOLDER/locked.key")];
+    &[(O::ProxySslCert, "FOLDER/client.pem"), (O::ProxySslKey, "FOLDER/client.key")];
+const LOCKED: &[(O, &str)] = &[(O::SslCert, "FOLDER/client.pem"), (O::SslKey, "FOLDER/locked.key")];
 const PROXY_LOCKED: &[(O, &str)] =
-    &[(O::ProxySslcert, "FOLDER/client.pem"), (O::ProxySslkey, "FOLDER/locked.key")];
+    &[(O::ProxySslCert, "FOLDER/client.pem"), (O::ProxySslKey, "FOLDER/locked.key")];
 const SETUP: &[(O, &str)] = &[(O::RtspTransport, "RTP/AVP;unicast")];
-const SIGNED: &[(O, &str)] = &[(O::HttpsigAlgorithm, "2"), (O::HttpsigKey, "00ff"), (O::HttpsigKeyid, "me")];
+const SIGNED: &[(O, &str)] = &[(O::HttpSigAlgorithm, "2"), (O::HttpSigKey, "00ff"), (O::HttpSigKeyId, "me")];
 const PIN: &str = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 /// All options that take text, and all that take an object in C.
 const ROWS: &[(O, Expected)] = &[
     (O::Url, Effect(Http, "http://127.0.0.1:PORT/other", &[])),
     (O::Proxy, Effect(Http, "http://127.0.0.1:PORT", &[(O::Url, "http://origin.example/")])),
-    (O::Userpwd, Effect(Http, "u:p", &[])),
-    (O::Proxyuserpwd, Effect(Proxied, "u:p", &[])),
+    (O::UserPwd, Effect(Http, "u:p", &[])),
+    (O::ProxyUserPwd, Effect(Proxied, "u:p", &[])),
     (O::Range, Effect(Http, "2-5", &[])),
-    (O::Errorbuffer, Refused("text")),
-    (O::Postfields, Effect(Http, "a=b", &[])),
+    (O::ErrorBuffer, Refused("text")),
+    (O::PostFields, Effect(Http, "a=b", &[])),
     (O::Referer, Effect(Http, "http://r/", &[])),
-    (O::Ftpport, Effect(Ftp(USUAL), "-", &[])),
-    (O::Useragent, Effect(Http, "me/1", &[])),
+    (O::FtpPort, Effect(Ftp(USUAL), "-", &[])),
+    (O::UserAgent, Effect(Http, "me/1", &[])),
     (O::Cookie, Effect(Http, "a=b", &[])),
-    (O::Httppost, Refused("text")),
-    (O::Sslcert, Effect(Https, "FOLDER/none", &[(O::SslVerifypeer, "0")])),
-    (O::Keypasswd, Effect(Trusted, "open", LOCKED)),
-    (O::Cookiefile, Effect(Http, "FOLDER/cookies", &[])),
-    (O::Customrequest, Effect(Http, "PURGE", &[])),
-    (O::Stderr, Refused("text")),
+    (O::HttpPost, Refused("text")),
+    (O::SslCert, Effect(Https, "FOLDER/none", &[(O::SslVerifyPeer, "0")])),
+    (O::KeyPasswd, Effect(Trusted, "open", LOCKED)),
+    (O::CookieFile, Effect(Http, "FOLDER/cookies", &[])),
+    (O::CustomRequest, Effect(Http, "PURGE", &[])),
+    (O::StdErr, Refused("text")),
     (O::Interface, Effect(Http, "none0", &[])),
-    (O::Krblevel, Refused("clear")),
-    (O::Cainfo, Effect(Https, "FOLDER/ca/ca.pem", &[])),
+    (O::KrbLevel, Refused("clear")),
+    (O::CaInfo, Effect(Https, "FOLDER/ca/ca.pem", &[])),
     (O::RandomFile, Obsolete),
-    (O::Egdsocket, Obsolete),
-    (O::Cookiejar, Effect(Http, "FOLDER/jar", &[])),
-    (O::SslCipherList, Effect(Trusted, "none", &[(O::Sslversion, "393216")])),
-    (O::Sslcerttype, Effect(Trusted, "none", CLIENT)),
-    (O::Sslkey, Effect(Trusted, "FOLDER/none", &[(O::Sslcert, "FOLDER/client.pem")])),
-    (O::Sslkeytype, Effect(Trusted, "none", CLIENT)),
-    (O::Sslengine, Effect(Trusted, "none", &[])),
-    (O::Capath, Effect(Https, "FOLDER/ca", &[])),
+    (O::EgdSocket, Obsolete),
+    (O::CookieJar, Effect(Http, "FOLDER/jar", &[])),
+    (O::SslCipherList, Effect(Trusted, "none", &[(O::SslVersion, "393216")])),
+    (O::SslCertType, Effect(Trusted, "none", CLIENT)),
+    (O::SslKey, Effect(Trusted, "FOLDER/none", &[(O::SslCert, "FOLDER/client.pem")])),
+    (O::SslKeyType, Effect(Trusted, "none", CLIENT)),
+    (O::SslEngine, Effect(Trusted, "none", &[])),
+    (O::CaPath, Effect(Https, "FOLDER/ca", &[])),
     (O::Share, Refused("text")),
     (O::AcceptEncoding, Effect(Http, "gzip", &[])),
     (O::Private, Refused("text")),
     (O::NetrcFile, Effect(Http, "FOLDER/netrc", &[(O::Netrc, "2")])),
     (O::FtpAccount, Effect(Ftp(ACCOUNT_WANTED), "a", &[])),
-    (O::Cookielist, Effect(Http, "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb", &[])),
+    (O::CookieList, Effect(Http, "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb", &[])),
     (O::FtpAlternativeToUser, Effect(Ftp(LOGIN_REFUSED), "AUTH me", &[])),
-    (O::SshPublicKeyfile, Effect(Sftp, "FOLDER/none", &[])),
-    (O::SshPrivateKeyfile, Effect(Sftp, "FOLDER/none", &[])),
+    (O::SshPublicKeyFile, Effect(Sftp, "FOLDER/none", &[])),
+    (O::SshPrivateKeyFile, Effect(Sftp, "FOLDER/none", &[])),
     (O::SshHostPublicKeyMd5, Effect(Sftp, "00112233445566778899aabbccddeeff", &[])),
-    (O::Copypostfields, Effect(Http, "a=b", &[])),
-    (O::Crlfile, Effect(Trusted, "FOLDER/none", &[])),
-    (O::Issuercert, Effect(Trusted, "FOLDER/none", &[])),
+    (O::CopyPostFields, Effect(Http, "a=b", &[])),
+    (O::CrlFile, Effect(Trusted, "FOLDER/none", &[])),
+    (O::IssuerCert, Effect(Trusted, "FOLDER/none", &[])),
     (O::Username, Effect(Http, "u", &[])),
     (O::Password, Effect(Http, "p", &[(O::Username, "u")])),
-    (O::Proxyusername, Effect(Proxied, "u", &[])),
-    (O::Proxypassword, Effect(Proxied, "p", &[(O::Proxyusername, "u")])),
-    (O::Noproxy, Effect(Proxied, "*", &[])),
+    (O::ProxyUsername, Effect(Proxied, "u", &[])),
+    (O::ProxyPassword, Effect(Proxied, "p", &[(O::ProxyUsername, "u")])),
+    (O::NoProxy, Effect(Proxied, "*", &[])),
     (O::Socks5GssapiService, Elsewhere("tests/cli/effects/proxy.rs#socks_5_with_a_ticket")),
-    (O::SshKnownhosts, Effect(Sftp, "FOLDER/none", &[])),
+    (O::SshKnownHosts, Effect(Sftp, "FOLDER/none", &[])),
     (O::MailFrom, Effect(Smtp, "me@here", &[])),
     (O::RtspSessionId, Effect(Rtsp, "12", SETUP)),
     (O::RtspStreamUri, Effect(Rtsp, "rtsp://other/", SETUP)),
     (O::RtspTransport, Effect(Rtsp, "RTP/AVP;unicast", &[])),
-    (O::TlsauthUsername, Refused("u")),
-    (O::TlsauthPassword, Refused("p")),
-    (O::TlsauthType, Refused("SRP")),
+    (O::TlsAuthUsername, Refused("u")),
+    (O::TlsAuthPassword, Refused("p")),
+    (O::TlsAuthType, Refused("SRP")),
     (O::DnsServers, Effect(Named, "127.0.0.1:1", &[])),
-    (O::MailAuth, Effect(Smtp, "me", &[(O::Userpwd, "u:p")])),
-    (O::Xoauth2Bearer, Effect(Http, "token", &[(O::Httpauth, "64")])),
+    (O::MailAuth, Effect(Smtp, "me", &[(O::UserPwd, "u:p")])),
+    (O::Xoauth2Bearer, Effect(Http, "token", &[(O::HttpAuth, "64")])),
     (O::DnsInterface, Effect(Named, "none0", &[])),
     (O::DnsLocalIp4, Effect(Named, "192.0.2.77", &[])),
     (O::DnsLocalIp6, Refused("no address")),
-    (O::LoginOptions, Effect(Smtp, "AUTH=LOGIN", &[(O::Userpwd, "u:p")])),
-    (O::Pinnedpublickey, Effect(Trusted, PIN, &[])),
+    (O::LoginOptions, Effect(Smtp, "AUTH=LOGIN", &[(O::UserPwd, "u:p")])),
+    (O::PinnedPublicKey, Effect(Trusted, PIN, &[])),
     (O::UnixSocketPath, Effect(Http, "FOLDER/none", &[])),
     (O::ProxyServiceName, Elsewhere("crates/engine/tests/negotiate.rs#act_proxies")),
     (O::ServiceName, Elsewhere("crates/engine/tests/negotiate.rs#act_belongs_to_its_user")),
     (O::DefaultProtocol, Effect(Http, "ftp", &[(O::Url, "127.0.0.1:PORT/")])),
     (O::StreamDepends, Refused("text")),
     (O::StreamDependsE, Refused("text")),
-    (O::ProxyCainfo, Effect(HttpsProxy, "FOLDER/ca/ca.pem", &[])),
-    (O::ProxyCapath, Effect(HttpsProxy, "FOLDER/ca", &[])),
-    (O::ProxyTlsauthUsername, Refused("u")),
-    (O::ProxyTlsauthPassword, Refused("p")),
-    (O::ProxyTlsauthType, Refused("SRP")),
-    (O::ProxySslcert, Effect(TrustedProxy, "FOLDER/none", &[])),
-    (O::ProxySslcerttype, Effect(TrustedProxy, "none", PROXY_CLIENT)),
-    (O::ProxySslkey, Effect(TrustedProxy, "FOLDER/none", &[(O::ProxySslcert, "FOLDER/client.pem")])),
-    (O::ProxySslkeytype, Effect(TrustedProxy, "none", PROXY_CLIENT)),
-    (O::ProxyKeypasswd, Effect(TrustedProxy, "open", PROXY_LOCKED)),
-    (O::ProxySslCipherList, Effect(TrustedProxy, "none", &[(O::ProxySslversion, "393216")])),
-    (O::ProxyCrlfile, Effect(TrustedProxy, "FOLDER/none", &[])),
+    (O::ProxyCaInfo, Effect(HttpsProxy, "FOLDER/ca/ca.pem", &[])),
+    (O::ProxyCaPath, Effect(HttpsProxy, "FOLDER/ca", &[])),
+    (O::ProxyTlsAuthUsername, Refused("u")),
+    (O::ProxyTlsAuthPassword, Refused("p")),
+    (O::ProxyTlsAuthType, Refused("SRP")),
+    (O::ProxySslCert, Effect(TrustedProxy, "FOLDER/none", &[])),
+    (O::ProxySslCertType, Effect(TrustedProxy, "none", PROXY_CLIENT)),
+    (O::ProxySslKey, Effect(TrustedProxy, "FOLDER/none", &[(O::ProxySslCert, "FOLDER/client.pem")])),
+    (O::ProxySslKeyType, Effect(TrustedProxy, "none", PROXY_CLIENT)),
+    (O::ProxyKeyPasswd, Effect(TrustedProxy, "open", PROXY_LOCKED)),
+    (O::ProxySslCipherList, Effect(TrustedProxy, "none", &[(O::ProxySslVersion, "393216")])),
+    (O::ProxyCrlFile, Effect(TrustedProxy, "FOLDER/none", &[])),
     (O::PreProxy, Effect(Proxied, "socks5://127.0.0.1:1", &[])),
-    (O::ProxyPinnedpublickey, Effect(TrustedProxy, PIN, &[])),
+    (O::ProxyPinnedPublicKey, Effect(TrustedProxy, PIN, &[])),
     (O::AbstractUnixSocket, Effect(Http, "none", &[])),
     (O::RequestTarget, Effect(Http, "*", &[])),
-    (O::Mimepost, Refused("text")),
+    (O::MimePost, Refused("text")),
     (O::Tls13Ciphers, Effect(Trusted, "none", &[])),
     (O::ProxyTls13Ciphers, Effect(TrustedProxy, "none", &[])),
     (O::DohUrl, Effect(Named, "https://127.0.0.1:1/", &[])),
-    (O::Curlu, Refused("text")),
-    (O::Altsvc, Effect(Trusted, "FOLDER/alternatives", &[(O::AltsvcCtrl, "56")])),
-    (O::SaslAuthzid, Effect(Smtp, "me", &[(O::Userpwd, "u:p")])),
-    (O::SslcertBlob, Effect(Trusted, "junk", &[])),
-    (O::SslkeyBlob, Effect(Trusted, "junk", &[(O::Sslcert, "FOLDER/client.pem")])),
-    (O::ProxySslcertBlob, Effect(TrustedProxy, "junk", &[])),
-    (O::ProxySslkeyBlob, Effect(TrustedProxy, "junk", &[(O::ProxySslcert, "FOLDER/client.pem")])),
-    (O::IssuercertBlob, Effect(Trusted, "junk", &[])),
-    (O::ProxyIssuercert, Effect(TrustedProxy, "FOLDER/none", &[])),
-    (O::ProxyIssuercertBlob, Effect(TrustedProxy, "junk", &[])),
+    (O::CurlU, Refused("text")),
+    (O::AltSvc, Effect(Trusted, "FOLDER/alternatives", &[(O::AltSvcCtrl, "56")])),
+    (O::SaslAuthzId, Effect(Smtp, "me", &[(O::UserPwd, "u:p")])),
+    (O::SslCertBlob, Effect(Trusted, "junk", &[])),
+    (O::SslKeyBlob, Effect(Trusted, "junk", &[(O::SslCert, "FOLDER/client.pem")])),
+    (O::ProxySslCertBlob, Effect(TrustedProxy, "junk", &[])),
+    (O::ProxySslKeyBlob, Effect(TrustedProxy, "junk", &[(O::ProxySslCert, "FOLDER/client.pem")])),
+    (O::IssuerCertBlob, Effect(Trusted, "junk", &[])),
+    (O::ProxyIssuerCert, Effect(TrustedProxy, "FOLDER/none", &[])),
+    (O::ProxyIssuerCertBlob, Effect(TrustedProxy, "junk", &[])),
     (O::SslEcCurves, Effect(Trusted, "none", &[])),
     (O::Hsts, Effect(Http, "FOLDER/hsts", &[(O::HstsCtrl, "1")])),
-    (O::AwsSigv4, Effect(Http, "aws:amz:region:service", &[(O::Userpwd, "u:p")])),
-    (O::CainfoBlob, Effect(Https, "CA", &[])),
-    (O::ProxyCainfoBlob, Effect(HttpsProxy, "CA", &[])),
+    (O::AwsSigV4, Effect(Http, "aws:amz:region:service", &[(O::UserPwd, "u:p")])),
+    (O::CaInfoBlob, Effect(Https, "CA", &[])),
+    (O::ProxyCaInfoBlob, Effect(HttpsProxy, "CA", &[])),
     (O::SshHostPublicKeySha256, Effect(Sftp, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", &[])),
     (O::ProtocolsStr, Effect(Http, "ftp", &[])),
     (O::RedirProtocolsStr, Effect(Redirect, "ftp", &[])),
-    (O::HaproxyClientIp, Effect(Http, "192.0.2.1", &[(O::Haproxyprotocol, "1")])),
+    (O::HaProxyClientIp, Effect(Http, "192.0.2.1", &[(O::HaProxyProtocol, "1")])),
     (O::Ech, Refused("nonsense")),
     (O::SslSignatureAlgorithms, Effect(Trusted, "none", &[])),
     // By proxy: a signature covers the port of the URL, which is another one for each peer.
-    (O::HttpsigKey, Effect(Proxied, "0011", SIGNED)),
-    (O::HttpsigKeyid, Effect(Proxied, "you", SIGNED)),
-    (O::HttpsigHeaders, Effect(Proxied, "method", SIGNED)),
+    (O::HttpSigKey, Effect(Proxied, "0011", SIGNED)),
+    (O::HttpSigKeyId, Effect(Proxied, "you", SIGNED)),
+    (O::HttpSigHeaders, Effect(Proxied, "method", SIGNED)),
 ];
 
 /// Certificates, keys and files that rows name.
@@ -329,7 +329,7 @@ impl Peer {
                 set(O::Proxy, format!("https://127.0.0.1:{port}").as_str().into());
             }
             Named => set(O::DnsServers, names.address().to_string().as_str().into()),
-            Redirect => set(O::Followlocation, 1.into()),
+            Redirect => set(O::FollowLocation, 1.into()),
             Rtsp => set(O::RtspRequest, 4.into()),
             Smtp => {
                 set(O::MailRcpt, vec![b"you@there".to_vec()].into());
@@ -338,16 +338,16 @@ impl Peer {
             _ => {}
         }
         match world {
-            Trusted => set(O::CainfoBlob, files.authority.ca_pem().into()),
-            TrustedProxy => set(O::ProxyCainfoBlob, files.authority.ca_pem().into()),
+            Trusted => set(O::CaInfoBlob, files.authority.ca_pem().into()),
+            TrustedProxy => set(O::ProxyCaInfoBlob, files.authority.ca_pem().into()),
             _ => {}
         }
         if let Peer::Ssh(server) = self {
             let file = |path: &Path| Value::from(path.to_str().unwrap());
             set(O::Url, server.url("sftp", server.path("file").to_str().unwrap()).as_str().into());
-            set(O::SshPrivateKeyfile, file(&server.path("user_ed25519")));
-            set(O::SshPublicKeyfile, file(&server.path("user_ed25519.pub")));
-            set(O::SshKnownhosts, file(&server.path("known_hosts")));
+            set(O::SshPrivateKeyFile, file(&server.path("user_ed25519")));
+            set(O::SshPublicKeyFile, file(&server.path("user_ed25519.pub")));
+            set(O::SshKnownHosts, file(&server.path("known_hosts")));
             set(O::SshAuthTypes, 1.into());
         }
     }
@@ -467,14 +467,14 @@ fn every_option_that_text_could_be_given_to_has_a_row() {
 #[test]
 fn objects_take_no_text() {
     for option in [
-        O::Stderr,
+        O::StdErr,
         O::Share,
-        O::Errorbuffer,
-        O::Httppost,
-        O::Mimepost,
+        O::ErrorBuffer,
+        O::HttpPost,
+        O::MimePost,
         O::StreamDepends,
         O::StreamDependsE,
-        O::Curlu,
+        O::CurlU,
     ] {
         assert_eq!(Handle::new().set(option, "a=b"), Err(Code::BadFunctionArgument), "{option:?}");
     }

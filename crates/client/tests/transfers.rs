@@ -39,13 +39,13 @@ fn a_reply_has_status_head_and_body() {
 fn a_handle_keeps_its_connection_and_its_options() {
     let server = HttpServer::plain();
     let mut handle = handle(&server.url("/bytes/1"));
-    handle.set(O::Httpheader, vec![b"X-Kept: yes".to_vec()]).unwrap();
+    handle.set(O::HttpHeader, vec![b"X-Kept: yes".to_vec()]).unwrap();
     for _ in 0..3 {
         handle.fetch().unwrap();
         assert_eq!(server.last_request().unwrap().field("X-Kept"), Some("yes"));
     }
     assert_eq!((server.accepts(), server.served()), (1, 3));
-    handle.set(O::Httpheader, Value::Default).unwrap();
+    handle.set(O::HttpHeader, Value::Default).unwrap();
     handle.fetch().unwrap();
     assert_eq!(server.last_request().unwrap().field("X-Kept"), None);
 }
@@ -54,7 +54,7 @@ fn a_handle_keeps_its_connection_and_its_options() {
 fn a_post_from_memory() {
     let server = HttpServer::plain();
     let mut handle = handle(&server.url("/body"));
-    handle.set(O::Copypostfields, "a=b&c=d").unwrap();
+    handle.set(O::CopyPostFields, "a=b&c=d").unwrap();
     assert_eq!(text(&handle.fetch().unwrap().body), "a=b&c=d");
     assert_eq!(server.last_request().unwrap().method, "POST");
 }
@@ -81,7 +81,7 @@ fn an_upload_from_a_closure() {
     let server = HttpServer::plain();
     let mut known = handle(&server.url("/body"));
     known.set(O::Upload, true).unwrap();
-    known.set(O::InfilesizeLarge, 16).unwrap();
+    known.set(O::InFileSizeLarge, 16).unwrap();
     source(&mut known, b"sixteen bytes ok");
     assert_eq!(text(&known.fetch().unwrap().body), "sixteen bytes ok");
     let request = server.last_request().unwrap();
@@ -99,9 +99,9 @@ fn an_upload_that_has_to_be_sent_again() {
     let server = HttpServer::plain();
     let mut handle = handle(&server.url("/basic/me/secret"));
     handle.set(O::Upload, true).unwrap();
-    handle.set(O::InfilesizeLarge, 10).unwrap();
-    handle.set(O::Httpauth, 0xffff_ffef_i64).unwrap(); // any method
-    handle.set(O::Userpwd, "me:secret").unwrap();
+    handle.set(O::InFileSizeLarge, 10).unwrap();
+    handle.set(O::HttpAuth, 0xffff_ffef_i64).unwrap(); // any method
+    handle.set(O::UserPwd, "me:secret").unwrap();
     source(&mut handle, b"ten bytes!");
     assert_eq!(handle.fetch().unwrap().status, 200);
     assert_eq!(server.last_request().unwrap().body, b"ten bytes!");
@@ -132,7 +132,7 @@ fn a_form_of_memory_and_files() {
     let reader: Rc<RefCell<dyn std::io::Read>> = Rc::new(RefCell::new(b"read once".as_slice()));
     let once = Content::Source { source: FormSource::Reader(reader), size: None, path: None };
     let mut handle = handle(&server.url("/body"));
-    handle.set(O::Mimepost, Form::new(vec![memory, upload, part("once", once)], Escape::Percent)).unwrap();
+    handle.set(O::MimePost, Form::new(vec![memory, upload, part("once", once)], Escape::Percent)).unwrap();
     let body = text(&handle.fetch().unwrap().body);
     for piece in
         ["name=\"field\"\r\n\r\nvalue\r\n", "name=\"file\"; filename=\"n.txt\"", "from a file", "read once"]
@@ -150,7 +150,7 @@ fn a_form_of_memory_and_files() {
 fn progress_is_reported_and_can_abort_the_transfer() {
     let server = HttpServer::plain();
     let mut handle = handle(&server.url("/bytes/300000"));
-    handle.set(O::Noprogress, false).unwrap();
+    handle.set(O::NoProgress, false).unwrap();
     let seen = Rc::new(Cell::new((0, 0)));
     let last = seen.clone();
     handle.on_progress(move |counts| {
@@ -270,7 +270,7 @@ fn a_share_holds_cookies_for_several_handles() {
     let mut second = handle(&server.url("/cookies"));
     for handle in [&mut first, &mut second] {
         handle.easy().set_share(Some(share.clone()));
-        handle.set(O::Cookiefile, "").unwrap();
+        handle.set(O::CookieFile, "").unwrap();
     }
     first.fetch().unwrap();
     assert_eq!(text(&second.fetch().unwrap().body), "name=value");
@@ -292,7 +292,7 @@ fn failures_say_what_failed() {
     slow.set(O::TimeoutMs, 100).unwrap();
     assert_eq!(failed(&mut slow).0, Code::OperationTimedout);
     let mut strict = handle(&server.url("/status/404"));
-    strict.set(O::Failonerror, true).unwrap();
+    strict.set(O::FailOnError, true).unwrap();
     assert_eq!(
         failed(&mut strict),
         (Code::HttpReturnedError, "The requested URL returned error: 404".into())
@@ -310,7 +310,7 @@ fn certificates_are_judged() {
     let server = HttpServer::tls(authority.good().server_config().unwrap());
     let mut handle = handle(&server.url("/bytes/3"));
     assert_eq!(handle.fetch().unwrap_err().code, Code::PeerFailedVerification);
-    handle.set(O::CainfoBlob, authority.ca_pem().as_bytes().to_vec()).unwrap();
+    handle.set(O::CaInfoBlob, authority.ca_pem().as_bytes().to_vec()).unwrap();
     assert_eq!(handle.fetch().unwrap().body.len(), 3);
     assert_eq!(handle.info(|info| info.verify_result()), 0);
 }
@@ -319,7 +319,7 @@ fn certificates_are_judged() {
 fn options_refuse_values_of_other_types_and_ranges() {
     let mut handle = Handle::new();
     assert!(handle.set(O::Timeout, -1).is_err());
-    assert!(handle.set(O::Httpheader, "text").is_err());
+    assert!(handle.set(O::HttpHeader, "text").is_err());
     assert!(handle.set(O::Url, 1).is_err());
-    assert_eq!(handle.set(O::Sslengine, "x"), Err(Code::SslEngineNotfound));
+    assert_eq!(handle.set(O::SslEngine, "x"), Err(Code::SslEngineNotfound));
 }

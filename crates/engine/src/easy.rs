@@ -465,10 +465,10 @@ impl EasyState {
     pub fn effective_method(&self) -> Vec<u8> {
         let used = &self.info.borrow().effective_method;
         let settings = self.settings.borrow();
-        match settings.text(EasyOption::Customrequest) {
+        match settings.text(EasyOption::CustomRequest) {
             _ if !used.is_empty() => used.as_bytes().to_vec(),
             Some(custom) => custom.to_vec(),
-            None if settings.on(EasyOption::Nobody) => b"HEAD".to_vec(),
+            None if settings.on(EasyOption::NoBody) => b"HEAD".to_vec(),
             None => settings.method.verb().as_bytes().to_vec(),
         }
     }

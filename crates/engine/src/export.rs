@@ -44,18 +44,18 @@ fn prepare(easy: &Easy, url: &str) -> Result<(), Code> {
     // The variables for proxies are meant for the application's requests.
     easy.set_text(O::Proxy, Some(b""))?;
     let mut settings = easy.state().settings.borrow_mut();
-    settings.set_list(O::Httpheader, Some(fields.to_vec()))?;
+    settings.set_list(O::HttpHeader, Some(fields.to_vec()))?;
     settings.set_long(O::TimeoutMs, LIMIT_MS)?;
-    settings.set_long(O::ConnecttimeoutMs, CONNECT_LIMIT_MS)?;
-    settings.set_long(O::Failonerror, 1)?;
-    settings.set_long(O::Nosignal, 1)
+    settings.set_long(O::ConnectTimeoutMs, CONNECT_LIMIT_MS)?;
+    settings.set_long(O::FailOnError, 1)?;
+    settings.set_long(O::NoSignal, 1)
 }
 
 fn post(easy: &Easy, body: &[u8]) -> Result<(), Code> {
     {
         let mut settings = easy.state().settings.borrow_mut();
-        settings.set_long(O::Postfieldsize, body.len() as i64)?;
-        settings.set_text(O::Copypostfields, Some(body))?;
+        settings.set_long(O::PostFieldSize, body.len() as i64)?;
+        settings.set_text(O::CopyPostFields, Some(body))?;
     }
     match easy.perform() {
         Code::Ok => Ok(()),

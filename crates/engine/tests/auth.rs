@@ -18,8 +18,8 @@ fn perform(easy: &Easy) {
 }
 
 fn log_in(easy: &Easy, schemes: u64, login: &str) {
-    long(easy, O::Httpauth, schemes as i64);
-    text(easy, O::Userpwd, login);
+    long(easy, O::HttpAuth, schemes as i64);
+    text(easy, O::UserPwd, login);
 }
 
 fn ask(challenge: &str) -> Response {
@@ -115,7 +115,7 @@ fn an_asking_request_ends_its_chunks() {
             let lines: &[&str] =
                 if named { &["Transfer-Encoding: chunked", "Expect:"] } else { &["Expect:"] };
             let lines = lines.iter().map(|line| line.as_bytes().into()).collect();
-            easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+            easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(lines)).unwrap();
             perform(&easy);
             let requests = server.requests();
             let head = String::from_utf8_lossy(&requests[0].head).into_owned();
@@ -134,7 +134,7 @@ fn promised_chunks_end_without_a_body() {
     let server = HttpServer::plain();
     let (easy, _app) = handle(&server.url("/bytes/3"));
     let lines = vec![b"Transfer-Encoding: chunked"[..].into()];
-    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+    easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(lines)).unwrap();
     perform(&easy);
     perform(&easy);
     assert_eq!((server.served(), server.accepts()), (2, 1));
@@ -224,7 +224,7 @@ fn a_host_missing_in_netrc_is_reported_where_logins_separate_connections() {
     let peer = RawPeer::start(vec![script]);
     let (easy, app) = handle(&format!("pop3://127.0.0.1:{}/", peer.port()));
     *app.notes.borrow_mut() = Some(String::new());
-    text(&easy, O::Customrequest, "STAT");
+    text(&easy, O::CustomRequest, "STAT");
     text(&easy, O::NetrcFile, file.to_str().unwrap());
     long(&easy, O::Netrc, 1);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
@@ -253,7 +253,7 @@ fn wrong_netrc_files() {
             let before = server.accepts();
             assert_eq!(easy.perform(), Code::ReadError, "{words}");
             assert_eq!((easy.state().message().as_str(), server.accepts()), (words, before));
-            text(&easy, O::Userpwd, "given:secret");
+            text(&easy, O::UserPwd, "given:secret");
             perform(&easy);
             let (easy, _app) = handle(url);
             text(&easy, O::NetrcFile, file.to_str().unwrap());
@@ -324,7 +324,7 @@ fn a_stale_nonce_is_replaced() {
     let (easy, app) = handle(&server.url("/"));
     *app.upload.borrow_mut() = b"body".to_vec();
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, 4);
+    long(&easy, O::InFileSizeLarge, 4);
     log_in(&easy, CURLAUTH_DIGEST, "me:secret");
     perform(&easy);
     let bodies: Vec<_> = server.requests().iter().map(|request| request.body.len()).collect();
@@ -336,7 +336,7 @@ fn a_stale_nonce_is_replaced() {
 fn a_server_that_does_not_ask_gets_the_body() {
     let server = HttpServer::with(|_| Some(Response::ok("in")));
     let (easy, _app) = handle(&server.url("/"));
-    text(&easy, O::Copypostfields, "body");
+    text(&easy, O::CopyPostFields, "body");
     log_in(&easy, CURLAUTH_DIGEST, "me:secret");
     perform(&easy);
     let bodies: Vec<_> = server.requests().iter().map(|request| request.body.clone()).collect();
@@ -356,7 +356,7 @@ fn digest_follows_redirects_of_its_own_server() {
         _ => Some(Response::status(302).with("Location", &*away)),
     });
     let (easy, _app) = handle(&server.url("/near"));
-    long(&easy, O::Followlocation, 1);
+    long(&easy, O::FollowLocation, 1);
     log_in(&easy, CURLAUTH_DIGEST, "me:secret");
     perform(&easy);
     assert_eq!(nonces(&server), ["none", "n", "n"]);
@@ -370,11 +370,11 @@ fn digest_follows_redirects_of_its_own_server() {
 fn an_empty_login_proves_nothing() {
     let server = HttpServer::plain();
     for (set, in_url, said) in [
-        (Some((O::Userpwd, "")), "", None),
-        (Some((O::Userpwd, ":")), "", None),
+        (Some((O::UserPwd, "")), "", None),
+        (Some((O::UserPwd, ":")), "", None),
         (Some((O::Username, "")), "", None),
-        (Some((O::Userpwd, ":")), ":x@", Some("Basic Ong=")),
-        (Some((O::Userpwd, ":x")), "", Some("Basic Ong=")),
+        (Some((O::UserPwd, ":")), ":x@", Some("Basic Ong=")),
+        (Some((O::UserPwd, ":x")), "", Some("Basic Ong=")),
         (Some((O::Password, "x")), "", Some("Basic Ong=")),
         (Some((O::Password, "")), "", None),
         (None, ":@", None),

@@ -96,7 +96,7 @@ fn talks() -> Vec<Talk> {
 fn to(talk: &Talk, port: u16) -> (Easy, Rc<App>) {
     let (easy, app) = handle(&format!("{}://127.0.0.1:{port}{}", talk.scheme, talk.path));
     long(&easy, O::TimeoutMs, 10_000);
-    text(&easy, O::Useragent, "x");
+    text(&easy, O::UserAgent, "x");
     (easy, app)
 }
 
@@ -177,7 +177,7 @@ fn peers_that_never_stop() {
         let talk = &talks[which];
         let (easy, app) = to(talk, endless(beginning, again.to_vec()));
         long(&easy, O::TimeoutMs, 700);
-        long(&easy, O::MaxfilesizeLarge, 100_000);
+        long(&easy, O::MaxFileSizeLarge, 100_000);
         let begun = Instant::now();
         let code = easy.perform();
         println!(
@@ -203,7 +203,7 @@ fn a_body_that_nobody_asked_for() {
         let script = script.flat_map(|(asked, answer)| [asked, answer]).chain([Step::Finish]).collect();
         let peer = RawPeer::start(vec![script]);
         let (easy, app) = to(&talk, peer.port());
-        long(&easy, O::Nobody, 1);
+        long(&easy, O::NoBody, 1);
         let found = (easy.perform(), app.body.borrow().len());
         assert_eq!(found, (Code::WeirdServerReply, 0), "{}", talk.scheme);
     }

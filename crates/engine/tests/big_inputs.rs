@@ -41,28 +41,28 @@ fn strings_have_a_longest() {
     for option in [
         O::Url,
         O::Cookie,
-        O::Cookiefile,
-        O::Cookielist,
-        O::Useragent,
+        O::CookieFile,
+        O::CookieList,
+        O::UserAgent,
         O::Referer,
         O::Range,
-        O::Customrequest,
+        O::CustomRequest,
         O::Proxy,
         O::Username,
-        O::Userpwd,
+        O::UserPwd,
         O::Xoauth2Bearer,
         O::AcceptEncoding,
-        O::Cainfo,
+        O::CaInfo,
         O::Interface,
     ] {
         let given = easy.set_text(option, Some(too_long.as_bytes()));
         assert_eq!(given, Err(Code::BadFunctionArgument), "{option:?}");
     }
-    for option in [O::Url, O::Cookie, O::Useragent, O::Referer, O::Username] {
+    for option in [O::Url, O::Cookie, O::UserAgent, O::Referer, O::Username] {
         assert_eq!(easy.set_text(option, Some(long_one.as_bytes())), Ok(()), "{option:?}");
     }
     // Posted data has no such limit.
-    assert_eq!(easy.set_text(O::Copypostfields, Some(too_long.as_bytes())), Ok(()));
+    assert_eq!(easy.set_text(O::CopyPostFields, Some(too_long.as_bytes())), Ok(()));
 }
 
 /// The limit of a host name applies to any look-up: here of a proxy that does not exist.
@@ -81,7 +81,7 @@ fn hosts_have_a_longest() {
 fn requests_have_a_longest_head() {
     let server = HttpServer::plain();
     let big = "x".repeat(LONGEST - 100);
-    for option in [O::Cookie, O::Useragent, O::Referer, O::Username] {
+    for option in [O::Cookie, O::UserAgent, O::Referer, O::Username] {
         let (easy, _app) = handle(&server.url("/"));
         text(&easy, option, &big);
         assert_eq!(easy.perform(), Code::TooLarge, "{option:?}");
@@ -90,7 +90,7 @@ fn requests_have_a_longest_head() {
     assert_eq!(easy.perform(), Code::TooLarge);
     let (easy, _app) = handle(&server.url("/"));
     let field = format!("X: {}", "x".repeat(BIG));
-    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(vec![field.as_bytes().into()])).unwrap();
+    easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(vec![field.as_bytes().into()])).unwrap();
     assert_eq!(easy.perform(), Code::TooLarge);
     assert_eq!(server.served(), 0);
     let (easy, _app) = handle(&format!("http://{big}/"));
@@ -106,7 +106,7 @@ fn a_long_line_of_a_cookie_file_is_passed_over() {
     let line = |name: &str, value: &str| format!("127.0.0.1\tFALSE\t/\tFALSE\t0\t{name}\t{value}\n");
     fs::write(&file, line("a", "1") + &line("big", &"x".repeat(BIG)) + &line("b", "2")).unwrap();
     let (easy, _app) = handle(&server.url("/"));
-    easy.set_text(O::Cookiefile, Some(file.to_str().unwrap().as_bytes())).unwrap();
+    easy.set_text(O::CookieFile, Some(file.to_str().unwrap().as_bytes())).unwrap();
     assert_eq!(easy.perform(), Code::Ok);
     let request = server.last_request().unwrap();
     let mut cookies: Vec<&str> = request.field("Cookie").unwrap().split("; ").collect();
@@ -120,7 +120,7 @@ fn fields_of_eight_megabytes_are_refused() {
     let refused = (Code::TooLarge, LARGER.to_owned());
     assert_eq!(of_head(&format!("Set-Cookie: a={big}\r\n")), refused);
     let redirect = format!("HTTP/1.1 302 F\r\nLocation: /{big}\r\nContent-Length: 0\r\n\r\n");
-    assert_eq!(reply_to(once(&redirect), |easy| long(easy, O::Followlocation, 1)), refused);
+    assert_eq!(reply_to(once(&redirect), |easy| long(easy, O::FollowLocation, 1)), refused);
 }
 
 /// The numbers are those that curl 8.21 accepts and refuses.
@@ -150,10 +150,10 @@ fn long_heads_add_up_over_redirects() {
         Some(Response::status(302).with("Location", "/").with("X-A", &*filler).with("X-B", &*filler))
     });
     let (easy, _app) = handle(&server.url("/"));
-    long(&easy, O::Followlocation, 1);
-    long(&easy, O::Maxredirs, 10);
+    long(&easy, O::FollowLocation, 1);
+    long(&easy, O::MaxRedirs, 10);
     assert_eq!(easy.perform(), Code::TooManyRedirects);
-    long(&easy, O::Maxredirs, 100);
+    long(&easy, O::MaxRedirs, 100);
     assert_eq!(easy.perform(), Code::RecvError);
     let said = easy.state().message();
     assert!(said.starts_with("Too large response headers: ") && said.ends_with(" > 6144000"), "{said}");

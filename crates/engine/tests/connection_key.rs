@@ -84,12 +84,12 @@ fn tls_cases(authority: &Authority, server_key: String) -> Vec<Case> {
     vec![
         // TLS 1.3 servers refuse a certificate after the client has finished: the alert is read instead of a
         // reply.
-        case(O::Sslcert, pem(authority), pem(&stranger), &[Code::RecvError, Code::SslConnectError]),
-        case(O::Cainfo, ca(authority), ca(&stranger), &[Code::PeerFailedVerification]),
-        case(O::Crlfile, authority.empty_crl().into(), b"no list".to_vec(), &[Code::SslCrlBadfile]),
-        case(O::Issuercert, ca(authority), ca(&stranger), &[Code::SslIssuerError]),
+        case(O::SslCert, pem(authority), pem(&stranger), &[Code::RecvError, Code::SslConnectError]),
+        case(O::CaInfo, ca(authority), ca(&stranger), &[Code::PeerFailedVerification]),
+        case(O::CrlFile, authority.empty_crl().into(), b"no list".to_vec(), &[Code::SslCrlBadfile]),
+        case(O::IssuerCert, ca(authority), ca(&stranger), &[Code::SslIssuerError]),
         case(
-            O::Pinnedpublickey,
+            O::PinnedPublicKey,
             server_key.into(),
             stranger.good().public_key_pem().into(),
             &[Code::SslPinnedpubkeynotmatch],
@@ -105,8 +105,8 @@ fn tls_handle(server: &HttpServer, authority: &Authority, dir: &Path, option: O)
         fs::write(dir.join(name), content).unwrap();
         dir.join(name).display().to_string()
     };
-    text(&easy, O::Cainfo, &write("ca.pem", authority.ca_pem()));
-    text(&easy, O::Sslcert, &write("me.pem", &format!("{}{}", me.cert_pem, me.key_pem)));
+    text(&easy, O::CaInfo, &write("ca.pem", authority.ca_pem()));
+    text(&easy, O::SslCert, &write("me.pem", &format!("{}{}", me.cert_pem, me.key_pem)));
     text(&easy, option, NAME);
     (easy, app)
 }
@@ -182,7 +182,7 @@ fn a_folder_of_certificates_is_its_content() {
     let (authority, stranger) = (Authority::new(), Authority::new());
     let server = HttpServer::tls(authority.demanding(&authority.good()).unwrap());
     let case =
-        Case { option: O::Capath, good: vec![], other: vec![], refused: &[Code::PeerFailedVerification] };
+        Case { option: O::CaPath, good: vec![], other: vec![], refused: &[Code::PeerFailedVerification] };
     let put = |folder: &str, authority: &Authority| {
         let place = folders.path(folder).join(NAME);
         fs::create_dir_all(&place).unwrap();
@@ -191,14 +191,14 @@ fn a_folder_of_certificates_is_its_content() {
     };
     put("a", &authority);
     put("b", &stranger);
-    let (easy, _app) = tls_handle(&server, &authority, folders.dir.path(), O::Capath);
-    easy.state().settings.borrow_mut().set_text(O::Cainfo, None).unwrap();
+    let (easy, _app) = tls_handle(&server, &authority, folders.dir.path(), O::CaPath);
+    easy.state().settings.borrow_mut().set_text(O::CaInfo, None).unwrap();
     folders.enter("a");
     made(&easy, &server, &case);
     folders.enter("b");
     refused(&easy, &case);
     folders.enter("a");
-    accepted(&easy, O::Capath);
+    accepted(&easy, O::CaPath);
     put("a", &stranger);
     refused(&easy, &case);
 }
@@ -258,13 +258,13 @@ fn ssh_files_of_one_name_are_others() {
     );
     let cases = [
         Case {
-            option: O::SshPrivateKeyfile,
+            option: O::SshPrivateKeyFile,
             good: read(server.path("user_ed25519")),
             other: read(stranger),
             refused: &[Code::LoginDenied],
         },
         Case {
-            option: O::SshKnownhosts,
+            option: O::SshKnownHosts,
             good: known,
             other: other_host.into_bytes(),
             refused: &[Code::PeerFailedVerification],
@@ -274,7 +274,7 @@ fn ssh_files_of_one_name_are_others() {
         folders.write("a", &case.good);
         folders.write("b", &case.other);
         let (easy, _app) = handle(&server.url("sftp", &server.path("file").display().to_string()));
-        text(&easy, O::SshPrivateKeyfile, &server.path("user_ed25519").display().to_string());
+        text(&easy, O::SshPrivateKeyFile, &server.path("user_ed25519").display().to_string());
         text(&easy, case.option, NAME);
         folders.enter("a");
         accepted(&easy, case.option);
@@ -314,23 +314,23 @@ fn a_passphrase_that_is_not_utf8_opens_its_key() {
         assert!(openssl.current_dir(dir.path()).output().unwrap().status.success(), "{name}");
         let with = |phrase: &[u8], blob: bool| {
             let (easy, _app) = handle(&server.url("/bytes/1"));
-            text(&easy, O::Cainfo, &ca.display().to_string());
+            text(&easy, O::CaInfo, &ca.display().to_string());
             let path = dir.path().join(name);
             let (file_option, blob_option) = match kind {
-                "P12" => (O::Sslcert, O::SslcertBlob),
-                _ => (O::Sslkey, O::SslkeyBlob),
+                "P12" => (O::SslCert, O::SslCertBlob),
+                _ => (O::SslKey, O::SslKeyBlob),
             };
             if kind == "P12" {
-                text(&easy, O::Sslcerttype, kind);
+                text(&easy, O::SslCertType, kind);
             } else {
-                text(&easy, O::Sslcert, &cert.display().to_string());
+                text(&easy, O::SslCert, &cert.display().to_string());
             }
             let mut settings = easy.state().settings.borrow_mut();
             match blob {
                 true => settings.set_text(blob_option, Some(&fs::read(&path).unwrap())).unwrap(),
                 false => settings.set_text(file_option, Some(path.to_str().unwrap().as_bytes())).unwrap(),
             }
-            settings.set_text(O::Keypasswd, Some(phrase)).unwrap();
+            settings.set_text(O::KeyPasswd, Some(phrase)).unwrap();
             drop(settings);
             easy.perform()
         };

@@ -101,7 +101,7 @@ fn a_bomb_over_the_limit_writes_nothing_beyond_it() {
     let peer = bomb(64 << 20);
     let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
     text(&easy, O::AcceptEncoding, "gzip");
-    long(&easy, O::MaxfilesizeLarge, 5000);
+    long(&easy, O::MaxFileSizeLarge, 5000);
     let begun = Instant::now();
     assert_eq!(easy.perform(), Code::FilesizeExceeded);
     assert_eq!(app.body.borrow().len(), 0);

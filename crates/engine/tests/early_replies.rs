@@ -16,7 +16,7 @@ fn upload(peer: &RawPeer) -> (Easy, Rc<App>) {
     let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
     *app.upload.borrow_mut() = vec![b'x'; LENGTH];
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, LENGTH as i64);
+    long(&easy, O::InFileSizeLarge, LENGTH as i64);
     long(&easy, O::Expect100TimeoutMs, 1);
     (easy, app)
 }

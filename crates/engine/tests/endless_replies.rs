@@ -258,7 +258,7 @@ fn proxies() {
         let port = peer(head, piece);
         let (easy, _app) = handle("http://unused.example/");
         text(&easy, O::Proxy, &format!("http://127.0.0.1:{port}"));
-        long(&easy, O::Httpproxytunnel, 1);
+        long(&easy, O::HttpProxyTunnel, 1);
         let found = easy.perform();
         assert_eq!((found, easy.state().message().as_str()), (Code::RecvError, message));
     }

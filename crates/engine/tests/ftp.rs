@@ -54,7 +54,7 @@ fn stores_and_lists() {
     assert_eq!(server.file("/dir/new").unwrap(), pattern(300_000));
 
     let (easy, app) = handle(&server.url("/dir/"));
-    long(&easy, O::Dirlistonly, 1);
+    long(&easy, O::DirListOnly, 1);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(app.body.borrow().as_slice(), b"file\nnew\n");
 }
@@ -104,7 +104,7 @@ fn missing_files_are_errors_and_the_connection_stays() {
 fn a_server_without_active_mode() {
     let server = FtpServer::with_file("/file", pattern(5000));
     let (easy, _) = handle(&server.url("/file"));
-    text(&easy, O::Ftpport, "-");
+    text(&easy, O::FtpPort, "-");
     assert_eq!(easy.perform(), Code::FtpPortFailed, "{}", easy.state().message());
     let tried: Vec<String> = server.commands().into_iter().skip(3).take(2).collect();
     assert!(

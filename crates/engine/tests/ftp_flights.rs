@@ -42,13 +42,13 @@ fn the_commands_and_their_order_are_those_of_curl() {
     let rows: [(&str, &[&str], Set); 10] = [
         ("a file", &["/file", "/file"], &|_| ()),
         ("another folder each time", &["/a/b/file", "/a/file", "/file"], &|_| ()),
-        ("one CWD", &["/a/b/file"], &|easy| long(easy, O::FtpFilemethod, 3)),
-        ("without CWD", &["/a/b/file", "/file"], &|easy| long(easy, O::FtpFilemethod, 2)),
+        ("one CWD", &["/a/b/file"], &|easy| long(easy, O::FtpFileMethod, 3)),
+        ("without CWD", &["/a/b/file", "/file"], &|easy| long(easy, O::FtpFileMethod, 2)),
         ("PASV", &["/a/file", "/file"], &|easy| long(easy, O::FtpUseEpsv, 0)),
-        ("with its time", &["/a/file"], &|easy| long(easy, O::Filetime, 1)),
+        ("with its time", &["/a/file"], &|easy| long(easy, O::FileTime, 1)),
         ("a part", &["/a/file"], &|easy| text(easy, O::Range, "100-")),
-        ("its size alone", &["/a/file"], &|easy| long(easy, O::Nobody, 1)),
-        ("with a limit", &["/a/file"], &|easy| long(easy, O::Maxfilesize, 10_000)),
+        ("its size alone", &["/a/file"], &|easy| long(easy, O::NoBody, 1)),
+        ("with a limit", &["/a/file"], &|easy| long(easy, O::MaxFileSize, 10_000)),
         ("as a text", &["/file;type=a", "/file"], &|_| ()),
     ];
     for (name, paths, set) in rows {

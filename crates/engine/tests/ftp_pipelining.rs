@@ -48,10 +48,10 @@ fn ahead_the_next_port_is_asked_for_at_the_end_of_a_file() {
     // The next command finds the connection in step.
     let (text_of, size) = (|app: &App| String::from_utf8_lossy(&app.headers.take()).into_owned(), 2048);
     text_of(&app);
-    long(&easy, O::Nobody, 1);
+    long(&easy, O::NoBody, 1);
     assert_eq!(fetch(&easy, &app).map(|_| ()), Ok(()));
     assert!(text_of(&app).contains(&format!("Content-Length: {size}")));
-    long(&easy, O::Nobody, 0);
+    long(&easy, O::NoBody, 0);
     text(&easy, O::Url, &server.url("/none"));
     assert_eq!(fetch(&easy, &app), Err(Code::RemoteFileNotFound));
     text(&easy, O::Url, &server.url("/"));

@@ -52,7 +52,7 @@ impl World {
         let (easy, app) = handle(&self.server.url(path));
         easy.state().ftp_pipelining.set(Some(level));
         long(&easy, O::TimeoutMs, 60_000);
-        text(&easy, O::Cainfo, &self.directory.path().join("ca.pem").display().to_string());
+        text(&easy, O::CaInfo, &self.directory.path().join("ca.pem").display().to_string());
         if self.tls == Tls::Explicit {
             long(&easy, O::UseSsl, 3);
         }
@@ -103,7 +103,7 @@ fn up_and_down(world: &World, level: FtpPipelining, what: &str) {
 fn listings(world: &World, level: FtpPipelining, what: &str) {
     let (easy, app) = world.handle(level, "/");
     for _ in 0..2 {
-        long(&easy, O::Dirlistonly, 1);
+        long(&easy, O::DirListOnly, 1);
         app.body.borrow_mut().clear();
         perform(&easy, what);
         let names = String::from_utf8_lossy(&app.body.take()).into_owned();
@@ -111,12 +111,12 @@ fn listings(world: &World, level: FtpPipelining, what: &str) {
         let mut names: Vec<&str> = names.lines().filter(|name| !name.starts_with('.')).collect();
         names.sort_unstable();
         assert_eq!(names, ["bytes-10", "bytes-20", "bytes-3000", "up"], "{what}");
-        long(&easy, O::Dirlistonly, 0);
+        long(&easy, O::DirListOnly, 0);
         perform(&easy, what);
         let lines = String::from_utf8_lossy(&app.body.take()).into_owned();
         assert_eq!(lines.lines().filter(|l| l.contains("bytes-")).count(), 3, "{what}");
     }
-    long(&easy, O::Wildcardmatch, 1);
+    long(&easy, O::WildcardMatch, 1);
     // A bare question mark would start a query, which FTP does not have; curl cuts it off, too.
     for pattern in ["/bytes-[12]0", "/bytes-%3F0?x"] {
         text(&easy, O::Url, &world.server.url(pattern));

@@ -87,7 +87,7 @@ fn folders_are_made_on_the_way() {
 fn listings_and_wildcards() {
     let server = server(&[10, 20, 3000]);
     let (easy, app) = handle(&server.url("/"));
-    long(&easy, O::Dirlistonly, 1);
+    long(&easy, O::DirListOnly, 1);
     perform(&easy);
     let text_of = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
     let names = text_of(&app.body.borrow());
@@ -95,12 +95,12 @@ fn listings_and_wildcards() {
     names.sort_unstable();
     assert_eq!(names, ["bytes-10", "bytes-20", "bytes-3000", "up"]);
     app.body.borrow_mut().clear();
-    long(&easy, O::Dirlistonly, 0);
+    long(&easy, O::DirListOnly, 0);
     perform(&easy);
     assert_eq!(text_of(&app.body.borrow()).lines().filter(|l| l.contains("bytes-")).count(), 3);
 
     let (easy, app) = handle(&server.url("/bytes-[12]0"));
-    long(&easy, O::Wildcardmatch, 1);
+    long(&easy, O::WildcardMatch, 1);
     perform(&easy);
     assert_eq!(app.body.borrow().len(), 30);
     text(&easy, O::Url, &server.url("/nothing-*"));
@@ -111,7 +111,7 @@ fn listings_and_wildcards() {
 fn active_mode() {
     let server = server(&[100_000]);
     let (easy, app) = handle(&server.url("/bytes-100000"));
-    text(&easy, O::Ftpport, "-");
+    text(&easy, O::FtpPort, "-");
     for eprt in [1, 0] {
         long(&easy, O::FtpUseEprt, eprt);
         for _ in 0..5 {

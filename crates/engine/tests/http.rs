@@ -43,7 +43,7 @@ fn an_idle_connection_that_died_is_replaced() {
 fn posts_and_puts() {
     let server = HttpServer::plain();
     let (easy, _app) = handle(&server.url("/echo"));
-    text(&easy, O::Copypostfields, "name=value");
+    text(&easy, O::CopyPostFields, "name=value");
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     let request = server.last_request().unwrap();
     assert_eq!(request.body, b"name=value");
@@ -151,7 +151,7 @@ fn calls_back_into_its_own_handle() {
 fn follows_redirects() {
     let server = HttpServer::plain();
     let (easy, _) = handle(&server.url("/redirect/3"));
-    long(&easy, O::Followlocation, 1);
+    long(&easy, O::FollowLocation, 1);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     let info = easy.state().info.borrow();
     assert_eq!((info.response_code, info.redirect_count), (200, 3));

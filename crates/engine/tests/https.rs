@@ -7,7 +7,7 @@ use testkit::http::HttpServer;
 
 fn trusting(url: &str, authority: &Authority) -> (warmwire_engine::Easy, std::rc::Rc<crate::common::App>) {
     let (easy, app) = handle(url);
-    text(&easy, O::CainfoBlob, authority.ca_pem());
+    text(&easy, O::CaInfoBlob, authority.ca_pem());
     (easy, app)
 }
 
@@ -37,8 +37,8 @@ fn bad_certificates_are_refused() {
         assert_eq!(easy.perform(), Code::PeerFailedVerification);
         assert!(easy.state().message().contains(words), "{}", easy.state().message());
         assert!(app.body.borrow().is_empty());
-        long(&easy, O::SslVerifypeer, 0);
-        long(&easy, O::SslVerifyhost, 0);
+        long(&easy, O::SslVerifyPeer, 0);
+        long(&easy, O::SslVerifyHost, 0);
         assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     }
     let server = HttpServer::tls(authority.good().server_config().unwrap());
@@ -51,9 +51,9 @@ fn another_verification_is_another_connection() {
     let authority = Authority::new();
     let server = HttpServer::tls(authority.good().server_config().unwrap());
     let (easy, _) = trusting(&server.url("/bytes/10"), &authority);
-    long(&easy, O::SslVerifypeer, 0);
+    long(&easy, O::SslVerifyPeer, 0);
     assert_eq!(easy.perform(), Code::Ok);
-    long(&easy, O::SslVerifypeer, 1);
+    long(&easy, O::SslVerifyPeer, 1);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(server.accepts(), 2);
 }
@@ -69,7 +69,7 @@ fn old_versions_of_http_and_tls() {
     let server = HttpServer::tls(std::sync::Arc::new(config));
     let (easy, app) = trusting(&server.url("/bytes/10"), &authority);
     long(&easy, O::HttpVersion, 1);
-    long(&easy, O::Sslversion, 4);
+    long(&easy, O::SslVersion, 4);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(app.body.borrow().len(), 10);
 }

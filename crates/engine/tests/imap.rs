@@ -175,7 +175,7 @@ fn literals_contain_no_reply_lines() {
         false => usual(line, special),
     });
     let (easy, _) = handle(&format!("imap://user:secret@127.0.0.1:{port}/"));
-    text(&easy, O::Customrequest, "NOOP");
+    text(&easy, O::CustomRequest, "NOOP");
     assert_eq!(easy.perform(), Code::Ok);
     drop(easy);
     assert!(log.has("A004 LOGOUT"));
@@ -207,13 +207,13 @@ fn lists_and_own_commands() {
     let (code, body, log) = fetch("/box?FROM+me%2b", &[("SEARCH", "* SEARCH 1 2\r\nTAG OK\r\n")], nothing);
     assert_eq!((code, body.as_str()), (Code::Ok, "* SEARCH 1 2\r\n"));
     assert!(log.lines().contains(&"A004 SEARCH FROM me+".to_owned()), "a plus is a blank");
-    let own = |easy: &Easy, _: &App| text(easy, O::Customrequest, "FETCH 1 BODY%5b%5d");
+    let own = |easy: &Easy, _: &App| text(easy, O::CustomRequest, "FETCH 1 BODY%5b%5d");
     let (code, body, _) = fetch("/box", &[("FETCH", MAIL)], own);
     assert_eq!((code, body.as_str()), (Code::Ok, "* 1 FETCH (BODY[] {12}\r\nTo: me\r\n\r\nhi"));
     let (code, body, log) = fetch("/", &[("LIST", "TAG NO\r\n")], nothing);
     assert_eq!((code, body.as_str()), (Code::QuoteError, ""));
     assert!(log.has("A004 LOGOUT"));
-    let quiet = |easy: &Easy, _: &App| long(easy, O::Nobody, 1);
+    let quiet = |easy: &Easy, _: &App| long(easy, O::NoBody, 1);
     for path in ["/box/;UID=1", "/box"] {
         let (code, body, _) = fetch(path, &[("UID FETCH", MAIL), ("LIST", LIST)], quiet);
         assert_eq!(
@@ -242,7 +242,7 @@ fn a_fetch_of_many_messages_has_no_body() {
         let special = &[("FETCH", FLAGS), ("fetch", FLAGS), ("UID", FLAGS), ("uid", FLAGS)];
         let (port, log) = serve(GREETING, Pace::Whole, |line| usual(line, special));
         let (easy, app) = handle(&format!("imap://user:secret@127.0.0.1:{port}/box"));
-        text(&easy, O::Customrequest, own);
+        text(&easy, O::CustomRequest, own);
         assert_eq!(easy.perform(), Code::Ok, "{own}");
         assert_eq!(String::from_utf8_lossy(&app.body.borrow()), wanted, "{own}");
         let headers = String::from_utf8_lossy(&app.headers.borrow()).into_owned();
@@ -268,7 +268,7 @@ fn a_reply_of_which_nothing_is_wanted_is_followed_by_a_goodbye() {
         ("/box", &[("LIST", "* LIST () \"/\" a\r\nTAG OK\r\n")], 3, Code::FilesizeExceeded, "A004 LOGOUT"),
     ];
     for (path, special, limit, wanted, goodbye) in rows {
-        let (code, _, log) = fetch(path, special, |easy, _| long(easy, O::MaxfilesizeLarge, limit));
+        let (code, _, log) = fetch(path, special, |easy, _| long(easy, O::MaxFileSizeLarge, limit));
         assert_eq!(code, wanted, "{path} {special:?}");
         assert!(log.has(goodbye), "{:?}", log.lines());
     }
@@ -335,7 +335,7 @@ fn no_line_is_slipped_in() {
         assert!(!log.lines().iter().any(|line| line.contains("A9") || line.contains("SEARCH")), "{path}");
     }
     for own in ["NOOP%0d%0aA9 LOGOUT", "NOOP\r\nA9 LOGOUT"] {
-        let (code, _, log) = fetch("/", &[], |easy, _| text(easy, O::Customrequest, own));
+        let (code, _, log) = fetch("/", &[], |easy, _| text(easy, O::CustomRequest, own));
         assert_eq!(code, Code::UrlMalformat, "{own}");
         assert!(!log.lines().iter().any(|line| line.contains("NOOP")));
     }
@@ -410,7 +410,7 @@ fn messages_are_appended() {
         move |easy, app| {
             *app.upload.borrow_mut() = b"To: me\r\n\r\nhi".to_vec();
             long(easy, O::Upload, 1);
-            long(easy, O::InfilesizeLarge, size);
+            long(easy, O::InFileSizeLarge, size);
             long(easy, O::UploadFlags, flags);
         }
     }
@@ -458,7 +458,7 @@ fn literals_that_nobody_waits_for() {
         });
         let (easy, app) = handle(&format!("imap://user:secret@127.0.0.1:{port}/box"));
         long(&easy, O::Upload, 1);
-        long(&easy, O::InfilesizeLarge, size);
+        long(&easy, O::InFileSizeLarge, size);
         long(&easy, O::UploadFlags, 0);
         long(&easy, O::TimeoutMs, 10_000);
         for end in ["1!", "2!"] {
@@ -480,7 +480,7 @@ fn literals_that_nobody_waits_for() {
     let (easy, app) = handle(&format!("imap://user:secret@127.0.0.1:{port}/box"));
     *app.upload.borrow_mut() = b"To: me\r\n\r\nhi".to_vec();
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, 12);
+    long(&easy, O::InFileSizeLarge, 12);
     long(&easy, O::UploadFlags, 0);
     assert_eq!(easy.perform(), Code::UploadFailed);
     assert_eq!(log.lines()[2], "A003 APPEND box {12+}");
@@ -493,7 +493,7 @@ fn a_server_that_ends_an_idle_connection_costs_nothing() {
         _ => usual(line, &[]),
     });
     let (easy, _) = handle(&format!("imap://user:secret@127.0.0.1:{port}/"));
-    text(&easy, O::Customrequest, "NOOP");
+    text(&easy, O::CustomRequest, "NOOP");
     assert_eq!(easy.perform(), Code::Ok);
     sleep(Duration::from_millis(50));
     assert_eq!(easy.perform(), Code::Ok);

@@ -49,7 +49,7 @@ fn data_connections_are_connections() {
 fn a_request_is_as_large_as_what_was_sent() {
     let server = HttpServer::plain();
     let (easy, _app) = handle(&server.url("/echo"));
-    text(&easy, O::Copypostfields, "name=value");
+    text(&easy, O::CopyPostFields, "name=value");
     assert_eq!(easy.perform(), Code::Ok);
     let request = server.last_request().unwrap();
     let size = easy.state().info.borrow().request_size;
@@ -92,7 +92,7 @@ fn times_are_set_as_curl_sets_them() {
     std::fs::write(folder.path().join("full"), b"abc").unwrap();
     std::fs::write(folder.path().join("empty"), b"").unwrap();
     let file = |name: &str| format!("file://{}/{name}", folder.path().display());
-    let (get, put, head) = (None, Some(O::Upload), Some(O::Nobody));
+    let (get, put, head) = (None, Some(O::Upload), Some(O::NoBody));
     for (url, how, code, first, second) in [
         (http.url("/bytes/10"), get, Code::Ok, "+++-+++-", "+---+++-"),
         (http.url("/bytes/0"), get, Code::Ok, "+++-+++-", "+---+++-"),
@@ -115,7 +115,7 @@ fn times_are_set_as_curl_sets_them() {
         ("unknown://host/".to_owned(), get, Code::UnsupportedProtocol, "----+++-", "----+++-"),
     ] {
         let (easy, app) = handle(&url);
-        text(&easy, O::CainfoBlob, authority.ca_pem());
+        text(&easy, O::CaInfoBlob, authority.ca_pem());
         *app.upload.borrow_mut() = vec![b'x'; 1000];
         how.into_iter().for_each(|option| long(&easy, option, 1));
         for wanted in [first, second] {

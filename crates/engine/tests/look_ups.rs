@@ -90,10 +90,10 @@ fn a_refusal_ends_the_transfer_and_is_not_remembered() {
 fn an_address_that_is_written_out_is_connected_to() {
     let server = HttpServer::plain();
     let (easy, listener) = handle();
-    set(&easy, O::Ipresolve, 2);
+    set(&easy, O::IpResolve, 2);
     assert_eq!(get(&easy, &listener, &format!("http://127.0.0.1:{}/", server.port())), (Code::Ok, 1));
     let (easy, listener) = handle();
-    set(&easy, O::Ipresolve, 1);
+    set(&easy, O::IpResolve, 1);
     let (code, _) = get(&easy, &listener, &format!("http://[::1]:{}/", RawPeer::refused_port()));
     assert_eq!(code, Code::CouldntConnect);
     let text = easy.state().message();

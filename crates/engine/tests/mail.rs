@@ -67,7 +67,7 @@ fn one_login_serves_many_messages() {
     assert_eq!(*app.body.borrow(), b".a\r\nb\r\nc\r\n");
     text(&easy, O::Url, &format!("pop3://127.0.0.1:{}/2", peer.port()));
     assert_eq!(easy.perform(), Code::Ok);
-    text(&easy, O::Customrequest, "DELE");
+    text(&easy, O::CustomRequest, "DELE");
     assert_eq!(easy.perform(), Code::Ok);
     assert_eq!((peer.accepts(), app.body.borrow().len()), (1, 10));
 }
@@ -104,7 +104,7 @@ fn a_connection_that_died_idle_is_replaced() {
     second.extend([expect("STAT\r\n"), send("+OK\r\n"), expect("QUIT\r\n")]);
     let peer = RawPeer::start(vec![first, second]);
     let (easy, _) = mailbox(&peer, "/");
-    text(&easy, O::Customrequest, "STAT");
+    text(&easy, O::CustomRequest, "STAT");
     assert_eq!((easy.perform(), easy.perform()), (Code::Ok, Code::Ok));
     assert_eq!(peer.accepts(), 2);
 }
@@ -155,7 +155,7 @@ fn clear_connections_are_not_reused_for_tls() {
     let second = vec![send("+OK\r\n"), expect("CAPA\r\n"), send("-ERR what?\r\n"), Step::Hold];
     let peer = RawPeer::start(vec![clear, second]);
     let (easy, _) = mailbox(&peer, "/");
-    text(&easy, O::Customrequest, "STAT");
+    text(&easy, O::CustomRequest, "STAT");
     assert_eq!(easy.perform(), Code::Ok);
     long(&easy, O::UseSsl, 3);
     assert_eq!(easy.perform(), Code::UseSslFailed);
@@ -182,7 +182,7 @@ fn mails_on_one_connection() {
     script.push(expect("QUIT\r\n"));
     let peer = RawPeer::start(vec![script]);
     let (easy, app) = mail(&peer, &["a@example.com", "<b@example.com> NOTIFY=NEVER"]);
-    long(&easy, O::InfilesizeLarge, MAIL.len() as i64);
+    long(&easy, O::InFileSizeLarge, MAIL.len() as i64);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     app.read_at.set(0);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
@@ -205,7 +205,7 @@ fn a_refused_recipient() {
         script.push(expect("QUIT\r\n"));
         let peer = RawPeer::start(vec![script]);
         let (easy, _) = mail(&peer, &["a@b", "c@d", "e@f"]);
-        long(&easy, O::MailRcptAllowfails, i64::from(lenient));
+        long(&easy, O::MailRcptAllowFails, i64::from(lenient));
         let code = easy.perform();
         assert_eq!(code, if lenient { Code::Ok } else { Code::SendError });
         easy.close();
@@ -317,7 +317,7 @@ fn authorization_identities() {
     for (option, value) in [
         (O::Username, "user"),
         (O::Password, "secret"),
-        (O::SaslAuthzid, "other"),
+        (O::SaslAuthzId, "other"),
         (O::LoginOptions, "AUTH=PLAIN"),
         (O::MailAuth, ""),
     ] {
@@ -347,7 +347,7 @@ fn an_empty_name_is_a_name() {
     let named = hello(&[("USER \r\n", "+OK\r\n"), ("PASS \r\n", "+OK\r\n")]);
     let peer = RawPeer::start(vec![named, hello(&[])]);
     let (easy, _) = handle(&format!("pop3://@127.0.0.1:{}/", peer.port()));
-    text(&easy, O::Customrequest, "STAT");
+    text(&easy, O::CustomRequest, "STAT");
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     text(&easy, O::Url, &format!("pop3://127.0.0.1:{}/", peer.port()));
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
@@ -370,7 +370,7 @@ fn a_token_needs_no_user() {
     for (script, wanted) in [(knows, Code::Ok), (knows_not, Code::LoginDenied)] {
         let peer = RawPeer::start(vec![script]);
         let (easy, _) = handle(&format!("pop3://127.0.0.1:{}/", peer.port()));
-        text(&easy, O::Customrequest, "STAT");
+        text(&easy, O::CustomRequest, "STAT");
         text(&easy, O::Xoauth2Bearer, "token");
         long(&easy, O::SaslIr, 1);
         assert_eq!(easy.perform(), wanted, "{}", easy.state().message());
@@ -408,7 +408,7 @@ fn a_message_that_is_too_large_is_followed_by_a_goodbye() {
     script.extend([expect("RETR 1\r\n"), send("+OK\r\nlonger than that\r\n"), expect("QUIT\r\n")]);
     let peer = RawPeer::start(vec![script]);
     let (easy, _) = mailbox(&peer, "/1");
-    long(&easy, O::MaxfilesizeLarge, 5);
+    long(&easy, O::MaxFileSizeLarge, 5);
     assert_eq!(easy.perform(), Code::FilesizeExceeded);
     peer.wait_for_ends(1);
     assert!(said(&peer, 0).ends_with("QUIT\r\n"), "{}", said(&peer, 0));
@@ -432,7 +432,7 @@ fn other_login_options_open_another_connection() {
     };
     let peer = RawPeer::start(vec![logged_in()]);
     let (easy, _) = mailbox(&peer, "/");
-    text(&easy, O::Customrequest, "STAT");
+    text(&easy, O::CustomRequest, "STAT");
     assert_eq!(easy.perform(), Code::Ok, "{}", said(&peer, 0));
     text(&easy, O::LoginOptions, "AUTH=LOGIN");
     assert_eq!(easy.perform(), Code::Ok, "{}", said(&peer, 1));
@@ -461,7 +461,7 @@ fn schemes_of_http_choose_mechanisms() {
         text(&easy, O::Password, "secret");
         text(&easy, O::Xoauth2Bearer, "token");
         text(&easy, O::LoginOptions, options);
-        long(&easy, O::Httpauth, schemes);
+        long(&easy, O::HttpAuth, schemes);
         assert_eq!(easy.perform(), Code::LoginDenied, "{schemes} {options}");
         assert_eq!(said(&peer, 0).contains("AUTH"), answer.is_some(), "{}", said(&peer, 0));
     }

@@ -337,7 +337,7 @@ fn tls() {
             };
             let (easy, app) = protocol.handle(peer.port(), !on_request);
             long(&easy, O::UseSsl, 3);
-            text(&easy, O::Cainfo, trusted);
+            text(&easy, O::CaInfo, trusted);
             (peer, easy, app)
         };
         let (peer, easy, _) = start(&other);
@@ -365,9 +365,9 @@ fn an_upgraded_connection_serves_only_equal_tls_settings() {
         let peer = RawPeer::upgradable(vec![first, second], config.clone());
         let (easy, app) = protocol.handle(peer.port(), false);
         long(&easy, O::UseSsl, 3);
-        long(&easy, O::SslVerifypeer, 0);
+        long(&easy, O::SslVerifyPeer, 0);
         for (verify_host, connections) in [(2, 1), (2, 1), (0, 2)] {
-            long(&easy, O::SslVerifyhost, verify_host);
+            long(&easy, O::SslVerifyHost, verify_host);
             app.read_at.set(0);
             assert_eq!(easy.perform(), Code::Ok, "{protocol:?}: {}", easy.state().message());
             assert_eq!(peer.accepts(), connections, "{protocol:?}");

@@ -20,7 +20,7 @@ fn mail(peer: &RawPeer, recipients: &[&str]) -> (Easy, Rc<App>) {
     easy.state().settings.borrow_mut().set_list(O::MailRcpt, Some(list)).unwrap();
     text(&easy, O::MailFrom, "me@b");
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, MAIL.len() as i64);
+    long(&easy, O::InFileSizeLarge, MAIL.len() as i64);
     long(&easy, O::TimeoutMs, 5000);
     *app.upload.borrow_mut() = MAIL.as_bytes().to_vec();
     (easy, app)
@@ -74,7 +74,7 @@ fn several_recipients() {
         let peer = RawPeer::start(vec![script]);
         let (easy, app) = mail(&peer, &["a@b", "c@d"]);
         *app.upload.borrow_mut() = mail_text.as_bytes().to_vec();
-        long(&easy, O::InfilesizeLarge, mail_text.len() as i64);
+        long(&easy, O::InFileSizeLarge, mail_text.len() as i64);
         assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
         easy.close();
         assert_eq!(said(&peer).contains(mail_text), lines || mail_text != MAIL, "{}", said(&peer));
@@ -98,7 +98,7 @@ fn one_of_three_is_refused() {
             script.push(expect("QUIT\r\n"));
             let peer = RawPeer::start(vec![script]);
             let (easy, _) = mail(&peer, &["a@b", "c@d", "e@f"]);
-            long(&easy, O::MailRcptAllowfails, i64::from(lenient));
+            long(&easy, O::MailRcptAllowFails, i64::from(lenient));
             assert_eq!(easy.perform(), if lenient { Code::Ok } else { Code::SendError });
             assert_eq!(easy.state().info.borrow().response_code, if lenient { 250 } else { 550 });
             easy.close();
@@ -121,7 +121,7 @@ fn a_go_ahead_for_nobody() {
         script.push(expect("QUIT\r\n"));
         let peer = RawPeer::start(vec![script]);
         let (easy, _) = mail(&peer, recipients);
-        long(&easy, O::MailRcptAllowfails, i64::from(lenient));
+        long(&easy, O::MailRcptAllowFails, i64::from(lenient));
         assert_eq!(easy.perform(), Code::SendError);
         assert_eq!(easy.state().info.borrow().response_code, 550);
         assert!(said(&peer).contains("DATA\r\n.\r\n") && !said(&peer).contains("Subject"), "{}", said(&peer));
@@ -200,7 +200,7 @@ fn an_early_refusal() {
         let peer = RawPeer::start(vec![script]);
         let (easy, app) = mail(&peer, &["a@b"]);
         *app.upload.borrow_mut() = b"a line of the mail\r\n".repeat(2_000_000);
-        long(&easy, O::InfilesizeLarge, 40_000_000);
+        long(&easy, O::InFileSizeLarge, 40_000_000);
         assert_eq!(easy.perform(), Code::WeirdServerReply, "{}", easy.state().message());
         assert_eq!(easy.state().info.borrow().response_code, 552);
         easy.close();

@@ -31,8 +31,8 @@ impl Meddler {
         self.called.set(self.called.get() + 1);
         let Some(easy) = self.easy.borrow().clone() else { return };
         let state: &EasyState = easy.state();
-        easy.set_text(O::Useragent, Some(self.called.get().to_string().as_bytes())).unwrap();
-        easy.set_text(O::Cookielist, Some(b"Set-Cookie: a=b; domain=localhost")).unwrap();
+        easy.set_text(O::UserAgent, Some(self.called.get().to_string().as_bytes())).unwrap();
+        easy.set_text(O::CookieList, Some(b"Set-Cookie: a=b; domain=localhost")).unwrap();
         long(&easy, O::LowSpeedTime, 1000);
         state.info.borrow_mut().rare.retry_after += 0;
         state.memories.of::<Memory>().borrow_mut();
@@ -101,8 +101,8 @@ fn a_challenge_that_cannot_be_met() {
         Some(Response::status(401).with("WWW-Authenticate", "Digest realm=\"x\", algorithm=unknown"))
     });
     let (easy, meddler) = meddler(&server.url("/"));
-    easy.set_text(O::Userpwd, Some(b"u:p")).unwrap();
-    long(&easy, O::Httpauth, CURLAUTH_ANY as i64);
+    easy.set_text(O::UserPwd, Some(b"u:p")).unwrap();
+    long(&easy, O::HttpAuth, CURLAUTH_ANY as i64);
     assert_eq!(easy.perform(), Code::Ok);
     end(&easy, &meddler, "Authentication problem");
 }
@@ -111,8 +111,8 @@ fn a_challenge_that_cannot_be_met() {
 fn cookie_files_and_jars() {
     let server = HttpServer::with(|_| Some(Response::status(200).with("Set-Cookie", "c=d")));
     let (easy, meddler) = meddler(&server.url("/"));
-    easy.set_text(O::Cookiefile, Some(b"/no/such/file")).unwrap();
-    easy.set_text(O::Cookiejar, Some(b"/no/such/folder/jar")).unwrap();
+    easy.set_text(O::CookieFile, Some(b"/no/such/file")).unwrap();
+    easy.set_text(O::CookieJar, Some(b"/no/such/folder/jar")).unwrap();
     assert_eq!(easy.perform(), Code::Ok);
     end(&easy, &meddler, "failed to open cookie file");
     assert!(meddler.said.borrow().contains("failed to save cookies"));
@@ -126,8 +126,8 @@ fn an_alternative_service() {
     let lines = format!("h1 localhost 1 h1 localhost {} \"20990101 00:00:00\" 0 0\n", there.port());
     let file = folder.write("altsvc", &lines).unwrap();
     let (easy, meddler) = meddler("https://localhost:1/bytes/5");
-    easy.set_text(O::CainfoBlob, Some(authority.ca_pem().as_bytes())).unwrap();
-    easy.set_text(O::Altsvc, Some(file.to_str().unwrap().as_bytes())).unwrap();
+    easy.set_text(O::CaInfoBlob, Some(authority.ca_pem().as_bytes())).unwrap();
+    easy.set_text(O::AltSvc, Some(file.to_str().unwrap().as_bytes())).unwrap();
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     end(&easy, &meddler, "Alt-svc connecting from [h1]localhost:1 to [h1]localhost:");
 }
@@ -221,7 +221,7 @@ fn connections_too_many_are_closed_by_the_application() {
     for (server, kept_next) in [(&servers[0], 5), (&servers[1], 1), (&servers[1], 1)] {
         easy.set_text(O::Url, Some(server.url("/bytes/5").as_bytes())).unwrap();
         assert_eq!(easy.perform(), Code::Ok);
-        long(&easy, O::Maxconnects, kept_next);
+        long(&easy, O::MaxConnects, kept_next);
     }
     easy.close();
     assert_eq!(servers[1].accepts(), 1);

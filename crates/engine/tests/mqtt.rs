@@ -115,7 +115,7 @@ fn a_message_is_published() {
     let script = vec![expect(CONNECT), Step::ExpectBytes(8), bytes(ACCEPTED), expect(publish), expect(BYE)];
     let (code, _, sent) = run(script, "a%20b", |easy| {
         long(easy, O::Post, 1);
-        text(easy, O::Copypostfields, "1234567");
+        text(easy, O::CopyPostFields, "1234567");
     });
     assert_eq!(code, Code::Ok);
     assert!(sent.ends_with(BYE));
@@ -133,9 +133,9 @@ fn login_is_sent_in_connect() {
         expect(SUBSCRIBE),
         bytes(BYE),
     ];
-    let result = run(script, "t", |easy| text(easy, O::Userpwd, "me:pw"));
+    let result = run(script, "t", |easy| text(easy, O::UserPwd, "me:pw"));
     assert_eq!(result.0, Code::Ok);
-    let (code, ..) = run(vec![Step::ReadAll], "t", |easy| text(easy, O::Userpwd, &"x".repeat(70_000)));
+    let (code, ..) = run(vec![Step::ReadAll], "t", |easy| text(easy, O::UserPwd, &"x".repeat(70_000)));
     assert_eq!(code, Code::WeirdServerReply);
 }
 
@@ -173,6 +173,6 @@ fn a_long_subscription_is_kept_up() {
 fn a_message_may_be_too_long() {
     let mut script = subscribed();
     script.extend([bytes(GRANTED), bytes(MESSAGE), Step::ReadAll]);
-    let (code, body, _) = run(script, "t", |easy| long(easy, O::MaxfilesizeLarge, 7));
+    let (code, body, _) = run(script, "t", |easy| long(easy, O::MaxFileSizeLarge, 7));
     assert_eq!((code, body), (Code::FilesizeExceeded, vec![]));
 }

@@ -79,7 +79,7 @@ fn time_runs_out_over_silence() {
     let dns = NameServer::start(|_| DnsAnswer::Silence);
     let multi = Multi::default();
     let easy = asking("http://a.example/", &dns);
-    long(&easy, O::ConnecttimeoutMs, 200);
+    long(&easy, O::ConnectTimeoutMs, 200);
     multi.add(&easy);
     multi.perform();
     assert_eq!(multi.interests().len(), 2, "a socket for each family");
@@ -138,7 +138,7 @@ fn a_late_answer_is_not_too_late() {
             _ => DnsAnswer::Late(Duration::from_millis(400), Box::new(address(AAAA, "::1"))),
         });
         let easy = asking(&format!("https://a.example:{}/", server.port()), &dns);
-        text(&easy, O::CainfoBlob, authority.ca_pem());
+        text(&easy, O::CaInfoBlob, authority.ca_pem());
         long(&easy, O::HappyEyeballsTimeoutMs, 100);
         let start = Instant::now();
         assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());

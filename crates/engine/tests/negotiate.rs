@@ -31,8 +31,8 @@ fn play(act: &str) {
 
 fn negotiating(url: &str, user: Option<&str>) -> (Easy, std::rc::Rc<crate::common::App>) {
     let (easy, app) = handle(url);
-    user.into_iter().for_each(|user| text(&easy, O::Userpwd, user));
-    long(&easy, O::Httpauth, CURLAUTH_NEGOTIATE as i64);
+    user.into_iter().for_each(|user| text(&easy, O::UserPwd, user));
+    long(&easy, O::HttpAuth, CURLAUTH_NEGOTIATE as i64);
     (easy, app)
 }
 
@@ -85,32 +85,32 @@ fn act_belongs_to_its_user() {
         accepts += 1;
         assert_eq!(server.accepts(), accepts, "{what}: {:?}", proofs(&server, "Authorization"));
     };
-    text(&easy, O::Userpwd, "bob:");
+    text(&easy, O::UserPwd, "bob:");
     expect_another("another user");
     long(&easy, O::GssapiDelegation, CURLGSSAPI_DELEGATION_FLAG);
     expect_another("delegation");
     text(&easy, O::ServiceName, "other");
     expect_another("another service; there is no key for it here");
     text(&easy, O::ServiceName, "HTTP");
-    text(&easy, O::Userpwd, ":");
+    text(&easy, O::UserPwd, ":");
     expect_another("no user is named");
     become_bob();
     expect_another("another user's ticket");
-    long(&easy, O::Httpauth, CURLAUTH_ANY as i64);
+    long(&easy, O::HttpAuth, CURLAUTH_ANY as i64);
     perform(&easy);
     assert_eq!(server.accepts(), accepts, "the handle remembers the scheme");
-    easy.state().settings.borrow_mut().set_text(O::Userpwd, None).unwrap();
-    long(&easy, O::Httpauth, 1);
+    easy.state().settings.borrow_mut().set_text(O::UserPwd, None).unwrap();
+    long(&easy, O::HttpAuth, 1);
     perform(&easy);
     assert_eq!(server.last_request().unwrap().field("Authorization"), None);
     // A connection that a ticket has just authenticated is not used for a transfer without one.
     let server = anybody();
     text(&easy, O::Url, &server.url("/"));
-    text(&easy, O::Userpwd, "alice:");
-    long(&easy, O::Httpauth, CURLAUTH_NEGOTIATE as i64);
+    text(&easy, O::UserPwd, "alice:");
+    long(&easy, O::HttpAuth, CURLAUTH_NEGOTIATE as i64);
     perform(&easy);
-    easy.state().settings.borrow_mut().set_text(O::Userpwd, None).unwrap();
-    long(&easy, O::Httpauth, 1);
+    easy.state().settings.borrow_mut().set_text(O::UserPwd, None).unwrap();
+    long(&easy, O::HttpAuth, 1);
     perform(&easy);
     assert_eq!(
         (server.accepts(), proofs(&server, "Authorization")),
@@ -134,7 +134,7 @@ fn act_redirect() {
             let to = b.url("/").replace("://", &format!("://{login}"));
             let a = HttpServer::with(move |_| Some(Response::status(302).with("Location", &*to)));
             let (easy, _app) = negotiating(&a.url("/"), user);
-            long(&easy, O::Followlocation, 1);
+            long(&easy, O::FollowLocation, 1);
             perform(&easy);
             assert_eq!(proofs(&a, "Authorization"), ["Negotiate"]);
             assert_eq!(proofs(&b, "Authorization"), [""], "{user:?} {login}");
@@ -145,7 +145,7 @@ fn act_redirect() {
     let to = b.url("/");
     let a = HttpServer::with(move |_| Some(Response::status(302).with("Location", &*to)));
     let (easy, _app) = negotiating(&a.url("/"), Some("alice:"));
-    long(&easy, O::Followlocation, 1);
+    long(&easy, O::FollowLocation, 1);
     long(&easy, O::UnrestrictedAuth, 1);
     perform(&easy);
     assert_eq!(proofs(&b, "Authorization"), ["Negotiate"]);
@@ -218,9 +218,9 @@ fn act_proxies() {
             });
             let (easy, _app) = handle("http://origin.example/");
             text(&easy, O::Proxy, &proxy.url(""));
-            user.into_iter().for_each(|user| text(&easy, O::Proxyuserpwd, user));
-            long(&easy, O::Httpproxytunnel, tunnel);
-            long(&easy, O::Proxyauth, CURLAUTH_NEGOTIATE as i64);
+            user.into_iter().for_each(|user| text(&easy, O::ProxyUserPwd, user));
+            long(&easy, O::HttpProxyTunnel, tunnel);
+            long(&easy, O::ProxyAuth, CURLAUTH_NEGOTIATE as i64);
             perform(&easy);
             assert_eq!(proofs(&proxy, "Proxy-Authorization")[0], "Negotiate", "{user:?} {tunnel}");
             // The service of that name has no key, so there is no ticket and nothing is sent.
@@ -247,7 +247,7 @@ fn act_rounds() {
             HttpServer::with(move |_| Some(Response::status(401).with("WWW-Authenticate", challenge)));
         for auth in [CURLAUTH_NEGOTIATE, CURLAUTH_ANY] {
             let (easy, app) = negotiating(&server.url("/"), Some(":"));
-            long(&easy, O::Httpauth, auth as i64);
+            long(&easy, O::HttpAuth, auth as i64);
             perform(&easy);
             assert_eq!(easy.state().info.borrow().response_code, 401, "{challenge}");
             assert!(server.served() <= 8, "{challenge}: it goes round in circles");

@@ -131,15 +131,15 @@ fn bodies_that_nobody_reads_may_be_broken() {
                 vec![expect("\r\n\r\n"), send(whole), Step::Finish],
             ]);
             let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
-            long(&easy, O::Followlocation, 1);
+            long(&easy, O::FollowLocation, 1);
             let chunked = code != Code::Ok && body.contains("chunked");
             assert_eq!(easy.perform(), if chunked { Code::RecvError } else { code }, "{moved}");
         }
         let old = format!("HTTP/1.1 200 OK\r\nLast-Modified: Tue, 09 Nov 2010 14:49:00 GMT\r\n{body}");
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&old), Step::Finish]]);
         let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
-        long(&easy, O::Timecondition, 1);
-        long(&easy, O::Timevalue, 2_000_000_000);
+        long(&easy, O::TimeCondition, 1);
+        long(&easy, O::TimeValue, 2_000_000_000);
         assert_eq!(easy.perform(), Code::Ok, "{old}");
         let info = easy.state().info.borrow();
         assert_eq!((info.downloaded, info.condition_unmet), (0, true));
@@ -160,7 +160,7 @@ fn undelivered_bytes_are_not_counted() {
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&reply), Step::Finish]]);
         let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
         text(&easy, O::AcceptEncoding, "");
-        long(&easy, O::Maxfilesize, limit);
+        long(&easy, O::MaxFileSize, limit);
         assert_eq!((easy.perform(), easy.state().info.borrow().downloaded), (code, count), "{reply}");
     }
 }
@@ -193,19 +193,19 @@ fn faults_depend_on_the_options() {
     let coded = |codings: &str| {
         format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: {codings}\r\nContent-Length: 6\r\n\r\n")
     };
-    assert_eq!(asked(&[(O::Nobody, 1)], &coded("chunked, gzip")), fine(200));
+    assert_eq!(asked(&[(O::NoBody, 1)], &coded("chunked, gzip")), fine(200));
     let (code, words, _) = asked(&[(O::TransferEncoding, 1)], &coded("chunked, identity"));
     assert_eq!(code, Code::BadContentEncoding);
     assert_eq!(words, "Reject response due to 'chunked' not being the last Transfer-Encoding");
     // No coding is an answer, too, and then the end of the connection ends the body.
     assert_eq!(asked(&[(O::TransferEncoding, 1)], &coded("identity")), fine(200));
-    let limited = [(O::Nobody, 1), (O::MaxfilesizeLarge, 5)];
+    let limited = [(O::NoBody, 1), (O::MaxFileSizeLarge, 5)];
     let (code, words, _) = asked(&limited, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n");
     assert_eq!((code, words.as_str()), (Code::FilesizeExceeded, "Maximum file size exceeded"));
     let (code, words, _) = asked(&[(O::HttpVersion, 1)], "HTTP/1.1 101 Go\r\n\r\nx");
     assert_eq!(code, Code::WeirdServerReply);
     assert_eq!(words, "server sent 101 response while not talking HTTP/1.1");
-    assert_eq!(asked(&[(O::Failonerror, 1)], "HTTP/3 404\r\nContent-Length: 0\r\n\r\n"), fine(200));
+    assert_eq!(asked(&[(O::FailOnError, 1)], "HTTP/3 404\r\nContent-Length: 0\r\n\r\n"), fine(200));
     assert_eq!(asked(&[], "HTTP/1.1 403 \rNo\r\n\r\n").2, 403);
 }
 
@@ -233,8 +233,8 @@ fn a_location_of_its_own_is_not_encoded() {
         let reply = format!("HTTP/1.1 301 M\r\nContent-Length: 0\r\nLocation: {location}\r\n\r\n");
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&reply), Step::Finish]]);
         let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
-        long(&easy, O::Followlocation, follows);
-        long(&easy, O::Maxredirs, 0);
+        long(&easy, O::FollowLocation, follows);
+        long(&easy, O::MaxRedirs, 0);
         easy.perform();
         let state = easy.state();
         assert_eq!(state.info.borrow().rare.redirect_url.as_deref(), Some(told.as_bytes()));
@@ -287,7 +287,7 @@ fn redirects_to_nowhere_say_why() {
     let reply = "HTTP/1.1 301 M\r\nLocation: http://[::1\r\nContent-Length: 0\r\n\r\n";
     let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(reply), Step::Finish]]);
     let (easy, _app): (Easy, _) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
-    long(&easy, O::Followlocation, 1);
+    long(&easy, O::FollowLocation, 1);
     assert_eq!(easy.perform(), Code::UrlMalformat);
     assert_eq!(easy.state().message(), "The redirect target URL could not be parsed: Bad IPv6 address");
 }

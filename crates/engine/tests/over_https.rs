@@ -56,7 +56,7 @@ fn name_server(authority: &Authority, says: Answers) -> HttpServer {
 fn asking(url: &str, dns: &HttpServer, authority: &Authority) -> Easy {
     let (easy, _) = handle(url);
     text(&easy, O::DohUrl, &dns.url("/dns-query"));
-    text(&easy, O::CainfoBlob, authority.ca_pem());
+    text(&easy, O::CaInfoBlob, authority.ca_pem());
     easy
 }
 
@@ -89,7 +89,7 @@ fn one_family_is_one_question_and_numbers_are_none() {
     let dns = name_server(&authority, at_home);
     for (host, version, questions) in [("a.example", 1, 1), ("127.0.0.1", 0, 1), ("localhost", 1, 1)] {
         let easy = asking(&format!("http://{host}:{}/", server.port()), &dns, &authority);
-        long(&easy, O::Ipresolve, version);
+        long(&easy, O::IpResolve, version);
         assert_eq!(easy.perform(), Code::Ok, "{host}: {}", easy.state().message());
         assert_eq!(dns.served(), questions, "{host}");
     }
@@ -102,7 +102,7 @@ fn the_name_server_is_verified_by_options_of_its_own() {
     let (authority, server) = (Authority::new(), HttpServer::plain());
     let dns = name_server(&authority, at_home);
     let url = format!("http://a.example:{}/", server.port());
-    let rows = [(O::SslVerifypeer, Code::CouldntResolveHost), (O::DohSslVerifypeer, Code::Ok)];
+    let rows = [(O::SslVerifyPeer, Code::CouldntResolveHost), (O::DohSslVerifyPeer, Code::Ok)];
     for (option, code) in rows {
         let (easy, _) = handle(&url);
         text(&easy, O::DohUrl, &dns.url("/"));
@@ -113,14 +113,14 @@ fn the_name_server_is_verified_by_options_of_its_own() {
     let handler = Arc::new(|request: &Request| Some(reply(request, at_home)));
     let config = Config { tls: Some(elsewhere), handler: Some(handler), ..Config::default() };
     let dns = HttpServer::start(config).unwrap();
-    for (option, code) in [(O::SslVerifyhost, Code::CouldntResolveHost), (O::DohSslVerifyhost, Code::Ok)] {
+    for (option, code) in [(O::SslVerifyHost, Code::CouldntResolveHost), (O::DohSslVerifyHost, Code::Ok)] {
         let easy = asking(&url, &dns, &authority);
         long(&easy, option, 0);
         assert_eq!(easy.perform(), code, "{}", easy.state().message());
     }
     let easy = asking(&url, &dns, &authority);
-    long(&easy, O::DohSslVerifyhost, 0);
-    long(&easy, O::DohSslVerifystatus, 1);
+    long(&easy, O::DohSslVerifyHost, 0);
+    long(&easy, O::DohSslVerifyStatus, 1);
     assert_eq!(easy.perform(), Code::CouldntResolveHost, "nothing is stapled");
 }
 
@@ -134,8 +134,8 @@ fn the_name_servers_own_name_is_not_asked_of_itself() {
     let pins = Some(vec![pin.as_bytes().into()]);
     easy.state().settings.borrow_mut().set_list(O::Resolve, pins).unwrap();
     text(&easy, O::DohUrl, &format!("https://dns.example:{}/", dns.port()));
-    long(&easy, O::DohSslVerifypeer, 0);
-    long(&easy, O::DohSslVerifyhost, 0);
+    long(&easy, O::DohSslVerifyPeer, 0);
+    long(&easy, O::DohSslVerifyHost, 0);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert!(dns.requests().iter().all(|request| asked(request).1 == "a.example"));
 }
@@ -178,7 +178,7 @@ fn a_name_server_that_is_silent_is_a_time_out() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (easy, _) = handle("http://a.example/");
     text(&easy, O::DohUrl, &format!("https://{}/", silent.local_addr().unwrap()));
-    long(&easy, O::ConnecttimeoutMs, 200);
+    long(&easy, O::ConnectTimeoutMs, 200);
     assert_eq!(easy.perform(), Code::OperationTimedout);
     assert!(easy.state().message().starts_with("Resolving timed out after "), "{}", easy.state().message());
 }

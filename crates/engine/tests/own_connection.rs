@@ -14,7 +14,7 @@ fn connected(script: Vec<Step>) -> (Easy, RawPeer) {
     let authority = Authority::new();
     let peer = RawPeer::tls(vec![script], authority.good().server_config().unwrap());
     let (easy, _app) = handle(&format!("https://localhost:{}/", peer.port()));
-    text(&easy, O::CainfoBlob, authority.ca_pem());
+    text(&easy, O::CaInfoBlob, authority.ca_pem());
     long(&easy, O::ConnectOnly, 1);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     (easy, peer)

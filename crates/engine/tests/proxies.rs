@@ -56,11 +56,11 @@ fn a_numeric_proxy_is_of_any_family() {
     for family in [1, 2] {
         let (easy, _app) = handle("http://a.example/bytes/1");
         text(&easy, O::Proxy, &proxy.url(""));
-        long(&easy, O::Ipresolve, family);
+        long(&easy, O::IpResolve, family);
         perform(&easy);
     }
     let (easy, _app) = handle(&proxy.url("/bytes/1"));
-    long(&easy, O::Ipresolve, 2);
+    long(&easy, O::IpResolve, 2);
     perform(&easy);
 }
 
@@ -75,11 +75,11 @@ fn secrets_of_a_direct_server_reach_no_proxy() {
     for (unrestricted, told) in [(0, None), (1, Some("Bearer abc"))] {
         let (easy, _app) = handle(&server.url("/"));
         text(&easy, O::Proxy, &proxy.url(""));
-        text(&easy, O::Noproxy, "127.0.0.1");
-        long(&easy, O::Headeropt, 0);
-        long(&easy, O::Followlocation, 1);
+        text(&easy, O::NoProxy, "127.0.0.1");
+        long(&easy, O::HeaderOpt, 0);
+        long(&easy, O::FollowLocation, 1);
         long(&easy, O::UnrestrictedAuth, unrestricted);
-        list(&easy, O::Httpheader, &secrets);
+        list(&easy, O::HttpHeader, &secrets);
         assert_eq!(easy.perform(), Code::CouldntConnect, "the proxy leads nowhere");
         let connect = proxy.last_request().unwrap();
         assert_eq!((connect.method.as_str(), connect.field("X-Plain")), ("CONNECT", Some("yes")));
@@ -97,9 +97,9 @@ fn proxy_logins_are_bytes() {
     let proxy = proxy();
     let (easy, _app) = handle("http://a.example/bytes/1");
     text(&easy, O::Proxy, &proxy.url(""));
-    long(&easy, O::Httpproxytunnel, 1);
+    long(&easy, O::HttpProxyTunnel, 1);
     for password in [&b"\xe4"[..], b"\xf6", b"\xf6"] {
-        bytes(&easy, O::Proxyuserpwd, &[b"m\xfc:", password].concat());
+        bytes(&easy, O::ProxyUserPwd, &[b"m\xfc:", password].concat());
         perform(&easy);
     }
     let told: Vec<_> =
@@ -123,7 +123,7 @@ fn tunnel_through(reply: &str) -> (Code, String, Vec<(String, String)>) {
     ]]);
     let (easy, app) = handle("http://a.example/");
     text(&easy, O::Proxy, &format!("http://127.0.0.1:{}", peer.port()));
-    long(&easy, O::Httpproxytunnel, 1);
+    long(&easy, O::HttpProxyTunnel, 1);
     let code = easy.perform();
     let headers = String::from_utf8_lossy(&app.headers.borrow()).into_owned();
     let stored = easy.state().headers.borrow();
@@ -176,8 +176,8 @@ fn failonerror_reports_a_refused_tunnel_as_an_http_error() {
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(reply), Step::Finish]]);
         let (easy, _app) = handle("http://a.example/");
         text(&easy, O::Proxy, &format!("http://{login}127.0.0.1:{}", peer.port()));
-        long(&easy, O::Httpproxytunnel, 1);
-        long(&easy, O::Failonerror, fail);
+        long(&easy, O::HttpProxyTunnel, 1);
+        long(&easy, O::FailOnError, fail);
         (easy.perform(), easy.state().message())
     };
     let asks = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 2\r\n\r\n";
@@ -225,9 +225,9 @@ fn a_proxy_asks_in_its_own_way() {
     let peer = RawPeer::start(vec![script]);
     let (easy, app) = handle("http://a.example/");
     text(&easy, O::Proxy, &format!("http://127.0.0.1:{}", peer.port()));
-    text(&easy, O::Proxyuserpwd, "me:secret");
-    long(&easy, O::Proxyauth, 2);
-    long(&easy, O::Httpproxytunnel, 1);
+    text(&easy, O::ProxyUserPwd, "me:secret");
+    long(&easy, O::ProxyAuth, 2);
+    long(&easy, O::HttpProxyTunnel, 1);
     perform(&easy);
     assert_eq!((peer.accepts(), app.body.borrow().as_slice()), (1, &b"ok"[..]));
 

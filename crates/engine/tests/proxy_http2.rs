@@ -53,9 +53,9 @@ fn proxy(protocol: &str, script: Script) -> (RawPeer, Authority) {
 fn by_way_of((peer, authority): &(RawPeer, Authority), url: &str) -> (Easy, Rc<App>) {
     let (easy, app) = handle(url);
     text(&easy, O::Proxy, &format!("https://localhost:{}", peer.port()));
-    text(&easy, O::ProxyCainfoBlob, authority.ca_pem());
-    long(&easy, O::Proxytype, CURLPROXY_HTTPS2);
-    long(&easy, O::Httpproxytunnel, 1);
+    text(&easy, O::ProxyCaInfoBlob, authority.ca_pem());
+    long(&easy, O::ProxyType, CURLPROXY_HTTPS2);
+    long(&easy, O::HttpProxyTunnel, 1);
     long(&easy, O::TimeoutMs, 20_000);
     (easy, app)
 }
@@ -90,9 +90,9 @@ fn a_refusal_is_followed_by_another_stream_with_credentials() {
     script.push(Step::Hold);
     let proxy = proxy("h2", script);
     let (easy, app) = by_way_of(&proxy, "http://origin.example/");
-    long(&easy, O::Proxyauth, -17); // CURLAUTH_ANY
-    text(&easy, O::Proxyusername, "me");
-    text(&easy, O::Proxypassword, "secret");
+    long(&easy, O::ProxyAuth, -17); // CURLAUTH_ANY
+    text(&easy, O::ProxyUsername, "me");
+    text(&easy, O::ProxyPassword, "secret");
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(app.body.take(), b"one");
     assert_eq!(easy.state().info.borrow().rare.connect_code, 200);
@@ -136,7 +136,7 @@ fn windows_hold_both_ways() {
     let proxy = proxy("h2", script);
     let (easy, app) = by_way_of(&proxy, "http://origin.example/");
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, LENGTH as i64);
+    long(&easy, O::InFileSizeLarge, LENGTH as i64);
     *app.upload.borrow_mut() = vec![b'x'; LENGTH];
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(app.body.take(), vec![b'y'; REPLY]);
@@ -174,7 +174,7 @@ fn requests_are_handed_on_as_streams() {
     script.push(Step::Hold);
     let proxy = proxy("h2", script);
     let (easy, app) = by_way_of(&proxy, "http://origin.example/a?b");
-    long(&easy, O::Httpproxytunnel, 0);
+    long(&easy, O::HttpProxyTunnel, 0);
     for (url, body) in [("http://origin.example/a?b", "one"), ("http://other.example/", "two")] {
         text(&easy, O::Url, url);
         assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
@@ -196,9 +196,9 @@ fn a_proxy_that_is_to_hear_ntlm_is_spoken_to_in_http1() {
     ];
     let proxy = proxy("h2,http/1.1", script);
     let (easy, app) = by_way_of(&proxy, "http://origin.example/");
-    long(&easy, O::Httpproxytunnel, 0);
-    long(&easy, O::Proxyauth, tables::constant::CURLAUTH_NTLM as i64);
-    text(&easy, O::Proxyuserpwd, "me:secret");
+    long(&easy, O::HttpProxyTunnel, 0);
+    long(&easy, O::ProxyAuth, tables::constant::CURLAUTH_NTLM as i64);
+    text(&easy, O::ProxyUserPwd, "me:secret");
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(app.body.take(), b"one");
 }

@@ -32,13 +32,13 @@ const EITHER: [By; 2] = [By::Rustls, By::OpenSsl];
 
 fn to_localhost(by: By, server: &HttpServer, authority: &Authority) -> (Easy, Rc<App>) {
     let (easy, app) = handle(&format!("https://localhost:{}/bytes/10", server.port()));
-    text(&easy, O::CainfoBlob, authority.ca_pem());
+    text(&easy, O::CaInfoBlob, authority.ca_pem());
     long(&easy, O::FreshConnect, 1);
     long(&easy, O::ForbidReuse, 1);
     if by == By::OpenSsl {
         // A list that rustls cannot satisfy.
         text(&easy, O::SslCipherList, "DEFAULT@SECLEVEL=0");
-        long(&easy, O::Sslversion, CURL_SSLVERSION_TLSv1_0);
+        long(&easy, O::SslVersion, CURL_SSLVERSION_TLSv1_0);
     }
     (easy, app)
 }

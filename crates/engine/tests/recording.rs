@@ -108,7 +108,7 @@ fn redirects_interim_replies_and_trailers_are_replayed() {
     ]);
     let (recorded, replayed) = twice(&dir, peer, |url| {
         let (easy, app) = handle(url);
-        long(&easy, O::Followlocation, 1);
+        long(&easy, O::FollowLocation, 1);
         text(&easy, O::Cookie, "c=secret");
         text(&easy, O::Username, "me");
         text(&easy, O::Password, "hidden");
@@ -188,9 +188,9 @@ fn uploads_are_recorded_and_replayed() {
         let (easy, app) = handle(url);
         *app.upload.borrow_mut() = pattern(70_000);
         long(&easy, O::Upload, 1);
-        long(&easy, O::InfilesizeLarge, 70_000);
+        long(&easy, O::InFileSizeLarge, 70_000);
         let list = ["Expect: 100-continue"].map(|line| line.as_bytes().into());
-        easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(list.to_vec())).unwrap();
+        easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(list.to_vec())).unwrap();
         (easy, app)
     });
     assert_eq!((recorded.code, recorded.status), (Code::Ok, 201));
@@ -203,10 +203,10 @@ fn sending(url: &str, body: &str, expects: bool) -> (Easy, Rc<App>) {
     let (easy, app) = handle(url);
     *app.upload.borrow_mut() = body.as_bytes().to_vec();
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, body.len() as i64);
+    long(&easy, O::InFileSizeLarge, body.len() as i64);
     if expects {
         let list = ["Expect: 100-continue"].map(|line| line.as_bytes().into());
-        easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(list.to_vec())).unwrap();
+        easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(list.to_vec())).unwrap();
     }
     (easy, app)
 }
@@ -392,7 +392,7 @@ fn ftp_is_replayed() {
                     *app.upload.borrow_mut() = pattern(5_000);
                     long(&easy, O::Upload, 1);
                 }
-                3 => long(&easy, O::Nobody, 1),
+                3 => long(&easy, O::NoBody, 1),
                 _ => {}
             }
             run(multi, &easy, &app)

@@ -42,8 +42,8 @@ fn chunks_are_not_redirected_to_http_1_0() {
     let (easy, app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
     *app.upload.borrow_mut() = b"body".to_vec();
     long(&easy, O::Upload, 1);
-    long(&easy, O::Followlocation, 1);
-    lines(&easy, O::Httpheader, &["Expect:"]);
+    long(&easy, O::FollowLocation, 1);
+    lines(&easy, O::HttpHeader, &["Expect:"]);
     assert_eq!(easy.perform(), Code::UploadFailed);
 }
 
@@ -84,8 +84,8 @@ fn a_url_handle_takes_the_port_and_its_blanks_are_encoded() {
 #[test]
 fn connection_is_the_last_field() {
     let request = asked(|easy, _| {
-        text(easy, O::Copypostfields, "a=b");
-        lines(easy, O::Httpheader, &["Connection: close", "X-Own: y"]);
+        text(easy, O::CopyPostFields, "a=b");
+        lines(easy, O::HttpHeader, &["Connection: close", "X-Own: y"]);
     });
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
     assert!(head.ends_with("X-Own: y\r\nContent-Length: 3\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close"), "{request}");
@@ -97,7 +97,7 @@ fn connection_is_the_last_field() {
 fn an_empty_connection_field_gives_way_to_te() {
     let request = asked(|easy, _| {
         long(easy, O::TransferEncoding, 1);
-        lines(easy, O::Httpheader, &["Connection;"]);
+        lines(easy, O::HttpHeader, &["Connection;"]);
     });
     assert_eq!(request.matches("Connection:").count(), 1, "{request}");
     assert!(request.contains("\r\nConnection: TE\r\n"), "{request}");

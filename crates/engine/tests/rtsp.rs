@@ -121,7 +121,7 @@ fn a_challenge_is_answered() {
     ]]);
     let (easy, _) = handle(&format!("rtsp://user:secret@127.0.0.1:{}/", peer.port()));
     long(&easy, O::TimeoutMs, 3000);
-    long(&easy, O::Httpauth, 2);
+    long(&easy, O::HttpAuth, 2);
     easy.set_text(O::RtspStreamUri, Some(b"rtsp://stream/")).unwrap();
     assert_eq!(easy.perform(), Code::Ok);
     assert_eq!(easy.state().info.borrow().response_code, 200);

@@ -25,7 +25,7 @@ fn redirecting(to: String) -> HttpServer {
 }
 
 fn follow(easy: &Easy) {
-    long(easy, O::Followlocation, 1);
+    long(easy, O::FollowLocation, 1);
     long(easy, O::Netrc, 0);
 }
 
@@ -41,11 +41,11 @@ fn perform(easy: &Easy) {
 
 /// Sets all kinds of credentials for the first server, and a line that is not a credential.
 fn prove(easy: &Easy) {
-    text(easy, O::Userpwd, "me:secret");
+    text(easy, O::UserPwd, "me:secret");
     text(easy, O::Cookie, "session=1");
     let lines = ["Authorization: Custom abc", "Cookie: own=1", "X-Plain: yes"];
     let lines = lines.iter().map(|l| l.as_bytes().into()).collect();
-    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+    easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(lines)).unwrap();
 }
 
 /// CVE-2018-1000007, CVE-2022-27776: credentials are only sent to the host and port that they were set for.
@@ -114,12 +114,12 @@ fn fields_for_the_first_server_stay_with_it() {
     });
     let (easy, _app) = handle(&a.url("/x"));
     follow(&easy);
-    easy.set_text(O::Cookiefile, Some(b"")).unwrap();
-    long(&easy, O::HttpsigAlgorithm, CURLHTTPSIG_HMAC_SHA256);
-    text(&easy, O::HttpsigKey, "00ff");
-    text(&easy, O::HttpsigKeyid, "me");
+    easy.set_text(O::CookieFile, Some(b"")).unwrap();
+    long(&easy, O::HttpSigAlgorithm, CURLHTTPSIG_HMAC_SHA256);
+    text(&easy, O::HttpSigKey, "00ff");
+    text(&easy, O::HttpSigKeyId, "me");
     let own = vec![b"Host: first.example"[..].into()];
-    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(own)).unwrap();
+    easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(own)).unwrap();
     for cookie in [None, Some("a=1")] {
         perform(&easy);
         let (first, last) = (a.last_request().unwrap(), b.last_request().unwrap());
@@ -139,7 +139,7 @@ fn unless_the_application_says_so() {
     let a = redirecting(b.url("/bytes/1"));
     let (easy, _app) = handle(&a.url("/x"));
     follow(&easy);
-    text(&easy, O::Userpwd, "me:secret");
+    text(&easy, O::UserPwd, "me:secret");
     long(&easy, O::UnrestrictedAuth, 1);
     perform(&easy);
     assert_eq!(authorization(&b), ["Basic bWU6c2VjcmV0"]);
@@ -157,8 +157,8 @@ fn digest_state_stays_with_its_host() {
         });
         let b = HttpServer::plain();
         let (easy, _app) = handle(&a.url("/x"));
-        text(&easy, O::Userpwd, "me:secret");
-        long(&easy, O::Httpauth, CURLAUTH_DIGEST as i64);
+        text(&easy, O::UserPwd, "me:secret");
+        long(&easy, O::HttpAuth, CURLAUTH_DIGEST as i64);
         perform(&easy);
         assert_eq!(authorization(&a).len(), 1, "the answer to the challenge");
         text(&easy, O::Url, &b.url("/bytes/1"));
@@ -179,8 +179,8 @@ fn proxy_digest_state_stays_with_its_proxy() {
         let b = HttpServer::with(|_| Some(Response::ok("b")));
         let (easy, _app) = handle("http://origin.example/");
         text(&easy, O::Proxy, &a.url(""));
-        text(&easy, O::Proxyuserpwd, "me:secret");
-        long(&easy, O::Proxyauth, CURLAUTH_DIGEST as i64);
+        text(&easy, O::ProxyUserPwd, "me:secret");
+        long(&easy, O::ProxyAuth, CURLAUTH_DIGEST as i64);
         perform(&easy);
         assert!(a.last_request().unwrap().field("Proxy-Authorization").unwrap().contains("from-a"));
         text(&easy, O::Proxy, &b.url(""));
@@ -194,7 +194,7 @@ fn proxy_digest_state_stays_with_its_proxy() {
 fn null_forgets() {
     let proxy = HttpServer::with(|_| Some(Response::ok("b")));
     for login in
-        [&[(O::Proxyuserpwd, "me:secret")][..], &[(O::Proxyusername, "me"), (O::Proxypassword, "secret")]]
+        [&[(O::ProxyUserPwd, "me:secret")][..], &[(O::ProxyUsername, "me"), (O::ProxyPassword, "secret")]]
     {
         let (easy, _app) = handle("http://origin.example/");
         text(&easy, O::Proxy, &proxy.url(""));
@@ -253,7 +253,7 @@ fn a_bearer_token_does_not_follow() {
     let (easy, _app) = handle(&a.url("/x"));
     follow(&easy);
     text(&easy, O::Xoauth2Bearer, "token");
-    long(&easy, O::Httpauth, CURLAUTH_BEARER as i64);
+    long(&easy, O::HttpAuth, CURLAUTH_BEARER as i64);
     long(&easy, O::Netrc, 1);
     text(&easy, O::NetrcFile, file.to_str().unwrap());
     perform(&easy);
@@ -269,7 +269,7 @@ fn the_automatic_referer_is_clean() {
     let url = a.url("/x#part").replace("http://", "http://me:secret@");
     let (easy, _app) = handle(&url);
     follow(&easy);
-    long(&easy, O::Autoreferer, 1);
+    long(&easy, O::AutoReferer, 1);
     perform(&easy);
     assert_eq!(b.last_request().unwrap().field("Referer"), Some(a.url("/x").as_str()));
 }
@@ -279,7 +279,7 @@ fn the_automatic_referer_is_clean() {
 fn a_reset_handle_has_no_credentials() {
     let server = HttpServer::plain();
     let (easy, _app) = handle(&server.url("/bytes/1"));
-    text(&easy, O::Userpwd, "me:secret");
+    text(&easy, O::UserPwd, "me:secret");
     perform(&easy);
     easy.reset();
     text(&easy, O::Url, &server.url("/bytes/1"));
@@ -298,9 +298,9 @@ fn a_tunnel_belongs_to_its_user() {
     });
     let (easy, _app) = handle("http://origin.example/");
     text(&easy, O::Proxy, &proxy.url(""));
-    long(&easy, O::Httpproxytunnel, 1);
+    long(&easy, O::HttpProxyTunnel, 1);
     for user in ["one:1", "one:1", "two:2", "Two:2"] {
-        text(&easy, O::Proxyuserpwd, user);
+        text(&easy, O::ProxyUserPwd, user);
         perform(&easy);
     }
     let requests = proxy.requests();
@@ -315,7 +315,7 @@ fn a_session_belongs_to_its_login() {
     let server = FtpServer::with_file("/file", "x");
     let (easy, _app) = handle(&server.url("/file"));
     for (login, accepts) in [("me:secret", 1), ("me:secret", 1), ("Me:secret", 2), ("Me:Secret", 3)] {
-        text(&easy, O::Userpwd, login);
+        text(&easy, O::UserPwd, login);
         perform(&easy);
         assert_eq!(server.accepts(), accepts, "{login}");
     }
@@ -334,15 +334,15 @@ fn an_ntlm_connection_belongs_to_its_user() {
         })
     });
     let (easy, app) = handle(&server.url("/"));
-    text(&easy, O::Userpwd, "one:1");
-    long(&easy, O::Httpauth, CURLAUTH_NTLM as i64);
+    text(&easy, O::UserPwd, "one:1");
+    long(&easy, O::HttpAuth, CURLAUTH_NTLM as i64);
     perform(&easy);
     perform(&easy);
     assert_eq!((server.accepts(), server.served()), (1, 3), "two rounds, and one request without any");
-    text(&easy, O::Userpwd, "two:1");
+    text(&easy, O::UserPwd, "two:1");
     perform(&easy);
     assert_eq!(server.accepts(), 2);
-    easy.state().settings.borrow_mut().set_text(O::Userpwd, None).unwrap();
+    easy.state().settings.borrow_mut().set_text(O::UserPwd, None).unwrap();
     perform(&easy);
     assert_eq!(server.accepts(), 3);
     assert_eq!(*app.body.borrow(), b"inininin");
@@ -376,8 +376,8 @@ fn an_ntlm_connection_serves_only_its_user() {
         let get = |user: &str, path: &str| {
             let (easy, app) = handle(&server.url(path));
             let (login, schemes) = match status {
-                401 => (O::Userpwd, O::Httpauth),
-                _ => (O::Proxyuserpwd, O::Proxyauth),
+                401 => (O::UserPwd, O::HttpAuth),
+                _ => (O::ProxyUserPwd, O::ProxyAuth),
             };
             if status == 407 {
                 text(&easy, O::Url, &format!("http://origin.example{path}"));
@@ -412,7 +412,7 @@ fn cookies_have_limits() {
         Some((0..60).fold(tail, add))
     });
     let (easy, _app) = handle(&server.url("/"));
-    easy.set_text(O::Cookiefile, Some(b"")).unwrap();
+    easy.set_text(O::CookieFile, Some(b"")).unwrap();
     perform(&easy);
     assert_eq!(easy.cookies().len(), 49, "of one reply, the one that is refused counted");
     perform(&easy);
@@ -433,7 +433,7 @@ fn an_international_host_is_known_by_its_ascii_name() {
         HttpServer::with(|_| Some(Response::ok("b").with("Set-Cookie", "n=v; domain=xn--tst-qla.example")));
     let (easy, _app) = handle("http://t\u{e4}st.example/p");
     text(&easy, O::Proxy, &proxy.url(""));
-    easy.set_text(O::Cookiefile, Some(b"")).unwrap();
+    easy.set_text(O::CookieFile, Some(b"")).unwrap();
     long(&easy, O::Netrc, 1);
     text(&easy, O::NetrcFile, file.to_str().unwrap());
     perform(&easy);
@@ -455,7 +455,7 @@ fn an_empty_jar_is_a_file() {
     let name = dir.path().join("jar");
     let server = HttpServer::with(|_| Some(Response::ok("b")));
     let (easy, _app) = handle(&server.url("/"));
-    text(&easy, O::Cookiejar, name.to_str().unwrap());
+    text(&easy, O::CookieJar, name.to_str().unwrap());
     perform(&easy);
     easy.close();
     assert!(std::fs::read_to_string(&name).unwrap().starts_with("# Netscape HTTP Cookie File"));

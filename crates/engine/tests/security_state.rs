@@ -39,11 +39,11 @@ fn a_post_behind_a_put_sends_its_fields() {
     let (easy, app) = handle(&server.url("/body"));
     *app.upload.borrow_mut() = b"from the callback".to_vec();
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, 17);
+    long(&easy, O::InFileSizeLarge, 17);
     perform(&easy);
     app.read_at.set(0);
     long(&easy, O::Post, 1);
-    text(&easy, O::Copypostfields, "own fields");
+    text(&easy, O::CopyPostFields, "own fields");
     perform(&easy);
     let last = server.last_request().unwrap();
     assert_eq!((last.method.as_str(), last.body.as_slice()), ("POST", &b"own fields"[..]));
@@ -104,7 +104,7 @@ fn a_copied_handle_reads_no_file_called_none() {
     std::fs::write("none", "127.0.0.1\tFALSE\t/\tFALSE\t0\tplanted\tx\n").unwrap();
     let server = HttpServer::with(|_| Some(Response::ok("x").with("Set-Cookie", "own=1")));
     let (easy, _app) = handle(&server.url("/"));
-    easy.set_text(O::Cookiefile, Some(b"")).unwrap();
+    easy.set_text(O::CookieFile, Some(b"")).unwrap();
     perform(&easy);
     let (_, other) = handle("http://unused.example/");
     let copy = easy.duplicate(Rc::new(crate::common::Callee(other)));
@@ -142,7 +142,7 @@ fn hsts_looks_at_the_host_that_is_asked() {
     share.set_kind(LockData::Hsts, true);
     let (easy, _app) = handle(&format!("https://strict.localhost:{}/", server.port()));
     easy.set_share(Some(share));
-    text(&easy, O::CainfoBlob, authority.ca_pem());
+    text(&easy, O::CaInfoBlob, authority.ca_pem());
     let entry = format!("strict.localhost:{}:127.0.0.1", server.port());
     easy.state().settings.borrow_mut().set_list(O::Resolve, Some(vec![entry.as_bytes().into()])).unwrap();
     perform(&easy);
@@ -160,10 +160,10 @@ fn a_bearer_token_stays_with_http() {
     let to = ftp.url("/file");
     let http = HttpServer::with(move |_| Some(Response::status(302).with("Location", &*to)));
     let (easy, _app) = handle(&http.url("/"));
-    long(&easy, O::Followlocation, 1);
+    long(&easy, O::FollowLocation, 1);
     text(&easy, O::RedirProtocolsStr, "ftp");
     text(&easy, O::Xoauth2Bearer, "token");
-    long(&easy, O::Httpauth, CURLAUTH_BEARER as i64);
+    long(&easy, O::HttpAuth, CURLAUTH_BEARER as i64);
     perform(&easy);
     assert!(ftp.commands().contains(&"USER anonymous".to_owned()));
     assert!(!ftp.commands().iter().any(|command| command.contains("token")), "{:?}", ftp.commands());
@@ -195,10 +195,10 @@ fn a_bearer_token_does_not_turn_to_mail() {
             let http = HttpServer::with(move |_| Some(Response::status(302).with("Location", &*mail)));
             let from = if redirected { http.url("/") } else { to };
             let (easy, _app) = handle(&from);
-            long(&easy, O::Followlocation, 1);
+            long(&easy, O::FollowLocation, 1);
             text(&easy, O::RedirProtocolsStr, scheme);
             text(&easy, O::Xoauth2Bearer, "token");
-            long(&easy, O::Httpauth, CURLAUTH_BEARER as i64);
+            long(&easy, O::HttpAuth, CURLAUTH_BEARER as i64);
             assert_ne!(easy.perform(), Code::Ok, "{scheme}");
             easy.close();
             String::from_utf8(peer.received().concat()).unwrap()
@@ -231,7 +231,7 @@ fn redirects_lead_to_http_and_ftp_only() {
         let to = to.to_owned();
         let first = HttpServer::with(move |_| Some(Response::status(302).with("Location", &*to)));
         let (easy, app) = handle(&first.url("/"));
-        long(&easy, O::Followlocation, 1);
+        long(&easy, O::FollowLocation, 1);
         set(&easy);
         let code = easy.perform();
         assert_eq!((first.served(), app.body.take().len()), (1, usize::from(code == Code::Ok)));
@@ -293,7 +293,7 @@ fn thousands_of_skipped_entries() {
     let server = FtpServer::start(testkit::ftp::Config { files, ..Default::default() }).unwrap();
     let easy = Easy::new(Rc::new(Skips));
     text(&easy, O::Url, &server.url("/dir/f*"));
-    long(&easy, O::Wildcardmatch, 1);
+    long(&easy, O::WildcardMatch, 1);
     perform(&easy);
     assert!(!server.commands().iter().any(|command| command.starts_with("RETR")));
 }

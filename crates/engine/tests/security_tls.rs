@@ -30,20 +30,20 @@ fn every_demand_on_tls_makes_another_connection() {
     let (cert, key, same_key) =
         (file("cert.pem", &me.cert_pem), file("key.pem", &me.key_pem), file("KEY.pem", &me.key_pem));
     let texts = [
-        (O::Cainfo, same_ca.as_str()),
-        (O::Issuercert, ca.as_str()),
-        (O::Issuercert, same_ca.as_str()),
-        (O::Sslkey, same_key.as_str()),
-        (O::Keypasswd, "unused"),
-        (O::Keypasswd, "Unused"),
+        (O::CaInfo, same_ca.as_str()),
+        (O::IssuerCert, ca.as_str()),
+        (O::IssuerCert, same_ca.as_str()),
+        (O::SslKey, same_key.as_str()),
+        (O::KeyPasswd, "unused"),
+        (O::KeyPasswd, "Unused"),
         (O::SslCipherList, "ECDHE-ECDSA-AES128-GCM-SHA256"),
         (O::Tls13Ciphers, "TLS_AES_256_GCM_SHA384"),
         (O::SslEcCurves, "P-256"),
     ];
     let (easy, _app) = handle(&server.url("/bytes/1"));
-    text(&easy, O::Cainfo, &ca);
-    text(&easy, O::Sslcert, &cert);
-    text(&easy, O::Sslkey, &key);
+    text(&easy, O::CaInfo, &ca);
+    text(&easy, O::SslCert, &cert);
+    text(&easy, O::SslKey, &key);
     perform(&easy);
     perform(&easy);
     assert_eq!(server.accepts(), 1);
@@ -54,14 +54,14 @@ fn every_demand_on_tls_makes_another_connection() {
     }
     // CURLSSLOPT_NATIVE_CA, another version, and less verification.
     for (count, (option, value)) in
-        [(O::SslOptions, 16), (O::Sslversion, 7), (O::SslVerifyhost, 0)].into_iter().enumerate()
+        [(O::SslOptions, 16), (O::SslVersion, 7), (O::SslVerifyHost, 0)].into_iter().enumerate()
     {
         long(&easy, option, value);
         perform(&easy);
         assert_eq!(server.accepts(), texts.len() + count + 2, "{option:?}");
     }
     // A transfer without a client certificate does not get a connection with one.
-    for option in [O::Sslcert, O::Sslkey] {
+    for option in [O::SslCert, O::SslKey] {
         easy.state().settings.borrow_mut().set_text(option, None).unwrap();
     }
     assert_ne!(easy.perform(), Code::Ok);
@@ -76,12 +76,12 @@ fn addresses_are_names_and_names_are_checked_alone() {
     let server = HttpServer::tls(authority.for_names(&["localhost"]).server_config().unwrap());
     let by_address = format!("https://127.0.0.1:{}/bytes/1", server.port());
     let (easy, _app) = handle(&by_address);
-    text(&easy, O::CainfoBlob, authority.ca_pem());
+    text(&easy, O::CaInfoBlob, authority.ca_pem());
     assert_eq!(easy.perform(), Code::PeerFailedVerification);
-    long(&easy, O::SslVerifypeer, 0);
+    long(&easy, O::SslVerifyPeer, 0);
     assert_eq!(easy.perform(), Code::PeerFailedVerification);
     assert!(easy.state().message().contains("127.0.0.1"), "{}", easy.state().message());
-    long(&easy, O::SslVerifyhost, 0);
+    long(&easy, O::SslVerifyHost, 0);
     perform(&easy);
 }
 
@@ -96,7 +96,7 @@ fn unknown_curves_and_ciphers_are_errors() {
         let (easy, _app) = handle(&server.url("/bytes/1"));
         long(&easy, O::HttpVersion, version);
         long(&easy, O::TimeoutMs, 3000);
-        text(&easy, O::CainfoBlob, authority.ca_pem());
+        text(&easy, O::CaInfoBlob, authority.ca_pem());
         text(&easy, option, "nonsense");
         assert_eq!(easy.perform(), Code::SslCipher, "{option:?} {version}: {}", easy.state().message());
         assert_eq!(server.served(), 0);
@@ -123,8 +123,8 @@ fn replies_before_the_handshake_are_dropped() {
     let peer = RawPeer::start(vec![script]);
     let (easy, _app) = handle(&format!("ftp://127.0.0.1:{}/file", peer.port()));
     long(&easy, O::UseSsl, CURLUSESSL_ALL);
-    long(&easy, O::SslVerifypeer, 0);
-    text(&easy, O::CainfoBlob, &leaf.cert_pem);
+    long(&easy, O::SslVerifyPeer, 0);
+    text(&easy, O::CaInfoBlob, &leaf.cert_pem);
     long(&easy, O::TimeoutMs, 5000);
     // Data left unread before the handshake would fail as SSL_CONNECT_ERROR here, and after one be taken for
     // a reply.

@@ -36,7 +36,7 @@ fn gopher_over_tls() {
     let script = vec![expect("/secret\r\n"), send("told"), Step::Finish];
     let peer = RawPeer::tls(vec![script], authority.good().server_config().unwrap());
     let (easy, app) = handle(&format!("gophers://localhost:{}/0/secret", peer.port()));
-    easy.set_text(O::CainfoBlob, Some(authority.ca_pem().as_bytes())).unwrap();
+    easy.set_text(O::CaInfoBlob, Some(authority.ca_pem().as_bytes())).unwrap();
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(*app.body.borrow(), b"told");
 }
@@ -105,7 +105,7 @@ fn a_redirect_to_a_login_with_a_control_character_is_refused() {
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&reply), Step::Finish]]);
         let (easy, _) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
         long(&easy, O::TimeoutMs, 3000);
-        long(&easy, O::Followlocation, 1);
+        long(&easy, O::FollowLocation, 1);
         assert_eq!(easy.perform(), Code::UrlMalformat, "{scheme}");
         assert_eq!(easy.state().info.borrow().connects, 1, "{scheme}");
     }

@@ -29,7 +29,7 @@ use warmwire_engine::{Clock, Easy, Multi};
 
 fn transfer(server: &Sshd, scheme: &str, path: &str) -> (Easy, Rc<App>) {
     let (easy, app) = handle(&server.url(scheme, &server.path(path).display().to_string()));
-    text(&easy, O::SshPrivateKeyfile, &server.path("user_ed25519").display().to_string());
+    text(&easy, O::SshPrivateKeyFile, &server.path("user_ed25519").display().to_string());
     (easy, app)
 }
 
@@ -109,7 +109,7 @@ fn files_are_stored_whole_resumed_and_appended_to() {
         let (easy, app) = transfer(&server, scheme, path);
         *app.upload.borrow_mut() = file.clone();
         long(&easy, O::Upload, 1);
-        long(&easy, O::InfilesizeLarge, file.len() as i64);
+        long(&easy, O::InFileSizeLarge, file.len() as i64);
         set(&easy);
         (easy.perform(), easy.state().message())
     };
@@ -141,7 +141,7 @@ fn files_are_stored_whole_resumed_and_appended_to() {
     assert_eq!(put("sftp", "new/folder/file", &made).0, Code::Ok);
     assert!(fs::read(server.path("new/folder/file")).unwrap() == file);
     assert_eq!(fs::metadata(server.path("new/folder")).unwrap().permissions().mode() & 0o777, 0o700);
-    let unknown = put("scp", "x", &|easy| long(easy, O::InfilesizeLarge, -1));
+    let unknown = put("scp", "x", &|easy| long(easy, O::InFileSizeLarge, -1));
     assert_eq!(unknown, (Code::UploadFailed, "SCP requires a known file size for upload".to_owned()));
 }
 
@@ -152,13 +152,13 @@ fn folders_are_listed() {
     server.write("folder/b", b"").unwrap();
     std::os::unix::fs::symlink("a", server.path("folder/link")).unwrap();
     let (easy, app) = transfer(&server, "sftp", "folder/");
-    long(&easy, O::Dirlistonly, 1);
+    long(&easy, O::DirListOnly, 1);
     ok(&easy);
     let listing = String::from_utf8(app.body.take()).unwrap();
     let mut names: Vec<&str> = listing.lines().collect();
     names.sort_unstable();
     assert_eq!(names, [".", "..", "a", "b", "link"]);
-    long(&easy, O::Dirlistonly, 0);
+    long(&easy, O::DirListOnly, 0);
     ok(&easy);
     let listing = String::from_utf8(app.body.take()).unwrap();
     assert!(listing.lines().any(|line| line.starts_with("-rw") && line.ends_with(" a")), "{listing}");
@@ -186,8 +186,8 @@ fn commands_before_and_after() {
         format!("statvfs {}", path("file")),
     ];
     quote(&easy, O::Quote, &before);
-    quote(&easy, O::Postquote, &[format!("rm {}", path("l")), format!("rmdir '{}'", path("e e"))]);
-    long(&easy, O::Filetime, 1);
+    quote(&easy, O::PostQuote, &[format!("rm {}", path("l")), format!("rmdir '{}'", path("e e"))]);
+    long(&easy, O::FileTime, 1);
     ok(&easy);
     assert_eq!(*app.body.borrow(), b"x");
     let known = fs::metadata(server.path("file")).unwrap();
@@ -223,7 +223,7 @@ fn a_server_must_be_the_one_that_is_known() {
         set(&easy);
         (easy.perform(), easy.state().message())
     };
-    let by_file = |file: &str| try_with(&|easy| text(easy, O::SshKnownhosts, file));
+    let by_file = |file: &str| try_with(&|easy| text(easy, O::SshKnownHosts, file));
     assert_eq!(by_file(&known.display().to_string()).0, Code::Ok);
     let (code, why) = by_file("/dev/null");
     assert_eq!(code, Code::PeerFailedVerification);
@@ -258,7 +258,7 @@ fn connecting_alone_logs_in() {
     assert_eq!(server.log().matches("Accepted publickey").count(), 2);
     let (easy, _) = transfer(&server, "sftp", "file");
     long(&easy, O::ConnectOnly, 1);
-    text(&easy, O::SshPrivateKeyfile, "/none");
+    text(&easy, O::SshPrivateKeyFile, "/none");
     assert_eq!(easy.perform(), Code::LoginDenied);
 }
 
@@ -272,10 +272,10 @@ fn another_key_file_makes_another_connection() {
     ok(&easy);
     assert_eq!(connects(&easy), 0);
     fs::copy(server.path("user_ed25519"), server.path("again")).unwrap();
-    text(&easy, O::SshPrivateKeyfile, &server.path("again").display().to_string());
+    text(&easy, O::SshPrivateKeyFile, &server.path("again").display().to_string());
     ok(&easy);
     assert_eq!(connects(&easy), 1);
-    text(&easy, O::SshPrivateKeyfile, &server.path("none").display().to_string());
+    text(&easy, O::SshPrivateKeyFile, &server.path("none").display().to_string());
     assert_eq!(easy.perform(), Code::LoginDenied);
 }
 
@@ -288,7 +288,7 @@ fn an_agent_is_asked_only_where_that_is_wanted() {
         (CURLSSH_AUTH_PUBLICKEY | CURLSSH_AUTH_AGENT, true),
     ] {
         let (easy, app) = transfer(&server, "sftp", "file");
-        text(&easy, O::SshPrivateKeyfile, "/none");
+        text(&easy, O::SshPrivateKeyFile, "/none");
         long(&easy, O::SshAuthTypes, types as i64);
         *app.notes.borrow_mut() = Some(String::new());
         assert_eq!(easy.perform(), Code::LoginDenied);
@@ -301,16 +301,16 @@ fn an_agent_is_asked_only_where_that_is_wanted() {
 fn passwords_and_keys_under_a_passphrase() {
     let server = Sshd::start_with_password("PasswordAuthentication yes").unwrap();
     let easy = compressed(&server);
-    text(&easy, O::Userpwd, &format!("{SSH_USER}:wrong"));
+    text(&easy, O::UserPwd, &format!("{SSH_USER}:wrong"));
     assert_eq!(easy.perform(), Code::LoginDenied);
     keygen(&server.path(""), "locked", &["-t", "rsa", "-b", "2048", "-m", "PEM", "-N", "a phrase"]).unwrap();
     fs::copy(server.path("locked.pub"), server.path("authorized_keys")).unwrap();
     for (phrase, code) in [("a phrase", Code::Ok), ("wrong", Code::LoginDenied)] {
         let (easy, _) = transfer(&server, "sftp", "file");
         long(&easy, O::SshAuthTypes, CURLSSH_AUTH_PUBLICKEY as i64);
-        text(&easy, O::SshPrivateKeyfile, &server.path("locked").display().to_string());
-        text(&easy, O::SshPublicKeyfile, &server.path("locked.pub").display().to_string());
-        text(&easy, O::Keypasswd, phrase);
+        text(&easy, O::SshPrivateKeyFile, &server.path("locked").display().to_string());
+        text(&easy, O::SshPublicKeyFile, &server.path("locked.pub").display().to_string());
+        text(&easy, O::KeyPasswd, phrase);
         assert_eq!(easy.perform(), code, "{phrase}: {}", server.log());
     }
 }
@@ -333,8 +333,8 @@ fn a_passphrase_that_is_not_utf8_opens_its_key() {
         let with = |phrase: &[u8]| {
             let (easy, app) = transfer(&server, "sftp", "file");
             long(&easy, O::SshAuthTypes, CURLSSH_AUTH_PUBLICKEY as i64);
-            text(&easy, O::SshPrivateKeyfile, &key.display().to_string());
-            easy.state().settings.borrow_mut().set_text(O::Keypasswd, Some(phrase)).unwrap();
+            text(&easy, O::SshPrivateKeyFile, &key.display().to_string());
+            easy.state().settings.borrow_mut().set_text(O::KeyPasswd, Some(phrase)).unwrap();
             (easy.perform(), app.body.borrow().len())
         };
         assert_eq!(with(b"p\xe9\xff word"), (Code::Ok, 1000), "{name}: {}", server.log());
@@ -350,8 +350,8 @@ fn a_passphrase_that_is_not_utf8_opens_its_key() {
 fn compressed(server: &Sshd) -> Easy {
     server.write("file", pattern(4_000_000)).unwrap();
     let (easy, app) = transfer(server, "sftp", "file");
-    text(&easy, O::SshPrivateKeyfile, "/none");
-    text(&easy, O::Userpwd, &format!("{SSH_USER}:{SSH_PASSWORD}"));
+    text(&easy, O::SshPrivateKeyFile, "/none");
+    text(&easy, O::UserPwd, &format!("{SSH_USER}:{SSH_PASSWORD}"));
     long(&easy, O::SshCompression, 1);
     ok(&easy);
     assert!(*app.body.borrow() == pattern(4_000_000));
@@ -397,12 +397,12 @@ fn a_password_follows_a_key_that_does_not_do() {
         for scheme in ["sftp", "scp"] {
             let (easy, app) = transfer(server, scheme, "file");
             if !own_key {
-                text(&easy, O::SshPrivateKeyfile, &server.path("stranger").display().to_string());
+                text(&easy, O::SshPrivateKeyFile, &server.path("stranger").display().to_string());
             }
-            text(&easy, O::Userpwd, &format!("{SSH_USER}:{SSH_PASSWORD}"));
+            text(&easy, O::UserPwd, &format!("{SSH_USER}:{SSH_PASSWORD}"));
             ok(&easy);
             assert!(*app.body.borrow() == pattern(100_000) && connects(&easy) == 1, "{scheme}");
-            text(&easy, O::Userpwd, &format!("{SSH_USER}:wrong"));
+            text(&easy, O::UserPwd, &format!("{SSH_USER}:wrong"));
             assert_eq!(easy.perform(), Code::LoginDenied, "{scheme}");
         }
     }

@@ -126,7 +126,7 @@ fn liar(script: &str, mode: &str) -> Liar {
 fn ask(server: &Liar, url: &str, set: &dyn Fn(&Easy, &App)) -> (Code, String, Rc<App>) {
     let (scheme, path) = url.split_once(':').unwrap();
     let (easy, app) = handle(&server.server.url(scheme, path));
-    text(&easy, O::SshPrivateKeyfile, &server.server.path("user_ed25519").display().to_string());
+    text(&easy, O::SshPrivateKeyFile, &server.server.path("user_ed25519").display().to_string());
     set(&easy, &app);
     let started = Instant::now();
     let code = easy.perform();
@@ -217,7 +217,7 @@ fn a_server_of_scp_that_lies() {
         ("read error", Code::PartialFile, 1000),
     ] {
         let server = liar(SCP, mode);
-        let (found, message, app) = ask(&server, "scp:/file", &|easy, _| long(easy, O::Filetime, 1));
+        let (found, message, app) = ask(&server, "scp:/file", &|easy, _| long(easy, O::FileTime, 1));
         assert_eq!((found, app.body.borrow().len()), (code, came), "{mode}: {message}");
         assert!(file().starts_with(&app.body.borrow()), "{mode}");
     }
@@ -231,7 +231,7 @@ fn a_server_of_scp_that_lies() {
         let (found, message, _) = ask(&liar(SCP, mode), "scp:/file", &|easy, app| {
             *app.upload.borrow_mut() = pattern(1000);
             long(easy, O::Upload, 1);
-            long(easy, O::InfilesizeLarge, 1000);
+            long(easy, O::InFileSizeLarge, 1000);
         });
         assert_eq!(found, code, "{mode}: {message}");
     }
@@ -248,7 +248,7 @@ fn a_server_that_stops_anywhere() {
         let cutter = Cutter::start(target, length);
         let place = server.path("file").display().to_string();
         let (easy, app) = handle(&format!("sftp://{SSH_USER}@127.0.0.1:{}{place}", cutter.port()));
-        text(&easy, O::SshPrivateKeyfile, &server.path("user_ed25519").display().to_string());
+        text(&easy, O::SshPrivateKeyFile, &server.path("user_ed25519").display().to_string());
         long(&easy, O::Timeout, 30);
         let code = easy.perform();
         let whole = *app.body.borrow() == pattern(1000);
@@ -273,7 +273,7 @@ fn a_server_that_says_nothing() {
             let _ = std::io::copy(&mut peer, &mut std::io::sink());
         });
         let (easy, _) = handle(&format!("sftp://127.0.0.1:{port}/file"));
-        long(&easy, O::ConnecttimeoutMs, 1500);
+        long(&easy, O::ConnectTimeoutMs, 1500);
         assert_eq!(easy.perform(), code, "{}", easy.state().message());
     }
 }

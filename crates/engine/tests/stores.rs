@@ -50,8 +50,8 @@ fn an_alternative_takes_over_and_is_kept_in_the_file() {
     let name = file.to_str().unwrap().to_owned();
     let open = || {
         let (easy, app) = handle(&here.url("/bytes/5"));
-        set(&easy, O::CainfoBlob, authority.ca_pem());
-        set(&easy, O::Altsvc, &name);
+        set(&easy, O::CaInfoBlob, authority.ca_pem());
+        set(&easy, O::AltSvc, &name);
         (easy, app)
     };
     let (easy, _app) = open();
@@ -72,7 +72,7 @@ fn an_alternative_takes_over_and_is_kept_in_the_file() {
     perform(&easy);
     assert_eq!((here.served(), there.served()), (1, 2));
     let (easy, _app) = open();
-    long(&easy, O::AltsvcCtrl, 16);
+    long(&easy, O::AltSvcCtrl, 16);
     perform(&easy);
     assert_eq!((here.served(), there.served()), (2, 2));
 }
@@ -84,8 +84,8 @@ fn an_alternative_shows_the_certificate_of_the_origin() {
     let value = format!("h1=\":{}\"", there.port());
     let here = tls_with(&authority, move |_| Some(Response::status(200).with("Alt-Svc", &*value)));
     let (easy, _app) = handle(&here.url("/"));
-    set(&easy, O::CainfoBlob, authority.ca_pem());
-    long(&easy, O::AltsvcCtrl, 8);
+    set(&easy, O::CaInfoBlob, authority.ca_pem());
+    long(&easy, O::AltSvcCtrl, 8);
     perform(&easy);
     assert_eq!(easy.perform(), Code::PeerFailedVerification);
     assert_eq!(there.served(), 0);
@@ -99,13 +99,13 @@ fn an_alternative_that_is_not_there_fails_the_transfer() {
     let value = format!("h1=\":{}\"", RawPeer::refused_port());
     let here = tls_with(&authority, move |_| Some(Response::status(200).with("Alt-Svc", &*value)));
     let (easy, _app) = handle(&here.url("/"));
-    set(&easy, O::CainfoBlob, authority.ca_pem());
-    long(&easy, O::AltsvcCtrl, 8);
+    set(&easy, O::CaInfoBlob, authority.ca_pem());
+    long(&easy, O::AltSvcCtrl, 8);
     perform(&easy);
     assert_eq!(easy.perform(), Code::CouldntConnect);
     assert_eq!(here.served(), 1);
     // A transfer that does not want the alternative uses the origin.
-    long(&easy, O::AltsvcCtrl, 16);
+    long(&easy, O::AltSvcCtrl, 16);
     perform(&easy);
     assert_eq!(here.served(), 2);
 }
@@ -116,8 +116,8 @@ fn without_tls_nobody_names_alternatives() {
     let value = format!("h1=\":{}\"", there.port());
     let here = HttpServer::with(move |_| Some(Response::status(200).with("Alt-Svc", &*value)));
     let (easy, _app) = handle(&here.url("/"));
-    long(&easy, O::AltsvcCtrl, 8);
-    assert_eq!(easy.state().settings.borrow_mut().set_long(O::AltsvcCtrl, 0), Err(Code::BadFunctionArgument));
+    long(&easy, O::AltSvcCtrl, 8);
+    assert_eq!(easy.state().settings.borrow_mut().set_long(O::AltSvcCtrl, 0), Err(Code::BadFunctionArgument));
     perform(&easy);
     perform(&easy);
     assert_eq!((here.served(), there.served()), (2, 0));
@@ -129,7 +129,7 @@ fn a_folder_holds_no_alternatives() {
     let folder = TempDir::new("stores").unwrap();
     let (easy, _app) = handle("http://localhost/");
     let name = folder.path().to_str().unwrap();
-    assert_eq!(easy.set_text(O::Altsvc, Some(name.as_bytes())), Ok(()));
+    assert_eq!(easy.set_text(O::AltSvc, Some(name.as_bytes())), Ok(()));
 }
 
 /// An application that has its own place for HSTS.
@@ -177,7 +177,7 @@ fn the_application_keeps_the_hosts_that_want_tls() {
     *keeper.answers.borrow_mut() = entries.iter().cloned().map(HstsAnswer::Entry).collect();
     perform(&easy);
     set(&easy, O::Url, "http://x.b.example:1/");
-    set(&easy, O::Noproxy, "*");
+    set(&easy, O::NoProxy, "*");
     set(&easy, O::ProtocolsStr, "http");
     assert_eq!(easy.perform(), Code::UnsupportedProtocol, "it has become https");
     assert!(easy.state().message().contains("https"), "{}", easy.state().message());
@@ -220,7 +220,7 @@ fn a_share_holds_the_cache_for_its_handles() {
     share.set_kind(LockData::Hsts, true);
     let (first, _app) = handle(&server.url("/"));
     first.set_share(Some(share.clone()));
-    set(&first, O::CainfoBlob, authority.ca_pem());
+    set(&first, O::CaInfoBlob, authority.ca_pem());
     perform(&first);
     let (second, _app) = handle("http://localhost:1/");
     set(&second, O::ProtocolsStr, "http");

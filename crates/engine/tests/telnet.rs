@@ -30,7 +30,7 @@ fn talk(script: Script, set: impl FnOnce(&Easy, &App)) -> (Code, Vec<u8>, Vec<u8
 
 fn options(easy: &Easy, options: &[&str]) {
     let options = options.iter().map(|option| option.as_bytes().into()).collect();
-    easy.state().settings.borrow_mut().set_list(O::Telnetoptions, Some(options)).unwrap();
+    easy.state().settings.borrow_mut().set_list(O::TelnetOptions, Some(options)).unwrap();
 }
 
 #[test]
@@ -130,6 +130,6 @@ fn servers_that_break_off_or_talk_nonsense() {
     let (code, body, _) = talk(script, |easy, _| long(easy, O::TimeoutMs, 300));
     assert_eq!((code, &body[..]), (Code::OperationTimedout, &b"abc"[..]));
     let script = vec![bytes(&b"y".repeat(5000)), Step::Finish];
-    let (code, body, _) = talk(script, |easy, _| long(easy, O::MaxfilesizeLarge, 99));
+    let (code, body, _) = talk(script, |easy, _| long(easy, O::MaxFileSizeLarge, 99));
     assert_eq!((code, body.len()), (Code::FilesizeExceeded, 99));
 }

@@ -71,7 +71,7 @@ fn a_file_in_blocks_agreed_on() {
     let content: Vec<u8> = (0..2500u32).map(|n| n as u8).collect();
     let sent = content.clone();
     let (code, body, _) = fetch(
-        |easy| long(easy, O::TftpBlksize, 1000),
+        |easy| long(easy, O::TftpBlkSize, 1000),
         move |side, request| {
             assert_eq!(request, b"\0\x01dir/file\0octet\0tsize\x000\0blksize\x001000\0timeout\x006\0");
             side.send(b"\0\x06tsize\x002500\0BLKSIZE\x001000\0");
@@ -104,7 +104,7 @@ fn a_server_without_options_and_a_file_that_fills_its_blocks() {
 #[test]
 fn blocks_that_come_twice_and_more_than_there_are_numbers() {
     let (code, body, _) = fetch(
-        |easy| long(easy, O::TftpBlksize, 8),
+        |easy| long(easy, O::TftpBlkSize, 8),
         |side, _| {
             side.send(b"\0\x06blksize\x008\0");
             side.acknowledged(0);
@@ -127,7 +127,7 @@ fn blocks_that_come_twice_and_more_than_there_are_numbers() {
 #[test]
 fn lost_datagrams_are_sent_again() {
     let (code, body, _) = fetch(
-        |easy| long(easy, O::ConnecttimeoutMs, 3000),
+        |easy| long(easy, O::ConnectTimeoutMs, 3000),
         |side, request| {
             let mut buf = [0; 2000];
             let n = side.listening.recv(&mut buf).unwrap();
@@ -174,7 +174,7 @@ fn servers_that_leave_early_complete_no_file() {
 
 #[test]
 fn nobody_answers() {
-    let (code, body, _) = fetch(|easy| long(easy, O::ConnecttimeoutMs, 2000), |_, _| {});
+    let (code, body, _) = fetch(|easy| long(easy, O::ConnectTimeoutMs, 2000), |_, _| {});
     assert_eq!((code, body), (Code::OperationTimedout, vec![]));
 }
 
@@ -228,7 +228,7 @@ fn a_file_is_stored_block_by_block() {
     let (easy, app) = handle(&format!("tftp://127.0.0.1:{port}/up;mode=netascii"));
     *app.upload.borrow_mut() = vec![7; 1030];
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, 1030);
+    long(&easy, O::InFileSizeLarge, 1030);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     thread.join().unwrap();
 }
@@ -238,7 +238,7 @@ fn a_file_is_stored_block_by_block() {
 fn sizes_of_blocks_are_brought_into_their_range() {
     for (asked, sent) in [(0, "512"), (1, "8"), (7, "8"), (65_465, "65464"), (1 << 30, "65464")] {
         let (code, ..) = fetch(
-            |easy| long(easy, O::TftpBlksize, asked),
+            |easy| long(easy, O::TftpBlkSize, asked),
             move |side, request| {
                 let wanted = format!("\0blksize\0{sent}\0");
                 assert!(String::from_utf8_lossy(&request).contains(&wanted), "{asked}: {request:?}");
@@ -276,7 +276,7 @@ fn names_have_a_longest() {
     let ask = |length: usize, options: bool, blksize: i64| {
         let (easy, _app) = handle(&format!("tftp://127.0.0.1:1/{}", "x".repeat(length)));
         long(&easy, O::TftpNoOptions, i64::from(!options));
-        long(&easy, O::TftpBlksize, blksize);
+        long(&easy, O::TftpBlkSize, blksize);
         long(&easy, O::TimeoutMs, 200);
         (easy.perform() == Code::TftpIllegal).then(|| easy.state().message())
     };

@@ -41,7 +41,7 @@ fn an_upload_keeps_to_its_pace_from_the_first_byte() {
     let (easy, app) = handle(&server.url("/sum"));
     *app.upload.borrow_mut() = vec![b'x'; 50_000];
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, 50_000);
+    long(&easy, O::InFileSizeLarge, 50_000);
     long(&easy, O::MaxSendSpeedLarge, 50_000);
     let begun = Instant::now();
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
@@ -63,7 +63,7 @@ fn a_request_that_is_repeated_has_all_the_time_to_connect_again() {
     ];
     let peer = RawPeer::start(vec![dying, vec![expect("\r\n\r\n"), send(ok)]]);
     let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
-    long(&easy, O::ConnecttimeoutMs, 500);
+    long(&easy, O::ConnectTimeoutMs, 500);
     assert_eq!(easy.perform(), Code::Ok);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(peer.accepts(), 2);
@@ -84,7 +84,7 @@ fn the_low_speed_limit_does_not_count_while_nothing_can_move() {
     let (easy, _app) = handle(&format!("http://127.0.0.1:{port}/"));
     long(&easy, O::LowSpeedLimit, 1000);
     long(&easy, O::LowSpeedTime, 1);
-    long(&easy, O::ConnecttimeoutMs, 2500);
+    long(&easy, O::ConnectTimeoutMs, 2500);
     assert_eq!(easy.perform(), Code::OperationTimedout);
     let message = easy.state().message();
     assert!(message.starts_with("Connection timed out"), "{message}");

@@ -96,7 +96,7 @@ fn replies_without_an_upgrade_are_refused() {
         let reply = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nno");
         let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), Step::Send(reply.into_bytes())]]);
         let (easy, app) = client(&peer);
-        long(&easy, O::Followlocation, 1);
+        long(&easy, O::FollowLocation, 1);
         assert_eq!(easy.perform(), Code::HttpReturnedError);
         assert_eq!(easy.state().message(), format!("Refused WebSocket upgrade: {}", &status[..3]));
         assert_eq!(*app.body.borrow(), b"");
@@ -228,7 +228,7 @@ fn by_hand_a_large_frame_goes_in_pieces() {
     ];
     let peer = RawPeer::tls(vec![script], authority.good().server_config().unwrap());
     let (easy, _app) = handle(&format!("wss://localhost:{}/", peer.port()));
-    text(&easy, O::CainfoBlob, authority.ca_pem());
+    text(&easy, O::CaInfoBlob, authority.ca_pem());
     long(&easy, O::ConnectOnly, 2);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     let all: Vec<u8> = (0..LENGTH).map(|i| (i / 7) as u8).collect();
@@ -481,7 +481,7 @@ fn offers_of_compression() {
         }
         if own {
             let lines = vec![b"Sec-WebSocket-Extensions: own"[..].into()];
-            easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(lines)).unwrap();
+            easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(lines)).unwrap();
         }
         assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
         assert!(app.body.borrow().ends_with(b"a"));

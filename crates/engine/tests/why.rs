@@ -67,7 +67,7 @@ fn a_new_connection_names_the_option_that_differs() {
     let peer = RawPeer::start(vec![round(OK), round(OK)]);
     let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
     perform(&easy);
-    long(&easy, O::TcpKeepalive, 1);
+    long(&easy, O::TcpKeepAlive, 1);
     assert!(matches!(perform(&easy), Some(NewReason::Differs { others: 1, .. })));
     let text = record(&easy).text();
     assert!(text.contains("is new: the open one differs in CURLOPT_TCP_KEEPALIVE\n"), "{text}");
@@ -125,7 +125,7 @@ fn an_expectation_without_an_answer_is_late() {
     long(&easy, O::Upload, 1);
     long(&easy, O::Expect100TimeoutMs, 20);
     let list = vec![std::rc::Rc::from(&b"Expect: 100-continue"[..])];
-    easy.state().settings.borrow_mut().set_list(O::Httpheader, Some(list)).unwrap();
+    easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(list)).unwrap();
     perform(&easy);
     assert!(events(&easy).contains(&Event::GoesOn(GoAhead::Late)), "{:?}", events(&easy));
 }
@@ -135,7 +135,7 @@ fn a_redirect_divides_the_record_into_requests_whose_times_sum_up() {
     let away = "HTTP/1.1 302 Found\r\nLocation: /b?x=1\r\nContent-Length: 0\r\n\r\n";
     let peer = RawPeer::start(vec![[round(away), round(OK)].concat()]);
     let (easy, _app) = handle(&format!("http://user:secret@127.0.0.1:{}/a", peer.port()));
-    long(&easy, O::Followlocation, 1);
+    long(&easy, O::FollowLocation, 1);
     perform(&easy);
     let record = record(&easy);
     let (url, text) = (|at: usize| record.requests[at].url.clone(), record.text());
@@ -156,7 +156,7 @@ fn cookies_are_sent_or_withheld_with_a_reason() {
     for line in
         ["Set-Cookie: a=secret; domain=127.0.0.1", "Set-Cookie: b=secret; domain=127.0.0.1; path=/there"]
     {
-        easy.set_text(O::Cookielist, Some(line.as_bytes())).unwrap();
+        easy.set_text(O::CookieList, Some(line.as_bytes())).unwrap();
     }
     perform(&easy);
     let cookies =

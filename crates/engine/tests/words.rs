@@ -23,7 +23,7 @@ fn the_version_the_host_as_written_and_the_end_of_an_upload() {
     let (easy, app) = listening(&format!("http://LocalHost:{}/", peer.port()));
     app.upload.replace(b"body".to_vec());
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, 4);
+    long(&easy, O::InFileSizeLarge, 4);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     let told = app.notes.take().unwrap();
     for words in

@@ -5,8 +5,7 @@
 //! which its value is checked and stored ([`Rule`]), its default, and the corresponding option for an HTTPS
 //! proxy. The engine implements the effect.
 //!
-//! Variant names are derived from the option's name: words between underscores are capitalised, and a
-//! trailing `DATA` or `FUNCTION` counts as a word (`WRITEDATA` is `WriteData`, `HTTPHEADER` is `Httpheader`).
+//! Variant names are the words of the option's name, each capitalised (`HTTPHEADER` is `HttpHeader`).
 
 use EasyOption as O;
 
@@ -168,7 +167,15 @@ macro_rules! easy_options {
         /// An option of an easy handle; the discriminant is its `CURLOPT_` number.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(i32)]
-        pub enum EasyOption { $($variant = $id,)* }
+        pub enum EasyOption {
+            $(
+                #[doc = concat!(
+                    "[`CURLOPT_", $name, "`](https://curl.se/libcurl/c/CURLOPT_", $name, ".html), ",
+                    "since curl ", $since, "."
+                )]
+                $variant = $id,
+            )*
+        }
 
         static ROWS: [Row; PLACES] = {
             let mut rows = [Row::PLAIN; PLACES];
@@ -301,20 +308,20 @@ impl EasyOption {
 
 /// Old names: name, option, first version, version that deprecated the name (empty when curl names none).
 pub const ALIASES: &[(&str, EasyOption, &str, &str)] = &[
-    ("FTPLISTONLY", EasyOption::Dirlistonly, "7.1", "7.16.4"),
+    ("FTPLISTONLY", EasyOption::DirListOnly, "7.1", "7.16.4"),
     ("FTPAPPEND", EasyOption::Append, "7.1", "7.16.4"),
     ("FTP_RESPONSE_TIMEOUT", EasyOption::ServerResponseTimeout, "7.10.8", "7.85.0"),
     ("FTP_SSL", EasyOption::UseSsl, "7.11.0", "7.16.4"),
-    ("POST301", EasyOption::Postredir, "7.17.1", "7.19.1"),
-    ("MAIL_RCPT_ALLLOWFAILS", EasyOption::MailRcptAllowfails, "7.69.0", "8.2.0"),
+    ("POST301", EasyOption::PostRedir, "7.17.1", "7.19.1"),
+    ("MAIL_RCPT_ALLLOWFAILS", EasyOption::MailRcptAllowFails, "7.69.0", "8.2.0"),
     ("FILE", EasyOption::WriteData, "7.1", "7.9.7"),
     ("INFILE", EasyOption::ReadData, "7.1", "7.9.7"),
-    ("RTSPHEADER", EasyOption::Httpheader, "7.20.0", ""),
-    ("SSLCERTPASSWD", EasyOption::Keypasswd, "7.1.1", "7.17.0"),
-    ("SSLKEYPASSWD", EasyOption::Keypasswd, "7.9.3", "7.17.0"),
+    ("RTSPHEADER", EasyOption::HttpHeader, "7.20.0", ""),
+    ("SSLCERTPASSWD", EasyOption::KeyPasswd, "7.1.1", "7.17.0"),
+    ("SSLKEYPASSWD", EasyOption::KeyPasswd, "7.9.3", "7.17.0"),
     ("WRITEHEADER", EasyOption::HeaderData, "7.1", ""),
-    ("PROGRESSDATA", EasyOption::XferinfoData, "7.1", ""),
-    ("KRB4LEVEL", EasyOption::Krblevel, "7.3", "7.17.0"),
+    ("PROGRESSDATA", EasyOption::XferInfoData, "7.1", ""),
+    ("KRB4LEVEL", EasyOption::KrbLevel, "7.3", "7.17.0"),
     ("ENCODING", EasyOption::AcceptEncoding, "7.10", "7.21.6"),
 ];
 
@@ -390,20 +397,20 @@ easy_options! {
     Url, "URL", 10002, String, "7.1", Route, Built, Url, reply_neutral: true;
     Port, "PORT", 3, Long, "7.1", Connection, Built, Within(0, 65535);
     Proxy, "PROXY", 10004, String, "7.1", Connection, Built, Plain, impersonal: true;
-    Userpwd, "USERPWD", 10005, String, "7.1", Login, Built, Login(O::Username, O::Password);
-    Proxyuserpwd, "PROXYUSERPWD", 10006, String, "7.1", Connection, Built,
-        Login(O::Proxyusername, O::Proxypassword), impersonal: true;
+    UserPwd, "USERPWD", 10005, String, "7.1", Login, Built, Login(O::Username, O::Password);
+    ProxyUserPwd, "PROXYUSERPWD", 10006, String, "7.1", Connection, Built,
+        Login(O::ProxyUsername, O::ProxyPassword), impersonal: true;
     Range, "RANGE", 10007, String, "7.1", Transfer, Built, Plain;
     ReadData, "READDATA", 10009, CbPtr, "7.9.7", Transfer, Built, Plain;
-    Errorbuffer, "ERRORBUFFER", 10010, Object, "7.1", Transfer, Built, Plain;
+    ErrorBuffer, "ERRORBUFFER", 10010, Object, "7.1", Transfer, Built, Plain;
     WriteFunction, "WRITEFUNCTION", 20011, Function, "7.1", Transfer, Built, Plain;
     ReadFunction, "READFUNCTION", 20012, Function, "7.1", Transfer, Built, Plain;
     Timeout, "TIMEOUT", 13, Long, "7.1", Transfer, Built, Seconds(O::TimeoutMs);
-    Infilesize, "INFILESIZE", 14, Long, "7.1", Transfer, Built, StoredAs(O::InfilesizeLarge);
-    Postfields, "POSTFIELDS", 10015, Object, "7.1", Transfer, Built, PostFields;
+    InFileSize, "INFILESIZE", 14, Long, "7.1", Transfer, Built, StoredAs(O::InFileSizeLarge);
+    PostFields, "POSTFIELDS", 10015, Object, "7.1", Transfer, Built, PostFields;
     Referer, "REFERER", 10016, String, "7.1", Transfer, Built, Referer, reply_neutral: true;
-    Ftpport, "FTPPORT", 10017, String, "7.1", Transfer, Built, Plain, impersonal: true;
-    Useragent, "USERAGENT", 10018, String, "7.1", Transfer, Built, Plain, reply_neutral: true,
+    FtpPort, "FTPPORT", 10017, String, "7.1", Transfer, Built, Plain, impersonal: true;
+    UserAgent, "USERAGENT", 10018, String, "7.1", Transfer, Built, Plain, reply_neutral: true,
         impersonal: true;
     LowSpeedLimit, "LOW_SPEED_LIMIT", 19, Long, "7.1", Transfer, Built, AtLeast(0), reply_neutral: true,
         impersonal: true;
@@ -411,128 +418,128 @@ easy_options! {
         impersonal: true;
     ResumeFrom, "RESUME_FROM", 21, Long, "7.1", Transfer, Built, StoredAs(O::ResumeFromLarge);
     Cookie, "COOKIE", 10022, String, "7.1", Transfer, Built, Plain, reply_neutral: true;
-    Httpheader, "HTTPHEADER", 10023, SList, "7.1", Transfer, Built, Plain, reply_neutral: true;
-    Httppost, "HTTPPOST", 10024, Object, "7.1", Transfer, Built, OldForm, deprecated: "7.56.0";
-    Sslcert, "SSLCERT", 10025, String, "7.1", Connection, Built, Plain, twin: Some(O::ProxySslcert);
-    Keypasswd, "KEYPASSWD", 10026, String, "7.17.0", Connection, Built, Plain,
-        twin: Some(O::ProxyKeypasswd), secret: true;
+    HttpHeader, "HTTPHEADER", 10023, SList, "7.1", Transfer, Built, Plain, reply_neutral: true;
+    HttpPost, "HTTPPOST", 10024, Object, "7.1", Transfer, Built, OldForm, deprecated: "7.56.0";
+    SslCert, "SSLCERT", 10025, String, "7.1", Connection, Built, Plain, twin: Some(O::ProxySslCert);
+    KeyPasswd, "KEYPASSWD", 10026, String, "7.17.0", Connection, Built, Plain,
+        twin: Some(O::ProxyKeyPasswd), secret: true;
     Crlf, "CRLF", 27, Long, "7.1", Transfer, Built, Any;
     Quote, "QUOTE", 10028, SList, "7.1", Transfer, Built, Plain;
     HeaderData, "HEADERDATA", 10029, CbPtr, "7.10", Transfer, Built, Plain;
-    Cookiefile, "COOKIEFILE", 10031, String, "7.1", Transfer, Built, CookieFile, reply_neutral: true;
-    Sslversion, "SSLVERSION", 32, Values, "7.1", Connection, Built, TlsVersions,
-        twin: Some(O::ProxySslversion);
-    Timecondition, "TIMECONDITION", 33, Values, "7.1", Transfer, Built, Within(0, 3);
-    Timevalue, "TIMEVALUE", 34, Long, "7.1", Transfer, Built, StoredAs(O::TimevalueLarge);
-    Customrequest, "CUSTOMREQUEST", 10036, String, "7.1", Transfer, Built, Plain;
-    Stderr, "STDERR", 10037, Object, "7.1", Transfer, Built, Plain;
-    Postquote, "POSTQUOTE", 10039, SList, "7.1", Transfer, Built, Plain;
+    CookieFile, "COOKIEFILE", 10031, String, "7.1", Transfer, Built, CookieFile, reply_neutral: true;
+    SslVersion, "SSLVERSION", 32, Values, "7.1", Connection, Built, TlsVersions,
+        twin: Some(O::ProxySslVersion);
+    TimeCondition, "TIMECONDITION", 33, Values, "7.1", Transfer, Built, Within(0, 3);
+    TimeValue, "TIMEVALUE", 34, Long, "7.1", Transfer, Built, StoredAs(O::TimeValueLarge);
+    CustomRequest, "CUSTOMREQUEST", 10036, String, "7.1", Transfer, Built, Plain;
+    StdErr, "STDERR", 10037, Object, "7.1", Transfer, Built, Plain;
+    PostQuote, "POSTQUOTE", 10039, SList, "7.1", Transfer, Built, Plain;
     Verbose, "VERBOSE", 41, Long, "7.1", Transfer, Built, Any, reply_neutral: true;
     Header, "HEADER", 42, Long, "7.1", Transfer, Built, Any;
-    Noprogress, "NOPROGRESS", 43, Long, "7.1", Transfer, Built, Any, default: 1, reply_neutral: true;
-    Nobody, "NOBODY", 44, Long, "7.1", Transfer, Built, Method(RequestMethod::NoBody), reply_neutral: true;
-    Failonerror, "FAILONERROR", 45, Long, "7.1", Transfer, Built, Any, reply_neutral: true;
+    NoProgress, "NOPROGRESS", 43, Long, "7.1", Transfer, Built, Any, default: 1, reply_neutral: true;
+    NoBody, "NOBODY", 44, Long, "7.1", Transfer, Built, Method(RequestMethod::NoBody), reply_neutral: true;
+    FailOnError, "FAILONERROR", 45, Long, "7.1", Transfer, Built, Any, reply_neutral: true;
     Upload, "UPLOAD", 46, Long, "7.1", Transfer, Built, Method(RequestMethod::Upload);
     Post, "POST", 47, Long, "7.1", Transfer, Built, Method(RequestMethod::Post);
-    Dirlistonly, "DIRLISTONLY", 48, Long, "7.17.0", Transfer, Built, Any;
+    DirListOnly, "DIRLISTONLY", 48, Long, "7.17.0", Transfer, Built, Any;
     Append, "APPEND", 50, Long, "7.17.0", Transfer, Built, Any;
     Netrc, "NETRC", 51, Values, "7.1", Login, Built, Within(0, 2);
-    Followlocation, "FOLLOWLOCATION", 52, Long, "7.1", Transfer, Built, Within(0, 3), reply_neutral: true;
-    Transfertext, "TRANSFERTEXT", 53, Long, "7.1.1", Transfer, Built, Any;
+    FollowLocation, "FOLLOWLOCATION", 52, Long, "7.1", Transfer, Built, Within(0, 3), reply_neutral: true;
+    TransferText, "TRANSFERTEXT", 53, Long, "7.1.1", Transfer, Built, Any;
     Put, "PUT", 54, Long, "7.1", Transfer, Built, Method(RequestMethod::Upload), deprecated: "7.12.1";
     ProgressFunction, "PROGRESSFUNCTION", 20056, Function, "7.1", Transfer, Built, Plain,
         deprecated: "7.32.0";
-    XferinfoData, "XFERINFODATA", 10057, CbPtr, "7.32.0", Transfer, Built, Plain;
-    Autoreferer, "AUTOREFERER", 58, Long, "7.1", Transfer, Built, Any, reply_neutral: true;
-    Proxyport, "PROXYPORT", 59, Long, "7.1", Connection, Built, Within(0, 65535);
-    Postfieldsize, "POSTFIELDSIZE", 60, Long, "7.2", Transfer, Built, StoredAs(O::PostfieldsizeLarge);
-    Httpproxytunnel, "HTTPPROXYTUNNEL", 61, Long, "7.3", Connection, Built, Any, impersonal: true;
+    XferInfoData, "XFERINFODATA", 10057, CbPtr, "7.32.0", Transfer, Built, Plain;
+    AutoReferer, "AUTOREFERER", 58, Long, "7.1", Transfer, Built, Any, reply_neutral: true;
+    ProxyPort, "PROXYPORT", 59, Long, "7.1", Connection, Built, Within(0, 65535);
+    PostFieldSize, "POSTFIELDSIZE", 60, Long, "7.2", Transfer, Built, StoredAs(O::PostFieldSizeLarge);
+    HttpProxyTunnel, "HTTPPROXYTUNNEL", 61, Long, "7.3", Connection, Built, Any, impersonal: true;
     Interface, "INTERFACE", 10062, String, "7.3", Connection, Built, Interface, impersonal: true;
-    Krblevel, "KRBLEVEL", 10063, String, "7.16.4", Connection, NotBuilt, Plain, deprecated: "8.17.0";
-    SslVerifypeer, "SSL_VERIFYPEER", 64, Long, "7.4.2", Connection, Built, Any, default: 1,
-        twin: Some(O::ProxySslVerifypeer);
-    Cainfo, "CAINFO", 10065, String, "7.4.2", Connection, Built, Plain, twin: Some(O::ProxyCainfo),
+    KrbLevel, "KRBLEVEL", 10063, String, "7.16.4", Connection, NotBuilt, Plain, deprecated: "8.17.0";
+    SslVerifyPeer, "SSL_VERIFYPEER", 64, Long, "7.4.2", Connection, Built, Any, default: 1,
+        twin: Some(O::ProxySslVerifyPeer);
+    CaInfo, "CAINFO", 10065, String, "7.4.2", Connection, Built, Plain, twin: Some(O::ProxyCaInfo),
         impersonal: true;
-    Maxredirs, "MAXREDIRS", 68, Long, "7.5", Transfer, Built, AtLeast(-1), default: 30,
+    MaxRedirs, "MAXREDIRS", 68, Long, "7.5", Transfer, Built, AtLeast(-1), default: 30,
         reply_neutral: true, impersonal: true;
-    Filetime, "FILETIME", 69, Long, "7.5", Transfer, Built, Any, reply_neutral: true;
-    Telnetoptions, "TELNETOPTIONS", 10070, SList, "7.7", Transfer, Built, Plain;
-    Maxconnects, "MAXCONNECTS", 71, Long, "7.7", Transfer, Built, Capped(0x7fff_ffff), default: 5;
+    FileTime, "FILETIME", 69, Long, "7.5", Transfer, Built, Any, reply_neutral: true;
+    TelnetOptions, "TELNETOPTIONS", 10070, SList, "7.7", Transfer, Built, Plain;
+    MaxConnects, "MAXCONNECTS", 71, Long, "7.7", Transfer, Built, Capped(0x7fff_ffff), default: 5;
     FreshConnect, "FRESH_CONNECT", 74, Long, "7.7", Transfer, Built, Any;
     ForbidReuse, "FORBID_REUSE", 75, Long, "7.7", Transfer, Built, Any;
     RandomFile, "RANDOM_FILE", 10076, String, "7.7", Transfer, NoEffect, Plain, deprecated: "7.84.0";
-    Egdsocket, "EGDSOCKET", 10077, String, "7.7", Transfer, NoEffect, Plain, deprecated: "7.84.0";
-    Connecttimeout, "CONNECTTIMEOUT", 78, Long, "7.7", Transfer, Built, Seconds(O::ConnecttimeoutMs);
+    EgdSocket, "EGDSOCKET", 10077, String, "7.7", Transfer, NoEffect, Plain, deprecated: "7.84.0";
+    ConnectTimeout, "CONNECTTIMEOUT", 78, Long, "7.7", Transfer, Built, Seconds(O::ConnectTimeoutMs);
     HeaderFunction, "HEADERFUNCTION", 20079, Function, "7.7.2", Transfer, Built, Plain;
-    Httpget, "HTTPGET", 80, Long, "7.8.1", Transfer, Built, Method(RequestMethod::Get);
-    SslVerifyhost, "SSL_VERIFYHOST", 81, Long, "7.8.1", Connection, Built, NameCheck, default: 2,
-        twin: Some(O::ProxySslVerifyhost);
-    Cookiejar, "COOKIEJAR", 10082, String, "7.9", Transfer, Built, CookieJar, reply_neutral: true;
+    HttpGet, "HTTPGET", 80, Long, "7.8.1", Transfer, Built, Method(RequestMethod::Get);
+    SslVerifyHost, "SSL_VERIFYHOST", 81, Long, "7.8.1", Connection, Built, NameCheck, default: 2,
+        twin: Some(O::ProxySslVerifyHost);
+    CookieJar, "COOKIEJAR", 10082, String, "7.9", Transfer, Built, CookieJar, reply_neutral: true;
     SslCipherList, "SSL_CIPHER_LIST", 10083, String, "7.9", Connection, Built, Plain,
         twin: Some(O::ProxySslCipherList), impersonal: true;
     HttpVersion, "HTTP_VERSION", 84, Values, "7.9.1", Connection, Built, HttpVersion, reply_neutral: true,
         impersonal: true;
     FtpUseEpsv, "FTP_USE_EPSV", 85, Long, "7.9.2", Transfer, Built, Any, default: 1, impersonal: true;
-    Sslcerttype, "SSLCERTTYPE", 10086, String, "7.9.3", Connection, Built, Plain,
-        twin: Some(O::ProxySslcerttype);
-    Sslkey, "SSLKEY", 10087, String, "7.9.3", Connection, Built, Plain, twin: Some(O::ProxySslkey);
-    Sslkeytype, "SSLKEYTYPE", 10088, String, "7.9.3", Connection, Built, Plain,
-        twin: Some(O::ProxySslkeytype);
-    Sslengine, "SSLENGINE", 10089, String, "7.9.3", Connection, SystemTls, Module;
-    SslengineDefault, "SSLENGINE_DEFAULT", 90, Long, "7.9.3", Connection, SystemTls, DefaultModule;
+    SslCertType, "SSLCERTTYPE", 10086, String, "7.9.3", Connection, Built, Plain,
+        twin: Some(O::ProxySslCertType);
+    SslKey, "SSLKEY", 10087, String, "7.9.3", Connection, Built, Plain, twin: Some(O::ProxySslKey);
+    SslKeyType, "SSLKEYTYPE", 10088, String, "7.9.3", Connection, Built, Plain,
+        twin: Some(O::ProxySslKeyType);
+    SslEngine, "SSLENGINE", 10089, String, "7.9.3", Connection, SystemTls, Module;
+    SslEngineDefault, "SSLENGINE_DEFAULT", 90, Long, "7.9.3", Connection, SystemTls, DefaultModule;
     DnsUseGlobalCache, "DNS_USE_GLOBAL_CACHE", 91, Long, "7.9.3", Transfer, NoEffect, Any,
         deprecated: "7.11.1";
     DnsCacheTimeout, "DNS_CACHE_TIMEOUT", 92, Long, "7.9.3", Route, Built, AtLeast(-1), default: 60;
-    Prequote, "PREQUOTE", 10093, SList, "7.9.5", Transfer, Built, Plain;
+    PreQuote, "PREQUOTE", 10093, SList, "7.9.5", Transfer, Built, Plain;
     DebugFunction, "DEBUGFUNCTION", 20094, Function, "7.9.6", Transfer, Built, Plain;
     DebugData, "DEBUGDATA", 10095, CbPtr, "7.9.6", Transfer, Built, Plain;
-    Cookiesession, "COOKIESESSION", 96, Long, "7.9.7", Transfer, Built, Any, reply_neutral: true;
-    Capath, "CAPATH", 10097, String, "7.9.8", Connection, Built, Plain, twin: Some(O::ProxyCapath),
+    CookieSession, "COOKIESESSION", 96, Long, "7.9.7", Transfer, Built, Any, reply_neutral: true;
+    CaPath, "CAPATH", 10097, String, "7.9.8", Connection, Built, Plain, twin: Some(O::ProxyCaPath),
         impersonal: true;
-    Buffersize, "BUFFERSIZE", 98, Long, "7.10", Transfer, Built, Clamped(1024, 10 * 1024 * 1024),
+    BufferSize, "BUFFERSIZE", 98, Long, "7.10", Transfer, Built, Clamped(1024, 10 * 1024 * 1024),
         default: 16 * 1024, reply_neutral: true;
-    Nosignal, "NOSIGNAL", 99, Long, "7.10", Transfer, NoEffect, Any;
+    NoSignal, "NOSIGNAL", 99, Long, "7.10", Transfer, NoEffect, Any;
     Share, "SHARE", 10100, Object, "7.10", Transfer, Built, Share;
-    Proxytype, "PROXYTYPE", 101, Values, "7.10", Connection, Built, Within(0, 8), impersonal: true;
+    ProxyType, "PROXYTYPE", 101, Values, "7.10", Connection, Built, Within(0, 8), impersonal: true;
     AcceptEncoding, "ACCEPT_ENCODING", 10102, String, "7.21.6", Transfer, Built, Encodings;
     Private, "PRIVATE", 10103, Object, "7.10.3", Transfer, Built, Plain;
-    Http200aliases, "HTTP200ALIASES", 10104, SList, "7.10.3", Transfer, Built, Plain;
+    Http200Aliases, "HTTP200ALIASES", 10104, SList, "7.10.3", Transfer, Built, Plain;
     UnrestrictedAuth, "UNRESTRICTED_AUTH", 105, Long, "7.10.4", Route, Built, Any;
     FtpUseEprt, "FTP_USE_EPRT", 106, Long, "7.10.5", Transfer, Built, Any, default: 1, impersonal: true;
-    Httpauth, "HTTPAUTH", 107, Values, "7.10.6", Login, Built, AuthSchemes, default: CURLAUTH_BASIC as i64;
+    HttpAuth, "HTTPAUTH", 107, Values, "7.10.6", Login, Built, AuthSchemes, default: CURLAUTH_BASIC as i64;
     SslCtxFunction, "SSL_CTX_FUNCTION", 20108, Function, "7.10.6", Connection, SystemTls, TlsContext;
     SslCtxData, "SSL_CTX_DATA", 10109, CbPtr, "7.10.6", Connection, SystemTls, TlsContext;
     FtpCreateMissingDirs, "FTP_CREATE_MISSING_DIRS", 110, Long, "7.10.7", Transfer, Built, Within(0, 2);
-    Proxyauth, "PROXYAUTH", 111, Values, "7.10.7", Connection, Built, AuthSchemes,
+    ProxyAuth, "PROXYAUTH", 111, Values, "7.10.7", Connection, Built, AuthSchemes,
         default: CURLAUTH_BASIC as i64;
     ServerResponseTimeout, "SERVER_RESPONSE_TIMEOUT", 112, Long, "7.20.0", Transfer, Built,
         Seconds(O::ServerResponseTimeoutMs);
-    Ipresolve, "IPRESOLVE", 113, Values, "7.10.8", Connection, Built, Within(0, 2), reply_neutral: true,
+    IpResolve, "IPRESOLVE", 113, Values, "7.10.8", Connection, Built, Within(0, 2), reply_neutral: true,
         impersonal: true;
-    Maxfilesize, "MAXFILESIZE", 114, Long, "7.10.8", Transfer, Built, StoredAs(O::MaxfilesizeLarge);
-    InfilesizeLarge, "INFILESIZE_LARGE", 30115, OffT, "7.11.0", Transfer, Built, AtLeast(-1), default: -1;
+    MaxFileSize, "MAXFILESIZE", 114, Long, "7.10.8", Transfer, Built, StoredAs(O::MaxFileSizeLarge);
+    InFileSizeLarge, "INFILESIZE_LARGE", 30115, OffT, "7.11.0", Transfer, Built, AtLeast(-1), default: -1;
     ResumeFromLarge, "RESUME_FROM_LARGE", 30116, OffT, "7.11.0", Transfer, Built, AtLeast(-1);
-    MaxfilesizeLarge, "MAXFILESIZE_LARGE", 30117, OffT, "7.11.0", Transfer, Built, AtLeast(0),
+    MaxFileSizeLarge, "MAXFILESIZE_LARGE", 30117, OffT, "7.11.0", Transfer, Built, AtLeast(0),
         reply_neutral: true, impersonal: true;
     NetrcFile, "NETRC_FILE", 10118, String, "7.11.0", Login, Built, Plain;
     UseSsl, "USE_SSL", 119, Values, "7.17.0", Connection, Built, Within(0, 3);
-    PostfieldsizeLarge, "POSTFIELDSIZE_LARGE", 30120, OffT, "7.11.1", Transfer, Built, AtLeast(-1),
+    PostFieldSizeLarge, "POSTFIELDSIZE_LARGE", 30120, OffT, "7.11.1", Transfer, Built, AtLeast(-1),
         default: -1;
-    TcpNodelay, "TCP_NODELAY", 121, Long, "7.11.2", Connection, Built, Any, default: 1,
+    TcpNoDelay, "TCP_NODELAY", 121, Long, "7.11.2", Connection, Built, Any, default: 1,
         reply_neutral: true, impersonal: true;
-    Ftpsslauth, "FTPSSLAUTH", 129, Values, "7.12.2", Connection, Built, Within(0, 2);
+    FtpSslAuth, "FTPSSLAUTH", 129, Values, "7.12.2", Connection, Built, Within(0, 2);
     IoctlFunction, "IOCTLFUNCTION", 20130, Function, "7.12.3", Transfer, Built, Plain, deprecated: "7.18.0";
     IoctlData, "IOCTLDATA", 10131, CbPtr, "7.12.3", Transfer, Built, Plain, deprecated: "7.18.0";
     FtpAccount, "FTP_ACCOUNT", 10134, String, "7.13.0", Login, Built, Plain;
-    Cookielist, "COOKIELIST", 10135, String, "7.14.1", Transfer, Built, CookieCommand;
+    CookieList, "COOKIELIST", 10135, String, "7.14.1", Transfer, Built, CookieCommand;
     IgnoreContentLength, "IGNORE_CONTENT_LENGTH", 136, Long, "7.14.1", Transfer, Built, Any;
     FtpSkipPasvIp, "FTP_SKIP_PASV_IP", 137, Long, "7.15.0", Transfer, Built, Any, default: 1,
         impersonal: true;
-    FtpFilemethod, "FTP_FILEMETHOD", 138, Values, "7.15.1", Transfer, Built, Within(0, 3), default: 1,
+    FtpFileMethod, "FTP_FILEMETHOD", 138, Values, "7.15.1", Transfer, Built, Within(0, 3), default: 1,
         impersonal: true;
-    Localport, "LOCALPORT", 139, Long, "7.15.2", Connection, Built, Within(0, 65535), reply_neutral: true,
+    LocalPort, "LOCALPORT", 139, Long, "7.15.2", Connection, Built, Within(0, 65535), reply_neutral: true,
         impersonal: true;
-    Localportrange, "LOCALPORTRANGE", 140, Long, "7.15.2", Connection, Built, Within(0, 65535),
+    LocalPortRange, "LOCALPORTRANGE", 140, Long, "7.15.2", Connection, Built, Within(0, 65535),
         reply_neutral: true, impersonal: true;
     ConnectOnly, "CONNECT_ONLY", 141, Long, "7.15.2", Connection, Built, Within(0, 2);
     ConvFromNetworkFunction, "CONV_FROM_NETWORK_FUNCTION", 20142, Function, "7.15.4", Transfer, Removed,
@@ -546,50 +553,50 @@ easy_options! {
     MaxRecvSpeedLarge, "MAX_RECV_SPEED_LARGE", 30146, OffT, "7.15.5", Transfer, Built, AtLeast(0),
         reply_neutral: true, impersonal: true;
     FtpAlternativeToUser, "FTP_ALTERNATIVE_TO_USER", 10147, String, "7.15.5", Login, Built, Plain;
-    SockoptFunction, "SOCKOPTFUNCTION", 20148, Function, "7.16.0", Connection, Built, Plain;
-    SockoptData, "SOCKOPTDATA", 10149, CbPtr, "7.16.0", Transfer, Built, Plain;
-    SslSessionidCache, "SSL_SESSIONID_CACHE", 150, Long, "7.16.0", Connection, Built, Any, default: 1,
+    SockOptFunction, "SOCKOPTFUNCTION", 20148, Function, "7.16.0", Connection, Built, Plain;
+    SockOptData, "SOCKOPTDATA", 10149, CbPtr, "7.16.0", Transfer, Built, Plain;
+    SslSessionIdCache, "SSL_SESSIONID_CACHE", 150, Long, "7.16.0", Connection, Built, Any, default: 1,
         reply_neutral: true, impersonal: true;
     SshAuthTypes, "SSH_AUTH_TYPES", 151, Values, "7.16.1", Connection, Built, Any,
         default: CURLSSH_AUTH_DEFAULT as i64;
-    SshPublicKeyfile, "SSH_PUBLIC_KEYFILE", 10152, String, "7.16.1", Connection, Built, Plain;
-    SshPrivateKeyfile, "SSH_PRIVATE_KEYFILE", 10153, String, "7.16.1", Connection, Built, Plain;
+    SshPublicKeyFile, "SSH_PUBLIC_KEYFILE", 10152, String, "7.16.1", Connection, Built, Plain;
+    SshPrivateKeyFile, "SSH_PRIVATE_KEYFILE", 10153, String, "7.16.1", Connection, Built, Plain;
     FtpSslCcc, "FTP_SSL_CCC", 154, Long, "7.16.1", Connection, Built, Within(0, 2);
     TimeoutMs, "TIMEOUT_MS", 155, Long, "7.16.2", Transfer, Built, AtLeast(0), reply_neutral: true,
         impersonal: true;
-    ConnecttimeoutMs, "CONNECTTIMEOUT_MS", 156, Long, "7.16.2", Transfer, Built, AtLeast(0),
+    ConnectTimeoutMs, "CONNECTTIMEOUT_MS", 156, Long, "7.16.2", Transfer, Built, AtLeast(0),
         default: 300_000, reply_neutral: true, impersonal: true;
     HttpTransferDecoding, "HTTP_TRANSFER_DECODING", 157, Long, "7.16.2", Transfer, Built, Any, default: 1;
     HttpContentDecoding, "HTTP_CONTENT_DECODING", 158, Long, "7.16.2", Transfer, Built, Any, default: 1;
     NewFilePerms, "NEW_FILE_PERMS", 159, Long, "7.16.4", Transfer, Built, Within(0, 0o777), default: 0o644;
     NewDirectoryPerms, "NEW_DIRECTORY_PERMS", 160, Long, "7.16.4", Transfer, Built, Within(0, 0o777),
         default: 0o755;
-    Postredir, "POSTREDIR", 161, Values, "7.19.1", Transfer, Built, AtLeast(0), reply_neutral: true;
+    PostRedir, "POSTREDIR", 161, Values, "7.19.1", Transfer, Built, AtLeast(0), reply_neutral: true;
     SshHostPublicKeyMd5, "SSH_HOST_PUBLIC_KEY_MD5", 10162, String, "7.17.1", Connection, Built, Plain;
-    OpensocketFunction, "OPENSOCKETFUNCTION", 20163, Function, "7.17.1", Connection, Built, Plain;
-    OpensocketData, "OPENSOCKETDATA", 10164, CbPtr, "7.17.1", Transfer, Built, Plain;
-    Copypostfields, "COPYPOSTFIELDS", 10165, Object, "7.17.1", Transfer, Built, CopiedPostFields;
+    OpenSocketFunction, "OPENSOCKETFUNCTION", 20163, Function, "7.17.1", Connection, Built, Plain;
+    OpenSocketData, "OPENSOCKETDATA", 10164, CbPtr, "7.17.1", Transfer, Built, Plain;
+    CopyPostFields, "COPYPOSTFIELDS", 10165, Object, "7.17.1", Transfer, Built, CopiedPostFields;
     ProxyTransferMode, "PROXY_TRANSFER_MODE", 166, Long, "7.18.0", Transfer, Built, Any;
     SeekFunction, "SEEKFUNCTION", 20167, Function, "7.18.0", Transfer, Built, Plain;
     SeekData, "SEEKDATA", 10168, CbPtr, "7.18.0", Transfer, Built, Plain;
-    Crlfile, "CRLFILE", 10169, String, "7.19.0", Connection, Built, Plain, twin: Some(O::ProxyCrlfile),
+    CrlFile, "CRLFILE", 10169, String, "7.19.0", Connection, Built, Plain, twin: Some(O::ProxyCrlFile),
         impersonal: true;
-    Issuercert, "ISSUERCERT", 10170, String, "7.19.0", Connection, Built, Plain,
-        twin: Some(O::ProxyIssuercert);
+    IssuerCert, "ISSUERCERT", 10170, String, "7.19.0", Connection, Built, Plain,
+        twin: Some(O::ProxyIssuerCert);
     AddressScope, "ADDRESS_SCOPE", 171, Long, "7.19.0", Connection, Built, Within(0, 0xffff_ffff);
-    Certinfo, "CERTINFO", 172, Long, "7.19.1", Route, Built, Any, reply_neutral: true;
+    CertInfo, "CERTINFO", 172, Long, "7.19.1", Route, Built, Any, reply_neutral: true;
     Username, "USERNAME", 10173, String, "7.19.1", Login, Built, Plain;
     Password, "PASSWORD", 10174, String, "7.19.1", Login, Built, Plain, secret: true;
-    Proxyusername, "PROXYUSERNAME", 10175, String, "7.19.1", Connection, Built, Plain;
-    Proxypassword, "PROXYPASSWORD", 10176, String, "7.19.1", Connection, Built, Plain, secret: true;
-    Noproxy, "NOPROXY", 10177, String, "7.19.4", Connection, Built, Plain, impersonal: true;
-    TftpBlksize, "TFTP_BLKSIZE", 178, Long, "7.19.4", Transfer, Built, AtLeast(0), default: 512;
+    ProxyUsername, "PROXYUSERNAME", 10175, String, "7.19.1", Connection, Built, Plain;
+    ProxyPassword, "PROXYPASSWORD", 10176, String, "7.19.1", Connection, Built, Plain, secret: true;
+    NoProxy, "NOPROXY", 10177, String, "7.19.4", Connection, Built, Plain, impersonal: true;
+    TftpBlkSize, "TFTP_BLKSIZE", 178, Long, "7.19.4", Transfer, Built, AtLeast(0), default: 512;
     Socks5GssapiService, "SOCKS5_GSSAPI_SERVICE", 10179, String, "7.19.4", Connection, Built,
         StoredAs(O::ProxyServiceName), deprecated: "7.49.0";
     Socks5GssapiNec, "SOCKS5_GSSAPI_NEC", 180, Long, "7.19.4", Connection, Built, Any, impersonal: true;
     Protocols, "PROTOCOLS", 181, Long, "7.19.4", Transfer, Built, Any, deprecated: "7.85.0";
     RedirProtocols, "REDIR_PROTOCOLS", 182, Long, "7.19.4", Transfer, Built, Any, deprecated: "7.85.0";
-    SshKnownhosts, "SSH_KNOWNHOSTS", 10183, String, "7.19.6", Connection, Built, Plain;
+    SshKnownHosts, "SSH_KNOWNHOSTS", 10183, String, "7.19.6", Connection, Built, Plain;
     SshKeyFunction, "SSH_KEYFUNCTION", 20184, Function, "7.19.6", Connection, Built, Plain;
     SshKeyData, "SSH_KEYDATA", 10185, CbPtr, "7.19.6", Connection, Built, Plain;
     MailFrom, "MAIL_FROM", 10186, String, "7.20.0", Transfer, Built, Plain;
@@ -603,34 +610,34 @@ easy_options! {
     RtspServerCseq, "RTSP_SERVER_CSEQ", 194, Long, "7.20.0", Transfer, Built, AtLeast(0);
     InterleaveData, "INTERLEAVEDATA", 10195, CbPtr, "7.20.0", Transfer, Built, Plain;
     InterleaveFunction, "INTERLEAVEFUNCTION", 20196, Function, "7.20.0", Transfer, Built, Plain;
-    Wildcardmatch, "WILDCARDMATCH", 197, Long, "7.21.0", Transfer, Built, Any;
+    WildcardMatch, "WILDCARDMATCH", 197, Long, "7.21.0", Transfer, Built, Any;
     ChunkBgnFunction, "CHUNK_BGN_FUNCTION", 20198, Function, "7.21.0", Transfer, Built, Plain;
     ChunkEndFunction, "CHUNK_END_FUNCTION", 20199, Function, "7.21.0", Transfer, Built, Plain;
-    FnmatchFunction, "FNMATCH_FUNCTION", 20200, Function, "7.21.0", Transfer, Built, Plain;
+    FnMatchFunction, "FNMATCH_FUNCTION", 20200, Function, "7.21.0", Transfer, Built, Plain;
     ChunkData, "CHUNK_DATA", 10201, CbPtr, "7.21.0", Transfer, Built, Plain;
-    FnmatchData, "FNMATCH_DATA", 10202, CbPtr, "7.21.0", Transfer, Built, Plain;
+    FnMatchData, "FNMATCH_DATA", 10202, CbPtr, "7.21.0", Transfer, Built, Plain;
     Resolve, "RESOLVE", 10203, SList, "7.21.3", Connection, Built, Plain, impersonal: true;
-    TlsauthUsername, "TLSAUTH_USERNAME", 10204, String, "7.21.4", Connection, NotBuilt, Plain,
+    TlsAuthUsername, "TLSAUTH_USERNAME", 10204, String, "7.21.4", Connection, NotBuilt, Plain,
         deprecated: "8.22.0";
-    TlsauthPassword, "TLSAUTH_PASSWORD", 10205, String, "7.21.4", Connection, NotBuilt, Plain,
+    TlsAuthPassword, "TLSAUTH_PASSWORD", 10205, String, "7.21.4", Connection, NotBuilt, Plain,
         deprecated: "8.22.0";
-    TlsauthType, "TLSAUTH_TYPE", 10206, String, "7.21.4", Connection, NotBuilt, Plain, deprecated: "8.22.0";
+    TlsAuthType, "TLSAUTH_TYPE", 10206, String, "7.21.4", Connection, NotBuilt, Plain, deprecated: "8.22.0";
     TransferEncoding, "TRANSFER_ENCODING", 207, Long, "7.21.6", Transfer, Built, Any;
-    ClosesocketFunction, "CLOSESOCKETFUNCTION", 20208, Function, "7.21.7", Connection, Built, Plain;
-    ClosesocketData, "CLOSESOCKETDATA", 10209, CbPtr, "7.21.7", Transfer, Built, Plain;
+    CloseSocketFunction, "CLOSESOCKETFUNCTION", 20208, Function, "7.21.7", Connection, Built, Plain;
+    CloseSocketData, "CLOSESOCKETDATA", 10209, CbPtr, "7.21.7", Transfer, Built, Plain;
     GssapiDelegation, "GSSAPI_DELEGATION", 210, Values, "7.22.0", Login, Built, Any;
     DnsServers, "DNS_SERVERS", 10211, String, "7.24.0", Connection, Built, NameServers, impersonal: true;
-    AccepttimeoutMs, "ACCEPTTIMEOUT_MS", 212, Long, "7.24.0", Transfer, Built, AtLeast(0), default: 60_000;
-    TcpKeepalive, "TCP_KEEPALIVE", 213, Long, "7.25.0", Connection, Built, Any, reply_neutral: true,
+    AcceptTimeoutMs, "ACCEPTTIMEOUT_MS", 212, Long, "7.24.0", Transfer, Built, AtLeast(0), default: 60_000;
+    TcpKeepAlive, "TCP_KEEPALIVE", 213, Long, "7.25.0", Connection, Built, Any, reply_neutral: true,
         impersonal: true;
-    TcpKeepidle, "TCP_KEEPIDLE", 214, Long, "7.25.0", Connection, Built, AtLeast(0), default: 60,
+    TcpKeepIdle, "TCP_KEEPIDLE", 214, Long, "7.25.0", Connection, Built, AtLeast(0), default: 60,
         reply_neutral: true;
-    TcpKeepintvl, "TCP_KEEPINTVL", 215, Long, "7.25.0", Connection, Built, AtLeast(0), default: 60,
+    TcpKeepIntvl, "TCP_KEEPINTVL", 215, Long, "7.25.0", Connection, Built, AtLeast(0), default: 60,
         reply_neutral: true;
     SslOptions, "SSL_OPTIONS", 216, Values, "7.25.0", Connection, Built, Any, twin: Some(O::ProxySslOptions);
     MailAuth, "MAIL_AUTH", 10217, String, "7.25.0", Transfer, Built, Plain;
     SaslIr, "SASL_IR", 218, Long, "7.31.0", Transfer, Built, Any;
-    XferinfoFunction, "XFERINFOFUNCTION", 20219, Function, "7.32.0", Transfer, Built, Plain;
+    XferInfoFunction, "XFERINFOFUNCTION", 20219, Function, "7.32.0", Transfer, Built, Plain;
     Xoauth2Bearer, "XOAUTH2_BEARER", 10220, String, "7.33.0", Login, Built, Plain, secret: true;
     DnsInterface, "DNS_INTERFACE", 10221, String, "7.33.0", Connection, Built, Plain, impersonal: true;
     DnsLocalIp4, "DNS_LOCAL_IP4", 10222, String, "7.33.0", Connection, Built, Ipv4, impersonal: true;
@@ -641,18 +648,18 @@ easy_options! {
         impersonal: true;
     Expect100TimeoutMs, "EXPECT_100_TIMEOUT_MS", 227, Long, "7.36.0", Transfer, Built, AtLeast(0),
         default: 1000, reply_neutral: true;
-    Proxyheader, "PROXYHEADER", 10228, SList, "7.37.0", Connection, Built, Plain;
-    Headeropt, "HEADEROPT", 229, Values, "7.37.0", Route, Built, Any, default: 1;
-    Pinnedpublickey, "PINNEDPUBLICKEY", 10230, String, "7.39.0", Connection, Built, Plain,
-        twin: Some(O::ProxyPinnedpublickey), impersonal: true;
+    ProxyHeader, "PROXYHEADER", 10228, SList, "7.37.0", Connection, Built, Plain;
+    HeaderOpt, "HEADEROPT", 229, Values, "7.37.0", Route, Built, Any, default: 1;
+    PinnedPublicKey, "PINNEDPUBLICKEY", 10230, String, "7.39.0", Connection, Built, Plain,
+        twin: Some(O::ProxyPinnedPublicKey), impersonal: true;
     UnixSocketPath, "UNIX_SOCKET_PATH", 10231, String, "7.40.0", Connection, UnixSockets, Plain;
-    SslVerifystatus, "SSL_VERIFYSTATUS", 232, Long, "7.41.0", Connection, Built, Any, impersonal: true;
-    SslFalsestart, "SSL_FALSESTART", 233, Long, "7.42.0", Transfer, NotBuilt, Any, deprecated: "8.15.0";
+    SslVerifyStatus, "SSL_VERIFYSTATUS", 232, Long, "7.41.0", Connection, Built, Any, impersonal: true;
+    SslFalseStart, "SSL_FALSESTART", 233, Long, "7.42.0", Transfer, NotBuilt, Any, deprecated: "8.15.0";
     PathAsIs, "PATH_AS_IS", 234, Long, "7.42.0", Route, Built, Any, impersonal: true;
     ProxyServiceName, "PROXY_SERVICE_NAME", 10235, String, "7.43.0", Connection, Built, Plain,
         impersonal: true;
     ServiceName, "SERVICE_NAME", 10236, String, "7.43.0", Login, Built, Plain;
-    Pipewait, "PIPEWAIT", 237, Long, "7.43.0", Transfer, Built, Any;
+    PipeWait, "PIPEWAIT", 237, Long, "7.43.0", Transfer, Built, Any;
     DefaultProtocol, "DEFAULT_PROTOCOL", 10238, String, "7.45.0", Route, Built, Plain, impersonal: true;
     StreamWeight, "STREAM_WEIGHT", 239, Long, "7.46.0", Transfer, NoEffect, StreamWeight;
     StreamDepends, "STREAM_DEPENDS", 10240, Object, "7.46.0", Transfer, NoEffect, Ignored,
@@ -661,34 +668,34 @@ easy_options! {
         deprecated: "8.21.0";
     TftpNoOptions, "TFTP_NO_OPTIONS", 242, Long, "7.48.0", Transfer, Built, Any;
     ConnectTo, "CONNECT_TO", 10243, SList, "7.49.0", Connection, Built, Plain, impersonal: true;
-    TcpFastopen, "TCP_FASTOPEN", 244, Long, "7.49.0", Connection, Built, Any, reply_neutral: true,
+    TcpFastOpen, "TCP_FASTOPEN", 244, Long, "7.49.0", Connection, Built, Any, reply_neutral: true,
         impersonal: true;
     KeepSendingOnError, "KEEP_SENDING_ON_ERROR", 245, Long, "7.51.0", Transfer, Built, Any;
-    ProxyCainfo, "PROXY_CAINFO", 10246, String, "7.52.0", Connection, Built, Plain, impersonal: true;
-    ProxyCapath, "PROXY_CAPATH", 10247, String, "7.52.0", Connection, Built, Plain, impersonal: true;
-    ProxySslVerifypeer, "PROXY_SSL_VERIFYPEER", 248, Long, "7.52.0", Connection, Built, Any, default: 1;
-    ProxySslVerifyhost, "PROXY_SSL_VERIFYHOST", 249, Long, "7.52.0", Connection, Built, NameCheck, default: 2;
-    ProxySslversion, "PROXY_SSLVERSION", 250, Values, "7.52.0", Connection, Built, TlsVersions,
+    ProxyCaInfo, "PROXY_CAINFO", 10246, String, "7.52.0", Connection, Built, Plain, impersonal: true;
+    ProxyCaPath, "PROXY_CAPATH", 10247, String, "7.52.0", Connection, Built, Plain, impersonal: true;
+    ProxySslVerifyPeer, "PROXY_SSL_VERIFYPEER", 248, Long, "7.52.0", Connection, Built, Any, default: 1;
+    ProxySslVerifyHost, "PROXY_SSL_VERIFYHOST", 249, Long, "7.52.0", Connection, Built, NameCheck, default: 2;
+    ProxySslVersion, "PROXY_SSLVERSION", 250, Values, "7.52.0", Connection, Built, TlsVersions,
         impersonal: true;
-    ProxyTlsauthUsername, "PROXY_TLSAUTH_USERNAME", 10251, String, "7.52.0", Connection, NotBuilt, Plain,
+    ProxyTlsAuthUsername, "PROXY_TLSAUTH_USERNAME", 10251, String, "7.52.0", Connection, NotBuilt, Plain,
         deprecated: "8.22.0";
-    ProxyTlsauthPassword, "PROXY_TLSAUTH_PASSWORD", 10252, String, "7.52.0", Connection, NotBuilt, Plain,
+    ProxyTlsAuthPassword, "PROXY_TLSAUTH_PASSWORD", 10252, String, "7.52.0", Connection, NotBuilt, Plain,
         deprecated: "8.22.0";
-    ProxyTlsauthType, "PROXY_TLSAUTH_TYPE", 10253, String, "7.52.0", Connection, NotBuilt, Plain,
+    ProxyTlsAuthType, "PROXY_TLSAUTH_TYPE", 10253, String, "7.52.0", Connection, NotBuilt, Plain,
         deprecated: "8.22.0";
-    ProxySslcert, "PROXY_SSLCERT", 10254, String, "7.52.0", Connection, Built, Plain, impersonal: true;
-    ProxySslcerttype, "PROXY_SSLCERTTYPE", 10255, String, "7.52.0", Connection, Built, Plain,
+    ProxySslCert, "PROXY_SSLCERT", 10254, String, "7.52.0", Connection, Built, Plain, impersonal: true;
+    ProxySslCertType, "PROXY_SSLCERTTYPE", 10255, String, "7.52.0", Connection, Built, Plain,
         impersonal: true;
-    ProxySslkey, "PROXY_SSLKEY", 10256, String, "7.52.0", Connection, Built, Plain, impersonal: true;
-    ProxySslkeytype, "PROXY_SSLKEYTYPE", 10257, String, "7.52.0", Connection, Built, Plain, impersonal: true;
-    ProxyKeypasswd, "PROXY_KEYPASSWD", 10258, String, "7.52.0", Connection, Built, Plain, secret: true,
+    ProxySslKey, "PROXY_SSLKEY", 10256, String, "7.52.0", Connection, Built, Plain, impersonal: true;
+    ProxySslKeyType, "PROXY_SSLKEYTYPE", 10257, String, "7.52.0", Connection, Built, Plain, impersonal: true;
+    ProxyKeyPasswd, "PROXY_KEYPASSWD", 10258, String, "7.52.0", Connection, Built, Plain, secret: true,
         impersonal: true;
     ProxySslCipherList, "PROXY_SSL_CIPHER_LIST", 10259, String, "7.52.0", Connection, Built, Plain,
         impersonal: true;
-    ProxyCrlfile, "PROXY_CRLFILE", 10260, String, "7.52.0", Connection, Built, Plain, impersonal: true;
+    ProxyCrlFile, "PROXY_CRLFILE", 10260, String, "7.52.0", Connection, Built, Plain, impersonal: true;
     ProxySslOptions, "PROXY_SSL_OPTIONS", 261, Long, "7.52.0", Connection, Built, Any, impersonal: true;
     PreProxy, "PRE_PROXY", 10262, String, "7.52.0", Connection, Built, Plain, impersonal: true;
-    ProxyPinnedpublickey, "PROXY_PINNEDPUBLICKEY", 10263, String, "7.52.0", Connection, Built, Plain,
+    ProxyPinnedPublicKey, "PROXY_PINNEDPUBLICKEY", 10263, String, "7.52.0", Connection, Built, Plain,
         impersonal: true;
     AbstractUnixSocket, "ABSTRACT_UNIX_SOCKET", 10264, String, "7.53.0", Connection, UnixSockets, Plain;
     SuppressConnectHeaders, "SUPPRESS_CONNECT_HEADERS", 265, Long, "7.54.0", Transfer, Built, Any,
@@ -697,13 +704,13 @@ easy_options! {
     Socks5Auth, "SOCKS5_AUTH", 267, Long, "7.55.0", Connection, Built, SocksSchemes,
         default: SOCKS5_SCHEMES as i64, impersonal: true;
     SshCompression, "SSH_COMPRESSION", 268, Long, "7.56.0", Connection, Built, Any;
-    Mimepost, "MIMEPOST", 10269, Object, "7.56.0", Transfer, Built, Form;
-    TimevalueLarge, "TIMEVALUE_LARGE", 30270, OffT, "7.59.0", Transfer, Built, Any;
+    MimePost, "MIMEPOST", 10269, Object, "7.56.0", Transfer, Built, Form;
+    TimeValueLarge, "TIMEVALUE_LARGE", 30270, OffT, "7.59.0", Transfer, Built, Any;
     HappyEyeballsTimeoutMs, "HAPPY_EYEBALLS_TIMEOUT_MS", 271, Long, "7.59.0", Transfer, Built, AtLeast(0),
         default: 200, reply_neutral: true, impersonal: true;
     ResolverStartFunction, "RESOLVER_START_FUNCTION", 20272, Function, "7.59.0", Transfer, Built, Plain;
     ResolverStartData, "RESOLVER_START_DATA", 10273, CbPtr, "7.59.0", Transfer, Built, Plain;
-    Haproxyprotocol, "HAPROXYPROTOCOL", 274, Long, "7.60.0", Connection, Built, Any;
+    HaProxyProtocol, "HAPROXYPROTOCOL", 274, Long, "7.60.0", Connection, Built, Any;
     DnsShuffleAddresses, "DNS_SHUFFLE_ADDRESSES", 275, Long, "7.60.0", Route, Built, Any;
     Tls13Ciphers, "TLS13_CIPHERS", 10276, String, "7.61.0", Connection, Built, Plain,
         twin: Some(O::ProxyTls13Ciphers), impersonal: true;
@@ -711,49 +718,49 @@ easy_options! {
         impersonal: true;
     DisallowUsernameInUrl, "DISALLOW_USERNAME_IN_URL", 278, Long, "7.61.0", Route, Built, Any;
     DohUrl, "DOH_URL", 10279, String, "7.62.0", Connection, Built, Plain, impersonal: true;
-    UploadBuffersize, "UPLOAD_BUFFERSIZE", 280, Long, "7.62.0", Transfer, Built,
+    UploadBufferSize, "UPLOAD_BUFFERSIZE", 280, Long, "7.62.0", Transfer, Built,
         Clamped(16 * 1024, 2 * 1024 * 1024), default: 64 * 1024;
     UpkeepIntervalMs, "UPKEEP_INTERVAL_MS", 281, Long, "7.62.0", Transfer, Built, AtLeast(0), default: 60_000;
-    Curlu, "CURLU", 10282, Object, "7.63.0", Route, Built, UrlHandle;
+    CurlU, "CURLU", 10282, Object, "7.63.0", Route, Built, UrlHandle;
     TrailerFunction, "TRAILERFUNCTION", 20283, Function, "7.64.0", Transfer, Built, Plain;
     TrailerData, "TRAILERDATA", 10284, CbPtr, "7.64.0", Transfer, Built, Plain;
     Http09Allowed, "HTTP09_ALLOWED", 285, Long, "7.64.0", Transfer, Built, Any, impersonal: true;
-    AltsvcCtrl, "ALTSVC_CTRL", 286, Long, "7.64.1", Route, Built, NotZero;
-    Altsvc, "ALTSVC", 10287, String, "7.64.1", Route, Built, AltsvcFile, reply_neutral: true;
-    MaxageConn, "MAXAGE_CONN", 288, Long, "7.65.0", Transfer, Built, AtLeast(0), default: 118;
-    SaslAuthzid, "SASL_AUTHZID", 10289, String, "7.66.0", Login, Built, Plain;
-    MailRcptAllowfails, "MAIL_RCPT_ALLOWFAILS", 290, Long, "8.2.0", Transfer, Built, Any;
-    SslcertBlob, "SSLCERT_BLOB", 40291, Blob, "7.71.0", Connection, Built, Plain,
-        twin: Some(O::ProxySslcertBlob);
-    SslkeyBlob, "SSLKEY_BLOB", 40292, Blob, "7.71.0", Connection, Built, Plain,
-        twin: Some(O::ProxySslkeyBlob), secret: true;
-    ProxySslcertBlob, "PROXY_SSLCERT_BLOB", 40293, Blob, "7.71.0", Connection, Built, Plain;
-    ProxySslkeyBlob, "PROXY_SSLKEY_BLOB", 40294, Blob, "7.71.0", Connection, Built, Plain, secret: true;
-    IssuercertBlob, "ISSUERCERT_BLOB", 40295, Blob, "7.71.0", Connection, Built, Plain,
-        twin: Some(O::ProxyIssuercertBlob);
-    ProxyIssuercert, "PROXY_ISSUERCERT", 10296, String, "7.71.0", Connection, Built, Plain;
-    ProxyIssuercertBlob, "PROXY_ISSUERCERT_BLOB", 40297, Blob, "7.71.0", Connection, Built, Plain;
+    AltSvcCtrl, "ALTSVC_CTRL", 286, Long, "7.64.1", Route, Built, NotZero;
+    AltSvc, "ALTSVC", 10287, String, "7.64.1", Route, Built, AltsvcFile, reply_neutral: true;
+    MaxAgeConn, "MAXAGE_CONN", 288, Long, "7.65.0", Transfer, Built, AtLeast(0), default: 118;
+    SaslAuthzId, "SASL_AUTHZID", 10289, String, "7.66.0", Login, Built, Plain;
+    MailRcptAllowFails, "MAIL_RCPT_ALLOWFAILS", 290, Long, "8.2.0", Transfer, Built, Any;
+    SslCertBlob, "SSLCERT_BLOB", 40291, Blob, "7.71.0", Connection, Built, Plain,
+        twin: Some(O::ProxySslCertBlob);
+    SslKeyBlob, "SSLKEY_BLOB", 40292, Blob, "7.71.0", Connection, Built, Plain,
+        twin: Some(O::ProxySslKeyBlob), secret: true;
+    ProxySslCertBlob, "PROXY_SSLCERT_BLOB", 40293, Blob, "7.71.0", Connection, Built, Plain;
+    ProxySslKeyBlob, "PROXY_SSLKEY_BLOB", 40294, Blob, "7.71.0", Connection, Built, Plain, secret: true;
+    IssuerCertBlob, "ISSUERCERT_BLOB", 40295, Blob, "7.71.0", Connection, Built, Plain,
+        twin: Some(O::ProxyIssuerCertBlob);
+    ProxyIssuerCert, "PROXY_ISSUERCERT", 10296, String, "7.71.0", Connection, Built, Plain;
+    ProxyIssuerCertBlob, "PROXY_ISSUERCERT_BLOB", 40297, Blob, "7.71.0", Connection, Built, Plain;
     SslEcCurves, "SSL_EC_CURVES", 10298, String, "7.73.0", Connection, Built, Plain, impersonal: true;
     HstsCtrl, "HSTS_CTRL", 299, Long, "7.74.0", Transfer, Built, Any;
     Hsts, "HSTS", 10300, String, "7.74.0", Transfer, Built, HstsFile, reply_neutral: true, impersonal: true;
-    HstsreadFunction, "HSTSREADFUNCTION", 20301, Function, "7.74.0", Transfer, Built, Plain;
-    HstsreadData, "HSTSREADDATA", 10302, CbPtr, "7.74.0", Transfer, Built, Plain;
-    HstswriteFunction, "HSTSWRITEFUNCTION", 20303, Function, "7.74.0", Transfer, Built, Plain;
-    HstswriteData, "HSTSWRITEDATA", 10304, CbPtr, "7.74.0", Transfer, Built, Plain;
-    AwsSigv4, "AWS_SIGV4", 10305, String, "7.75.0", Transfer, Built, Plain;
-    DohSslVerifypeer, "DOH_SSL_VERIFYPEER", 306, Long, "7.76.0", Connection, Built, Any, default: 1;
-    DohSslVerifyhost, "DOH_SSL_VERIFYHOST", 307, Long, "7.76.0", Connection, Built, Any, default: 2;
-    DohSslVerifystatus, "DOH_SSL_VERIFYSTATUS", 308, Long, "7.76.0", Connection, Built, Any, impersonal: true;
-    CainfoBlob, "CAINFO_BLOB", 40309, Blob, "7.77.0", Connection, Built, Plain,
-        twin: Some(O::ProxyCainfoBlob);
-    ProxyCainfoBlob, "PROXY_CAINFO_BLOB", 40310, Blob, "7.77.0", Connection, Built, Plain;
+    HstsReadFunction, "HSTSREADFUNCTION", 20301, Function, "7.74.0", Transfer, Built, Plain;
+    HstsReadData, "HSTSREADDATA", 10302, CbPtr, "7.74.0", Transfer, Built, Plain;
+    HstsWriteFunction, "HSTSWRITEFUNCTION", 20303, Function, "7.74.0", Transfer, Built, Plain;
+    HstsWriteData, "HSTSWRITEDATA", 10304, CbPtr, "7.74.0", Transfer, Built, Plain;
+    AwsSigV4, "AWS_SIGV4", 10305, String, "7.75.0", Transfer, Built, Plain;
+    DohSslVerifyPeer, "DOH_SSL_VERIFYPEER", 306, Long, "7.76.0", Connection, Built, Any, default: 1;
+    DohSslVerifyHost, "DOH_SSL_VERIFYHOST", 307, Long, "7.76.0", Connection, Built, Any, default: 2;
+    DohSslVerifyStatus, "DOH_SSL_VERIFYSTATUS", 308, Long, "7.76.0", Connection, Built, Any, impersonal: true;
+    CaInfoBlob, "CAINFO_BLOB", 40309, Blob, "7.77.0", Connection, Built, Plain,
+        twin: Some(O::ProxyCaInfoBlob);
+    ProxyCaInfoBlob, "PROXY_CAINFO_BLOB", 40310, Blob, "7.77.0", Connection, Built, Plain;
     SshHostPublicKeySha256, "SSH_HOST_PUBLIC_KEY_SHA256", 10311, String, "7.80.0", Connection, Built, Plain;
     PrereqFunction, "PREREQFUNCTION", 20312, Function, "7.80.0", Transfer, Built, Plain;
     PrereqData, "PREREQDATA", 10313, CbPtr, "7.80.0", Transfer, Built, Plain;
-    MaxlifetimeConn, "MAXLIFETIME_CONN", 314, Long, "7.80.0", Transfer, Built, AtLeast(0);
+    MaxLifetimeConn, "MAXLIFETIME_CONN", 314, Long, "7.80.0", Transfer, Built, AtLeast(0);
     MimeOptions, "MIME_OPTIONS", 315, Long, "7.81.0", Transfer, Built, Any;
-    SshHostkeyFunction, "SSH_HOSTKEYFUNCTION", 20316, Function, "7.84.0", Connection, Built, Plain;
-    SshHostkeyData, "SSH_HOSTKEYDATA", 10317, CbPtr, "7.84.0", Connection, Built, Plain;
+    SshHostKeyFunction, "SSH_HOSTKEYFUNCTION", 20316, Function, "7.84.0", Connection, Built, Plain;
+    SshHostKeyData, "SSH_HOSTKEYDATA", 10317, CbPtr, "7.84.0", Connection, Built, Plain;
     ProtocolsStr, "PROTOCOLS_STR", 10318, String, "7.85.0", Transfer, Built, Protocols(O::Protocols),
         reply_neutral: true, impersonal: true;
     RedirProtocolsStr, "REDIR_PROTOCOLS_STR", 10319, String, "7.85.0", Transfer, Built,
@@ -761,18 +768,18 @@ easy_options! {
     WsOptions, "WS_OPTIONS", 320, Long, "7.86.0", Transfer, Built, Any;
     CaCacheTimeout, "CA_CACHE_TIMEOUT", 321, Long, "7.87.0", Route, Built, AtLeast(-1), default: 86_400;
     QuickExit, "QUICK_EXIT", 322, Long, "7.87.0", Transfer, NoEffect, Any;
-    HaproxyClientIp, "HAPROXY_CLIENT_IP", 10323, String, "8.2.0", Connection, Built, Plain;
+    HaProxyClientIp, "HAPROXY_CLIENT_IP", 10323, String, "8.2.0", Connection, Built, Plain;
     ServerResponseTimeoutMs, "SERVER_RESPONSE_TIMEOUT_MS", 324, Long, "8.6.0", Transfer, Built, AtLeast(0);
     Ech, "ECH", 10325, String, "8.8.0", Connection, Built, Ech, impersonal: true;
-    TcpKeepcnt, "TCP_KEEPCNT", 326, Long, "8.9.0", Connection, Built, AtLeast(0), default: 9,
+    TcpKeepCnt, "TCP_KEEPCNT", 326, Long, "8.9.0", Connection, Built, AtLeast(0), default: 9,
         reply_neutral: true, impersonal: true;
     UploadFlags, "UPLOAD_FLAGS", 327, Long, "8.13.0", Transfer, Built, Any, default: CURLULFLAG_SEEN;
     SslSignatureAlgorithms, "SSL_SIGNATURE_ALGORITHMS", 10328, String, "8.14.0", Connection, Built, Plain,
         impersonal: true;
-    HttpsigAlgorithm, "HTTPSIG_ALGORITHM", 329, Values, "8.22.0", Transfer, Built, Within(0, 2);
-    HttpsigKey, "HTTPSIG_KEY", 10330, String, "8.22.0", Transfer, Built, Plain;
-    HttpsigKeyid, "HTTPSIG_KEYID", 10331, String, "8.22.0", Transfer, Built, Plain;
-    HttpsigHeaders, "HTTPSIG_HEADERS", 10332, String, "8.22.0", Transfer, Built, Plain;
+    HttpSigAlgorithm, "HTTPSIG_ALGORITHM", 329, Values, "8.22.0", Transfer, Built, Within(0, 2);
+    HttpSigKey, "HTTPSIG_KEY", 10330, String, "8.22.0", Transfer, Built, Plain;
+    HttpSigKeyId, "HTTPSIG_KEYID", 10331, String, "8.22.0", Transfer, Built, Plain;
+    HttpSigHeaders, "HTTPSIG_HEADERS", 10332, String, "8.22.0", Transfer, Built, Plain;
 }
 
 #[cfg(test)]
@@ -835,7 +842,7 @@ mod tests {
     #[test]
     fn aliases_are_found_as_such() {
         assert_eq!(EasyOption::from_name("file"), Some((EasyOption::WriteData, true)));
-        assert_eq!(EasyOption::from_name("SSLKEYPASSWD"), Some((EasyOption::Keypasswd, true)));
+        assert_eq!(EasyOption::from_name("SSLKEYPASSWD"), Some((EasyOption::KeyPasswd, true)));
         assert_eq!(EasyOption::from_name("nonsense"), None);
         assert!(BY_NAME.is_sorted_by(|a, b| a.0 < b.0));
     }

@@ -36,11 +36,11 @@ impl<T, L, F> Value<T, L, F> {
             Value::Default => true,
             Value::Long(_) => matches!(kind, ArgKind::Long | ArgKind::Values | ArgKind::OffT),
             Value::Text(_) => match kind {
-                ArgKind::Object => matches!(option, EasyOption::Postfields | EasyOption::Copypostfields),
+                ArgKind::Object => matches!(option, EasyOption::PostFields | EasyOption::CopyPostFields),
                 _ => matches!(kind, ArgKind::String | ArgKind::Blob),
             },
             Value::List(_) => kind == ArgKind::SList,
-            Value::Form(_) => option == EasyOption::Mimepost,
+            Value::Form(_) => option == EasyOption::MimePost,
         }
     }
 }
@@ -116,18 +116,18 @@ mod tests {
     #[test]
     fn a_value_fits_options_of_its_kind() {
         let rows: [(Plain, &[EasyOption]); 3] = [
-            (7.into(), &[EasyOption::Port, EasyOption::Httpauth, EasyOption::ResumeFromLarge]),
-            ("x".into(), &[EasyOption::Url, EasyOption::SslcertBlob, EasyOption::Postfields]),
-            (vec![b"x".to_vec()].into(), &[EasyOption::Httpheader]),
+            (7.into(), &[EasyOption::Port, EasyOption::HttpAuth, EasyOption::ResumeFromLarge]),
+            ("x".into(), &[EasyOption::Url, EasyOption::SslCertBlob, EasyOption::PostFields]),
+            (vec![b"x".to_vec()].into(), &[EasyOption::HttpHeader]),
         ];
         for (at, (value, _)) in rows.iter().enumerate() {
             for (other, (_, options)) in rows.iter().enumerate() {
                 options.iter().for_each(|option| assert_eq!(value.fits(*option), at == other, "{option:?}"));
             }
-            assert!(!value.fits(EasyOption::WriteFunction) && !value.fits(EasyOption::Mimepost));
+            assert!(!value.fits(EasyOption::WriteFunction) && !value.fits(EasyOption::MimePost));
         }
         assert!(
-            Value::<(), (), ()>::Form(()).fits(EasyOption::Mimepost) && Plain::Default.fits(EasyOption::Url)
+            Value::<(), (), ()>::Form(()).fits(EasyOption::MimePost) && Plain::Default.fits(EasyOption::Url)
         );
     }
 

@@ -26,9 +26,9 @@ fn described(item: &Item) -> String {
     let request = &item.request;
     let line = format!("{} {} -> {}", method(item), url(item), output(item));
     let mut lines = vec![harmless(&line)];
-    let headers = request.options.list(O::Httpheader).iter().map(|header| hidden(&shown(header)));
+    let headers = request.options.list(O::HttpHeader).iter().map(|header| hidden(&shown(header)));
     lines.extend(headers.map(|header| format!("  header {}", harmless(&header))));
-    if let Some(login) = request.options.text(O::Userpwd) {
+    if let Some(login) = request.options.text(O::UserPwd) {
         let user = login.split(|byte| *byte == b':').next().unwrap_or_default();
         lines.push(format!("  login as {}", harmless(&shown(user))));
     }
@@ -41,7 +41,7 @@ fn described(item: &Item) -> String {
 
 fn method(item: &Item) -> String {
     let request = &item.request;
-    match request.options.text(O::Customrequest) {
+    match request.options.text(O::CustomRequest) {
         Some(custom) => shown(custom),
         None if request.head => "HEAD".to_string(),
         None if item.upload.is_some() => "PUT".to_string(),

@@ -213,7 +213,7 @@ type Names = (O, bool, &'static [(&'static str, i64)]);
 /// Options whose values have names.
 const NAMED: &[Names] = &[
     (
-        O::Httpauth,
+        O::HttpAuth,
         true,
         &[
             ("CURLAUTH_BASIC", 1),
@@ -226,7 +226,7 @@ const NAMED: &[Names] = &[
         ],
     ),
     (
-        O::Proxyauth,
+        O::ProxyAuth,
         true,
         &[("CURLAUTH_BASIC", 1), ("CURLAUTH_DIGEST", 2), ("CURLAUTH_NEGOTIATE", 4), ("CURLAUTH_NTLM", 8)],
     ),
@@ -247,7 +247,7 @@ const NAMED: &[Names] = &[
         ],
     ),
     (
-        O::Proxytype,
+        O::ProxyType,
         false,
         &[
             ("CURLPROXY_HTTP_1_0", 1),
@@ -264,7 +264,7 @@ const NAMED: &[Names] = &[
     (O::UseSsl, false, &[("CURLUSESSL_TRY", 1), ("CURLUSESSL_CONTROL", 2), ("CURLUSESSL_ALL", 3)]),
     (O::FtpSslCcc, false, &[("CURLFTPSSL_CCC_PASSIVE", 1), ("CURLFTPSSL_CCC_ACTIVE", 2)]),
     (
-        O::Timecondition,
+        O::TimeCondition,
         false,
         &[("CURL_TIMECOND_IFMODSINCE", 1), ("CURL_TIMECOND_IFUNMODSINCE", 2), ("CURL_TIMECOND_LASTMOD", 3)],
     ),
@@ -299,7 +299,7 @@ fn in_lines(option: O, names: &[String]) -> String {
 }
 
 fn symbol(option: O, value: i64) -> Option<Vec<String>> {
-    if matches!(option, O::Sslversion | O::ProxySslversion) {
+    if matches!(option, O::SslVersion | O::ProxySslVersion) {
         let name = |value| TLS.iter().find(|(_, known)| *known == value).map(|(name, _)| *name);
         let (low, high) = (name(value & 0xffff)?, value & !0xffff);
         return Some(vec![match high {
@@ -334,15 +334,15 @@ mod tests {
 
     #[test]
     fn symbols() {
-        assert_eq!(symbol(O::Httpauth, 1).unwrap(), ["(long)CURLAUTH_BASIC"]);
+        assert_eq!(symbol(O::HttpAuth, 1).unwrap(), ["(long)CURLAUTH_BASIC"]);
         assert_eq!(
-            symbol(O::Sslversion, 6 | 7 << 16).unwrap(),
+            symbol(O::SslVersion, 6 | 7 << 16).unwrap(),
             ["(long)(CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)"]
         );
-        let two = in_lines(O::Httpauth, &symbol(O::Httpauth, 10).unwrap());
+        let two = in_lines(O::HttpAuth, &symbol(O::HttpAuth, 10).unwrap());
         let indent = " ".repeat(43);
         assert_eq!(two, format!("(long)CURLAUTH_DIGEST |\n{indent}(long)CURLAUTH_NTLM"));
-        assert_eq!(symbol(O::Maxredirs, 50), None);
+        assert_eq!(symbol(O::MaxRedirs, 50), None);
     }
 
     #[test]
@@ -351,8 +351,8 @@ mod tests {
         program.add(&[
             Setting::new(O::WriteData, Value::Default),
             Setting::new(O::Url, "http://x/?a"),
-            Setting::new(O::Httpheader, vec![b"A: b".to_vec()]),
-            Setting::new(O::Mimepost, Value::Form(vec![Part::default()])),
+            Setting::new(O::HttpHeader, vec![b"A: b".to_vec()]),
+            Setting::new(O::MimePost, Value::Form(vec![Part::default()])),
         ]);
         program.perform();
         let text = program.text();

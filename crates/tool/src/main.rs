@@ -140,7 +140,7 @@ fn choose_recording(globals: &Globals) -> Result<(), String> {
 /// Completes a request: missing passwords, certificates named in the environment.
 fn complete(request: &mut Request, at: usize, count: usize) {
     let bearer = request.options.text(O::Xoauth2Bearer).is_some();
-    for (option, kind) in [(O::Userpwd, "host"), (O::Proxyuserpwd, "proxy")] {
+    for (option, kind) in [(O::UserPwd, "host"), (O::ProxyUserPwd, "proxy")] {
         let Some(login) = request.options.text(option).map(<[u8]>::to_vec) else { continue };
         if (bearer && kind == "host") || login.contains(&b':') || login.first() == Some(&b';') {
             continue;
@@ -157,7 +157,7 @@ fn complete(request: &mut Request, at: usize, count: usize) {
     {
         request.options.set_text(O::NetrcFile, &file);
     }
-    let named = request.options.text(O::Cainfo).or(request.options.text(O::Capath)).is_some();
+    let named = request.options.text(O::CaInfo).or(request.options.text(O::CaPath)).is_some();
     if !named && !request.insecure {
         let found = certificates_from_environment(request);
         if system::TRUSTS_SYSTEM && !found {
@@ -179,11 +179,11 @@ fn trust_system(request: &mut Request) {
 fn certificates_from_environment(request: &mut Request) -> bool {
     let variable = |name: &str| system::variable(name).filter(|value| !value.is_empty());
     if let Some(bundle) = variable("CURL_CA_BUNDLE") {
-        request.options.set_text(O::Cainfo, &bundle);
+        request.options.set_text(O::CaInfo, &bundle);
         return true;
     }
     let mut found = false;
-    for (name, option) in [("SSL_CERT_DIR", O::Capath), ("SSL_CERT_FILE", O::Cainfo)] {
+    for (name, option) in [("SSL_CERT_DIR", O::CaPath), ("SSL_CERT_FILE", O::CaInfo)] {
         if let Some(value) = variable(name) {
             request.options.set_text(option, &value);
             found = true;

@@ -22,7 +22,7 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     let share = Share::default();
     // Shared only on request: cookies in the share are sent.
     let cookies =
-        |request: &Request| !request.cookie_files.is_empty() || request.options.text(O::Cookiejar).is_some();
+        |request: &Request| !request.cookie_files.is_empty() || request.options.text(O::CookieJar).is_some();
     share.set_kind(LockData::Cookie, requests.iter().any(cookies));
     // Entries learnt by one transfer apply to concurrent and later ones, and no file loses another one's
     // entries.

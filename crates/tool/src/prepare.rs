@@ -84,7 +84,7 @@ pub struct Pattern {
 }
 
 /// Options whose setting has further effects beside the handle's settings.
-const WITH_STORES: [O; 4] = [O::Altsvc, O::Cookiefile, O::Cookiejar, O::Hsts];
+const WITH_STORES: [O; 4] = [O::AltSvc, O::CookieFile, O::CookieJar, O::Hsts];
 
 impl Pattern {
     /// None where it takes more than settings to do the same again.
@@ -252,7 +252,7 @@ impl Prepare<'_> {
             self.env.error(&format!("cannot mix --continue-at with {flag}"));
             return Err(self.refused(Code::FailedInit));
         }
-        if let Some(custom) = request.options.text(O::Customrequest) {
+        if let Some(custom) = request.options.text(O::CustomRequest) {
             self.look_at_custom(custom, chosen);
         }
         Ok(chosen)
@@ -273,8 +273,8 @@ impl Prepare<'_> {
     /// Fails if messages have to be signed and there is no key.
     fn signing_key(&self) -> Result<(), Stop> {
         let options = &self.request.options;
-        let asked = [O::HttpsigAlgorithm, O::HttpsigKeyid, O::HttpsigHeaders];
-        if options.get(O::HttpsigKey).is_none() && asked.iter().any(|option| options.get(*option).is_some()) {
+        let asked = [O::HttpSigAlgorithm, O::HttpSigKeyId, O::HttpSigHeaders];
+        if options.get(O::HttpSigKey).is_none() && asked.iter().any(|option| options.get(*option).is_some()) {
             self.env.error("--httpsig-key is needed to sign a request");
             return Err(Stop::Failed(FAILED_INIT));
         }
@@ -291,7 +291,7 @@ impl Prepare<'_> {
         for (name, header) in
             [("Content-Type", "Content-Type: application/json"), ("Accept", "Accept: application/json")]
         {
-            let given = self.request.options.list(O::Httpheader).iter().any(|line| {
+            let given = self.request.options.list(O::HttpHeader).iter().any(|line| {
                 let head = line.get(..name.len());
                 let after = line.get(name.len());
                 head.is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()))
@@ -455,7 +455,7 @@ impl Prepare<'_> {
             self.resume_from = -1; // the server has to be asked
         }
         let options = &self.request.options;
-        let several = options.long(O::Httpauth).is_some_and(|mask| mask.count_ones() > 1);
+        let several = options.long(O::HttpAuth).is_some_and(|mask| mask.count_ones() > 1);
         if standard && (several || self.request.proxy_auth.any) {
             self.env.warn(
                 "Using --anyauth or --proxy-anyauth with upload from stdin involves a big risk of it not working. Use \
@@ -484,7 +484,7 @@ impl Prepare<'_> {
     /// Returns the state for `--retry-resume`. Pieces of decoded data, or with heads, cannot be combined.
     fn resuming(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {
         let request = &self.request;
-        let custom = request.options.text(O::Customrequest).is_some();
+        let custom = request.options.text(O::CustomRequest).is_some();
         if !request.retry_resume || request.head || request.show_headers || custom {
             return None;
         }
@@ -503,8 +503,8 @@ impl Prepare<'_> {
             Some(range) if http => plain_range(range)?,
             Some(_) => return None,
         };
-        if elsewhere && !list.iter().any(|setting| setting.option == O::Filetime) {
-            list.push(Setting::new(O::Filetime, 1));
+        if elsewhere && !list.iter().any(|setting| setting.option == O::FileTime) {
+            list.push(Setting::new(O::FileTime, 1));
         }
         let download = Resumption::new(range.0, range.1);
         let base = transfer.out.borrow().start;
@@ -524,7 +524,7 @@ impl Prepare<'_> {
 
     /// Returns the user's headers, and those that other flags imply.
     fn headers(&self) -> Vec<Bytes> {
-        let given = self.request.options.list(O::Httpheader).iter();
+        let given = self.request.options.list(O::HttpHeader).iter();
         given.chain(&self.job.extra_headers).cloned().collect()
     }
 
@@ -592,7 +592,7 @@ impl Prepare<'_> {
     fn known_hosts(&mut self) -> Result<(), Stop> {
         let options = &self.request.options;
         let ssh = matches!(self.job.scheme.as_str(), "scp" | "sftp");
-        if !ssh || self.request.insecure || options.text(O::SshKnownhosts).is_some() {
+        if !ssh || self.request.insecure || options.text(O::SshKnownHosts).is_some() {
             return Ok(());
         }
         self.job.known_hosts = usual_known_hosts();
@@ -663,7 +663,7 @@ impl Prepare<'_> {
         }
         let mut list = settings(&self.request, &self.env.globals, &self.job);
         if let Some(size) = size {
-            list.push(Setting::new(O::InfilesizeLarge, size as i64));
+            list.push(Setting::new(O::InFileSizeLarge, size as i64));
         }
         if let Some(resuming) = self.resuming(transfer, &mut list) {
             transfer.resuming.replace(Some(resuming));
@@ -671,7 +671,7 @@ impl Prepare<'_> {
         self.apply(easy, &list)?;
         // In parallel it is worth waiting for a stream, unless connections should be opened at once.
         let waits = parallel && !self.env.globals.parallel_immediate;
-        let waits = easy.set(O::Pipewait, waits);
+        let waits = easy.set(O::PipeWait, waits);
         debug_assert!(waits.is_ok(), "any number is one");
         let by_itself = self.env.globals.libcurl.is_some() || self.request.retry_resume;
         *pattern = if by_itself { None } else { Pattern::of(easy, &self.request, &self.job, &list) };

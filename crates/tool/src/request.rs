@@ -201,7 +201,7 @@ pub enum Resume {
 impl Request {
     pub fn new() -> Request {
         let mut request = Request::default();
-        request.options.set_long(O::Maxredirs, 50);
+        request.options.set_long(O::MaxRedirs, 50);
         request
     }
 

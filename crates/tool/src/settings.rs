@@ -52,7 +52,7 @@ pub fn settings(request: &Request, globals: &Globals, job: &Job) -> Vec<Setting>
     let mut list = List { request, out: Vec::with_capacity(32) };
     list.callbacks(globals);
     list.put_text(O::Url, &job.url);
-    list.put(O::Noprogress, i64::from(globals.no_progress || globals.silent));
+    list.put(O::NoProgress, i64::from(globals.no_progress || globals.silent));
     list.more_callbacks();
     list.proxy();
     list.login();
@@ -124,7 +124,7 @@ impl List<'_> {
             self.put(O::Verbose, 1);
         }
         let speed = self.request.options.long(O::MaxRecvSpeedLarge).unwrap_or(0);
-        self.put(O::Buffersize, if speed > 0 && speed < BUFFER { speed } else { BUFFER });
+        self.put(O::BufferSize, if speed > 0 && speed < BUFFER { speed } else { BUFFER });
     }
 
     fn more_callbacks(&mut self) {
@@ -136,9 +136,9 @@ impl List<'_> {
         let request = self.request;
         self.copy(&[O::Proxy]);
         if request.options.text(O::Proxy).is_some() {
-            self.copy(&[O::Proxytype]);
+            self.copy(&[O::ProxyType]);
         }
-        self.copy(&[O::Proxyuserpwd, O::Httpproxytunnel, O::PreProxy]);
+        self.copy(&[O::ProxyUserPwd, O::HttpProxyTunnel, O::PreProxy]);
         let auth = &request.proxy_auth;
         let masks = [
             (auth.any, !16 & 0xffff_ffff),
@@ -148,10 +148,10 @@ impl List<'_> {
             (auth.basic, 1),
         ];
         if let Some((_, mask)) = masks.iter().find(|(on, _)| *on) {
-            self.put(O::Proxyauth, *mask);
+            self.put(O::ProxyAuth, *mask);
         }
-        self.copy(&[O::Noproxy, O::SuppressConnectHeaders, O::ProxyServiceName]);
-        self.copy(&[O::Haproxyprotocol, O::HaproxyClientIp, O::ProxyKeypasswd]);
+        self.copy(&[O::NoProxy, O::SuppressConnectHeaders, O::ProxyServiceName]);
+        self.copy(&[O::HaProxyProtocol, O::HaProxyClientIp, O::ProxyKeyPasswd]);
     }
 
     fn login(&mut self) {
@@ -162,37 +162,37 @@ impl List<'_> {
         } else if request.netrc || request.options.text(O::NetrcFile).is_some() {
             self.put(O::Netrc, 2);
         }
-        self.copy(&[O::NetrcFile, O::LoginOptions, O::Userpwd]);
-        self.point(&[O::Errorbuffer]);
-        self.copy(&[O::Httpauth]);
+        self.copy(&[O::NetrcFile, O::LoginOptions, O::UserPwd]);
+        self.point(&[O::ErrorBuffer]);
+        self.copy(&[O::HttpAuth]);
     }
 
     fn request(&mut self, job: &Job) {
         let request = self.request;
-        let mut headers = request.options.list(O::Httpheader).to_vec();
+        let mut headers = request.options.list(O::HttpHeader).to_vec();
         headers.extend(job.extra_headers.iter().cloned());
         if !headers.is_empty() {
-            self.set(O::Httpheader, headers);
+            self.set(O::HttpHeader, headers);
         }
         self.copy(&[O::Referer]);
-        match request.options.text(O::Useragent) {
+        match request.options.text(O::UserAgent) {
             Some(b"") => {}
-            Some(text) => self.put_text(O::Useragent, text),
-            None => self.put_text(O::Useragent, &job.user_agent),
+            Some(text) => self.put_text(O::UserAgent, text),
+            None => self.put_text(O::UserAgent, &job.user_agent),
         }
-        self.copy(&[O::Keypasswd]);
-        self.put(O::Nobody, i64::from(request.head));
-        self.put(O::Failonerror, i64::from(request.fail == Fail::WithoutBody));
+        self.copy(&[O::KeyPasswd]);
+        self.put(O::NoBody, i64::from(request.head));
+        self.put(O::FailOnError, i64::from(request.fail == Fail::WithoutBody));
         self.copy(&[O::RequestTarget]);
         self.put(O::Upload, i64::from(job.upload));
-        self.copy(&[O::Dirlistonly, O::Append, O::Transfertext, O::Range, O::TimeoutMs]);
+        self.copy(&[O::DirListOnly, O::Append, O::TransferText, O::Range, O::TimeoutMs]);
         match job.method {
             Method::Post => {
                 let post = job.post.as_deref().unwrap_or_default();
-                self.put_text(O::Postfields, post);
-                self.set(O::PostfieldsizeLarge, post.len() as i64);
+                self.put_text(O::PostFields, post);
+                self.set(O::PostFieldSizeLarge, post.len() as i64);
             }
-            Method::Form => self.set(O::Mimepost, Value::Form(request.form.clone())),
+            Method::Form => self.set(O::MimePost, Value::Form(request.form.clone())),
             _ => {}
         }
         self.copy(&[O::MimeOptions]);
@@ -200,15 +200,15 @@ impl List<'_> {
 
     fn http(&mut self) {
         let request = self.request;
-        self.put(O::Followlocation, request.follow);
-        self.copy(&[O::UnrestrictedAuth, O::AwsSigv4, O::Autoreferer, O::Proxyheader]);
-        self.copy(&[O::HttpsigAlgorithm, O::HttpsigKey, O::HttpsigKeyid, O::HttpsigHeaders]);
-        self.set(O::Maxredirs, request.options.long(O::Maxredirs).unwrap_or(50));
-        self.copy(&[O::HttpVersion, O::Postredir]);
+        self.put(O::FollowLocation, request.follow);
+        self.copy(&[O::UnrestrictedAuth, O::AwsSigV4, O::AutoReferer, O::ProxyHeader]);
+        self.copy(&[O::HttpSigAlgorithm, O::HttpSigKey, O::HttpSigKeyId, O::HttpSigHeaders]);
+        self.set(O::MaxRedirs, request.options.long(O::MaxRedirs).unwrap_or(50));
+        self.copy(&[O::HttpVersion, O::PostRedir]);
         if request.options.is_on(ToolOption::Compressed) {
             self.put_text(O::AcceptEncoding, b"");
         }
-        self.copy(&[O::TransferEncoding, O::Http09Allowed, O::Altsvc, O::Hsts, O::Expect100TimeoutMs]);
+        self.copy(&[O::TransferEncoding, O::Http09Allowed, O::AltSvc, O::Hsts, O::Expect100TimeoutMs]);
     }
 
     fn cookies(&mut self, job: &Job) {
@@ -217,25 +217,25 @@ impl List<'_> {
             self.put_text(O::Cookie, &request.cookies.join(b"; ".as_slice()));
         }
         for file in &request.cookie_files {
-            self.put_text(O::Cookiefile, file);
+            self.put_text(O::CookieFile, file);
         }
-        self.copy(&[O::Cookiejar, O::Cookiesession]);
+        self.copy(&[O::CookieJar, O::CookieSession]);
         let options = &request.options;
-        let by_proxy = options.text(O::Proxy).is_some() || !options.list(O::Proxyheader).is_empty();
-        if options.is_on(O::Httpproxytunnel) || by_proxy && job.scheme == "https" {
-            self.put(O::Headeropt, 1);
+        let by_proxy = options.text(O::Proxy).is_some() || !options.list(O::ProxyHeader).is_empty();
+        if options.is_on(O::HttpProxyTunnel) || by_proxy && job.scheme == "https" {
+            self.put(O::HeaderOpt, 1);
         }
     }
 
     fn ftp(&mut self) {
-        self.copy(&[O::Ftpport]);
+        self.copy(&[O::FtpPort]);
         self.put_off(O::FtpUseEpsv);
         self.put_off(O::FtpUseEprt);
         self.put(O::FtpSslCcc, self.request.ftp_ccc.unwrap_or(0));
         self.copy(&[O::FtpAccount]);
         self.put(O::FtpSkipPasvIp, self.request.options.long(O::FtpSkipPasvIp).unwrap_or(1));
         self.put_off(O::FtpSkipPasvIp);
-        self.copy(&[O::FtpFilemethod, O::FtpAlternativeToUser, O::FtpUsePret]);
+        self.copy(&[O::FtpFileMethod, O::FtpAlternativeToUser, O::FtpUsePret]);
     }
 
     fn limits(&mut self, job: &Job) {
@@ -247,50 +247,50 @@ impl List<'_> {
     fn requests_of_files(&mut self) {
         let request = self.request;
         self.copy(&[O::PathAsIs]);
-        self.put(O::Filetime, i64::from(request.head || request.remote_time));
-        self.copy(&[O::Crlf, O::Quote, O::Postquote, O::Prequote, O::Timecondition, O::TimevalueLarge]);
-        self.copy(&[O::Customrequest]);
+        self.put(O::FileTime, i64::from(request.head || request.remote_time));
+        self.copy(&[O::Crlf, O::Quote, O::PostQuote, O::PreQuote, O::TimeCondition, O::TimeValueLarge]);
+        self.copy(&[O::CustomRequest]);
     }
 
     fn security(&mut self) {
         let request = self.request;
-        self.copy(&[O::Cainfo, O::ProxyCainfo, O::Capath]);
-        self.copy_or(O::ProxyCapath, O::Capath);
-        self.copy(&[O::Crlfile]);
-        self.copy_or(O::ProxyCrlfile, O::Crlfile);
-        self.copy(&[O::Pinnedpublickey, O::ProxyPinnedpublickey, O::SslEcCurves, O::SslSignatureAlgorithms]);
+        self.copy(&[O::CaInfo, O::ProxyCaInfo, O::CaPath]);
+        self.copy_or(O::ProxyCaPath, O::CaPath);
+        self.copy(&[O::CrlFile]);
+        self.copy_or(O::ProxyCrlFile, O::CrlFile);
+        self.copy(&[O::PinnedPublicKey, O::ProxyPinnedPublicKey, O::SslEcCurves, O::SslSignatureAlgorithms]);
         if request.options.text(ToolOption::WriteOut).is_some() {
-            self.put(O::Certinfo, 1);
+            self.put(O::CertInfo, 1);
         }
-        self.copy(&[O::Sslcert, O::ProxySslcert, O::Sslcerttype, O::ProxySslcerttype]);
+        self.copy(&[O::SslCert, O::ProxySslCert, O::SslCertType, O::ProxySslCertType]);
         if let Some(key) = request.options.text(ToolOption::Key) {
-            self.put_text(O::Sslkey, key);
+            self.put_text(O::SslKey, key);
         }
-        self.copy(&[O::ProxySslkey, O::Sslkeytype, O::ProxySslkeytype]);
+        self.copy(&[O::ProxySslKey, O::SslKeyType, O::ProxySslKeyType]);
         for (on, options) in [
-            (request.insecure, [O::SslVerifypeer, O::SslVerifyhost]),
-            (request.doh_insecure && self.asks_over_https(), [O::DohSslVerifypeer, O::DohSslVerifyhost]),
-            (request.proxy_insecure, [O::ProxySslVerifypeer, O::ProxySslVerifyhost]),
+            (request.insecure, [O::SslVerifyPeer, O::SslVerifyHost]),
+            (request.doh_insecure && self.asks_over_https(), [O::DohSslVerifyPeer, O::DohSslVerifyHost]),
+            (request.proxy_insecure, [O::ProxySslVerifyPeer, O::ProxySslVerifyHost]),
         ] {
             for option in options.into_iter().filter(|_| on) {
                 self.set(option, 0);
             }
         }
-        self.copy(&[O::SslVerifystatus]);
+        self.copy(&[O::SslVerifyStatus]);
         if self.asks_over_https() {
-            self.copy(&[O::DohSslVerifystatus]);
+            self.copy(&[O::DohSslVerifyStatus]);
         }
-        self.put(O::Sslversion, tls_versions(request.tls_min, request.tls_max));
+        self.put(O::SslVersion, tls_versions(request.tls_min, request.tls_max));
         if request.options.text(O::Proxy).is_some() {
-            self.copy(&[O::ProxySslversion]);
+            self.copy(&[O::ProxySslVersion]);
         }
         self.copy(&[O::SslOptions, O::ProxySslOptions, O::SslCipherList, O::ProxySslCipherList]);
         self.copy(&[O::Tls13Ciphers, O::ProxyTls13Ciphers]);
-        self.put_off(O::SslSessionidCache);
+        self.put_off(O::SslSessionIdCache);
         for entry in request.options.list(O::Ech) {
             self.put_text(O::Ech, entry);
         }
-        self.copy(&[O::Sslengine]);
+        self.copy(&[O::SslEngine]);
         self.put(O::UseSsl, use_ssl(request));
         self.put_off(O::SslEnableAlpn);
     }
@@ -311,40 +311,40 @@ impl List<'_> {
     fn ssh(&mut self, job: &Job) {
         let options = &self.request.options;
         if let Some(key) = options.text(ToolOption::Key) {
-            self.put_text(O::SshPrivateKeyfile, key);
+            self.put_text(O::SshPrivateKeyFile, key);
         }
         self.copy(&[
-            O::SshPublicKeyfile,
+            O::SshPublicKeyFile,
             O::SshHostPublicKeyMd5,
             O::SshHostPublicKeySha256,
             O::SshCompression,
         ]);
         if !self.request.insecure {
             match &job.known_hosts {
-                Some(file) => self.put_text(O::SshKnownhosts, file),
-                None => self.copy(&[O::SshKnownhosts]),
+                Some(file) => self.put_text(O::SshKnownHosts, file),
+                None => self.copy(&[O::SshKnownHosts]),
             }
         }
     }
 
     fn rest(&mut self, job: &Job) {
         let request = self.request;
-        self.point(&[O::Stderr]);
-        self.copy(&[O::Interface, O::Telnetoptions, O::ConnecttimeoutMs]);
+        self.point(&[O::StdErr]);
+        self.copy(&[O::Interface, O::TelnetOptions, O::ConnectTimeoutMs]);
         if self.asks_over_https() {
             self.copy(&[O::DohUrl]);
         }
         self.put(O::FtpCreateMissingDirs, 2 * request.options.long(O::FtpCreateMissingDirs).unwrap_or(0));
-        self.copy(&[O::MaxfilesizeLarge, O::Ipresolve, O::Socks5GssapiNec, O::Socks5Auth, O::ServiceName]);
-        self.copy(&[O::IgnoreContentLength, O::Localport, O::Localportrange]);
+        self.copy(&[O::MaxFileSizeLarge, O::IpResolve, O::Socks5GssapiNec, O::Socks5Auth, O::ServiceName]);
+        self.copy(&[O::IgnoreContentLength, O::LocalPort, O::LocalPortRange]);
         if request.options.is_on(ToolOption::Raw) {
             self.set(O::HttpContentDecoding, 0);
             self.set(O::HttpTransferDecoding, 0);
         }
         self.tcp();
-        self.copy(&[O::TftpBlksize, O::MailFrom, O::MailRcpt, O::MailRcptAllowfails, O::NewFilePerms]);
+        self.copy(&[O::TftpBlkSize, O::MailFrom, O::MailRcpt, O::MailRcptAllowFails, O::NewFilePerms]);
         self.copy(&[O::Resolve, O::ConnectTo, O::ProtocolsStr, O::RedirProtocolsStr, O::GssapiDelegation]);
-        self.copy(&[O::MailAuth, O::SaslAuthzid, O::SaslIr, O::AbstractUnixSocket, O::UnixSocketPath]);
+        self.copy(&[O::MailAuth, O::SaslAuthzId, O::SaslIr, O::AbstractUnixSocket, O::UnixSocketPath]);
         self.copy(&[O::DnsInterface, O::DnsLocalIp4, O::DnsLocalIp6, O::DnsServers]);
         self.copy(&[O::DefaultProtocol, O::TftpNoOptions]);
         if let Some(millis) = request.options.long(O::HappyEyeballsTimeoutMs) {
@@ -361,16 +361,16 @@ impl List<'_> {
 
     fn tcp(&mut self) {
         let options = &self.request.options;
-        self.put_off(O::TcpNodelay);
-        self.copy(&[O::TcpFastopen]);
-        if options.long(O::TcpKeepalive) == Some(0) {
+        self.put_off(O::TcpNoDelay);
+        self.copy(&[O::TcpFastOpen]);
+        if options.long(O::TcpKeepAlive) == Some(0) {
             return;
         }
-        self.put(O::TcpKeepalive, 1);
+        self.put(O::TcpKeepAlive, 1);
         let seconds = options.long(ToolOption::KeepaliveTime).unwrap_or(0);
-        self.put(O::TcpKeepidle, seconds);
-        self.put(O::TcpKeepintvl, seconds);
-        self.copy(&[O::TcpKeepcnt]);
+        self.put(O::TcpKeepIdle, seconds);
+        self.put(O::TcpKeepIntvl, seconds);
+        self.copy(&[O::TcpKeepCnt]);
     }
 }
 
@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn schemes_choose_their_options() {
         let mut request = Request::new();
-        request.options.set_text(O::Ftpport, b"-");
+        request.options.set_text(O::FtpPort, b"-");
         request.cookies.push(b"a=b".to_vec());
         assert!(names(&request, "ftp").contains(&"FTPPORT") && !names(&request, "ftp").contains(&"COOKIE"));
         assert!(
@@ -445,9 +445,9 @@ mod tests {
     fn the_order_is_the_one_of_curl() {
         let mut request = Request::new();
         let texts =
-            [O::Range, O::Customrequest, O::Proxy, O::RequestTarget, O::Userpwd, O::Keypasswd, O::Resolve];
+            [O::Range, O::CustomRequest, O::Proxy, O::RequestTarget, O::UserPwd, O::KeyPasswd, O::Resolve];
         texts.iter().for_each(|option| request.options.set_text(*option, b"x"));
-        for option in [O::TimeoutMs, O::Httpauth, O::Crlf, O::PathAsIs, O::Httpproxytunnel, O::LowSpeedLimit]
+        for option in [O::TimeoutMs, O::HttpAuth, O::Crlf, O::PathAsIs, O::HttpProxyTunnel, O::LowSpeedLimit]
         {
             request.options.set_long(option, 1);
         }
@@ -482,11 +482,11 @@ mod tests {
         ];
         let mut request = Request::new();
         for option in
-            [O::Userpwd, O::Keypasswd, O::Range, O::Customrequest, O::Ftpport, O::Cainfo, O::Interface]
+            [O::UserPwd, O::KeyPasswd, O::Range, O::CustomRequest, O::FtpPort, O::CaInfo, O::Interface]
         {
             request.options.set_text(option, b"x");
         }
-        for option in [O::Dirlistonly, O::Transfertext, O::LowSpeedLimit, O::Timecondition] {
+        for option in [O::DirListOnly, O::TransferText, O::LowSpeedLimit, O::TimeCondition] {
             request.options.set_long(option, 1);
         }
         assert_eq!(names(&request, "ftp"), wanted);

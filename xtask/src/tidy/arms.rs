@@ -124,8 +124,8 @@ mod tests {
         let all = EasyOption::ALL.iter().map(|option| format!("s.long(O::{option:?}) "));
         let all: String = all.collect();
         assert_eq!(without_arm(std::slice::from_ref(&all)), []);
-        let but_one = all.replace("O::Pipewait)", "");
-        assert_eq!(without_arm(&[but_one]), [EasyOption::Pipewait]);
+        let but_one = all.replace("O::PipeWait)", "");
+        assert_eq!(without_arm(&[but_one]), [EasyOption::PipeWait]);
     }
 
     #[test]

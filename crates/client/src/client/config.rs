@@ -50,7 +50,7 @@ impl Default for Config {
             resolves: Vec::new(),
         };
         // Signals are not delivered to a particular thread, and handlers belong to the program.
-        config.set(O::Nosignal, true);
+        config.set(O::NoSignal, true);
         config.follow(Policy::default());
         config
     }
@@ -77,7 +77,7 @@ impl Config {
         }
         if !self.roots.is_empty() {
             let roots = std::mem::take(&mut self.roots);
-            self.set(O::CainfoBlob, roots);
+            self.set(O::CaInfoBlob, roots);
             if self.trusts_system {
                 self.set(O::SslOptions, c::CURLSSLOPT_NATIVE_CA);
             }
@@ -86,7 +86,7 @@ impl Config {
         }
         if self.versions != (0, 0) {
             let (lowest, highest) = self.versions;
-            self.set(O::Sslversion, lowest | highest << 16);
+            self.set(O::SslVersion, lowest | highest << 16);
         }
         if !self.resolves.is_empty() {
             let resolves = std::mem::take(&mut self.resolves);
@@ -96,10 +96,10 @@ impl Config {
     }
 
     pub fn follow(&mut self, policy: Policy) {
-        self.options.list.retain(|(option, _)| ![O::Followlocation, O::Maxredirs].contains(option));
+        self.options.list.retain(|(option, _)| ![O::FollowLocation, O::MaxRedirs].contains(option));
         if policy != Policy::none() {
-            self.set(O::Followlocation, c::CURLFOLLOW_OBEYCODE);
-            self.set(O::Maxredirs, i64::from(policy.0));
+            self.set(O::FollowLocation, c::CURLFOLLOW_OBEYCODE);
+            self.set(O::MaxRedirs, i64::from(policy.0));
         }
     }
 
@@ -125,11 +125,11 @@ impl Config {
     pub fn set_proxy(&mut self, proxy: Proxy) {
         self.set(O::Proxy, proxy.url.as_str());
         if let Some((user, password)) = proxy.login {
-            self.set(O::Proxyusername, user.as_str());
-            self.set(O::Proxypassword, password.as_str());
+            self.set(O::ProxyUsername, user.as_str());
+            self.set(O::ProxyPassword, password.as_str());
         }
         // Set even if it is empty: the environment's no_proxy is for its own proxies.
-        self.set(O::Noproxy, proxy.exceptions.0.as_str());
+        self.set(O::NoProxy, proxy.exceptions.0.as_str());
     }
 
     pub fn add_root(&mut self, certificate: tls::Certificate) {
@@ -142,8 +142,8 @@ impl Config {
     }
 
     pub fn set_identity(&mut self, identity: tls::Identity) {
-        self.set(O::SslcertBlob, identity.certificate);
-        self.set(O::SslkeyBlob, identity.key);
+        self.set(O::SslCertBlob, identity.certificate);
+        self.set(O::SslKeyBlob, identity.key);
     }
 
     pub fn set_lowest(&mut self, version: tls::Version) {
@@ -155,10 +155,10 @@ impl Config {
     }
 
     pub fn keep_cookies(&mut self, yes: bool) {
-        self.options.list.retain(|(option, _)| *option != O::Cookiefile);
+        self.options.list.retain(|(option, _)| *option != O::CookieFile);
         if yes {
             self.share.get_or_insert_default().set_kind(LockData::Cookie, true);
-            self.set(O::Cookiefile, "");
+            self.set(O::CookieFile, "");
         }
     }
 
@@ -177,11 +177,11 @@ impl Config {
     }
 
     pub fn keep_alive(&mut self, interval: Option<Duration>) {
-        self.set(O::TcpKeepalive, interval.is_some());
+        self.set(O::TcpKeepAlive, interval.is_some());
         if let Some(interval) = interval {
             let seconds = i64::try_from(interval.as_secs().max(1)).unwrap_or(i64::MAX);
-            self.set(O::TcpKeepidle, seconds);
-            self.set(O::TcpKeepintvl, seconds);
+            self.set(O::TcpKeepIdle, seconds);
+            self.set(O::TcpKeepIntvl, seconds);
         }
     }
 
@@ -219,7 +219,7 @@ macro_rules! client_settings {
 
             /// Limits the time to open a connection, TLS included. The default is five minutes.
             pub fn connect_timeout(mut self, limit: impl Into<Option<Duration>>) -> Self {
-                self.config.options.set_timeout(O::ConnecttimeoutMs, limit.into());
+                self.config.options.set_timeout(O::ConnectTimeoutMs, limit.into());
                 self
             }
 
@@ -238,7 +238,7 @@ macro_rules! client_settings {
 
             /// Sends the Referer when a redirect is followed. Off by default.
             pub fn referer(mut self, yes: bool) -> Self {
-                self.config.set(O::Autoreferer, yes);
+                self.config.set(O::AutoReferer, yes);
                 self
             }
 
@@ -287,20 +287,20 @@ macro_rules! client_settings {
             /// Accepts only these server keys (`sha256//…`, separated by `;`), in addition to the check of
             /// the certificate.
             pub fn pinned_key(mut self, pins: &str) -> Self {
-                self.config.set(O::Pinnedpublickey, pins);
+                self.config.set(O::PinnedPublicKey, pins);
                 self
             }
 
             /// Accepts any certificate for any name. For tests only: connections can be intercepted.
             pub fn danger_accept_invalid_certs(mut self, yes: bool) -> Self {
-                self.config.set(O::SslVerifypeer, !yes);
-                self.config.set(O::SslVerifyhost, if yes { 0 } else { 2 });
+                self.config.set(O::SslVerifyPeer, !yes);
+                self.config.set(O::SslVerifyHost, if yes { 0 } else { 2 });
                 self
             }
 
             /// Accepts a valid certificate for any name. For tests only: connections can be intercepted.
             pub fn danger_accept_invalid_hostnames(mut self, yes: bool) -> Self {
-                self.config.set(O::SslVerifyhost, if yes { 0 } else { 2 });
+                self.config.set(O::SslVerifyHost, if yes { 0 } else { 2 });
                 self
             }
 
@@ -376,7 +376,7 @@ macro_rules! client_settings {
             /// Sets how long an idle connection is kept. The default is 118 seconds.
             pub fn pool_idle_timeout(mut self, limit: Duration) -> Self {
                 let seconds = i64::try_from(limit.as_secs().max(1)).unwrap_or(i64::MAX);
-                self.config.set(O::MaxageConn, seconds);
+                self.config.set(O::MaxAgeConn, seconds);
                 self
             }
 
@@ -397,7 +397,7 @@ macro_rules! client_settings {
             /// HTTP/3), before opening another one. This delays the first requests if the server only has
             /// HTTP/1.
             pub fn wait_for_streams(mut self, yes: bool) -> Self {
-                self.config.set(O::Pipewait, yes);
+                self.config.set(O::PipeWait, yes);
                 self
             }
 
@@ -447,7 +447,7 @@ macro_rules! client_settings {
 
             /// Sets whether small packets are sent at once, as they are by default.
             pub fn tcp_nodelay(mut self, yes: bool) -> Self {
-                self.config.set(O::TcpNodelay, yes);
+                self.config.set(O::TcpNoDelay, yes);
                 self
             }
 

@@ -214,7 +214,7 @@ impl Engine {
         options.push((EasyOption::Url, Value::Text(String::from(prepared.url).into_bytes())));
         if let Some(form) = prepared.form {
             let form = form.for_engine().map_err(|(code, message)| Error::of(code, message))?;
-            options.push((EasyOption::Mimepost, form.into()));
+            options.push((EasyOption::MimePost, form.into()));
         }
         let request = Request {
             options,

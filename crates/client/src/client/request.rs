@@ -161,12 +161,12 @@ impl Request {
     pub(crate) fn log_in(&mut self, user: &str, password: Option<&str>, ways: i64) {
         self.options.set(EasyOption::Username, user);
         self.options.set(EasyOption::Password, password.unwrap_or_default());
-        self.options.set(EasyOption::Httpauth, ways);
+        self.options.set(EasyOption::HttpAuth, ways);
     }
 
     pub(crate) fn set_token(&mut self, token: &str) {
         self.options.set(EasyOption::Xoauth2Bearer, token);
-        self.options.set(EasyOption::Httpauth, c::CURLAUTH_BEARER as i64);
+        self.options.set(EasyOption::HttpAuth, c::CURLAUTH_BEARER as i64);
     }
 
     pub(crate) fn set_version(&mut self, version: Version) -> Result<(), Error> {
@@ -205,7 +205,7 @@ impl Request {
         let (implied, upload, source) = convert_body(body, method.as_str(), is_http, has_form, &mut options);
         // Protocols other than HTTP express GET and PUT by what they do, and have no method to name.
         if method != implied && is_http {
-            options.set(EasyOption::Customrequest, method.as_str());
+            options.set(EasyOption::CustomRequest, method.as_str());
         }
         let fields = [&headers, &client.headers];
         let has = |name: &HeaderName| fields.iter().any(|fields| fields.contains_key(name));
@@ -224,7 +224,7 @@ impl Request {
             options.list.retain(|(option, _)| *option != EasyOption::AcceptEncoding);
         }
         if !rows.is_empty() {
-            options.set(EasyOption::Httpheader, rows);
+            options.set(EasyOption::HttpHeader, rows);
         }
         let Options { list, window, read_timeout, explain } = options;
         let prepared = Prepared {
@@ -253,7 +253,7 @@ fn convert_body(
         Kind::Nothing if has_form => ("POST", Upload::Nothing, None),
         Kind::Nothing => match method {
             "HEAD" => {
-                options.set(EasyOption::Nobody, true);
+                options.set(EasyOption::NoBody, true);
                 ("HEAD", Upload::Nothing, None)
             }
             "POST" | "PUT" | "PATCH" if is_http => (post(options, Bytes::new()), Upload::Nothing, None),
@@ -269,15 +269,15 @@ fn convert_body(
 }
 
 fn post(options: &mut Options, bytes: Bytes) -> &'static str {
-    options.set(EasyOption::PostfieldsizeLarge, bytes.len() as i64);
-    options.set(EasyOption::Copypostfields, Vec::from(bytes));
+    options.set(EasyOption::PostFieldSizeLarge, bytes.len() as i64);
+    options.set(EasyOption::CopyPostFields, Vec::from(bytes));
     "POST"
 }
 
 fn put(options: &mut Options, size: Option<u64>) -> &'static str {
     options.set(EasyOption::Upload, true);
     if let Some(size) = size.and_then(|size| i64::try_from(size).ok()) {
-        options.set(EasyOption::InfilesizeLarge, size);
+        options.set(EasyOption::InFileSizeLarge, size);
     }
     "PUT"
 }

@@ -48,7 +48,7 @@ fn an_invalid_request_is_refused_by_send() {
             get().header("X-Two\r\n", "x"),
             get().header("", "x"),
             get().cookie("a", "b; c"),
-            get().option(EasyOption::Httpheader, "no list"),
+            get().option(EasyOption::HttpHeader, "no list"),
             get().option(EasyOption::TimeoutMs, -1),
         ] {
             let error = request.send().await.unwrap_err();

@@ -93,10 +93,10 @@ fn phases(number: &dyn Fn(Info) -> i64) -> [Duration; 7] {
     let moments = [
         Info::QueueTimeT,
         Info::RedirectTimeT,
-        Info::NamelookupTimeT,
+        Info::NameLookupTimeT,
         Info::ConnectTimeT,
-        Info::AppconnectTimeT,
-        Info::StarttransferTimeT,
+        Info::AppConnectTimeT,
+        Info::StartTransferTimeT,
         Info::TotalTimeT,
     ];
     let mut lengths = [Duration::ZERO; 7];
@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn moments_become_lengths() {
         let moment = |info: Info| match info {
-            Info::NamelookupTimeT => 10,
+            Info::NameLookupTimeT => 10,
             Info::ConnectTimeT => 30,
-            Info::StarttransferTimeT => 100,
+            Info::StartTransferTimeT => 100,
             Info::TotalTimeT => 150,
             _ => 0,
         };

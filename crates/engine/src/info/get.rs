@@ -99,25 +99,25 @@ pub fn get(easy: &Easy, info: I) -> Fact {
         I::Scheme => Fact::Constant(Some(found.scheme).filter(|scheme| !scheme.is_empty())),
         I::EffectiveMethod => Fact::OwnedText(state.effective_method()),
         I::Referer => Fact::Text(found.rare.referer.clone().or_else(|| settings().text(O::Referer))),
-        I::Cainfo => Fact::Constant(CAINFO),
-        I::Capath => Fact::Constant(CAPATH),
+        I::CaInfo => Fact::Constant(CAINFO),
+        I::CaPath => Fact::Constant(CAPATH),
         I::RtspSessionId => Fact::Text(settings().text(O::RtspSessionId)),
         I::Private => Fact::Application,
         I::ResponseCode => Fact::Number(found.response_code),
-        I::HttpConnectcode => Fact::Number(found.rare.connect_code),
+        I::HttpConnectCode => Fact::Number(found.rare.connect_code),
         I::HeaderSize => Fact::Number(found.header_size),
         I::RequestSize => Fact::Number(found.request_size),
-        I::SslVerifyresult => Fact::Number(found.rare.verify_result),
-        I::ProxySslVerifyresult => Fact::Number(found.rare.proxy_verify_result),
-        I::Filetime | I::FiletimeT => Fact::Number(found.file_time),
+        I::SslVerifyResult => Fact::Number(found.rare.verify_result),
+        I::ProxySslVerifyResult => Fact::Number(found.rare.proxy_verify_result),
+        I::FileTime | I::FileTimeT => Fact::Number(found.file_time),
         I::RedirectCount => Fact::Number(found.redirect_count),
-        I::HttpauthAvail => Fact::Number(found.rare.auth_available),
-        I::ProxyauthAvail => Fact::Number(found.rare.proxy_auth_available),
-        I::HttpauthUsed => Fact::Number(found.rare.auth_used),
-        I::ProxyauthUsed => Fact::Number(found.rare.proxy_auth_used),
+        I::HttpAuthAvail => Fact::Number(found.rare.auth_available),
+        I::ProxyAuthAvail => Fact::Number(found.rare.proxy_auth_available),
+        I::HttpAuthUsed => Fact::Number(found.rare.auth_used),
+        I::ProxyAuthUsed => Fact::Number(found.rare.proxy_auth_used),
         I::OsErrno => Fact::Number(state.os_errno.get()),
         I::NumConnects => Fact::Number(found.connects),
-        I::Lastsocket | I::Activesocket => Fact::Number(found.open_socket()),
+        I::LastSocket | I::ActiveSocket => Fact::Number(found.open_socket()),
         I::ConditionUnmet => Fact::Number(found.condition_unmet.into()),
         I::PrimaryPort => Fact::Number(found.ends.primary_port().into()),
         I::LocalPort => Fact::Number(found.ends.local_port().into()),
@@ -139,23 +139,23 @@ pub fn get(easy: &Easy, info: I) -> Fact {
         I::ContentLengthDownload | I::ContentLengthDownloadT => Fact::Number(found.download_total),
         I::ContentLengthUpload | I::ContentLengthUploadT => Fact::Number(found.upload_total),
         I::EarlyDataSentT => Fact::Number(found.rare.early_data),
-        I::NamelookupTime | I::NamelookupTimeT => Fact::Time(found.name_lookup),
+        I::NameLookupTime | I::NameLookupTimeT => Fact::Time(found.name_lookup),
         I::ConnectTime | I::ConnectTimeT => Fact::Time(found.connect),
-        I::AppconnectTime | I::AppconnectTimeT => Fact::Time(found.app_connect),
-        I::PretransferTime | I::PretransferTimeT => Fact::Time(found.pre_transfer),
-        I::PosttransferTimeT => Fact::Time(found.post_transfer),
-        I::StarttransferTime | I::StarttransferTimeT => Fact::Time(found.start_transfer),
+        I::AppConnectTime | I::AppConnectTimeT => Fact::Time(found.app_connect),
+        I::PreTransferTime | I::PreTransferTimeT => Fact::Time(found.pre_transfer),
+        I::PostTransferTimeT => Fact::Time(found.post_transfer),
+        I::StartTransferTime | I::StartTransferTimeT => Fact::Time(found.start_transfer),
         I::RedirectTime | I::RedirectTimeT => Fact::Time(found.rare.redirect),
         I::QueueTimeT => Fact::Time(found.queued),
         // Inside a callback: the time until now.
         I::TotalTime | I::TotalTimeT if easy.in_transfer() => Fact::Time(found.since_start(Instant::now())),
         I::TotalTime | I::TotalTimeT => Fact::Time(found.total),
         I::SslEngines => Fact::List(backend::engines().into_iter().map(String::into_bytes).collect()),
-        I::Cookielist => {
+        I::CookieList => {
             drop(found); // a share's lock function is the application's
             Fact::List(easy.cookies())
         }
-        I::Certinfo => Fact::Certificates(found.rare.certificates.clone()),
+        I::CertInfo => Fact::Certificates(found.rare.certificates.clone()),
         I::TlsSession => tls_object(easy, &found, 0),
         I::TlsSslPtr => tls_object(easy, &found, 1),
     }
@@ -223,9 +223,9 @@ mod tests {
             found.rare.auth_used = 8;
         }
         let number = |info| get(&easy, info).number();
-        let numbers = [I::ResponseCode, I::SizeUploadT, I::SpeedUploadT, I::FiletimeT, I::TotalTimeT];
+        let numbers = [I::ResponseCode, I::SizeUploadT, I::SpeedUploadT, I::FileTimeT, I::TotalTimeT];
         assert_eq!(numbers.map(number), [204, 5, 2, -1, 2_000_000]);
-        assert_eq!((number(I::HttpauthUsed), get(&easy, I::TotalTime).real()), (8, 2.0));
+        assert_eq!((number(I::HttpAuthUsed), get(&easy, I::TotalTime).real()), (8, 2.0));
         let text = |info| get(&easy, info).text().map(|text| String::from_utf8_lossy(text).into_owned());
         let texts = [I::EffectiveUrl, I::Referer, I::Scheme, I::EffectiveMethod, I::ContentType].map(text);
         let expected = [Some("http://host/"), Some("http://from/"), Some("HTTP"), Some("GET"), None];

@@ -57,17 +57,17 @@ async fn download(t: &mut Transfer, path: &Path, mut file: File) -> Result<()> {
     let meta = file.metadata().map_err(|e| unreadable(path, &e))?;
     let modified = meta.modified().ok().and_then(|m| m.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map_or(0, |d| d.as_secs() as i64);
-    if t.on(O::Filetime) {
+    if t.on(O::FileTime) {
         t.easy.info.borrow_mut().file_time = modified;
     }
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    if is_unmet(t.long(O::Timecondition), modified, t.long(O::TimevalueLarge)) {
+    if is_unmet(t.long(O::TimeCondition), modified, t.long(O::TimeValueLarge)) {
         t.easy.info.borrow_mut().condition_unmet = true;
         return Ok(());
     }
     if meta.is_dir() {
         heads(t, None, modified)?;
-        if t.on(O::Nobody) {
+        if t.on(O::NoBody) {
             return Ok(());
         }
         t.note_first_byte();
@@ -77,7 +77,7 @@ async fn download(t: &mut Transfer, path: &Path, mut file: File) -> Result<()> {
     heads(t, Some(meta.len()), modified)?;
     let (from, length) = span(t.text(O::Range).as_deref(), t.long(O::ResumeFromLarge), size)?;
     t.easy.info.borrow_mut().download_total = length.map_or(-1, |n| n as i64);
-    if t.on(O::Nobody) {
+    if t.on(O::NoBody) {
         return Ok(());
     }
     if from > 0 {
@@ -218,7 +218,7 @@ async fn upload(t: &mut Transfer, path: &Path) -> Result<()> {
     if from > 0 {
         reader.skip(from)?;
     }
-    let mut buf = vec![0; t.long(O::UploadBuffersize) as usize];
+    let mut buf = vec![0; t.long(O::UploadBufferSize) as usize];
     loop {
         let n = poll_fn(|cx| reader.poll_read(cx, &mut buf)).await?;
         if n == 0 {

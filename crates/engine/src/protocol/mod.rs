@@ -194,7 +194,7 @@ pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
         return log_in(t).await.map(|()| Next::Done);
     }
     if handler.refuses_body {
-        let refuses = t.on(O::Nobody);
+        let refuses = t.on(O::NoBody);
         t.flow.writer.refuse_body(refuses);
     }
     check_unused(t, handler.checks)?;

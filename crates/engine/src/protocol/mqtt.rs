@@ -223,7 +223,7 @@ impl<'a> Messages<'a> {
     /// Returns what follows a head; `None` after the last packet.
     fn next(&self, head: Head) -> Result<Option<Awaited>> {
         let easy = &self.session.easy;
-        let limit = easy.settings.borrow().long(O::MaxfilesizeLarge);
+        let limit = easy.settings.borrow().long(O::MaxFileSizeLarge);
         let awaited = decide::after_head(head, limit)?;
         match awaited {
             Some(Awaited::Message(length)) => easy.info.borrow_mut().download_total = length as i64,

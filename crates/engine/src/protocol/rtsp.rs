@@ -145,7 +145,7 @@ fn body_method(t: &Transfer, method: Method) -> BodyMethod {
     let uploads = settings.method == BodyMethod::Put;
     // CURLOPT_INFILESIZE applies only to an upload: without one, the read callback's data may have been
     // freed.
-    let size = settings.long(if uploads { O::InfilesizeLarge } else { O::PostfieldsizeLarge });
+    let size = settings.long(if uploads { O::InFileSizeLarge } else { O::PostFieldSizeLarge });
     decide::body_method(method, uploads, posts, size)
 }
 
@@ -178,7 +178,7 @@ fn request(t: &mut HttpTransfer, link: &HttpLink, state: &mut State) -> Result<R
         head.unless_custom("Range", t.text(O::Range).as_deref());
     }
     head.unless_custom("Referer", t.text(O::Referer).as_deref());
-    head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
+    head.unless_custom("User-Agent", t.text(O::UserAgent).filter(|name| !name.is_empty()).as_deref());
     head.lines(&authorization);
     if decide::takes_condition(method) {
         http::time_condition_field(t, &mut head);

@@ -35,7 +35,7 @@ const HEARD: usize = 16 * 1024;
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let whole = t.connect(false).await?.into_whole()?;
     let (user, _) = own(t)?;
-    let options = t.easy.settings.borrow().list(O::Telnetoptions);
+    let options = t.easy.settings.borrow().list(O::TelnetOptions);
     let session = Session::new(wishes(&user, &options)?);
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     let mut conversation = Conversation {

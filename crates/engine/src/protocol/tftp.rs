@@ -32,7 +32,7 @@ use decide::{Agreed, Answer, Block, refusal, shown, unexpected};
 /// Runs one request.
 pub async fn run(t: &mut Transfer) -> Result<()> {
     let (path, mode) = tftp::split_mode(t.url.path());
-    let mode = mode.unwrap_or(if t.on(O::Transfertext) { Mode::Netascii } else { Mode::Octet });
+    let mode = mode.unwrap_or(if t.on(O::TransferText) { Mode::Netascii } else { Mode::Octet });
     let name = escape::decode(path.strip_prefix(b"/").unwrap_or(path), Reject::Zero)
         .map_err(|_| Error::new(Code::UrlMalformat, "a NUL in a file's name"))?;
     if name.is_empty() {
@@ -58,7 +58,7 @@ async fn transfer(
     let mut talk = TftpTransfer::open(t).await?;
     t.begins_to_move();
     // As announced by the application, before line endings are converted.
-    let declared = u64::try_from(t.long(O::InfilesizeLarge)).ok().filter(|_| reader.is_some());
+    let declared = u64::try_from(t.long(O::InFileSizeLarge)).ok().filter(|_| reader.is_some());
     let size = declared.or_else(|| reader.as_ref()?.size).unwrap_or(0);
     let illegal = |text: &str| Err(Error::new(Code::TftpIllegal, text));
     // Before options are agreed on, no packet is longer than a block.
@@ -84,7 +84,7 @@ async fn fetch(t: &mut Transfer, mut talk: TftpTransfer) -> Result<()> {
         Answer::Options(taken) => {
             let total = talk.agree(&taken)?;
             t.easy.info.borrow_mut().download_total = total.map_or(-1, |n| n as i64);
-            if let Err(e) = check_size(t.long(O::MaxfilesizeLarge), total) {
+            if let Err(e) = check_size(t.long(O::MaxFileSizeLarge), total) {
                 talk.refuse();
                 return Err(e);
             }
@@ -177,8 +177,8 @@ struct TftpTransfer {
 impl TftpTransfer {
     async fn open(t: &mut Transfer) -> Result<TftpTransfer> {
         let (link, peer) = t.datagrams().await?;
-        let wanted_block = decide::wanted_block(t.long(O::TftpBlksize));
-        let limits = [O::ConnecttimeoutMs, O::TimeoutMs].map(|option| t.long(option));
+        let wanted_block = decide::wanted_block(t.long(O::TftpBlkSize));
+        let limits = [O::ConnectTimeoutMs, O::TimeoutMs].map(|option| t.long(option));
         let (patience, tries) = decide::patience(limits);
         let reactor = t.multi.runtime.reactor();
         Ok(TftpTransfer {

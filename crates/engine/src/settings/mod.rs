@@ -263,8 +263,8 @@ impl Settings {
         };
         self.tls_hook.is_some()
             || self.tls_module.is_some()
-            || elsewhere(O::Sslcerttype)
-            || elsewhere(O::Sslkeytype)
+            || elsewhere(O::SslCertType)
+            || elsewhere(O::SslKeyType)
     }
 
     /// Returns the WebSocket extensions that curl does not have.
@@ -461,7 +461,7 @@ impl Settings {
     pub fn set_mime(&mut self, mime: Option<Rc<dyn MimeSource>>) -> Option<Rc<dyn MimeSource>> {
         // NULL is a form without parts: the request stays a POST.
         self.method = Method::PostMime;
-        self.put(O::Nobody, Value::Long(0));
+        self.put(O::NoBody, Value::Long(0));
         std::mem::replace(&mut self.mime, mime)
     }
 
@@ -505,7 +505,7 @@ impl Settings {
             return;
         }
         if on {
-            self.put(O::Nobody, Value::Long(0));
+            self.put(O::NoBody, Value::Long(0));
         }
         self.put(O::Upload, Value::Long(i64::from(self.method == Method::Put)));
     }
@@ -535,11 +535,11 @@ mod tests {
     #[test]
     fn later_method_options_win() {
         let mut s = Settings::default();
-        s.set_long(O::Nobody, 1).unwrap();
+        s.set_long(O::NoBody, 1).unwrap();
         assert_eq!(s.method, Method::Head);
-        s.set_long(O::Httpget, 1).unwrap();
-        assert_eq!((s.method, s.on(O::Nobody)), (Method::Get, false));
-        s.set_text(O::Copypostfields, Some(b"a=b")).unwrap();
+        s.set_long(O::HttpGet, 1).unwrap();
+        assert_eq!((s.method, s.on(O::NoBody)), (Method::Get, false));
+        s.set_text(O::CopyPostFields, Some(b"a=b")).unwrap();
         assert_eq!(s.method, Method::Post);
         s.set_long(O::Upload, 1).unwrap();
         assert_eq!(s.method, Method::Put);
@@ -553,10 +553,10 @@ mod tests {
         s.set_long(O::Timeout, 3).unwrap();
         assert_eq!(s.long(O::TimeoutMs), 3000);
         assert_eq!(s.set_long(O::TimeoutMs, -1), Err(Code::BadFunctionArgument));
-        s.set_text(O::Userpwd, Some(b"me:se:cret")).unwrap();
+        s.set_text(O::UserPwd, Some(b"me:se:cret")).unwrap();
         assert_eq!(s.text(O::Username).as_deref(), Some(&b"me"[..]));
         assert_eq!(s.text(O::Password).as_deref(), Some(&b"se:cret"[..]));
-        s.set_text(O::Userpwd, None).unwrap();
+        s.set_text(O::UserPwd, None).unwrap();
         assert!(s.text(O::Password).is_none());
     }
 
@@ -566,18 +566,18 @@ mod tests {
         s.set_text(O::Url, Some(b"http://host/")).unwrap();
         let (all, route) = (s.generation(), s.route());
         s.set_text(O::Url, Some(b"http://host/")).unwrap();
-        s.set_long(O::Noprogress, 1).unwrap();
-        s.set_text(O::Useragent, None).unwrap();
+        s.set_long(O::NoProgress, 1).unwrap();
+        s.set_text(O::UserAgent, None).unwrap();
         let first = (s.generation(), s.route());
         assert_ne!(first.0, all, "NOPROGRESS was not set before");
         assert_eq!(first.1, route);
-        s.set_text(O::Useragent, Some(b"me")).unwrap();
-        s.set_list(O::Httpheader, Some(vec![Text::from(&b"A: b"[..])])).unwrap();
+        s.set_text(O::UserAgent, Some(b"me")).unwrap();
+        s.set_list(O::HttpHeader, Some(vec![Text::from(&b"A: b"[..])])).unwrap();
         assert_eq!(s.route(), route);
         let with_fields = s.generation();
-        s.set_list(O::Httpheader, Some(vec![Text::from(&b"A: b"[..])])).unwrap();
+        s.set_list(O::HttpHeader, Some(vec![Text::from(&b"A: b"[..])])).unwrap();
         assert_eq!(s.generation(), with_fields);
-        s.set_text(O::Userpwd, Some(b"me:secret")).unwrap();
+        s.set_text(O::UserPwd, Some(b"me:secret")).unwrap();
         assert_ne!(s.route(), route, "a login may be part of a connection's key");
         let (route, way) = (s.route(), s.way());
         s.set_text(O::Url, Some(b"http://other/")).unwrap();

@@ -33,7 +33,7 @@ pub fn load(keeper: Keeper<'_>, name: &[u8]) {
 /// Whether the application wants alternatives to be remembered and used.
 pub fn is_on(keeper: Keeper<'_>) -> bool {
     let settings = keeper.settings.borrow();
-    settings.is_set(O::Altsvc) || settings.is_set(O::AltsvcCtrl)
+    settings.is_set(O::AltSvc) || settings.is_set(O::AltSvcCtrl)
 }
 
 /// Returns CURLOPT_ALTSVC_CTRL; by default all versions that are built in.
@@ -41,7 +41,7 @@ fn bits(keeper: Keeper<'_>) -> i64 {
     let settings = keeper.settings.borrow();
     let all = CURLALTSVC_H1 | CURLALTSVC_H2 | CURLALTSVC_H3;
     let built = if HTTP2_BUILT { all } else { all & !CURLALTSVC_H2 };
-    if settings.is_set(O::AltsvcCtrl) { settings.long(O::AltsvcCtrl) } else { built }
+    if settings.is_set(O::AltSvcCtrl) { settings.long(O::AltSvcCtrl) } else { built }
 }
 
 /// Where to go instead of an origin.
@@ -137,7 +137,7 @@ fn source(alpn: Alpn, host: &[u8], port: u16) -> Service {
 
 /// Writes the file, atomically.
 pub fn save(keeper: Keeper<'_>) {
-    let name = keeper.settings.borrow().text(O::Altsvc).filter(|name| !name.is_empty());
+    let name = keeper.settings.borrow().text(O::AltSvc).filter(|name| !name.is_empty());
     let Some(name) = name.filter(|_| bits(keeper) & CURLALTSVC_READONLYFILE == 0) else { return };
     let bytes = keeper.stores.altsvc.cache.borrow().file();
     if let Err(e) = write(&name, &bytes) {

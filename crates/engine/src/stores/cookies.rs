@@ -98,7 +98,7 @@ pub fn read_files(keeper: Keeper<'_>) {
         return;
     }
     let files = std::mem::take(&mut *keeper.stores.cookies.unread.borrow_mut());
-    let new_session = keeper.settings.borrow().on(O::Cookiesession);
+    let new_session = keeper.settings.borrow().on(O::CookieSession);
     let contents: Vec<Vec<u8>> = files.iter().filter_map(|name| content(keeper, name)).collect();
     with_jar(keeper, |jar| {
         let jar = jar.get_or_insert_with(Jar::new);
@@ -156,13 +156,13 @@ pub fn received(keeper: Keeper<'_>, target: Target<'_>, value: &[u8]) {
 /// Returns whether the application enabled cookies.
 pub fn is_on(keeper: Keeper<'_>) -> bool {
     let said = keeper.stores.cookies.made().and_then(|store| store.on.get());
-    said.unwrap_or_else(|| keeper.settings.borrow().is_set(O::Cookiejar))
+    said.unwrap_or_else(|| keeper.settings.borrow().is_set(O::CookieJar))
 }
 
 /// Writes the jar file, atomically. A jar that no transfer has used, or that was left behind with a share,
 /// does not replace the file of an earlier program.
 pub fn save(keeper: Keeper<'_>) {
-    let Some(name) = keeper.settings.borrow().text(O::Cookiejar) else { return };
+    let Some(name) = keeper.settings.borrow().text(O::CookieJar) else { return };
     if !is_on(keeper) {
         return;
     }

@@ -105,7 +105,7 @@ impl Keeper<'_> {
 
 /// A handle was copied from another: it reads the file that was named.
 pub fn duplicated(keeper: Keeper<'_>) {
-    let name = keeper.settings.borrow().text(O::Altsvc);
+    let name = keeper.settings.borrow().text(O::AltSvc);
     if let Some(name) = name {
         altsvc::load(keeper, &name);
     }

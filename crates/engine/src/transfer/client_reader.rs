@@ -78,7 +78,7 @@ impl ClientReader {
 
     /// The body that the settings ask for.
     pub fn open(easy: &Rc<EasyState>, method: Method) -> Result<ClientReader> {
-        let is_text = easy.settings.borrow().on(O::Transfertext);
+        let is_text = easy.settings.borrow().on(O::TransferText);
         ClientReader::open_as(easy, method, is_text)
     }
 
@@ -88,7 +88,7 @@ impl ClientReader {
         let length = |option| u64::try_from(settings.long(option)).ok();
         let copied = settings.copied_post_fields.clone();
         let form = settings.mime.clone();
-        let (post_size, file_size) = (length(O::PostfieldsizeLarge), length(O::InfilesizeLarge));
+        let (post_size, file_size) = (length(O::PostFieldSizeLarge), length(O::InFileSizeLarge));
         let convert_lines = settings.on(O::Crlf) || is_text;
         drop(settings);
         let (source, size) = match method {
@@ -396,7 +396,7 @@ fn poll_application(
 fn open_mail(easy: &EasyState) -> Result<Option<Box<dyn MimeReader>>> {
     let settings = easy.settings.borrow();
     let form = settings.mime.clone();
-    let headers: Vec<_> = settings.list(O::Httpheader).iter().map(|line| line.to_vec()).collect();
+    let headers: Vec<_> = settings.list(O::HttpHeader).iter().map(|line| line.to_vec()).collect();
     drop(settings);
     form.map(|form| form.open_mail(&headers)).transpose()
 }
@@ -408,7 +408,7 @@ fn own_type(easy: &EasyState) -> Option<Vec<u8>> {
         let names = line[..at].trim_ascii_end().eq_ignore_ascii_case(b"Content-Type");
         names.then(|| line[at + 1..].trim_ascii().to_vec())
     };
-    easy.settings.borrow().list(O::Httpheader).iter().find_map(value).filter(|kind| !kind.is_empty())
+    easy.settings.borrow().list(O::HttpHeader).iter().find_map(value).filter(|kind| !kind.is_empty())
 }
 
 fn cannot_rewind() -> Error {
@@ -485,7 +485,7 @@ mod tests {
             let reader = ClientReader::open(&easy.0, method).unwrap();
             (reader.size, reader.size_as_given())
         };
-        let (nine, size) = (Some(9), (O::InfilesizeLarge, 9));
+        let (nine, size) = (Some(9), (O::InFileSizeLarge, 9));
         let rows: [(_, _, &[(O, i64)], _); 6] = [
             ("CURLOPT_INFILESIZE(3)", Method::Put, &[size], (nine, nine)),
             ("CURLOPT_INFILESIZE(3): not set", Method::Put, &[], (None, None)),
@@ -495,8 +495,8 @@ mod tests {
                 &[size, (O::Crlf, 1)],
                 (None, nine),
             ),
-            ("CURLOPT_TRANSFERTEXT(3)", Method::Put, &[size, (O::Transfertext, 1)], (None, nine)),
-            ("CURLOPT_POSTFIELDSIZE(3)", Method::Post, &[(O::PostfieldsizeLarge, 9)], (nine, nine)),
+            ("CURLOPT_TRANSFERTEXT(3)", Method::Put, &[size, (O::TransferText, 1)], (None, nine)),
+            ("CURLOPT_POSTFIELDSIZE(3)", Method::Post, &[(O::PostFieldSizeLarge, 9)], (nine, nine)),
             ("RFC 9110 §9.3.1: a GET has no body", Method::Get, &[size], (Some(0), Some(0))),
         ];
         for (name, method, numbers, wanted) in rows {
@@ -506,7 +506,7 @@ mod tests {
 
     #[test]
     fn a_resumed_upload_that_ends_early_fails() {
-        let easy = easy(&[], &[(O::InfilesizeLarge, 9)]);
+        let easy = easy(&[], &[(O::InFileSizeLarge, 9)]);
         let mut reader = ClientReader::open(&easy.0, Method::Put).unwrap();
         let failed = reader.skip(4).err();
         let found = failed.as_ref().map(|e| (e.code(), e.message()));

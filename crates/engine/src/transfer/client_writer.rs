@@ -51,7 +51,7 @@ enum PausedData {
 impl ClientWriter {
     /// A writer to this handle's application.
     pub fn new(easy: Rc<EasyState>) -> ClientWriter {
-        let wanted = easy.settings.borrow().long(O::Buffersize);
+        let wanted = easy.settings.borrow().long(O::BufferSize);
         let piece = usize::try_from(wanted).unwrap_or(PIECE).clamp(1, PIECE);
         let (held, share) = (VecDeque::new(), FAIR_SHARE);
         ClientWriter {
@@ -338,7 +338,7 @@ impl ClientWriter {
     /// Returns the room that CURLOPT_MAXFILESIZE leaves. It also applies to a body of unknown length: what
     /// fits is delivered.
     fn room(&self) -> usize {
-        match self.easy.settings.borrow().long(O::MaxfilesizeLarge) {
+        match self.easy.settings.borrow().long(O::MaxFileSizeLarge) {
             limit if limit > 0 => {
                 let left = limit - self.easy.info.borrow().delivered;
                 usize::try_from(left).unwrap_or(0)
@@ -348,7 +348,7 @@ impl ClientWriter {
     }
 
     fn too_large(&self) -> Error {
-        let limit = self.easy.settings.borrow().long(O::MaxfilesizeLarge);
+        let limit = self.easy.settings.borrow().long(O::MaxFileSizeLarge);
         let delivered = self.easy.info.borrow().delivered;
         let text = format!("Exceeded the maximum allowed file size ({limit}) with {delivered} bytes");
         Error::new(Code::FilesizeExceeded, text)
@@ -427,14 +427,14 @@ mod tests {
 
     #[test]
     fn a_smaller_buffer_makes_smaller_pieces() {
-        let (recorder, _easy, mut writer) = writer(&[(O::Buffersize, 1024)], WriteAnswer::All);
+        let (recorder, _easy, mut writer) = writer(&[(O::BufferSize, 1024)], WriteAnswer::All);
         writer.body(&[b'x'; 2500]).unwrap();
         assert_eq!(lengths(&recorder), [1024, 1024, 452], "CURLOPT_BUFFERSIZE(3)");
     }
 
     #[test]
     fn bytes_below_the_limit_are_delivered() {
-        let (recorder, _easy, mut writer) = writer(&[(O::MaxfilesizeLarge, 5)], WriteAnswer::All);
+        let (recorder, _easy, mut writer) = writer(&[(O::MaxFileSizeLarge, 5)], WriteAnswer::All);
         let failed = writer.body(b"1234567").err().map(|e| e.code());
         assert_eq!(failed, Some(Code::FilesizeExceeded), "CURLOPT_MAXFILESIZE(3)");
         assert_eq!(lengths(&recorder), [5], "of unknown length");

@@ -76,7 +76,7 @@ impl Connector {
         self.easy.info.borrow_mut().used_proxy = plan.proxy.is_some();
         self.pin_names()?;
         let started = self.easy.info.borrow().request_started.unwrap_or_else(|| self.now());
-        let timeout_ms = match self.long(O::ConnecttimeoutMs) {
+        let timeout_ms = match self.long(O::ConnectTimeoutMs) {
             0 => 300_000,
             n => n,
         };
@@ -96,7 +96,7 @@ impl Connector {
         let patience = match (streams, plan.is_ssh()) {
             // Logging in costs more than waiting for a channel of a connection that is logging in.
             (true, true) => net::ssh::CHANNELS - 1,
-            (true, false) if self.on(O::Pipewait) => usize::MAX,
+            (true, false) if self.on(O::PipeWait) => usize::MAX,
             _ => 0,
         };
         let by_tcp = !plan.heeds_records && plan.quic() == Quic::No;
@@ -519,7 +519,7 @@ impl Connector {
     /// How old an idle connection may be for this handle.
     fn ages(&self) -> Ages {
         let seconds = |option| Duration::from_secs(self.long(option).max(0) as u64);
-        Ages { idle: seconds(O::MaxageConn), lifetime: seconds(O::MaxlifetimeConn) }
+        Ages { idle: seconds(O::MaxAgeConn), lifetime: seconds(O::MaxLifetimeConn) }
     }
 
     /// Returns the pool of this transfer, with the limits of its multi handle.
@@ -531,7 +531,7 @@ impl Connector {
         let pool = self.multi.pool_for(share.as_ref().and_then(|s| s.pool()));
         drop(share);
         let limits = self.multi.limits.get();
-        let kept = self.multi.max_idle(self.long(O::Maxconnects));
+        let kept = self.multi.max_idle(self.long(O::MaxConnects));
         // Surplus connections are closed with the application's function.
         pool.set_limits(Limits { kept, per_host: limits.max_host, total: limits.max_total });
         pool

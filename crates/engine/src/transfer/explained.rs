@@ -152,7 +152,7 @@ pub fn note_request(easy: &EasyState, now: Instant) {
 /// Returns whether the reply is text that came uncompressed, because the request did not ask for a coding.
 fn is_plain_text(easy: &EasyState, info: &TransferInfo) -> bool {
     let settings = easy.settings.borrow();
-    let own = settings.list(O::Httpheader);
+    let own = settings.list(O::HttpHeader);
     let asks = |line: &[u8]| line.to_ascii_lowercase().starts_with(b"accept-encoding");
     let asked = settings.text(O::AcceptEncoding).is_some() || own.iter().any(|line| asks(line));
     !asked && info.content_type.as_deref().is_some_and(is_text)
@@ -339,7 +339,7 @@ impl Connector {
                 Some(Event::Proxied(Proxied { proxy, by: by.unwrap_or_default(), tunnel }))
             }
             None if plan.key.unix.is_none() && named(&[O::Proxy]).or_else(variable).is_some() => {
-                let by = match settings.is_set(O::Noproxy) {
+                let by = match settings.is_set(O::NoProxy) {
                     true => "CURLOPT_NOPROXY",
                     false => "no_proxy",
                 };
@@ -422,9 +422,9 @@ impl Connector {
                 cipher: tls.cipher,
                 group: tls.group,
                 resumed: tls.resumed,
-                cached: self.on(O::SslSessionidCache),
+                cached: self.on(O::SslSessionIdCache),
                 alpn: tls.alpn.clone(),
-                verified: tls.verify_result == 0 && self.on(O::SslVerifypeer) && self.on(O::SslVerifyhost),
+                verified: tls.verify_result == 0 && self.on(O::SslVerifyPeer) && self.on(O::SslVerifyHost),
                 expires_in: not_after.map(|end| end - wall_clock()),
             })
         });

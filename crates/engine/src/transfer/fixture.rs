@@ -52,7 +52,7 @@ pub fn easy(texts: &[(O, &str)], numbers: &[(O, i64)]) -> Easy {
 
 /// Creates a transfer to a URL. The proxies of the environment do not count.
 pub fn transfer(url: &str, texts: &[(O, &str)], numbers: &[(O, i64)]) -> Unstarted {
-    let easy = easy(&[&[(O::Proxy, ""), (O::Noproxy, "")], texts].concat(), numbers);
+    let easy = easy(&[&[(O::Proxy, ""), (O::NoProxy, "")], texts].concat(), numbers);
     easy.set_text(O::Url, Some(url.as_bytes())).unwrap();
     begin(easy)
 }

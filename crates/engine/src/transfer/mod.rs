@@ -106,7 +106,7 @@ impl Transfer {
     pub fn new(multi: Rc<MultiState>, easy: Rc<EasyState>, url: Rc<Target>) -> Transfer {
         let settings = easy.settings.borrow();
         // CURLOPT_NOBODY stays on when CURLOPT_POSTFIELDS is set after it, and means HEAD.
-        let body_less = settings.on(O::Nobody) && settings.method != Method::Put;
+        let body_less = settings.on(O::NoBody) && settings.method != Method::Put;
         let method = if body_less { Method::Head } else { settings.method };
         let auth = easy.memories.of::<auth::Memory>();
         auth.borrow_mut().begin(&settings);

@@ -27,10 +27,10 @@ const LONGEST: usize = 65_535;
 
 /// Options that the inner transfer inherits.
 const TEXTS: [O; 12] = [
-    O::Cainfo,
-    O::CainfoBlob,
-    O::Capath,
-    O::Crlfile,
+    O::CaInfo,
+    O::CaInfoBlob,
+    O::CaPath,
+    O::CrlFile,
     O::SslEcCurves,
     O::SslSignatureAlgorithms,
     O::SslCipherList,
@@ -71,16 +71,16 @@ impl OverHttps {
         own.set_text(O::Url, Some(&self.url))?;
         own.set_text(O::DefaultProtocol, Some(b"https"))?;
         own.set_text(O::ProtocolsStr, Some(b"https"))?;
-        own.set_long(O::Postfieldsize, message.len() as i64)?;
-        own.set_text(O::Copypostfields, Some(message))?;
+        own.set_long(O::PostFieldSize, message.len() as i64)?;
+        own.set_text(O::CopyPostFields, Some(message))?;
         let content_type = &b"Content-Type: application/dns-message"[..];
-        own.set_list(O::Httpheader, Some(vec![content_type.into()]))?;
+        own.set_list(O::HttpHeader, Some(vec![content_type.into()]))?;
         own.set_long(O::HttpVersion, CURL_HTTP_VERSION_2TLS)?;
-        own.set_long(O::Pipewait, 1)?;
+        own.set_long(O::PipeWait, 1)?;
         for (option, of_outer) in [
-            (O::SslVerifypeer, O::DohSslVerifypeer),
-            (O::SslVerifyhost, O::DohSslVerifyhost),
-            (O::SslVerifystatus, O::DohSslVerifystatus),
+            (O::SslVerifyPeer, O::DohSslVerifyPeer),
+            (O::SslVerifyHost, O::DohSslVerifyHost),
+            (O::SslVerifyStatus, O::DohSslVerifyStatus),
             (O::SslOptions, O::SslOptions),
         ] {
             own.set_long(option, outer.long(of_outer))?;

@@ -103,7 +103,7 @@ impl Environment {
 pub fn environment(settings: &Settings, scheme: &Scheme) -> Environment {
     let proxy = if settings.is_set(O::Proxy) { None } else { proxy_variable(scheme, variable) };
     let any = proxy.is_some() || settings.is_set(O::Proxy) || settings.is_set(O::PreProxy);
-    let listed = any && !settings.is_set(O::Noproxy);
+    let listed = any && !settings.is_set(O::NoProxy);
     let no_proxy = || variable("no_proxy").or_else(|| variable("NO_PROXY"));
     Environment { proxy, no_proxy: listed.then(no_proxy).flatten() }
 }
@@ -159,7 +159,7 @@ pub fn choose(
     let set = |option| settings.text(option).map(|text| text.to_vec());
     let text = set(O::Proxy).or_else(|| environment.proxy.clone()).unwrap_or_default();
     let before = set(O::PreProxy).unwrap_or_default();
-    let spared = set(O::Noproxy).or_else(|| environment.no_proxy.clone());
+    let spared = set(O::NoProxy).or_else(|| environment.no_proxy.clone());
     let bypassed = spared.is_some_and(|list| wire::noproxy::matches(host, &String::from_utf8_lossy(&list)));
     if text.is_empty() && before.is_empty() || bypassed {
         return Ok((None, None));
@@ -192,12 +192,12 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let explicit = text.windows(3).any(|three| three == b"://");
     let named = url.scheme();
     let kind = match named.as_deref() {
-        Some("https") if explicit => match settings.long(O::Proxytype) {
+        Some("https") if explicit => match settings.long(O::ProxyType) {
             CURLPROXY_HTTPS2 => ProxyKind::Https2,
             CURLPROXY_HTTPS3 => ProxyKind::Https3,
             _ => ProxyKind::Https,
         },
-        Some("http") if explicit => match settings.long(O::Proxytype) {
+        Some("http") if explicit => match settings.long(O::ProxyType) {
             CURLPROXY_HTTP_1_0 => ProxyKind::Http10,
             _ => ProxyKind::Http,
         },
@@ -208,10 +208,10 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
                 return Err(Error::new(Code::CouldntConnect, text));
             }
             (None, Some(kind)) => kind,
-            (None, None) => by_type(settings.long(O::Proxytype))?,
+            (None, None) => by_type(settings.long(O::ProxyType))?,
         },
     };
-    let option_port = u16::try_from(settings.long(O::Proxyport)).ok().filter(|p| *p > 0);
+    let option_port = u16::try_from(settings.long(O::ProxyPort)).ok().filter(|p| *p > 0);
     let secure = matches!(kind, ProxyKind::Https | ProxyKind::Https2 | ProxyKind::Https3);
     let default = if secure { 443 } else { DEFAULT_PORT };
     let host = host_name(&url).ok_or_else(|| bad(""))?;
@@ -222,13 +222,13 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
         let user = url.user().map(decoded).filter(|u| !u.is_empty() || url.password().is_some());
         (user, url.password().map(decoded))
     } else {
-        let user = set(O::Proxyusername);
-        let password = user.as_ref().and_then(|_| set(O::Proxypassword));
+        let user = set(O::ProxyUsername);
+        let password = user.as_ref().and_then(|_| set(O::ProxyPassword));
         (user, password)
     };
-    let forwards = scheme.family() == Family::Http && !scheme.tls() && !settings.on(O::Httpproxytunnel);
+    let forwards = scheme.family() == Family::Http && !scheme.tls() && !settings.on(O::HttpProxyTunnel);
     // FTP through an HTTP proxy is asked for as a URL, unless a tunnel is wanted.
-    let ftp = scheme.family() == Family::Ftp && !settings.on(O::Httpproxytunnel);
+    let ftp = scheme.family() == Family::Ftp && !settings.on(O::HttpProxyTunnel);
     // Requests are handed to a proxy in HTTP/1 or HTTP/2; where it is spoken to in HTTP/3 all goes through
     // tunnels.
     let tunnel = !kind.is_socks() && (!forwards && !ftp || kind == ProxyKind::Https3);
@@ -289,8 +289,8 @@ fn by_type(number: i64) -> Result<ProxyKind> {
 
 /// The option with the application's own lines for a proxy.
 pub fn own_lines(settings: &Settings) -> O {
-    let separate = settings.long(O::Headeropt) & tables::constant::CURLHEADER_SEPARATE != 0;
-    if separate { O::Proxyheader } else { O::Httpheader }
+    let separate = settings.long(O::HeaderOpt) & tables::constant::CURLHEADER_SEPARATE != 0;
+    if separate { O::ProxyHeader } else { O::HttpHeader }
 }
 
 #[cfg(test)]
@@ -398,7 +398,7 @@ mod tests {
             ("CURLOPT_PROXYTYPE(3): of http, too", "http://p.test", CURLPROXY_HTTP_1_0, ProxyKind::Http10),
         ];
         for (name, text, number, wanted) in rows {
-            let found = proxy(Scheme::Http, text, &[(O::Proxytype, number)]).unwrap();
+            let found = proxy(Scheme::Http, text, &[(O::ProxyType, number)]).unwrap();
             assert_eq!(found.kind, wanted, "{name}");
         }
     }
@@ -412,14 +412,14 @@ mod tests {
             ("CURLOPT_PROXY(3): https has 443", "https://p.test", 0, 443),
         ];
         for (name, text, option, wanted) in rows {
-            let numbers: Vec<_> = (option > 0).then_some((O::Proxyport, option)).into_iter().collect();
+            let numbers: Vec<_> = (option > 0).then_some((O::ProxyPort, option)).into_iter().collect();
             assert_eq!(proxy(Scheme::Http, text, &numbers).unwrap().port, wanted, "{name}");
         }
     }
 
     #[test]
     fn tunnels_carry_what_a_proxy_cannot_be_asked_for() {
-        let through = [(O::Httpproxytunnel, 1)];
+        let through = [(O::HttpProxyTunnel, 1)];
         let rows: [(_, _, _, &[(O, i64)], _); 9] = [
             ("RFC 9110 §7.7: http is forwarded", Scheme::Http, "p.test", &[], false),
             ("RFC 9110 §9.3.6: https is tunnelled", Scheme::Https, "p.test", &[], true),
@@ -433,7 +433,7 @@ mod tests {
                 "RFC 9114 §4.4: HTTP/3 is a tunnel always",
                 Scheme::Http,
                 "https://p.test",
-                &[(O::Proxytype, CURLPROXY_HTTPS3)],
+                &[(O::ProxyType, CURLPROXY_HTTPS3)],
                 true,
             ),
         ];
@@ -455,7 +455,7 @@ mod tests {
             ("CURLOPT_NOPROXY(3): none", "", true),
         ];
         for (name, list, wanted) in rows {
-            let found = chosen(Scheme::Http, &[(O::Proxy, "p.test"), (O::Noproxy, list)], &[]).unwrap();
+            let found = chosen(Scheme::Http, &[(O::Proxy, "p.test"), (O::NoProxy, list)], &[]).unwrap();
             assert_eq!(found.1.is_some(), wanted, "{name}");
         }
     }
@@ -476,7 +476,7 @@ mod tests {
         assert_eq!(of(&[(O::Proxy, "")], Some("e.test"), None), None, "CURLOPT_PROXY(3): an empty text");
         assert_eq!(of(&[(O::Proxy, "o.test")], Some("e.test"), None), p("o.test"), "CURLOPT_PROXY(3)");
         assert_eq!(of(&[], Some("e.test"), Some("host.test")), None, "CURLOPT_NOPROXY(3): no_proxy");
-        let own = of(&[(O::Noproxy, "")], Some("e.test"), Some("host.test"));
+        let own = of(&[(O::NoProxy, "")], Some("e.test"), Some("host.test"));
         assert_eq!(own, p("e.test"), "CURLOPT_NOPROXY(3): an empty text overrides no_proxy");
     }
 
@@ -502,7 +502,7 @@ mod tests {
     #[test]
     fn a_login_in_the_url_stands_for_itself() {
         let of = |text: &str| {
-            let texts = [(O::Proxy, text), (O::Proxyusername, "o"), (O::Proxypassword, "q")];
+            let texts = [(O::Proxy, text), (O::ProxyUsername, "o"), (O::ProxyPassword, "q")];
             let found = chosen(Scheme::Http, &texts, &[]).unwrap().1.unwrap();
             let part = |part: Option<Vec<u8>>| part.map(|part| String::from_utf8(part).unwrap());
             (part(found.user), part(found.password))
@@ -541,17 +541,17 @@ mod tests {
             ("RFC 9298 §3: HTTP/3", "https://p.test", CURLPROXY_HTTPS3, true),
         ];
         for (name, text, number, wanted) in rows {
-            let found = proxy(Scheme::Https, text, &[(O::Proxytype, number)]).unwrap();
+            let found = proxy(Scheme::Https, text, &[(O::ProxyType, number)]).unwrap();
             assert_eq!(found.may_take_datagrams(), wanted, "{name}");
         }
     }
 
     #[test]
     fn header_lines_for_a_proxy_are_its_own_when_separate() {
-        let lines = |number| own_lines(&easy(&[], &[(O::Headeropt, number)]).0.settings.borrow());
-        assert_eq!(lines(CURLHEADER_UNIFIED), O::Httpheader, "CURLOPT_HEADEROPT(3): unified");
+        let lines = |number| own_lines(&easy(&[], &[(O::HeaderOpt, number)]).0.settings.borrow());
+        assert_eq!(lines(CURLHEADER_UNIFIED), O::HttpHeader, "CURLOPT_HEADEROPT(3): unified");
         let separate = tables::constant::CURLHEADER_SEPARATE;
-        assert_eq!(lines(separate), O::Proxyheader, "CURLOPT_HEADEROPT(3): separate");
+        assert_eq!(lines(separate), O::ProxyHeader, "CURLOPT_HEADEROPT(3): separate");
     }
 
     #[test]

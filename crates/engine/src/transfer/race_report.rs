@@ -46,7 +46,7 @@ impl Connector {
 
     /// Reports the time limit for connecting, if the application has set one.
     pub(super) fn note_connect_timeout(&self, deadline: Instant) {
-        if self.long(O::ConnecttimeoutMs) > 0 {
+        if self.long(O::ConnectTimeoutMs) > 0 {
             self.note_timer("CONNECTTIMEOUT", deadline.saturating_duration_since(self.now()));
         }
     }

@@ -33,16 +33,16 @@ type Route = (&'static [(O, &'static str)], &'static [(O, i64)]);
 
 const WAYS: &[Route] = &[
     (
-        &[(O::Url, "https://host.test/"), (O::Sslcert, "c"), (O::Sslkey, "k"), (O::Interface, "if!lo")],
-        &[(O::TcpKeepalive, 1), (O::Localport, 4000)],
+        &[(O::Url, "https://host.test/"), (O::SslCert, "c"), (O::SslKey, "k"), (O::Interface, "if!lo")],
+        &[(O::TcpKeepAlive, 1), (O::LocalPort, 4000)],
     ),
     (
         &[
             (O::Url, "https://host.test/"),
             (O::Proxy, "https://proxy.test:1"),
-            (O::Proxyuserpwd, "u:p"),
-            (O::ProxySslcert, "c"),
-            (O::ProxySslkey, "k"),
+            (O::ProxyUserPwd, "u:p"),
+            (O::ProxySslCert, "c"),
+            (O::ProxySslKey, "k"),
         ],
         &[],
     ),
@@ -108,8 +108,8 @@ fn tells_apart(way: &Route, option: O) -> bool {
 /// The application's functions are not settings: [`net::connection_key::Owner`] separates connections that
 /// were made with them, and [`net::connection_key::HostKeyJudge`] those whose server they verified.
 fn is_function(option: O) -> bool {
-    matches!(option, O::SockoptFunction | O::OpensocketFunction | O::ClosesocketFunction)
-        || matches!(option, O::SshKeyFunction | O::SshKeyData | O::SshHostkeyFunction | O::SshHostkeyData)
+    matches!(option, O::SockOptFunction | O::OpenSocketFunction | O::CloseSocketFunction)
+        || matches!(option, O::SshKeyFunction | O::SshKeyData | O::SshHostKeyFunction | O::SshHostKeyData)
 }
 
 /// A handle that would refuse a server must not get a connection on which another handle's functions accepted
@@ -148,18 +148,18 @@ fn files_are_known_by_path_and_content() {
     let dir = testkit::temp::TempDir::new("files").unwrap();
     let path = dir.write("file", "one").unwrap();
     let name = path.to_str().unwrap().to_owned();
-    let of_tls = [O::Cainfo, O::Capath, O::Crlfile, O::Issuercert, O::Pinnedpublickey, O::Sslcert, O::Sslkey];
+    let of_tls = [O::CaInfo, O::CaPath, O::CrlFile, O::IssuerCert, O::PinnedPublicKey, O::SslCert, O::SslKey];
     let of_proxy = [
-        O::ProxyCainfo,
-        O::ProxyCapath,
-        O::ProxyCrlfile,
-        O::ProxyIssuercert,
-        O::ProxyPinnedpublickey,
-        O::ProxySslcert,
-        O::ProxySslkey,
+        O::ProxyCaInfo,
+        O::ProxyCaPath,
+        O::ProxyCrlFile,
+        O::ProxyIssuerCert,
+        O::ProxyPinnedPublicKey,
+        O::ProxySslCert,
+        O::ProxySslKey,
     ];
-    let of_ssh = [O::SshPrivateKeyfile, O::SshPublicKeyfile, O::SshKnownhosts];
-    let of_doh = [O::Cainfo, O::Capath, O::Crlfile];
+    let of_ssh = [O::SshPrivateKeyFile, O::SshPublicKeyFile, O::SshKnownHosts];
+    let of_doh = [O::CaInfo, O::CaPath, O::CrlFile];
     let http: Route = (&[(O::Url, "http://host.test/"), (O::DohUrl, "https://dns.test/")], &[]);
     let all = of_tls.iter().map(|o| (&WAYS[0], *o)).chain(of_proxy.iter().map(|o| (&WAYS[1], *o)));
     let all = all.chain(of_ssh.iter().map(|o| (WAYS.last().unwrap(), *o)));
@@ -224,8 +224,8 @@ fn proxy_headers_and_pinned_names_separate_connections() {
     let unified = |line: &str| {
         key_of(&WAYS[2], |easy| {
             let mut settings = easy.0.settings.borrow_mut();
-            settings.set_long(O::Headeropt, 0)?;
-            settings.set_list(O::Httpheader, Some(vec![Text::from(line.as_bytes())]))
+            settings.set_long(O::HeaderOpt, 0)?;
+            settings.set_list(O::HttpHeader, Some(vec![Text::from(line.as_bytes())]))
         })
         .unwrap()
     };
@@ -234,13 +234,13 @@ fn proxy_headers_and_pinned_names_separate_connections() {
 
 /// Options that set one term together, so that a difference names another one of them.
 const TOGETHER: &[(O, O)] = &[
-    (O::Sslcert, O::SslcertBlob),
-    (O::Sslkey, O::SslkeyBlob),
-    (O::ProxySslcert, O::ProxySslcertBlob),
-    (O::ProxySslkey, O::ProxySslkeyBlob),
-    (O::Proxyuserpwd, O::Proxyusername),
-    (O::Proxyport, O::Proxy),
-    (O::Noproxy, O::Proxy),
+    (O::SslCert, O::SslCertBlob),
+    (O::SslKey, O::SslKeyBlob),
+    (O::ProxySslCert, O::ProxySslCertBlob),
+    (O::ProxySslKey, O::ProxySslKeyBlob),
+    (O::ProxyUserPwd, O::ProxyUsername),
+    (O::ProxyPort, O::Proxy),
+    (O::NoProxy, O::Proxy),
     (O::Socks5GssapiService, O::ProxyServiceName),
 ];
 

@@ -136,7 +136,7 @@ pub fn no_way(t: &Route, outcome: Outcome) -> Error {
 /// Returns the login options' choice of methods. `own` is the protocol's own command.
 pub fn preference(t: &Route, own: Option<&str>) -> Result<Preference> {
     let options = credentials::options(t)?;
-    let usual = usual(t.long(O::Httpauth) as u64);
+    let usual = usual(t.long(O::HttpAuth) as u64);
     Preference::parse(&options, own, usual).map_err(|_| Error::from(Code::UrlMalformat))
 }
 
@@ -189,7 +189,7 @@ pub fn service_login(t: &Route, service: &str, tls: Option<&TlsInfo>) -> Result<
         user: own.user,
         password: own.password,
         is_given,
-        authzid: own_text(O::SaslAuthzid).unwrap_or_default(),
+        authzid: own_text(O::SaslAuthzId).unwrap_or_default(),
         bearer: own_text(O::Xoauth2Bearer),
         service: t.text(O::ServiceName).map_or_else(|| service.into(), |name| name.to_vec()),
         host: host.to_vec(),

@@ -63,7 +63,7 @@ pub async fn send_body(
     mut coder: Option<Coder<'_>>,
     mut listener: Option<&mut ReplyListener>,
 ) -> Result<()> {
-    let mut buf = vec![0; t.long(O::UploadBuffersize) as usize];
+    let mut buf = vec![0; t.long(O::UploadBufferSize) as usize];
     let mut coded = Vec::new();
     loop {
         let room = t.flow.send_rate.piece(buf.len());

@@ -42,27 +42,27 @@ impl TlsPeer {
 
 /// The TLS configuration that the settings ask for.
 pub fn tls_config(settings: &Settings, peer: TlsPeer, alpn: Vec<String>) -> Result<TlsConfig> {
-    let (min_version, max_version) = tls_versions(settings.long(peer.option(O::Sslversion)))?;
+    let (min_version, max_version) = tls_versions(settings.long(peer.option(O::SslVersion)))?;
     let options = settings.long(peer.option(O::SslOptions));
     let mut config = TlsConfig {
         backend: Backend::Rustls,
         min_version,
         max_version,
-        verify_peer: settings.on(peer.option(O::SslVerifypeer)),
-        verify_host: settings.on(peer.option(O::SslVerifyhost)),
+        verify_peer: settings.on(peer.option(O::SslVerifyPeer)),
+        verify_host: settings.on(peer.option(O::SslVerifyHost)),
         // There is no such option for a proxy.
-        verify_status: peer == TlsPeer::Origin && settings.on(O::SslVerifystatus),
+        verify_status: peer == TlsPeer::Origin && settings.on(O::SslVerifyStatus),
         ca: trust_anchors(settings, peer, options & CURLSSLOPT_NATIVE_CA != 0),
         ca_cache: match settings.long(O::CaCacheTimeout) {
             -1 => None,
             n => Some(Duration::from_secs(n.max(0) as u64)),
         },
         no_partial_chain: options & CURLSSLOPT_NO_PARTIALCHAIN != 0,
-        crl: named(settings, peer.option(O::Crlfile)),
-        issuer: source(settings, peer.option(O::Issuercert), peer.option(O::IssuercertBlob), "PEM"),
+        crl: named(settings, peer.option(O::CrlFile)),
+        issuer: source(settings, peer.option(O::IssuerCert), peer.option(O::IssuerCertBlob), "PEM"),
         client: client_cert(settings, peer),
         pinned_key: settings
-            .text(peer.option(O::Pinnedpublickey))
+            .text(peer.option(O::PinnedPublicKey))
             .map(|text| PinnedKey::parse(&text, |name| NamedFile::new(crate::sys::path(name)))),
         alpn,
         ech: if peer == TlsPeer::Origin { ech(settings, max_version)? } else { None },
@@ -70,8 +70,8 @@ pub fn tls_config(settings: &Settings, peer: TlsPeer, alpn: Vec<String>) -> Resu
         tls13_ciphers: settings.string(peer.option(O::Tls13Ciphers)),
         curves: settings.string(O::SslEcCurves),
         sigalgs: settings.string(O::SslSignatureAlgorithms),
-        session_cache: settings.on(O::SslSessionidCache),
-        certinfo: settings.on(O::Certinfo),
+        session_cache: settings.on(O::SslSessionIdCache),
+        certinfo: settings.on(O::CertInfo),
         key_log: std::env::var_os("SSLKEYLOGFILE").map(|name| {
             let name = PathBuf::from(name);
             std::path::absolute(&name).unwrap_or(name)
@@ -87,12 +87,12 @@ pub(super) fn doh_tls(settings: &Settings) -> TlsConfig {
     let peer = TlsPeer::Origin;
     let options = settings.long(peer.option(O::SslOptions));
     TlsConfig {
-        verify_peer: settings.on(O::DohSslVerifypeer),
-        verify_host: settings.on(O::DohSslVerifyhost),
-        verify_status: settings.on(O::DohSslVerifystatus),
+        verify_peer: settings.on(O::DohSslVerifyPeer),
+        verify_host: settings.on(O::DohSslVerifyHost),
+        verify_status: settings.on(O::DohSslVerifyStatus),
         ca: trust_anchors(settings, peer, options & CURLSSLOPT_NATIVE_CA != 0),
         no_partial_chain: options & CURLSSLOPT_NO_PARTIALCHAIN != 0,
-        crl: named(settings, peer.option(O::Crlfile)),
+        crl: named(settings, peer.option(O::CrlFile)),
         cipher_list: settings.string(peer.option(O::SslCipherList)),
         tls13_ciphers: settings.string(peer.option(O::Tls13Ciphers)),
         curves: settings.string(O::SslEcCurves),
@@ -147,13 +147,13 @@ fn tls_versions(value: i64) -> Result<(TlsVersion, TlsVersion)> {
 
 fn trust_anchors(settings: &Settings, peer: TlsPeer, native: bool) -> Vec<CaSource> {
     let mut sources = Vec::new();
-    if let Some(blob) = settings.text(peer.option(O::CainfoBlob)) {
+    if let Some(blob) = settings.text(peer.option(O::CaInfoBlob)) {
         sources.push(CaSource::Blob(blob.to_vec().into()));
     }
-    if let Some(file) = settings.text(peer.option(O::Cainfo)) {
+    if let Some(file) = settings.text(peer.option(O::CaInfo)) {
         sources.push(CaSource::File(path_buf(&file).into()));
     }
-    if let Some(folder) = settings.text(peer.option(O::Capath)) {
+    if let Some(folder) = settings.text(peer.option(O::CaPath)) {
         sources.push(CaSource::Path(NamedFile::folder(path_buf(&folder))));
     }
     if sources.is_empty() || native {
@@ -164,11 +164,11 @@ fn trust_anchors(settings: &Settings, peer: TlsPeer, native: bool) -> Vec<CaSour
 
 fn client_cert(settings: &Settings, peer: TlsPeer) -> Option<ClientCert> {
     let kind = |option| settings.string(option).unwrap_or_else(|| "PEM".to_owned());
-    let (cert_type, key_type) = (kind(peer.option(O::Sslcerttype)), kind(peer.option(O::Sslkeytype)));
+    let (cert_type, key_type) = (kind(peer.option(O::SslCertType)), kind(peer.option(O::SslKeyType)));
     Some(ClientCert {
-        cert: source(settings, peer.option(O::Sslcert), peer.option(O::SslcertBlob), &cert_type)?,
-        key: source(settings, peer.option(O::Sslkey), peer.option(O::SslkeyBlob), &key_type),
-        password: secret(settings, peer.option(O::Keypasswd)),
+        cert: source(settings, peer.option(O::SslCert), peer.option(O::SslCertBlob), &cert_type)?,
+        key: source(settings, peer.option(O::SslKey), peer.option(O::SslKeyBlob), &key_type),
+        password: secret(settings, peer.option(O::KeyPasswd)),
         cert_type,
         key_type,
     })

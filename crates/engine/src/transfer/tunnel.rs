@@ -269,7 +269,7 @@ async fn another_round(t: &Connector, proxy: &Proxy, reply: &Reply, steps: &mut 
     if reply.body_cut && !problem {
         return Err(aborted());
     }
-    match t.on(O::Failonerror) && reply.status >= 400 {
+    match t.on(O::FailOnError) && reply.status >= 400 {
         // For wrong credentials curl has no message.
         true if problem => Err(Error::from(Code::HttpReturnedError)),
         true => {
@@ -322,7 +322,7 @@ fn request(
     if let Some(value) = proof {
         head.field("Proxy-Authorization", &value);
     }
-    let agent = settings.text(O::Useragent).filter(|agent| !agent.is_empty() && !names("User-Agent"));
+    let agent = settings.text(O::UserAgent).filter(|agent| !agent.is_empty() && !names("User-Agent"));
     if let Some(agent) = agent {
         head.field("User-Agent", &agent);
     }

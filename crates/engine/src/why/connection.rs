@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_first_reason_that_holds_counts() {
-        let verify = || vec![Term::Option(O::SslVerifypeer)];
+        let verify = || vec![Term::Option(O::SslVerifyPeer)];
         let facts = Facts::default;
         let idle = Refusal::Idle(Duration::from_secs(200));
         let slow = Refusal::Broker(NoneFromBroker::Slow);

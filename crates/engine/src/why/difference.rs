@@ -91,7 +91,7 @@ pub fn between(wanted: &ConnectionKey, open: &ConnectionKey) -> Vec<Term> {
     }
     proxies_terms(&mut found, proxies, &open.proxies);
     found.option(O::ConnectTo, connect_to, &open.connect_to);
-    found.option(O::Ipresolve, ip_version, &open.ip_version);
+    found.option(O::IpResolve, ip_version, &open.ip_version);
     found.option(O::Resolve, pins, &open.pins);
     found.option(O::AddressScope, zone, &open.zone);
     resolver_terms(&mut found, resolver, &open.resolver);
@@ -111,7 +111,7 @@ fn protocols(found: &mut Found, one: &Protocol, other: &Protocol) {
             let FtpTerms { start_tls, clear_command_channel, tls_command } = one;
             found.option(O::UseSsl, start_tls, &other.start_tls);
             found.option(O::FtpSslCcc, clear_command_channel, &other.clear_command_channel);
-            found.option(O::Ftpsslauth, tls_command, &other.tls_command);
+            found.option(O::FtpSslAuth, tls_command, &other.tls_command);
         }
         (Protocol::Ssh(one), Protocol::Ssh(other)) => ssh_terms(found, one, other),
         (Protocol::Imap(one), Protocol::Imap(other))
@@ -136,12 +136,12 @@ fn ssh_terms(found: &mut Found, one: &SshTerms, other: &SshTerms) {
         compression,
         judge,
     } = one;
-    found.option(O::SshPrivateKeyfile, private_key, &other.private_key);
-    found.option(O::SshPublicKeyfile, public_key, &other.public_key);
+    found.option(O::SshPrivateKeyFile, private_key, &other.private_key);
+    found.option(O::SshPublicKeyFile, public_key, &other.public_key);
     found.other("the keys in ~/.ssh", usual_keys, &other.usual_keys);
-    found.option(O::Keypasswd, passphrase, &other.passphrase);
+    found.option(O::KeyPasswd, passphrase, &other.passphrase);
     found.other("the agent (SSH_AUTH_SOCK)", agent, &other.agent);
-    found.option(O::SshKnownhosts, known_hosts, &other.known_hosts);
+    found.option(O::SshKnownHosts, known_hosts, &other.known_hosts);
     found.option(O::SshHostPublicKeyMd5, host_md5, &other.host_md5);
     found.option(O::SshHostPublicKeySha256, host_sha256, &other.host_sha256);
     found.option(O::SshAuthTypes, methods, &other.methods);
@@ -175,20 +175,20 @@ fn tls_terms(found: &mut Found, one: &TlsConfig, other: &TlsConfig, of: impl Fn(
         certinfo,
         key_log,
     } = one;
-    found.option(of(O::Sslversion), &(min_version, max_version), &(&other.min_version, &other.max_version));
-    found.option(of(O::SslVerifypeer), verify_peer, &other.verify_peer);
-    found.option(of(O::SslVerifyhost), verify_host, &other.verify_host);
-    found.option(of(O::SslVerifystatus), verify_status, &other.verify_status);
+    found.option(of(O::SslVersion), &(min_version, max_version), &(&other.min_version, &other.max_version));
+    found.option(of(O::SslVerifyPeer), verify_peer, &other.verify_peer);
+    found.option(of(O::SslVerifyHost), verify_host, &other.verify_host);
+    found.option(of(O::SslVerifyStatus), verify_status, &other.verify_status);
     authorities(found, ca, &other.ca, &of);
     found.option(O::CaCacheTimeout, ca_cache, &other.ca_cache);
     found.option(of(O::SslOptions), no_partial_chain, &other.no_partial_chain);
-    found.option(of(O::Crlfile), crl, &other.crl);
+    found.option(of(O::CrlFile), crl, &other.crl);
     let is_blob = |source: &Option<CertSource>| matches!(source, Some(CertSource::Blob(_)));
     let either = |name, blob, one, other| if is_blob(one) || is_blob(other) { of(blob) } else { of(name) };
-    let option = either(O::Issuercert, O::IssuercertBlob, issuer, &other.issuer);
+    let option = either(O::IssuerCert, O::IssuerCertBlob, issuer, &other.issuer);
     found.option(option, issuer, &other.issuer);
     client_terms(found, client.as_ref(), other.client.as_ref(), &of);
-    found.option(of(O::Pinnedpublickey), pinned_key, &other.pinned_key);
+    found.option(of(O::PinnedPublicKey), pinned_key, &other.pinned_key);
     let without = alpn.is_empty() || other.alpn.is_empty();
     found.option(if without { O::SslEnableAlpn } else { O::HttpVersion }, alpn, &other.alpn);
     found.option(O::Ech, ech, &other.ech);
@@ -196,8 +196,8 @@ fn tls_terms(found: &mut Found, one: &TlsConfig, other: &TlsConfig, of: impl Fn(
     found.option(of(O::Tls13Ciphers), tls13_ciphers, &other.tls13_ciphers);
     found.option(O::SslEcCurves, curves, &other.curves);
     found.option(O::SslSignatureAlgorithms, sigalgs, &other.sigalgs);
-    found.option(O::SslSessionidCache, session_cache, &other.session_cache);
-    found.option(O::Certinfo, certinfo, &other.certinfo);
+    found.option(O::SslSessionIdCache, session_cache, &other.session_cache);
+    found.option(O::CertInfo, certinfo, &other.certinfo);
     found.other("the key log (SSLKEYLOGFILE)", key_log, &other.key_log);
     if found.0.is_empty() {
         found.other(
@@ -210,9 +210,9 @@ fn tls_terms(found: &mut Found, one: &TlsConfig, other: &TlsConfig, of: impl Fn(
 
 fn authorities(found: &mut Found, one: &[CaSource], other: &[CaSource], of: impl Fn(O) -> O) {
     let option = |source: &CaSource| match source {
-        CaSource::File(_) => O::Cainfo,
-        CaSource::Path(_) => O::Capath,
-        CaSource::Blob(_) => O::CainfoBlob,
+        CaSource::File(_) => O::CaInfo,
+        CaSource::Path(_) => O::CaPath,
+        CaSource::Blob(_) => O::CaInfoBlob,
         CaSource::System(_) => O::SslOptions,
     };
     let unknown = |source: &&CaSource, list: &[CaSource]| !list.contains(source);
@@ -244,17 +244,17 @@ fn client_terms(
         (Some(one), Some(other)) => (one, other),
         (None, None) => return,
         (Some(only), None) | (None, Some(only)) => {
-            return found.add(Term::Option(option(&only.cert, O::Sslcert, O::SslcertBlob)));
+            return found.add(Term::Option(option(&only.cert, O::SslCert, O::SslCertBlob)));
         }
     };
     let ClientCert { cert, cert_type, key, key_type, password } = one;
-    found.option(option(cert, O::Sslcert, O::SslcertBlob), cert, &other.cert);
-    found.option(of(O::Sslcerttype), cert_type, &other.cert_type);
+    found.option(option(cert, O::SslCert, O::SslCertBlob), cert, &other.cert);
+    found.option(of(O::SslCertType), cert_type, &other.cert_type);
     if let Some(source) = key.as_ref().or(other.key.as_ref()) {
-        found.option(option(source, O::Sslkey, O::SslkeyBlob), key, &other.key);
+        found.option(option(source, O::SslKey, O::SslKeyBlob), key, &other.key);
     }
-    found.option(of(O::Sslkeytype), key_type, &other.key_type);
-    found.option(of(O::Keypasswd), password, &other.password);
+    found.option(of(O::SslKeyType), key_type, &other.key_type);
+    found.option(of(O::KeyPasswd), password, &other.password);
 }
 
 fn proxies_terms(found: &mut Found, one: &[ProxyTerms], other: &[ProxyTerms]) {
@@ -266,7 +266,7 @@ fn proxies_terms(found: &mut Found, one: &[ProxyTerms], other: &[ProxyTerms]) {
     for (number, (one, other)) in one.iter().zip(other).enumerate() {
         let ProxyTerms { kind, origin, unix, tls, tunnel } = one;
         let address = if number < last { O::PreProxy } else { O::Proxy };
-        found.option(O::Proxytype, kind, &other.kind);
+        found.option(O::ProxyType, kind, &other.kind);
         found.option(address, &(origin, unix), &(&other.origin, &other.unix));
         if let (Some(one), Some(other)) = (tls, &other.tls) {
             tls_terms(found, one, other, |option| option.proxy_twin().unwrap_or(option));
@@ -274,7 +274,7 @@ fn proxies_terms(found: &mut Found, one: &[ProxyTerms], other: &[ProxyTerms]) {
         match (tunnel, &other.tunnel) {
             (Some(one), Some(other)) => tunnel_terms(found, one, other),
             (None, None) => {}
-            _ => found.add(Term::Option(O::Httpproxytunnel)),
+            _ => found.add(Term::Option(O::HttpProxyTunnel)),
         }
     }
 }
@@ -282,14 +282,14 @@ fn proxies_terms(found: &mut Found, one: &[ProxyTerms], other: &[ProxyTerms]) {
 fn tunnel_terms(found: &mut Found, one: &TunnelTerms, other: &TunnelTerms) {
     let TunnelTerms { to, user, method } = one;
     found.other("the tunnel's end", to, &other.to);
-    users(found, user.as_ref(), other.user.as_ref(), [O::Proxyusername, O::Proxypassword]);
+    users(found, user.as_ref(), other.user.as_ref(), [O::ProxyUsername, O::ProxyPassword]);
     match (method, &other.method) {
         (
             TunnelMethod::Connect { auth, lines, ticket },
             TunnelMethod::Connect { auth: other_auth, lines: other_lines, ticket: other_ticket },
         ) => {
-            found.option(O::Proxyauth, auth, other_auth);
-            found.option(O::Proxyheader, lines, other_lines);
+            found.option(O::ProxyAuth, auth, other_auth);
+            found.option(O::ProxyHeader, lines, other_lines);
             if auth == other_auth {
                 found.option(O::ProxyServiceName, ticket, other_ticket);
             }
@@ -302,7 +302,7 @@ fn tunnel_terms(found: &mut Found, one: &TunnelTerms, other: &TunnelTerms) {
             found.option(O::Socks5GssapiNec, nec, other_nec);
             found.option(O::ProxyServiceName, ticket, other_ticket);
         }
-        (one, other) => found.option(O::Proxytype, one, other),
+        (one, other) => found.option(O::ProxyType, one, other),
     }
 }
 
@@ -316,9 +316,9 @@ fn resolver_terms(found: &mut Found, one: &ResolverTerms, other: &ResolverTerms)
         (Some(one), Some(other)) => {
             found.option(O::DohUrl, &one.url, &other.url);
             tls_terms(found, &one.tls, &other.tls, |option| match option {
-                O::SslVerifypeer => O::DohSslVerifypeer,
-                O::SslVerifyhost => O::DohSslVerifyhost,
-                O::SslVerifystatus => O::DohSslVerifystatus,
+                O::SslVerifyPeer => O::DohSslVerifyPeer,
+                O::SslVerifyHost => O::DohSslVerifyHost,
+                O::SslVerifyStatus => O::DohSslVerifyStatus,
                 option => option,
             });
         }
@@ -328,23 +328,23 @@ fn resolver_terms(found: &mut Found, one: &ResolverTerms, other: &ResolverTerms)
 
 fn socket_terms(found: &mut Found, one: &SocketOptions, other: &SocketOptions) {
     let SocketOptions { nodelay, keepalive, local, fast_open, send_buffer } = one;
-    found.option(O::TcpNodelay, nodelay, &other.nodelay);
+    found.option(O::TcpNoDelay, nodelay, &other.nodelay);
     match (keepalive, &other.keepalive) {
         (Some(KeepAlive { idle, interval, count }), Some(other)) => {
-            found.option(O::TcpKeepidle, idle, &other.idle);
-            found.option(O::TcpKeepintvl, interval, &other.interval);
-            found.option(O::TcpKeepcnt, count, &other.count);
+            found.option(O::TcpKeepIdle, idle, &other.idle);
+            found.option(O::TcpKeepIntvl, interval, &other.interval);
+            found.option(O::TcpKeepCnt, count, &other.count);
         }
-        (one, other) => found.option(O::TcpKeepalive, one, other),
+        (one, other) => found.option(O::TcpKeepAlive, one, other),
     }
     let LocalBinding { device, interface, host, port, port_range } = local;
     let of = &other.local;
     found.option(O::Interface, &(device, interface, host), &(&of.device, &of.interface, &of.host));
-    found.option(O::Localport, port, &of.port);
+    found.option(O::LocalPort, port, &of.port);
     if port == &of.port {
-        found.option(O::Localportrange, port_range, &of.port_range);
+        found.option(O::LocalPortRange, port_range, &of.port_range);
     }
-    found.option(O::TcpFastopen, fast_open, &other.fast_open);
+    found.option(O::TcpFastOpen, fast_open, &other.fast_open);
     found.other("the size of the send buffer", send_buffer, &other.send_buffer);
 }
 
@@ -357,7 +357,7 @@ fn unix_terms(found: &mut Found, one: Option<&UnixSocket>, other: Option<&UnixSo
 fn haproxy_terms(found: &mut Found, one: Option<&HaproxyAddress>, other: Option<&HaproxyAddress>) {
     let is_client = |address: &HaproxyAddress| matches!(address, HaproxyAddress::Client(_));
     let by_client = [one, other].into_iter().flatten().any(is_client);
-    found.option(if by_client { O::HaproxyClientIp } else { O::Haproxyprotocol }, &one, &other);
+    found.option(if by_client { O::HaProxyClientIp } else { O::HaProxyProtocol }, &one, &other);
 }
 
 fn logins(found: &mut Found, one: Option<&Login>, other: Option<&Login>) {
@@ -377,13 +377,13 @@ fn session_login(found: &mut Found, one: &SessionLogin, other: &SessionLogin) {
     found.option(O::FtpAccount, account, &other.account);
     found.option(O::FtpAlternativeToUser, alternative, &other.alternative);
     found.option(O::Xoauth2Bearer, bearer, &other.bearer);
-    found.option(O::SaslAuthzid, authorization_id, &other.authorization_id);
+    found.option(O::SaslAuthzId, authorization_id, &other.authorization_id);
     found.option(O::ServiceName, service, &other.service);
 }
 
 fn request_login(found: &mut Found, one: &RequestLogin, other: &RequestLogin) {
     let RequestLogin { server, proxy } = one;
-    users(found, proxy.as_ref(), other.proxy.as_ref(), [O::Proxyusername, O::Proxypassword]);
+    users(found, proxy.as_ref(), other.proxy.as_ref(), [O::ProxyUsername, O::ProxyPassword]);
     match (server, &other.server) {
         (Some(ServerLogin { scheme, origin, user, method }), Some(other)) => {
             found.other(
@@ -396,7 +396,7 @@ fn request_login(found: &mut Found, one: &RequestLogin, other: &RequestLogin) {
                 (ConnectionAuth::Negotiate(one), ConnectionAuth::Negotiate(other)) => {
                     found.option(O::ServiceName, one, other);
                 }
-                (one, other) => found.option(O::Httpauth, one, other),
+                (one, other) => found.option(O::HttpAuth, one, other),
             }
         }
         (one, other) => found.other("a login by NTLM or Negotiate that holds for one connection", one, other),

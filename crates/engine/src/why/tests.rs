@@ -79,7 +79,7 @@ fn connections_as_lines_and_as_members() {
             r#""event":"connection-new","id":3,"origin":"h.test:443","tls":true,"reason":"nothing-open""#,
         ),
         (
-            opened(NewReason::Differs { terms: vec![Term::Option(O::SslVerifypeer)], others: 1 }),
+            opened(NewReason::Differs { terms: vec![Term::Option(O::SslVerifyPeer)], others: 1 }),
             "connection  #3 to h.test:443 is new: the open one differs in CURLOPT_SSL_VERIFYPEER",
             r#""differs_in":["CURLOPT_SSL_VERIFYPEER"],"open":1"#,
         ),

@@ -38,8 +38,8 @@ fn h1_server(authority: &Authority, value: String) -> HttpServer {
 
 fn asking(port: u16, authority: &Authority, file: &str) -> (Easy, Rc<App>) {
     let (easy, app) = handle(&format!("https://localhost:{port}/"));
-    text(&easy, O::CainfoBlob, authority.ca_pem());
-    easy.set_text(O::Altsvc, Some(file.as_bytes())).unwrap();
+    text(&easy, O::CaInfoBlob, authority.ca_pem());
+    easy.set_text(O::AltSvc, Some(file.as_bytes())).unwrap();
     (easy, app)
 }
 
@@ -63,7 +63,7 @@ fn an_origin_of_http_1_names_one_of_http_2() {
         format!("Alt-svc connecting from [h1]localhost:{} to [h2]localhost:{}", here.port(), there.port());
     assert!(notes.contains(&words) && notes.contains("ALPN: curl offers h2\n"), "{notes}");
     // A transfer that may not, or does not want to, uses the origin.
-    for (option, value) in [(O::AltsvcCtrl, 8), (O::HttpVersion, CURL_HTTP_VERSION_1_1)] {
+    for (option, value) in [(O::AltSvcCtrl, 8), (O::HttpVersion, CURL_HTTP_VERSION_1_1)] {
         let (easy, app) = asking(here.port(), &authority, &file);
         long(&easy, option, value);
         for _ in 0..2 {

@@ -48,7 +48,7 @@ fn fields_with_line_breaks_are_refused() {
     let set = |option: O, value: &str| {
         let (easy, _) = to(&peer);
         match option {
-            O::Httpheader => {
+            O::HttpHeader => {
                 let line: &[u8] = value.as_bytes();
                 easy.state().settings.borrow_mut().set_list(option, Some(vec![line.into()])).unwrap();
             }
@@ -57,14 +57,14 @@ fn fields_with_line_breaks_are_refused() {
         easy
     };
     for value in ["a\nEvil: 1", "a\rb"] {
-        for option in [O::Useragent, O::Referer, O::Cookie, O::Range, O::AcceptEncoding] {
+        for option in [O::UserAgent, O::Referer, O::Cookie, O::Range, O::AcceptEncoding] {
             assert_eq!(set(option, value).perform(), Code::BadFunctionArgument, "{option:?} {value:?}");
         }
         for name in ["X", "Host", "Accept", "Cookie"] {
             let line = format!("{name}: {value}");
-            assert_eq!(set(O::Httpheader, &line).perform(), Code::BadFunctionArgument, "{line:?}");
+            assert_eq!(set(O::HttpHeader, &line).perform(), Code::BadFunctionArgument, "{line:?}");
         }
-        assert_eq!(set(O::Customrequest, value).perform(), Code::UrlMalformat, "{value:?}");
+        assert_eq!(set(O::CustomRequest, value).perform(), Code::UrlMalformat, "{value:?}");
         assert_eq!(set(O::RequestTarget, value).perform(), Code::UrlMalformat, "{value:?}");
     }
     assert!((0..peer.accepts()).all(|at| peer.frames(at).iter().all(|frame| frame.kind != kind::HEADERS)));
@@ -107,7 +107,7 @@ fn replies_without_a_body() {
     });
     let (easy, app) = to(&peer);
     for wanted in [200, 304, 204] {
-        long(&easy, O::Nobody, i64::from(wanted == 200));
+        long(&easy, O::NoBody, i64::from(wanted == 200));
         assert_eq!((easy.perform(), status(&easy)), (Code::Ok, wanted), "{}", message(&easy));
     }
     assert!(app.body.borrow().is_empty() && peer.accepts() == 1);
@@ -221,7 +221,7 @@ fn an_expectation_is_waited_for() {
     easy.state()
         .settings
         .borrow_mut()
-        .set_list(O::Httpheader, Some(vec![b"Expect: 100-continue".as_slice().into()]))
+        .set_list(O::HttpHeader, Some(vec![b"Expect: 100-continue".as_slice().into()]))
         .unwrap();
     long(&easy, O::Expect100TimeoutMs, 60_000);
     assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
@@ -315,11 +315,11 @@ fn a_head_beyond_64_kib_is_not_sent() {
         talk.hold()
     });
     let (easy, _) = to(&peer);
-    text(&easy, O::Useragent, &"v".repeat(66_000));
+    text(&easy, O::UserAgent, &"v".repeat(66_000));
     assert_eq!(easy.perform(), Code::SendError);
     assert_eq!(message(&easy), "Failed sending data to the peer");
     assert_eq!(status(&easy), 0);
-    text(&easy, O::Useragent, &"v".repeat(60_000));
+    text(&easy, O::UserAgent, &"v".repeat(60_000));
     assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
     assert_eq!(easy.state().info.borrow().connects, 0, "the connection has stayed");
 }

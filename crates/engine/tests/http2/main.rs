@@ -30,7 +30,7 @@ fn put(peer: &FramePeer, length: usize) -> (Easy, Rc<App>) {
     let (easy, app) = to(peer);
     *app.upload.borrow_mut() = vec![b'x'; length];
     long(&easy, O::Upload, 1);
-    long(&easy, O::InfilesizeLarge, length as i64);
+    long(&easy, O::InFileSizeLarge, length as i64);
     (easy, app)
 }
 
@@ -55,7 +55,7 @@ fn eventually(mut done: impl FnMut() -> bool) {
 
 /// Lets transfers wait for the connection of the first one.
 fn patient(easies: &[&Easy]) {
-    easies.iter().for_each(|easy| long(easy, O::Pipewait, 1));
+    easies.iter().for_each(|easy| long(easy, O::PipeWait, 1));
 }
 
 /// Runs a multi handle until a condition holds.

@@ -105,16 +105,16 @@ impl App {
         };
         text(O::Url, &want.url);
         text(O::Proxy, "");
-        long(O::Followlocation, 1);
+        long(O::FollowLocation, 1);
         long(O::HttpVersion, if want.by_http2() { CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE } else { 0 });
-        long(O::Pipewait, self.roll(2) as i64);
+        long(O::PipeWait, self.roll(2) as i64);
         long(O::TimeoutMs, want.timeout_ms);
         long(O::Upload, i64::from(want.upload.is_some()));
         let size = want.upload.as_ref().filter(|_| self.roll(2) == 0);
-        long(O::InfilesizeLarge, size.map_or(-1, |body| body.len() as i64));
-        long(O::Noprogress, self.roll(2) as i64);
+        long(O::InFileSizeLarge, size.map_or(-1, |body| body.len() as i64));
+        long(O::NoProgress, self.roll(2) as i64);
         if want.login && want.url.contains(&format!("//10.0.0.{HOME}")) {
-            text(O::Userpwd, "u:p");
+            text(O::UserPwd, "u:p");
         }
     }
 
@@ -149,7 +149,7 @@ impl App {
         match self.roll(12) {
             0 if !self.ending.get() => drop(easy.pause(i64::from(CURLPAUSE_RECV | CURLPAUSE_SEND))),
             1 => drop(easy.pause(0)),
-            2 => drop(easy.set_text(O::Useragent, Some(b"another"))),
+            2 => drop(easy.set_text(O::UserAgent, Some(b"another"))),
             3 => drop(easy.state().effective_url()),
             4 => drop(easy.duplicate(Rc::new(Nobody))),
             _ => {}

@@ -107,7 +107,7 @@ pub fn limit_rate(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 
 pub fn max_filesize(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let value = size(parser, text, "max-filesize")?;
-    parser.request().options.set_long(O::MaxfilesizeLarge, value);
+    parser.request().options.set_long(O::MaxFileSizeLarge, value);
     Ok(())
 }
 
@@ -136,8 +136,8 @@ pub fn local_port(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     if to < from {
         return Err(Wrong::BadUse.into());
     }
-    parser.request().options.set_long(O::Localport, from);
-    parser.request().options.set_long(O::Localportrange, to - from + 1);
+    parser.request().options.set_long(O::LocalPort, from);
+    parser.request().options.set_long(O::LocalPortRange, to - from + 1);
     Ok(())
 }
 
@@ -237,8 +237,8 @@ const SOCKS5_HOSTNAME: i64 = 7;
 pub fn proxy(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let options = &mut parser.request().options;
     options.set_text(O::Proxy, text);
-    if !matches!(options.long(O::Proxytype), Some(HTTPS2 | HTTPS3)) {
-        options.set_long(O::Proxytype, HTTP);
+    if !matches!(options.long(O::ProxyType), Some(HTTPS2 | HTTPS3)) {
+        options.set_long(O::ProxyType, HTTP);
     }
     Ok(())
 }
@@ -246,7 +246,7 @@ pub fn proxy(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 fn typed_proxy(parser: &mut Parser, text: &[u8], kind: i64) -> Done {
     let text = not_blank(text)?;
     parser.request().options.set_text(O::Proxy, text);
-    parser.request().options.set_long(O::Proxytype, kind);
+    parser.request().options.set_long(O::ProxyType, kind);
     Ok(())
 }
 
@@ -274,7 +274,7 @@ pub fn proxy_http2(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     if !parser.world.has("HTTP2") || !parser.world.has("HTTPS-proxy") {
         return Err(Wrong::NotSupported.into());
     }
-    parser.request().options.set_long(O::Proxytype, if on { HTTPS2 } else { HTTPS });
+    parser.request().options.set_long(O::ProxyType, if on { HTTPS2 } else { HTTPS });
     Ok(())
 }
 
@@ -282,7 +282,7 @@ pub fn proxy_http3(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     if !parser.world.has("HTTP3") || !parser.world.has("HTTPS-proxy") || !parser.world.has("proxy-HTTP3") {
         return Err(Wrong::NotSupported.into());
     }
-    parser.request().options.set_long(O::Proxytype, if on { HTTPS3 } else { HTTPS });
+    parser.request().options.set_long(O::ProxyType, if on { HTTPS3 } else { HTTPS });
     Ok(())
 }
 

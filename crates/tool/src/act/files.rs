@@ -220,8 +220,8 @@ pub fn create_file_mode(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 
 pub fn quote(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let (list, command) = match text.first() {
-        Some(b'-') => (O::Postquote, &text[1..]),
-        Some(b'+') => (O::Prequote, &text[1..]),
+        Some(b'-') => (O::PostQuote, &text[1..]),
+        Some(b'+') => (O::PreQuote, &text[1..]),
         _ => (O::Quote, text),
     };
     parser.request().options.push(list, command);
@@ -251,7 +251,7 @@ pub fn range(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 pub fn ftp_pasv(parser: &mut Parser) -> Done {
-    parser.request().options.clear(O::Ftpport);
+    parser.request().options.clear(O::FtpPort);
     Ok(())
 }
 
@@ -267,7 +267,7 @@ pub fn ftp_method(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
             1
         }
     };
-    parser.request().options.set_long(O::FtpFilemethod, method);
+    parser.request().options.set_long(O::FtpFileMethod, method);
     Ok(())
 }
 
@@ -322,11 +322,11 @@ pub fn time_cond(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let seconds = parser.world.date(when).map_or_else(|| parser.world.modified(when), Ok);
     match seconds {
         Ok(seconds) => {
-            parser.request().options.set_long(O::Timecondition, condition);
-            parser.request().options.set_long(O::TimevalueLarge, seconds);
+            parser.request().options.set_long(O::TimeCondition, condition);
+            parser.request().options.set_long(O::TimeValueLarge, seconds);
         }
         Err(error) => {
-            parser.request().options.clear(O::Timecondition);
+            parser.request().options.clear(O::TimeCondition);
             parser.messages.warn(&format!("Failed to get filetime: {}", os_text(&error)));
             parser.messages.warn(
                 "Illegal date format for -z, --time-cond (and not a filename). Disabling time condition. \

@@ -16,11 +16,11 @@ pub fn head(parser: &mut Parser, _: &Flag, on: bool) -> Done {
 }
 
 pub fn header(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    add_header(parser, text, O::Httpheader, "HTTP")
+    add_header(parser, text, O::HttpHeader, "HTTP")
 }
 
 pub fn proxy_header(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    add_header(parser, text, O::Proxyheader, "proxy")
+    add_header(parser, text, O::ProxyHeader, "proxy")
 }
 
 fn add_header(parser: &mut Parser, text: &[u8], list: O, kind: &str) -> Done {
@@ -88,7 +88,7 @@ pub fn max_redirs(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     if value < -1 {
         return Err(Wrong::NotNumeric.into());
     }
-    parser.request().options.set_long(O::Maxredirs, value);
+    parser.request().options.set_long(O::MaxRedirs, value);
     Ok(())
 }
 
@@ -99,7 +99,7 @@ pub fn referer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         None => (text, false),
     };
     let options = &mut parser.request().options;
-    options.set_long(O::Autoreferer, auto.into());
+    options.set_long(O::AutoReferer, auto.into());
     options.clear(O::Referer);
     if !text.is_empty() {
         options.set_text(O::Referer, text);
@@ -109,7 +109,7 @@ pub fn referer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 
 pub fn request(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     let text = not_blank(text)?.to_vec();
-    parser.request().options.set_text(O::Customrequest, &text);
+    parser.request().options.set_text(O::CustomRequest, &text);
     Ok(())
 }
 

@@ -13,18 +13,18 @@ const AWS_SIGV4: i64 = 128;
 const ANY: i64 = !16 & 0xffff_ffff;
 
 pub fn anyauth(parser: &mut Parser) -> Done {
-    parser.request().options.set_long(O::Httpauth, ANY);
+    parser.request().options.set_long(O::HttpAuth, ANY);
     Ok(())
 }
 
 pub fn aws_sigv4(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    parser.request().options.bits(O::Httpauth, AWS_SIGV4, true);
-    parser.request().options.set_text(O::AwsSigv4, text);
+    parser.request().options.bits(O::HttpAuth, AWS_SIGV4, true);
+    parser.request().options.set_text(O::AwsSigV4, text);
     Ok(())
 }
 
 pub fn oauth2_bearer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    parser.request().options.bits(O::Httpauth, BEARER, true);
+    parser.request().options.bits(O::HttpAuth, BEARER, true);
     parser.request().options.set_text(O::Xoauth2Bearer, not_blank(text)?);
     Ok(())
 }
@@ -38,7 +38,7 @@ pub fn httpsig_algo(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         b"hmac-sha256" => 2,
         _ => return Err(Wrong::BadUse.into()),
     };
-    parser.request().options.set_long(O::HttpsigAlgorithm, algorithm);
+    parser.request().options.set_long(O::HttpSigAlgorithm, algorithm);
     Ok(())
 }
 
@@ -49,9 +49,9 @@ pub fn httpsig_key(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
         None => text.to_vec(),
     };
     let options = &mut parser.request().options;
-    options.set_text(O::HttpsigKey, &key);
-    if options.long(O::HttpsigAlgorithm).is_none() {
-        options.set_long(O::HttpsigAlgorithm, ED25519);
+    options.set_text(O::HttpSigKey, &key);
+    if options.long(O::HttpSigAlgorithm).is_none() {
+        options.set_long(O::HttpSigAlgorithm, ED25519);
     }
     Ok(())
 }
@@ -73,11 +73,11 @@ pub fn delegation(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 pub fn cert(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    file_and_password(parser, text, O::Sslcert, O::Keypasswd)
+    file_and_password(parser, text, O::SslCert, O::KeyPasswd)
 }
 
 pub fn proxy_cert(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
-    file_and_password(parser, text, O::ProxySslcert, O::ProxyKeypasswd)
+    file_and_password(parser, text, O::ProxySslCert, O::ProxyKeyPasswd)
 }
 
 fn file_and_password(parser: &mut Parser, text: &[u8], file: O, pass: O) -> Done {
@@ -146,7 +146,7 @@ pub fn engine(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     if not_blank(text)? == b"list" {
         return Err(Stop::Engines);
     }
-    parser.request().options.set_text(O::Sslengine, text);
+    parser.request().options.set_text(O::SslEngine, text);
     Ok(())
 }
 

@@ -25,7 +25,7 @@ const OF_CONNECTIONS: i64 = (CURLAUTH_NEGOTIATE | CURLAUTH_NTLM) as i64;
 
 /// Options that do not separate replies, because the rules decide about them: a range is in the request's
 /// fields, and the reply to a POST is stored only if it is one to a GET of the same URL.
-const OF_THE_RULES: [O; 3] = [O::Range, O::Postfields, O::PostfieldsizeLarge];
+const OF_THE_RULES: [O; 3] = [O::Range, O::PostFields, O::PostFieldSizeLarge];
 
 /// Returns why a request does not use the cache: resumed downloads and conditions of its own, methods other
 /// than GET and HEAD, bodies that are not the reply's, and logins that are not on the command line.
@@ -37,13 +37,13 @@ pub fn bypass(request: &Request) -> Option<&'static str> {
         (request.resume.is_some(), "--continue-at"),
         (request.retry_resume, "--retry-resume"),
         (options.get(ToolOption::EtagCompare).is_some(), "--etag-compare"),
-        (given(O::Timecondition), "--time-cond"),
-        (given(O::Customrequest), "--request"),
+        (given(O::TimeCondition), "--time-cond"),
+        (given(O::CustomRequest), "--request"),
         (given(O::RequestTarget), "--request-target"),
         (options.is_on(ToolOption::Raw), "--raw"),
         (options.is_on(O::IgnoreContentLength), "--ignore-content-length"),
         (request.netrc || request.netrc_optional || given(O::NetrcFile), "--netrc"),
-        (options.long(O::Httpauth).unwrap_or(0) & OF_CONNECTIONS != 0, "--negotiate, --ntlm and --anyauth"),
+        (options.long(O::HttpAuth).unwrap_or(0) & OF_CONNECTIONS != 0, "--negotiate, --ntlm and --anyauth"),
     ];
     reasons.iter().find(|(is, _)| *is).map(|(_, what)| *what)
 }
@@ -105,9 +105,9 @@ mod tests {
         let setting = |option, number: i64| Setting::new(option, number);
         let of = |list: &[Setting]| of_options(list);
         assert_eq!(of(&[setting(O::TimeoutMs, 5), setting(O::Verbose, 1)]), "");
-        assert_eq!(of(&[setting(O::PostfieldsizeLarge, 5)]), "");
-        assert_ne!(of(&[setting(O::SslVerifypeer, 0)]), "");
-        assert_ne!(of(&[setting(O::Httpauth, 1)]), of(&[setting(O::Httpauth, 2)]));
+        assert_eq!(of(&[setting(O::PostFieldSizeLarge, 5)]), "");
+        assert_ne!(of(&[setting(O::SslVerifyPeer, 0)]), "");
+        assert_ne!(of(&[setting(O::HttpAuth, 1)]), of(&[setting(O::HttpAuth, 2)]));
         let sums = Sums::new([1; 32]);
         assert!(sums.of(b"a") != sums.of(b"b") && sums.of(b"a") == Sums::new([1; 32]).of(b"a"));
         assert_ne!(sums.of(b"a"), Sums::new([2; 32]).of(b"a"));

@@ -28,7 +28,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Log in with HTTP Basic",
         about: "This is what happens anyway when a user name is given; it is of use to undo a method \
             chosen earlier.",
-        set: Set::Bits(Lib(O::Httpauth), 1),
+        set: Set::Bits(Lib(O::HttpAuth), 1),
         ..FLAG
     },
     Flag {
@@ -50,7 +50,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.6",
         help: "Log in with HTTP Digest",
         about: "The password does not travel in the clear. Combine with --user.",
-        set: Set::Bits(Lib(O::Httpauth), 2),
+        set: Set::Bits(Lib(O::HttpAuth), 2),
         ..FLAG
     },
     Flag {
@@ -75,7 +75,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Which parts of the request to sign",
         about: "A list separated by blanks: method, authority, path and query, and header names that \
             end in a colon.",
-        set: Set::Text(Lib(O::HttpsigHeaders)),
+        set: Set::Text(Lib(O::HttpSigHeaders)),
         ..FLAG
     },
     Flag {
@@ -100,7 +100,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.22.0",
         help: "Name of the key to tell the server",
         about: "Sent as keyid in the Signature-Input header.",
-        set: Set::Text(Lib(O::HttpsigKeyid)),
+        set: Set::Text(Lib(O::HttpSigKeyId)),
         ..FLAG
     },
     Flag {
@@ -111,7 +111,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Log in with Negotiate (SPNEGO)",
         about: "Proves who has a ticket of Kerberos; needs its library. A name, as in --user alice:, only tells connections apart.",
         needs: "SPNEGO",
-        set: Set::Bits(Lib(O::Httpauth), 4),
+        set: Set::Bits(Lib(O::HttpAuth), 4),
         ..FLAG
     },
     Flag {
@@ -153,7 +153,7 @@ pub const FLAGS: &[Flag] = &[
         about: "A method of Microsoft's servers that belongs to the connection. Avoid it where you \
             can.",
         needs: "NTLM",
-        set: Set::Bits(Lib(O::Httpauth), 8),
+        set: Set::Bits(Lib(O::HttpAuth), 8),
         ..FLAG
     },
     Flag {
@@ -178,7 +178,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.66.0",
         help: "Identity to act as in SASL PLAIN",
         about: "Besides the one that logs in.",
-        set: Set::Text(Lib(O::SaslAuthzid)),
+        set: Set::Text(Lib(O::SaslAuthzId)),
         ..FLAG
     },
     Flag {
@@ -212,7 +212,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Server user and password",
         about: "With a name alone the password is asked for.",
         secret: true,
-        set: Set::AnyText(Lib(O::Userpwd)),
+        set: Set::AnyText(Lib(O::UserPwd)),
         ..FLAG
     },
 ];

@@ -28,7 +28,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.7",
         help: "Longest time to wait for a connection",
         about: "Covers name look-up, connecting, proxy and TLS handshakes. Fractions are allowed.",
-        set: Set::Millis(Lib(O::ConnecttimeoutMs)),
+        set: Set::Millis(Lib(O::ConnectTimeoutMs)),
         ..FLAG
     },
     Flag {
@@ -99,7 +99,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.8",
         help: "Use IPv4 addresses only",
         about: "Names are looked up for IPv4 alone.",
-        set: Set::Fixed(Lib(O::Ipresolve), 1),
+        set: Set::Fixed(Lib(O::IpResolve), 1),
         ..FLAG
     },
     Flag {
@@ -111,7 +111,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.10.8",
         help: "Use IPv6 addresses only",
         about: "Names are looked up for IPv6 alone.",
-        set: Set::Fixed(Lib(O::Ipresolve), 2),
+        set: Set::Fixed(Lib(O::IpResolve), 2),
         ..FLAG
     },
     Flag {
@@ -122,7 +122,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.9.0",
         help: "Keepalive probes before giving up",
         about: "How many may stay unanswered.",
-        set: Set::Number(Lib(O::TcpKeepcnt)),
+        set: Set::Number(Lib(O::TcpKeepCnt)),
         ..FLAG
     },
     Flag {
@@ -198,7 +198,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.18.0",
         help: "No TCP keepalive probes",
         about: "They are on otherwise.",
-        set: Set::On(Lib(O::TcpKeepalive)),
+        set: Set::On(Lib(O::TcpKeepAlive)),
         ..FLAG
     },
     Flag {
@@ -344,7 +344,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.49.0",
         help: "Send data with the first packet",
         about: "TCP Fast Open (RFC 7413).",
-        set: Set::On(Lib(O::TcpFastopen)),
+        set: Set::On(Lib(O::TcpFastOpen)),
         ..FLAG
     },
     Flag {
@@ -353,7 +353,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.11.2",
         help: "Send small packets at once",
         about: "The default.",
-        set: Set::On(Lib(O::TcpNodelay)),
+        set: Set::On(Lib(O::TcpNoDelay)),
         ..FLAG
     },
     Flag {

@@ -60,7 +60,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.76.0",
         help: "Demand an OCSP staple of the DoH server",
         about: "As --cert-status, for the server that answers DNS over HTTPS.",
-        set: Set::On(Lib(O::DohSslVerifystatus)),
+        set: Set::On(Lib(O::DohSslVerifyStatus)),
         ..FLAG
     },
     Flag {

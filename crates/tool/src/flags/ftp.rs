@@ -119,7 +119,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Active FTP: the server connects back to us",
         about: "The argument is an address, host name or interface to be told to the server, or a \
             dash for the address of the control connection. A port or range may follow a colon.",
-        set: Set::Text(Lib(O::Ftpport)),
+        set: Set::Text(Lib(O::FtpPort)),
         ..FLAG
     },
     Flag {
@@ -183,7 +183,7 @@ pub const FLAGS: &[Flag] = &[
         since: "4.0",
         help: "List only mode",
         about: "FTP uses NLST, POP3 lists messages, FILE and SFTP show plain names.",
-        set: Set::On(Lib(O::Dirlistonly)),
+        set: Set::On(Lib(O::DirListOnly)),
         ..FLAG
     },
     Flag {
@@ -208,7 +208,7 @@ pub const FLAGS: &[Flag] = &[
         since: "5.0",
         help: "Text mode for FTP, LDAP and TFTP",
         about: "Line ends are converted by the server.",
-        set: Set::On(Lib(O::Transfertext)),
+        set: Set::On(Lib(O::TransferText)),
         ..FLAG
     },
 ];

@@ -18,7 +18,7 @@ pub const FLAGS: &[Flag] = &[
             requests. When the file exists it is loaded first, and it is rewritten at the end. \
             An empty name keeps the cache in memory only.",
         needs: "alt-svc",
-        set: Set::AnyText(Lib(O::Altsvc)),
+        set: Set::AnyText(Lib(O::AltSvc)),
         ..FLAG
     },
     Flag {
@@ -57,7 +57,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Write the cookies to this file at the end",
         about: "All cookies known after the run are saved in the Netscape format; a dash writes them \
             to standard output. It also switches the cookie engine on.",
-        set: Set::Text(Lib(O::Cookiejar)),
+        set: Set::Text(Lib(O::CookieJar)),
         ..FLAG
     },
     Flag {
@@ -429,7 +429,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.7",
         help: "Start without the session cookies of the file",
         about: "Cookies without an end date are dropped when read with --cookie.",
-        set: Set::On(Lib(O::Cookiesession)),
+        set: Set::On(Lib(O::CookieSession)),
         ..FLAG
     },
     Flag {
@@ -474,7 +474,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.17.1",
         help: "Stay with POST after a 301",
         about: "Browsers change to GET, and so does this program unless told.",
-        set: Set::Bits(Lib(O::Postredir), 1),
+        set: Set::Bits(Lib(O::PostRedir), 1),
         ..FLAG
     },
     Flag {
@@ -484,7 +484,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.19.1",
         help: "Stay with POST after a 302",
         about: "Browsers change to GET, and so does this program unless told.",
-        set: Set::Bits(Lib(O::Postredir), 2),
+        set: Set::Bits(Lib(O::PostRedir), 2),
         ..FLAG
     },
     Flag {
@@ -494,7 +494,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.26.0",
         help: "Stay with POST after a 303",
         about: "The standard says GET.",
-        set: Set::Bits(Lib(O::Postredir), 4),
+        set: Set::Bits(Lib(O::PostRedir), 4),
         ..FLAG
     },
     Flag {
@@ -591,7 +591,7 @@ pub const FLAGS: &[Flag] = &[
         since: "4.5.1",
         help: "Send User-Agent <name> to server",
         about: "An empty text leaves the header out.",
-        set: Set::AnyText(Lib(O::Useragent)),
+        set: Set::AnyText(Lib(O::UserAgent)),
         ..FLAG
     },
 ];

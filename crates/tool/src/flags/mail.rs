@@ -48,7 +48,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.69.0",
         help: "Go on when some recipients are refused",
         about: "The transfer fails only when all of them are.",
-        set: Set::On(Lib(O::MailRcptAllowfails)),
+        set: Set::On(Lib(O::MailRcptAllowFails)),
         ..FLAG
     },
     Flag {

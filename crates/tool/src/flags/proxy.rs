@@ -27,7 +27,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.2.0",
         help: "Client address for the HAProxy header",
         about: "Implies that the PROXY protocol header is sent, with this address.",
-        set: Set::Text(Lib(O::HaproxyClientIp)),
+        set: Set::Text(Lib(O::HaProxyClientIp)),
         ..FLAG
     },
     Flag {
@@ -37,7 +37,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.60.0",
         help: "Send a HAProxy PROXY v1 header first",
         about: "Tells a server behind a load balancer which address the client has.",
-        set: Set::On(Lib(O::Haproxyprotocol)),
+        set: Set::On(Lib(O::HaProxyProtocol)),
         ..FLAG
     },
     Flag {
@@ -49,7 +49,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Hosts to reach without a proxy",
         about: "Names, domains, addresses and networks separated by commas; * stands for all. It \
             goes before the variable no_proxy.",
-        set: Set::AnyText(Lib(O::Noproxy)),
+        set: Set::AnyText(Lib(O::NoProxy)),
         ..FLAG
     },
     Flag {
@@ -90,7 +90,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Certificate authorities for the HTTPS proxy",
         about: "As --cacert.",
-        set: Set::ExistingFile(Lib(O::ProxyCainfo)),
+        set: Set::ExistingFile(Lib(O::ProxyCaInfo)),
         ..FLAG
     },
     Flag {
@@ -101,7 +101,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Certificate directory for the HTTPS proxy",
         about: "As --capath.",
-        set: Set::Text(Lib(O::ProxyCapath)),
+        set: Set::Text(Lib(O::ProxyCaPath)),
         ..FLAG
     },
     Flag {
@@ -112,7 +112,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Format of the client certificate for the proxy",
         about: "As --cert-type.",
-        set: Set::Text(Lib(O::ProxySslcerttype)),
+        set: Set::Text(Lib(O::ProxySslCertType)),
         ..FLAG
     },
     Flag {
@@ -147,7 +147,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Revocation list for the HTTPS proxy",
         about: "As --crlfile.",
-        set: Set::ExistingFile(Lib(O::ProxyCrlfile)),
+        set: Set::ExistingFile(Lib(O::ProxyCrlFile)),
         ..FLAG
     },
     Flag {
@@ -208,7 +208,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Format of the private key for the proxy",
         about: "As --key-type.",
-        set: Set::Text(Lib(O::ProxySslkeytype)),
+        set: Set::Text(Lib(O::ProxySslKeyType)),
         ..FLAG
     },
     Flag {
@@ -219,7 +219,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "Private key for the HTTPS proxy",
         about: "As --key.",
-        set: Set::AnyText(Lib(O::ProxySslkey)),
+        set: Set::AnyText(Lib(O::ProxySslKey)),
         ..FLAG
     },
     Flag {
@@ -252,7 +252,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Pass phrase of the proxy's client key",
         about: "As --pass.",
         secret: true,
-        set: Set::AnyText(Lib(O::ProxyKeypasswd)),
+        set: Set::AnyText(Lib(O::ProxyKeyPasswd)),
         ..FLAG
     },
     Flag {
@@ -264,7 +264,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.59.0",
         help: "Accept this public key of the proxy only",
         about: "As --pinnedpubkey.",
-        set: Set::Text(Lib(O::ProxyPinnedpublickey)),
+        set: Set::Text(Lib(O::ProxyPinnedPublicKey)),
         ..FLAG
     },
     Flag {
@@ -351,7 +351,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.52.0",
         help: "TLS 1.0 or later with the HTTPS proxy",
         about: "As --tlsv1.",
-        set: Set::Fixed(Lib(O::ProxySslversion), 1),
+        set: Set::Fixed(Lib(O::ProxySslVersion), 1),
         ..FLAG
     },
     Flag {
@@ -364,7 +364,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Name and password for the proxy",
         about: "With a name alone the password is asked for.",
         secret: true,
-        set: Set::AnyText(Lib(O::Proxyuserpwd)),
+        set: Set::AnyText(Lib(O::ProxyUserPwd)),
         ..FLAG
     },
     Flag {
@@ -399,7 +399,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.3",
         help: "Tunnel through the HTTP proxy with CONNECT",
         about: "For all schemes, not just those that need it.",
-        set: Set::On(Lib(O::Httpproxytunnel)),
+        set: Set::On(Lib(O::HttpProxyTunnel)),
         ..FLAG
     },
     Flag {

@@ -62,7 +62,7 @@ pub const FLAGS: &[Flag] = &[
         since: "8.17.0",
         help: "File of known SSH host keys",
         about: "Instead of ~/.ssh/known_hosts.",
-        set: Set::ExistingFile(Lib(O::SshKnownhosts)),
+        set: Set::ExistingFile(Lib(O::SshKnownHosts)),
         ..FLAG
     },
     Flag {
@@ -74,7 +74,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.16.2",
         help: "Public key file for SSH",
         about: "Derived from the private key when not given.",
-        set: Set::Text(Lib(O::SshPublicKeyfile)),
+        set: Set::Text(Lib(O::SshPublicKeyFile)),
         ..FLAG
     },
 ];

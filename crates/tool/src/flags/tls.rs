@@ -28,7 +28,7 @@ pub const FLAGS: &[Flag] = &[
         about: "The server's certificate must be signed by one of the PEM certificates in the file. \
             Without the option the environment variables CURL_CA_BUNDLE, SSL_CERT_DIR and \
             SSL_CERT_FILE are asked, then the default place.",
-        set: Set::ExistingFile(Lib(O::Cainfo)),
+        set: Set::ExistingFile(Lib(O::CaInfo)),
         ..FLAG
     },
     Flag {
@@ -40,7 +40,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.8",
         help: "Trust the certificate authorities in this directory",
         about: "Names a directory of PEM certificates. Several directories are separated by a colon.",
-        set: Set::Text(Lib(O::Capath)),
+        set: Set::Text(Lib(O::CaPath)),
         ..FLAG
     },
     Flag {
@@ -51,7 +51,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Demand a stapled OCSP answer from the server",
         about: "The transfer fails when the server sends no certificate status, or one that does not \
             say the certificate is good.",
-        set: Set::On(Lib(O::SslVerifystatus)),
+        set: Set::On(Lib(O::SslVerifyStatus)),
         ..FLAG
     },
     Flag {
@@ -63,7 +63,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.3",
         help: "Format of the client certificate (PEM, DER, P12)",
         about: "Says how the file given with --cert is encoded. PEM is assumed when nothing is said.",
-        set: Set::Text(Lib(O::Sslcerttype)),
+        set: Set::Text(Lib(O::SslCertType)),
         ..FLAG
     },
     Flag {
@@ -104,7 +104,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.19.7",
         help: "Check certificates against this revocation list",
         about: "A PEM file with certificate revocation lists.",
-        set: Set::ExistingFile(Lib(O::Crlfile)),
+        set: Set::ExistingFile(Lib(O::CrlFile)),
         ..FLAG
     },
     Flag {
@@ -165,7 +165,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.9.3",
         help: "Format of the private key (PEM, DER)",
         about: "PEM is assumed when nothing is said.",
-        set: Set::Text(Lib(O::Sslkeytype)),
+        set: Set::Text(Lib(O::SslKeyType)),
         ..FLAG
     },
     Flag {
@@ -197,7 +197,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.16.0",
         help: "No reuse of TLS sessions",
         about: "Each connection makes a full handshake.",
-        set: Set::On(Lib(O::SslSessionidCache)),
+        set: Set::On(Lib(O::SslSessionIdCache)),
         ..FLAG
     },
     Flag {
@@ -210,7 +210,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Pass phrase of the private key",
         about: "For --key, in TLS and SSH.",
         secret: true,
-        set: Set::Text(Lib(O::Keypasswd)),
+        set: Set::Text(Lib(O::KeyPasswd)),
         ..FLAG
     },
     Flag {
@@ -223,7 +223,7 @@ pub const FLAGS: &[Flag] = &[
         help: "Accept this public key only",
         about: "The name of a PEM or DER file, or sha256// and the digest in base64; several digests \
             are separated by semicolons.",
-        set: Set::Text(Lib(O::Pinnedpublickey)),
+        set: Set::Text(Lib(O::PinnedPublicKey)),
         ..FLAG
     },
     Flag {

@@ -15,7 +15,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.7",
         help: "Set a telnet option",
         about: "TTYPE=term, XDISPLOC=display or NEW_ENV=var,value.",
-        set: Set::List(Lib(O::Telnetoptions)),
+        set: Set::List(Lib(O::TelnetOptions)),
         ..FLAG
     },
     Flag {
@@ -27,7 +27,7 @@ pub const FLAGS: &[Flag] = &[
         since: "7.20.0",
         help: "Block size for TFTP",
         about: "From 8 to 65464; the default is 512.",
-        set: Set::Number(Lib(O::TftpBlksize)),
+        set: Set::Number(Lib(O::TftpBlkSize)),
         ..FLAG
     },
     Flag {

@@ -78,7 +78,7 @@ fn bundles_and_arguments() {
     assert_eq!(request.targets.len(), 1);
     assert_eq!(request.targets[0].output.as_deref(), Some(b"out".as_slice()));
     assert_eq!(request.options.long(O::TimeoutMs), Some(5000));
-    assert_eq!(request.options.text(O::Customrequest), Some(b"PUT".as_slice()));
+    assert_eq!(request.options.text(O::CustomRequest), Some(b"PUT".as_slice()));
     assert_eq!(request.follow, 1);
 }
 
@@ -93,7 +93,7 @@ fn long_options_with_an_equals_sign() {
 fn negations() {
     let request = &good(&["--no-alpn", "--no-keepalive", "-N", "--epsv", "--no-eprt", "x"])[0];
     assert_eq!(request.options.long(O::SslEnableAlpn), Some(0));
-    assert_eq!(request.options.long(O::TcpKeepalive), Some(0));
+    assert_eq!(request.options.long(O::TcpKeepAlive), Some(0));
     assert_eq!(request.options.long(O::FtpUseEpsv), Some(1));
     assert_eq!(request.options.long(O::FtpUseEprt), Some(0));
     assert!(request.no_buffer);

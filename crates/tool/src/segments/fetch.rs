@@ -165,9 +165,9 @@ impl<'r> Fetch<'r> {
         for (option, value) in [
             // Streams of one connection would share the rate of one connection.
             (O::HttpVersion, if given { None } else { Some(2) }),
-            (O::Pipewait, Some(0)),
+            (O::PipeWait, Some(0)),
             (O::TimeoutMs, Some(0)),
-            (O::Filetime, Some(1)),
+            (O::FileTime, Some(1)),
             (O::MaxRecvSpeedLarge, (rate > 0).then(|| (rate / self.most() as i64).max(1))),
         ] {
             let Some(value) = value else { continue };
@@ -352,8 +352,8 @@ impl<'r> Fetch<'r> {
         let easy = &connection.easy;
         let set = easy
             .set(O::Range, range.map(String::into_bytes))
-            .and_then(|()| easy.set(O::Httpheader, headers))
-            .and_then(|()| easy.set(O::Nobody, describes));
+            .and_then(|()| easy.set(O::HttpHeader, headers))
+            .and_then(|()| easy.set(O::NoBody, describes));
         debug_assert!(set.is_ok(), "any text is one");
         connection.running = true;
         self.run.multi.add(&connection.easy);

@@ -61,9 +61,9 @@ fn options(all: &Options) -> Options {
         let name = b"Proxy-Authorization:";
         line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
     };
-    let for_proxy: Vec<_> = all.list(O::Proxyheader).iter().filter(login).cloned().collect();
+    let for_proxy: Vec<_> = all.list(O::ProxyHeader).iter().filter(login).cloned().collect();
     if !for_proxy.is_empty() {
-        kept.set(O::Proxyheader, Value::List(for_proxy));
+        kept.set(O::ProxyHeader, Value::List(for_proxy));
     }
     kept
 }
@@ -88,37 +88,37 @@ mod tests {
     #[test]
     fn unknown_settings_stay_with_the_user() {
         let mut request = Request::new();
-        let more = [O::Httpheader, O::Sslcert, O::Xoauth2Bearer].map(Key::from);
+        let more = [O::HttpHeader, O::SslCert, O::Xoauth2Bearer].map(Key::from);
         for key in declared().into_iter().chain(more) {
             request.options.set_text(key, b"x");
         }
         request
             .options
-            .set(O::Proxyheader, Value::List(vec![b"X-Key: 1".into(), b"proxy-authorization: 2".into()]));
+            .set(O::ProxyHeader, Value::List(vec![b"X-Key: 1".into(), b"proxy-authorization: 2".into()]));
         request.options.set_long(O::SslOptions, AUTO_CLIENT_CERT | 1);
         (request.netrc, request.post, request.query) = (true, Some(b"x".into()), Some(b"y".into()));
         request.cookies.push(b"a=b".into());
         request.cookie_files.push(b"jar".into());
         let kept = stripped(&request);
         let personal = [
-            O::Userpwd,
-            O::Httpauth,
-            O::Httpheader,
-            O::Sslcert,
-            O::Keypasswd,
+            O::UserPwd,
+            O::HttpAuth,
+            O::HttpHeader,
+            O::SslCert,
+            O::KeyPasswd,
             O::Xoauth2Bearer,
             O::Referer,
-            O::Cookiejar,
+            O::CookieJar,
             O::NetrcFile,
             O::LoginOptions,
-            O::SaslAuthzid,
-            O::HttpsigKeyid,
+            O::SaslAuthzId,
+            O::HttpSigKeyId,
             O::FtpAccount,
             O::FtpAlternativeToUser,
             O::Quote,
             O::UnixSocketPath,
-            O::SshPublicKeyfile,
-            O::HaproxyClientIp,
+            O::SshPublicKeyFile,
+            O::HaProxyClientIp,
             O::GssapiDelegation,
             O::ServiceName,
         ];
@@ -126,13 +126,13 @@ mod tests {
         for key in personal.map(Key::from).into_iter().chain(own) {
             assert!(kept.options.get(key).is_none(), "{key:?}");
         }
-        for option in [O::Proxy, O::Proxyuserpwd, O::Cainfo, O::TimeoutMs, O::Useragent] {
+        for option in [O::Proxy, O::ProxyUserPwd, O::CaInfo, O::TimeoutMs, O::UserAgent] {
             assert!(
                 kept.options.get(option).is_some() == request.options.get(option).is_some(),
                 "{option:?}"
             );
         }
-        assert_eq!(kept.options.list(O::Proxyheader), [b"proxy-authorization: 2".to_vec()]);
+        assert_eq!(kept.options.list(O::ProxyHeader), [b"proxy-authorization: 2".to_vec()]);
         assert_eq!(kept.options.long(O::SslOptions), Some(1));
         assert!(!kept.netrc && kept.post.is_none() && kept.query.is_none());
         assert!(kept.cookies.is_empty() && kept.cookie_files.is_empty());

@@ -27,7 +27,7 @@ pub fn conflict(request: &Request, target: &Target, scheme: &str) -> Option<&'st
     let method = matches!(request.method, Method::Unspecified | Method::Get);
     let conflicts = [
         (!method || request.post.is_some() && !request.get || request.head, "a method other than GET"),
-        (options.text(O::Customrequest).is_some(), "--request"),
+        (options.text(O::CustomRequest).is_some(), "--request"),
         (target.upload.is_some(), "--upload-file"),
         (options.text(O::Range).is_some(), "--range"),
         (request.resume.is_some(), "--continue-at: it resumes by itself"),

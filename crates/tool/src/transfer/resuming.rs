@@ -191,7 +191,7 @@ impl Transfer {
             headers.push([b"If-Range: ".as_slice(), validator].concat());
         }
         let range = easy.set(O::Range, range.or(given));
-        let list = easy.set(O::Httpheader, headers);
+        let list = easy.set(O::HttpHeader, headers);
         debug_assert!(range.is_ok() && list.is_ok(), "any text is one");
     }
 }

@@ -112,7 +112,7 @@ const EARLY: &[Variable] = &[
     row(
         "http_connect",
         "The status code of the proxy's last reply to CONNECT; 000 if there was none.",
-        Kind::Code(Info::HttpConnectcode),
+        Kind::Code(Info::HttpConnectCode),
     ),
     row(
         "http_version",
@@ -146,7 +146,7 @@ const EARLY: &[Variable] = &[
     row(
         "proxy_ssl_verify_result",
         "The result of verifying an HTTPS proxy's certificate; 0 means valid.",
-        Kind::Number(Info::ProxySslVerifyresult),
+        Kind::Number(Info::ProxySslVerifyResult),
     ),
     row("proxy_used", "1 if the transfer used a proxy, otherwise 0.", Kind::Number(Info::UsedProxy)),
     row(
@@ -193,12 +193,12 @@ const EARLY: &[Variable] = &[
     row(
         "ssl_verify_result",
         "The result of verifying the server's certificate; 0 means that it is valid.",
-        Kind::Number(Info::SslVerifyresult),
+        Kind::Number(Info::SslVerifyResult),
     ),
     row(
         "time_appconnect",
         "Seconds from the start until the TLS or SSH handshake was complete.",
-        Kind::Time(Info::AppconnectTimeT),
+        Kind::Time(Info::AppConnectTimeT),
     ),
     row(
         "time_connect",
@@ -208,17 +208,17 @@ const EARLY: &[Variable] = &[
     row(
         "time_namelookup",
         "Seconds from the start until the name was resolved.",
-        Kind::Time(Info::NamelookupTimeT),
+        Kind::Time(Info::NameLookupTimeT),
     ),
     row(
         "time_posttransfer",
         "Seconds from the start until the last byte of the request was sent.",
-        Kind::Time(Info::PosttransferTimeT),
+        Kind::Time(Info::PostTransferTimeT),
     ),
     row(
         "time_pretransfer",
         "Seconds from the start until the request was about to be sent.",
-        Kind::Time(Info::PretransferTimeT),
+        Kind::Time(Info::PreTransferTimeT),
     ),
     row(
         "time_queue",
@@ -233,7 +233,7 @@ const EARLY: &[Variable] = &[
     row(
         "time_starttransfer",
         "Seconds from the start until the first byte of the reply arrived.",
-        Kind::Time(Info::StarttransferTimeT),
+        Kind::Time(Info::StartTransferTimeT),
     ),
     row("time_total", "Seconds that the whole transfer took.", Kind::Time(Info::TotalTimeT)),
     row(

@@ -66,7 +66,7 @@ impl Control {
             level: level(t),
             asked: ahead.early.is_some() || ahead.owed.contains(&PendingReply::Passive),
             epsv: uses_epsv(t.on(O::FtpUseEpsv), v6, self.session.no_epsv),
-            active: t.text(O::Ftpport).is_some(),
+            active: t.text(O::FtpPort).is_some(),
             pret: t.on(O::FtpUsePret),
             moved: self.session.moved > 0,
             refused: ahead.refused || self.is_objected(t),

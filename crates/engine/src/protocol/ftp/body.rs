@@ -25,12 +25,12 @@ pub async fn describe(t: &mut Transfer, control: &mut Control, target: &FtpTarge
         describe_file(t, control, target).await?;
     }
     // "After the transfer type is set" (CURLOPT_PREQUOTE.md).
-    control.quote(t, O::Prequote).await
+    control.quote(t, O::PreQuote).await
 }
 
 async fn describe_file(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
     let modified = t.easy.info.borrow().file_time;
-    if t.on(O::Filetime) && modified >= 0 {
+    if t.on(O::FileTime) && modified >= 0 {
         line(t, &format!("Last-Modified: {}\r\n", date::http(modified))).await?;
     }
     control.set_type(t, target.data_type).await?;
@@ -73,13 +73,13 @@ async fn fetch(
     data: data::Data,
 ) -> Result<()> {
     control.set_type(t, target.data_type).await?;
-    control.quote(t, O::Prequote).await?;
+    control.quote(t, O::PreQuote).await?;
     let known = match target.known_size {
         Some(listed) => Some(listed),
         None if sizes_mean_nothing(t, target) => None,
         None => size(t, control, target).await?,
     };
-    check_size(t.long(O::MaxfilesizeLarge), known)?;
+    check_size(t.long(O::MaxFileSizeLarge), known)?;
     match decide::begin(span, known, sizes_mean_nothing(t, target))? {
         Begin::AtStart => {}
         Begin::Complete => {
@@ -138,7 +138,7 @@ pub fn announced(t: &Transfer, target: &FtpTarget, reply: &Reply) -> Option<u64>
 
 /// Fetches a listing.
 pub async fn list(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
-    let verb = list_verb(t.text(O::Customrequest).as_deref(), target.names_only);
+    let verb = list_verb(t.text(O::CustomRequest).as_deref(), target.names_only);
     // Like curl, sends PRET for a named file even if its directory is listed.
     let data = match target.file() {
         b"" => data::open(t, control, &verb, b"").await?,
@@ -158,7 +158,7 @@ async fn fetch_list(
     data: data::Data,
 ) -> Result<()> {
     control.set_type(t, target.data_type).await?;
-    control.quote(t, O::Prequote).await?;
+    control.quote(t, O::PreQuote).await?;
     let command = match list_argument(target, t) {
         Some(folder) => [&verb[..], b" ", &folder].concat(),
         None => verb,

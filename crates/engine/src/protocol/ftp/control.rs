@@ -261,7 +261,7 @@ impl Control {
         if wanted == 0 || self.plan.tls.is_some() {
             return Ok(());
         }
-        for mechanism in login::tls_mechanisms(t.long(O::Ftpsslauth)) {
+        for mechanism in login::tls_mechanisms(t.long(O::FtpSslAuth)) {
             let reply = self.command(t, &[b"AUTH ", mechanism].concat()).await?;
             self.dialogue.before_upgrade()?;
             if login::starts_tls(reply.code) {
@@ -446,8 +446,8 @@ impl Control {
 
     /// Sends MDTM if a time is requested or compared; returns whether the document is to be transferred.
     pub async fn document_wanted(&mut self, t: &mut Transfer, target: &FtpTarget) -> Result<bool> {
-        let condition = t.long(O::Timecondition);
-        if !directory::asks_for_time(t.on(O::Filetime), condition, target.location.file.is_some()) {
+        let condition = t.long(O::TimeCondition);
+        if !directory::asks_for_time(t.on(O::FileTime), condition, target.location.file.is_some()) {
             return Ok(true);
         }
         let reply = self.command(t, &[b"MDTM ", target.file()].concat()).await?;
@@ -456,7 +456,7 @@ impl Control {
             return Ok(true);
         };
         t.easy.info.borrow_mut().file_time = modified;
-        let unmet = directory::is_unmet(condition, modified, t.long(O::TimevalueLarge));
+        let unmet = directory::is_unmet(condition, modified, t.long(O::TimeValueLarge));
         if unmet {
             t.easy.note(|| "The requested document is not new enough".to_owned());
             t.easy.info.borrow_mut().condition_unmet = true;

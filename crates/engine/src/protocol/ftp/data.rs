@@ -24,7 +24,7 @@ pub enum Data {
 
 /// Asks the server for a data connection (or sends it the address for one).
 pub async fn open(t: &mut Transfer, control: &mut Control, verb: &[u8], file: &[u8]) -> Result<Data> {
-    if t.text(O::Ftpport).is_some() {
+    if t.text(O::FtpPort).is_some() {
         let socket = port::listen(t, control).await?;
         let arrived = port::accept_early(t, &socket)?;
         return Ok(arrived.map_or_else(|| Data::Listening(socket), Data::Connected));

@@ -43,24 +43,24 @@ impl Control {
 
     fn prospect<'a>(&'a self, t: &Transfer, target: &'a FtpTarget, new: bool) -> Prospect<'a> {
         let settings = t.easy.settings.borrow();
-        let has_body = target.pattern.is_none() && !t.on(O::Nobody);
+        let has_body = target.pattern.is_none() && !t.on(O::NoBody);
         // On a kept connection these follow the SYN of the data connection.
         let together = !target.list && !uploads(t) && leave_together(t, self, target).is_ok();
-        let passive = has_body && t.text(O::Ftpport).is_none() && !t.on(O::FtpUsePret);
+        let passive = has_body && t.text(O::FtpPort).is_none() && !t.on(O::FtpUsePret);
         let epsv = data::uses_epsv(t, self);
-        let condition = t.long(O::Timecondition);
+        let condition = t.long(O::TimeCondition);
         let compares_time = directory::asks_for_time(false, condition, target.location.file.is_some());
         Prospect {
             asks_entry: new,
             quotes: !settings.list(O::Quote).is_empty(),
             folders: self.folders_to_enter(target, new),
             creates: t.long(O::FtpCreateMissingDirs) > 0,
-            asks_time: directory::asks_for_time(t.on(O::Filetime), condition, target.location.file.is_some()),
+            asks_time: directory::asks_for_time(t.on(O::FileTime), condition, target.location.file.is_some()),
             compares_time,
             passive: passive.then_some(if epsv { &b"EPSV"[..] } else { b"PASV" }),
             data_type: Some(target.data_type)
                 .filter(|kind| !together && needs_type(self.session.data_type, *kind)),
-            prequotes: !settings.list(O::Prequote).is_empty(),
+            prequotes: !settings.list(O::PreQuote).is_empty(),
             asks_size: !together
                 && !target.list
                 && !uploads(t)

@@ -19,7 +19,7 @@ pub fn uploads(t: &Transfer) -> bool {
 impl FtpTarget {
     /// Reads the URL and the settings.
     pub fn of(t: &Transfer) -> Result<FtpTarget> {
-        let method = match t.long(O::FtpFilemethod) {
+        let method = match t.long(O::FtpFileMethod) {
             CURLFTPMETHOD_NOCWD => Method::NoCwd,
             CURLFTPMETHOD_SINGLECWD => Method::SingleCwd,
             _ => Method::MultiCwd,
@@ -27,16 +27,16 @@ impl FtpTarget {
         let (raw, kind) = path::split_type(t.url.path());
         let decoded = escape::decode(raw, Reject::Control)
             .map_err(|_| Error::new(Code::UrlMalformat, "path contains control characters"))?;
-        let prequote = !t.easy.settings.borrow().list(O::Prequote).is_empty();
+        let prequote = !t.easy.settings.borrow().list(O::PreQuote).is_empty();
         directory::target(&directory::Request {
             path: &decoded,
             kind,
             method,
             uploads: uploads(t),
-            described: t.on(O::Nobody),
-            wildcard: t.on(O::Wildcardmatch),
-            names_only: t.on(O::Dirlistonly),
-            text: t.on(O::Transfertext),
+            described: t.on(O::NoBody),
+            wildcard: t.on(O::WildcardMatch),
+            names_only: t.on(O::DirListOnly),
+            text: t.on(O::TransferText),
             prequote,
         })
     }

@@ -92,7 +92,7 @@ async fn exchange(t: &mut Transfer, control: &mut Control, together: bool) -> Re
 /// Transfers one file or directory from the current directory.
 async fn one(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
     if control.document_wanted(t, target).await? {
-        if t.on(O::Nobody) {
+        if t.on(O::NoBody) {
             body::describe(t, control, target).await?;
         } else if uploads(t) {
             upload::store(t, control, target).await?;
@@ -102,7 +102,7 @@ async fn one(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Res
             retrieve(t, control, target).await?;
         }
     }
-    control.quote(t, O::Postquote).await
+    control.quote(t, O::PostQuote).await
 }
 
 async fn retrieve(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {

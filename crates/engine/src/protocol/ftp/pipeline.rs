@@ -170,10 +170,10 @@ pub fn leave_together(
         objected: control.is_objected(t),
         listed: target.listed,
         partial: t.text(O::Range).is_some() || t.long(O::ResumeFromLarge) != 0,
-        active: t.text(O::Ftpport).is_some(),
-        limited: t.long(O::MaxfilesizeLarge) != 0,
+        active: t.text(O::FtpPort).is_some(),
+        limited: t.long(O::MaxFileSizeLarge) != 0,
         pret: t.on(O::FtpUsePret),
-        prequote: !t.easy.settings.borrow().list(O::Prequote).is_empty(),
+        prequote: !t.easy.settings.borrow().list(O::PreQuote).is_empty(),
     };
     match decide::leaves_together(&candidate) {
         true => Ok(()),

@@ -28,7 +28,7 @@ pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
     let local = control.dialogue.about().endpoints.local;
     let local = local.or_else(|| now(control.dialogue.whole.connection().carrier.socket()));
     let local = local.ok_or_else(|| failed("no local address".into()))?;
-    let wanted = t.text(O::Ftpport).map(|p| String::from_utf8_lossy(&p).into_owned()).unwrap_or_default();
+    let wanted = t.text(O::FtpPort).map(|p| String::from_utf8_lossy(&p).into_owned()).unwrap_or_default();
     let (host, ports) = parse(&wanted);
     let announced = address(t, host, local.ip()).await?;
     let owner = t.easy.owner_number();
@@ -102,7 +102,7 @@ pub fn accept_early(t: &Transfer, socket: &Socket) -> Result<Option<Box<dyn Filt
 
 /// Waits for the server to connect, and reads its replies meanwhile.
 pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket) -> Result<Box<dyn Filter>> {
-    let timeout = Duration::from_millis(t.long(O::AccepttimeoutMs).max(1) as u64);
+    let timeout = Duration::from_millis(t.long(O::AcceptTimeoutMs).max(1) as u64);
     let reactor = t.multi.runtime.reactor().clone();
     let (easy, owner) = (t.easy.clone(), t.easy.owner_number());
     let mut timer = reactor.sleep_until(t.now() + timeout);

@@ -34,17 +34,17 @@ const MAX_COMMAND: usize = 64 * 1024;
 
 /// Returns the verb that names the exchange in a record.
 fn verb(t: &Transfer) -> &'static [u8] {
-    match t.on(O::Nobody) {
+    match t.on(O::NoBody) {
         true => b"SIZE",
         false if uploads(t) => b"STOR",
-        false if t.url.path().ends_with(b"/") || t.on(O::Dirlistonly) => b"LIST",
+        false if t.url.path().ends_with(b"/") || t.on(O::DirListOnly) => b"LIST",
         false => b"RETR",
     }
 }
 
 /// Fails on what is not recorded: data connections that the server opens.
 fn check_passive(t: &Transfer) -> Result<()> {
-    match t.text(O::Ftpport) {
+    match t.text(O::FtpPort) {
         Some(_) => Err(unanswered("active FTP is not recorded: unset CURLOPT_FTPPORT".to_owned())),
         None => Ok(()),
     }
@@ -65,7 +65,7 @@ struct State {
 impl Notes {
     /// Begins the record of a transfer on its control connection, if exchanges are recorded.
     fn begin(t: &Transfer, about: &About, reused: bool) -> Option<Notes> {
-        if t.text(O::Ftpport).is_some() {
+        if t.text(O::FtpPort).is_some() {
             t.recorder()?.report_protocol("active FTP");
             return None;
         }

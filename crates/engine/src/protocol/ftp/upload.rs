@@ -19,12 +19,12 @@ pub async fn store(t: &mut Transfer, control: &mut Control, target: &FtpTarget) 
     let mut reader = ClientReader::open_as(&t.easy, Method::Put, target.data_type == b'A')?;
     let data = data::open(t, control, b"STOR", target.file()).await?;
     control.set_type(t, target.data_type).await?;
-    control.quote(t, O::Prequote).await?;
+    control.quote(t, O::PreQuote).await?;
     let from = already_there(t, control, target).await?;
     if from > 0 {
         reader.skip(from)?;
     }
-    let verb: &[u8] = match decide::store(t.on(O::Append), from, t.long(O::InfilesizeLarge)) {
+    let verb: &[u8] = match decide::store(t.on(O::Append), from, t.long(O::InFileSizeLarge)) {
         Store::Complete => {
             t.easy.note(|| "File already completely uploaded".to_owned());
             return Ok(());

@@ -175,8 +175,8 @@ pub fn nothing_to_prove(t: &mut HttpTransfer) {
 /// login, and tickets may appear or expire.
 pub fn proves_nothing(t: &HttpTransfer) -> bool {
     let state = &t.http.auth;
-    let by_ticket = t.long(O::Httpauth) as u64 & Scheme::Negotiate.bit() != 0;
-    !state.asks_server && state.proxy.is_none() && !by_ticket && t.long(O::HttpsigAlgorithm) == 0
+    let by_ticket = t.long(O::HttpAuth) as u64 & Scheme::Negotiate.bit() != 0;
+    !state.asks_server && state.proxy.is_none() && !by_ticket && t.long(O::HttpSigAlgorithm) == 0
 }
 
 fn proxy_field(t: &mut HttpTransfer, link: &HttpLink, target: &Target<'_>, out: &mut Vec<u8>) -> Result<()> {

@@ -97,10 +97,10 @@ impl Custom {
     /// Returns the lines of this transfer.
     pub fn of(t: &Transfer, link: &HttpLink) -> Custom {
         let settings = t.easy.settings.borrow();
-        let own = settings.list(O::Httpheader).to_vec();
-        let separate = settings.long(O::Headeropt) & 1 != 0;
+        let own = settings.list(O::HttpHeader).to_vec();
+        let separate = settings.long(O::HeaderOpt) & 1 != 0;
         let for_proxy = match link.forwarder().is_some() && separate {
-            true => settings.list(O::Proxyheader).to_vec(),
+            true => settings.list(O::ProxyHeader).to_vec(),
             false => Vec::new(),
         };
         drop(settings);

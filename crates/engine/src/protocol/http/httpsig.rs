@@ -17,7 +17,7 @@ fn wrong(text: impl Into<String>) -> Error {
 
 /// The fields, if the request is to be signed.
 pub fn fields(t: &Transfer, target: &Target<'_>, out: &mut Vec<u8>) -> Result<()> {
-    let algorithm = match t.long(O::HttpsigAlgorithm) {
+    let algorithm = match t.long(O::HttpSigAlgorithm) {
         0 => return Ok(()),
         CURLHTTPSIG_HMAC_SHA256 => Algorithm::HmacSha256,
         _ => Algorithm::Ed25519,
@@ -26,12 +26,12 @@ pub fn fields(t: &Transfer, target: &Target<'_>, out: &mut Vec<u8>) -> Result<()
         return Ok(());
     }
     let settings = t.easy.settings.borrow();
-    let (key, id) = (settings.text(O::HttpsigKey), settings.string(O::HttpsigKeyid));
+    let (key, id) = (settings.text(O::HttpSigKey), settings.string(O::HttpSigKeyId));
     let (Some(key), Some(id)) = (key, id) else {
         return Err(wrong("httpsig: a key and its identifier are needed"));
     };
     let key = hex::decode(&key).ok_or_else(|| wrong("httpsig: the key is not hexadecimal"))?;
-    let components = settings.string(O::HttpsigHeaders);
+    let components = settings.string(O::HttpSigHeaders);
     let headers = target.custom.pairs();
     let request = httpsig::Request {
         method: target.method,

@@ -17,7 +17,7 @@ use crate::why::Event;
 
 /// Follows the reply's Location if it is to be followed.
 pub fn after(t: &mut HttpTransfer, response: &Response) -> Result<Next> {
-    let follow = t.long(O::Followlocation);
+    let follow = t.long(O::FollowLocation);
     let location = response.rare.location.as_ref().filter(|_| decide::is_followed(response.status, follow));
     let Some(location) = location else { return Ok(Next::Done) };
     if let Some(error) = exhausted(t) {
@@ -74,14 +74,14 @@ pub fn again(t: &mut HttpTransfer) -> Next {
 /// Sets the Referer to the previous URL (CURLOPT_AUTOREFERER); in curl a round of a login is such a step,
 /// too.
 fn refer(t: &mut HttpTransfer) {
-    if t.on(O::Autoreferer) {
+    if t.on(O::AutoReferer) {
         t.http.referer = Some(without_credentials(&t.url));
     }
 }
 
 /// CURLOPT_MAXREDIRS has been reached.
 fn exhausted(t: &Transfer) -> Option<Error> {
-    let limit = t.long(O::Maxredirs);
+    let limit = t.long(O::MaxRedirs);
     let reached = decide::is_exhausted(limit, t.easy.info.borrow().redirect_count);
     reached.then(|| Error::new(Code::TooManyRedirects, format!("Maximum ({limit}) redirects followed")))
 }
@@ -97,9 +97,9 @@ fn change_method(t: &mut HttpTransfer, status: u16, follow: i64) {
         status,
         method: t.method,
         follow,
-        kept: t.long(O::Postredir),
-        custom: t.text(O::Customrequest).is_some() && !t.http.custom_dropped,
-        no_body: t.on(O::Nobody),
+        kept: t.long(O::PostRedir),
+        custom: t.text(O::CustomRequest).is_some() && !t.http.custom_dropped,
+        no_body: t.on(O::NoBody),
     });
     if let Some(method) = change.method {
         t.easy.note(|| "Switch to GET".to_owned());

@@ -74,7 +74,7 @@ pub fn build(t: &mut HttpTransfer, link: &HttpLink) -> Result<Request> {
     host_field(t, &mut head, host);
     head.lines(&authorization);
     range_field(t, &mut head, resume, body.size);
-    head.unless_custom("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).as_deref());
+    head.unless_custom("User-Agent", t.text(O::UserAgent).filter(|name| !name.is_empty()).as_deref());
     head.unless_custom("Accept", Some(b"*/*"));
     transfer_coding_field(t, &mut head);
     head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
@@ -115,7 +115,7 @@ pub fn build(t: &mut HttpTransfer, link: &HttpLink) -> Result<Request> {
         body,
         expects,
         trailers: open,
-        head_only: t.method == Method::Head || t.on(O::Nobody),
+        head_only: t.method == Method::Head || t.on(O::NoBody),
     })
 }
 
@@ -134,12 +134,12 @@ fn check_size(head: &RequestHead, version: Version) -> Result<()> {
 
 /// The request method's name.
 pub fn method_name(t: &HttpTransfer) -> Cow<'static, [u8]> {
-    if let Some(custom) = t.text(O::Customrequest)
+    if let Some(custom) = t.text(O::CustomRequest)
         && !t.http.custom_dropped
     {
         return Cow::Owned(custom.to_vec());
     }
-    if t.on(O::Nobody) {
+    if t.on(O::NoBody) {
         return Cow::Borrowed(b"HEAD");
     }
     Cow::Borrowed(t.method.verb().as_bytes())
@@ -189,7 +189,7 @@ fn ftp_target(t: &Transfer) -> Vec<u8> {
     }
     let mut text = url_text(&url);
     if t.on(O::ProxyTransferMode) && !names_type(&text) {
-        text.extend_from_slice(if t.on(O::Transfertext) { b";type=a" } else { b";type=i" });
+        text.extend_from_slice(if t.on(O::TransferText) { b";type=a" } else { b";type=i" });
     }
     text
 }
@@ -343,9 +343,9 @@ fn referer(t: &HttpTransfer) -> Option<Vec<u8>> {
 
 /// Returns the fields on which a reply may depend, as they will be sent, without a connection.
 pub fn foreseen(t: &HttpTransfer) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let custom = Custom::permitted(t, t.easy.settings.borrow().list(O::Httpheader).to_vec(), Vec::new());
+    let custom = Custom::permitted(t, t.easy.settings.borrow().list(O::HttpHeader).to_vec(), Vec::new());
     let own = [
-        ("User-Agent", t.text(O::Useragent).filter(|name| !name.is_empty()).map(|name| name.to_vec())),
+        ("User-Agent", t.text(O::UserAgent).filter(|name| !name.is_empty()).map(|name| name.to_vec())),
         ("Accept", Some(b"*/*".to_vec())),
         ("Accept-Encoding", t.text(O::AcceptEncoding).map(|codings| codings.to_vec())),
         ("Referer", referer(t)),
@@ -372,14 +372,14 @@ fn cookies(t: &Transfer, custom: &Custom) -> Option<Vec<u8>> {
 
 /// If-Modified-Since and its like (CURLOPT_TIMECONDITION(3)).
 pub fn time_condition_field(t: &Transfer, head: &mut Head) {
-    let condition = t.long(O::Timecondition);
+    let condition = t.long(O::TimeCondition);
     let name = match condition {
         CURL_TIMECOND_IFMODSINCE => "If-Modified-Since",
         CURL_TIMECOND_IFUNMODSINCE => "If-Unmodified-Since",
         CURL_TIMECOND_LASTMOD => "Last-Modified",
         _ => return,
     };
-    let seconds = t.long(O::TimevalueLarge);
+    let seconds = t.long(O::TimeValueLarge);
     head.unless_custom(name, Some(date::http(seconds).as_bytes()));
 }
 

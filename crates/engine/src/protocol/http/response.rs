@@ -247,7 +247,7 @@ fn empty_first_line(t: &mut Transfer, active: &ActiveExchange) -> Result<()> {
 
 /// CURLOPT_HTTP200ALIASES: other openings that count as a status line with 200.
 fn is_alias(t: &Transfer, bytes: &[u8]) -> bool {
-    t.easy.settings.borrow().list(O::Http200aliases).iter().any(|a| !a.is_empty() && bytes.starts_with(a))
+    t.easy.settings.borrow().list(O::Http200Aliases).iter().any(|a| !a.is_empty() && bytes.starts_with(a))
 }
 
 #[cold]
@@ -430,9 +430,9 @@ impl Response {
             }
             b"location" if !value.is_empty() => self.location(value)?,
             // Two of three replies have one, and few applications ask for it.
-            b"last-modified" if !self.bodyless && (t.on(O::Filetime) || t.long(O::Timecondition) != 0) => {
+            b"last-modified" if !self.bodyless && (t.on(O::FileTime) || t.long(O::TimeCondition) != 0) => {
                 self.rare.last_modified = date::parse(value);
-                if let Some(seconds) = self.rare.last_modified.filter(|_| t.on(O::Filetime)) {
+                if let Some(seconds) = self.rare.last_modified.filter(|_| t.on(O::FileTime)) {
                     t.easy.info.borrow_mut().file_time = seconds;
                 }
             }
@@ -519,8 +519,8 @@ impl Response {
             status: self.status,
             method: t.method,
             length: self.body.length,
-            fail_on_error: settings.on(O::Failonerror),
-            limit: settings.long(O::MaxfilesizeLarge),
+            fail_on_error: settings.on(O::FailOnError),
+            limit: settings.long(O::MaxFileSizeLarge),
             resume_from: settings.long(O::ResumeFromLarge),
             resumes: self.resumes,
             begins_anew: self.begins_anew,
@@ -560,7 +560,7 @@ impl Response {
     fn simulates_304(&self, t: &Transfer) -> bool {
         // Few replies have a relevant date; the settings are read only for those.
         let Some(modified) = self.rare.last_modified else { return false };
-        let (condition, limit) = (t.long(O::Timecondition), t.long(O::TimevalueLarge));
+        let (condition, limit) = (t.long(O::TimeCondition), t.long(O::TimeValueLarge));
         let has_range = t.text(O::Range).is_some();
         if !reply::is_unmet(condition, limit, Some(modified), has_range) {
             return false;
@@ -612,7 +612,7 @@ pub fn receive_trailers(t: &mut Transfer, active: &mut ActiveExchange) -> Result
 
 /// Checks the combined Content-Length fields.
 fn content_length(t: &Transfer, body: Body) -> Result<()> {
-    if body.overflow && t.long(O::MaxfilesizeLarge) > 0 {
+    if body.overflow && t.long(O::MaxFileSizeLarge) > 0 {
         return Err(Error::new(Code::FilesizeExceeded, "Maximum file size exceeded"));
     }
     if body.overflow {
@@ -694,7 +694,7 @@ mod tests {
     #[test]
     fn a_length_that_overflows_fails_only_against_a_limit() {
         let of = |limit, body| {
-            let t = transfer("http://h/", &[], &[(O::MaxfilesizeLarge, limit)]);
+            let t = transfer("http://h/", &[], &[(O::MaxFileSizeLarge, limit)]);
             let checked = content_length(&t, body).map_err(|e| e.code());
             let announced = t.easy.0.info.borrow().announced;
             (checked, announced)

@@ -20,7 +20,7 @@ pub fn fields(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let (Some(login), false) = (login, target.custom.names("Authorization")) else { return Ok(()) };
-    let parameters = t.easy.settings.borrow().string(O::AwsSigv4).unwrap_or_default();
+    let parameters = t.easy.settings.borrow().string(O::AwsSigV4).unwrap_or_default();
     let payload = body.whole();
     let host_name = t.url.host_ascii().unwrap_or_default();
     let headers = target.custom.pairs();

@@ -126,7 +126,7 @@ pub async fn serve(t: &mut HttpTransfer, stored: StoredReply) -> Result<Next> {
 }
 
 fn head(t: &mut Transfer, stored: &StoredReply) -> Result<Response> {
-    let wanted = t.method != Method::Head && !t.on(O::Nobody);
+    let wanted = t.method != Method::Head && !t.on(O::NoBody);
     let body = Body { exists: wanted && stored.length.is_some(), length: stored.length, ..Body::default() };
     let mut response = Response::default();
     for line in stored.head.split_inclusive(|byte| *byte == b'\n').chain([b"\r\n".as_slice()]) {

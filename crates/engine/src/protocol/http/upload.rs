@@ -286,7 +286,7 @@ impl Body {
         if self.reader.waits(cx) {
             return Ok(false);
         }
-        let size = easy.settings.borrow().long(O::UploadBuffersize) as usize;
+        let size = easy.settings.borrow().long(O::UploadBufferSize) as usize;
         let want = match self.reader.size {
             Some(all) => size.min(usize::try_from(all).unwrap_or(size)).max(1),
             None => size,

@@ -55,9 +55,9 @@ async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     if mail_commands::sends_message(t.on(O::Upload), t.method) {
         return message::append(t, session, &place).await;
     }
-    let request = decide::request(t.text(O::Customrequest).as_deref(), &place, t.url.query())?;
-    t.flow.writer.refuse_body(t.on(O::Nobody));
-    session.dialogue.has_enough = t.on(O::Nobody);
+    let request = decide::request(t.text(O::CustomRequest).as_deref(), &place, t.url.query())?;
+    t.flow.writer.refuse_body(t.on(O::NoBody));
+    session.dialogue.has_enough = t.on(O::NoBody);
     if let Some(mailbox) = decide::mailbox_of(&request, &place)
         && !session.has_selected(mailbox, place.uid_validity)
     {
@@ -85,7 +85,7 @@ async fn select(t: &mut Transfer, session: &mut Session, mailbox: &[u8], wanted:
             }
             Event::Rest(_) => {}
             // A custom command has no more to send.
-            Event::Continue(_) if t.text(O::Customrequest).is_some() => {}
+            Event::Continue(_) if t.text(O::CustomRequest).is_some() => {}
             Event::Continue(_) => return Err(session::unexpected()),
             Event::End(Status::Ok) => break,
             Event::End(_) => return Err(Error::new(Code::LoginDenied, "Select failed")),

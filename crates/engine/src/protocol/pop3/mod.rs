@@ -53,8 +53,8 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 /// Returns the command: the application's own, a list, or the message of the URL.
 fn command(t: &Transfer) -> Result<Vec<u8>> {
     let message = decide::message(t.url.path())?;
-    let own = mail_commands::own_command(t.text(O::Customrequest).as_deref())?;
-    Ok(decide::command(own, &message, t.on(O::Dirlistonly)))
+    let own = mail_commands::own_command(t.text(O::CustomRequest).as_deref())?;
+    Ok(decide::command(own, &message, t.on(O::DirListOnly)))
 }
 
 async fn exchange(t: &mut Transfer, dialogue: &mut Dialogue, command: &[u8]) -> Result<()> {
@@ -64,7 +64,7 @@ async fn exchange(t: &mut Transfer, dialogue: &mut Dialogue, command: &[u8]) -> 
         return Err(Error::new(Code::WeirdServerReply, ""));
     }
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    if t.on(O::Nobody) || !has_body(command) {
+    if t.on(O::NoBody) || !has_body(command) {
         return Ok(());
     }
     // Until its end is found, no other command can be sent.

@@ -34,9 +34,9 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
     let from = t.text(O::MailFrom);
     decide::check_addresses(from.iter().chain(&recipients).map(|address| &**address))?;
     let recipients: Vec<Mailbox> = recipients.iter().map(|r| Mailbox::parse(r)).collect();
-    let size = decide::declared_size(t.long(O::InfilesizeLarge), t.method == Method::PostMime, reader.size);
+    let size = decide::declared_size(t.long(O::InFileSizeLarge), t.method == Method::PostMime, reader.size);
     let sender = sender(t, session, size, &recipients);
-    let envelope = Envelope::new(sender, &recipients, t.on(O::MailRcptAllowfails));
+    let envelope = Envelope::new(sender, &recipients, t.on(O::MailRcptAllowFails));
     let pipelining = t.easy.smtp_pipelining.get().unwrap_or_else(SmtpPipelining::of_process);
     let together = session.pipelines() && pipelining == SmtpPipelining::Together;
     if !together {

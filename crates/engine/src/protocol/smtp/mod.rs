@@ -59,7 +59,7 @@ fn check(t: &Transfer) -> Result<Vec<u8>> {
 
 /// Returns CURLOPT_CUSTOMREQUEST(3).
 fn own_command(t: &Transfer) -> Result<Option<Vec<u8>>> {
-    mail_commands::own_command(t.text(O::Customrequest).as_deref())
+    mail_commands::own_command(t.text(O::CustomRequest).as_deref())
 }
 
 fn sends_mail(t: &Transfer) -> bool {
@@ -85,7 +85,7 @@ async fn command(t: &mut Transfer, session: &mut Session) -> Result<()> {
 async fn ask(t: &mut Transfer, session: &mut Session, line: &[u8]) -> Result<()> {
     session.dialogue.send(t, line).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    let shown = !t.on(O::Nobody);
+    let shown = !t.on(O::NoBody);
     let mut lines = Vec::new();
     let reply = session::read(t, &mut session.dialogue, |line| lines.push(line.to_vec())).await?;
     let succeeded = decide::is_document(reply, !recipients(t).is_empty());

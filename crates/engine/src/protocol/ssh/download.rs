@@ -28,7 +28,7 @@ pub async fn fetch(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
 
 /// Returns the offset of the download, if it does not depend on the file's size.
 fn beginning(t: &Transfer) -> Option<u64> {
-    let asks = t.text(O::Range).is_some() || t.on(O::Nobody) || t.long(O::MaxfilesizeLarge) > 0;
+    let asks = t.text(O::Range).is_some() || t.on(O::NoBody) || t.long(O::MaxFileSizeLarge) > 0;
     u64::try_from(t.long(O::ResumeFromLarge)).ok().filter(|_| !asks)
 }
 
@@ -62,10 +62,10 @@ async fn body(
     let length = span.1.map(|end| end - span.0);
     t.easy.info.borrow_mut().download_total = length.map_or(-1, |n| n as i64);
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    if t.on(O::Nobody) {
+    if t.on(O::NoBody) {
         return Ok(());
     }
-    check_size(t.long(O::MaxfilesizeLarge), length)?;
+    check_size(t.long(O::MaxFileSizeLarge), length)?;
     if length == Some(0) {
         t.easy.note(|| "File already completely downloaded".to_owned());
         return t.flow.writer.body_end();

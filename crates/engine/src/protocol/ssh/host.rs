@@ -30,7 +30,7 @@ pub struct Judge {
 impl Judge {
     pub fn new(t: &Connector, plan: &Plan) -> Result<Judge> {
         let print = |option| t.text(option).filter(|text| !text.is_empty()).map(|text| text.to_vec());
-        let known = t.text(O::SshKnownhosts).filter(|name| !name.is_empty()).map(|name| path_buf(&name)).map(
+        let known = t.text(O::SshKnownHosts).filter(|name| !name.is_empty()).map(|name| path_buf(&name)).map(
             |file| {
                 let bytes = std::fs::read(&file).unwrap_or_else(|_| {
                     t.easy.note(|| format!("Failed to read known hosts from {}", file.display()));

@@ -16,21 +16,21 @@ use crate::transfer::usual_keys::usual_key_files;
 const MAX_FILE: u64 = 1 << 20;
 /// The key that the application names.
 pub fn named(t: &Handles) -> Option<PrivateKey> {
-    let name = t.text(O::SshPrivateKeyfile).filter(|name| !name.is_empty())?;
-    let public = t.text(O::SshPublicKeyfile).filter(|name| !name.is_empty()).map(|name| path_buf(&name));
+    let name = t.text(O::SshPrivateKeyFile).filter(|name| !name.is_empty())?;
+    let public = t.text(O::SshPublicKeyFile).filter(|name| !name.is_empty()).map(|name| path_buf(&name));
     load(t, &path_buf(&name), public.as_deref(), &passphrase(t))
 }
 
 /// Returns the keys at the default locations, if none is named.
 pub fn usual(t: &Handles) -> Vec<PrivateKey> {
-    if t.text(O::SshPrivateKeyfile).is_some_and(|name| !name.is_empty()) {
+    if t.text(O::SshPrivateKeyFile).is_some_and(|name| !name.is_empty()) {
         return Vec::new();
     }
     usual_key_files().iter().filter_map(|file| load(t, file, None, &passphrase(t))).collect()
 }
 
 fn passphrase(t: &Handles) -> Zeroizing<Vec<u8>> {
-    t.text(O::Keypasswd).map(|text| Zeroizing::new(text.to_vec())).unwrap_or_default()
+    t.text(O::KeyPasswd).map(|text| Zeroizing::new(text.to_vec())).unwrap_or_default()
 }
 
 fn load(t: &Handles, file: &Path, public: Option<&Path>, passphrase: &[u8]) -> Option<PrivateKey> {

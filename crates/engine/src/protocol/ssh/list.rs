@@ -20,13 +20,13 @@ struct Entry {
 /// Delivers the contents of the directory.
 pub async fn show(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> {
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    if t.on(O::Nobody) {
+    if t.on(O::NoBody) {
         return Ok(());
     }
     let opened = sftp.ask(&Request::OpenDir { path }, handle).await?;
     let folder = opened.map_err(|status| refused("Could not open directory for reading", status))?;
     sftp.in_step = false;
-    let names_only = t.on(O::Dirlistonly);
+    let names_only = t.on(O::DirListOnly);
     loop {
         let asked = sftp.client.ask(&Request::ReadDir { handle: &folder });
         let reply_names = sftp.reply(asked, |reply| match reply {

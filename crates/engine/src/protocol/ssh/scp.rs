@@ -103,12 +103,12 @@ async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
         // The whole file would be sent, and appended to the existing part.
         return Err(Error::new(Code::BadDownloadResume, "SCP sends whole files alone"));
     }
-    let times = t.on(O::Filetime);
+    let times = t.on(O::FileTime);
     channel::open(&mut command.slot, "exec", &scp::fetch_command(path, times)).await?;
-    let limit = t.long(O::MaxfilesizeLarge);
+    let limit = t.long(O::MaxFileSizeLarge);
     // The zero byte that starts, and after it those that confirm each line, unless the line may have to be
     // refused.
-    let ahead = !t.on(O::Nobody) && limit <= 0;
+    let ahead = !t.on(O::NoBody) && limit <= 0;
     command
         .send(if !ahead {
             &[0]
@@ -136,7 +136,7 @@ async fn fetch(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
     t.easy.info.borrow_mut().download_total = head.size as i64;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     check_size(limit, Some(head.size))?;
-    if t.on(O::Nobody) {
+    if t.on(O::NoBody) {
         return Ok(());
     }
     if !ahead {
@@ -198,7 +198,7 @@ async fn store(t: &mut Transfer, command: &mut Command, path: &[u8]) -> Result<(
     command.answer().await?;
     t.easy.info.borrow_mut().upload_total = size as i64;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    let mut buf = vec![0; (t.long(O::UploadBuffersize) as usize).max(32 << 10)];
+    let mut buf = vec![0; (t.long(O::UploadBufferSize) as usize).max(32 << 10)];
     let mut left = size;
     while left > 0 {
         let room =

@@ -27,7 +27,7 @@ pub async fn run(t: &mut Transfer, slot: ChannelSlot) -> Result<()> {
 async fn exchange(t: &mut Transfer, sftp: &mut Sftp) -> Result<()> {
     let path = path::of(t, sftp).await?;
     quote::run(t, sftp, O::Quote, &path).await?;
-    if t.on(O::Filetime) {
+    if t.on(O::FileTime) {
         let known = sftp.ask(&Request::Stat { path: &path }, attrs).await?;
         if let Ok(Some((_, modified))) = known.map(|attrs| attrs.times) {
             t.easy.info.borrow_mut().file_time = i64::from(modified);
@@ -42,5 +42,5 @@ async fn exchange(t: &mut Transfer, sftp: &mut Sftp) -> Result<()> {
     }
     // It was requested with the greeting, so there is mostly no wait.
     sftp.home().await?;
-    quote::run(t, sftp, O::Postquote, &path).await
+    quote::run(t, sftp, O::PostQuote, &path).await
 }

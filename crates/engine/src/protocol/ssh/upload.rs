@@ -100,7 +100,7 @@ async fn send(
 ) -> Result<u32> {
     let mut writes = Writes::new(file, from);
     let most = sftp.client.write_piece() as usize;
-    let mut buf = vec![0; most.min((t.long(O::UploadBuffersize) as usize).max(32 << 10))];
+    let mut buf = vec![0; most.min((t.long(O::UploadBufferSize) as usize).max(32 << 10))];
     let mut closing = None;
     loop {
         let room = if closing.is_some() { 0 } else { writes.room(&sftp.client).min(buf.len()) };

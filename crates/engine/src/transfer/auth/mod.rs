@@ -121,16 +121,16 @@ pub enum Binding {
 impl Memory {
     /// Starts a transfer with the schemes that the settings allow for each side.
     pub fn begin(&mut self, settings: &Settings) {
-        let signs = settings.text(O::AwsSigv4).is_some_and(|text| !text.is_empty());
-        let messages = settings.long(O::HttpsigAlgorithm) != 0;
+        let signs = settings.text(O::AwsSigV4).is_some_and(|text| !text.is_empty());
+        let messages = settings.long(O::HttpSigAlgorithm) != 0;
         self.server.begin(if messages {
             CURLAUTH_HTTPSIG
         } else if signs {
             CURLAUTH_AWS_SIGV4
         } else {
-            settings.long(O::Httpauth) as u64
+            settings.long(O::HttpAuth) as u64
         });
-        self.proxy.begin(settings.long(O::Proxyauth) as u64);
+        self.proxy.begin(settings.long(O::ProxyAuth) as u64);
     }
 }
 

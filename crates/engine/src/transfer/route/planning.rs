@@ -48,13 +48,13 @@ impl Route {
             || self.scheme().family() == Family::Ssh && self.easy.host_key_judge().is_some();
         let lasting = settings.long(O::Netrc) == 0 && !functions;
         // Alternatives come with replies, and tickets from a place that the environment names.
-        let by_ticket = settings.long(O::Proxyauth) as u64 & CURLAUTH_NEGOTIATE != 0;
+        let by_ticket = settings.long(O::ProxyAuth) as u64 & CURLAUTH_NEGOTIATE != 0;
         let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(self.easy.keeper());
         let environment = proxy::environment(&settings, &self.scheme());
         // The lines for a server change more often than the way to it; without CURLHEADER_SEPARATE a proxy
         // gets them, too.
         let lasting = lasting
-            && (own_lines(&settings) == O::Proxyheader
+            && (own_lines(&settings) == O::ProxyHeader
                 || !environment.names_proxy() && !settings.is_set(O::Proxy));
         if let Some(known) = &*self.url.plan.borrow()
             && lasting
@@ -207,9 +207,9 @@ fn connection_key(
 ) -> Result<ConnectionKey> {
     let scheme = t.scheme();
     let mut socket = socket_options(settings)?;
-    if settings.long(O::Localport) > 0 {
-        socket.local.port = settings.long(O::Localport) as u16;
-        socket.local.port_range = settings.long(O::Localportrange).max(1) as u16;
+    if settings.long(O::LocalPort) > 0 {
+        socket.local.port = settings.long(O::LocalPort) as u16;
+        socket.local.port_range = settings.long(O::LocalPortRange).max(1) as u16;
     }
     let forwarding = proxy.as_ref().filter(|p| p.forwards());
     let origin = &ends.origin;
@@ -270,7 +270,7 @@ fn protocol(t: &Handles, settings: &Settings, scheme: &Scheme, forwards: bool) -
         Family::Ftp => Protocol::Ftp(FtpTerms {
             start_tls,
             clear_command_channel: settings.long(O::FtpSslCcc),
-            tls_command: settings.long(O::Ftpsslauth),
+            tls_command: settings.long(O::FtpSslAuth),
         }),
         Family::Ssh => Protocol::Ssh(Box::new(ssh_terms(t, settings))),
         Family::Imap => Protocol::Imap(start_tls),
@@ -302,17 +302,17 @@ fn ssh_terms(t: &Handles, settings: &Settings) -> SshTerms {
     let file =
         |option| settings.text(option).filter(|name| !name.is_empty()).map(|name| path_buf(&name).into());
     let print = |option| settings.text(option).map(|print| print.to_vec());
-    let private_key: Option<NamedFile> = file(O::SshPrivateKeyfile);
+    let private_key: Option<NamedFile> = file(O::SshPrivateKeyFile);
     SshTerms {
         usual_keys: match private_key {
             Some(_) => Vec::new(),
             None => usual_keys::usual_key_files().into_iter().map(NamedFile::from).collect(),
         },
         private_key,
-        public_key: file(O::SshPublicKeyfile),
-        passphrase: secret(settings, O::Keypasswd),
+        public_key: file(O::SshPublicKeyFile),
+        passphrase: secret(settings, O::KeyPasswd),
         agent: std::env::var_os("SSH_AUTH_SOCK").map(|name| PathBuf::from(name).into()),
-        known_hosts: file(O::SshKnownhosts),
+        known_hosts: file(O::SshKnownHosts),
         host_md5: print(O::SshHostPublicKeyMd5),
         host_sha256: print(O::SshHostPublicKeySha256),
         methods: settings.long(O::SshAuthTypes),
@@ -357,17 +357,17 @@ fn session_login(settings: &Settings, given: Option<crate::transfer::login::Logi
         account: secret(settings, O::FtpAccount),
         alternative: secret(settings, O::FtpAlternativeToUser),
         bearer: secret(settings, O::Xoauth2Bearer),
-        authorization_id: secret(settings, O::SaslAuthzid),
+        authorization_id: secret(settings, O::SaslAuthzId),
         service: plain(O::ServiceName),
     }
 }
 
 fn haproxy(settings: &Settings) -> Option<HaproxyAddress> {
     // An address alone asks for the line, too. An empty one is the connection's.
-    let client = settings.string(O::HaproxyClientIp);
+    let client = settings.string(O::HaProxyClientIp);
     match client {
         Some(client) if !client.is_empty() => Some(HaproxyAddress::Client(client)),
-        client => (settings.on(O::Haproxyprotocol) || client.is_some()).then_some(HaproxyAddress::Own),
+        client => (settings.on(O::HaProxyProtocol) || client.is_some()).then_some(HaproxyAddress::Own),
     }
 }
 
@@ -384,14 +384,14 @@ fn socket_options(settings: &Settings) -> Result<SocketOptions> {
             .ok_or_else(|| Error::new(Code::BadFunctionArgument, "bad CURLOPT_INTERFACE"))?,
     };
     Ok(SocketOptions {
-        nodelay: settings.on(O::TcpNodelay),
-        keepalive: settings.on(O::TcpKeepalive).then(|| KeepAlive {
-            idle: seconds(O::TcpKeepidle),
-            interval: seconds(O::TcpKeepintvl),
-            count: settings.long(O::TcpKeepcnt).max(0) as u32,
+        nodelay: settings.on(O::TcpNoDelay),
+        keepalive: settings.on(O::TcpKeepAlive).then(|| KeepAlive {
+            idle: seconds(O::TcpKeepIdle),
+            interval: seconds(O::TcpKeepIntvl),
+            count: settings.long(O::TcpKeepCnt).max(0) as u32,
         }),
         local,
-        fast_open: settings.on(O::TcpFastopen),
+        fast_open: settings.on(O::TcpFastOpen),
         send_buffer: None,
     })
 }
@@ -408,7 +408,7 @@ fn resolve_options(settings: &Settings, proxy: bool, url: &wire::url::Url) -> Re
     let zone = url.zone_id().and_then(|z| std::str::from_utf8(z).ok()).and_then(net::resolver::zone_number);
     ResolveOptions {
         wildcards: false, // the entries of this handle say it
-        ip_version: match settings.long(O::Ipresolve) {
+        ip_version: match settings.long(O::IpResolve) {
             CURL_IPRESOLVE_V4 => IpVersion::V4,
             CURL_IPRESOLVE_V6 => IpVersion::V6,
             _ => IpVersion::Any,
@@ -551,7 +551,7 @@ impl Proxy {
             ProxyKind::Socks4 | ProxyKind::Socks4a => Some(TunnelMethod::Socks4),
             ProxyKind::Socks5 | ProxyKind::Socks5h => Some(socks::method(t)),
             _ => self.tunnel.then(|| {
-                let auth = settings.long(O::Proxyauth);
+                let auth = settings.long(O::ProxyAuth);
                 let ticket = (auth as u64 & CURLAUTH_NEGOTIATE != 0).then(|| ticket_terms(t, Role::Proxy));
                 let lines = settings.list(own_lines(settings));
                 let lines = lines.iter().map(|line| SecretBytes::from(&**line)).collect();
@@ -572,7 +572,7 @@ mod tests {
     }
 
     fn some_proxy(text: &str, kind: i64) -> Proxy {
-        with(&[(O::Proxy, text)], &[(O::Proxytype, kind)], |settings| {
+        with(&[(O::Proxy, text)], &[(O::ProxyType, kind)], |settings| {
             proxy::choose(settings, &Scheme::Https, "host.test", &Environment::default()).unwrap().1.unwrap()
         })
     }
@@ -657,7 +657,7 @@ mod tests {
                 true,
             ),
             ("CURLOPT_CONNECT_ONLY(3)", Scheme::Https, &[any, (O::ConnectOnly, 1)], false, false),
-            ("CURLOPT_HAPROXYPROTOCOL(3)", Scheme::Https, &[any, (O::Haproxyprotocol, 1)], false, false),
+            ("CURLOPT_HAPROXYPROTOCOL(3)", Scheme::Https, &[any, (O::HaProxyProtocol, 1)], false, false),
             ("CURLOPT_SSL_ENABLE_ALPN(3)", Scheme::Https, &[any, (O::SslEnableAlpn, 0)], false, false),
         ];
         for (name, scheme, numbers, by_way_of, wanted) in rows {
@@ -721,8 +721,8 @@ mod tests {
             ),
         ];
         for (name, client, on, wanted) in rows {
-            let texts: Vec<_> = client.map(|client| (O::HaproxyClientIp, client)).into_iter().collect();
-            assert_eq!(with(&texts, &[(O::Haproxyprotocol, on)], haproxy), wanted, "{name}");
+            let texts: Vec<_> = client.map(|client| (O::HaProxyClientIp, client)).into_iter().collect();
+            assert_eq!(with(&texts, &[(O::HaProxyProtocol, on)], haproxy), wanted, "{name}");
         }
     }
 
@@ -752,12 +752,12 @@ mod tests {
             ("CURLOPT_DNS_CACHE_TIMEOUT(3): a minute", &[], (IpVersion::Any, minute, false)),
             (
                 "CURLOPT_IPRESOLVE(3): V4",
-                &[(O::Ipresolve, CURL_IPRESOLVE_V4)],
+                &[(O::IpResolve, CURL_IPRESOLVE_V4)],
                 (IpVersion::V4, minute, false),
             ),
             (
                 "CURLOPT_IPRESOLVE(3): V6",
-                &[(O::Ipresolve, CURL_IPRESOLVE_V6)],
+                &[(O::IpResolve, CURL_IPRESOLVE_V6)],
                 (IpVersion::V6, minute, false),
             ),
             (
@@ -815,7 +815,7 @@ mod tests {
     #[test]
     fn connect_to_makes_a_proxy_a_tunnel() {
         let of = |entry: &str| {
-            let texts = [(O::Url, "http://host.test/"), (O::Proxy, "p.test"), (O::Noproxy, "")];
+            let texts = [(O::Url, "http://host.test/"), (O::Proxy, "p.test"), (O::NoProxy, "")];
             let easy = easy(&texts, &[]);
             easy.0.settings.borrow_mut().set_list(O::ConnectTo, Some(lines(&[entry]))).unwrap();
             let plan = begin(easy).plan().unwrap();

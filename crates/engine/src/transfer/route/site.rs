@@ -132,7 +132,7 @@ impl Route {
 
     /// A custom Host field names the site for cookies, as long as the origin is the first one.
     fn site_name(&self) -> Vec<u8> {
-        let lines = self.easy.settings.borrow().list(O::Httpheader);
+        let lines = self.easy.settings.borrow().list(O::HttpHeader);
         let custom = lines.iter().filter(|_| !self.other_origin).find_map(|line| {
             let header = HeaderLine::parse(line)?;
             (header.is("Host") && !header.value.is_empty()).then(|| header.value.to_vec())
@@ -156,7 +156,7 @@ mod tests {
     fn a_host_field_of_the_application_names_the_site_of_cookies() {
         let name = |field: &str, to: Option<&str>| {
             let mut t = transfer("http://a.test/", &[], &[]);
-            t.easy.0.settings.borrow_mut().set_list(O::Httpheader, Some(lines(&[field]))).unwrap();
+            t.easy.0.settings.borrow_mut().set_list(O::HttpHeader, Some(lines(&[field]))).unwrap();
             if let Some(to) = to {
                 t.follow(Url::parse(to.as_bytes(), 0).unwrap());
             }
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn cookies_go_back_to_the_site_that_set_them() {
-        let mut t = transfer("https://a.test/dir/x", &[(O::Cookiefile, "")], &[]);
+        let mut t = transfer("https://a.test/dir/x", &[(O::CookieFile, "")], &[]);
         crate::stores::begin(t.easy.0.keeper()).unwrap();
         t.cookie_received(b"plain=1");
         t.cookie_received(b"safe=2; Secure; Path=/");
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn alternative_services_are_believed_over_tls_alone() {
         let named = |url: &str, ctrl: i64, ask: (&str, u16)| {
-            let t = transfer(url, &[], &[(O::AltsvcCtrl, ctrl)]);
+            let t = transfer(url, &[], &[(O::AltSvcCtrl, ctrl)]);
             t.alternative_received(11, b"h2=\"alt.test:444\"");
             let offer = ["h2".to_owned(), "http/1.1".to_owned()];
             t.alternative(ask.0, ask.1, &offer, false).map(|to| (to.host, to.port, to.elsewhere))

@@ -135,7 +135,7 @@ pub fn check_quoted(option: O, command: &[u8], code: u16, may_fail: bool) -> Res
         return Ok(());
     }
     let text = match option {
-        O::Postquote => format!("QUOT string not accepted: {}", String::from_utf8_lossy(command)),
+        O::PostQuote => format!("QUOT string not accepted: {}", String::from_utf8_lossy(command)),
         _ => format!("QUOT command failed with {code:03}"),
     };
     Err(Error::new(Code::QuoteError, text))
@@ -309,8 +309,8 @@ mod tests {
             ("RFC 959 §4.2: 3yz is no refusal", O::Quote, 350, false, None),
             ("CURLOPT_QUOTE(3): may fail", O::Quote, 550, true, None),
             ("CURLOPT_QUOTE(3): refused", O::Quote, 400, false, Some("QUOT command failed with 400")),
-            ("CURLOPT_PREQUOTE(3)", O::Prequote, 502, false, Some("QUOT command failed with 502")),
-            ("CURLOPT_POSTQUOTE(3)", O::Postquote, 550, false, Some("QUOT string not accepted: DELE x")),
+            ("CURLOPT_PREQUOTE(3)", O::PreQuote, 502, false, Some("QUOT command failed with 502")),
+            ("CURLOPT_POSTQUOTE(3)", O::PostQuote, 550, false, Some("QUOT string not accepted: DELE x")),
         ];
         for (name, option, code, may_fail, wanted) in rows {
             let failed = check_quoted(option, b"DELE x", code, may_fail).err();
