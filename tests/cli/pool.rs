@@ -99,6 +99,20 @@ impl World {
         }
         panic!("{words:?}: {reused} runs of 40 went on with a connection");
     }
+
+    /// Waits until the broker lists a connection of that scheme. A process does not wait for the broker when
+    /// it gives one.
+    fn parks(&self, scheme: &str) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let parked = self.client().status().unwrap().parked;
+            if parked.iter().any(|connection| connection.scheme == scheme) {
+                return;
+            }
+            assert!(Instant::now() < end, "{scheme}: {parked:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 impl Drop for World {
@@ -116,7 +130,9 @@ fn http_and_https_go_on() {
     let nginx = Nginx::start(&world.leaf, &[1000]).unwrap();
     let (http, https) = (nginx.http("/bytes-1000"), nginx.https("/bytes-1000"));
     world.goes_on(&[&http]);
+    world.parks("http");
     world.goes_on(&["--http1.1", "--tls-max", "1.2", &https]);
+    world.parks("https");
     let server = HttpServer::tls(world.leaf.server_config().unwrap());
     world.goes_on(&["--http1.1", "--tlsv1.3", &server.url("/bytes/1000")]);
     assert!(server.accepts() < server.served(), "{} of {}", server.accepts(), server.served());

@@ -442,6 +442,17 @@ fn hash_unusual<T: Default + Hash + PartialEq, H: Hasher>(number: u8, term: &T, 
 }
 
 impl ConnectionKey {
+    /// Returns the scheme of the URLs that it serves. TLS counts if the connection begins with it.
+    pub fn scheme_name(&self) -> &'static str {
+        let name = self.protocol.name();
+        if self.tls.is_none() || self.protocol.may_start_tls() {
+            return name;
+        }
+        let family = Scheme::from_name(name).map(Scheme::family);
+        let by_tls = Scheme::ALL.iter().find(|scheme| scheme.tls() && Some(scheme.family()) == family);
+        by_tls.map_or(name, |scheme| scheme.name())
+    }
+
     /// Returns the files that decide who the peer is and who is logged in. One that is not as it was makes
     /// another key.
     pub fn files(&self) -> Vec<NamedFile> {
@@ -549,6 +560,22 @@ impl Protocol {
             Protocol::Smtp(_) => Family::Smtp.name(),
             Protocol::Ldap(_) => Family::Ldap.name(),
             Protocol::Other(family) => family.name(),
+        }
+    }
+
+    /// Returns whether a connection that begins in clear text may ask for TLS.
+    fn may_start_tls(&self) -> bool {
+        match self {
+            Protocol::Ftp(FtpTerms { start_tls, .. })
+            | Protocol::Imap(start_tls)
+            | Protocol::Pop3(start_tls)
+            | Protocol::Smtp(start_tls)
+            | Protocol::Ldap(start_tls) => start_tls.0 != 0,
+            Protocol::Http(_)
+            | Protocol::WebSocket
+            | Protocol::Rtsp
+            | Protocol::Ssh(_)
+            | Protocol::Other(_) => false,
         }
     }
 }

@@ -128,6 +128,22 @@ fn hosts_have_one_form() {
     assert_eq!(Origin::new("[::1]", 80).to_string(), "[::1]:80");
 }
 
+/// `--pool-status` shows the scheme.
+#[test]
+fn the_scheme_says_whether_a_connection_begins_with_tls() {
+    let name = |protocol, tls: bool| {
+        ConnectionKey { protocol, tls: tls.then(Arc::default), ..ConnectionKey::default() }.scheme_name()
+    };
+    let ftp = |level| Protocol::Ftp(FtpTerms { start_tls: StartTls(level), ..FtpTerms::default() });
+    assert_eq!((name(Protocol::default(), false), name(Protocol::default(), true)), ("http", "https"));
+    assert_eq!(name(Protocol::WebSocket, true), "wss");
+    assert_eq!((name(ftp(0), false), name(ftp(0), true)), ("ftp", "ftps"));
+    // STARTTLS: such a connection begins in clear text.
+    assert_eq!((name(ftp(3), true), name(Protocol::Imap(StartTls(1)), true)), ("ftp", "imap"));
+    assert_eq!(name(Protocol::Other(Family::Mqtt), true), "mqtts");
+    assert_eq!(name(Protocol::Other(Family::Dict), true), "dict");
+}
+
 #[test]
 fn secrets_stay_out_of_debug_output() {
     let secret = UserPassword::new("u", "hunter2");

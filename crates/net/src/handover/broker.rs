@@ -76,7 +76,7 @@ impl UserBroker {
     }
 
     fn send(&self, key: &HashedKey, packed: &Packed, until: Instant) -> Result<(), Unavailable> {
-        let label = Label { scheme: key.protocol.name(), host: &key.origin.host, port: key.origin.port };
+        let label = Label { scheme: key.scheme_name(), host: &key.origin.host, port: key.origin.port };
         let parcel = Parcel {
             label,
             age: packed.age,
