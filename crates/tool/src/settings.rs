@@ -7,6 +7,7 @@ use crate::options::{ToolOption, Value};
 use crate::raw::EasyOption as O;
 use crate::request::{Fail, Globals, Method, Request, Resume};
 use crate::trace::TraceKind;
+use crate::writeout;
 
 /// The requested buffer size; a slower transfer uses a smaller one.
 const BUFFER: i64 = 100 * 1024;
@@ -259,7 +260,7 @@ impl List<'_> {
         self.copy(&[O::CrlFile]);
         self.copy_or(O::ProxyCrlFile, O::CrlFile);
         self.copy(&[O::PinnedPublicKey, O::ProxyPinnedPublicKey, O::SslEcCurves, O::SslSignatureAlgorithms]);
-        if request.options.text(ToolOption::WriteOut).is_some() {
+        if request.options.text(ToolOption::WriteOut).is_some_and(writeout::asks_for_certificates) {
             self.put(O::CertInfo, 1);
         }
         self.copy(&[O::SslCert, O::ProxySslCert, O::SslCertType, O::ProxySslCertType]);

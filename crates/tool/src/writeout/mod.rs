@@ -36,7 +36,18 @@ pub fn described_variables() -> impl Iterator<Item = (&'static str, &'static str
 
 /// Returns whether the format has the variable of a transfer's reasons.
 pub fn asks_why(format: &[u8]) -> bool {
-    let name = format!("%{{{}}}", variables::WHY);
+    has(format, variables::WHY)
+}
+
+/// Returns whether the format shows the server's certificates. They are kept with a connection on request
+/// alone, and one with them serves no transfer without.
+pub fn asks_for_certificates(format: &[u8]) -> bool {
+    ["certs", "num_certs", "json"].iter().any(|name| has(format, name))
+}
+
+/// Returns whether the format has that variable.
+fn has(format: &[u8], variable: &str) -> bool {
+    let name = format!("%{{{variable}}}");
     format.windows(name.len()).any(|part| part == name.as_bytes())
 }
 

@@ -150,6 +150,16 @@ fn json_holds_everything() {
 }
 
 #[test]
+fn formats_that_show_certificates() {
+    for format in ["%{certs}", "a%{num_certs}b", "%{stderr}%{json}"] {
+        assert!(asks_for_certificates(format.as_bytes()), "{format}");
+    }
+    for format in ["", "%{http_code} %{time_total}", "certs", "%{certs", "%header{certs}"] {
+        assert!(!asks_for_certificates(format.as_bytes()), "{format}");
+    }
+}
+
+#[test]
 fn the_names_are_those_of_curl() {
     let shared = std::env::var_os("WARMWIRE_SHARED").unwrap_or_else(|| "../../../shared".into());
     let path = std::path::Path::new(&shared).join("facts/writeout_variables.txt");
