@@ -15,7 +15,7 @@ mod table;
 mod unavailable;
 mod values;
 
-pub use sys::{Client, run_broker};
+pub use sys::{Client, Greeting, run_broker};
 #[cfg(unix)]
 pub use sys::{Folder, Limits, Server};
 pub use unavailable::Unavailable;

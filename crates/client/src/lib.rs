@@ -158,7 +158,7 @@ pub mod url {
 #[doc(hidden)]
 pub mod process_pool {
     pub use broker::{Client as Broker, Parked, Status, run_broker};
-    pub use engine::process_pool::{Pool, choose, give_all};
+    pub use engine::process_pool::{Pool, choose, give_all, without_helper};
 }
 
 /// Records of ended transfers, archives and pictures of them, for the command line tool.

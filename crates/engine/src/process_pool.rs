@@ -7,7 +7,7 @@ mod open;
 
 use std::ffi::OsStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use net::handover::MemoryDecoder;
@@ -34,6 +34,9 @@ pub enum Pool {
 /// The kind of the pool. Decided once, by the first handle or by a call before it.
 static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
 const UNDECIDED: u8 = 0;
+
+/// Whether a helper thread gives connections that the process leaves idle.
+static BY_HELPER: AtomicBool = AtomicBool::new(true);
 
 /// How long a process may wait for the broker when it ends.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -75,7 +78,8 @@ pub(crate) fn in_use(decode_memory: MemoryDecoder) -> Option<Arc<SharedPool>> {
         return None;
     }
     if kind == Pool::User && !recording::replays() {
-        process().use_broker(decode_memory); // each time: a forked child has a pool of its own
+        // Each time: a forked child has a pool of its own.
+        process().use_broker(decode_memory, BY_HELPER.load(Ordering::Relaxed));
     }
     Some(process().pool.clone())
 }
@@ -101,6 +105,12 @@ pub fn choose(kind: Pool) {
     if kind == Pool::Off {
         process().pool.close_all();
     }
+}
+
+/// Does without the thread that gives idle connections to the broker, in a process that calls [`give_all`] as
+/// soon as its transfers have ended. The thread would cost such a process 0.1 ms.
+pub fn without_helper() {
+    BY_HELPER.store(false, Ordering::Relaxed);
 }
 
 /// Lists the pooled connections.

@@ -82,7 +82,7 @@ struct Process {
 impl Process {
     fn new(broker: &Running) -> Process {
         let shared = Arc::new(SharedPool::new(16, Duration::from_secs(118)));
-        shared.use_client(Arc::new(broker.client()), |_, _, _| None);
+        shared.use_client(Arc::new(broker.client()), |_, _, _| None, true);
         let runtime = runtime();
         let pool = Pool::new(runtime.reactor());
         pool.set_behind(Some(shared.clone()));

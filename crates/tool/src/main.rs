@@ -91,6 +91,8 @@ fn no_text(at: usize, word: &str) -> i32 {
 
 /// Executes the words and returns the exit code.
 fn run(words: &[Bytes]) -> i32 {
+    // The handle of a run keeps its connections until its end, when `main` gives them.
+    process_pool::without_helper();
     let mut world = RealWorld::new();
     let messages = Messages::new(Box::new(system::stderr()), real_world::columns());
     let messages = messages.on_terminal(io::stderr().is_terminal());

@@ -224,7 +224,7 @@ fn a_take_costs_twelve_system_calls() {
     let (servers, place) = ([HttpServer::plain(), HttpServer::plain()], BrokerFolder::new());
     let urls = servers.each_ref().map(|server| server.url("/"));
     place.start(&urls[0]);
-    let mut taken = Vec::new();
+    let (mut taken, mut calls) = (Vec::new(), String::new());
     // On a busy machine the broker may be too slow for the traced process, which then opens a connection.
     eventually(|| {
         assert!(place.run(&["-sS", "--pool", "user", &urls[0], &urls[1]]).status.success());
@@ -237,11 +237,14 @@ fn a_take_costs_twelve_system_calls() {
         clean(&mut command).env("WARMWIRE_POOL_DIR", place.folder()).current_dir(&place.0);
         let output = testkit::needs::output(command.stdin(Stdio::null()));
         assert!(output.status.success(), "{output:?}");
-        let calls = fs::read_to_string(place.0.join("calls")).unwrap();
+        calls = fs::read_to_string(place.0.join("calls")).unwrap();
         taken = calls_of_takes(&calls);
         taken.len() == 2
     });
     assert!(taken[1].len() <= 12, "{} calls: {:#?}", taken[1].len(), taken[1]);
+    // The first one asks on the connection on which the process has greeted the broker.
+    assert!(taken[0].len() <= 17, "{} calls: {:#?}", taken[0].len(), taken[0]);
+    assert!(!calls.contains("clone"), "a short process starts no thread");
 }
 
 /// Returns the system calls of each take: from the check of the user to the end of the socket that brought

@@ -8,12 +8,26 @@ use crate::{Entry, Key, Parcel, Secret, Status, Taken, Unavailable};
 #[derive(Debug, Default)]
 pub struct Client(());
 
+/// The answer of a broker.
+#[derive(Debug)]
+pub struct Greeting {
+    pub secret: Secret,
+}
+
 impl Client {
     pub fn new() -> Client {
         Client(())
     }
 
     pub fn secret(&self) -> Result<Secret, Unavailable> {
+        Err(Unavailable::System)
+    }
+
+    pub fn greet(&self) -> Result<Greeting, Unavailable> {
+        Err(Unavailable::System)
+    }
+
+    pub fn take_greeted(&self, _: Greeting, _: &Key) -> Result<Option<Taken>, Unavailable> {
         Err(Unavailable::System)
     }
 

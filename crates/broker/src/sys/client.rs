@@ -54,6 +54,13 @@ pub struct Client {
     patience: Duration,
 }
 
+/// The broker's answer to a process that did not know it.
+#[derive(Debug)]
+pub struct Greeting {
+    pub secret: Secret,
+    link: Option<Link>,
+}
+
 #[derive(Debug, Default)]
 struct Pauses {
     slow: Option<Instant>,
@@ -93,9 +100,14 @@ impl Client {
 
     /// Returns the broker's secret. Starts a broker in the background if none listens.
     pub fn secret(&self) -> Result<Secret, Unavailable> {
+        self.greet().map(|greeting| greeting.secret)
+    }
+
+    /// Returns the broker's secret, and the connection to the broker if one was made for it.
+    pub fn greet(&self) -> Result<Greeting, Unavailable> {
         let user = self.user()?;
         if let Some(secret) = self.known(user) {
-            return Ok(secret);
+            return Ok(Greeting { secret, link: None });
         }
         let until = self.deadline()?;
         let (link, folder) = self.find(user, until).inspect_err(|error| {
@@ -112,17 +124,30 @@ impl Client {
             *welcome = Some(Welcome { secret: Zeroizing::new(*secret), instance: head.instance, folder });
             self.user.store(user, Ordering::Relaxed);
         }
-        Ok(Secret::new(*secret, head.instance, user))
+        let secret = Secret::new(*secret, head.instance, user);
+        Ok(Greeting { secret, link: Some(link) })
     }
 
     /// Removes the newest connection of a key from the broker.
     pub fn take(&self, key: &Key) -> Result<Option<Taken>, Unavailable> {
-        with_buffer(MAX_MESSAGE, |buffer| self.take_by(buffer, key))
+        with_buffer(MAX_MESSAGE, |buffer| self.take_by(buffer, key, None))
     }
 
-    fn take_by(&self, buffer: &mut [u8], key: &Key) -> Result<Option<Taken>, Unavailable> {
+    /// Removes the newest connection of a key that was made from the greeting's secret. The first call of a
+    /// process asks on the connection of the greeting: another one would cost seven system calls here and
+    /// three in the broker.
+    pub fn take_greeted(&self, greeting: Greeting, key: &Key) -> Result<Option<Taken>, Unavailable> {
+        with_buffer(MAX_MESSAGE, |buffer| self.take_by(buffer, key, greeting.link))
+    }
+
+    fn take_by(
+        &self,
+        buffer: &mut [u8],
+        key: &Key,
+        link: Option<Link>,
+    ) -> Result<Option<Taken>, Unavailable> {
         let until = self.deadline()?;
-        let link = self.connect_for(key, until)?;
+        let link = link.map_or_else(|| self.connect_for(key, until), Ok)?;
         let received = self.exchange(&link, &Request::Take(key.mac), &key.instance, buffer, until)?;
         let taken = match (self.read_for(key, &buffer[..received.bytes]), received.descriptor) {
             (Ok(Reply::Taken { times, state }), Some(socket)) => {

@@ -13,7 +13,7 @@ mod server;
 #[cfg(unix)]
 mod start;
 #[cfg(unix)]
-pub use client::Client;
+pub use client::{Client, Greeting};
 #[cfg(unix)]
 pub use detach::run_broker;
 #[cfg(unix)]
@@ -24,4 +24,4 @@ pub use server::{Limits, Server};
 #[cfg(not(unix))]
 mod absent;
 #[cfg(not(unix))]
-pub use absent::{Client, run_broker};
+pub use absent::{Client, Greeting, run_broker};

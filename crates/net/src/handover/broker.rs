@@ -31,40 +31,43 @@ const IDLE_LIMIT: Duration = Duration::from_secs(118);
 struct UserBroker {
     client: Arc<Client>,
     decode: MemoryDecoder,
-    giver: Giver,
+    /// None in a process that gives all connections itself, at its end.
+    giver: Option<Giver>,
 }
 
 impl Process {
     /// Puts the broker of the user behind the pool and the resolver. Later calls do nothing. No system call
-    /// is made before a connection or an address is wanted.
-    pub fn use_broker(&self, decode: MemoryDecoder) {
+    /// is made before a connection or an address is wanted. With `by_helper`, a helper thread gives
+    /// connections that the process leaves idle.
+    pub fn use_broker(&self, decode: MemoryDecoder, by_helper: bool) {
         if self.pool.has_broker() {
             return;
         }
         let client = Arc::new(Client::new());
         self.resolver.share_names(Arc::new(UserNames::new(client.clone(), DEFAULT_TTL)));
-        self.pool.use_client(client, decode);
+        self.pool.use_client(client, decode, by_helper);
     }
 }
 
 impl SharedPool {
     /// Puts this client's broker behind the pool.
     #[doc(hidden)]
-    pub fn use_client(self: &Arc<Self>, client: Arc<Client>, decode: MemoryDecoder) {
-        self.set_broker(|| Box::new(UserBroker { client, decode, giver: Giver::new(self) }));
+    pub fn use_client(self: &Arc<Self>, client: Arc<Client>, decode: MemoryDecoder, by_helper: bool) {
+        let giver = by_helper.then(|| Giver::new(self));
+        self.set_broker(|| Box::new(UserBroker { client, decode, giver }));
     }
 }
 
 impl UserBroker {
     /// Names the connections of a key.
     fn name(&self, key: &HashedKey) -> Result<Key, Unavailable> {
-        let secret = self.client.secret()?;
-        let version = env!("CARGO_PKG_VERSION").as_bytes();
-        Ok(key_of(&secret, &[DOMAIN, state::FORM, version, b"\0"], &key.canonical_bytes()))
+        Ok(name_by(&self.client.secret()?, key))
     }
 
     fn try_take(&self, key: &HashedKey, now: Instant) -> Result<Option<Box<Connection>>, Unavailable> {
-        let Some(taken) = self.client.take(&self.name(key)?)? else { return Ok(None) };
+        let greeting = self.client.greet()?;
+        let name = name_by(&greeting.secret, key);
+        let Some(taken) = self.client.take_greeted(greeting, &name)? else { return Ok(None) };
         let packed = Packed {
             age: taken.age,
             idle: taken.idle,
@@ -100,7 +103,9 @@ impl Broker<AnyConnection> for UserBroker {
     }
 
     fn expect_idle(&self) {
-        self.giver.wake();
+        if let Some(giver) = &self.giver {
+            giver.wake();
+        }
     }
 
     fn give(&self, connection: AnyConnection, now: Instant, until: Instant) -> GiveOutcome<AnyConnection> {
@@ -128,6 +133,12 @@ impl Broker<AnyConnection> for UserBroker {
             },
         }
     }
+}
+
+/// Names the connections of a key under the broker's secret.
+fn name_by(secret: &Secret, key: &HashedKey) -> Key {
+    let version = env!("CARGO_PKG_VERSION").as_bytes();
+    key_of(secret, &[DOMAIN, state::FORM, version, b"\0"], &key.canonical_bytes())
 }
 
 /// Returns the key of a value in this network namespace, under the broker's secret. `head` says which kind of
