@@ -2,6 +2,7 @@
 //!
 //! Two stages: `parse` turns the words into plain requests, `operate` executes them. `flags` has one
 //! declaration for each flag.
+#![cfg_attr(all(not(test), target_os = "linux", target_env = "gnu"), no_main)]
 
 mod act;
 mod apply;
@@ -68,7 +69,9 @@ use std::process::exit;
 use std::rc::Rc;
 use warmwire::{process_pool, recording};
 
-fn main() {
+entry::program!(start);
+
+fn start() {
     let code = match system::words() {
         Ok(words) if pool::is_broker(&words) => pool::run_broker(),
         Ok(words) => run(&words),
@@ -91,7 +94,7 @@ fn no_text(at: usize, word: &str) -> i32 {
 
 /// Executes the words and returns the exit code.
 fn run(words: &[Bytes]) -> i32 {
-    // The handle of a run keeps its connections until its end, when `main` gives them.
+    // The handle of a run keeps its connections until its end, when `start` gives them.
     process_pool::without_helper();
     let mut world = RealWorld::new();
     let messages = Messages::new(Box::new(system::stderr()), real_world::columns());
