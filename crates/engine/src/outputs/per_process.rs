@@ -8,19 +8,22 @@ use runtime::fork_generation;
 const TRIES: usize = 1000;
 
 /// A value behind a lock that no thread waits for: the thread that holds it may not exist in a forked child.
-pub struct PerProcess<T>(Mutex<Option<(u64, T)>>);
+///
+/// The last entry is the value of this process, with its fork generation. The entries before it are those of
+/// its parents: threads that do not exist here may hold what they own, so they are never dropped.
+pub struct PerProcess<T>(Mutex<Vec<(u64, T)>>);
 
 impl<T> PerProcess<T> {
     pub const fn new() -> PerProcess<T> {
-        PerProcess(Mutex::new(None))
+        PerProcess(Mutex::new(Vec::new()))
     }
 
     /// Runs `f` on the value, which `make` creates on first use. Returns `None` if other threads hold it for
     /// long.
     pub fn with<R>(&self, make: impl FnOnce() -> T, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         for _ in 0..TRIES {
-            let mut slot = match self.0.try_lock() {
-                Ok(slot) => slot,
+            let mut values = match self.0.try_lock() {
+                Ok(values) => values,
                 Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
                 Err(TryLockError::WouldBlock) => {
                     std::thread::yield_now();
@@ -28,11 +31,10 @@ impl<T> PerProcess<T> {
                 }
             };
             let generation = fork_generation();
-            if slot.as_ref().is_none_or(|(known, _)| *known != generation) {
-                // The parent's value may be held by threads that do not exist here.
-                std::mem::forget(slot.replace((generation, make())));
+            if values.last().is_none_or(|(known, _)| *known != generation) {
+                values.push((generation, make()));
             }
-            return slot.as_mut().map(|(_, value)| f(value));
+            return values.last_mut().map(|(_, value)| f(value));
         }
         None
     }
