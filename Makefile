@@ -131,7 +131,8 @@ demo:
 	@$(QUICK)/warmwire-demo --ours $(QUICK)/lib
 
 # Ours beside the system's libcurl, and beside another where LIBCURL names its folder or CURL a tool; ROWS chooses what is measured
-# (`--list` tells what there is). Writes bench/RESULTS.md, results.json and pictures; README=1 writes README.md's figures, too. What wants root is left out without it.
+# (`--list` shows what there is). Puts the rows into bench/results.json and writes RESULTS.md and pictures from that file; README=1 writes README.md's
+# figures, too. What wants root is left out without it.
 bench: deps lib tool
 	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) $(if $(README),--readme) $(ROWS)
 

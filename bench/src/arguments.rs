@@ -5,6 +5,8 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     Measure,
+    /// Writes the reports from results.json again; measures nothing.
+    Draw,
     /// Lists what can be measured.
     List,
     /// Finds the functions that a request runs and writes them down; measures nothing.
@@ -19,7 +21,7 @@ pub struct Arguments {
     pub task: Task,
     /// The folder of our library.
     pub ours: Option<PathBuf>,
-    /// How often each subject runs.
+    /// How often each subject runs at least.
     pub runs: usize,
     /// A tenth of the requests, to see whether all works.
     pub quick: bool,
@@ -69,6 +71,7 @@ impl Arguments {
                     arguments.minutes = minutes.ok_or("--minutes wants a number")?;
                 }
                 "--out" => arguments.out = Some(value()?.into()),
+                "draw" => arguments.task = Task::Draw,
                 "counts" => arguments.task = Task::Count,
                 "soak" => arguments.task = Task::Soak,
                 "warm" => arguments.task = Task::Warm,

@@ -9,6 +9,7 @@ use testkit::certs::Authority;
 use testkit::temp::TempDir;
 
 use crate::arguments::Arguments;
+use crate::measure::Turns;
 
 /// One side of a comparison: a library and a tool.
 #[derive(Clone)]
@@ -20,6 +21,9 @@ pub struct Subject {
     /// Knows of `WARMWIRE_POOL` and its like.
     pub ours: bool,
 }
+
+/// Turns after which a case ends even if it is not precise.
+const MOST_TURNS: usize = 25;
 
 /// The system's own, which the others are measured by.
 pub const SYSTEM: &str = "libcurl";
@@ -60,8 +64,9 @@ impl Bench {
         if self.arguments.quick { count.div_ceil(10) } else { count }
     }
 
-    pub fn runs(&self) -> usize {
-        self.arguments.runs
+    pub fn turns(&self) -> Turns {
+        let least = self.arguments.runs;
+        Turns { least, most: if self.arguments.quick { least } else { least.max(MOST_TURNS) } }
     }
 
     /// Returns a program of bench/programs, built at first use.

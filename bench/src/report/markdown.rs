@@ -1,43 +1,85 @@
 //! RESULTS.md: a table for each row, a line for each subject.
 
-use super::ratio;
-use crate::measure::{Case, Figure, Quantity};
-use crate::rows::Outcome;
+use super::picture::wrapped;
+use super::results::{Case, Figure, Results, Row, shown};
+use crate::measure::PRECISE;
+use crate::quiet::MOST_BY_OTHERS;
+use crate::rows::{ROWS, Row as Task};
 
-pub fn text(machine: &str, outcomes: &[Outcome], pictures: &[(Quantity, &str)]) -> String {
-    let mut out = format!(
-        "# Measured\n\n`make bench` wrote this file, results.json and the pictures, on {machine}.\n\nA figure is the \
-         median of its runs, with the least and the most in brackets.\n\n× is not the quotient of the \
-         medians. The subjects run in turn, and each run is divided by the run of the first subject of \
-         that turn; × is the median of these quotients. A machine that becomes slower for a while changes \
-         both runs of a turn, so × is more reliable than the figures.\n"
-    );
-    for (quantity, file) in pictures {
-        out.push_str(&format!("\n![{}]({file})\n", quantity.name));
+/// Most letters of a line that is no row of a table.
+const COLUMNS: usize = 100;
+
+pub fn text(results: &Results, pictures: &[String]) -> String {
+    let mut out = format!("# Measured\n\n{}", method());
+    for row in &results.rows {
+        out.push_str(&section(row, pictures.contains(&row.name)));
     }
-    out.push_str(&tables(outcomes));
     out
 }
 
-/// Only the tables.
-pub fn tables(outcomes: &[Outcome]) -> String {
-    outcomes.iter().map(table).collect()
+/// Describes how the figures come about.
+fn method() -> String {
+    let (others, precise) = (MOST_BY_OTHERS * 100.0, PRECISE * 100.0);
+    let paragraphs = [
+        "`make bench` wrote this file from results.json, and the pictures. `make bench ROWS=small` measures \
+         one row again and keeps the others; each row names its date, commit and machine."
+            .to_owned(),
+        "The subjects of a case run in turns, in changing order, against the same servers. A figure is the \
+         median of its turns. The brackets hold the interval that contains the true median with a \
+         confidence of 95 %; below six turns they hold the least and the most. × is the quotient of the \
+         figure and that of the first subject in the table."
+            .to_owned(),
+        format!(
+            "A case goes on until the interval of its first quantity is within {precise:.0} % of the median \
+             for each subject, or until it has had 25 turns or 20 seconds. A turn during which other \
+             processes or the host took more than {others:.0} % of the processors' time is discarded. If too \
+             few turns remain, the disturbed ones count, and the case is marked as disturbed."
+        ),
+        "In rows whose client uses one thread, client and servers have a processor each. Instructions are \
+         counted by valgrind, without the kernel's. Cycles are missing: the virtual machine has no \
+         performance counters."
+            .to_owned(),
+    ];
+    paragraphs.map(|text| filled(&text)).join("\n")
 }
 
-fn table(outcome: &Outcome) -> String {
-    let row = outcome.row;
-    let mut out = format!("\n## {}\n\n{}. Held against {}.\n\n", row.name, capital(row.about), row.limit);
-    let cases = match &outcome.cases {
-        Ok(cases) => cases,
-        Err(why) => return out + &format!("Left out: {why}.\n"),
-    };
-    let quantities = quantities(cases);
-    let heads: String = quantities.iter().map(|q| format!(" {} |", head(q))).collect();
-    out.push_str(&format!("| | |{heads}\n|---|---|{}\n", "---|".repeat(quantities.len())));
+/// Breaks a paragraph into lines of Markdown.
+fn filled(text: &str) -> String {
+    wrapped(text, COLUMNS).join("\n") + "\n"
+}
+
+/// Returns only the tables of some rows.
+pub fn tables(rows: &[Row]) -> String {
+    rows.iter().map(|row| section(row, false)).collect()
+}
+
+fn section(row: &Row, pictured: bool) -> String {
+    let task = ROWS.iter().find(|task| task.name == row.name);
+    let about = task.map_or(String::new(), |Task { about, limit, .. }| {
+        format!("{}. Held against {limit}.", capital(about))
+    });
+    let origin = &row.origin;
+    let measured =
+        format!("{about} Measured on {}, commit {}, {}.", origin.date, origin.commit, origin.machine);
+    let mut out = format!("\n## {}\n\n{}\n", row.name, filled(measured.trim()));
+    if let Some(why) = &row.left_out {
+        return out + &format!("Left out: {why}.\n");
+    }
+    if pictured {
+        out.push_str(&format!("![{0}](pictures/{0}.svg)\n\n", row.name));
+    }
+    out + &table(&row.cases)
+}
+
+fn table(cases: &[Case]) -> String {
+    let heads = heads(cases);
+    let titles: String = heads.iter().map(|head| format!(" {head} |")).collect();
+    let mut out = format!("| | |{titles}\n|---|---|{}\n", "---|".repeat(heads.len()));
     for case in cases {
         for (number, line) in case.lines.iter().enumerate() {
-            let name = if number == 0 { &*case.name } else { "" };
-            let cells = quantities.iter().map(|q| line.figure(*q).map_or(String::new(), |f| cell(case, f)));
+            let name = if number == 0 { name(case) } else { String::new() };
+            let of = |head: &String| line.figures.iter().find(|figure| figure.head() == *head);
+            let cells = heads.iter().map(|head| of(head).map_or(String::new(), |f| cell(case, f)));
             let cells: String = cells.map(|cell| format!(" {cell} |")).collect();
             out.push_str(&format!("| {name} | {} |{cells}\n", line.subject));
         }
@@ -45,44 +87,37 @@ fn table(outcome: &Outcome) -> String {
     out
 }
 
-/// All that any line has, in the order in which they first come.
-fn quantities(cases: &[Case]) -> Vec<Quantity> {
-    let mut all: Vec<Quantity> = Vec::new();
+/// Returns a case's name with a remark about turns that were disturbed.
+fn name(case: &Case) -> String {
+    match (case.disturbed, case.discarded) {
+        (true, _) => format!("{} (disturbed)", case.name),
+        (false, 0) => case.name.clone(),
+        (false, 1) => format!("{} (1 turn discarded)", case.name),
+        (false, discarded) => format!("{} ({discarded} turns discarded)", case.name),
+    }
+}
+
+/// Returns all quantities of the lines, in the order in which they first come.
+fn heads(cases: &[Case]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
     for figure in cases.iter().flat_map(|case| &case.lines).flat_map(|line| &line.figures) {
-        if !all.contains(&figure.quantity) {
-            all.push(figure.quantity);
+        if !all.contains(&figure.head()) {
+            all.push(figure.head());
         }
     }
     all
 }
 
-fn head(quantity: &Quantity) -> String {
-    match quantity.unit {
-        "" => quantity.name.to_owned(),
-        unit => format!("{}, {unit}", quantity.name),
-    }
-}
-
 fn cell(case: &Case, figure: &Figure) -> String {
     let mut text = shown(figure.median());
     if figure.runs.len() > 1 {
-        text.push_str(&format!(" ({}–{})", shown(figure.least()), shown(figure.most())));
+        let (least, most) = figure.interval();
+        text.push_str(&format!(" ({}–{})", shown(least), shown(most)));
     }
-    if let Some(ratio) = ratio(case, figure) {
+    if let Some(ratio) = case.ratio(figure) {
         text.push_str(&format!(" ×{ratio:.2}"));
     }
     text
-}
-
-/// Three digits, and all digits before the point.
-fn shown(value: f64) -> String {
-    match value.abs() {
-        x if !x.is_finite() => "–".to_owned(),
-        x if x >= 100.0 || x == 0.0 => format!("{value:.0}"),
-        x if x >= 10.0 => format!("{value:.1}"),
-        x if x >= 1.0 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
 }
 
 fn capital(text: &str) -> String {
@@ -93,19 +128,24 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::{CPU, Line};
+    use crate::report::results::tests::{case, row};
 
     #[test]
-    fn a_ratio_is_that_of_the_runs_beside() {
-        let line = |subject: &str, runs: &[f64]| Line {
-            subject: subject.to_owned(),
-            figures: vec![Figure { quantity: CPU, runs: runs.to_vec() }],
-        };
-        let case = Case {
-            name: "c".into(),
-            lines: vec![line("a", &[10.0, 100.0, 20.0]), line("b", &[5.0, 50.0, 9.0])],
-        };
-        assert_eq!(cell(&case, &case.lines[0].figures[0]), "20.0 (10.0–100)");
-        assert_eq!(cell(&case, &case.lines[1].figures[0]), "9.00 (5.00–50.0) ×0.50");
+    fn a_table_shows_medians_intervals_and_quotients() {
+        let mut one = case("c", &[("a", &[10.0, 100.0, 20.0]), ("b", &[5.0, 50.0, 9.0])]);
+        one.discarded = 2;
+        let shown = section(&row("small", "2026-01-02", vec![one]), true);
+        let joined = shown.replace('\n', " ");
+        assert!(joined.contains("Measured on 2026-01-02, commit c0ffee00, m. "), "{shown}");
+        assert!(shown.contains("![small](pictures/small.svg)\n"), "{shown}");
+        assert!(shown.contains("| c (2 turns discarded) | a | 20.0 (10.0–100) |\n"), "{shown}");
+        assert!(shown.contains("|  | b | 9.00 (5.00–50.0) ×0.45 |\n"), "{shown}");
+    }
+
+    #[test]
+    fn a_row_that_was_left_out_says_why() {
+        let mut one = row("small", "2026-01-02", Vec::new());
+        one.left_out = Some("no nginx".to_owned());
+        assert!(section(&one, false).ends_with("Left out: no nginx.\n"));
     }
 }

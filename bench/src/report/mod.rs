@@ -1,59 +1,72 @@
-//! The reports of a run: RESULTS.md for readers, results.json for programs, pictures; and README.md's figures
-//! if asked for.
+//! The reports of a run: results.json for programs, and from it RESULTS.md for readers and a picture for each
+//! row; README.md's figures and picture if asked for.
 
-mod json;
 mod markdown;
+mod picture;
 mod readme;
-mod svg;
+mod results;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::context::{Bench, root};
-use crate::measure::{CPU, Case, Figure, PEAK, Quantity};
+use crate::context::root;
 use crate::rows::Outcome;
+use results::{Origin, Results, Row};
 
-/// The quantities that have a picture.
-const PICTURES: [(Quantity, &str); 2] = [(CPU, "cpu.svg"), (PEAK, "memory.svg")];
+/// The folder of the reports.
+pub struct Report {
+    folder: PathBuf,
+    origin: Origin,
+}
 
-/// Writes everything.
-pub fn write(bench: &Bench, outcomes: &[Outcome]) -> io::Result<()> {
-    let folder = bench.arguments.out.clone().unwrap_or_else(|| root().join("bench"));
-    std::fs::create_dir_all(&folder)?;
-    let mut pictures = Vec::new();
-    for (quantity, file) in PICTURES {
-        if let Some(text) = svg::picture(outcomes, quantity) {
-            std::fs::write(folder.join(file), text)?;
-            pictures.push((quantity, file));
+impl Report {
+    pub fn new(folder: Option<PathBuf>) -> Report {
+        Report { folder: folder.unwrap_or_else(|| root().join("bench")), origin: Origin::now() }
+    }
+
+    /// Puts the rows of this run into results.json, and writes the other files from it.
+    pub fn write(&self, outcomes: &[Outcome]) -> io::Result<()> {
+        let rows = outcomes.iter().map(|outcome| Row::of(outcome, &self.origin)).collect();
+        let mut results = Results::read(&self.file())?;
+        results.replace(rows);
+        std::fs::create_dir_all(&self.folder)?;
+        std::fs::write(self.file(), results.text())?;
+        write_from(&results, &self.folder)
+    }
+
+    /// Writes RESULTS.md and the pictures from results.json as it is.
+    pub fn draw(&self) -> io::Result<()> {
+        write_from(&Results::read(&self.file())?, &self.folder)
+    }
+
+    /// Writes README.md's figures and their picture from results.json.
+    pub fn write_readme(&self) -> io::Result<()> {
+        readme::write(&Results::read(&self.file())?, &self.folder)
+    }
+
+    /// Prints the tables of this run on the terminal.
+    pub fn print(&self, outcomes: &[Outcome]) {
+        let rows: Vec<Row> = outcomes.iter().map(|outcome| Row::of(outcome, &self.origin)).collect();
+        print!("{}", markdown::tables(&rows));
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("results.json")
+    }
+}
+
+/// Writes the pictures and RESULTS.md.
+fn write_from(results: &Results, folder: &Path) -> io::Result<()> {
+    let pictures = folder.join("pictures");
+    // A row that lost its cases must not keep a picture.
+    let _ = std::fs::remove_dir_all(&pictures);
+    std::fs::create_dir_all(&pictures)?;
+    let mut drawn = Vec::new();
+    for row in &results.rows {
+        if let Some(text) = picture::of_row(row) {
+            std::fs::write(pictures.join(&row.name).with_extension("svg"), text)?;
+            drawn.push(row.name.clone());
         }
     }
-    std::fs::write(folder.join("results.json"), json::text(outcomes))?;
-    std::fs::write(folder.join("RESULTS.md"), markdown::text(&machine(), outcomes, &pictures))
-}
-
-/// README.md shows some of it.
-pub fn write_readme(outcomes: &[Outcome]) -> io::Result<()> {
-    readme::write(&machine(), &json::text(outcomes))
-}
-
-/// Prints the tables on the terminal.
-pub fn print(outcomes: &[Outcome]) {
-    print!("{}", markdown::tables(outcomes));
-}
-
-/// Describes the machine.
-fn machine() -> String {
-    let read = |path: &str| std::fs::read_to_string(PathBuf::from(path)).unwrap_or_default();
-    let processors = read("/proc/cpuinfo");
-    let named = |line: &&str| line.starts_with("model name");
-    let model =
-        processors.lines().find(named).and_then(|line| line.split(": ").nth(1)).unwrap_or("a processor");
-    let count = processors.lines().filter(named).count();
-    format!("{count} × {}, Linux {}", model.trim(), read("/proc/sys/kernel/osrelease").trim())
-}
-
-/// Returns the ratio of a figure to that of the first subject that has the quantity.
-fn ratio(case: &Case, figure: &Figure) -> Option<f64> {
-    let base = case.lines.iter().find_map(|line| line.figure(figure.quantity))?;
-    (!std::ptr::eq(base, figure)).then(|| figure.ratio_to(base)).flatten()
+    std::fs::write(folder.join("RESULTS.md"), markdown::text(results, &drawn))
 }

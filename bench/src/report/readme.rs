@@ -1,8 +1,12 @@
 //! The part of README.md that shows a run: five reasons for the speed, each with one figure of ours and one
-//! of the distribution's, between two marks. The figures are medians of bench/results.json.
+//! of the distribution's, between two marks, and a picture of at most twelve rows. The figures are medians of
+//! bench/results.json.
 
 use std::io;
+use std::path::Path;
 
+use super::picture::{Bar, Group, Style, draw};
+use super::results::{Origin, Results};
 use crate::context::root;
 
 const BEGIN: &str = "<!-- measured: `make bench README=1` writes what follows -->\n";
@@ -87,40 +91,111 @@ const REASONS: [Reason; 5] = [
     },
 ];
 
-/// Writes the reasons between the marks of README.md, with the figures that this run has put into
-/// `results.json`.
-pub fn write(machine: &str, results: &str) -> io::Result<()> {
+/// A line of README.md's picture.
+struct Shown {
+    title: &'static str,
+    row: &'static str,
+    case: &'static str,
+    ours: &'static str,
+    theirs: &'static str,
+    quantity: &'static str,
+}
+
+const fn shown(
+    title: &'static str,
+    (row, case): (&'static str, &'static str),
+    (theirs, ours): (&'static str, &'static str),
+    quantity: &'static str,
+) -> Shown {
+    Shown { title, row, case, ours, theirs, quantity }
+}
+
+/// Rows of the picture, the one in which libcurl is ahead among them.
+const SHOWN: [Shown; 12] = [
+    shown("HTTPS, a new handle for each GET", ("fresh", "https, 1 KB, threads: 1"), FRESH, "CPU"),
+    shown("HTTP, a new handle for each GET", ("fresh", "http, 1 KB, threads: 1"), FRESH, "CPU"),
+    shown(
+        "HTTP, a new handle for each GET, without the pool",
+        ("fresh", "http, 1 KB, threads: 1"),
+        ("libcurl, a handle each", "ours, a handle each"),
+        "CPU",
+    ),
+    shown("HTTP, GETs of 1 KB on a kept handle", ("small", "http, 1024 bytes"), BOTH, "CPU"),
+    shown("HTTPS, GETs of 1 KB on a kept handle", ("small", "https, 1024 bytes"), BOTH, "CPU"),
+    shown("HTTP, 1,000 GETs at once", ("multi", "http, 1,000 at once"), BOTH, "CPU"),
+    shown("HTTP/2, 100 GETs at once", ("http2", "1024 bytes, 100 at once"), BOTH, "CPU"),
+    shown("1,000 idle transfers, an event", ("crowd", "http, 1000 by poll"), BOTH, "CPU per event"),
+    shown("1 GB by HTTPS", ("large", "https, 1000000000 bytes down to nothing"), BOTH, "CPU per GB"),
+    shown("The first HTTPS request of a process", ("cold", "the tool"), BOTH, "CPU from hello to request"),
+    shown(
+        "60 FTP servers, 10 ms away, a handle for each file",
+        ("ftp", "10 ms, servers: 60"),
+        ("libcurl, a handle each", "ours, a handle each, process pool"),
+        "median of a file",
+    ),
+    shown(
+        "POST by WWW::Curl",
+        ("perl", "POST, urlencoded"),
+        ("libcurl, WWW::Curl", "ours, WWW::Curl"),
+        "CPU",
+    ),
+];
+const BOTH: (&str, &str) = ("libcurl", "ours");
+const FRESH: (&str, &str) = ("libcurl, a handle each", "ours, a handle each, process-wide pool");
+const PICTURE: &str = "overview.svg";
+
+/// Writes the reasons between the marks of README.md, with the figures of the results, and the picture beside
+/// them.
+pub fn write(results: &Results, folder: &Path) -> io::Result<()> {
     let file = root().join("README.md");
     let text = std::fs::read_to_string(&file)?;
-    let shown = section(results).map_err(io::Error::other)?;
-    let shown = format!("Measured on {machine}:\n\n{shown}");
+    let part = section(results).map_err(io::Error::other)?;
     let marks = || io::Error::other("README.md lacks the marks of what was measured");
-    std::fs::write(file, between(&text, &shown).ok_or_else(marks)?)
+    std::fs::write(folder.join(PICTURE), picture(results).map_err(io::Error::other)?)?;
+    std::fs::write(file, between(&text, &part).ok_or_else(marks)?)
 }
 
-/// Returns the list of reasons, or the name of a figure that the results lack.
-fn section(results: &str) -> Result<String, String> {
-    REASONS.iter().map(|reason| bullet(reason, results)).collect()
+/// Draws the rows of README.md.
+fn picture(results: &Results) -> Result<String, String> {
+    let groups: Result<Vec<Group>, String> = SHOWN
+        .iter()
+        .map(|Shown { title, row, case, ours, theirs, quantity }| {
+            let missing = || format!("no figure: {title}");
+            let whole = results.case(row, case).ok_or_else(missing)?;
+            let pair = whole.only(&[theirs, ours], quantity).ok_or_else(missing)?;
+            let bars = pair.lines.iter().map(|line| Bar::of(&pair, &line.subject, &line.figures[0]));
+            Ok(Group { title: format!("{title} ({quantity})"), bars: bars.collect() })
+        })
+        .collect();
+    Ok(draw("Warmwire beside Debian's libcurl", &groups?, Style::Compact))
 }
 
-fn bullet(reason: &Reason, results: &str) -> Result<String, String> {
+/// Returns the list of reasons with the machines and commits of their rows, or the name of a figure that the
+/// results lack.
+fn section(results: &Results) -> Result<String, String> {
+    let mut origins: Vec<String> = Vec::new();
+    for row in results.rows.iter().filter(|row| REASONS.iter().any(|reason| reason.row == row.name)) {
+        let Origin { date, commit, machine } = &row.origin;
+        let origin = format!("{machine}, on {date}, commit {commit}");
+        if !origins.contains(&origin) {
+            origins.push(origin);
+        }
+    }
+    let reasons: Result<String, String> = REASONS.iter().map(|reason| bullet(reason, results)).collect();
+    let picture = "![Warmwire beside Debian's libcurl](bench/overview.svg)";
+    Ok(format!("Measured on {}:\n\n{}\n{picture}\n", origins.join("; "), reasons?))
+}
+
+fn bullet(reason: &Reason, results: &Results) -> Result<String, String> {
     let Reason { title, how, what, unit, decimals, .. } = reason;
     let of = |subject: &str| {
-        let median = median(results, reason, subject).ok_or(format!("no figure: {title} {subject}"))?;
+        let line = results.case(reason.row, reason.case).and_then(|case| case.line(subject));
+        let figure = line.and_then(|line| line.figure(reason.quantity));
+        let median = figure.ok_or(format!("no figure: {title} {subject}"))?.median();
         Ok::<_, String>(format!("{median:.decimals$}"))
     };
     let (ours, theirs) = (of(reason.ours)?, of(reason.theirs)?);
     Ok(format!("- **{title}** {how}\n  {what} {ours}{unit},\n  with Debian's libcurl {theirs}.\n"))
-}
-
-/// Finds the median of one quantity in the lines of results.json.
-fn median(results: &str, reason: &Reason, subject: &str) -> Option<f64> {
-    let Reason { row, case, quantity, .. } = reason;
-    let begin = format!(
-        "{{\"row\": \"{row}\", \"case\": \"{case}\", \"subject\": \"{subject}\", \"quantity\": \"{quantity}\","
-    );
-    let line = results.lines().find(|line| line.trim_start().starts_with(&begin))?;
-    line.split_once("\"median\": ")?.1.split(',').next()?.parse().ok()
 }
 
 fn between(text: &str, shown: &str) -> Option<String> {
@@ -143,18 +218,19 @@ mod tests {
     }
 
     #[test]
-    fn readme_shows_the_figures_of_results_json() {
+    fn readme_and_its_picture_show_the_figures_of_results_json() {
+        let results = Results::read(&root().join("bench/results.json")).unwrap();
         let read = |name: &str| std::fs::read_to_string(root().join(name)).unwrap();
-        let (readme, results) = (read("README.md"), read("bench/results.json"));
         let shown = section(&results).unwrap();
-        assert!(readme.contains(&shown), "README.md lacks:\n{shown}");
+        assert!(read("README.md").contains(&shown), "README.md lacks:\n{shown}");
+        assert_eq!(read("bench/overview.svg"), picture(&results).unwrap(), "`make bench README=1` draws it");
     }
 
     #[test]
     fn a_missing_figure_is_named() {
-        assert_eq!(
-            section("[]").unwrap_err(),
-            "no figure: Connections outlive handles. ours, a handle each, process-wide pool"
-        );
+        let empty = Results::default();
+        let expected = "no figure: Connections outlive handles. ours, a handle each, process-wide pool";
+        assert_eq!(section(&empty).unwrap_err(), expected);
+        assert_eq!(picture(&empty).unwrap_err(), "no figure: HTTPS, a new handle for each GET");
     }
 }

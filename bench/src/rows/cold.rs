@@ -41,10 +41,10 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let names = |list: &[&Subject]| list.iter().map(|subject| subject.name.clone()).collect::<Vec<_>>();
     let quantities = [FIRST_BYTE, HANDSHAKE];
     Ok(vec![
-        Case::in_turns("the library", bench.runs(), &names(&libraries), &quantities, |at| {
+        Case::in_turns("the library", bench.turns(), &names(&libraries), &quantities, |at| {
             ask(libraries[at], None)
         })?,
-        Case::in_turns("the tool", bench.runs(), &names(&tools), &quantities, |at| {
+        Case::in_turns("the tool", bench.turns(), &names(&tools), &quantities, |at| {
             ask(tools[at], Some(tools[at].tool()))
         })?,
     ])

@@ -6,7 +6,8 @@ use std::process::Command;
 use testkit::holding::Holding;
 
 use crate::context::{Bench, numbers, output};
-use crate::measure::{Case, Figure, Line, Quantity};
+use crate::measure::{Case, Line, Quantity};
+use crate::quiet;
 
 /// The figures that bench/programs/crowd.c prints, by name.
 const FIGURES: [(&str, Quantity); 9] = [
@@ -49,8 +50,9 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
 fn bare(bench: &Bench, count: usize, url: &str) -> io::Result<Line> {
     let program = bench.program("holds")?;
     let run = |_| Ok(numbers(Command::new(&program).args([&count.to_string(), url]))?[0]);
-    let runs = (0..bench.runs().min(3)).map(run).collect::<io::Result<_>>()?;
-    Ok(Line { subject: "bare".to_owned(), figures: vec![Figure { quantity: FIGURES[0].1, runs }] })
+    let turns = bench.turns().at_most(3).most;
+    let runs = (0..turns).map(|turn| quiet::as_client(|| run(turn))).collect::<io::Result<_>>()?;
+    Ok(Line::of("bare", FIGURES[0].1, runs))
 }
 
 fn case(bench: &Bench, way: &str, count: usize, base: &str, hosts: Option<usize>) -> io::Result<Case> {
@@ -59,7 +61,7 @@ fn case(bench: &Bench, way: &str, count: usize, base: &str, hosts: Option<usize>
     let to = hosts.map_or(String::new(), |hosts| format!(" to {hosts} hosts"));
     let name = format!("{scheme}, {count} by {way}{to}");
     let quantities: Vec<Quantity> = FIGURES.iter().map(|(_, quantity)| *quantity).collect();
-    Case::in_turns(name, bench.runs().min(3), &bench.names(), &quantities, |at| {
+    Case::in_turns(name, bench.turns().at_most(3), &bench.names(), &quantities, |at| {
         let mut command = bench.command(&program, &bench.subjects[at]);
         let events = bench.count(EVENTS).to_string();
         command.args([way, &count.to_string(), &events, base]).args(hosts.map(|hosts| hosts.to_string()));

@@ -43,7 +43,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     for (name, addresses) in
         [("IPv6 silent", format!("[{SILENT}],{SERVER}")), ("IPv4 alone", SERVER.to_owned())]
     {
-        cases.push(Case::in_turns(name, bench.runs(), &names, &[FIRST, LATER], |at| {
+        cases.push(Case::in_turns(name, bench.turns(), &names, &[FIRST, LATER], |at| {
             let mut command = inside(&link.near, &program);
             bench.prepare(&mut command, Some(libraries[at]));
             command.arg(format!("http://host.example:{PORT}/")).arg(CONNECTS.to_string());

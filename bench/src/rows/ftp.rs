@@ -9,7 +9,7 @@ use testkit::launch::Vsftpd;
 use testkit::link::Link;
 
 use crate::context::{Bench, Subject, output};
-use crate::measure::{Case, FAILED, Quantity};
+use crate::measure::{Case, FAILED, Quantity, Turns};
 
 /// Bytes of the file.
 const SIZE: usize = 2048;
@@ -56,7 +56,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
             let runners = runners(bench);
             let names: Vec<String> =
                 runners.iter().map(|(subject, mode)| format!("{}, {}", subject.name, mode.name)).collect();
-            cases.push(Case::in_turns(name, 1, &names, &[MIDDLE, LATE, FAILED], |at| {
+            cases.push(Case::in_turns(name, Turns::ONCE, &names, &[MIDDLE, LATE, FAILED], |at| {
                 let (subject, mode) = runners[at];
                 times(bench, bench.command(&program, subject), mode, &urls[..count])
             })?);

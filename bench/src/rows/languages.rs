@@ -128,7 +128,7 @@ impl Language {
         };
         let names: Vec<String> = runners.iter().map(name).collect();
         let count = bench.count(workload.count);
-        Case::in_turns(workload.name, bench.runs(), &names, &[CPU, TIME], |at| {
+        Case::in_turns(workload.name, bench.turns(), &names, &[CPU, TIME], |at| {
             let (client, subject) = runners[at];
             let mut command = Command::new(self.interpreter);
             command.arg(root().join("bench/programs").join(self.script)).arg(client.word).args(workload.word);

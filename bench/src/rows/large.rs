@@ -30,7 +30,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
         let starts = bench.program("starts")?;
         let file = bench.directory().path().join("received");
         let name = format!("{scheme}, {size} bytes down to a file, by the tool");
-        cases.push(Case::in_turns(name, bench.runs(), &names, &[CPU_PER_GB, RATE], |at| {
+        cases.push(Case::in_turns(name, bench.turns(), &names, &[CPU_PER_GB, RATE], |at| {
             let mut command = bench.command(&starts, with_tool[at]);
             command.arg("1").arg(with_tool[at].tool()).args(["-s", "--cacert"]).arg(bench.ca());
             per_gb(&numbers(command.arg("-o").arg(&file).arg(&url))?, size)
@@ -78,7 +78,7 @@ fn beside(
 ) -> io::Result<Case> {
     let mut names = bench.names();
     names.push(limit.name());
-    Case::in_turns(name, bench.runs(), &names, &[CPU_PER_GB, RATE], |at| {
+    Case::in_turns(name, bench.turns(), &names, &[CPU_PER_GB, RATE], |at| {
         per_gb(&if at < bench.subjects.len() { run(at)? } else { limit.measure(bench, up)? }, limit.size)
     })
 }

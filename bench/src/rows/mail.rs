@@ -40,7 +40,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
             command.args([*how, &count.to_string(), url]);
             command
         };
-        let runs = bench.runs().min(RUNS);
+        let runs = bench.turns().at_most(RUNS);
         let mut case = Case::in_turns(*way, runs, &bench.names(), &[CPU, TIME, FAILED], |at| {
             numbers(&mut command(at, mails))
         })?;

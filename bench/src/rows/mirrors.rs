@@ -52,7 +52,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let (megabytes, rate) = (size / 1_000_000, RATE / 1_000_000);
     let name = format!("{megabytes} MB from two mirrors of {rate} MB/s each, {} s at best", size / RATE / 2);
     let folder = bench.directory().path().join("mirrors");
-    let case = Case::in_turns(name, bench.runs().min(MOST_RUNS), &names, &[SECONDS], |at| {
+    let case = Case::in_turns(name, bench.turns().at_most(MOST_RUNS), &names, &[SECONDS], |at| {
         std::fs::create_dir_all(&folder)?;
         let figures = seconds(&mut fetching(bench, &all[at].1, &urls, &folder))?;
         let length = std::fs::metadata(folder.join("large"))?.len();

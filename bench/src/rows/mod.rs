@@ -26,7 +26,8 @@ use std::time::Instant;
 use crate::arguments::Arguments;
 use crate::context::Bench;
 use crate::measure::Case;
-use crate::report;
+use crate::quiet;
+use crate::report::Report;
 
 /// One thing to measure.
 pub struct Row {
@@ -37,6 +38,16 @@ pub struct Row {
     /// The limit for comparison: what would be as fast as possible.
     pub limit: &'static str,
     measure: fn(&Bench) -> io::Result<Vec<Case>>,
+    /// Client and servers run on a processor each.
+    apart: bool,
+}
+
+impl Row {
+    /// For clients with one thread, whose servers run elsewhere.
+    const fn apart(mut self) -> Row {
+        self.apart = true;
+        self
+    }
 }
 
 /// A row that was measured, or why it was not.
@@ -51,24 +62,27 @@ const fn row(
     limit: &'static str,
     measure: fn(&Bench) -> io::Result<Vec<Case>>,
 ) -> Row {
-    Row { name, about, limit, measure }
+    Row { name, about, limit, measure, apart: false }
 }
 
 /// All rows, in the order of the report.
 pub const ROWS: &[Row] = &[
-    row("small", "GETs over one kept handle", "the system calls of such a GET alone (bare)", requests::small),
+    row("small", "GETs over one kept handle", "the system calls of such a GET alone (bare)", requests::small)
+        .apart(),
     row(
         "ways",
         "one kept request by other system calls, without any library",
         "those that the library makes (look, send, poll, receive)",
         requests::ways,
-    ),
+    )
+    .apart(),
     row(
         "multi",
         "GETs of 1 KB, 1,000 at once on one multi handle",
         "three system calls a request",
         requests::multi,
-    ),
+    )
+    .apart(),
     row(
         "fresh",
         "a handle for each request, from 1, 4 and 16 threads",
@@ -80,7 +94,8 @@ pub const ROWS: &[Row] = &[
         "many transfers at once in one multi handle, most of which wait",
         "the same with ten transfers, and a start against its system calls alone (bare)",
         crowd::measure,
-    ),
+    )
+    .apart(),
     row(
         "large",
         "one large file, down and up",
@@ -98,21 +113,22 @@ pub const ROWS: &[Row] = &[
         "the first byte over https on a cold process that trusts 150 anchors",
         "a third of the distribution's CPU from hello to request",
         cold::measure,
-    ),
+    )
+    .apart(),
     row(
         "family",
         "connects to a host whose IPv6 address is silent, over a link of 100 ms",
         "its IPv4 address alone",
         family::measure,
     ),
-    row("http2", "GETs and PUTs over HTTP/2", "the same over HTTP/1.1", requests::streams),
+    row("http2", "GETs and PUTs over HTTP/2", "the same over HTTP/1.1", requests::streams).apart(),
     row(
         "http3",
         "GETs and PUTs over each version of HTTP from one server",
         "the same over HTTP/1.1, and quic-go's client",
         requests::versions,
     ),
-    row("tool", "the command line tool", "the start of a process (true)", tool::measure),
+    row("tool", "the command line tool", "the start of a process (true)", tool::measure).apart(),
     row(
         "mirrors",
         "one file of 1 GB from two mirrors limited to 20 MB/s each",
@@ -143,7 +159,8 @@ pub const ROWS: &[Row] = &[
         "what a Perl program notices, beside the language's own clients",
         "Hijk, which parses next to nothing",
         languages::perl,
-    ),
+    )
+    .apart(),
     row(
         "php",
         "what a PHP program notices, beside the language's own client",
@@ -171,14 +188,16 @@ pub fn list() -> io::Result<()> {
 /// results.
 pub fn run(arguments: Arguments) -> io::Result<()> {
     let bench = Bench::new(arguments)?;
+    let report = Report::new(bench.arguments.out.clone());
     let chosen: Vec<&Row> = ROWS.iter().filter(|row| bench.arguments.wants(row.name)).collect();
     if chosen.is_empty() {
-        return Err(io::Error::other("no row has such a name; --list tells them"));
+        return Err(io::Error::other("no row has such a name; --list shows them"));
     }
     let (mut outcomes, mut failed) = (Vec::new(), Vec::new());
     for row in chosen {
         eprintln!("{}: {}", row.name, row.about);
         let started = Instant::now();
+        quiet::begin_row(row.apart);
         let cases = match (row.measure)(&bench) {
             Ok(cases) => Ok(cases),
             // A row that needs root or a missing program is left out with a message.
@@ -195,12 +214,12 @@ pub fn run(arguments: Arguments) -> io::Result<()> {
         };
         eprintln!("  {} took {:.0} s", row.name, started.elapsed().as_secs_f64());
         outcomes.push(Outcome { row, cases });
-        report::write(&bench, &outcomes)?;
+        report.write(&outcomes)?;
     }
     if bench.arguments.readme {
-        report::write_readme(&outcomes)?;
+        report.write_readme()?;
     }
-    report::print(&outcomes);
+    report.print(&outcomes);
     match failed.is_empty() {
         true => Ok(()),
         false => Err(io::Error::other(format!("failed: {}", failed.join(", ")))),

@@ -30,7 +30,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     names.extend(peers.iter().map(|peer| peer.name.clone()));
     let case = |(task, name, count): &(&str, &str, usize)| {
         let count = bench.count(*count).to_string();
-        Case::in_turns(*name, bench.runs().min(3), &names, &[CPU, TIME], |at| {
+        Case::in_turns(*name, bench.turns().at_most(3), &names, &[CPU, TIME], |at| {
             let mut command = match bench.subjects.get(at) {
                 Some(subject) if *task == "get" => {
                     let mut command = bench.command(&gets, subject);
@@ -89,7 +89,7 @@ fn files(bench: &Bench, nginx: &Nginx) -> io::Result<Case> {
     let starts = bench.program("starts")?;
     let case = Case::in_turns(
         "http, 1 KB into files, 50 at once",
-        bench.runs().min(3),
+        bench.turns().at_most(3),
         &names,
         &[CPU, TIME],
         |at| {

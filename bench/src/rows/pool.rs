@@ -19,7 +19,7 @@ const EACH: Quantity = Quantity { name: "time", unit: "ns" };
 /// For each size, in nanoseconds of this process.
 pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let names = SIZES.map(|idle| format!("{idle} idle"));
-    let case = Case::in_turns("taken and given back", bench.runs(), &names, &[EACH], |at| {
+    let case = Case::in_turns("taken and given back", bench.turns(), &names, &[EACH], |at| {
         Ok(vec![take_and_give_back(SIZES[at])])
     });
     Ok(vec![case?])

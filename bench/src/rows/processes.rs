@@ -13,7 +13,7 @@ use testkit::link::Link;
 use super::cold::anchors;
 use super::requests::SMALL;
 use crate::context::{Bench, Subject, numbers, output};
-use crate::measure::{CPU, Case, Quantity, TIME};
+use crate::measure::{CPU, Case, Quantity, TIME, Turns};
 
 const CALLS: usize = 1_000;
 /// Calls over a link, requests of PHP, and files from each FTP server.
@@ -111,7 +111,7 @@ fn near(bench: &Bench, nginx: &Nginx) -> io::Result<Case> {
     let (tools, calls) = (tools(bench), bench.count(CALLS));
     let mut names: Vec<String> = tools.iter().copied().map(name).collect();
     names.push("true".to_owned());
-    Case::in_turns(format!("{calls} calls"), bench.runs(), &names, &[A_CALL], |at| {
+    Case::in_turns(format!("{calls} calls"), bench.turns(), &names, &[A_CALL], |at| {
         let (subject, keeping) = tools.get(at).copied().unwrap_or(tools[0]);
         let is_true = at == tools.len();
         let tool = if is_true { Path::new("/bin/true") } else { subject.tool() };
@@ -138,7 +138,7 @@ fn over_link(bench: &Bench, url: &str) -> io::Result<Case> {
     let mut names: Vec<String> = tools.iter().copied().map(name).collect();
     names.push("one process".to_owned());
     let ca = bench.ca().display().to_string();
-    Case::in_turns(format!("{calls} calls over 20 ms"), bench.runs(), &names, &[CPU, TIME], |at| {
+    Case::in_turns(format!("{calls} calls over 20 ms"), bench.turns(), &names, &[CPU, TIME], |at| {
         let Some(&(subject, keeping)) = tools.get(at) else {
             let (subject, _) = tools[tools.len() - 1];
             let mut command = bench.command(subject.tool(), subject);
@@ -159,7 +159,7 @@ fn takes(bench: &Bench, nginx: &Nginx) -> io::Result<Option<Case>> {
     let (folder, program) = (Folder(bench), bench.program("takes")?);
     let names = ["from the pool of the process", "from the broker"].map(str::to_owned);
     let mut known: Vec<f64> = Vec::new();
-    let case = Case::in_turns("a new handle's request", bench.runs(), &names, &[CPU, TIME], |at| {
+    let case = Case::in_turns("a new handle's request", bench.turns(), &names, &[CPU, TIME], |at| {
         // One run of the program measures both, in pairs.
         if known.is_empty() {
             let mut command = bench.command(&program, ours);
@@ -204,7 +204,7 @@ fn php(bench: &Bench, url: &str) -> io::Result<Vec<Case>> {
     let case = |(way, title): (Php, &str)| {
         let title = format!("{title}, {calls} requests over 20 ms");
         // Each has a broker of its own, so that its first request is cold.
-        Case::in_turns(title, 1, &names, &[MEAN], |at| {
+        Case::in_turns(title, Turns::ONCE, &names, &[MEAN], |at| {
             let times = php_times(bench, way, runners[at], url, calls)?;
             if times.len() != calls {
                 return Err(io::Error::new(ErrorKind::InvalidData, format!("PHP printed {times:?}")));
@@ -268,7 +268,7 @@ fn ftp(bench: &Bench) -> io::Result<Option<Case>> {
     let mut names: Vec<String> = tools.iter().copied().map(name).collect();
     names.extend(libraries.iter().map(|subject| format!("{}, kept handles", subject.name)));
     let title = format!("FTP, {FTP_SERVERS} servers, {files} files of each over 20 ms");
-    let case = Case::in_turns(title, 1, &names, &[CPU, TIME], |at| {
+    let case = Case::in_turns(title, Turns::ONCE, &names, &[CPU, TIME], |at| {
         let Some(&(subject, keeping)) = tools.get(at) else {
             let mut command = bench.command(&kept, libraries[at - tools.len()]);
             command.args(["kept", "-", &files.to_string(), &SMALL.to_string()]).args(&urls);
@@ -334,7 +334,7 @@ fn resident(bench: &Bench, nginx: &Nginx) -> io::Result<Option<Case>> {
         Ok(nanoseconds.ok_or(ErrorKind::InvalidData)? / 1000.0)
     };
     let names = [format!("broker with {PARKED} connections")];
-    let case = Case::in_turns("the broker", 1, &names, &[RESIDENT, IDLE_CPU], |_| {
+    let case = Case::in_turns("the broker", Turns::ONCE, &names, &[RESIDENT, IDLE_CPU], |_| {
         let memory = of_broker("status")?;
         let line =
             memory.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or(ErrorKind::InvalidData)?;

@@ -7,7 +7,7 @@ use std::process::Command;
 use testkit::launch::{Http2Kind, Http2Server, Nginx};
 
 use crate::context::{Bench, OURS, Subject, numbers, output, target_directory};
-use crate::measure::{ALLOCATIONS, CALLS, CPU, Case, INSTRUCTIONS, PEAK, Quantity, TIME};
+use crate::measure::{ALLOCATIONS, CALLS, CPU, Case, INSTRUCTIONS, PEAK, Quantity, TIME, Turns};
 use crate::valgrind::{allocations, each, instructions, under};
 
 pub const SMALL: usize = 1024;
@@ -62,7 +62,7 @@ impl Work {
 
     fn case(&self, bench: &Bench, name: &str, count: usize, quantities: &[Quantity]) -> io::Result<Case> {
         let count = bench.count(count);
-        Case::in_turns(name, bench.runs(), &bench.names(), quantities, |at| {
+        Case::in_turns(name, bench.turns(), &bench.names(), quantities, |at| {
             self.run(bench, &bench.subjects[at], count)
         })
     }
@@ -113,7 +113,7 @@ pub fn small(bench: &Bench) -> io::Result<Vec<Case>> {
         let count = bench.count(count);
         let name = format!("{scheme}, {size} bytes");
         let mut case =
-            Case::in_turns(&*name, bench.runs(), &names, &[CPU, TIME], |at| match bench.subjects.get(at) {
+            Case::in_turns(&*name, bench.turns(), &names, &[CPU, TIME], |at| match bench.subjects.get(at) {
                 Some(subject) => work.run(bench, subject, count),
                 None => bare.run(bench, &bench.subjects[0], count),
             })?;
@@ -143,8 +143,9 @@ pub fn ways(bench: &Bench) -> io::Result<Vec<Case>> {
     let run = |way: &str, count: usize| numbers(Command::new(&program).args([way, &url, &count.to_string()]));
     let names: Vec<String> = WAYS.into_iter().filter(|way| run(way, 1).is_ok()).map(str::to_owned).collect();
     let count = bench.count(10_000);
-    let case =
-        Case::in_turns("http, a few bytes", bench.runs(), &names, &[CPU, TIME], |at| run(&names[at], count))?;
+    let case = Case::in_turns("http, a few bytes", bench.turns(), &names, &[CPU, TIME], |at| {
+        run(&names[at], count)
+    })?;
     Ok(vec![case])
 }
 
@@ -184,7 +185,7 @@ pub fn streams(bench: &Bench) -> io::Result<Vec<Case>> {
         // Long, and looked at for its memory.
         let work = get(HUGE, 50);
         let name = format!("{HUGE} bytes, 50 at once");
-        cases.push(Case::in_turns(&*name, 1, &bench.names(), &[CPU, TIME, PEAK], |at| {
+        cases.push(Case::in_turns(&*name, Turns::ONCE, &bench.names(), &[CPU, TIME, PEAK], |at| {
             work.run(bench, &bench.subjects[at], 50)
         })?);
     }
@@ -214,7 +215,7 @@ pub fn versions(bench: &Bench) -> io::Result<Vec<Case>> {
             work.after.extend(received.is_none().then(|| SENT.to_string()));
             work
         };
-        Case::in_turns(name, bench.runs(), &names, &[CPU, TIME, PEAK], |at| match versions.get(at) {
+        Case::in_turns(name, bench.turns(), &names, &[CPU, TIME, PEAK], |at| match versions.get(at) {
             Some((_, version)) => work(*version).run(bench, ours, count),
             None => {
                 let Work { before, after, .. } = work(None);

@@ -24,7 +24,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let large = bench.directory().write("large", vec![b'u'; size])?.display().to_string();
     let small = bench.directory().write("small", vec![b'u'; SMALL])?.display().to_string();
     let subjects: Vec<&Subject> = bench.subjects.iter().filter(|subject| subject.has_tool()).collect();
-    let runs = bench.runs().min(MOST_RUNS);
+    let runs = bench.turns().at_most(MOST_RUNS);
     // The certificate is for a name.
     let (http, https) = PORTS;
     let resolved = ["--resolve".to_owned(), format!("localhost:{https}:{SERVER}")];

@@ -145,7 +145,7 @@ fn over_link(bench: &Bench) -> io::Result<Vec<Case>> {
     let server = Sshd::start_in(&link.far, SERVER, PORT, "")?;
     let place = SshSetup::new(Some(link.near.clone()), server, SERVER, bench.count(LARGE))?;
     let _plain = Plain::start(&link, place.size)?;
-    let runs = bench.runs().min(RUNS_OVER_LINK);
+    let runs = bench.turns().at_most(RUNS_OVER_LINK);
     let mut cases = Vec::new();
     for (way, name) in [(Direction::Down, "down"), (Direction::Up, "up")] {
         let by = tools(bench).flat_map(|subject| ["sftp", "scp"].map(|scheme| Runner::Tool(subject, scheme)));
@@ -183,7 +183,7 @@ fn over_loopback(bench: &Bench) -> io::Result<Vec<Case>> {
             let by = by.flat_map(|subject| ["sftp", "scp"].map(|scheme| Runner::Tool(subject, scheme)));
             let runners: Vec<Runner> = by.chain([Runner::Scp("-s"), Runner::Scp("-O")]).collect();
             let names: Vec<String> = runners.iter().map(|runner| runner.name()).collect();
-            let runs = bench.runs().min(MOST_RUNS);
+            let runs = bench.turns().at_most(MOST_RUNS);
             cases.push(Case::in_turns(format!("{cipher} {name}"), runs, &names, &[CPU_PER_GB], |at| {
                 let spent = cpu_ms(&place.large(bench, runners[at], way, Some(cipher)))?;
                 Ok(vec![spent * (GIGABYTE / place.size) as f64])

@@ -38,7 +38,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
                 command
             };
             let (name, count) = (format!("{scheme}, 1 KB, threads: {threads}"), bench.count(count));
-            let mut case = Case::in_turns(name, bench.runs(), &names, &[CPU, TIME], |at| {
+            let mut case = Case::in_turns(name, bench.turns(), &names, &[CPU, TIME], |at| {
                 numbers(&mut command(at, count))
             })?;
             // More threads have no more to do for each.

@@ -35,7 +35,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
         names.truncate(subjects.len());
         names.extend(with_true.then(|| "true".to_owned()));
         let count = bench.count(*count).to_string();
-        cases.push(Case::in_turns(all, bench.runs(), &names, &[CPU, TIME], |at| {
+        cases.push(Case::in_turns(all, bench.turns(), &names, &[CPU, TIME], |at| {
             let tool = subjects.get(at).map_or(Path::new("/bin/true"), |subject| subject.tool());
             let mut command = bench.command(&program, subjects.get(at).unwrap_or(&subjects[0]));
             numbers(command.arg(&count).arg(tool).args(words))

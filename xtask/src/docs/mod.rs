@@ -34,8 +34,9 @@ pub fn run(check: bool) -> Report {
     for (name, text) in &pages {
         write(&target.join("src/reference").join(name), text)?;
     }
-    for picture in ["cpu.svg", "memory.svg"] {
-        copy(&files::root().join("bench").join(picture), &target.join("src/reference").join(picture))?;
+    for picture in files::below("bench/pictures") {
+        let inside = picture.strip_prefix("bench/").expect("below lists paths under the folder");
+        copy(&files::root().join(&picture), &target.join("src/reference").join(inside))?;
     }
     links::check(&target.join("src"))?;
     let place = target.join("book").join("index.html");
