@@ -10,6 +10,7 @@
 use EasyOption as O;
 
 use crate::constant::{CURLAUTH_BASIC, CURLSSH_AUTH_DEFAULT, CURLULFLAG_SEEN};
+use crate::inline_text::InlineText;
 pub use crate::option_rule::*;
 
 /// The rule of an option, by the class of its argument.
@@ -106,14 +107,14 @@ pub enum TextRule {
 
 #[derive(Clone, Copy)]
 struct Row {
-    name: &'static str,
+    name: InlineText<27>,
     kind: ArgKind,
-    since: &'static str,
+    since: InlineText<7>,
     bound: Bound,
     support: Support,
     rule: Rule,
     // Columns that a row may leave out.
-    deprecated: &'static str,
+    deprecated: InlineText<7>,
     default: i64,
     twin: Option<EasyOption>,
     secret: bool,
@@ -124,13 +125,13 @@ struct Row {
 impl Row {
     /// The columns that most rows omit; also a placeholder in the table for a missing option.
     const PLAIN: Row = Row {
-        name: "",
+        name: InlineText::new(""),
         kind: ArgKind::Long,
-        since: "",
+        since: InlineText::new(""),
         bound: Bound::Transfer,
         support: Support::Removed,
         rule: Rule::List,
-        deprecated: "",
+        deprecated: InlineText::new(""),
         default: 0,
         twin: None,
         secret: false,
@@ -150,6 +151,16 @@ macro_rules! rule {
     (Object $($rule:tt)*) => { Rule::Pointer(PointerRule::$($rule)*) };
     (CbPtr $($rule:tt)*) => { Rule::Pointer(PointerRule::$($rule)*) };
     (Function $($rule:tt)*) => { Rule::Pointer(PointerRule::$($rule)*) };
+}
+
+/// A column that a row may leave out.
+macro_rules! column {
+    (deprecated $value:expr) => {
+        InlineText::new($value)
+    };
+    ($column:ident $value:expr) => {
+        $value
+    };
 }
 
 /// Number of places in the table: options are numbered from 1, without the offset of the argument's type.
@@ -180,13 +191,13 @@ macro_rules! easy_options {
         static ROWS: [Row; PLACES] = {
             let mut rows = [Row::PLAIN; PLACES];
             $(rows[place(O::$variant)] = Row {
-                name: $name,
+                name: InlineText::new($name),
                 kind: ArgKind::$kind,
-                since: $since,
+                since: InlineText::new($since),
                 bound: Bound::$bound,
                 support: Support::$support,
                 rule: rule!($kind $rule $(($($argument),*))?),
-                $($column: $value,)*
+                $($column: column!($column $value),)*
                 ..Row::PLAIN
             };)*
             rows
@@ -209,7 +220,9 @@ macro_rules! easy_options {
             #[inline]
             pub const fn default(self) -> i64 {
                 match self {
-                    $(EasyOption::$variant => const { Row { $($column: $value,)* ..Row::PLAIN }.default },)*
+                    $(EasyOption::$variant => const {
+                        Row { $($column: column!($column $value),)* ..Row::PLAIN }.default
+                    },)*
                 }
             }
         }
@@ -237,7 +250,7 @@ impl EasyOption {
 
     /// The name without `CURLOPT_`.
     pub const fn name(self) -> &'static str {
-        self.row().name
+        self.row().name.as_str()
     }
 
     pub const fn kind(self) -> ArgKind {
@@ -246,14 +259,15 @@ impl EasyOption {
 
     /// The curl version that introduced it.
     pub const fn since(self) -> &'static str {
-        self.row().since
+        self.row().since.as_str()
     }
 
     /// The curl version that deprecated it.
     pub const fn deprecated(self) -> Option<&'static str> {
-        match self.row().deprecated.as_bytes() {
+        let version = self.row().deprecated.as_str();
+        match version.as_bytes() {
             [] => None,
-            _ => Some(self.row().deprecated),
+            _ => Some(version),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod export;
 pub mod feature;
 pub mod flag;
 pub mod info;
+mod inline_text;
 pub mod multi_option;
 pub mod option_rule;
 pub mod reentry;
