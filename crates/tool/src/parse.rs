@@ -209,7 +209,7 @@ impl<'w> Reader<'w> {
             return Err(Stop::Help(argument.filter(|text| !text.is_empty()).map(<[u8]>::to_vec)));
         }
         let text = argument.ok_or(Wrong::NeedsArgument)?;
-        if matches!(flag.set, Set::Gone) {
+        if matches!(flag.set(), Set::Gone) {
             return self.gone(flag);
         }
         if text.len() > 2 && text.starts_with(&[0xe2, 0x80]) && text[2] & 0x80 != 0 {
@@ -226,12 +226,12 @@ impl<'w> Reader<'w> {
     }
 
     fn record(&mut self, flag: &'static Flag, text: &[u8]) -> Done {
-        if !flag.needs.is_empty() && !self.parser.world.has(flag.needs) {
+        if !flag.needs.is_empty() && !self.parser.world.has(&flag.needs) {
             return Err(Wrong::NotSupported.into());
         }
-        let value = match flag.set {
+        let value = match flag.set() {
             Set::Config => return self.read_config(text),
-            Set::Act(act) => return act(&mut self.parser, flag, text),
+            Set::Act(act) => return act(&mut self.parser, &flag.name, text),
             Set::ExistingFile(_) if self.parser.world.modified(text).is_err() => {
                 return Err(self.absent_file(flag, text));
             }
@@ -259,10 +259,10 @@ impl<'w> Reader<'w> {
     }
 
     fn switch(&mut self, flag: &'static Flag, on: bool) -> Done {
-        if on && !flag.needs.is_empty() && !self.parser.world.has(flag.needs) {
+        if on && !flag.needs.is_empty() && !self.parser.world.has(&flag.needs) {
             return Err(Wrong::NotSupported.into());
         }
-        match flag.set {
+        match flag.set() {
             Set::On(name) => self.parser.request().options.set_long(name, on.into()),
             Set::Off(name) => self.parser.request().options.set_long(name, (!on).into()),
             Set::Bits(name, bits) => self.parser.request().options.bits(name, bits, on),
@@ -271,7 +271,7 @@ impl<'w> Reader<'w> {
             Set::NotField(field) => *field(self.parser.request()) = !on,
             Set::Global(field) => *field(&mut self.parser.globals) = on,
             Set::NotGlobal(field) => *field(&mut self.parser.globals) = !on,
-            Set::Toggle(toggle) => toggle(&mut self.parser, flag, on)?,
+            Set::Toggle(toggle) => toggle(&mut self.parser, &flag.name, on)?,
             Set::Mark(mark) => mark(&mut self.parser)?,
             Set::Gone => self.gone(flag)?,
             _ => return Err(Wrong::NotSupported.into()),

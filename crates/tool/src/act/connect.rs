@@ -1,7 +1,6 @@
 //! Flags about connections, proxies, limits and retries.
 
 use super::not_blank;
-use crate::flags::Flag;
 use crate::message::shown;
 use crate::numbers::{self, BadSize};
 use crate::options::ToolOption;
@@ -13,19 +12,19 @@ use crate::request::{Clobber, Resume};
 const MOST_PARALLEL: i64 = 65_535;
 const PARALLEL: i64 = 50;
 
-pub fn abstract_socket(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn abstract_socket(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.request().options.clear(O::UnixSocketPath);
     parser.request().options.set_text(O::AbstractUnixSocket, not_blank(text)?);
     Ok(())
 }
 
-pub fn unix_socket(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn unix_socket(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.request().options.clear(O::AbstractUnixSocket);
     parser.request().options.set_text(O::UnixSocketPath, not_blank(text)?);
     Ok(())
 }
 
-pub fn continue_at(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn continue_at(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let request = parser.request();
     let clash = if request.options.text(O::Range).is_some() {
         "--continue-at is mutually exclusive with --range"
@@ -82,7 +81,7 @@ const TOS: &[(&str, i64)] = &[
     ("VOICE-ADMIT", 0xb0),
 ];
 
-pub fn ip_tos(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn ip_tos(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let named = TOS.iter().find(|(name, _)| name.as_bytes() == text).map(|(_, value)| *value);
     let value = match named {
         Some(value) => value,
@@ -92,20 +91,20 @@ pub fn ip_tos(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn vlan_priority(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn vlan_priority(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let value = numbers::unsigned_up_to(text, 7)?;
     parser.request().options.set_long(ToolOption::VlanPriority, value);
     Ok(())
 }
 
-pub fn limit_rate(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn limit_rate(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let value = size(parser, text, "rate")?;
     parser.request().options.set_long(O::MaxSendSpeedLarge, value);
     parser.request().options.set_long(O::MaxRecvSpeedLarge, value);
     Ok(())
 }
 
-pub fn max_filesize(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn max_filesize(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let value = size(parser, text, "max-filesize")?;
     parser.request().options.set_long(O::MaxFileSizeLarge, value);
     Ok(())
@@ -123,7 +122,7 @@ pub fn size(parser: &mut Parser, text: &[u8], what: &str) -> Result<i64, Wrong> 
 }
 
 /// A port, or two with a dash between and blanks around it if need be.
-pub fn local_port(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn local_port(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let (from, rest) = numbers::leading(text, 65_535).ok_or(Wrong::BadUse)?;
     let to = if rest.is_empty() {
         from
@@ -141,19 +140,19 @@ pub fn local_port(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn parallel_max(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn parallel_max(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let value = numbers::unsigned(text)?;
     parser.globals.parallel_max = if value < 1 { PARALLEL } else { value.min(MOST_PARALLEL) } as usize;
     Ok(())
 }
 
-pub fn parallel_max_host(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn parallel_max_host(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.parallel_max_host = numbers::unsigned(text)?.min(MOST_PARALLEL) as usize;
     Ok(())
 }
 
 /// `--rate N/U`: the least time between two starts.
-pub fn rate(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn rate(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let slash = text.iter().position(|byte| *byte == b'/');
     let (number, unit) = text.split_at(slash.unwrap_or(text.len()));
     let starts = numbers::unsigned(number)?;
@@ -183,27 +182,27 @@ pub fn rate(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn retry(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn retry(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.request().retries = numbers::unsigned(text)?;
     Ok(())
 }
 
-pub fn retry_delay(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn retry_delay(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.request().retry_delay_ms = numbers::millis(text)?;
     Ok(())
 }
 
-pub fn retry_max_time(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn retry_max_time(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.request().retry_max_ms = numbers::millis(text)?;
     Ok(())
 }
 
-pub fn deadline(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn deadline(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.request().deadline_ms = numbers::millis(text)?;
     Ok(())
 }
 
-pub fn speed_limit(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn speed_limit(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let value = numbers::unsigned(text)?;
     let options = &mut parser.request().options;
     options.set_long(O::LowSpeedLimit, value);
@@ -213,7 +212,7 @@ pub fn speed_limit(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn speed_time(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn speed_time(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let value = numbers::unsigned(text)?;
     let options = &mut parser.request().options;
     options.set_long(O::LowSpeedTime, value);
@@ -234,7 +233,7 @@ const SOCKS5: i64 = 5;
 const SOCKS4A: i64 = 6;
 const SOCKS5_HOSTNAME: i64 = 7;
 
-pub fn proxy(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn proxy(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let options = &mut parser.request().options;
     options.set_text(O::Proxy, text);
     if !matches!(options.long(O::ProxyType), Some(HTTPS2 | HTTPS3)) {
@@ -250,27 +249,27 @@ fn typed_proxy(parser: &mut Parser, text: &[u8], kind: i64) -> Done {
     Ok(())
 }
 
-pub fn proxy10(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn proxy10(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     typed_proxy(parser, text, HTTP_1_0)
 }
 
-pub fn socks4(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn socks4(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     typed_proxy(parser, text, SOCKS4)
 }
 
-pub fn socks4a(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn socks4a(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     typed_proxy(parser, text, SOCKS4A)
 }
 
-pub fn socks5(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn socks5(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     typed_proxy(parser, text, SOCKS5)
 }
 
-pub fn socks5h(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn socks5h(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     typed_proxy(parser, text, SOCKS5_HOSTNAME)
 }
 
-pub fn proxy_http2(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn proxy_http2(parser: &mut Parser, _: &str, on: bool) -> Done {
     if !parser.world.has("HTTP2") || !parser.world.has("HTTPS-proxy") {
         return Err(Wrong::NotSupported.into());
     }
@@ -278,7 +277,7 @@ pub fn proxy_http2(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     Ok(())
 }
 
-pub fn proxy_http3(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn proxy_http3(parser: &mut Parser, _: &str, on: bool) -> Done {
     if !parser.world.has("HTTP3") || !parser.world.has("HTTPS-proxy") || !parser.world.has("proxy-HTTP3") {
         return Err(Wrong::NotSupported.into());
     }
@@ -286,14 +285,14 @@ pub fn proxy_http3(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     Ok(())
 }
 
-pub fn proto(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn proto(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let all: Vec<&str> = parser.world.schemes().to_vec();
     let list = schemes(parser, text, &all)?;
     parser.request().options.set_text(O::ProtocolsStr, list.as_bytes());
     Ok(())
 }
 
-pub fn proto_redir(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn proto_redir(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let list = schemes(parser, text, &["http", "https", "ftp", "ftps"])?;
     parser.request().options.set_text(O::RedirProtocolsStr, list.as_bytes());
     Ok(())
@@ -329,7 +328,7 @@ fn schemes(parser: &mut Parser, text: &[u8], start: &[&str]) -> Result<String, W
     Ok(set.join(","))
 }
 
-pub fn proto_default(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn proto_default(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let name = shown(not_blank(text)?).to_ascii_lowercase();
     if !parser.world.schemes().contains(&name.as_str()) {
         return Err(Wrong::SchemeNotSupported.into());

@@ -2,13 +2,12 @@
 
 use super::{choose_method, read, without_line_ends};
 use crate::bytes::Bytes;
-use crate::flags::Flag;
 use crate::form;
 use crate::parse::{Done, Parser, Wrong};
 use crate::request::Method;
 use crate::text::url_escape;
 
-pub fn data(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn data(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let part = match text.strip_prefix(b"@") {
         Some(file) => without_line_ends(&read(parser, file)?),
         None => text.to_vec(),
@@ -17,24 +16,24 @@ pub fn data(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn data_binary(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn data_binary(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let part = file_or_text(parser, text)?;
     append(parser, &part, true);
     Ok(())
 }
 
-pub fn data_raw(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn data_raw(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     append(parser, text, true);
     Ok(())
 }
 
-pub fn data_urlencode(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn data_urlencode(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let part = encoded(parser, text)?;
     append(parser, &part, true);
     Ok(())
 }
 
-pub fn json(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn json(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let part = file_or_text(parser, text)?;
     parser.request().json = true;
     append(parser, &part, false);
@@ -90,7 +89,7 @@ fn plus_for_blank(text: &[u8]) -> Bytes {
     out
 }
 
-pub fn url_query(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn url_query(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let part = match text.strip_prefix(b"+") {
         Some(literal) => literal.to_vec(),
         None => encoded(parser, text)?,
@@ -106,17 +105,17 @@ pub fn url_query(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn form(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn form(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     form::add(parser, text, false)?;
     Ok(choose_method(parser, Method::Form)?)
 }
 
-pub fn form_string(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn form_string(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     form::add(parser, text, true)?;
     Ok(choose_method(parser, Method::Form)?)
 }
 
-pub fn variable(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn variable(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     Ok(parser.variables.define(text, parser.world, &mut parser.messages)?)
 }
 

@@ -4,7 +4,6 @@ use super::{lines, not_blank, read, size};
 use crate::bytes::Bytes;
 use crate::checksum::list;
 use crate::checksum::sum::{Algorithm, Sum};
-use crate::flags::Flag;
 use crate::message::{os_text, shown};
 use crate::numbers;
 use crate::options::ToolOption;
@@ -16,7 +15,7 @@ use crate::segments::sources;
 /// Connections for one file.
 const MOST_SEGMENTS: i64 = 64;
 
-pub fn url(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn url(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let Some(file) = text.strip_prefix(b"@") else {
         return Ok(add_url(parser, text, false)?);
     };
@@ -61,43 +60,43 @@ fn set_output(parser: &mut Parser, file: Option<Bytes>, remote_name: bool, null:
     target.out_null = null;
 }
 
-pub fn output(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn output(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let file = not_blank(text)?.to_vec();
     set_output(parser, Some(file), false, false);
     Ok(())
 }
 
-pub fn out_null(parser: &mut Parser, _: &Flag, _: bool) -> Done {
+pub fn out_null(parser: &mut Parser, _: &str, _: bool) -> Done {
     set_output(parser, None, false, true);
     Ok(())
 }
 
-pub fn remote_name(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn remote_name(parser: &mut Parser, _: &str, on: bool) -> Done {
     if on || parser.request().remote_name_all {
         set_output(parser, None, on, false);
     }
     Ok(())
 }
 
-pub fn upload_file(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn upload_file(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let file = (!text.is_empty()).then(|| text.to_vec());
     let target = next_target(parser, Lacks::Upload);
     target.upload = file;
     Ok(())
 }
 
-pub fn cache(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn cache(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.cache = Some(not_blank(text)?.to_vec());
     Ok(())
 }
 
-pub fn cache_size(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn cache_size(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let bytes = size(parser, text, "cache-size")?;
     parser.globals.cache_size = Some(bytes.unsigned_abs());
     Ok(())
 }
 
-pub fn checksum(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn checksum(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let sums = Sum::parse(text).map_err(|why| {
         parser.messages.error(&why);
         Wrong::Allowed("takes ALGORITHM=SUM, with the sum in hexadecimal digits")
@@ -107,7 +106,7 @@ pub fn checksum(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 /// A file of sums, in front of which the algorithm may be named.
-pub fn checksum_file(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn checksum_file(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let named = text.iter().position(|byte| *byte == b'=').and_then(|equals| {
         Algorithm::from_name(&text[..equals]).map(|algorithm| (algorithm, &text[equals + 1..]))
     });
@@ -121,7 +120,7 @@ pub fn checksum_file(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn segments(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn segments(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let count = match text {
         b"auto" => Segments::Auto,
         _ => {
@@ -134,14 +133,14 @@ pub fn segments(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn mirror(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn mirror(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let url = not_blank(text)?.to_vec();
     parser.request().mirrors.push(url);
     Ok(())
 }
 
 /// Each file of a Metalink becomes a URL with its name, its mirrors and its sums.
-pub fn metalink(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn metalink(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let content = read(parser, not_blank(text)?)?;
     let described = std::str::from_utf8(&content)
         .map_err(|_| "not a Metalink: it is not in UTF-8".to_owned())
@@ -173,7 +172,7 @@ pub fn metalink(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn clobber(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn clobber(parser: &mut Parser, _: &str, on: bool) -> Done {
     if parser.request().resume.is_some() && !on {
         parser.messages.error("--continue-at is mutually exclusive with --no-clobber");
         return Err(Wrong::BadUse.into());
@@ -182,7 +181,7 @@ pub fn clobber(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     Ok(())
 }
 
-pub fn remove_on_error(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn remove_on_error(parser: &mut Parser, _: &str, on: bool) -> Done {
     if parser.request().resume.is_some() && on {
         parser.messages.error("--continue-at is mutually exclusive with --remove-on-error");
         return Err(Wrong::BadUse.into());
@@ -191,11 +190,11 @@ pub fn remove_on_error(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     Ok(())
 }
 
-pub fn etag_save(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn etag_save(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     etag(parser, ToolOption::EtagSave, text)
 }
 
-pub fn etag_compare(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn etag_compare(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     etag(parser, ToolOption::EtagCompare, text)
 }
 
@@ -212,13 +211,13 @@ pub fn next(_: &mut Parser) -> Done {
     Err(Stop::Next)
 }
 
-pub fn create_file_mode(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn create_file_mode(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let mode = numbers::octal_up_to(text, 0o777)?;
     parser.request().options.set_long(O::NewFilePerms, mode);
     Ok(())
 }
 
-pub fn quote(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn quote(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let (list, command) = match text.first() {
         Some(b'-') => (O::PostQuote, &text[1..]),
         Some(b'+') => (O::PreQuote, &text[1..]),
@@ -228,7 +227,7 @@ pub fn quote(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn range(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn range(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     if parser.request().resume.is_some() {
         parser.messages.error("--continue-at is mutually exclusive with --range");
         return Err(Wrong::BadUse.into());
@@ -256,7 +255,7 @@ pub fn ftp_pasv(parser: &mut Parser) -> Done {
 }
 
 /// CURLFTPMETHOD_ numbers.
-pub fn ftp_method(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn ftp_method(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let method = match text.to_ascii_lowercase().as_slice() {
         b"multicwd" => 1,
         b"nocwd" => 2,
@@ -275,13 +274,13 @@ pub fn ftp_method(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 const CCC_PASSIVE: i64 = 1;
 const CCC_ACTIVE: i64 = 2;
 
-pub fn ftp_ccc(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn ftp_ccc(parser: &mut Parser, _: &str, on: bool) -> Done {
     let mode = parser.request().ftp_ccc.unwrap_or(CCC_PASSIVE);
     parser.request().ftp_ccc = on.then_some(mode);
     Ok(())
 }
 
-pub fn ftp_ccc_mode(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn ftp_ccc_mode(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let mode = match text.to_ascii_lowercase().as_slice() {
         b"passive" => CCC_PASSIVE,
         b"active" => CCC_ACTIVE,
@@ -299,7 +298,7 @@ pub fn ftp_ccc_mode(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 const UPLOAD_FLAGS: &[(&[u8], i64)] =
     &[(b"answered", 1), (b"deleted", 2), (b"draft", 4), (b"flagged", 8), (b"seen", 16)];
 
-pub fn upload_flags(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn upload_flags(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     for word in text.split(|byte| *byte == b',') {
         let (on, name) = match word.strip_prefix(b"-") {
             Some(name) => (false, name),
@@ -312,7 +311,7 @@ pub fn upload_flags(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 /// A date, or the time of a file; with - for older ones and = for the exact time (CURL_TIMECOND_).
-pub fn time_cond(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn time_cond(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let (condition, when) = match text.first() {
         Some(b'+') => (1, &text[1..]),
         Some(b'-') => (2, &text[1..]),

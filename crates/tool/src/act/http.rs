@@ -2,24 +2,23 @@
 
 use super::files::header_file;
 use super::{choose_method, not_blank};
-use crate::flags::Flag;
 use crate::message::shown;
 use crate::numbers;
 use crate::parse::{Done, Parser, Wrong};
 use crate::raw::EasyOption as O;
 use crate::request::{Fail, Method};
 
-pub fn head(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn head(parser: &mut Parser, _: &str, on: bool) -> Done {
     parser.request().head = on;
     parser.request().show_headers = on;
     Ok(choose_method(parser, if on { Method::Head } else { Method::Get })?)
 }
 
-pub fn header(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn header(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     add_header(parser, text, O::HttpHeader, "HTTP")
 }
 
-pub fn proxy_header(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn proxy_header(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     add_header(parser, text, O::ProxyHeader, "proxy")
 }
 
@@ -35,14 +34,14 @@ fn add_header(parser: &mut Parser, text: &[u8], list: O, kind: &str) -> Done {
     Ok(())
 }
 
-pub fn cookie(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn cookie(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let request = parser.request();
     let list = if text.contains(&b'=') { &mut request.cookies } else { &mut request.cookie_files };
     list.push(text.to_vec());
     Ok(())
 }
 
-pub fn fail(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn fail(parser: &mut Parser, _: &str, on: bool) -> Done {
     if on && parser.request().fail == Fail::WithBody {
         parser.messages.warn("--fail deselects --fail-with-body here");
     }
@@ -50,7 +49,7 @@ pub fn fail(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     Ok(())
 }
 
-pub fn fail_with_body(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn fail_with_body(parser: &mut Parser, _: &str, on: bool) -> Done {
     if on && parser.request().fail == Fail::WithoutBody {
         parser.messages.warn("--fail-with-body deselects --fail here");
     }
@@ -62,7 +61,7 @@ pub fn fail_with_body(parser: &mut Parser, _: &Flag, on: bool) -> Done {
 const ALL: i64 = 1;
 const OBEY_CODE: i64 = 2;
 
-pub fn location(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn location(parser: &mut Parser, _: &str, on: bool) -> Done {
     if parser.request().follow == OBEY_CODE {
         parser.messages.warn("--location overrides --follow");
     }
@@ -70,12 +69,12 @@ pub fn location(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     Ok(())
 }
 
-pub fn location_trusted(parser: &mut Parser, flag: &Flag, on: bool) -> Done {
+pub fn location_trusted(parser: &mut Parser, name: &str, on: bool) -> Done {
     parser.request().options.set_long(O::UnrestrictedAuth, on.into());
-    location(parser, flag, on)
+    location(parser, name, on)
 }
 
-pub fn follow(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn follow(parser: &mut Parser, _: &str, on: bool) -> Done {
     if parser.request().follow == ALL {
         parser.messages.warn("--follow overrides --location");
     }
@@ -83,7 +82,7 @@ pub fn follow(parser: &mut Parser, _: &Flag, on: bool) -> Done {
     Ok(())
 }
 
-pub fn max_redirs(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn max_redirs(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let value = numbers::signed(text)?;
     if value < -1 {
         return Err(Wrong::NotNumeric.into());
@@ -93,7 +92,7 @@ pub fn max_redirs(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 /// A trailing `;auto` asks for updates on redirects.
-pub fn referer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn referer(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let (text, auto) = match text.strip_suffix(b";auto") {
         Some(text) => (text, true),
         None => (text, false),
@@ -107,7 +106,7 @@ pub fn referer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn request(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn request(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let text = not_blank(text)?.to_vec();
     parser.request().options.set_text(O::CustomRequest, &text);
     Ok(())

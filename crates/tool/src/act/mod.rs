@@ -17,7 +17,6 @@ pub use report::*;
 pub use security::*;
 
 use crate::bytes::Bytes;
-use crate::flags::Flag;
 use crate::message::{os_text, shown};
 use crate::parse::{Done, Parser, Wrong};
 use crate::request::Method;
@@ -25,7 +24,7 @@ use crate::request::Method;
 /// The most that is read from a file named on the command line, as curl limits it.
 const LARGEST_FILE: usize = 16 << 30;
 
-pub fn nothing(_: &mut Parser, _: &Flag, _: bool) -> Done {
+pub fn nothing(_: &mut Parser, _: &str, _: bool) -> Done {
     Ok(())
 }
 

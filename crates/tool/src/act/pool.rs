@@ -1,10 +1,9 @@
 //! Flags about the pool of connections.
 
-use crate::flags::Flag;
 use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::pool;
 
-pub fn pool(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn pool(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let kind = pool::named(text).ok_or(Wrong::Allowed("takes process, user or off"))?;
     parser.globals.pool = Some(kind);
     Ok(())

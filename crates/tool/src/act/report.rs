@@ -1,7 +1,6 @@
 //! Flags about output: traces, messages, write-out, pictures, help.
 
 use super::{not_blank, read};
-use crate::flags::Flag;
 use crate::message::shown;
 use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Stop, Wrong};
@@ -9,51 +8,51 @@ use crate::request::{SummaryFormat, WhyFormat};
 use crate::trace::TraceKind;
 use std::io::{self, IsTerminal};
 
-pub fn help(_: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn help(_: &mut Parser, _: &str, text: &[u8]) -> Done {
     Err(Stop::Help(Some(text.to_vec())))
 }
 
-pub fn manual(_: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn manual(_: &mut Parser, _: &str, on: bool) -> Done {
     if on { Err(Stop::Manual) } else { Ok(()) }
 }
 
-pub fn version(_: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn version(_: &mut Parser, _: &str, on: bool) -> Done {
     if on { Err(Stop::Version) } else { Ok(()) }
 }
 
-pub fn generate(_: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn generate(_: &mut Parser, _: &str, text: &[u8]) -> Done {
     match text {
         b"man" | b"markdown" | b"bash" | b"zsh" | b"fish" => Err(Stop::Generate(text.to_vec())),
         _ => Err(Wrong::Allowed("takes man, markdown, bash, zsh or fish").into()),
     }
 }
 
-pub fn libcurl(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn libcurl(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.libcurl = Some(not_blank(text)?.to_vec());
     Ok(())
 }
 
-pub fn har(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn har(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.har = Some(not_blank(text)?.to_vec());
     Ok(())
 }
 
-pub fn record(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn record(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.record = Some(not_blank(text)?.to_vec());
     Ok(())
 }
 
-pub fn replay(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn replay(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.replay = Some(not_blank(text)?.to_vec());
     Ok(())
 }
 
-pub fn timeline(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn timeline(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.timeline = Some(not_blank(text)?.to_vec());
     Ok(())
 }
 
-pub fn summary(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn summary(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.summary = Some(match text {
         b"" | b"table" => SummaryFormat::Table,
         b"json" => SummaryFormat::Json,
@@ -62,7 +61,7 @@ pub fn summary(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn why(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn why(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.why = Some(match text {
         b"" | b"text" => WhyFormat::Text,
         b"json" => WhyFormat::Json,
@@ -71,7 +70,7 @@ pub fn why(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn progress(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn progress(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let (bar, bars) = match text {
         b"meter" => (false, false),
         b"bar" => (true, false),
@@ -83,7 +82,7 @@ pub fn progress(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn stderr(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn stderr(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let terminal = text == b"-" && io::stdout().is_terminal();
     match parser.world.message_file(text) {
         Ok(sink) => parser.messages.redirect(sink, terminal),
@@ -95,11 +94,11 @@ pub fn stderr(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn trace(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn trace(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     begin_trace(parser, text, TraceKind::Hex, "--trace overrides an earlier trace/verbose option")
 }
 
-pub fn trace_ascii(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn trace_ascii(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     begin_trace(parser, text, TraceKind::Ascii, "--trace-ascii overrides an earlier trace/verbose option")
 }
 
@@ -115,7 +114,7 @@ fn begin_trace(parser: &mut Parser, text: &[u8], kind: TraceKind, warning: &str)
 }
 
 /// Handles the words of `--trace-config`; unknown layers are ignored, as in curl.
-pub fn trace_config(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn trace_config(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.trace_config_given = true;
     configure_trace(parser, text);
     Ok(())
@@ -141,7 +140,7 @@ fn configure_trace(parser: &mut Parser, text: &[u8]) {
 }
 
 /// Each further v in one bundle increases the output.
-pub fn verbose(parser: &mut Parser, _: &Flag, on: bool) -> Done {
+pub fn verbose(parser: &mut Parser, _: &str, on: bool) -> Done {
     if !on {
         parser.globals.verbosity = 0;
         parser.globals.trace = TraceKind::None;
@@ -177,7 +176,7 @@ pub fn verbose(parser: &mut Parser, _: &Flag, on: bool) -> Done {
 }
 
 /// Sets the format itself, or reads `@file`, whose line ends are removed.
-pub fn write_out(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn write_out(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let format = match text.strip_prefix(b"@") {
         Some(file) => {
             let format = super::without_line_ends(&read(parser, file)?);

@@ -2,7 +2,6 @@
 
 use super::{not_blank, read, without_line_ends};
 use crate::bytes::Bytes;
-use crate::flags::Flag;
 use crate::message::shown;
 use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::raw::EasyOption as O;
@@ -17,13 +16,13 @@ pub fn anyauth(parser: &mut Parser) -> Done {
     Ok(())
 }
 
-pub fn aws_sigv4(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn aws_sigv4(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.request().options.bits(O::HttpAuth, AWS_SIGV4, true);
     parser.request().options.set_text(O::AwsSigV4, text);
     Ok(())
 }
 
-pub fn oauth2_bearer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn oauth2_bearer(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.request().options.bits(O::HttpAuth, BEARER, true);
     parser.request().options.set_text(O::Xoauth2Bearer, not_blank(text)?);
     Ok(())
@@ -32,7 +31,7 @@ pub fn oauth2_bearer(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 /// CURLHTTPSIG_ numbers.
 const ED25519: i64 = 1;
 
-pub fn httpsig_algo(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn httpsig_algo(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let algorithm = match text.to_ascii_lowercase().as_slice() {
         b"ed25519" => ED25519,
         b"hmac-sha256" => 2,
@@ -43,7 +42,7 @@ pub fn httpsig_algo(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 /// In hex, or in a file of which blanks at the end do not count.
-pub fn httpsig_key(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn httpsig_key(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let key = match not_blank(text)?.strip_prefix(b"@") {
         Some(file) => read(parser, file)?.trim_ascii().to_vec(),
         None => text.to_vec(),
@@ -57,7 +56,7 @@ pub fn httpsig_key(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
 }
 
 /// CURLGSSAPI_DELEGATION_ numbers.
-pub fn delegation(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn delegation(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let level = match text.to_ascii_lowercase().as_slice() {
         b"none" => 0,
         b"policy" => 1,
@@ -72,11 +71,11 @@ pub fn delegation(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn cert(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn cert(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     file_and_password(parser, text, O::SslCert, O::KeyPasswd)
 }
 
-pub fn proxy_cert(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn proxy_cert(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     file_and_password(parser, text, O::ProxySslCert, O::ProxyKeyPasswd)
 }
 
@@ -112,7 +111,7 @@ fn split_password(text: &[u8]) -> (Bytes, Option<Bytes>) {
     (name, None)
 }
 
-pub fn hostpubmd5(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn hostpubmd5(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     if not_blank(text)?.len() != 32 {
         return Err(Wrong::BadUse.into());
     }
@@ -120,7 +119,7 @@ pub fn hostpubmd5(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn ech(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn ech(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     if !parser.world.has("ECH") {
         return Err(Wrong::NotSupported.into());
     }
@@ -142,7 +141,7 @@ pub fn dump_ca(_: &mut Parser) -> Done {
     Err(Stop::CaBundle)
 }
 
-pub fn engine(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn engine(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     if not_blank(text)? == b"list" {
         return Err(Stop::Engines);
     }
@@ -150,16 +149,15 @@ pub fn engine(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
     Ok(())
 }
 
-pub fn ssl(parser: &mut Parser, flag: &Flag, on: bool) -> Done {
+pub fn ssl(parser: &mut Parser, name: &str, on: bool) -> Done {
     parser.request().ssl_try = on;
     if on {
-        let name = flag.name;
         parser.messages.warn(&format!("--{name} is an insecure option, consider --ssl-reqd instead"));
     }
     Ok(())
 }
 
-pub fn ssl_sessions(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn ssl_sessions(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     if !parser.world.has("SSLS-EXPORT") || !parser.world.has_system_tls() {
         return Err(Wrong::NotSupported.into());
     }
@@ -194,7 +192,7 @@ pub fn tlsv13(parser: &mut Parser) -> Done {
     tls_min(parser, 4)
 }
 
-pub fn tls_max(parser: &mut Parser, _: &Flag, text: &[u8]) -> Done {
+pub fn tls_max(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let max = match not_blank(text)? {
         b"default" => 0,
         b"1.0" => 1,

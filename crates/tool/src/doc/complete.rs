@@ -130,7 +130,7 @@ mod tests {
     fn every_flag_is_completed() {
         for text in [bash(), zsh(), fish()] {
             for flag in flags::all() {
-                assert!(text.contains(flag.name), "--{}", flag.name);
+                assert!(text.contains(flag.name.as_str()), "--{}", flag.name);
             }
         }
     }

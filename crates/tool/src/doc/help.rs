@@ -132,7 +132,7 @@ mod tests {
         let text = text_of(Some("all"));
         for flag in flags::all() {
             assert!(
-                text.contains(&format!("--{}", flag.name)) && text.contains(flag.help),
+                text.contains(&format!("--{}", flag.name)) && text.contains(flag.help.as_str()),
                 "--{}",
                 flag.name
             );

@@ -83,10 +83,10 @@ const FILE_PLACEHOLDERS: &[&str] =
 /// Returns the values of a flag.
 pub fn values(flag: &Flag) -> Values {
     let words = |words: &[&str]| Values::Words(words.iter().map(|word| (*word).to_owned()).collect());
-    if let Some((_, known)) = WORDS.iter().find(|(name, _)| *name == flag.name) {
+    if let Some((_, known)) = WORDS.iter().find(|(name, _)| flag.name == *name) {
         return words(known);
     }
-    match flag.name {
+    match flag.name.as_str() {
         "help" => {
             let mut names = vec!["all", "category"];
             names.extend(CATEGORIES.iter().map(|(name, _)| *name));
@@ -98,12 +98,12 @@ pub fn values(flag: &Flag) -> Values {
         }
         _ => {}
     }
-    match flag.arg {
-        Arg::None | Arg::Bool | Arg::Optional(_) => Values::Free,
-        Arg::Text("<dir>") | Arg::File("<dir>" | "<folder>") => Values::Folders,
-        Arg::File(_) => Values::Files,
-        Arg::Text(placeholder) if FILE_PLACEHOLDERS.contains(&placeholder) => Values::Files,
-        Arg::Text(_) => Values::Free,
+    match (flag.arg, flag.placeholder()) {
+        (Arg::None | Arg::Bool | Arg::Optional(_), _) => Values::Free,
+        (Arg::Text(_), "<dir>") | (Arg::File(_), "<dir>" | "<folder>") => Values::Folders,
+        (Arg::File(_), _) => Values::Files,
+        (Arg::Text(_), placeholder) if FILE_PLACEHOLDERS.contains(&placeholder) => Values::Files,
+        (Arg::Text(_), _) => Values::Free,
     }
 }
 

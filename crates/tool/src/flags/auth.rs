@@ -1,12 +1,12 @@
 //! Flags for logging in: methods, names, tokens and message signatures.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 use crate::options::Key::Lib;
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "aws-sigv4",
         arg: Arg::Text("<provider1[:prvdr2[:reg[:srv]]]>"),
         multi: Multi::Single,
@@ -20,7 +20,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::aws_sigv4),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "basic",
         categories: &["auth", "http"],
         protocols: "HTTP",
@@ -31,7 +31,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::HttpAuth), 1),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "delegation",
         arg: Arg::Text("<LEVEL>"),
         multi: Multi::Single,
@@ -43,7 +43,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::delegation),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "digest",
         categories: &["proxy", "auth", "http"],
         protocols: "HTTP",
@@ -53,7 +53,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::HttpAuth), 2),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "httpsig-algo",
         arg: Arg::Text("<algorithm>"),
         multi: Multi::Single,
@@ -65,7 +65,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::httpsig_algo),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "httpsig-headers",
         arg: Arg::Text("<components>"),
         multi: Multi::Single,
@@ -78,7 +78,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::HttpSigHeaders)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "httpsig-key",
         arg: Arg::Text("<key/file>"),
         multi: Multi::Single,
@@ -91,7 +91,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::httpsig_key),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "httpsig-keyid",
         arg: Arg::Text("<id>"),
         multi: Multi::Single,
@@ -103,7 +103,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::HttpSigKeyId)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "negotiate",
         categories: &["auth", "http"],
         protocols: "HTTP",
@@ -114,7 +114,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::HttpAuth), 4),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "netrc-file",
         arg: Arg::File("<filename>"),
         multi: Multi::Single,
@@ -125,7 +125,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::ExistingFile(Lib(O::NetrcFile)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "netrc-optional",
         categories: &["auth"],
         since: "7.9.8",
@@ -134,7 +134,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.netrc_optional),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "netrc",
         short: 'n',
         categories: &["auth"],
@@ -144,7 +144,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.netrc),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ntlm",
         categories: &["auth", "http"],
         protocols: "HTTP",
@@ -156,7 +156,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::HttpAuth), 8),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "oauth2-bearer",
         arg: Arg::Text("<token>"),
         multi: Multi::Single,
@@ -169,7 +169,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::oauth2_bearer),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "sasl-authzid",
         arg: Arg::Text("<identity>"),
         multi: Multi::Single,
@@ -181,7 +181,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::SaslAuthzId)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "sasl-ir",
         categories: &["auth", "imap", "pop3", "ldap", "smtp"],
         protocols: "LDAP IMAP POP3 SMTP",
@@ -191,7 +191,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::SaslIr)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "service-name",
         arg: Arg::Text("<name>"),
         multi: Multi::Single,
@@ -202,7 +202,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::ServiceName)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "user",
         short: 'u',
         arg: Arg::Text("<user:password>"),

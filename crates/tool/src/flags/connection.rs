@@ -1,12 +1,12 @@
 //! Flags for connections: addresses, ports, time limits and speeds.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 use crate::options::{Key::Lib, Key::Tool, ToolOption};
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "abstract-unix-socket",
         arg: Arg::File("<path>"),
         multi: Multi::Single,
@@ -20,7 +20,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::abstract_socket),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "connect-timeout",
         arg: Arg::Text("<seconds>"),
         multi: Multi::Single,
@@ -31,7 +31,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Millis(Lib(O::ConnectTimeoutMs)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "connect-to",
         arg: Arg::Text("<HOST1:PORT1:HOST2:PORT2>"),
         multi: Multi::Append,
@@ -43,7 +43,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::List(Lib(O::ConnectTo)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "continue-at",
         short: 'C',
         arg: Arg::Text("<offset>"),
@@ -56,7 +56,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::continue_at),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "happy-eyeballs-timeout-ms",
         arg: Arg::Text("<ms>"),
         multi: Multi::Single,
@@ -68,7 +68,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Number(Lib(O::HappyEyeballsTimeoutMs)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "interface",
         arg: Arg::Text("<name>"),
         multi: Multi::Single,
@@ -79,7 +79,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::Interface)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ip-tos",
         arg: Arg::Text("<string>"),
         multi: Multi::Single,
@@ -90,7 +90,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::ip_tos),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ipv4",
         short: '4',
         arg: Arg::None,
@@ -102,7 +102,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Fixed(Lib(O::IpResolve), 1),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ipv6",
         short: '6',
         arg: Arg::None,
@@ -114,7 +114,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Fixed(Lib(O::IpResolve), 2),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "keepalive-cnt",
         arg: Arg::Text("<integer>"),
         multi: Multi::Single,
@@ -125,7 +125,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Number(Lib(O::TcpKeepCnt)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "keepalive-time",
         arg: Arg::Text("<seconds>"),
         multi: Multi::Single,
@@ -136,7 +136,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Number(Tool(ToolOption::KeepaliveTime)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "limit-rate",
         arg: Arg::Text("<speed>"),
         multi: Multi::Single,
@@ -147,7 +147,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::limit_rate),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "local-port",
         arg: Arg::Text("<range>"),
         multi: Multi::Single,
@@ -158,7 +158,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::local_port),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "max-filesize",
         arg: Arg::Text("<bytes>"),
         multi: Multi::Single,
@@ -171,7 +171,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::max_filesize),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "max-time",
         short: 'm',
         arg: Arg::Text("<seconds>"),
@@ -183,7 +183,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Millis(Lib(O::TimeoutMs)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "mptcp",
         categories: &["connection"],
         since: "8.9.0",
@@ -192,7 +192,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.mptcp),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "no-keepalive",
         categories: &["connection"],
         since: "7.18.0",
@@ -201,7 +201,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::TcpKeepAlive)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "parallel-immediate",
         categories: &["connection", "curl", "global"],
         since: "7.68.0",
@@ -211,7 +211,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.parallel_immediate),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "parallel-max-host",
         arg: Arg::Text("<num>"),
         multi: Multi::Single,
@@ -222,7 +222,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::parallel_max_host),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "parallel-max",
         arg: Arg::Text("<num>"),
         multi: Multi::Single,
@@ -233,7 +233,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::parallel_max),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "parallel",
         short: 'Z',
         categories: &["connection", "curl", "global"],
@@ -243,7 +243,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.parallel),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proto-default",
         arg: Arg::Text("<protocol>"),
         multi: Multi::Single,
@@ -254,7 +254,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::proto_default),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proto-redir",
         arg: Arg::Text("<protocols>"),
         multi: Multi::Single,
@@ -265,7 +265,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::proto_redir),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proto",
         arg: Arg::Text("<protocols>"),
         multi: Multi::Single,
@@ -276,7 +276,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::proto),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "rate",
         arg: Arg::Text("<max request rate>"),
         multi: Multi::Single,
@@ -288,7 +288,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::rate),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "request",
         short: 'X',
         arg: Arg::Text("<method>"),
@@ -302,7 +302,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::request),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "resolve",
         arg: Arg::Text("<[+]host:port:addr[,addr]...>"),
         multi: Multi::Append,
@@ -314,7 +314,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::List(Lib(O::Resolve)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "speed-limit",
         short: 'Y',
         arg: Arg::Text("<speed>"),
@@ -326,7 +326,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::speed_limit),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "speed-time",
         short: 'y',
         arg: Arg::Text("<seconds>"),
@@ -338,7 +338,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::speed_time),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tcp-fastopen",
         categories: &["connection"],
         since: "7.49.0",
@@ -347,7 +347,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::TcpFastOpen)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tcp-nodelay",
         categories: &["connection"],
         since: "7.11.2",
@@ -356,7 +356,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::TcpNoDelay)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "unix-socket",
         arg: Arg::File("<path>"),
         multi: Multi::Single,
@@ -368,7 +368,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::unix_socket),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "vlan-priority",
         arg: Arg::Text("<priority>"),
         multi: Multi::Single,

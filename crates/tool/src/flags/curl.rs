@@ -1,12 +1,12 @@
 //! Flags about the tool itself: config files, URLs, variables, retries, help.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 use crate::options::{Key::Lib, Key::Tool, ToolOption};
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "config",
         short: 'K',
         arg: Arg::File("<file>"),
@@ -21,7 +21,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Config,
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "disable",
         short: 'q',
         categories: &["curl"],
@@ -31,7 +31,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::nothing),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "disallow-username-in-url",
         categories: &["curl"],
         since: "7.61.0",
@@ -40,7 +40,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::DisallowUsernameInUrl)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "fail-early",
         categories: &["curl", "global"],
         since: "7.52.0",
@@ -50,7 +50,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.fail_early),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "globoff",
         short: 'g',
         categories: &["curl"],
@@ -61,7 +61,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.globoff),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "help",
         short: 'h',
         arg: Arg::Text("<subject>"),
@@ -75,7 +75,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::help),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ipfs-gateway",
         arg: Arg::Text("<URL>"),
         multi: Multi::Single,
@@ -88,7 +88,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Tool(ToolOption::IpfsGateway)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "libcurl",
         arg: Arg::Text("<file>"),
         multi: Multi::Single,
@@ -100,7 +100,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::libcurl),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "manual",
         short: 'M',
         multi: Multi::Custom,
@@ -111,7 +111,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::manual),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "next",
         short: ':',
         arg: Arg::None,
@@ -123,7 +123,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::next),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "path-as-is",
         categories: &["curl"],
         since: "7.42.0",
@@ -132,7 +132,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::PathAsIs)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "retry-all-errors",
         categories: &["curl"],
         since: "7.71.0",
@@ -141,7 +141,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.retry_all_errors),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "retry-connrefused",
         categories: &["curl"],
         since: "7.52.0",
@@ -150,7 +150,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.retry_connrefused),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "retry-delay",
         arg: Arg::Text("<seconds>"),
         multi: Multi::Single,
@@ -161,7 +161,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::retry_delay),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "retry-max-time",
         arg: Arg::Text("<seconds>"),
         multi: Multi::Single,
@@ -172,7 +172,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::retry_max_time),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "retry",
         arg: Arg::Text("<num>"),
         multi: Multi::Single,
@@ -184,7 +184,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::retry),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "show-error",
         short: 'S',
         categories: &["curl", "global"],
@@ -194,7 +194,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.show_error),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "skip-existing",
         categories: &["curl", "output"],
         since: "8.10.0",
@@ -203,7 +203,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.skip_existing),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "upload-flags",
         arg: Arg::Text("<flags>"),
         multi: Multi::Single,
@@ -216,7 +216,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::upload_flags),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "url",
         arg: Arg::Text("<url/file>"),
         multi: Multi::Append,
@@ -228,7 +228,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::url),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "variable",
         arg: Arg::Text("<[%]name=text/@file>"),
         multi: Multi::Append,
@@ -241,7 +241,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::variable),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "version",
         short: 'V',
         multi: Multi::Custom,

@@ -1,9 +1,9 @@
 //! Flags that are accepted so that old command lines work.
 
-use super::flag::{Arg, FLAG, Flag, Multi};
+use super::flag::{Arg, Declaration, FLAG, Multi};
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "egd-file",
         arg: Arg::Text("<file>"),
         multi: Multi::Single,
@@ -14,7 +14,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Kept so that old command lines work.",
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "false-start",
         categories: &["deprecated"],
         protocols: "TLS",
@@ -23,7 +23,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Kept so that old command lines work.",
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "krb",
         arg: Arg::Text("<level>"),
         multi: Multi::Single,
@@ -34,7 +34,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Kept so that old command lines work.",
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "metalink",
         multi: Multi::Single,
         categories: &["deprecated"],
@@ -43,7 +43,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Kept so that old command lines work.",
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "no-npn",
         categories: &["deprecated"],
         protocols: "HTTPS",
@@ -52,7 +52,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Kept so that old command lines work.",
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ntlm-wb",
         multi: Multi::Mutex,
         categories: &["deprecated"],
@@ -62,7 +62,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Kept so that old command lines work.",
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "random-file",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -72,7 +72,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Kept so that old command lines work.",
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "sslv2",
         short: '2',
         arg: Arg::None,
@@ -84,7 +84,7 @@ pub const FLAGS: &[Flag] = &[
         about: "Long unsafe and gone.",
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "sslv3",
         short: '3',
         arg: Arg::None,

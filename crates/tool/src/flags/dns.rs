@@ -1,11 +1,11 @@
 //! Flags for looking up names.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::options::Key::Lib;
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "dns-interface",
         arg: Arg::Text("<interface>"),
         multi: Multi::Single,
@@ -17,7 +17,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::DnsInterface)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "dns-ipv4-addr",
         arg: Arg::Text("<address>"),
         multi: Multi::Single,
@@ -29,7 +29,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::DnsLocalIp4)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "dns-ipv6-addr",
         arg: Arg::Text("<address>"),
         multi: Multi::Single,
@@ -41,7 +41,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::DnsLocalIp6)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "dns-servers",
         arg: Arg::Text("<addresses>"),
         multi: Multi::Single,
@@ -53,7 +53,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::DnsServers)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "doh-cert-status",
         categories: &["dns", "tls"],
         protocols: "DNS",
@@ -63,7 +63,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::DohSslVerifyStatus)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "doh-insecure",
         categories: &["dns", "tls"],
         protocols: "DNS",
@@ -73,7 +73,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.doh_insecure),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "doh-url",
         arg: Arg::Text("<URL>"),
         multi: Multi::Single,

@@ -1,10 +1,10 @@
 //! Flags that curl does not have; off by default, so that scripts see curl's behaviour.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "cache",
         arg: Arg::File("<folder>"),
         multi: Multi::Single,
@@ -31,7 +31,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::cache),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "cache-size",
         arg: Arg::Text("<bytes>"),
         multi: Multi::Single,
@@ -43,7 +43,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::cache_size),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "checksum",
         arg: Arg::Text("<algorithm=sum>"),
         multi: Multi::PerUrl,
@@ -55,7 +55,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::checksum),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "checksum-file",
         arg: Arg::File("<file>"),
         multi: Multi::Append,
@@ -67,7 +67,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::checksum_file),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "deadline",
         arg: Arg::Text("<seconds>"),
         multi: Multi::Single,
@@ -77,7 +77,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::deadline),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "dry-run",
         categories: &["extra"],
         help: "Show what would be requested, and do nothing",
@@ -85,7 +85,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.dry_run),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "generate",
         arg: Arg::Text("<what>"),
         multi: Multi::Custom,
@@ -95,7 +95,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::generate),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "har",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -107,7 +107,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::har),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "metalink4",
         arg: Arg::File("<file>"),
         multi: Multi::Append,
@@ -120,7 +120,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::metalink),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "mirror",
         arg: Arg::Text("<URL>"),
         multi: Multi::Append,
@@ -132,7 +132,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::mirror),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "pool",
         arg: Arg::Text("<kind>"),
         multi: Multi::Single,
@@ -146,7 +146,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::pool),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "pool-status",
         arg: Arg::None,
         categories: &["extra", "global", "connection"],
@@ -155,7 +155,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::pool_status),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "pool-stop",
         arg: Arg::None,
         categories: &["extra", "global", "connection"],
@@ -164,7 +164,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::pool_stop),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "progress",
         arg: Arg::Text("<style>"),
         multi: Multi::Single,
@@ -176,7 +176,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::progress),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "record",
         arg: Arg::File("<dir>"),
         multi: Multi::Single,
@@ -189,7 +189,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::record),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "replay",
         arg: Arg::File("<dir>"),
         multi: Multi::Single,
@@ -203,7 +203,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::replay),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "retry-resume",
         categories: &["extra"],
         help: "Retry after a cut, and request only the rest",
@@ -215,7 +215,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.retry_resume),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "segments",
         arg: Arg::Text("<number|auto>"),
         multi: Multi::Single,
@@ -231,7 +231,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::segments),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "summary",
         arg: Arg::Optional("<table|json>"),
         multi: Multi::Single,
@@ -244,7 +244,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::summary),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "timeline",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -256,7 +256,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::timeline),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "verify-digest",
         categories: &["extra"],
         protocols: "HTTP",
@@ -267,7 +267,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.verify_digest),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "why",
         arg: Arg::Optional("<text|json>"),
         multi: Multi::Single,

@@ -4,14 +4,14 @@ use crate::options::Key;
 use crate::parse::{Done, Parser};
 use crate::request::{Globals, Request};
 
-/// One flag of the command line.
+/// A flag as the file of its category declares it.
 #[derive(Clone, Copy)]
-pub struct Flag {
+pub struct Declaration {
     /// The documented long name; one that starts with `no-` is found without that prefix.
     pub name: &'static str,
     /// The single letter, or a null character.
     pub short: char,
-    pub arg: Arg,
+    pub arg: Arg<&'static str>,
     pub multi: Multi,
     pub categories: &'static [&'static str],
     /// Schemes it is about, as shown in the manual.
@@ -31,17 +31,17 @@ pub struct Flag {
 
 /// Whether a flag takes an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Arg {
+pub enum Arg<T> {
     /// No argument and no `--no-` form.
     None,
     /// On, or off with `--no-`.
     Bool,
     /// A text, shown with this placeholder.
-    Text(&'static str),
+    Text(T),
     /// The name of a file, shown with this placeholder.
-    File(&'static str),
+    File(T),
     /// An optional text: on a command line it follows an equals sign, or is missing.
-    Optional(&'static str),
+    Optional(T),
 }
 
 /// The effect of repeating a flag.
@@ -84,10 +84,10 @@ pub enum Set {
     NotGlobal(fn(&mut Globals) -> &mut bool),
     /// Reads a config file.
     Config,
-    /// A function of the argument, which is empty if it is optional and missing.
-    Act(fn(&mut Parser, &Flag, &[u8]) -> Done),
-    /// A function of a switch.
-    Toggle(fn(&mut Parser, &Flag, bool) -> Done),
+    /// A function of the flag's name and of the argument, which is empty if it is optional and missing.
+    Act(fn(&mut Parser, &str, &[u8]) -> Done),
+    /// A function of the flag's name and of a switch.
+    Toggle(fn(&mut Parser, &str, bool) -> Done),
     /// A function without an argument.
     Mark(fn(&mut Parser) -> Done),
     /// Accepted with a warning.
@@ -95,7 +95,7 @@ pub enum Set {
 }
 
 /// The base of every declaration, with the defaults.
-pub const FLAG: Flag = Flag {
+pub const FLAG: Declaration = Declaration {
     name: "",
     short: '\0',
     arg: Arg::Bool,
@@ -109,46 +109,3 @@ pub const FLAG: Flag = Flag {
     secret: false,
     set: Set::Gone,
 };
-
-impl Flag {
-    /// The name the parser looks for.
-    pub fn key(&self) -> &'static str {
-        if self.is_negated() { &self.name[3..] } else { self.name }
-    }
-
-    /// Documented in its `--no-` form, as `--no-buffer`.
-    pub fn is_negated(&self) -> bool {
-        self.name.starts_with("no-")
-    }
-
-    /// Returns whether it takes the next word as its argument if none is attached.
-    pub fn takes_argument(&self) -> bool {
-        matches!(self.arg, Arg::Text(_) | Arg::File(_))
-    }
-
-    pub fn may_take_argument(&self) -> bool {
-        matches!(self.arg, Arg::Optional(_))
-    }
-
-    pub fn placeholder(&self) -> &'static str {
-        match self.arg {
-            Arg::Text(text) | Arg::File(text) | Arg::Optional(text) => text,
-            Arg::None | Arg::Bool => "",
-        }
-    }
-
-    pub fn in_category(&self, category: &str) -> bool {
-        self.categories.contains(&category)
-    }
-
-    /// `-o, --output <file>`, with the long names under each other.
-    pub fn usage(&self) -> String {
-        let short = if self.short == '\0' { "    ".to_string() } else { format!("-{}, ", self.short) };
-        let (before, behind) = match self.arg {
-            Arg::None | Arg::Bool => ("", ""),
-            Arg::Text(_) | Arg::File(_) => (" ", ""),
-            Arg::Optional(_) => ("[=", "]"),
-        };
-        format!("{short}--{}{before}{}{behind}", self.name, self.placeholder())
-    }
-}

@@ -1,12 +1,12 @@
 //! Flags for FTP.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 use crate::options::Key::Lib;
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "append",
         short: 'a',
         categories: &["ftp", "sftp"],
@@ -18,7 +18,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::Append)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "crlf",
         categories: &["ftp", "smtp"],
         protocols: "FTP SMTP",
@@ -28,7 +28,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::Crlf)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "disable-eprt",
         categories: &["ftp"],
         protocols: "FTP",
@@ -38,7 +38,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Off(Lib(O::FtpUseEprt)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "disable-epsv",
         categories: &["ftp"],
         protocols: "FTP",
@@ -48,7 +48,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Off(Lib(O::FtpUseEpsv)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-account",
         arg: Arg::Text("<data>"),
         multi: Multi::Single,
@@ -60,7 +60,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::FtpAccount)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-alternative-to-user",
         arg: Arg::Text("<command>"),
         multi: Multi::Single,
@@ -73,7 +73,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::FtpAlternativeToUser)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-create-dirs",
         categories: &["ftp", "sftp"],
         protocols: "FTP SFTP",
@@ -83,7 +83,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::FtpCreateMissingDirs)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-method",
         arg: Arg::Text("<method>"),
         multi: Multi::Single,
@@ -96,7 +96,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::ftp_method),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-pasv",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -108,7 +108,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::ftp_pasv),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-port",
         short: 'P',
         arg: Arg::Text("<address>"),
@@ -122,7 +122,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::FtpPort)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-pret",
         categories: &["ftp"],
         protocols: "FTP",
@@ -132,7 +132,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::FtpUsePret)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-skip-pasv-ip",
         categories: &["ftp"],
         protocols: "FTP",
@@ -143,7 +143,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::FtpSkipPasvIp)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-ssl-ccc-mode",
         arg: Arg::Text("<active/passive>"),
         categories: &["ftp", "tls"],
@@ -155,7 +155,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::ftp_ccc_mode),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-ssl-ccc",
         categories: &["ftp", "tls"],
         protocols: "FTP",
@@ -165,7 +165,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::ftp_ccc),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ftp-ssl-control",
         categories: &["ftp", "tls"],
         protocols: "FTP",
@@ -175,7 +175,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.ssl_control),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "list-only",
         short: 'l',
         categories: &["ftp", "pop3", "sftp", "file"],
@@ -186,7 +186,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::DirListOnly)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "quote",
         short: 'Q',
         arg: Arg::Text("<command>"),
@@ -200,7 +200,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::quote),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "use-ascii",
         short: 'B',
         categories: &["ftp", "output", "ldap", "tftp"],

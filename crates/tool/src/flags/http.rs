@@ -1,12 +1,12 @@
 //! Flags for HTTP: methods, bodies, headers, cookies, redirects and versions.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 use crate::options::{Key::Lib, Key::Tool, ToolOption};
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "alt-svc",
         arg: Arg::Text("<filename>"),
         multi: Multi::Append,
@@ -21,7 +21,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::AnyText(Lib(O::AltSvc)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "anyauth",
         arg: Arg::None,
         multi: Multi::Custom,
@@ -35,7 +35,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::anyauth),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "compressed",
         categories: &["http"],
         protocols: "HTTP",
@@ -46,7 +46,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Tool(ToolOption::Compressed)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "cookie-jar",
         short: 'c',
         arg: Arg::Text("<filename>"),
@@ -60,7 +60,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::CookieJar)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "cookie",
         short: 'b',
         arg: Arg::Text("<data|filename>"),
@@ -75,7 +75,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::cookie),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "data-ascii",
         arg: Arg::Text("<data>"),
         multi: Multi::Append,
@@ -87,7 +87,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::data),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "data-binary",
         arg: Arg::Text("<data>"),
         multi: Multi::Append,
@@ -99,7 +99,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::data_binary),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "data-raw",
         arg: Arg::Text("<data>"),
         multi: Multi::Append,
@@ -111,7 +111,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::data_raw),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "data-urlencode",
         arg: Arg::Text("<data>"),
         multi: Multi::Append,
@@ -124,7 +124,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::data_urlencode),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "data",
         short: 'd',
         arg: Arg::Text("<data>"),
@@ -139,7 +139,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::data),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "dump-header",
         short: 'D',
         arg: Arg::File("<filename>"),
@@ -153,7 +153,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Tool(ToolOption::DumpHeader)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "etag-compare",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -166,7 +166,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::etag_compare),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "etag-save",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -179,7 +179,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::etag_save),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "expect100-timeout",
         arg: Arg::Text("<seconds>"),
         multi: Multi::Single,
@@ -192,7 +192,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Millis(Lib(O::Expect100TimeoutMs)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "fail-with-body",
         categories: &["http", "output"],
         protocols: "HTTP",
@@ -202,7 +202,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::fail_with_body),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "fail",
         short: 'f',
         categories: &["important", "http"],
@@ -214,7 +214,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::fail),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "follow",
         categories: &["http"],
         protocols: "HTTP",
@@ -225,7 +225,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::follow),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "form-escape",
         multi: Multi::Single,
         categories: &["http", "upload", "post", "imap", "smtp"],
@@ -237,7 +237,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::MimeOptions), 1),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "form-string",
         arg: Arg::Text("<name=string>"),
         multi: Multi::Append,
@@ -249,7 +249,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::form_string),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "form",
         short: 'F',
         arg: Arg::Text("<name=content>"),
@@ -264,7 +264,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::form),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "get",
         short: 'G',
         categories: &["http"],
@@ -276,7 +276,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.get),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "head",
         short: 'I',
         categories: &["important", "http", "ftp", "file"],
@@ -287,7 +287,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::head),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "header",
         short: 'H',
         arg: Arg::Text("<header/@file>"),
@@ -301,7 +301,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::header),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "hsts",
         arg: Arg::Text("<filename>"),
         multi: Multi::Append,
@@ -315,7 +315,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::AnyText(Lib(O::Hsts)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "http0.9",
         categories: &["http"],
         protocols: "HTTP",
@@ -325,7 +325,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::Http09Allowed)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "http1.0",
         short: '0',
         arg: Arg::None,
@@ -338,7 +338,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::http10),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "http1.1",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -350,7 +350,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::http11),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "http2-prior-knowledge",
         arg: Arg::None,
         categories: &["http"],
@@ -361,7 +361,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::http2_prior),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "http2",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -373,7 +373,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::http2),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "http3-only",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -385,7 +385,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::http3_only),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "http3",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -397,7 +397,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::http3),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ignore-content-length",
         categories: &["http", "ftp"],
         protocols: "FTP HTTP",
@@ -408,7 +408,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::IgnoreContentLength)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "json",
         arg: Arg::Text("<data>"),
         multi: Multi::Append,
@@ -421,7 +421,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::json),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "junk-session-cookies",
         short: 'j',
         categories: &["http"],
@@ -432,7 +432,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::CookieSession)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "location-trusted",
         categories: &["http", "auth"],
         protocols: "HTTP",
@@ -443,7 +443,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::location_trusted),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "location",
         short: 'L',
         categories: &["http"],
@@ -455,7 +455,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::location),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "max-redirs",
         arg: Arg::Text("<num>"),
         multi: Multi::Single,
@@ -467,7 +467,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::max_redirs),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "post301",
         categories: &["http", "post"],
         protocols: "HTTP",
@@ -477,7 +477,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::PostRedir), 1),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "post302",
         categories: &["http", "post"],
         protocols: "HTTP",
@@ -487,7 +487,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::PostRedir), 2),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "post303",
         categories: &["http", "post"],
         protocols: "HTTP",
@@ -497,7 +497,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::PostRedir), 4),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "range",
         short: 'r',
         arg: Arg::Text("<range>"),
@@ -511,7 +511,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::range),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "raw",
         categories: &["http"],
         protocols: "HTTP",
@@ -521,7 +521,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Tool(ToolOption::Raw)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "referer",
         short: 'e',
         arg: Arg::Text("<URL>"),
@@ -535,7 +535,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::referer),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "request-target",
         arg: Arg::Text("<path>"),
         multi: Multi::Single,
@@ -547,7 +547,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::RequestTarget)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "time-cond",
         short: 'z',
         arg: Arg::Text("<time>"),
@@ -560,7 +560,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::time_cond),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tr-encoding",
         categories: &["http"],
         protocols: "HTTP",
@@ -570,7 +570,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::TransferEncoding)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "url-query",
         arg: Arg::Text("<data>"),
         multi: Multi::Append,
@@ -581,7 +581,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::url_query),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "user-agent",
         short: 'A',
         arg: Arg::Text("<name>"),

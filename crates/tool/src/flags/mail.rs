@@ -1,11 +1,11 @@
 //! Flags for sending mail.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::options::Key::Lib;
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "login-options",
         arg: Arg::Text("<options>"),
         multi: Multi::Single,
@@ -17,7 +17,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::AnyText(Lib(O::LoginOptions)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "mail-auth",
         arg: Arg::Text("<address>"),
         multi: Multi::Single,
@@ -29,7 +29,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::MailAuth)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "mail-from",
         arg: Arg::Text("<address>"),
         multi: Multi::Single,
@@ -41,7 +41,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::MailFrom)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "mail-rcpt-allowfails",
         categories: &["smtp"],
         protocols: "SMTP",
@@ -51,7 +51,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::MailRcptAllowFails)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "mail-rcpt",
         arg: Arg::Text("<address>"),
         multi: Multi::Append,

@@ -5,6 +5,7 @@
 //! argument kinds) are compared with the table of curl 8.22 in the tests below.
 
 mod auth;
+mod categories;
 mod connection;
 mod curl;
 mod deprecated;
@@ -17,12 +18,15 @@ mod mail;
 mod output;
 mod proxy;
 mod ssh;
+mod table;
 mod tls;
 mod transfer;
 mod upload;
 mod verbose;
 
-pub use flag::{Arg, Flag, Multi, Set};
+pub use categories::CATEGORIES;
+pub use flag::{Arg, Multi, Set};
+pub use table::Flag;
 
 /// Other spellings: name, the flag meant, whether it means the opposite.
 const ALIASES: &[(&str, &str, bool)] = &[
@@ -34,67 +38,15 @@ const ALIASES: &[(&str, &str, bool)] = &[
     ("krb4", "krb", false),
 ];
 
-/// The categories of `--help` with their titles, which are curl's: published cases and programs match the
-/// list.
-pub const CATEGORIES: &[(&str, &str)] = &[
-    ("auth", "Authentication methods"),
-    ("connection", "Manage connections"),
-    ("curl", "The command line tool itself"),
-    ("deprecated", "Legacy"),
-    ("dns", "Names and resolving"),
-    ("extra", "Options that curl does not have"),
-    ("file", "FILE protocol"),
-    ("ftp", "FTP protocol"),
-    ("global", "Global options"),
-    ("http", "HTTP and HTTPS protocol"),
-    ("imap", "IMAP protocol"),
-    ("important", "The most used options"),
-    ("ldap", "LDAP protocol"),
-    ("mqtt", "MQTT protocol"),
-    ("output", "File system output"),
-    ("pop3", "POP3 protocol"),
-    ("post", "HTTP POST specific"),
-    ("proxy", "Options for proxies"),
-    ("scp", "SCP protocol"),
-    ("sftp", "SFTP protocol"),
-    ("smtp", "SMTP protocol"),
-    ("ssh", "SSH protocol"),
-    ("telnet", "TELNET protocol"),
-    ("tftp", "TFTP protocol"),
-    ("timeout", "Timeouts and delays"),
-    ("tls", "TLS/SSL related"),
-    ("upload", "Upload, sending data"),
-    ("verbose", "Tracing, logging etc"),
-];
-
-const FILES: &[&[Flag]] = &[
-    auth::FLAGS,
-    connection::FLAGS,
-    curl::FLAGS,
-    deprecated::FLAGS,
-    dns::FLAGS,
-    extra::FLAGS,
-    ftp::FLAGS,
-    http::FLAGS,
-    mail::FLAGS,
-    output::FLAGS,
-    proxy::FLAGS,
-    ssh::FLAGS,
-    tls::FLAGS,
-    transfer::FLAGS,
-    upload::FLAGS,
-    verbose::FLAGS,
-];
-
 /// All flags, file by file.
 pub fn all() -> impl Iterator<Item = &'static Flag> {
-    FILES.iter().flat_map(|file| file.iter())
+    table::FLAGS.iter()
 }
 
 /// All flags in the order of their names.
 pub fn sorted() -> Vec<&'static Flag> {
     let mut list: Vec<_> = all().collect();
-    list.sort_by_key(|flag| flag.name);
+    list.sort_by_key(|flag| flag.name.as_str());
     list
 }
 
@@ -117,12 +69,43 @@ pub fn short(letter: u8) -> Option<&'static Flag> {
 
 #[cfg(test)]
 mod tests {
+    use super::flag::Declaration;
     use super::*;
     use std::collections::HashSet;
 
     fn facts() -> Option<String> {
         let shared = std::env::var_os("WARMWIRE_SHARED").unwrap_or_else(|| "../../../shared".into());
         std::fs::read_to_string(std::path::Path::new(&shared).join("facts/cli_options.tsv")).ok()
+    }
+
+    fn declaration(flag: &Flag) -> &'static Declaration {
+        let mut all = table::FILES.iter().flat_map(|file| file.iter());
+        all.find(|declared| flag.name == declared.name).unwrap()
+    }
+
+    #[test]
+    fn rows_are_as_declared() {
+        let declared: Vec<_> = table::FILES.iter().flat_map(|file| file.iter()).collect();
+        assert_eq!(declared.len(), all().count());
+        for (flag, declared) in all().zip(declared) {
+            let texts = [flag.name, flag.protocols, flag.since, flag.help, flag.about, flag.needs];
+            let Declaration { name, protocols, since, help, about, needs, .. } = *declared;
+            assert_eq!(texts.map(table::Text::as_str), [name, protocols, since, help, about, needs]);
+            assert_eq!(
+                (flag.short, flag.multi, flag.secret),
+                (declared.short, declared.multi, declared.secret)
+            );
+            let categories = CATEGORIES.iter().map(|(category, _)| *category);
+            for category in categories {
+                assert_eq!(flag.in_category(category), declared.categories.contains(&category), "{category}");
+            }
+            assert_eq!(std::mem::discriminant(&flag.set()), std::mem::discriminant(&declared.set));
+            let placeholder = match declared.arg {
+                Arg::Text(text) | Arg::File(text) | Arg::Optional(text) => text,
+                Arg::None | Arg::Bool => "",
+            };
+            assert_eq!(flag.placeholder(), placeholder, "--{name}");
+        }
     }
 
     #[test]
@@ -139,13 +122,14 @@ mod tests {
             assert_eq!(format!("{:?}", flag.multi).to_lowercase(), column[3].replace("per-URL", "perurl"));
             let scope = if flag.in_category("global") { "global" } else { "" };
             assert_eq!(scope, column[4], "scope of --{}", flag.name);
-            assert_eq!(flag.categories.join(" "), column[5], "categories of --{}", flag.name);
+            let declared = declaration(flag).categories.join(" ");
+            assert_eq!(declared, column[5], "categories of --{}", flag.name);
             assert_eq!(flag.protocols, column[6], "protocols of --{}", flag.name);
             assert_eq!(flag.since, column[9], "version of --{}", flag.name);
-            seen.insert(flag.name);
+            seen.insert(flag.name.as_str());
         }
         for flag in all().filter(|flag| !flag.in_category("extra")) {
-            assert!(seen.contains(flag.name), "--{} is not curl's", flag.name);
+            assert!(seen.contains(flag.name.as_str()), "--{} is not curl's", flag.name);
         }
     }
 
@@ -169,17 +153,14 @@ mod tests {
             assert!(!flag.help.is_empty() && !flag.about.is_empty(), "--{}", flag.name);
             assert!(flag.help.len() <= 60 && !flag.help.ends_with('.'), "help of --{}", flag.name);
             assert!(flag.about.ends_with('.'), "text of --{}", flag.name);
-            assert!(!flag.categories.is_empty(), "category of --{}", flag.name);
-            for category in flag.categories {
-                assert!(CATEGORIES.iter().any(|(name, _)| name == category), "{category}");
-            }
+            assert!(!declaration(flag).categories.is_empty(), "category of --{}", flag.name);
         }
     }
 
     #[test]
     fn the_kind_of_argument_fits_what_is_set() {
         for flag in all() {
-            let wants = match flag.set {
+            let wants = match flag.set() {
                 Set::Text(_)
                 | Set::ExistingFile(_)
                 | Set::AnyText(_)
@@ -192,7 +173,7 @@ mod tests {
             };
             assert_eq!(flag.takes_argument() || flag.may_take_argument(), wants, "--{}", flag.name);
             let no_form = matches!(
-                flag.set,
+                flag.set(),
                 Set::On(_)
                     | Set::Off(_)
                     | Set::Bits(..)

@@ -1,11 +1,11 @@
 //! Flags for the files that are written.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 use crate::options::{Key::Tool, ToolOption};
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "create-dirs",
         categories: &["output"],
         since: "7.10.3",
@@ -15,7 +15,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.create_dirs),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "no-buffer",
         short: 'N',
         categories: &["output"],
@@ -25,7 +25,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::NotField(|r| &mut r.no_buffer),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "no-clobber",
         categories: &["output"],
         since: "7.83.0",
@@ -34,7 +34,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::clobber),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "out-null",
         multi: Multi::PerUrl,
         categories: &["output"],
@@ -44,7 +44,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::out_null),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "output-dir",
         arg: Arg::Text("<dir>"),
         multi: Multi::Single,
@@ -56,7 +56,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Tool(ToolOption::OutputDir)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "output",
         short: 'o',
         arg: Arg::File("<file>"),
@@ -69,7 +69,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::output),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "remote-header-name",
         short: 'J',
         categories: &["output", "http"],
@@ -81,7 +81,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.remote_header_name),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "remote-name-all",
         categories: &["output"],
         since: "7.19.0",
@@ -90,7 +90,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.remote_name_all),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "remote-name",
         short: 'O',
         multi: Multi::PerUrl,
@@ -101,7 +101,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::remote_name),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "remote-time",
         short: 'R',
         categories: &["output"],
@@ -111,7 +111,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.remote_time),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "remove-on-error",
         categories: &["output"],
         since: "7.83.0",
@@ -120,7 +120,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::remove_on_error),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "xattr",
         categories: &["output"],
         since: "7.21.3",

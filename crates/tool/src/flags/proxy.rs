@@ -1,12 +1,12 @@
 //! Flags for proxies, HTTP and SOCKS.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 use crate::options::Key::Lib;
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "dump-ca-embed",
         arg: Arg::None,
         categories: &["http", "proxy", "tls"],
@@ -18,7 +18,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::dump_ca),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "haproxy-clientip",
         arg: Arg::Text("<ip>"),
         multi: Multi::Single,
@@ -30,7 +30,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::HaProxyClientIp)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "haproxy-protocol",
         categories: &["http", "proxy"],
         protocols: "HTTP",
@@ -40,7 +40,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::HaProxyProtocol)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "noproxy",
         arg: Arg::Text("<no-proxy-list>"),
         multi: Multi::Single,
@@ -52,7 +52,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::AnyText(Lib(O::NoProxy)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "preproxy",
         arg: Arg::Text("<[protocol://]host[:port]>"),
         multi: Multi::Single,
@@ -63,7 +63,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::PreProxy)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-anyauth",
         multi: Multi::Custom,
         categories: &["proxy", "auth"],
@@ -73,7 +73,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.proxy_auth.any),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-basic",
         categories: &["proxy", "auth"],
         since: "7.12.0",
@@ -82,7 +82,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.proxy_auth.basic),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-cacert",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -93,7 +93,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::ExistingFile(Lib(O::ProxyCaInfo)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-capath",
         arg: Arg::File("<dir>"),
         multi: Multi::Single,
@@ -104,7 +104,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::ProxyCaPath)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-cert-type",
         arg: Arg::Text("<type>"),
         multi: Multi::Single,
@@ -115,7 +115,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::ProxySslCertType)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-cert",
         arg: Arg::File("<cert[:passwd]>"),
         multi: Multi::Single,
@@ -127,7 +127,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::proxy_cert),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-ciphers",
         arg: Arg::Text("<list>"),
         multi: Multi::Single,
@@ -139,7 +139,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::ProxySslCipherList)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-crlfile",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -150,7 +150,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::ExistingFile(Lib(O::ProxyCrlFile)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-digest",
         categories: &["proxy", "tls"],
         since: "7.12.0",
@@ -159,7 +159,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.proxy_auth.digest),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-header",
         arg: Arg::Text("<header/@file>"),
         multi: Multi::Append,
@@ -171,7 +171,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::proxy_header),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-http2",
         categories: &["http", "proxy"],
         protocols: "HTTP",
@@ -181,7 +181,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::proxy_http2),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-http3",
         categories: &["http", "proxy"],
         protocols: "HTTP",
@@ -191,7 +191,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::proxy_http3),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-insecure",
         categories: &["proxy", "tls"],
         since: "7.52.0",
@@ -200,7 +200,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.proxy_insecure),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-key-type",
         arg: Arg::Text("<type>"),
         multi: Multi::Single,
@@ -211,7 +211,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::ProxySslKeyType)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-key",
         arg: Arg::File("<key>"),
         multi: Multi::Single,
@@ -222,7 +222,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::AnyText(Lib(O::ProxySslKey)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-negotiate",
         multi: Multi::Mutex,
         categories: &["proxy", "auth"],
@@ -233,7 +233,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.proxy_auth.negotiate),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-ntlm",
         categories: &["proxy", "auth"],
         since: "7.10.7",
@@ -243,7 +243,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.proxy_auth.ntlm),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-pass",
         arg: Arg::Text("<phrase>"),
         multi: Multi::Single,
@@ -255,7 +255,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::AnyText(Lib(O::ProxyKeyPasswd)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-pinnedpubkey",
         arg: Arg::Text("<hashes>"),
         multi: Multi::Single,
@@ -267,7 +267,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::ProxyPinnedPublicKey)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-service-name",
         arg: Arg::Text("<name>"),
         multi: Multi::Single,
@@ -278,7 +278,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::ProxyServiceName)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-ssl-allow-beast",
         categories: &["proxy", "tls"],
         since: "7.52.0",
@@ -287,7 +287,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::ProxySslOptions), 1),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-ssl-auto-client-cert",
         categories: &["proxy", "tls"],
         since: "7.77.0",
@@ -296,7 +296,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::ProxySslOptions), 32),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-tls13-ciphers",
         arg: Arg::Text("<list>"),
         multi: Multi::Single,
@@ -308,7 +308,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::ProxyTls13Ciphers)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-tlsauthtype",
         arg: Arg::Text("<type>"),
         multi: Multi::Single,
@@ -319,7 +319,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Gone,
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-tlspassword",
         arg: Arg::Text("<string>"),
         multi: Multi::Single,
@@ -331,7 +331,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Gone,
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-tlsuser",
         arg: Arg::Text("<name>"),
         multi: Multi::Single,
@@ -343,7 +343,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Gone,
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-tlsv1",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -354,7 +354,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Fixed(Lib(O::ProxySslVersion), 1),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-user",
         short: 'U',
         arg: Arg::Text("<user:password>"),
@@ -367,7 +367,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::AnyText(Lib(O::ProxyUserPwd)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy",
         short: 'x',
         arg: Arg::Text("<[protocol://]host[:port]>"),
@@ -381,7 +381,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::proxy),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy1.0",
         arg: Arg::Text("<host[:port]>"),
         multi: Multi::Mutex,
@@ -392,7 +392,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::proxy10),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxytunnel",
         short: 'p',
         categories: &["proxy"],
@@ -402,7 +402,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::HttpProxyTunnel)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "socks4",
         arg: Arg::Text("<host[:port]>"),
         multi: Multi::Single,
@@ -413,7 +413,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::socks4),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "socks4a",
         arg: Arg::Text("<host[:port]>"),
         multi: Multi::Single,
@@ -424,7 +424,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::socks4a),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "socks5-basic",
         multi: Multi::Mutex,
         categories: &["proxy", "auth"],
@@ -434,7 +434,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::Socks5Auth), 1),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "socks5-gssapi-nec",
         categories: &["proxy", "auth"],
         protocols: "GSS/kerberos",
@@ -444,7 +444,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::Socks5GssapiNec)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "socks5-gssapi-service",
         arg: Arg::Text("<name>"),
         multi: Multi::Single,
@@ -455,7 +455,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::ProxyServiceName)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "socks5-gssapi",
         categories: &["proxy", "auth"],
         protocols: "GSS/kerberos",
@@ -465,7 +465,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::Socks5Auth), 4),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "socks5-hostname",
         arg: Arg::Text("<host[:port]>"),
         multi: Multi::Single,
@@ -476,7 +476,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::socks5h),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "socks5",
         arg: Arg::Text("<host[:port]>"),
         multi: Multi::Single,
@@ -487,7 +487,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::socks5),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "suppress-connect-headers",
         categories: &["proxy"],
         since: "7.54.0",

@@ -1,12 +1,12 @@
 //! Flags for SCP, SFTP and the files they touch.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 use crate::options::Key::Lib;
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "compressed-ssh",
         categories: &["scp", "sftp", "ssh"],
         protocols: "SCP SFTP",
@@ -16,7 +16,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::SshCompression)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "create-file-mode",
         arg: Arg::Text("<mode>"),
         multi: Multi::Single,
@@ -29,7 +29,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::create_file_mode),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "hostpubmd5",
         arg: Arg::Text("<md5>"),
         multi: Multi::Single,
@@ -41,7 +41,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::hostpubmd5),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "hostpubsha256",
         arg: Arg::Text("<sha256>"),
         multi: Multi::Single,
@@ -53,7 +53,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::SshHostPublicKeySha256)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "knownhosts",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -65,7 +65,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::ExistingFile(Lib(O::SshKnownHosts)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "pubkey",
         arg: Arg::Text("<key>"),
         multi: Multi::Single,

@@ -1,12 +1,12 @@
 //! Flags for TLS and certificates.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 use crate::options::{Key::Lib, Key::Tool, ToolOption};
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "ca-native",
         categories: &["tls"],
         protocols: "TLS",
@@ -17,7 +17,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::SslOptions), 16),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "cacert",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -31,7 +31,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::ExistingFile(Lib(O::CaInfo)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "capath",
         arg: Arg::File("<dir>"),
         multi: Multi::Single,
@@ -43,7 +43,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::CaPath)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "cert-status",
         categories: &["tls"],
         protocols: "TLS",
@@ -54,7 +54,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::SslVerifyStatus)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "cert-type",
         arg: Arg::Text("<type>"),
         multi: Multi::Single,
@@ -66,7 +66,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::SslCertType)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "cert",
         short: 'E',
         arg: Arg::File("<certificate[:password]>"),
@@ -82,7 +82,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::cert),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ciphers",
         arg: Arg::Text("<list>"),
         multi: Multi::Single,
@@ -95,7 +95,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::SslCipherList)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "crlfile",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -107,7 +107,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::ExistingFile(Lib(O::CrlFile)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "curves",
         arg: Arg::Text("<list>"),
         multi: Multi::Single,
@@ -119,7 +119,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::SslEcCurves)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ech",
         arg: Arg::Text("<config>"),
         multi: Multi::Single,
@@ -131,7 +131,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::ech),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "engine",
         arg: Arg::Text("<name>"),
         multi: Multi::Single,
@@ -144,7 +144,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::engine),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "insecure",
         short: 'k',
         categories: &["tls", "sftp", "scp", "ssh"],
@@ -156,7 +156,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.insecure),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "key-type",
         arg: Arg::Text("<type>"),
         multi: Multi::Single,
@@ -168,7 +168,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::SslKeyType)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "key",
         arg: Arg::File("<key>"),
         multi: Multi::Single,
@@ -180,7 +180,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Tool(ToolOption::Key)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "no-alpn",
         categories: &["tls", "http"],
         protocols: "HTTPS",
@@ -190,7 +190,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::SslEnableAlpn)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "no-sessionid",
         categories: &["tls"],
         protocols: "TLS",
@@ -200,7 +200,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::On(Lib(O::SslSessionIdCache)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "pass",
         arg: Arg::Text("<phrase>"),
         multi: Multi::Single,
@@ -213,7 +213,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::KeyPasswd)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "pinnedpubkey",
         arg: Arg::Text("<hashes>"),
         multi: Multi::Single,
@@ -226,7 +226,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::PinnedPublicKey)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "proxy-ca-native",
         categories: &["tls"],
         protocols: "TLS",
@@ -236,7 +236,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::ProxySslOptions), 16),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "sigalgs",
         arg: Arg::Text("<list>"),
         multi: Multi::Single,
@@ -248,7 +248,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::SslSignatureAlgorithms)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ssl-allow-beast",
         categories: &["tls"],
         protocols: "TLS",
@@ -258,7 +258,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::SslOptions), 1),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ssl-auto-client-cert",
         categories: &["tls"],
         protocols: "TLS",
@@ -268,7 +268,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::SslOptions), 32),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ssl-no-revoke",
         categories: &["tls"],
         protocols: "TLS",
@@ -278,7 +278,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::SslOptions), 2),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ssl-reqd",
         categories: &["tls", "imap", "pop3", "smtp", "ldap", "ftp"],
         protocols: "FTP IMAP POP3 SMTP LDAP",
@@ -288,7 +288,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.ssl_required),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ssl-revoke-best-effort",
         categories: &["tls"],
         protocols: "TLS",
@@ -298,7 +298,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::SslOptions), 8),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ssl-sessions",
         arg: Arg::File("<filename>"),
         multi: Multi::Single,
@@ -311,7 +311,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::ssl_sessions),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "ssl",
         categories: &["tls", "imap", "pop3", "smtp", "ldap", "ftp"],
         protocols: "FTP IMAP POP3 SMTP LDAP",
@@ -322,7 +322,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::ssl),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tls-earlydata",
         categories: &["tls"],
         protocols: "TLS",
@@ -332,7 +332,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Bits(Lib(O::SslOptions), 64),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tls-max",
         arg: Arg::Text("<VERSION>"),
         multi: Multi::Single,
@@ -344,7 +344,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::tls_max),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tls13-ciphers",
         arg: Arg::Text("<list>"),
         multi: Multi::Single,
@@ -356,7 +356,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Text(Lib(O::Tls13Ciphers)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tlsauthtype",
         arg: Arg::Text("<type>"),
         multi: Multi::Single,
@@ -368,7 +368,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Gone,
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tlspassword",
         arg: Arg::Text("<string>"),
         multi: Multi::Single,
@@ -381,7 +381,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Gone,
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tlsuser",
         arg: Arg::Text("<name>"),
         multi: Multi::Single,
@@ -394,7 +394,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Gone,
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tlsv1.0",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -406,7 +406,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::tlsv1),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tlsv1.1",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -418,7 +418,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::tlsv11),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tlsv1.2",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -430,7 +430,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::tlsv12),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tlsv1.3",
         arg: Arg::None,
         multi: Multi::Mutex,
@@ -442,7 +442,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Mark(act::tlsv13),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tlsv1",
         short: '1',
         arg: Arg::None,

@@ -1,11 +1,11 @@
 //! Flags for TELNET and TFTP.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::options::Key::Lib;
 use crate::raw::EasyOption as O;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "telnet-option",
         short: 't',
         arg: Arg::Text("<opt=val>"),
@@ -18,7 +18,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::List(Lib(O::TelnetOptions)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tftp-blksize",
         arg: Arg::Text("<value>"),
         multi: Multi::Single,
@@ -30,7 +30,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Number(Lib(O::TftpBlkSize)),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "tftp-no-options",
         categories: &["tftp"],
         protocols: "TFTP",

@@ -1,9 +1,9 @@
 //! Flags for uploading.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 
-pub const FLAGS: &[Flag] = &[Flag {
+pub const FLAGS: &[Declaration] = &[Declaration {
     name: "upload-file",
     short: 'T',
     arg: Arg::File("<file>"),

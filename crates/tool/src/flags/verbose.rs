@@ -1,10 +1,10 @@
 //! Flags for traces, messages and reports.
 
-use super::flag::{Arg, FLAG, Flag, Multi, Set};
+use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use crate::act;
 
-pub const FLAGS: &[Flag] = &[
-    Flag {
+pub const FLAGS: &[Declaration] = &[
+    Declaration {
         name: "no-progress-meter",
         categories: &["verbose"],
         since: "7.67.0",
@@ -13,7 +13,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::NotGlobal(|g| &mut g.no_progress),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "progress-bar",
         short: '#',
         categories: &["verbose", "global"],
@@ -24,7 +24,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.progress_bar),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "show-headers",
         short: 'i',
         categories: &["important", "verbose", "output", "http", "ftp"],
@@ -35,7 +35,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Field(|r| &mut r.show_headers),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "silent",
         short: 's',
         categories: &["important", "verbose"],
@@ -45,7 +45,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.silent),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "stderr",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -56,7 +56,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::stderr),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "styled-output",
         categories: &["verbose", "global"],
         since: "7.61.0",
@@ -65,7 +65,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.styled),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "trace-ascii",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -76,7 +76,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::trace_ascii),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "trace-config",
         arg: Arg::Text("<string>"),
         multi: Multi::Append,
@@ -88,7 +88,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::trace_config),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "trace-ids",
         categories: &["verbose", "global"],
         since: "8.2.0",
@@ -97,7 +97,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.trace_ids),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "trace-time",
         categories: &["verbose", "global"],
         since: "7.14.0",
@@ -106,7 +106,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Global(|g| &mut g.trace_time),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "trace",
         arg: Arg::File("<file>"),
         multi: Multi::Single,
@@ -117,7 +117,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Act(act::trace),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "verbose",
         short: 'v',
         categories: &["important", "verbose", "global"],
@@ -128,7 +128,7 @@ pub const FLAGS: &[Flag] = &[
         set: Set::Toggle(act::verbose),
         ..FLAG
     },
-    Flag {
+    Declaration {
         name: "write-out",
         short: 'w',
         arg: Arg::Text("<format>"),

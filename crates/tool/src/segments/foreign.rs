@@ -76,7 +76,7 @@ mod tests {
 
     /// Returns all options that flags set by declaration alone.
     fn declared() -> Vec<Key> {
-        let named = flags::all().filter_map(|flag| match flag.set {
+        let named = flags::all().filter_map(|flag| match flag.set() {
             Set::Text(name) | Set::ExistingFile(name) | Set::AnyText(name) | Set::List(name) => Some(name),
             Set::On(name) | Set::Off(name) | Set::Millis(name) | Set::Number(name) => Some(name),
             Set::Bits(name, _) | Set::Fixed(name, _) => Some(name),
