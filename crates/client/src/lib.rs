@@ -78,8 +78,13 @@
 //!
 //! # Features
 //!
-//! None is on by default. `json`: bodies from and to values of serde. `charset`: text in other charsets than
-//! UTF-8. `url`: URLs of the crate `url`. `tokio` and `async-io`: event loops for a driver, on Unix.
+//! Protocols are on by default: `http3`, `ftp`, `ssh` (SFTP and SCP), `mail` (IMAP, POP3 and SMTP), `file`,
+//! `dict`, `gopher`, `ldap`, `mqtt`, `rtsp`, `telnet` and `tftp`. A program that needs only HTTP/1.1, HTTP/2
+//! and WebSocket sets `default-features = false`. A URL whose protocol is left out fails with
+//! [`Code::UnsupportedProtocol`].
+//!
+//! Off by default are `json`: bodies from and to values of serde. `charset`: text in other charsets than UTF-8.
+//! `url`: URLs of the crate `url`. `tokio` and `async-io`: event loops for a driver, on Unix.
 
 #![deny(missing_docs)]
 

@@ -1,6 +1,8 @@
 //! curl's behaviour, without C: settings, easy, multi and share handles, transfers, protocols and stores.
 //! ARCHITECTURE.md at the root describes the structure.
 
+// Without a protocol some helpers have no user.
+#![cfg_attr(not(feature = "all"), allow(dead_code, unused_imports))]
 // Rows of test tables have their types written out.
 #![cfg_attr(test, allow(clippy::type_complexity))]
 

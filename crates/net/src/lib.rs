@@ -1,5 +1,8 @@
 //! Resolver, connecting, filters, exchanges, connections and their pool; knows no option and no transfer.
 
+// Without a protocol some helpers have no user.
+#![cfg_attr(not(feature = "all"), allow(dead_code))]
+
 mod carrier;
 pub mod connect;
 mod connection;
@@ -10,17 +13,20 @@ mod file_cache;
 pub mod filter;
 pub mod handover;
 pub mod http2;
+#[cfg_attr(not(feature = "http3"), path = "absent/http3.rs")]
 pub mod http3;
 mod lease;
 pub mod listen;
 pub mod named_file;
 pub mod pool;
 mod process;
+#[cfg_attr(not(feature = "http3"), path = "absent/quic.rs")]
 pub mod quic;
 mod random;
 pub mod resolver;
 mod secret;
 pub mod session;
+#[cfg_attr(not(feature = "ssh"), path = "absent/ssh.rs")]
 pub mod ssh;
 mod sync;
 mod sys;

@@ -1,8 +1,8 @@
 //! URL schemes: one row per scheme that curl knows, with its `CURLPROTO_` bit, default port and traits.
 //!
-//! `built` says whether this library supports it; a known scheme that is not built in returns
-//! CURLE_UNSUPPORTED_PROTOCOL. Bits above 31 and those of ws and wss are internal, as in curl:
-//! CURLOPT_PROTOCOLS_STR selects them by name, the old bitmask options cannot.
+//! `built` says whether this library supports it, for most schemes by a feature of this crate; a known scheme
+//! that is not built in returns CURLE_UNSUPPORTED_PROTOCOL. Bits above 31 and those of ws and wss are
+//! internal, as in curl: CURLOPT_PROTOCOLS_STR selects them by name, the old bitmask options cannot.
 
 /// Schemes of one family are the same protocol, with and without TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ struct Row {
 }
 
 macro_rules! schemes {
-    ($($variant:ident, $name:literal, $bit:literal, $port:literal, $family:ident, $tls:literal, $network:literal, $login:ident, $built:literal;)*) => {
+    ($($variant:ident, $name:literal, $bit:literal, $port:literal, $family:ident, $tls:literal, $network:literal, $login:ident, $built:expr;)*) => {
         /// A URL scheme.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Scheme { $($variant,)* }
@@ -173,35 +173,35 @@ schemes! {
     Https,    "https",    1,   443,   Http,    true, true, Request,     true;
     Ws,       "ws",       30,  80,    Ws,      false, true, Request,     true;
     Wss,      "wss",      31,  443,   Ws,      true, true, Request,     true;
-    Ftp,      "ftp",      2,   21,    Ftp,     false, true, Connection,  true;
-    Ftps,     "ftps",     3,   990,   Ftp,     true, true, Connection,  true;
-    Scp,      "scp",      4,   22,    Ssh,     false, true, Connection,  true;
-    Sftp,     "sftp",     5,   22,    Ssh,     false, true, Connection,  true;
-    Telnet,   "telnet",   6,   23,    Telnet,  false, true, None,        true;
-    Ldap,     "ldap",     7,   389,   Ldap,    false, true, Connection,  true;
-    Ldaps,    "ldaps",    8,   636,   Ldap,    true, true, Connection,  true;
-    Dict,     "dict",     9,   2628,  Dict,    false, true, None,        true;
-    File,     "file",     10,  0,     File,    false, false, None,        true;
-    Tftp,     "tftp",     11,  69,    Tftp,    false, true, None,        true;
-    Imap,     "imap",     12,  143,   Imap,    false, true, Connection,  true;
-    Imaps,    "imaps",    13,  993,   Imap,    true, true, Connection,  true;
-    Pop3,     "pop3",     14,  110,   Pop3,    false, true, Connection,  true;
-    Pop3s,    "pop3s",    15,  995,   Pop3,    true, true, Connection,  true;
-    Smtp,     "smtp",     16,  25,    Smtp,    false, true, Connection,  true;
-    Smtps,    "smtps",    17,  465,   Smtp,    true, true, Connection,  true;
-    Rtsp,     "rtsp",     18,  554,   Rtsp,    false, true, Connection,  true;
+    Ftp,      "ftp",      2,   21,    Ftp,     false, true, Connection,  cfg!(feature = "ftp");
+    Ftps,     "ftps",     3,   990,   Ftp,     true, true, Connection,  cfg!(feature = "ftp");
+    Scp,      "scp",      4,   22,    Ssh,     false, true, Connection,  cfg!(feature = "ssh");
+    Sftp,     "sftp",     5,   22,    Ssh,     false, true, Connection,  cfg!(feature = "ssh");
+    Telnet,   "telnet",   6,   23,    Telnet,  false, true, None,        cfg!(feature = "telnet");
+    Ldap,     "ldap",     7,   389,   Ldap,    false, true, Connection,  cfg!(feature = "ldap");
+    Ldaps,    "ldaps",    8,   636,   Ldap,    true, true, Connection,  cfg!(feature = "ldap");
+    Dict,     "dict",     9,   2628,  Dict,    false, true, None,        cfg!(feature = "dict");
+    File,     "file",     10,  0,     File,    false, false, None,        cfg!(feature = "file");
+    Tftp,     "tftp",     11,  69,    Tftp,    false, true, None,        cfg!(feature = "tftp");
+    Imap,     "imap",     12,  143,   Imap,    false, true, Connection,  cfg!(feature = "mail");
+    Imaps,    "imaps",    13,  993,   Imap,    true, true, Connection,  cfg!(feature = "mail");
+    Pop3,     "pop3",     14,  110,   Pop3,    false, true, Connection,  cfg!(feature = "mail");
+    Pop3s,    "pop3s",    15,  995,   Pop3,    true, true, Connection,  cfg!(feature = "mail");
+    Smtp,     "smtp",     16,  25,    Smtp,    false, true, Connection,  cfg!(feature = "mail");
+    Smtps,    "smtps",    17,  465,   Smtp,    true, true, Connection,  cfg!(feature = "mail");
+    Rtsp,     "rtsp",     18,  554,   Rtsp,    false, true, Connection,  cfg!(feature = "rtsp");
     Rtmp,     "rtmp",     19,  1935,  Rtmp,    false, true, Connection,  false;
     Rtmpt,    "rtmpt",    20,  80,    Rtmp,    false, true, Connection,  false;
     Rtmpe,    "rtmpe",    21,  1935,  Rtmp,    false, true, Connection,  false;
     Rtmpte,   "rtmpte",   22,  80,    Rtmp,    false, true, Connection,  false;
     Rtmps,    "rtmps",    23,  443,   Rtmp,    true, true, Connection,  false;
     Rtmpts,   "rtmpts",   24,  443,   Rtmp,    true, true, Connection,  false;
-    Gopher,   "gopher",   25,  70,    Gopher,  false, true, None,        true;
-    Gophers,  "gophers",  29,  70,    Gopher,  true, true, None,        true;
+    Gopher,   "gopher",   25,  70,    Gopher,  false, true, None,        cfg!(feature = "gopher");
+    Gophers,  "gophers",  29,  70,    Gopher,  true, true, None,        cfg!(feature = "gopher");
     Smb,      "smb",      26,  445,   Smb,     false, true, Connection,  false;
     Smbs,     "smbs",     27,  445,   Smb,     true, true, Connection,  false;
-    Mqtt,     "mqtt",     28,  1883,  Mqtt,    false, true, Connection,  true;
-    Mqtts,    "mqtts",    32,  8883,  Mqtt,    true, true, Connection,  true;
+    Mqtt,     "mqtt",     28,  1883,  Mqtt,    false, true, Connection,  cfg!(feature = "mqtt");
+    Mqtts,    "mqtts",    32,  8883,  Mqtt,    true, true, Connection,  cfg!(feature = "mqtt");
 }
 
 #[cfg(test)]

@@ -119,7 +119,8 @@ pub const STEPS: &[Step] = &[
     all(
         "doc",
         "documentation of the Rust crate",
-        "cargo doc --quiet --no-deps -p warmwire && cargo doc --quiet --no-deps -p warmwire --all-features",
+        "cargo doc --quiet --no-deps -p warmwire && cargo doc --quiet --no-deps -p warmwire --all-features && \
+         cargo doc --quiet --no-deps -p warmwire --no-default-features",
         Output::Plain,
         10,
     ),
@@ -127,6 +128,18 @@ pub const STEPS: &[Step] = &[
         "client",
         "the Rust crate alone, as its user tests it",
         "cargo check --quiet -p warmwire --lib && cargo test -p warmwire --no-fail-fast",
+        Output::Libtest,
+        15,
+    ),
+    // Each feature is on in one of the three and off in the others.
+    all(
+        "features",
+        "the Rust crate with HTTP alone, and with some protocols",
+        "cargo test --quiet -p warmwire --no-default-features --test features && \
+         cargo check --quiet -p warmwire --lib --no-default-features \
+         --features file,ftp,http3,ldap,mail && \
+         cargo check --quiet -p warmwire --lib --no-default-features \
+         --features dict,gopher,mqtt,rtsp,ssh,telnet,tftp",
         Output::Libtest,
         15,
     ),

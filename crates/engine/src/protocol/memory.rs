@@ -5,16 +5,23 @@ use std::time::Instant;
 use net::connection_key::Protocol;
 use net::{HashedKey, Memory};
 
-use super::{ftp, imap, pop3, smtp};
+#[cfg(feature = "ftp")]
+use super::ftp;
+#[cfg(feature = "mail")]
+use super::{imap, pop3, smtp};
 
 /// Reads the state that a protocol encoded in another process ([`net::Memory::encode`]) for a connection with
 /// this key that was opened then; `None` if the state is invalid.
 pub fn decode_memory(key: &HashedKey, bytes: &[u8], opened: Instant) -> Option<Box<dyn Memory>> {
     match key.protocol {
         Protocol::Http(_) => net::http2::decode_memory(bytes, opened),
+        #[cfg(feature = "ftp")]
         Protocol::Ftp(_) => ftp::decode_memory(bytes),
+        #[cfg(feature = "mail")]
         Protocol::Imap(_) => imap::decode_memory(bytes),
+        #[cfg(feature = "mail")]
         Protocol::Pop3(_) => pop3::decode_memory(bytes),
+        #[cfg(feature = "mail")]
         Protocol::Smtp(_) => smtp::decode_memory(bytes),
         _ => None,
     }

@@ -1,19 +1,32 @@
 //! The protocol handlers, one file or directory each, and the table of which handler serves which scheme.
 
+#[cfg(feature = "dict")]
 mod dict;
+#[cfg(feature = "file")]
 mod file;
+#[cfg(feature = "ftp")]
 mod ftp;
+#[cfg(feature = "gopher")]
 mod gopher;
 mod http;
+#[cfg(feature = "mail")]
 mod imap;
+#[cfg(feature = "ldap")]
 mod ldap;
 mod memory;
+#[cfg(feature = "mqtt")]
 mod mqtt;
+#[cfg(feature = "mail")]
 mod pop3;
+#[cfg(feature = "rtsp")]
 mod rtsp;
+#[cfg(feature = "mail")]
 mod smtp;
+#[cfg(feature = "ssh")]
 mod ssh;
+#[cfg(feature = "telnet")]
 mod telnet;
+#[cfg(feature = "tftp")]
 mod tftp;
 
 use std::hint::cold_path;
@@ -83,69 +96,85 @@ const HTTP: Handler = Handler {
 
 const WS: Handler = Handler { log_in: None, ..HTTP };
 
-const RTSP: Handler = Handler { run: Run::Steps(|t| boxed(|| rtsp::run(t))), ..PLAIN };
+/// Defines the handler of a protocol that is built in with a feature.
+macro_rules! optional {
+    ($feature:literal, $name:ident = $handler:expr) => {
+        #[cfg(feature = $feature)]
+        const $name: Handler = $handler;
+        #[cfg(not(feature = $feature))]
+        const $name: Handler = PLAIN;
+    };
+}
 
-const FTP: Handler = Handler {
+optional! { "rtsp", RTSP = Handler { run: Run::Steps(|t| boxed(|| rtsp::run(t))), ..PLAIN } }
+
+optional! { "ftp", FTP = Handler {
     run: Run::Once(|t| boxed(|| ftp::run(t))),
     log_in: Some(|t| boxed(|| ftp::log_in(t))),
     connect_only: |t| boxed(|| ftp::connect_only(t)),
     ..PLAIN
-};
+} }
 
-const IMAP: Handler = Handler {
+optional! { "mail", IMAP = Handler {
     run: Run::Once(|t| boxed(|| imap::run(t))),
     log_in: Some(|t| boxed(|| imap::log_in(t))),
     connect_only: |t| boxed(|| imap::connect_only(t)),
     ..PLAIN
-};
+} }
 
-const POP3: Handler = Handler {
+optional! { "mail", POP3 = Handler {
     run: Run::Once(|t| boxed(|| pop3::run(t))),
     log_in: Some(|t| boxed(|| pop3::log_in(t))),
     connect_only: |t| boxed(|| pop3::connect_only(t)),
     ..PLAIN
-};
+} }
 
-const SMTP: Handler = Handler {
+optional! { "mail", SMTP = Handler {
     run: Run::Once(|t| boxed(|| smtp::run(t))),
     log_in: Some(|t| boxed(|| smtp::log_in(t))),
     connect_only: |t| boxed(|| smtp::connect_only(t)),
     ..PLAIN
-};
+} }
 
-const SSH: Handler = Handler {
+optional! { "ssh", SSH = Handler {
     run: Run::Once(|t| boxed(|| ssh::run(t))),
     connect_only: |t| boxed(|| ssh::connect_only(t)),
     ..PLAIN
-};
+} }
 
-const FILE: Handler = Handler {
+optional! { "file", FILE = Handler {
     run: Run::Once(|t| boxed(|| file::run(t))),
     checks: Checks { netrc: true, pins: true },
     ..PLAIN
-};
+} }
 
-const TFTP: Handler = Handler {
+optional! { "tftp", TFTP = Handler {
     run: Run::Once(|t| boxed(|| tftp::run(t))),
     refuses_body: true,
     checks: Checks { netrc: true, pins: true },
     ..PLAIN
-};
+} }
 
-const DICT: Handler = Handler {
-    run: Run::Once(|t| boxed(|| dict::run(t))),
+/// The base of protocols that only show a text.
+const TEXT: Handler = Handler { refuses_body: true, checks: Checks { netrc: true, pins: false }, ..PLAIN };
+
+optional! { "dict", DICT = Handler { run: Run::Once(|t| boxed(|| dict::run(t))), ..TEXT } }
+
+optional! { "telnet", TELNET = Handler { run: Run::Once(|t| boxed(|| telnet::run(t))), ..TEXT } }
+
+optional! { "gopher", GOPHER = Handler { run: Run::Once(|t| boxed(|| gopher::run(t))), ..TEXT } }
+
+optional! { "ldap", LDAP = Handler {
+    run: Run::Once(|t| boxed(|| ldap::run(t))),
     refuses_body: true,
-    checks: Checks { netrc: true, pins: false },
     ..PLAIN
-};
+} }
 
-const TELNET: Handler = Handler { run: Run::Once(|t| boxed(|| telnet::run(t))), ..DICT };
-
-const GOPHER: Handler = Handler { run: Run::Once(|t| boxed(|| gopher::run(t))), ..DICT };
-
-const LDAP: Handler = Handler { run: Run::Once(|t| boxed(|| ldap::run(t))), refuses_body: true, ..PLAIN };
-
-const MQTT: Handler = Handler { run: Run::Once(|t| boxed(|| mqtt::run(t))), refuses_body: true, ..PLAIN };
+optional! { "mqtt", MQTT = Handler {
+    run: Run::Once(|t| boxed(|| mqtt::run(t))),
+    refuses_body: true,
+    ..PLAIN
+} }
 
 /// Returns the handler of a family.
 // exhaustive: schemes

@@ -23,7 +23,7 @@ use tables::easy_option::{NumberRule, PointerRule, RequestMethod, Rule, TextRule
 use tables::{Code, EasyOption as O, Scheme};
 
 pub use pipelining::{FtpPipelining, SmtpPipelining};
-pub use support::{HTTP2_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, answer};
+pub use support::{HTTP2_BUILT, HTTP3_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, WITHOUT_HTTP3, answer};
 use values::{Value, Values};
 pub use websocket::WebSocketOptions;
 

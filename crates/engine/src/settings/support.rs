@@ -18,6 +18,12 @@ pub const SCHEMES_BUILT: u64 = CURLAUTH_BASIC
 /// Whether HTTP/2 is built in.
 pub const HTTP2_BUILT: bool = tables::feature::is_built("HTTP2");
 
+/// Whether HTTP/3 is built in.
+pub const HTTP3_BUILT: bool = tables::feature::is_built("HTTP3");
+
+/// The message where HTTP/3 is required and not built in.
+pub const WITHOUT_HTTP3: &str = "HTTP/3 is not built in: the feature http3 is off";
+
 /// Whether there are sockets with names in the file system.
 const UNIX_SOCKETS_BUILT: bool = tables::feature::is_built("UnixSockets");
 

@@ -4,6 +4,7 @@ use std::task::{Context, Poll};
 
 use net::exchange::{BodyError, BodyStep, RecordedError};
 use net::http2::{NumberedError, StreamError};
+#[cfg(feature = "http3")]
 use net::http3;
 use tables::Code;
 use wire::h2::ErrorCode;
@@ -133,6 +134,7 @@ fn stream_failed(e: &std::io::Error) -> Option<Error> {
     if let Some(RecordedError { code, text }) = e.get_ref()?.downcast_ref() {
         return Some(Error::new(Code::from_id(*code).unwrap_or(Code::RecvError), text.clone()));
     }
+    #[cfg(feature = "http3")]
     if let Some(http3::NumberedError { stream, fault }) = e.get_ref()?.downcast_ref() {
         return Some(fault_of_http3(*stream, fault));
     }
@@ -175,6 +177,7 @@ fn fault_of_stream(stream: u32, fault: &StreamError) -> Error {
     }
 }
 
+#[cfg(feature = "http3")]
 fn fault_of_http3(stream: u64, fault: &http3::StreamError) -> Error {
     use http3::StreamError;
     match fault {

@@ -27,6 +27,7 @@ pub mod negotiate;
 pub mod next;
 mod over_https;
 pub mod proxy;
+#[cfg_attr(not(feature = "http3"), path = "absent_quic.rs")]
 mod quic;
 mod race_report;
 pub mod rate_limit;

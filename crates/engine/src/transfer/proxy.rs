@@ -23,7 +23,7 @@ use super::login::Login;
 use super::secret::{Peer, Secret};
 use super::tls_options::{TlsPeer, tls_config};
 use crate::error::{Error, Result};
-use crate::settings::Settings;
+use crate::settings::{HTTP3_BUILT, Settings, WITHOUT_HTTP3};
 
 /// A proxy to go through.
 #[derive(Clone, Debug)]
@@ -240,6 +240,9 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let offer = offer.iter().map(|name| (*name).to_owned()).collect();
     let mut tls = secure.then(|| tls_config(settings, TlsPeer::Proxy, offer)).transpose()?;
     if kind == ProxyKind::Https3 {
+        if !HTTP3_BUILT {
+            return Err(Error::new(Code::NotBuiltIn, WITHOUT_HTTP3));
+        }
         if settings.needs_system_tls() {
             return Err(Error::new(Code::NotBuiltIn, NOT_BY_QUIC));
         }

@@ -59,11 +59,11 @@ impl Connector {
     }
 
     /// Runs HTTP/2 or SSH on a connection. The multi handle drives the session.
-    pub(super) fn run_session(&self, mut whole: Whole) -> Rc<dyn Session> {
-        if ssh::is_parked(whole.connection()) {
-            return ssh::host(whole, &self.multi.runtime, self.around_parking());
+    pub(super) fn run_session(&self, whole: Whole) -> Rc<dyn Session> {
+        match ssh::resume(whole, &self.multi.runtime, || self.around_parking()) {
+            Ok(session) => session,
+            Err(whole) => http2::host(whole, self.terms(), &self.multi.runtime),
         }
-        http2::host(whole, self.terms(), &self.multi.runtime)
     }
 
     /// Runs HTTP/3 on a connection over QUIC.

@@ -8,6 +8,8 @@ mod fields;
 mod framing;
 mod head;
 pub mod http1;
+#[cfg(feature = "http3")]
+mod http3_streams;
 mod multiplexed;
 mod replayed;
 pub mod request;

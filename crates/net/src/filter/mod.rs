@@ -13,6 +13,8 @@ pub mod socks;
 pub mod socks_gssapi;
 pub mod tunnels;
 pub mod udp;
+#[cfg(feature = "http3")]
+pub mod udp_socket;
 pub mod udp_tunnel;
 
 use std::future::poll_fn;

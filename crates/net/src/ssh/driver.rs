@@ -8,7 +8,7 @@ use std::time::Duration;
 use runtime::cell::RefCell;
 use runtime::{Reactor, Runtime, boxed};
 
-use super::parked::Parked;
+use super::parked::{Parked, is_parked};
 use super::{CHANNELS, ChannelSlot, SessionError, Shared, State};
 use crate::connection::{About, AnyConnection, Connection};
 use crate::pool;
@@ -28,8 +28,19 @@ pub struct Hosted {
     around: Option<ReturnWrapper>,
 }
 
-/// For [`Whole::host`]: runs the session that is parked on the connection.
-pub fn host(mut whole: Whole, runtime: &Runtime, around: Option<ReturnWrapper>) -> Rc<dyn Session> {
+/// For [`Whole::host`]: runs the session that is parked on the connection; returns the connection if none is.
+pub fn resume(
+    mut whole: Whole,
+    runtime: &Runtime,
+    around: impl FnOnce() -> Option<ReturnWrapper>,
+) -> Result<Rc<dyn Session>, Whole> {
+    match is_parked(whole.connection()) {
+        true => Ok(host(whole, runtime, around())),
+        false => Err(whole),
+    }
+}
+
+fn host(mut whole: Whole, runtime: &Runtime, around: Option<ReturnWrapper>) -> Rc<dyn Session> {
     let about = Rc::new(whole.about().clone());
     let mut connection = whole.take();
     let parked = connection.state.take().and_then(|memory| memory.take::<Parked>());

@@ -2,7 +2,7 @@
 //! connects it to a filter.
 //!
 //! The transfer that connects drives the transport itself until the login is complete ([`step`]), and parks
-//! the session on the connection ([`park`]). From then on it is hosted like HTTP/2's ([`host`]): one driver
+//! the session on the connection ([`park`]). From then on it is hosted like HTTP/2's ([`resume`]): one driver
 //! task for each session reads and writes; a transfer has a [`ChannelSlot`] in it and checks its channel when
 //! there is news for it. Without slots the driver ends, and returns session and connection, including the
 //! channels with SFTP.
@@ -24,7 +24,7 @@ use std::time::Instant;
 
 pub use agent::ask as ask_agent;
 pub use channel_slot::ChannelSlot;
-pub use driver::host;
+pub use driver::resume;
 pub use parked::{is_parked, park};
 
 use crate::Filter;

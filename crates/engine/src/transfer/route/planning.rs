@@ -28,7 +28,7 @@ use super::plan::{Plan, Quic, written};
 use super::target::KnownPlan;
 use super::{Route, url};
 use crate::error::{Error, Result};
-use crate::settings::{HTTP2_BUILT, Settings, Text};
+use crate::settings::{HTTP2_BUILT, HTTP3_BUILT, Settings, Text, WITHOUT_HTTP3};
 use crate::stores::altsvc::Alternative;
 use crate::sys::path_buf;
 use crate::transfer::credentials::given;
@@ -473,6 +473,7 @@ fn quic(settings: &Settings, scheme: &Scheme, unix: bool, proxy: Option<&Proxy>)
     let http = scheme.family() == tables::scheme::Family::Http;
     let (code, why) = match proxy {
         _ if !http => return Ok(Quic::No),
+        _ if !HTTP3_BUILT => (Code::NotBuiltIn, WITHOUT_HTTP3),
         _ if haproxy(settings).is_some() => return Ok(Quic::No),
         _ if unix => (Code::QuicConnectError, "HTTP/3 cannot be used over UNIX domain sockets"),
         _ if !scheme.tls() => (Code::UrlMalformat, "HTTP/3 requested for non-HTTPS URL"),
@@ -495,7 +496,7 @@ fn may_quic(settings: &Settings, scheme: &Scheme, by_way_of: bool) -> bool {
     let version = settings.long(O::HttpVersion);
     let any = [CURL_HTTP_VERSION_NONE, CURL_HTTP_VERSION_3, CURL_HTTP_VERSION_3ONLY].contains(&version);
     let direct = !by_way_of && haproxy(settings).is_none() && settings.long(O::ConnectOnly) == 0;
-    let direct = direct && !settings.needs_system_tls();
+    let direct = direct && HTTP3_BUILT && !settings.needs_system_tls();
     let alpn = settings.on(O::SslEnableAlpn);
     any && direct && alpn && scheme.family() == Family::Http && scheme.tls()
 }
