@@ -105,6 +105,11 @@ impl Url {
         self.0.insert_str(end, &format!("{link}{pairs}"));
     }
 
+    /// Returns the URL with another path, and without query and fragment.
+    pub(crate) fn with_path(&self, path: &str) -> Url {
+        Url(format!("{}{path}", &self.0[..self.path_start()]))
+    }
+
     fn before_fragment(&self) -> &str {
         self.0.split_once('#').map_or(&*self.0, |(before, _)| before)
     }

@@ -83,10 +83,12 @@
 //! and WebSocket sets `default-features = false`. A URL whose protocol is left out fails with
 //! [`Code::UnsupportedProtocol`].
 //!
-//! Off by default are `json`: bodies from and to values of serde. `charset`: text in other charsets than UTF-8.
-//! `url`: URLs of the crate `url`. `tokio` and `async-io`: event loops for a driver, on Unix.
+//! Off by default are `json`: bodies from and to values of serde. `charset`: text in other charsets than
+//! UTF-8. `url`: URLs of the crate `url`. `tokio` and `async-io`: event loops for a driver, on Unix.
 
 #![deny(missing_docs)]
+// Without a protocol some helpers have no user.
+#![cfg_attr(not(feature = "all"), allow(dead_code))]
 
 mod address;
 pub mod blocking;
@@ -105,6 +107,10 @@ pub use address::{IntoUrl, InvalidUrl, Url};
 pub use client::AsyncIo;
 #[cfg(all(unix, feature = "tokio"))]
 pub use client::Tokio;
+#[cfg(any(feature = "ftp", feature = "ssh"))]
+pub use client::files::{Entry, EntryKind, Files};
+#[cfg(feature = "mail")]
+pub use client::mail::{Envelope, Imap, Mailbox, Smtp};
 #[doc(no_inline)]
 pub use client::tls::{Certificate, Identity};
 pub use client::{

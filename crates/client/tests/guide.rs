@@ -2,6 +2,8 @@
 
 #[path = "../../../docs/guide/examples/fetch.rs"]
 mod fetch;
+#[path = "../../../docs/guide/examples/files.rs"]
+mod files;
 #[path = "../../../docs/guide/examples/post.rs"]
 mod post;
 
@@ -20,6 +22,14 @@ fn the_guides_future_posts_a_form() {
     let posted = async_io::block_on(post::post(&server.url("/body"))).unwrap();
     assert_eq!(posted, "name=a+b&color=red");
     assert_eq!(server.last_request().unwrap().target, "/body?page=2");
+}
+
+#[test]
+fn the_guides_file_is_stored_and_listed() {
+    let leaf = testkit::certs::Authority::new().good();
+    let server = testkit::launch::Ftpd::start(testkit::launch::FtpdKind::Pyftpdlib, &leaf, &[]).unwrap();
+    assert_eq!(files::store(&server.url("")).unwrap(), "Hello, world!\n");
+    assert_eq!(server.file("/hello.txt"), None);
 }
 
 /// The line of README.md; compiled, not run, because it needs the network. `cargo xtask docs --check`

@@ -4,5 +4,7 @@
 
 mod foreign_loop;
 mod guide;
+#[cfg(unix)]
+mod sessions;
 mod text_options;
 mod transfers;

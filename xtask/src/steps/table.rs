@@ -119,7 +119,8 @@ pub const STEPS: &[Step] = &[
     all(
         "doc",
         "documentation of the Rust crate",
-        "cargo doc --quiet --no-deps -p warmwire && cargo doc --quiet --no-deps -p warmwire --all-features && \
+        "cargo doc --quiet --no-deps -p warmwire && \
+         cargo doc --quiet --no-deps -p warmwire --all-features && \
          cargo doc --quiet --no-deps -p warmwire --no-default-features",
         Output::Plain,
         10,

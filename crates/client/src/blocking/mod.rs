@@ -9,16 +9,22 @@
 //! ```
 
 mod response;
+#[cfg(any(feature = "ftp", feature = "mail", feature = "ssh"))]
+mod sessions;
 mod wait;
 
 pub use crate::client::Body;
 pub use crate::client::Request;
 pub use crate::client::multipart;
 pub use response::Response;
+#[cfg(any(feature = "ftp", feature = "ssh"))]
+pub use sessions::Files;
+#[cfg(feature = "mail")]
+pub use sessions::{Imap, Smtp};
 
 use crate::client::config::Config;
 use crate::{Error, IntoUrl};
-use wait::wait;
+pub(crate) use wait::wait;
 
 /// Creates requests that wait. Clones share one pool of connections.
 ///

@@ -81,6 +81,13 @@ fn into_io(error: Error) -> io::Error {
     io::Error::new(kind, error)
 }
 
+/// The body is read by waiting from now on.
+impl From<crate::Response> for Response {
+    fn from(inner: crate::Response) -> Response {
+        Response { inner }
+    }
+}
+
 /// The body of a response is sent on as it arrives.
 impl From<Response> for super::Body {
     fn from(response: Response) -> super::Body {

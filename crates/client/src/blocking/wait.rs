@@ -16,7 +16,7 @@ impl Wake for Unpark {
 }
 
 /// Blocks the thread until the future has an output.
-pub(super) fn wait<F: Future>(future: F) -> F::Output {
+pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);

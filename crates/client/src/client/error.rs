@@ -215,7 +215,7 @@ impl Error {
     }
 
     /// Creates an error from one of curl's codes.
-    pub(super) fn of(code: Code, message: impl Into<String>) -> Error {
+    pub(crate) fn of(code: Code, message: impl Into<String>) -> Error {
         Error::new(code.into(), code, message)
     }
 
@@ -225,7 +225,7 @@ impl Error {
     }
 
     /// Creates the error for a value that cannot be sent.
-    pub(super) fn option(message: impl Into<String>) -> Error {
+    pub(crate) fn option(message: impl Into<String>) -> Error {
         Error::of(Code::BadFunctionArgument, message)
     }
 

@@ -11,8 +11,12 @@ pub(crate) mod cookie;
 mod driver;
 mod error;
 mod event_loop;
+#[cfg(any(feature = "ftp", feature = "ssh"))]
+pub(crate) mod files;
 mod head;
 mod hub;
+#[cfg(feature = "mail")]
+pub(crate) mod mail;
 pub mod multipart;
 mod options;
 pub(crate) mod proxy;
@@ -20,6 +24,8 @@ pub mod redirect;
 pub(crate) mod request;
 pub(crate) mod response;
 mod running;
+#[cfg(any(feature = "ftp", feature = "mail", feature = "ssh"))]
+pub(crate) mod session;
 mod timings;
 pub mod tls;
 
@@ -144,6 +150,11 @@ impl Client {
         let mut running = Running::start(self.0.clone(), prepared, source);
         let head = std::future::poll_fn(|cx| running.poll_head(cx)).await?;
         Ok(Response::new(head, running))
+    }
+
+    /// Returns a builder of a request that was built before.
+    pub(crate) fn resume(&self, request: Request) -> RequestBuilder {
+        RequestBuilder { client: self.clone(), request: Ok(request) }
     }
 
     /// Creates a client whose driver gets its thread with the first request.

@@ -127,25 +127,7 @@ impl Reply {
 
     /// The moment of a 213 reply to MDTM, `YYYYMMDDHHMMSS` in UTC, fractions ignored.
     pub fn modified(&self) -> Option<i64> {
-        let digits =
-            self.text().trim_ascii_start().get(..14).filter(|text| text.iter().all(u8::is_ascii_digit))?;
-        let number = |from: usize, to: usize| {
-            digits[from..to].iter().fold(0u16, |sum, &digit| sum * 10 + u16::from(digit - b'0'))
-        };
-        let civil = Civil {
-            year: i64::from(number(0, 4)),
-            month: number(4, 6) as u8,
-            day: number(6, 8) as u8,
-            hour: number(8, 10) as u8,
-            minute: number(10, 12) as u8,
-            second: number(12, 14) as u8,
-        };
-        let is_valid = (1..=12).contains(&civil.month)
-            && (1..=31).contains(&civil.day)
-            && civil.hour <= 23
-            && civil.minute <= 59
-            && civil.second <= 60;
-        is_valid.then(|| civil.seconds())
+        moment(self.text().trim_ascii_start())
     }
 
     /// Returns the size in a 213 reply to SIZE: the digits at the end, since some servers write words before
@@ -166,6 +148,28 @@ impl Reply {
         let size = number_at_start(&text[start + 1..end])?.0;
         (text[start] == b'(').then_some(size)
     }
+}
+
+/// Parses `YYYYMMDDHHMMSS` in UTC at the start of a text (RFC 3659 §2.3); fractions are ignored.
+pub fn moment(text: &[u8]) -> Option<i64> {
+    let digits = text.get(..14).filter(|text| text.iter().all(u8::is_ascii_digit))?;
+    let number = |from: usize, to: usize| {
+        digits[from..to].iter().fold(0u16, |sum, &digit| sum * 10 + u16::from(digit - b'0'))
+    };
+    let civil = Civil {
+        year: i64::from(number(0, 4)),
+        month: number(4, 6) as u8,
+        day: number(6, 8) as u8,
+        hour: number(8, 10) as u8,
+        minute: number(10, 12) as u8,
+        second: number(12, 14) as u8,
+    };
+    let is_valid = (1..=12).contains(&civil.month)
+        && (1..=31).contains(&civil.day)
+        && civil.hour <= 23
+        && civil.minute <= 59
+        && civil.second <= 60;
+    is_valid.then(|| civil.seconds())
 }
 
 /// How many octets of this kind come first.

@@ -1,11 +1,14 @@
 //! IMAP (RFC 9051, RFC 3501; URLs by RFC 5092): writing commands, and parsing lines.
 //!
-//! `url` parses URLs, `response` classifies lines of the server. Literals are not buffered here: the reader
+//! `url` parses URLs, `response` classifies lines of the server, `list` parses the
+//! replies to LIST and SEARCH. Literals are not buffered here: the reader
 //! of the connection learns how many octets follow a line.
 
+mod list;
 mod response;
 mod url;
 
+pub use list::{Listed, found, listed};
 pub use response::{Line, Status, Untagged, classify, literal_at_end};
 pub use url::{Malformed, UrlPath};
 
