@@ -4,7 +4,7 @@
 # Usage: tests/windows/units.sh [CRATE ...]
 set -eu
 cd "$(dirname "$0")/../.."
-[ $# -gt 0 ] || set -- winsock runtime wire net engine
+[ $# -gt 0 ] || set -- sockets runtime wire net engine
 list=tests/windows/units.tsv
 report=${CARGO_TARGET_DIR:-target}/wine-units.log
 packages=
@@ -14,7 +14,7 @@ for crate; do
 	packages="$packages -p warmwire-$crate"
 	skips="$skips $(awk -F '\t' -v crate="$crate" '$1 == crate { print "--skip", $2 }' "$list")"
 	# A `tests/main.rs` leaves out by `cfg(unix)` what Windows lacks.
-	[ "$crate" = winsock ] || others="--test all"
+	[ "$crate" = sockets ] || others="--test all"
 	[ "$crate" != runtime ] || others="$others --test interleavings"
 done
 code=0

@@ -35,7 +35,7 @@ pub use sys::calls::{BUFFERS_GROW, SEND, is_under_way, new_socket};
 pub use sys::fork::{after_fork_in_child, generation as fork_generation};
 pub use sys::host::host_name;
 pub use sys::privilege::secure_execution;
-pub use sys::socket::{CloseHook, Idle, Socket};
+pub use sys::socket::{CloseHook, Idle, SendLimits, Socket};
 pub use sys::threads::spawn_helper;
 pub use timers::{NextRun, Sleep};
 pub use wait::{Descriptor, ExtraFd};

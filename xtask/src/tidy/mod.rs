@@ -104,7 +104,7 @@ const BANS: &[Ban] = &[
             "crates/net/src/sys/",
             "crates/broker/src/sys/",
             "crates/engine/src/sys/",
-            "crates/winsock/",
+            "crates/sockets/",
             "crates/entry/",
             "crates/capi/",
             "crates/gss/src/library.rs",
@@ -131,7 +131,7 @@ const BANS: &[Ban] = &[
             "crates/entry/",
             "crates/gss/src/library",
             "crates/openssl/src/library",
-            "crates/winsock/",
+            "crates/sockets/",
         ],
         words: &[
             "unsafe {",
@@ -141,7 +141,7 @@ const BANS: &[Ban] = &[
             "unsafe trait",
             "allow(unsafe_code",
         ],
-        why: "unsafe code stands at the border to C alone: capi, entry, winsock, and one module each of gss and openssl",
+        why: "unsafe code stands at the border to C alone: capi, entry, sockets, and one module each of gss and openssl",
     },
     Ban {
         rule: "thread-local",

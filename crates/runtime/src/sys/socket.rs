@@ -31,6 +31,25 @@ pub enum Idle {
     Closed,
 }
 
+/// Times for which a TCP connection had data to send, and could not send it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendLimits {
+    /// The peer's receive window was full.
+    pub window: Duration,
+    /// The send buffer held no more, while network and peer would have taken it.
+    pub buffer: Duration,
+}
+
+impl SendLimits {
+    /// Returns the times since `before`.
+    pub fn since(self, before: SendLimits) -> SendLimits {
+        SendLimits {
+            window: self.window.saturating_sub(before.window),
+            buffer: self.buffer.saturating_sub(before.buffer),
+        }
+    }
+}
+
 /// A socket of any family.
 pub struct Socket {
     /// Present until the drop.
@@ -257,6 +276,13 @@ impl Socket {
     /// its next small packet.
     pub fn acknowledge(&self) {
         calls::acknowledge(self.as_fd());
+    }
+
+    /// Returns for how long the peer or this system kept the connection from sending, since it was made.
+    /// `None` where the system does not count that, and without TCP.
+    pub fn send_limits(&self) -> Option<SendLimits> {
+        let [window, buffer] = calls::limited_us(self.as_fd())?;
+        Some(SendLimits { window: Duration::from_micros(window), buffer: Duration::from_micros(buffer) })
     }
 
     /// Shuts down the sending side, and keeps receiving.

@@ -54,6 +54,14 @@ pub(crate) fn ideal_send_backlog(_: BorrowedFd<'_>) -> Option<usize> {
     None
 }
 
+/// Microseconds for which the peer's window, and then the send buffer, kept a TCP connection from sending.
+pub(crate) fn limited_us(_fd: BorrowedFd<'_>) -> Option<[u64; 2]> {
+    #[cfg(target_os = "linux")]
+    return sockets::limited_us(_fd).ok().flatten();
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
 pub(crate) fn acknowledge(_fd: BorrowedFd<'_>) {
     #[cfg(target_os = "linux")]
     let _ = rustix::net::sockopt::set_tcp_quickack(_fd, true); // not every socket is TCP's

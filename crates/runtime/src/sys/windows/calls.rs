@@ -51,7 +51,7 @@ pub(crate) fn accept(fd: BorrowedSocket<'_>) -> io::Result<OwnedSocket> {
 
 /// Returns a connect failure that the socket's own error does not show (any more).
 pub(crate) fn failed_to_connect(fd: BorrowedSocket<'_>) -> Option<io::Error> {
-    match winsock::has_failed_to_connect(fd) {
+    match sockets::has_failed_to_connect(fd) {
         Ok(false) => None,
         Ok(true) => match rustix::net::sockopt::socket_error(fd) {
             Ok(Err(e)) | Err(e) => Some(e.into()),
@@ -63,7 +63,12 @@ pub(crate) fn failed_to_connect(fd: BorrowedSocket<'_>) -> Option<io::Error> {
 
 /// Returns the ideal size of the send buffer, if the system knows it; `None` also for sockets other than TCP.
 pub(crate) fn ideal_send_backlog(fd: BorrowedSocket<'_>) -> Option<usize> {
-    winsock::ideal_send_backlog(fd).ok()
+    sockets::ideal_send_backlog(fd).ok()
+}
+
+/// Winsock does not say what limits a connection.
+pub(crate) fn limited_us(_: BorrowedSocket<'_>) -> Option<[u64; 2]> {
+    None
 }
 
 pub(crate) fn acknowledge(_: BorrowedSocket<'_>) {}

@@ -1,6 +1,4 @@
-//! Functions of Winsock that neither std nor rustix nor socket2 provides safely. Each function borrows its
-//! socket, so that it stays open during the call, and writes only to locals. Empty on other systems.
-#![cfg(windows)]
+//! Windows: two functions of Winsock.
 
 use std::io;
 use std::os::windows::io::{AsRawSocket, BorrowedSocket};
