@@ -64,6 +64,8 @@ impl HeadFraming {
     }
 
     /// Takes in a field. The length of the name rules out nearly every field that does not matter here.
+    /// Always inlined: as a call it takes 260 instructions more for a reply of nginx, 1.3 % of a kept GET.
+    #[inline(always)]
     pub fn field(&mut self, field: &HeaderLine<'_>) -> Result<(), HeadError> {
         match field.name.len() {
             10 if field.is("connection") => self.connection(field),
