@@ -3,6 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, DistinguishedName, DnType,
@@ -73,6 +74,13 @@ impl Authority {
         let mut params = leaf_params(&LOCAL_NAMES);
         params.not_before = date_time_ymd(2000, 1, 1);
         params.not_after = date_time_ymd(2001, 1, 1);
+        self.sign(params)
+    }
+
+    /// Valid for so long from now on.
+    pub fn valid_for(&self, time: Duration) -> Leaf {
+        let mut params = leaf_params(&LOCAL_NAMES);
+        params.not_after = (SystemTime::now() + time).into();
         self.sign(params)
     }
 

@@ -1,5 +1,6 @@
 /* Programs that make a mistake, each in a process of its own: the report at exit names the mistake. The one that makes none
    gets no finding. */
+#define _GNU_SOURCE /* memmem */
 #include "pool.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -122,17 +123,20 @@ static void closing_each(void)
   }
 }
 
-static void expecting(void)
+static void expect_at(const char *path, long patience)
 {
-  CURL *easy = handle("/no-continue/10");
+  CURL *easy = handle(path);
   struct curl_slist *lines = curl_slist_append(NULL, "Expect: 100-continue");
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, lines);
   curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "body");
-  curl_easy_setopt(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, 50L);
+  curl_easy_setopt(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, patience);
   curl_easy_perform(easy);
   curl_easy_cleanup(easy);
   curl_slist_free_all(lines);
 }
+
+static void expecting(void) { expect_at("/no-continue/10", 50); }
+static void expecting_well(void) { expect_at("/bytes/10", 60000); }
 
 static void redirected(void)
 {
@@ -143,13 +147,16 @@ static void redirected(void)
   curl_easy_cleanup(easy);
 }
 
-static void late(void)
+static void limited(const char *path, long limit)
 {
-  CURL *easy = handle("/delay/5000/bytes/10");
-  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 50L);
+  CURL *easy = handle(path);
+  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, limit);
   curl_easy_perform(easy);
   curl_easy_cleanup(easy);
 }
+
+static void late(void) { limited("/delay/5000/bytes/10", 50); }
+static void in_time(void) { limited("/bytes/10", 60000); }
 
 static void closing_old(void)
 {
@@ -210,6 +217,66 @@ static void upload_at_once(void)
   piece = 1000;
   upload();
 }
+
+/* A server for one connection. It waits before it reads the first upload, so that its window is full. */
+static int slow_reader(pid_t *child, size_t size)
+{
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t length = sizeof address;
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  SAME(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+  SAME(listen(listener, 1), 0);
+  SAME(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+  *child = fork();
+  if(!*child) {
+    static char data[65536];
+    static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    int peer = accept(listener, NULL, NULL);
+    for(int i = 0; i < TIMES; i++) {
+      size_t got = 0, head = 0;
+      if(!i)
+        usleep(400 * 1000);
+      while(!head || got < head + size) {
+        ssize_t n = read(peer, data + (head ? 0 : got), sizeof data - (head ? 0 : got));
+        if(n <= 0)
+          _exit(1);
+        got += (size_t)n;
+        char *end = head ? NULL : memmem(data, got, "\r\n\r\n", 4);
+        if(end)
+          head = (size_t)(end - data) + 4;
+      }
+      if(write(peer, reply, sizeof reply - 1) < 0)
+        _exit(1);
+    }
+    _exit(0);
+  }
+  close(listener);
+  return ntohs(address.sin_port);
+}
+
+/* Uploads on one connection. */
+static void upload_slowly(size_t size)
+{
+  pid_t child;
+  char url[64], *body = calloc(1, size);
+  CURL *easy = handle("/");
+  struct curl_slist *lines = curl_slist_append(NULL, "Expect:");
+  snprintf(url, sizeof url, "http://127.0.0.1:%d/", slow_reader(&child, size));
+  curl_easy_setopt(easy, CURLOPT_URL, url);
+  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, lines);
+  curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
+  curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+  for(int i = 0; i < TIMES; i++)
+    SAME(curl_easy_perform(easy), CURLE_OK);
+  curl_easy_cleanup(easy);
+  curl_slist_free_all(lines);
+  free(body);
+  waitpid(child, NULL, 0);
+}
+
+/* The receiver takes no more for a while; a small body fits into its window. */
+static void full_window(void) { upload_slowly(8 << 20); }
+static void open_window(void) { upload_slowly(10 * 1000); }
 
 static void busy(void)
 {
@@ -451,7 +518,7 @@ int main(void)
   finds(one_handle, "\nNo findings.\nTotals: 4 transfers (0 failed) in ");
   finds(together, "\nNo findings.\nTotals: 4 transfers (0 failed) in ");
   finds(handle_for_each, ": 3 connections were opened although another handle had left an equal one");
-  finds(handle_for_each, "\n  remedy: set WARMWIRE_POOL=process, or reuse one handle\n");
+  finds(handle_for_each, "\n  remedy: set WARMWIRE_POOL=process in the environment, or reuse one handle\n");
   finds(differing, ": 3 connections were opened because transfers differ in CURLOPT_TCP_KEEPIDLE");
   finds(forbidding, ": 3 connections were opened because CURLOPT_FORBID_REUSE or CURLOPT_FRESH_CONNECT is set");
   finds(fresh, ": 4 connections were opened because CURLOPT_FORBID_REUSE or CURLOPT_FRESH_CONNECT is set");
@@ -475,6 +542,7 @@ int main(void)
     finds(beside_2, "\nNo findings.\n");
   }
   finds(expecting, ": 1 uploads waited in vain for 100 Continue");
+  finds(expecting_well, "\nNo findings.\n");
   finds(redirected, ": 4 requests met the same redirect: http://");
   finds(asked_again, ": 3 look-ups of a name whose answer was known");
   lacks(asked_once, "look-ups");
@@ -482,6 +550,11 @@ int main(void)
   lacks(quick_names, "look-ups");
   finds(dead_family, ": 4 connections tried IPv6 first, which always failed");
   lacks(living_family, "IPv6");
+#ifdef __linux__
+  finds(full_window, ": 1 uploads waited for the receiver, whose window was full; at least ");
+#endif
+  lacks(open_window, "uploads");
   finds(late, ": 1 transfers ended by a time limit");
+  finds(in_time, "\nNo findings.\n");
   return FAILURES;
 }

@@ -9,7 +9,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runtime::cell::RefCell;
 
@@ -573,16 +573,17 @@ impl EasyState {
     pub(crate) fn explain(&self, event: impl FnOnce() -> Event) {
         if self.why.is_on() {
             cold_path();
-            self.record_event(event());
+            self.record_event(None, event());
         }
     }
 
-    /// Records a decision and logs it. An event is large, so the frame stands alone.
+    /// Records a decision that was made at `now`, or now, and logs it. An event is large, so the frame stands
+    /// alone.
     #[cold]
     #[inline(never)]
-    fn record_event(&self, event: Event) {
+    pub(crate) fn record_event(&self, now: Option<Instant>, event: Event) {
         let Some(multi) = self.multi.borrow().upgrade() else { return };
-        let now = multi.runtime.reactor().now();
+        let now = now.unwrap_or_else(|| multi.runtime.reactor().now());
         if outputs::has(Output::Log) {
             outputs::log::event(self.transfer_id.get(), self.why.since_start(now), &event);
         }

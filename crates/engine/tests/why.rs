@@ -144,7 +144,7 @@ fn a_redirect_divides_the_record_into_requests_whose_times_sum_up() {
     let statuses: Vec<i64> = record.requests.iter().map(|request| request.status).collect();
     assert_eq!(statuses, [302, 200]);
     let sum: Duration =
-        record.requests.iter().flat_map(|request| &request.stages).map(|(_, length)| *length).sum();
+        record.requests.iter().flat_map(|request| request.stages.iter()).map(|(_, length)| length).sum();
     assert_eq!(Some(sum), record.outcome.as_ref().map(|outcome| outcome.total));
     assert!(text.contains("  redirect    302 to http://127.0.0.1:"), "{text}");
 }

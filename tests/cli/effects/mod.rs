@@ -76,15 +76,22 @@ fn traced(calls: &str, words: &[&str]) -> String {
 /// Returns a shell that runs `script` with mounts of its own. Leaves the test out if the system refuses
 /// them.
 fn shell_with_mounts(script: &str) -> Command {
-    // Root needs no user namespace for it, which not every container grants.
-    let flags = if std::fs::metadata("/proc/self").unwrap().uid() == 0 { "-m" } else { "-rm" };
-    let granted = Command::new("unshare").args([flags, "true"]).output().unwrap();
-    if !granted.status.success() {
-        testkit::left_out(format!("no mount namespace: {}", String::from_utf8_lossy(&granted.stderr).trim()));
-    }
     let mut command = Command::new("unshare");
-    command.args([flags, "sh", "-c", script]);
+    command.arg(namespace_flags("m")).args(["sh", "-c", script]);
     command
+}
+
+/// Returns the flags of unshare(1) for namespaces of these kinds. Leaves the test out if the system refuses
+/// them.
+fn namespace_flags(kinds: &str) -> String {
+    // Root needs no user namespace for it, which not every container grants.
+    let user = if std::fs::metadata("/proc/self").unwrap().uid() == 0 { "" } else { "r" };
+    let flags = format!("-{user}{kinds}");
+    let granted = Command::new("unshare").args([&flags, "true"]).output().unwrap();
+    if !granted.status.success() {
+        testkit::left_out(format!("no namespace: {}", String::from_utf8_lossy(&granted.stderr).trim()));
+    }
+    flags
 }
 
 fn ran(command: &mut Command, folder: PathBuf) -> Ran {

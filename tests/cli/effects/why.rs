@@ -1,6 +1,8 @@
 //! `--why` and `%{why}`.
 
-use super::curl;
+use std::process::Command;
+
+use super::{Ran, curl, empty_folder, namespace_flags, ran, tool};
 use testkit::http::HttpServer;
 
 #[test]
@@ -49,4 +51,34 @@ fn write_out_has_the_reasons() {
     assert_eq!(ran.stderr, "");
     let plain = curl(&["-s", "-o", "a", "-w", "%{json}", &url]);
     assert!(!plain.stdout.contains("\"why\""), "{}", plain.stdout);
+}
+
+/// Uploads a file over a real TCP connection whose round trip takes 40 ms, from a send buffer of this size.
+fn uploaded(send_buffer: &str) -> Ran {
+    let folder = empty_folder();
+    std::fs::write(folder.join("file"), vec![0; 2_000_000]).unwrap();
+    let mut command = Command::new("unshare");
+    command.arg(namespace_flags("n")).arg("python3");
+    command.arg(super::super::here().join("delayed_upload.py")).args(["20", send_buffer]).arg(tool());
+    command.args(["-sS", "--why", "-H", "Expect:", "-T", "file", "-w", "%{time_total}", "{url}"]);
+    let ran = ran(command.env("WARMWIRE_REPORT", "stderr"), folder);
+    if let Some(refused) = ran.stderr.lines().find(|line| line.contains("'/dev/net/tun'")) {
+        testkit::left_out(refused);
+    }
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    ran
+}
+
+/// The report promises what a larger buffer saves, within 25 %.
+#[test]
+fn a_send_buffer_that_is_too_small_for_the_link_is_found() {
+    let (small, large) = (uploaded("65536"), uploaded("8388608"));
+    let seconds = |ran: &Ran| ran.stdout.parse::<f64>().unwrap();
+    assert!(small.stderr.contains(" because the send buffer held no more\n"), "{}", small.stderr);
+    let finding = "10.9.0.2:8080: 1 uploads waited because the send buffer held no more; about ";
+    let (_, promise) = small.stderr.split_once(finding).unwrap_or_else(|| panic!("{}", small.stderr));
+    let (promise, _) = promise.split_once(" s lost\n").unwrap_or_else(|| panic!("{}", small.stderr));
+    let (promised, saved) = (promise.parse::<f64>().unwrap(), seconds(&small) - seconds(&large));
+    assert!((0.75..=1.25).contains(&(promised / saved)), "promised {promised} s, saved {saved} s");
+    assert!(!large.stderr.contains("send buffer"), "{}", large.stderr);
 }

@@ -132,7 +132,10 @@ impl Connector {
     /// Programs count handshakes by CURLINFO_APPCONNECT_TIME.
     fn reused(&self, plan: &Plan, lease: Granted, started: Instant, now: Instant) -> Lease {
         self.mark_queued(started, now);
-        self.easy.explain(|| self.reuse(plan, &lease));
+        if self.easy.why.is_on() {
+            cold_path();
+            self.easy.record_event(Some(now), self.reuse(plan, &lease, now));
+        }
         self.easy.note(|| self.note_of_reuse(plan));
         self.resume_session(lease)
     }

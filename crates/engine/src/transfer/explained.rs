@@ -11,6 +11,7 @@ use net::resolver::QuestionAnswer;
 use net::tls::TlsInfo;
 use net::tls::x509::Certificate;
 use net::{About, AcquireRequest, AnyConnection, Connection, Granted, HashedKey, Pool};
+use runtime::{SendLimits, Socket};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
     CURLAUTH_AWS_SIGV4, CURLAUTH_BASIC, CURLAUTH_BEARER, CURLAUTH_DIGEST, CURLAUTH_NEGOTIATE, CURLAUTH_NTLM,
@@ -221,6 +222,25 @@ fn archive(easy: &Rc<EasyState>) {
     archives::add(started, archive::Record { code, error, connection, exchanges, ..record });
 }
 
+/// Shortest time that counts as a limit of an upload: a piece on its way within a machine takes less.
+const MIN_LIMIT: Duration = Duration::from_millis(1);
+
+/// Returns the figures of a connection before an upload, if reasons are kept.
+pub fn limits_before(easy: &EasyState, socket: &Socket) -> Option<SendLimits> {
+    if easy.why.is_on() { socket.send_limits() } else { None }
+}
+
+/// Records what limited an upload, from the figures of its connection before and after it. They are read when
+/// the reply has come: the system sends the last of an upload after the last write.
+#[cold]
+pub fn explain_limits(easy: &EasyState, before: SendLimits, after: Option<SendLimits>) {
+    if let Some(limits) = after.map(|after| after.since(before))
+        && limits.window + limits.buffer >= MIN_LIMIT
+    {
+        easy.explain(|| Event::Limited(limits));
+    }
+}
+
 /// Returns the number of a key, for connections that a pool of the process may have; otherwise 0.
 fn key_number(key: &HashedKey) -> u64 {
     match key.is_portable() {
@@ -278,19 +298,13 @@ fn shown(proxy: &Proxy) -> String {
 
 impl Connector {
     /// Returns the event of a connection that is used again.
-    pub(super) fn reuse(&self, plan: &Plan, lease: &Granted) -> Event {
+    pub(super) fn reuse(&self, plan: &Plan, lease: &Granted, now: Instant) -> Event {
         let (origin, key) = (plan.key.origin.clone(), key_number(&plan.key));
         match lease {
             net::pool::Lease::Whole(whole) => {
                 let connection = whole.held();
                 let id = about(connection).id;
-                Event::Reused(Reused {
-                    id,
-                    key,
-                    origin,
-                    stream: false,
-                    past: Some(past(connection, self.now())),
-                })
+                Event::Reused(Reused { id, key, origin, stream: false, past: Some(past(connection, now)) })
             }
             net::pool::Lease::Stream(share) => {
                 let id = share.session().about().id;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use net::Refusal;
 use net::connection_key::Origin;
+pub use runtime::SendLimits;
 pub use wire::cookie::Withheld;
 
 use super::difference::Term;
@@ -58,6 +59,8 @@ pub enum Event {
     Commands { layer: &'static str, verbs: Vec<String>, waits: bool },
     /// The commands for a file or a mail wait for each other.
     OneByOne(OneByOne),
+    /// An upload could have been sent sooner.
+    Limited(SendLimits),
 }
 
 /// A proxy, and its source.

@@ -6,7 +6,7 @@ use wire::json::Writer;
 
 use super::event::{
     CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
-    ReplayReason, Reused, Secured, VersionReason, Withheld,
+    ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
 };
 use super::{Outcome, Record, Request, story};
 use net::{Eviction, NoneFromBroker, Refusal};
@@ -69,10 +69,10 @@ pub fn facts(json: &mut Writer, request: &Request) {
     time(json, "from_ms", request.from);
     time(json, "to_ms", request.to);
     json.key("stages").array(|json| {
-        for (stage, length) in &request.stages {
+        for (stage, length) in request.stages.iter() {
             json.object(|json| {
                 json.key("stage").text(stage.name());
-                time(json, "ms", *length);
+                time(json, "ms", length);
             });
         }
     });
@@ -137,6 +137,10 @@ pub fn event(json: &mut Writer, event: &Event) {
             json.key("waited").boolean(*waits);
         }
         Event::OneByOne(why) => json.key("reason").text(one_by_one_name(*why)),
+        Event::Limited(SendLimits { window, buffer }) => {
+            time(json, "by_window_ms", *window);
+            time(json, "by_buffer_ms", *buffer);
+        }
     }
 }
 
@@ -165,6 +169,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Cache(_) => "cache",
         Event::Commands { .. } => "commands",
         Event::OneByOne(_) => "one-by-one",
+        Event::Limited(_) => "upload-limited",
     }
 }
 

@@ -26,7 +26,7 @@ use wire::trace_context::TraceParent;
 use crate::archive::Exchanges;
 
 pub use event::Event;
-pub use spans::Stage;
+pub use spans::{Stage, Stages};
 
 /// Most events that one transfer records. A server that redirects forever must not fill the memory.
 const MAX_EVENTS: usize = 256;
@@ -114,7 +114,7 @@ pub struct Request {
     pub from: Duration,
     pub to: Duration,
     /// Its time by stage. The sum is the time between `from` and `to`.
-    pub stages: Vec<(Stage, Duration)>,
+    pub stages: Stages,
     /// The number of events that had been recorded when it ended.
     pub events: usize,
     /// Its span, if it was given one.

@@ -62,19 +62,42 @@ pub fn moments(info: &TransferInfo) -> [Duration; 6] {
     .map(Duration::from)
 }
 
+/// The time of a request by stage: without an allocation, since a report needs it for each request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages([Duration; Stage::ALL.len()]);
+
+impl Stages {
+    /// Returns the time of one stage.
+    pub fn of(&self, stage: Stage) -> Duration {
+        self.0[stage as usize]
+    }
+
+    /// Returns the stages that took time, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Stage, Duration)> {
+        Stage::ALL.into_iter().zip(self.0).filter(|(_, length)| !length.is_zero())
+    }
+}
+
+impl<const N: usize> From<[(Stage, Duration); N]> for Stages {
+    fn from(lengths: [(Stage, Duration); N]) -> Stages {
+        let mut stages = Stages::default();
+        lengths.into_iter().for_each(|(stage, length)| stages.0[stage as usize] += length);
+        stages
+    }
+}
+
 /// Cuts the time between `from` and `to` into stages. A moment outside belongs to another request and ends
 /// no stage of this one. The stage after the last moment ended with the request: it gets the rest.
-pub fn cut(from: Duration, to: Duration, moments: [Duration; 6]) -> Vec<(Stage, Duration)> {
-    let (mut at, mut reached, mut stages) = (from, 0, Vec::new());
+pub fn cut(from: Duration, to: Duration, moments: [Duration; 6]) -> Stages {
+    let (mut at, mut reached, mut stages) = (from, 0, Stages::default());
     for (number, moment) in moments.into_iter().enumerate() {
         if moment <= from || moment < at || moment > to {
             continue;
         }
-        stages.push((Stage::ALL[number], moment - at));
+        stages.0[number] = moment - at;
         (at, reached) = (moment, number + 1);
     }
-    stages.push((Stage::ALL[reached], to.saturating_sub(at)));
-    stages.retain(|(_, length)| !length.is_zero());
+    stages.0[reached] += to.saturating_sub(at);
     stages
 }
 
@@ -129,7 +152,7 @@ mod tests {
         ];
         for (name, (from, to), moments, wanted) in rows {
             let ms = Duration::from_millis;
-            let found = cut(ms(*from), ms(*to), moments.map(ms));
+            let found: Vec<_> = cut(ms(*from), ms(*to), moments.map(ms)).iter().collect();
             let wanted: Vec<_> = wanted.iter().map(|(stage, length)| (*stage, ms(*length))).collect();
             assert_eq!(found, wanted, "{name}");
             assert_eq!(found.iter().map(|(_, length)| *length).sum::<Duration>(), ms(to - from), "{name}");

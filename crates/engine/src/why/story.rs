@@ -9,7 +9,7 @@ use tables::Code;
 
 use super::event::{
     CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
-    ReplayReason, Reused, Secured, VersionReason, Withheld,
+    ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
 };
 use super::{Record, Request};
 
@@ -84,7 +84,7 @@ fn time(request: &Request) -> String {
     let mut text = time_text(request.to.saturating_sub(request.from));
     for (number, (stage, length)) in request.stages.iter().enumerate() {
         let sign = if number == 0 { " =" } else { " +" };
-        let _ = write!(text, "{sign} {} {}", stage.name(), time_text(*length));
+        let _ = write!(text, "{sign} {} {}", stage.name(), time_text(length));
     }
     text
 }
@@ -192,6 +192,7 @@ fn described(event: &Event) -> (&'static str, String) {
         Event::Cache(step) => ("cache", cache(*step).to_owned()),
         Event::Commands { layer, verbs, waits } => ("commands", commands(layer, verbs, *waits)),
         Event::OneByOne(why) => ("commands", format!("one at a time: {}", one_by_one(*why))),
+        Event::Limited(limits) => ("upload", limited(limits)),
     }
 }
 
@@ -289,6 +290,16 @@ pub fn closed(why: CloseReason) -> &'static str {
         CloseReason::ByTicket => "a Kerberos ticket logged in, and its user cannot be compared",
         CloseReason::NoSessionLeft => "the server sent no further TLS session for data connections",
     }
+}
+
+fn limited(limits: &SendLimits) -> String {
+    let waited = [
+        (limits.window, "for the receiver, whose window was full"),
+        (limits.buffer, "because the send buffer held no more"),
+    ];
+    let waited = waited.into_iter().filter(|(time, _)| !time.is_zero());
+    let waited: Vec<String> = waited.map(|(time, why)| format!("{} {why}", time_text(time))).collect();
+    format!("waited {}", waited.join(", and "))
 }
 
 fn one_by_one(why: OneByOne) -> &'static str {

@@ -29,7 +29,7 @@ fn record(events: Vec<Event>) -> Record {
         version: "HTTP/2",
         received: 1234,
         to: ms(30),
-        stages: vec![(Stage::Server, ms(20)), (Stage::Receive, ms(10))],
+        stages: [(Stage::Server, ms(20)), (Stage::Receive, ms(10))].into(),
         events: events.len(),
         ..Request::default()
     };
@@ -238,4 +238,23 @@ fn round_trips_are_counted() {
     assert!(text.contains("  commands    one at a time: the connection is new\n"), "{text}");
     assert!(text.contains("  commands    2 round trips in all\n"), "{text}");
     assert!(json.contains(r#""round_trips":2"#), "{json}");
+}
+
+#[test]
+fn the_limits_of_an_upload_are_shown() {
+    let limits = |window, buffer| {
+        let time = Duration::from_millis;
+        record(vec![Event::Limited(SendLimits { window: time(window), buffer: time(buffer) })])
+    };
+    let text = limits(20, 30).text();
+    let wanted = "  upload      waited 20 ms for the receiver, whose window was full, and 30 ms because the send \
+                  buffer held no more\n";
+    assert!(text.contains(wanted), "{text}");
+    let text = limits(0, 30).text();
+    assert!(text.contains("  upload      waited 30 ms because the send buffer held no more\n"), "{text}");
+    let json = limits(20, 0).json();
+    assert!(
+        json.contains(r#""event":"upload-limited","by_window_ms":20.000,"by_buffer_ms":0.000"#),
+        "{json}"
+    );
 }

@@ -5,6 +5,7 @@ use std::hint::cold_path;
 use std::io;
 use std::task::{Context, Poll, ready};
 
+use runtime::SendLimits;
 use wire::http1::chunked::ChunkError;
 use wire::http1::status::Opening;
 use wire::http1::{
@@ -403,6 +404,10 @@ impl Exchange for Http1 {
 
     fn forget_read(&mut self, cx: &mut Context<'_>) {
         self.conn.filter().forget_read(cx);
+    }
+
+    fn send_limits(&self) -> Option<SendLimits> {
+        self.conn.carrier.socket().send_limits()
     }
 
     fn finish(self: Box<Self>) -> Finished {

@@ -19,6 +19,7 @@ pub mod streams;
 use std::io;
 use std::task::{Context, Poll};
 
+use runtime::SendLimits;
 use wire::http1::status::Opening;
 use wire::http1::{StatusLine, TooLarge};
 
@@ -159,6 +160,12 @@ pub trait Exchange {
     /// Withdraws the read interest for a while: an application's loop must not be woken for data that nobody
     /// reads.
     fn forget_read(&mut self, cx: &mut Context<'_>);
+
+    /// Returns for how long its connection was kept from sending, since it was made; nothing for a stream,
+    /// which shares its connection with others.
+    fn send_limits(&self) -> Option<SendLimits> {
+        None
+    }
 
     /// Returns the layer that is put around the exchange in which the reply goes on: an upgrade to HTTP/2
     /// changes the exchange.

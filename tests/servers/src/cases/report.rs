@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use testkit::body::pattern;
+use testkit::certs::Leaf;
 use testkit::ftp::{Config, FtpServer};
 use testkit::http::HttpServer;
 use testkit::link::Link;
@@ -23,6 +24,7 @@ pub fn cases() -> Vec<Case> {
         ours("report-perl-form", perl),
         ours("report-python-ftp-poller", poller),
         ours("report-python-ftp-files", files),
+        ours("report-php-certificate", certificate),
     ]
 }
 
@@ -86,10 +88,8 @@ fn handles(run: &Context, interpreter: &str, script: &str, path: &str) {
     };
     let naive = program("each", "off");
     assert!(promise(&naive).0.contains("a handle for each transfer"), "{naive:?}");
-    assert!(
-        naive.stderr.contains("\n  remedy: set WARMWIRE_POOL=process, or reuse one handle\n"),
-        "{naive:?}"
-    );
+    let remedy = "\n  remedy: set WARMWIRE_POOL=process in the environment, or reuse one handle\n";
+    assert!(naive.stderr.contains(remedy), "{naive:?}");
     for remedied in [program("each", "process"), program("one", "off")] {
         keeps_its_promise(&naive, &remedied);
         assert!(!remedied.stderr.contains("a handle for each transfer"), "{remedied:?}");
@@ -141,4 +141,27 @@ fn files(run: &Context) {
     let remedied = polled(run, "one", 2 * COUNT, &urls, "WARMWIRE_FTP", "turns");
     keeps_its_promise(&naive, &remedied);
     assert!(!remedied.stderr.contains(" files by FTP took "), "{remedied:?}");
+}
+
+/// The server's certificate ends soon, or it does not.
+fn certificate(run: &Context) {
+    let requested = |leaf: Leaf| {
+        let server = HttpServer::tls(leaf.server_config().expect("a usable pair"));
+        let url = format!("https://localhost:{}/bytes/10", server.address().port());
+        let mut command = Command::new("php");
+        reported(run, command.arg(run.world.script("report.php")).args([&url, "1", "one"]))
+    };
+    let days = |days: u32| requested(run.world.authority.valid_for(DAY * days + DAY / 2));
+    let soon = days(10);
+    assert!(first_line(&soon).contains(": the server's certificate expires in 10 days"), "{soon:?}");
+    assert!(soon.stderr.contains("\n  remedy: renew it\n"), "{soon:?}");
+    let later = days(100);
+    assert_eq!(first_line(&later), "No findings.", "{later:?}");
+}
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// The first finding, or the line in its place.
+fn first_line(output: &Output) -> &str {
+    output.stderr.lines().nth(1).unwrap_or_default()
 }

@@ -22,6 +22,8 @@ pub struct Finding {
     least: u64,
     /// The estimate of the lost time.
     pub lost: Duration,
+    /// The estimate is a lower bound.
+    pub lower_bound: bool,
     pub remedy: &'static str,
 }
 
@@ -76,6 +78,7 @@ fn of_host(name: &str, host: &Host) -> Vec<Finding> {
     found.extend(names(host));
     found.extend(handshakes(host));
     found.extend(bodies(host));
+    found.extend(uploads(host));
     found.retain(|finding| finding.count > 0 || finding.least == 0);
     found.into_iter().map(|finding| Finding { host: name.to_owned(), ..finding }).collect()
 }
@@ -83,7 +86,7 @@ fn of_host(name: &str, host: &Host) -> Vec<Finding> {
 /// A finding if it happened more than once.
 fn habit(sum: &Sum, what: impl Into<String>, remedy: &'static str) -> Finding {
     let (count, lost) = (sum.count, sum.time);
-    Finding { host: String::new(), count, what: what.into(), least: HABIT, lost, remedy }
+    Finding { host: String::new(), count, what: what.into(), least: HABIT, lost, lower_bound: false, remedy }
 }
 
 /// A finding if it happened at all.
@@ -233,6 +236,27 @@ fn bodies(host: &Host) -> [Finding; 4] {
     ]
 }
 
+fn uploads(host: &Host) -> [Finding; 2] {
+    // Measured on links of 20 to 100 ms. Buffers of 32 to 256 KB: the system's figure is 74 to 89 % of what a
+    // larger one saves, because an acknowledgement ends the wait before a third of the buffer is free.
+    // Windows of these sizes: 46 to 68 %, since the congestion window has then grown no further. A receiver
+    // that does not read: all.
+    let by_buffer = Sum { time: host.by_buffer.time * 5 / 4, ..host.by_buffer };
+    let by_window = mistake(
+        &host.by_window,
+        "uploads waited for the receiver, whose window was full",
+        "let the receiver read sooner, or give it a larger buffer (there: net.ipv4.tcp_rmem)",
+    );
+    [
+        Finding { lower_bound: true, ..by_window },
+        mistake(
+            &by_buffer,
+            "uploads waited because the send buffer held no more",
+            "raise the last value of net.ipv4.tcp_wmem here, and set no SO_SNDBUF",
+        ),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,6 +292,7 @@ mod tests {
             ("another handle had a session", 2, |host, n| host.unshared = sum(n)),
             ("an option forbids HTTP/2", 2, |host, n| host.beside = sum(n)),
             ("files by FTP took 3 round trips", 2, |h, n| (h.ftp_files, h.ftp_rounds) = (sum(n), 3 * n)),
+            ("the receiver, whose window was full", 1, |host, n| host.by_window = sum(n)),
             ("requests without a cookie", 2, |host, n| host.without_cookie = sum(n)),
         ];
         for (text, least, change) in rows {
@@ -324,6 +349,14 @@ mod tests {
     fn texts_shrink_to_a_third() {
         let found = findings(&totals(|host| host.uncompressed = sum(3)));
         assert_eq!((found.len(), found[0].lost), (1, sum(2).time));
+    }
+
+    /// As measured: see `uploads`.
+    #[test]
+    fn a_larger_send_buffer_saves_more_than_the_system_counts() {
+        let found = findings(&totals(|host| host.by_buffer = sum(4)));
+        assert_eq!((found.len(), found[0].lost), (1, sum(5).time));
+        assert_eq!(findings(&totals(|host| host.by_buffer = sum(0))), []);
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub fn text(totals: &Totals, now: Instant, uncounted: u64) -> String {
     for finding in found.iter().take(MAX_FINDINGS) {
         let lost = match finding.lost {
             Duration::ZERO => String::new(),
+            lost if finding.lower_bound => format!("; at least {} lost", time_text(lost)),
             lost => format!("; about {} lost", time_text(lost)),
         };
         let _ = writeln!(out, "- {}: {}{lost}\n  remedy: {}", finding.host, finding, finding.remedy);

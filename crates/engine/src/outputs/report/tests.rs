@@ -57,7 +57,7 @@ fn secured(version: &'static str, cached: bool) -> Event {
 }
 
 fn of_stage(stage: Stage, length: u64) -> Request {
-    Request { stages: vec![(stage, ms(length))], ..Request::default() }
+    Request { stages: [(stage, ms(length))].into(), ..Request::default() }
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_name_is_asked_again_within_a_minute() {
 #[test]
 fn bodies_could_be_smaller_or_given_in_larger_pieces() {
     let text = |received, is_plain_text| {
-        let stages = vec![(Stage::Receive, ms(30))];
+        let stages = [(Stage::Receive, ms(30))].into();
         (Request { received, is_plain_text, stages, ..Request::default() }, Vec::new())
     };
     let sum = |of| host(vec![of]).uncompressed;
@@ -117,6 +117,19 @@ fn bodies_could_be_smaller_or_given_in_larger_pieces() {
         |calls, bytes| host(vec![(Request { reads: (calls, bytes), ..Request::default() }, Vec::new())]);
     let small = |calls, bytes| read(calls, bytes).small_reads;
     assert_eq!([small(64, 640), small(63, 630), small(64, 64 * 512)], [64, 0, 0]);
+}
+
+/// A limit counts from 10 ms on, and if it took a fifth of the time.
+#[test]
+fn uploads_are_limited_by_window_or_buffer() {
+    let limited = |window, buffer| {
+        let limits = SendLimits { window: ms(window), buffer: ms(buffer) };
+        let sums = host(vec![(Request::default(), vec![Event::Limited(limits)])]);
+        (sums.by_window, sums.by_buffer)
+    };
+    let one = |length| Sum { count: 1, time: ms(length) };
+    assert_eq!(limited(200, 199), (one(200), Sum::default()));
+    assert_eq!(limited(0, 900), (Sum::default(), one(900)));
 }
 
 #[test]
@@ -177,4 +190,14 @@ fn a_forgotten_connection_costs_its_login() {
     let host = totals.hosts.into_values().next().expect("a host");
     // EPSV is sent after 400 ms, and TYPE takes 100 ms.
     assert_eq!(host.forgotten, Sum { count: 1, time: ms(500) });
+}
+
+/// The first transfer of a program is part of its time.
+#[test]
+fn the_time_of_the_program_begins_with_its_first_transfer() {
+    let start = Instant::now();
+    let mut totals = Totals::new(start + ms(1000));
+    totals.add(&record(start, Request::default(), vec![reused()]));
+    totals.add(&record(start + ms(1000), Request::default(), vec![reused()]));
+    assert_eq!(totals.started, start);
 }

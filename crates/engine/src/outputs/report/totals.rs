@@ -10,7 +10,7 @@ use tables::Code;
 
 use crate::why::difference::Term;
 use crate::why::event::{
-    CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Secured, VersionReason,
+    CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Secured, SendLimits, VersionReason,
 };
 use crate::why::story::round_trips;
 use crate::why::{MIN_TEXT, Record, Request, Stage};
@@ -29,6 +29,10 @@ const SMALL_READ: u64 = 512;
 /// A file of FTP below this length takes round trips and hardly any time to move.
 const SMALL_FILE: i64 = 64 * 1024;
 
+/// Least time for which something limited an upload, and the least part of the upload's time.
+const MIN_LIMIT: Duration = Duration::from_millis(10);
+const LIMITED_PART: u32 = 5;
+
 /// How often something happened, and the time that it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
@@ -45,6 +49,7 @@ impl Sum {
 
 /// The sums of a process.
 pub struct Totals {
+    /// When the first transfer was started.
     pub started: Instant,
     pub transfers: u64,
     pub failed: u64,
@@ -102,6 +107,9 @@ pub struct Host {
     /// Calls of the application's read function, in requests with small pieces, and the pieces' bytes.
     pub small_reads: u64,
     pub small_bytes: u64,
+    /// Uploads that waited for the receiver, and for room in the send buffer.
+    pub by_window: Sum,
+    pub by_buffer: Sum,
     /// Requests that were refused and had no cookie, on a host where others had some.
     pub without_cookie: Sum,
     /// Whether a request had a cookie.
@@ -127,6 +135,8 @@ impl Totals {
     /// Adds a transfer that has ended. Transfers come in the order in which they end.
     pub fn add(&mut self, record: &Record) {
         self.transfers += 1;
+        // The sums are made when the first transfer ends.
+        self.started = record.started_at().map_or(self.started, |began| began.min(self.started));
         let failure = record.outcome.as_ref().map(|outcome| outcome.code).filter(|code| *code != Code::Ok);
         self.failed += u64::from(failure.is_some());
         let last = record.requests.len().saturating_sub(1);
@@ -172,11 +182,20 @@ impl Host {
         self.failed += u64::from(failure.is_some());
         self.received += request.received.max(0) as u64;
         self.sent += request.sent.max(0) as u64;
-        for (stage, length) in &request.stages {
-            self.stages[*stage as usize] += *length;
+        for (stage, length) in request.stages.iter() {
+            self.stages[stage as usize] += length;
         }
         if failure == Some(Code::OperationTimedout) {
             self.timeouts.add(request.to.saturating_sub(request.from));
+        }
+        // Nearly every request of a program that does well: an open connection served it, and nothing else
+        // happened. The report must cost it little.
+        if let ([(when, Event::Reused(reused))], None) = (events, failure) {
+            let at = |time: Duration| started.map(|started| started + time);
+            self.reused += 1;
+            self.take_idle(reused.key, at(*when));
+            self.keep_idle(reused.key, at(request.to));
+            return self.add_bodies(request, events);
         }
         let pooled = self.forgotten.count;
         self.add_handshakes(request, events);
@@ -231,12 +250,19 @@ impl Host {
                 _ => {}
             }
         }
-        // Without a key, only its own handle may use the connection.
-        let key = key.filter(|key| *key != 0);
         if let Some(key) = key {
-            self.closed.remove(&key);
+            self.keep_idle(key, at(request.to).filter(|_| succeeded));
         }
-        if let (Some(key), Some(end), true) = (key, at(request.to), succeeded)
+    }
+
+    /// Keeps a connection that became idle at `end` in the imagined pool.
+    fn keep_idle(&mut self, key: u64, end: Option<Instant>) {
+        // Without a key, only its own handle may use the connection.
+        if key == 0 {
+            return;
+        }
+        self.closed.remove(&key);
+        if let Some(end) = end
             && has_room(&self.idle, &key)
         {
             let idle = self.idle.entry(key).or_default();
@@ -379,6 +405,14 @@ impl Host {
                 Event::GoesOn(GoAhead::Late) => {
                     self.late_expects.add(when.saturating_sub(since.unwrap_or(*when)));
                 }
+                Event::Limited(SendLimits { window, buffer }) => {
+                    let least = MIN_LIMIT.max(request.to.saturating_sub(request.from) / LIMITED_PART);
+                    for (sum, time) in [(&mut self.by_window, *window), (&mut self.by_buffer, *buffer)] {
+                        if time >= least {
+                            sum.add(time);
+                        }
+                    }
+                }
                 Event::Redirected { to, .. } => {
                     let to = to.split('?').next().unwrap_or_default();
                     let kind = format!("{} -> {to}", request.url.split('?').next().unwrap_or_default());
@@ -466,7 +500,7 @@ fn opening(request: &Request, events: &[(Duration, Event)]) -> Duration {
 
 /// The time of a request in these stages.
 fn length(request: &Request, of: &[Stage]) -> Duration {
-    request.stages.iter().filter(|(stage, _)| of.contains(stage)).map(|(_, length)| *length).sum()
+    of.iter().map(|stage| request.stages.of(*stage)).sum()
 }
 
 /// Returns whether a file is fetched by FTP.

@@ -30,11 +30,11 @@ pub fn texts(
     let own = own(ids, began, number, request, events, outcome);
     let mut from = request.from;
     let mut stages = Vec::new();
-    for (stage, length) in &request.stages {
+    for (stage, length) in request.stages.iter() {
         if matches!(stage, Stage::Name | Stage::Connect | Stage::Secure) {
-            stages.extend(of_stage(ids, stage.name(), began, (from, from + *length)));
+            stages.extend(of_stage(ids, stage.name(), began, (from, from + length)));
         }
-        from += *length;
+        from += length;
     }
     std::iter::once(own).chain(stages)
 }
@@ -183,7 +183,7 @@ mod tests {
             version: "HTTP/2",
             from: ms(1),
             to: ms(30),
-            stages: vec![(Stage::Name, ms(9)), (Stage::Secure, ms(10)), (Stage::Server, ms(10))],
+            stages: [(Stage::Name, ms(9)), (Stage::Secure, ms(10)), (Stage::Server, ms(10))].into(),
             ..Request::default()
         };
         let began = UNIX_EPOCH + Duration::from_secs(7);

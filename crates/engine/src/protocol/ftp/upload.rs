@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
+use crate::transfer::explained::{explain_limits, limits_before};
 use crate::transfer::sending::send_body;
 
 /// Stores a file.
@@ -55,6 +56,7 @@ async fn send_all(
 ) -> Result<()> {
     let mut filter = data::ready(t, control, data).await?;
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
+    let limits = limits_before(&t.easy, filter.socket());
     let sent = send_body(t, filter.as_mut(), reader, None, None).await;
     // Closed only after the server has received everything: unread data from it (TLS session tickets) would
     // reset the connection.
@@ -67,6 +69,9 @@ async fn send_all(
     control.session.moved += 1;
     let reply = control.last_reply(t).await?;
     t.note_first_byte();
+    if let Some(before) = limits {
+        explain_limits(&t.easy, before, filter.socket().send_limits());
+    }
     let _ = filter.try_read(&mut [0; 256]); // the tickets: the next data connection resumes by one
     drop(filter);
     decide::confirmed(&reply)?;

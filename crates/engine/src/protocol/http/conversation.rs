@@ -141,6 +141,7 @@ async fn finish_upload(
         }
         Rest::None => {}
     }
+    active.upload.explain_limits(active.exchange.as_ref());
     match active.upload.take_failure() {
         Some(failure) if connection::send_failure_counts(until_close, rest, response.status) => Err(failure),
         failure => Ok(rest == Rest::Send && failure.is_none()),

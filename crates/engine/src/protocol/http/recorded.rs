@@ -12,6 +12,7 @@ use net::exchange::{
     RecordedReply, ReplyRules, ReplySource, RequestBody, RequestHead, go_ahead,
 };
 use net::http2::{Pushed, Trace};
+use runtime::SendLimits;
 use runtime::cell::RefCell;
 use tables::Code;
 use wire::http1::status::Opening;
@@ -255,6 +256,10 @@ impl Exchange for Recorded {
 
     fn queued(&self) -> usize {
         self.inner.queued()
+    }
+
+    fn send_limits(&self) -> Option<SendLimits> {
+        self.inner.send_limits()
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use net::exchange::{BadHead, Exchange, RequestBody, is_sendable};
-use runtime::{NextRun, Reactor, Sleep};
+use runtime::{NextRun, Reactor, SendLimits, Sleep};
 use std::sync::Arc;
 use tables::{Code, EasyOption as O};
 
@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::send_failed;
 use crate::transfer::client_reader::ClientReader;
+use crate::transfer::explained::explain_limits;
 use crate::transfer::rate_limit::RateLimit;
 use crate::why::event::{Event, GoAhead};
 
@@ -48,6 +49,8 @@ struct Body {
     turn: Option<NextRun>,
     counted: i64,
     begun: bool,
+    /// The limits of its connection before, if reasons are kept.
+    limits: Option<SendLimits>,
 }
 
 enum Step {
@@ -96,6 +99,7 @@ impl Upload {
                 turn: None,
                 counted: 0,
                 begun: false,
+                limits: None,
             })
         });
         Upload { easy: t.easy.clone(), reactor, step, failure: None, body }
@@ -163,6 +167,16 @@ impl Upload {
     /// Takes the error of sending, if it failed.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
+    }
+
+    /// Records what limited the upload, when its reply has come.
+    pub fn explain_limits(&self, exchange: &dyn Exchange) {
+        if let Some(body) = &self.body
+            && let Some(before) = body.limits
+        {
+            cold_path();
+            explain_limits(&self.easy, before, exchange.send_limits());
+        }
     }
 
     /// Starts the body over for another request.
@@ -291,6 +305,10 @@ impl Body {
             Some(all) => size.min(usize::try_from(all).unwrap_or(size)).max(1),
             None => size,
         };
+        if !self.begun && easy.why.is_on() {
+            cold_path();
+            self.limits = exchange.send_limits();
+        }
         let before = exchange.queued();
         let room = exchange.body_room(self.rate.piece(want));
         let Poll::Ready(read) = self.reader.poll_read(cx, room) else { return Ok(false) };

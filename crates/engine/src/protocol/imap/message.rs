@@ -14,6 +14,7 @@ use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, truncated};
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::dialogue::Dialogue;
+use crate::transfer::explained::{explain_limits, limits_before};
 use crate::transfer::sending::send_body;
 
 /// Fetches a message or a part of one.
@@ -80,10 +81,16 @@ pub async fn append(t: &mut Transfer, session: &mut Session, place: &UrlPath) ->
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
     // Until the command is complete, the server understands nothing else.
     let before = std::mem::replace(&mut session.dialogue.outstanding, usize::MAX);
-    send_body(t, session.dialogue.whole.connection().filter(), &mut reader, None, None).await?;
+    let filter = session.dialogue.whole.connection().filter();
+    let limits = limits_before(&t.easy, filter.socket());
+    send_body(t, filter, &mut reader, None, None).await?;
     session.dialogue.outstanding = before;
     session.end_command(t).await?;
     let stored = session.finish(t, Code::UploadFailed).await;
+    if let Some(before) = limits {
+        let socket = session.dialogue.whole.connection().filter().socket();
+        explain_limits(&t.easy, before, socket.send_limits());
+    }
     t.note_first_byte();
     stored
 }

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::settings::{Method, SmtpPipelining, Text};
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
+use crate::transfer::explained::{explain_limits, limits_before};
 use crate::transfer::sending::{ReplyListener, send_body, send_piece};
 use crate::why::event::{Event, OneByOne};
 
@@ -117,12 +118,17 @@ async fn send_message(t: &mut Transfer, session: &mut Session, reader: &mut Clie
     };
     let mut listener = ReplyListener::new(is_refusal);
     let filter = session.dialogue.whole.connection().filter();
+    let limits = limits_before(&t.easy, filter.socket());
     let sent = send_body(t, filter, reader, Some(&mut coder), Some(&mut listener)).await;
     let refused = listener.has_enough();
     session.dialogue.put_back(&listener.into_heard());
     if !refused {
         sent?;
         let code = session.reply(t).await?;
+        if let Some(before) = limits {
+            let socket = session.dialogue.whole.connection().filter().socket();
+            explain_limits(&t.easy, before, socket.send_limits());
+        }
         return accepted(t, code);
     }
     // A refusal in the middle of it: the rest would be wasted.
