@@ -15,6 +15,8 @@ pub struct NetError {
     pub verify_result: i64,
     /// The ECHConfigList of a server that could not decrypt an encrypted hello; empty if it sent none.
     pub retry_configs: Option<Arc<[u8]>>,
+    /// The certificate of a server that was refused for it, in DER.
+    pub refused: Option<Arc<[u8]>>,
 }
 
 /// Which of curl's codes it becomes.
@@ -82,7 +84,8 @@ impl LayerError {
 impl NetError {
     /// A failure without an errno.
     pub fn new(kind: NetErrorKind, message: impl Into<String>) -> NetError {
-        NetError { kind, message: message.into(), os_errno: 0, verify_result: 0, retry_configs: None }
+        let message = message.into();
+        NetError { kind, message, os_errno: 0, verify_result: 0, retry_configs: None, refused: None }
     }
 
     /// A failure that the system reported.
@@ -109,6 +112,11 @@ impl NetError {
     /// Adds a verification result.
     pub fn with_verify_result(self, verify_result: i64) -> NetError {
         NetError { verify_result, ..self }
+    }
+
+    /// Adds the certificate that was refused.
+    pub fn with_refused(self, certificate: &[u8]) -> NetError {
+        NetError { refused: Some(certificate.into()), ..self }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-use super::{Ran, curl, empty_folder, namespace_flags, ran, tool};
+use super::{Ran, curl, curl_in, empty_folder, namespace_flags, ran, shell_with_mounts, tool};
+use testkit::certs::Authority;
+use testkit::dns::{A, DnsAnswer, NameServer, address};
 use testkit::http::HttpServer;
 
 #[test]
@@ -51,6 +53,59 @@ fn write_out_has_the_reasons() {
     assert_eq!(ran.stderr, "");
     let plain = curl(&["-s", "-o", "a", "-w", "%{json}", &url]);
     assert!(!plain.stdout.contains("\"why\""), "{}", plain.stdout);
+}
+
+/// A handshake says which certificates it trusted, and why it was a full one; a failure, which certificate
+/// was refused.
+// covers: --cacert
+#[test]
+fn handshakes_name_their_certificates_and_sessions() {
+    let (authority, stranger, folder) = (Authority::new(), Authority::new(), empty_folder());
+    let server = HttpServer::tls(authority.good().server_config().unwrap());
+    for (name, authority) in [("ca.pem", &authority), ("other.pem", &stranger)] {
+        std::fs::write(folder.join(name), authority.ca_pem()).unwrap();
+    }
+    let url = format!("https://localhost:{}/bytes/10", server.address().port());
+    let run = |words: &[&str]| {
+        let always = ["--why", "--no-keepalive", "-H", "Connection: close", "-o", "a", "-o", "b", &url, &url];
+        curl_in(folder.clone(), &[words, &always].concat()).stderr
+    };
+    let good = run(&["--cacert", "ca.pem"]);
+    let full = ", a full handshake (no session was known); certificate verified against ca.pem\n";
+    assert!(good.contains(full), "{good}");
+    assert!(good.contains(", a resumed session; certificate verified against ca.pem\n"), "{good}");
+    let uncached = run(&["--cacert", "ca.pem", "--no-sessionid"]);
+    let full = ", a full handshake (CURLOPT_SSL_SESSIONID_CACHE is off); ";
+    assert_eq!(uncached.matches(full).count(), 2, "{uncached}");
+    let refused = run(&["--cacert", "other.pem"]);
+    let (_, line) = refused.split_once("localhost: its certificate (").expect(&refused);
+    let line = line.lines().next().unwrap_or_default();
+    assert!(line.contains("; issued by ") && line.contains(") was refused: "), "{refused}");
+    assert!(line.ends_with("(20); checked against other.pem"), "{refused}");
+}
+
+/// A look-up names its source: the hosts file, or the servers that were asked.
+// covers: --dns-servers
+#[test]
+fn names_have_their_source() {
+    let (server, folder) = (HttpServer::plain(), empty_folder());
+    let port = server.address().port();
+    std::fs::write(folder.join("hosts"), "127.0.0.1 own.test\n").unwrap();
+    let run = |words: &[&str], host: &str| {
+        let mut command = shell_with_mounts("mount --bind hosts /etc/hosts && exec \"$@\"");
+        command.args(["sh", tool(), "-sS", "--why", "-o", "a"]).args(words);
+        ran(command.arg(format!("http://{host}:{port}/bytes/10")), folder.clone()).stderr
+    };
+    let from_file = run(&[], "own.test");
+    assert!(from_file.contains("  name        own.test: 1 A record from the hosts file\n"), "{from_file}");
+    let names = NameServer::start(|asked| match asked.kind {
+        A => address(A, "127.0.0.1"),
+        _ => DnsAnswer::Code(3),
+    });
+    let servers = names.address().to_string();
+    let asked = run(&["--dns-servers", &servers], "asked.test");
+    let wanted = format!("  name        asked.test: 1 A record from {servers} (CURLOPT_DNS_SERVERS) in ");
+    assert!(asked.contains(&wanted), "{asked}");
 }
 
 /// Uploads a file over a real TCP connection whose round trip takes 40 ms, from a send buffer of this size.

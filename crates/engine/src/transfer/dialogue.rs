@@ -89,14 +89,24 @@ impl Dialogue {
         self.send_together(t, &[command]).await
     }
 
+    /// Sends a command whose reply the next transfer reads.
+    pub async fn send_ahead(&mut self, t: &Transfer, command: &[u8]) -> Result<()> {
+        self.write(t, &[command], false).await
+    }
+
     /// Sends several commands in one write.
     pub async fn send_together(&mut self, t: &Transfer, commands: &[&[u8]]) -> Result<()> {
+        self.write(t, commands, self.outstanding == 0).await
+    }
+
+    /// Writes commands. `waits` says that this transfer waits a round trip for them.
+    async fn write(&mut self, t: &Transfer, commands: &[&[u8]], waits: bool) -> Result<()> {
         let mut lines = Vec::new();
         for command in commands {
             let line = add_line(&mut lines, command)?;
             t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, line);
         }
-        t.easy.explain(|| explained::commands(self.layer, commands, self.outstanding == 0));
+        t.easy.explain(|| explained::commands(self.layer, commands, waits));
         if let Some(observer) = &self.observer {
             observer.sent(&lines);
         }

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use net::connect::RaceEvent;
-use net::resolver::QuestionAnswer;
-use net::tls::TlsInfo;
+use net::resolver::{QuestionAnswer, is_in_hosts_file};
 use net::tls::x509::Certificate;
-use net::{About, AcquireRequest, AnyConnection, Connection, Granted, HashedKey, Pool};
+use net::tls::{CaSource, TlsConfig, TlsInfo, certinfo};
+use net::{About, AcquireRequest, AnyConnection, Connection, Granted, HashedKey, NetError, Pool};
 use runtime::{SendLimits, Socket};
 use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_0, CURL_HTTP_VERSION_3,
@@ -30,7 +30,9 @@ use crate::outputs::trace::{self, Connect};
 use crate::outputs::{self, Output, archives, log, report};
 use crate::stores::now as wall_clock;
 use crate::why::connection::{Closings, Facts, reason};
-use crate::why::event::{CloseReason, Event, NameSource, Named, Opened, Past, Proxied, Reused, Secured};
+use crate::why::event::{
+    CloseReason, Event, NameSource, Named, Opened, Past, Proxied, Refused, Reused, Secured,
+};
 use crate::why::{Heads, MIN_TEXT, Outcome, Request, spans};
 
 /// The commands of FTP and mail that are shown. Other lines may be secrets: the rounds of a login are.
@@ -267,6 +269,22 @@ impl Hasher for KeyNumber {
     }
 }
 
+/// Returns where the trusted certificates of a configuration are, as texts show it; nothing if the chain is
+/// not checked.
+fn trusted(config: &TlsConfig) -> String {
+    let source = |source: &CaSource| match source {
+        CaSource::File(file) | CaSource::Path(file) | CaSource::System(Some(file)) => {
+            file.given().display().to_string()
+        }
+        CaSource::Blob(_) => "CURLOPT_CAINFO_BLOB".to_owned(),
+        CaSource::System(None) => "the system's store".to_owned(),
+    };
+    match config.verify_peer {
+        true => config.ca.iter().map(source).collect::<Vec<_>>().join(" and "),
+        false => String::new(),
+    }
+}
+
 /// Returns the past of a connection that is idle.
 fn past(connection: &AnyConnection, now: Instant) -> Past {
     fn of<C: net::Carrier + ?Sized + 'static>(connection: &Connection<C>, now: Instant) -> Past {
@@ -323,6 +341,7 @@ impl Connector {
         let fresh = self.on(O::FreshConnect);
         let facts = Facts {
             fresh,
+            in_turns: self.easy.why.take_in_turns(),
             repeated: wish.fresh && !fresh && !self.easy.ahead.get(),
             refusal: wish.refusal.and_then(|refusal| refusal.get()),
             closed: self.multi.memories.of::<Closings>().borrow().of(&plan.key),
@@ -371,13 +390,17 @@ impl Connector {
             return;
         }
         let event = match event {
-            RaceEvent::Answered(answered) => Event::Named(Named {
-                host: host.to_owned(),
-                record: answered.part.record(),
-                addresses: answered.candidates.len(),
-                source: self.name_source(host, plan, answered, started),
-                took: answered.at.saturating_duration_since(started),
-            }),
+            RaceEvent::Answered(answered) => {
+                let source = self.name_source(host, plan, answered, started);
+                Event::Named(Named {
+                    host: host.to_owned(),
+                    record: answered.part.record(),
+                    addresses: answered.candidates.len(),
+                    source,
+                    servers: self.servers_of(source),
+                    took: answered.at.saturating_duration_since(started),
+                })
+            }
             RaceEvent::Failed(address, _, error) => {
                 Event::Unreachable { address: **address, error: error.reason() }
             }
@@ -406,12 +429,27 @@ impl Connector {
             NameSource::Cache
         } else if given(O::DohUrl) {
             NameSource::OverHttps
+        } else if is_in_hosts_file(plain) {
+            NameSource::Hosts
         } else if given(O::DnsServers) {
             NameSource::Servers
         } else if answered.shared {
             NameSource::Broker
         } else {
             NameSource::System
+        }
+    }
+
+    /// Returns the servers of a source, as the option names them. The path of a URL may be a secret.
+    fn servers_of(&self, source: NameSource) -> String {
+        let text = |option| String::from_utf8_lossy(&self.text(option).unwrap_or_default()).into_owned();
+        match source {
+            NameSource::Servers => text(O::DnsServers),
+            NameSource::OverHttps => {
+                let url = shown_url(text(O::DohUrl).as_bytes());
+                url.split_inclusive('/').take(3).collect::<String>().trim_end_matches('/').to_owned()
+            }
+            _ => String::new(),
         }
     }
 
@@ -427,7 +465,7 @@ impl Connector {
     }
 
     /// Records the outcome of a TLS handshake.
-    pub(super) fn explain_tls(&self, host: &str, tls: &TlsInfo) {
+    pub(super) fn explain_tls(&self, config: Option<&TlsConfig>, host: &str, tls: &TlsInfo) {
         self.easy.explain(|| {
             let not_after = tls.peer_cert.as_deref().and_then(Certificate::parse).map(|own| own.not_after);
             Event::Secured(Secured {
@@ -437,9 +475,26 @@ impl Connector {
                 group: tls.group,
                 resumed: tls.resumed,
                 cached: self.on(O::SslSessionIdCache),
+                known: self.easy.why.is_session_known(),
                 alpn: tls.alpn.clone(),
                 verified: tls.verify_result == 0 && self.on(O::SslVerifyPeer) && self.on(O::SslVerifyHost),
+                trusted: config.map(trusted).unwrap_or_default(),
                 expires_in: not_after.map(|end| end - wall_clock()),
+            })
+        });
+    }
+
+    /// Records why the server's certificate was refused.
+    #[cold]
+    pub(super) fn explain_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
+        let Some(certificate) = error.refused.as_deref().and_then(Certificate::parse) else { return };
+        self.easy.explain(|| {
+            Event::Refused(Refused {
+                host: host.to_owned(),
+                subject: certinfo::name(certificate.subject),
+                issuer: certinfo::name(certificate.issuer),
+                why: error.message.clone(),
+                trusted: trusted(config),
             })
         });
     }

@@ -71,14 +71,14 @@ impl Connector {
 
     /// Opens a QUIC connection to the origin, with a parked HTTP/3 session on it.
     pub(super) async fn open_quic(&self, plan: &Plan, opening: &Opening) -> Result<AnyConnection> {
-        let tls = plan.tls_by(Transport::Udp).ok_or_else(|| Error::from(Code::QuicConnectError))?;
+        let config = plan.tls_by(Transport::Udp).ok_or_else(|| Error::from(Code::QuicConnectError))?;
         let (mut quic, endpoints, private) = match &plan.proxy {
-            Some(proxy) => self.quic_through(proxy, plan, &tls, opening).await?,
-            None => self.quic_directly(plan, &tls, opening).await?,
+            Some(proxy) => self.quic_through(proxy, plan, &config, opening).await?,
+            None => self.quic_directly(plan, &config, opening).await?,
         };
         if let Some(tls) = quic.tls().filter(|tls| tls.late.is_none()) {
             self.mark(|info, elapsed| info.app_connect = elapsed);
-            self.explain_tls(&plan.key.origin.host, tls);
+            self.explain_tls(Some(&config), &plan.key.origin.host, tls);
             self.note_tls(tls);
         }
         let parked = http3::Parked::new(&mut quic.machine);
@@ -197,7 +197,7 @@ impl Connector {
         }
         match &opened {
             Ok(_) => self.note_ech_result(tls, host),
-            Err(fault) => self.note_ech_refusal(tls, host, fault.error()),
+            Err(fault) => self.note_refusal(tls, host, fault.error()),
         }
         opened
     }

@@ -99,12 +99,15 @@ impl Connector {
         let server = Server { config: tls, host: peer.0, port: peer.1 };
         let handshake = Handshake::prepare(tls, self.multi.runtime.reactor());
         let mut handshake = Box::new(handshake.map_err(LayerError::Final)?);
-        let take = || handshake.take_sessions(server, &self.sessions());
+        let take = || {
+            self.note_session(server, &self.sessions());
+            handshake.take_sessions(server, &self.sessions())
+        };
         self.locked(LockData::SslSession, take).map_err(LayerError::Final)?;
         if let Err(fault) = handshake.begin(below, server).await {
             self.locked(LockData::SslSession, || handshake.settle(false));
             if let LayerError::Final(error) = &fault {
-                self.note_ech_refusal(tls, peer.0, error);
+                self.note_refusal(tls, peer.0, error);
             }
             return Err(fault);
         }
@@ -137,7 +140,11 @@ impl Connector {
         let server = Server { config, host, port };
         let mut handshake = Handshake::prepare(config, self.multi.runtime.reactor())?;
         self.show_context(config, &handshake)?;
-        self.locked(LockData::SslSession, || handshake.take_sessions(server, &sessions))?;
+        let take = || {
+            self.note_session(server, &sessions);
+            handshake.take_sessions(server, &sessions)
+        };
+        self.locked(LockData::SslSession, take)?;
         let outcome = run(&mut handshake, below, server).await;
         self.settle(handshake, server, outcome)
     }
@@ -230,7 +237,7 @@ impl Connector {
         if sent > 0 {
             self.easy.note(|| format!("SSL sending {sent} bytes of early data"));
         }
-        self.explain_tls(self.url.peer.host(), tls);
+        self.explain_tls(None, self.url.peer.host(), tls);
         self.note_tls(tls);
         if tls.early > 0 {
             self.easy.note(|| format!("Server accepted {sent} bytes of TLS early data."));
@@ -255,6 +262,13 @@ impl Connector {
         self.easy.note(|| format!("SSL session allows {most} bytes of early data, reusing ALPN '{alpn}'"));
     }
 
+    /// Notes whether a session with the server is known, before it is taken.
+    fn note_session(&self, Server { host, port, .. }: Server<'_>, sessions: &SessionStore) {
+        if self.easy.why.is_on() {
+            self.easy.why.set_session_known(sessions.has_session(host, port));
+        }
+    }
+
     /// Takes what a QUIC handshake may resume. The application's lock is held around this and around
     /// settling, not while the server is waited for.
     pub(super) fn take_sessions(
@@ -263,6 +277,7 @@ impl Connector {
         (host, port): (&str, u16),
         sessions: &SessionStore,
     ) -> std::result::Result<Arc<PeerSessions>, NetError> {
+        self.note_session(Server { config, host, port }, sessions);
         let unverified = |e: NetError| e.with_verify_result(net::tls::verdict::UNSPECIFIED);
         let begin = || sessions.begin(config, host, port).map_err(unverified);
         self.locked(LockData::SslSession, begin)
@@ -277,7 +292,7 @@ impl Connector {
     ) -> Result<Box<dyn Filter>> {
         self.locked(LockData::SslSession, || handshake.settle(outcome.is_ok()));
         if let Err(error) = outcome {
-            self.note_ech_refusal(config, host, &error);
+            self.note_refusal(config, host, &error);
             return Err(error.into());
         }
         if config.backend.supports(Capability::EncryptedHello) {
@@ -285,7 +300,7 @@ impl Connector {
         }
         let filter = handshake.into_filter()?;
         if let Some(tls) = filter.tls() {
-            self.explain_tls(host, tls);
+            self.explain_tls(Some(config), host, tls);
         }
         self.easy.trace("ssl", || {
             let version = filter.tls().map_or("", |tls| tls.version);
@@ -337,9 +352,17 @@ impl Connector {
         });
     }
 
+    /// Notes why a handshake failed, as far as it is about the server's certificate or its keys.
+    pub(super) fn note_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
+        self.note_ech_refusal(config, host, error);
+        if self.easy.why.is_on() {
+            self.explain_refusal(config, host, error);
+        }
+    }
+
     /// Notes that the server could not open the hello and what it wants instead, for the user to try. The
     /// numbers are those of curl's usual library: the reason and the outcome.
-    pub(super) fn note_ech_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
+    fn note_ech_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
         let Some(list) = &error.retry_configs else { return };
         if list.is_empty() {
             return self.easy.note(|| "ECH: no retry_configs (rv = 1)".to_owned());

@@ -18,6 +18,8 @@ pub struct Facts {
     pub fresh: bool,
     /// The request failed on an open connection before.
     pub repeated: bool,
+    /// Files take turns on several connections, and one more is wanted.
+    pub in_turns: bool,
     /// A connection of the right key was found and refused.
     pub refusal: Option<Refusal>,
     /// The last connection of that key was closed after its request.
@@ -50,6 +52,7 @@ impl Facts {
 pub fn reason(facts: &Facts) -> NewReason {
     let nearest = facts.others.iter().filter(|terms| !terms.is_empty()).min_by_key(|terms| terms.len());
     match (facts, nearest) {
+        (Facts { in_turns: true, .. }, _) => NewReason::InTurns,
         (Facts { repeated: true, .. }, _) => NewReason::Repeated,
         (Facts { fresh: true, .. }, _) => NewReason::Forbidden(O::FreshConnect),
         (Facts { refusal: Some(why), .. }, _) if !is_of_broker(why) => NewReason::Refused(*why),
@@ -112,6 +115,11 @@ mod tests {
                 "a replay, whatever the options",
                 Facts { repeated: true, fresh: true, ..facts() },
                 NewReason::Repeated,
+            ),
+            (
+                "files take turns",
+                Facts { in_turns: true, repeated: true, in_use: 1, ..facts() },
+                NewReason::InTurns,
             ),
             (
                 "too old",

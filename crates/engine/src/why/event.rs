@@ -35,6 +35,8 @@ pub enum Event {
     Reached { address: SocketAddr, preferred: bool },
     /// A TLS handshake.
     Secured(Secured),
+    /// The server's certificate was refused.
+    Refused(Refused),
     /// The version of HTTP on a new connection.
     Version { version: &'static str, why: VersionReason },
     /// The server answered with a redirect that is followed.
@@ -125,6 +127,8 @@ pub enum NewReason {
     Forbidden(tables::EasyOption),
     /// A request is repeated that failed on an open connection.
     Repeated,
+    /// Files of FTP take turns on several connections.
+    InTurns,
     /// Connections made through the application's socket functions serve only their handle.
     OwnSockets,
 }
@@ -181,6 +185,8 @@ pub struct Named {
     pub record: &'static str,
     pub addresses: usize,
     pub source: NameSource,
+    /// The servers that were asked, as the option names them; empty for other sources.
+    pub servers: String,
     /// Time from the question to the answer.
     pub took: Duration,
 }
@@ -194,6 +200,8 @@ pub enum NameSource {
     Pinned,
     /// The handle's cache.
     Cache,
+    /// The hosts file (hosts(5)) has the name.
+    Hosts,
     /// getaddrinfo.
     System,
     /// Another process that asked getaddrinfo (WARMWIRE_POOL=user).
@@ -216,11 +224,26 @@ pub struct Secured {
     pub resumed: bool,
     /// CURLOPT_SSL_SESSIONID_CACHE is on.
     pub cached: bool,
+    /// A session with the server was known before.
+    pub known: bool,
     pub alpn: Option<String>,
     /// Whether the chain and the name were checked; an option may forbid each.
     pub verified: bool,
+    /// The files and options with the trusted certificates.
+    pub trusted: String,
     /// Seconds until the server's certificate expires, negative if it has expired.
     pub expires_in: Option<i64>,
+}
+
+/// A server's certificate that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub host: String,
+    pub subject: String,
+    pub issuer: String,
+    pub why: String,
+    /// As in [`Secured`].
+    pub trusted: String,
 }
 
 /// Why HTTP has this version and no higher one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use wire::json::Writer;
 
 use super::event::{
-    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
+    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied, Refused,
     ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
 };
 use super::{Outcome, Record, Request, story};
@@ -106,6 +106,7 @@ pub fn event(json: &mut Writer, event: &Event) {
             json.key("error").text(error);
         }
         Event::Secured(secured) => tls(json, secured),
+        Event::Refused(refused) => certificate(json, refused),
         Event::Version { version, why } => {
             json.key("version").text(version);
             json.key("reason").text(version_name(*why));
@@ -131,16 +132,9 @@ pub fn event(json: &mut Writer, event: &Event) {
             json.key("to").text(to);
         }
         Event::Cache(step) => json.key("step").text(cache_name(*step)),
-        Event::Commands { layer, verbs, waits } => {
-            json.key("protocol").text(layer);
-            json.key("commands").array(|json| verbs.iter().for_each(|verb| json.text(verb)));
-            json.key("waited").boolean(*waits);
-        }
+        Event::Commands { layer, verbs, waits } => commands(json, layer, verbs, *waits),
         Event::OneByOne(why) => json.key("reason").text(one_by_one_name(*why)),
-        Event::Limited(SendLimits { window, buffer }) => {
-            time(json, "by_window_ms", *window);
-            time(json, "by_buffer_ms", *buffer);
-        }
+        Event::Limited(of_upload) => limits(json, of_upload),
     }
 }
 
@@ -157,6 +151,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Unreachable { .. } => "address-failed",
         Event::Reached { .. } => "address-connected",
         Event::Secured(_) => "tls",
+        Event::Refused(_) => "certificate-refused",
         Event::Version { .. } => "http-version",
         Event::Redirected { .. } => "redirect",
         Event::Challenged { .. } => "challenge",
@@ -225,6 +220,7 @@ pub fn new_name(why: &NewReason) -> &'static str {
         NewReason::Evicted(Eviction::Idle) => "evicted-idle",
         NewReason::Forbidden(_) => "forbidden",
         NewReason::Repeated => "repeated",
+        NewReason::InTurns => "in-turns",
         NewReason::OwnSockets => "own-sockets",
     }
 }
@@ -268,6 +264,7 @@ fn name(json: &mut Writer, named: &Named) {
         NameSource::Written => "literal",
         NameSource::Pinned => "resolve-option",
         NameSource::Cache => "cache",
+        NameSource::Hosts => "hosts-file",
         NameSource::System => "system",
         NameSource::Broker => "broker",
         NameSource::Servers => "dns-servers",
@@ -277,6 +274,9 @@ fn name(json: &mut Writer, named: &Named) {
     json.key("record").text(named.record);
     json.key("addresses").number(named.addresses);
     json.key("source").text(source);
+    if !named.servers.is_empty() {
+        json.key("servers").text(&named.servers);
+    }
     time(json, "took_ms", named.took);
 }
 
@@ -290,10 +290,37 @@ fn tls(json: &mut Writer, secured: &Secured) {
         Some(alpn) => json.key("alpn").text(alpn),
         None => json.key("alpn").null(),
     }
+    if !secured.resumed {
+        json.key("full_because").text(match secured {
+            Secured { cached: false, .. } => "cache-off",
+            Secured { known: true, .. } => "session-unused",
+            _ => "no-session",
+        });
+    }
     json.key("verified").boolean(secured.verified);
+    json.key("trusted").text(&secured.trusted);
     if let Some(left) = secured.expires_in {
         json.key("certificate_expires_in_s").number(left);
     }
+}
+
+fn commands(json: &mut Writer, layer: &str, verbs: &[String], waits: bool) {
+    json.key("protocol").text(layer);
+    json.key("commands").array(|json| verbs.iter().for_each(|verb| json.text(verb)));
+    json.key("waited").boolean(waits);
+}
+
+fn limits(json: &mut Writer, SendLimits { window, buffer }: &SendLimits) {
+    time(json, "by_window_ms", *window);
+    time(json, "by_buffer_ms", *buffer);
+}
+
+fn certificate(json: &mut Writer, Refused { host, subject, issuer, why, trusted }: &Refused) {
+    json.key("host").text(host);
+    json.key("subject").text(subject);
+    json.key("issuer").text(issuer);
+    json.key("reason").text(why);
+    json.key("trusted").text(trusted);
 }
 
 fn version_name(why: VersionReason) -> &'static str {

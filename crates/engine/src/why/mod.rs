@@ -45,6 +45,10 @@ struct Kept {
     record: Record,
     /// The heads of the current transfer, for an archive.
     heads: Option<Rc<Heads>>,
+    /// A TLS session with the server was known when the last handshake began.
+    session_known: bool,
+    /// The next connection is one more beside others, on which files take turns.
+    in_turns: bool,
 }
 
 /// The heads of a transfer.
@@ -193,6 +197,32 @@ impl Why {
             record.span = Some(span);
             record.first_span.get_or_insert(span);
         }
+    }
+
+    /// Notes whether a TLS session with the server is known, when a handshake begins.
+    #[cold]
+    pub fn set_session_known(&self, known: bool) {
+        if let Some(kept) = self.0.borrow_mut().as_deref_mut() {
+            kept.session_known = known;
+        }
+    }
+
+    /// Returns whether a TLS session was known when the last handshake began.
+    pub fn is_session_known(&self) -> bool {
+        self.0.borrow().as_deref().is_some_and(|kept| kept.session_known)
+    }
+
+    /// Notes that the next connection is opened so that files take turns on several.
+    #[cold]
+    pub fn set_in_turns(&self) {
+        if let Some(kept) = self.0.borrow_mut().as_deref_mut() {
+            kept.in_turns = true;
+        }
+    }
+
+    /// Returns whether the connection that is opened is for turns, and forgets it.
+    pub fn take_in_turns(&self) -> bool {
+        self.0.borrow_mut().as_deref_mut().is_some_and(|kept| std::mem::take(&mut kept.in_turns))
     }
 
     /// Returns the span of the transfer's first request.

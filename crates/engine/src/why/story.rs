@@ -8,7 +8,7 @@ use net::{Eviction, NoneFromBroker, Refusal};
 use tables::Code;
 
 use super::event::{
-    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
+    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied, Refused,
     ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
 };
 use super::{Record, Request};
@@ -175,6 +175,7 @@ fn described(event: &Event) -> (&'static str, String) {
         Event::Trying(address) | Event::Reached { address, .. } => ("address", address.to_string()),
         Event::Unreachable { address, error } => ("address", format!("{address}: {error}")),
         Event::Secured(secured) => ("tls", tls(secured)),
+        Event::Refused(refused) => ("tls", certificate(refused)),
         Event::Version { version, why } => ("version", format!("{version}: {}", version_reason(*why))),
         Event::Redirected { status, to } => ("redirect", format!("{status} to {to}")),
         Event::Challenged { status, offered } => {
@@ -246,6 +247,7 @@ pub fn new_reason(why: &NewReason) -> String {
             "the one before was idle for too long (CURLOPT_MAXAGE_CONN)".to_owned()
         }
         NewReason::Forbidden(option) => format!("CURLOPT_{} forbids an open one", option.name()),
+        NewReason::InTurns => "files take turns on several connections (WARMWIRE_FTP=turns)".to_owned(),
         NewReason::Repeated => "the request failed on an open one and is repeated".to_owned(),
         NewReason::OwnSockets => {
             "the open ones were made by other socket functions (CURLOPT_OPENSOCKETFUNCTION)".to_owned()
@@ -313,7 +315,7 @@ fn one_by_one(why: OneByOne) -> &'static str {
     }
 }
 
-fn name(Named { host, record, addresses, source, took }: &Named) -> String {
+fn name(Named { host, record, addresses, source, servers, took }: &Named) -> String {
     let count = match addresses {
         0 => format!("no {record} record"),
         1 => format!("1 {record} record"),
@@ -323,24 +325,43 @@ fn name(Named { host, record, addresses, source, took }: &Named) -> String {
         NameSource::Written => format!("{host}: an address, or this machine"),
         NameSource::Pinned => format!("{host}: {count} from CURLOPT_RESOLVE"),
         NameSource::Cache => format!("{host}: {count} from the cache"),
+        NameSource::Hosts => format!("{host}: {count} from the hosts file"),
         NameSource::System => format!("{host}: {count} from the system in {}", time_text(*took)),
         NameSource::Broker => format!("{host}: {count} from the broker in {}", time_text(*took)),
-        NameSource::Servers => format!("{host}: {count} from CURLOPT_DNS_SERVERS in {}", time_text(*took)),
-        NameSource::OverHttps => format!("{host}: {count} from CURLOPT_DOH_URL in {}", time_text(*took)),
+        NameSource::Servers => {
+            format!("{host}: {count} from {servers} (CURLOPT_DNS_SERVERS) in {}", time_text(*took))
+        }
+        NameSource::OverHttps => {
+            format!("{host}: {count} from {servers} (CURLOPT_DOH_URL) in {}", time_text(*took))
+        }
     }
 }
 
 fn tls(secured: &Secured) -> String {
-    let Secured { host, version, cipher, group, resumed, verified, expires_in, .. } = secured;
+    let Secured { host, version, cipher, group, verified, trusted, expires_in, .. } = secured;
     let with = if group.is_empty() { "" } else { ", " };
-    let kind = if *resumed { "a resumed session" } else { "a full handshake" };
-    let check = if *verified { "certificate verified" } else { "certificate NOT verified" };
+    let kind = match secured {
+        Secured { resumed: true, .. } => "a resumed session",
+        Secured { cached: false, .. } => "a full handshake (CURLOPT_SSL_SESSIONID_CACHE is off)",
+        Secured { known: true, .. } => "a full handshake (a session was known and did not serve)",
+        _ => "a full handshake (no session was known)",
+    };
+    let check = match verified {
+        true if trusted.is_empty() => "certificate verified".to_owned(),
+        true => format!("certificate verified against {trusted}"),
+        false => "certificate NOT verified".to_owned(),
+    };
     let end = match expires_in {
         Some(..0) => ", it has expired".to_owned(),
         Some(left @ ..EXPIRES_SOON) => format!(", it expires in {} days", left / 86_400),
         _ => String::new(),
     };
     format!("{host}: {version}{with}{group}, {cipher}, {kind}; {check}{end}")
+}
+
+fn certificate(Refused { host, subject, issuer, why, trusted }: &Refused) -> String {
+    let against = if trusted.is_empty() { String::new() } else { format!("; checked against {trusted}") };
+    format!("{host}: its certificate ({subject}; issued by {issuer}) was refused: {why}{against}")
 }
 
 /// Says why HTTP has no higher version.

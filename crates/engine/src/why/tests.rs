@@ -50,8 +50,10 @@ fn secured() -> Event {
         group: "X25519",
         resumed: false,
         cached: true,
+        known: false,
         alpn: Some("h2".to_owned()),
         verified: true,
+        trusted: "/certs.pem".to_owned(),
         expires_in: Some(5 * 86_400),
     })
 }
@@ -98,11 +100,12 @@ fn connections_as_lines_and_as_members() {
                 host: "h.test".to_owned(),
                 record: "AAAA",
                 addresses: 0,
-                source: NameSource::System,
+                source: NameSource::Servers,
+                servers: "192.0.2.53".to_owned(),
                 took: ms(9),
             }),
-            "name        h.test: no AAAA record from the system in 9.0 ms",
-            r#""host":"h.test","record":"AAAA","addresses":0,"source":"system","took_ms":9.000"#,
+            "name        h.test: no AAAA record from 192.0.2.53 (CURLOPT_DNS_SERVERS) in 9.0 ms",
+            r#""host":"h.test","record":"AAAA","addresses":0,"source":"dns-servers","servers":"192.0.2.53""#,
         ),
         (
             Event::Unreachable { address, error: "Connection refused".to_owned() },
@@ -111,8 +114,9 @@ fn connections_as_lines_and_as_members() {
         ),
         (
             secured(),
-            "AES_128_GCM_SHA256, a full handshake; certificate verified, it expires in 5 days\n",
-            r#""resumed":false,"alpn":"h2","verified":true,"certificate_expires_in_s":432000"#,
+            "AES_128_GCM_SHA256, a full handshake (no session was known); certificate verified against \
+             /certs.pem, it expires in 5 days\n",
+            r#""alpn":"h2","full_because":"no-session","verified":true,"trusted":"/certs.pem","#,
         ),
         (
             Event::Version { version: "HTTP/1.1", why: VersionReason::ServerChose },
@@ -215,7 +219,8 @@ fn a_resolution_delay_and_a_preferred_address_are_named() {
     let four: SocketAddr = "192.0.2.1:443".parse().unwrap();
     let named = |record, addresses| {
         let (host, took) = ("h.test".to_owned(), ms(1));
-        Event::Named(Named { host, record, addresses, source: NameSource::System, took })
+        let (source, servers) = (NameSource::System, String::new());
+        Event::Named(Named { host, record, addresses, source, servers, took })
     };
     let won = Event::Reached { address: four, preferred: false };
     let text = record(vec![named("A", 1), named("AAAA", 0), Event::Trying(four), won]).text();
@@ -247,8 +252,8 @@ fn the_limits_of_an_upload_are_shown() {
         record(vec![Event::Limited(SendLimits { window: time(window), buffer: time(buffer) })])
     };
     let text = limits(20, 30).text();
-    let wanted = "  upload      waited 20 ms for the receiver, whose window was full, and 30 ms because the send \
-                  buffer held no more\n";
+    let wanted = "  upload      waited 20 ms for the receiver, whose window was full, and 30 ms because the \
+                  send buffer held no more\n";
     assert!(text.contains(wanted), "{text}");
     let text = limits(0, 30).text();
     assert!(text.contains("  upload      waited 30 ms because the send buffer held no more\n"), "{text}");
@@ -257,4 +262,20 @@ fn the_limits_of_an_upload_are_shown() {
         json.contains(r#""event":"upload-limited","by_window_ms":20.000,"by_buffer_ms":0.000"#),
         "{json}"
     );
+}
+
+#[test]
+fn a_refused_certificate_is_named() {
+    check([(
+        Event::Refused(Refused {
+            host: "h.test".to_owned(),
+            subject: "CN = a".to_owned(),
+            issuer: "CN = b".to_owned(),
+            why: "no".to_owned(),
+            trusted: "/certs.pem".to_owned(),
+        }),
+        "tls         h.test: its certificate (CN = a; issued by CN = b) was refused: no; checked against \
+             /certs.pem\n",
+        r#""host":"h.test","subject":"CN = a","issuer":"CN = b","reason":"no","trusted":"/certs.pem""#,
+    )]);
 }

@@ -12,7 +12,7 @@ type Names = HashMap<String, Vec<IpAddr>>;
 static HOSTS: Reread<Names> = Reread::new(HOSTS_FILE, read);
 
 /// Returns whether the file has this name, ignoring case.
-pub(super) fn knows(name: &str) -> bool {
+pub fn knows(name: &str) -> bool {
     HOSTS.now().contains_key(&plain(name))
 }
 

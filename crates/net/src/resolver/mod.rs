@@ -30,6 +30,7 @@ pub use cache::ResolveCache;
 pub use candidate::{Candidate, Part, QuestionAnswer};
 pub use candidates::{Candidates, RESOLUTION_DELAY};
 pub use family::{Family, Found, LookupResult, NoAnswer};
+pub use hosts::knows as is_in_hosts_file;
 pub use lookup::{LookupFn, Resolver, SharedNames};
 pub use means::{LookUpWrapper, Means, NameServers, PendingAnswer, Services, Source};
 pub use names::zone_number;

@@ -67,7 +67,7 @@ impl Verifier {
             if result != verdict::OK {
                 let text = verdict::text(result);
                 let text = format!("SSL certificate OpenSSL verify result: {text} ({result})");
-                return Err(refused(text).with_verify_result(result));
+                return Err(refused(text).with_verify_result(result).with_refused(leaf));
             }
         }
         self.check_leaf(leaf, others, host, ocsp, now)
@@ -88,7 +88,7 @@ impl Verifier {
         if self.config.verify_host {
             // curl checks the name before it stores the chain's result.
             names::check(&cert, host)
-                .map_err(|text| refused(text).with_verify_result(verdict::UNSPECIFIED))?;
+                .map_err(|text| refused(text).with_verify_result(verdict::UNSPECIFIED).with_refused(leaf))?;
         }
         if self.config.verify_status {
             self.check_status(&cert, others, ocsp, now)?;

@@ -109,7 +109,7 @@ fn connections(host: &Host) -> Vec<Finding> {
             &host.forgotten,
             "connections were opened although another handle had left an equal one: a handle for each \
              transfer",
-            "set WARMWIRE_POOL=process, or reuse one handle",
+            "set WARMWIRE_POOL=process in the environment, or reuse one handle",
         ),
         habit(
             &host.evicted,

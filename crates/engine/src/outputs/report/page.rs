@@ -105,7 +105,7 @@ mod tests {
         assert!(lines[0].starts_with("warmwire: report on "), "{text}");
         assert!(lines[1].starts_with("- h.test:443: 299 connections were opened"), "{text}");
         assert!(lines[1].ends_with("; about 12.00 s lost"), "{text}");
-        assert_eq!(lines[2], "  remedy: set WARMWIRE_POOL=process, or reuse one handle");
+        assert_eq!(lines[2], "  remedy: set WARMWIRE_POOL=process in the environment, or reuse one handle");
         assert!(lines[3].starts_with("Totals: 300 transfers (0 failed) in "), "{text}");
         assert_eq!(lines[4], "1 transfers were not counted");
         assert!(lines[6].starts_with("h.test:443      300    300      0      0       0 "), "{text}");

@@ -50,8 +50,10 @@ fn secured(version: &'static str, cached: bool) -> Event {
         group: "",
         resumed: false,
         cached,
+        known: false,
         alpn: None,
         verified: true,
+        trusted: String::new(),
         expires_in: None,
     })
 }
@@ -86,7 +88,8 @@ fn a_session_of_another_handle_is_missed() {
 fn a_name_is_asked_again_within_a_minute() {
     let named = |source, took| {
         let (host, record) = ("h.test".to_owned(), "A");
-        Event::Named(Named { host, record, addresses: 1, source, took: ms(took) })
+        let servers = String::new();
+        Event::Named(Named { host, record, addresses: 1, source, servers, took: ms(took) })
     };
     let request = |source| {
         let events = vec![opened(NewReason::OwnSockets), named(source, 4), named(source, 9)];

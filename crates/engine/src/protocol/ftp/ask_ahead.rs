@@ -75,7 +75,7 @@ impl Control {
         if !asks_ahead(&leaving) {
             return;
         }
-        if self.can_be_kept() && self.dialogue.send(t, b"EPSV").await.is_ok() {
+        if self.can_be_kept() && self.dialogue.send_ahead(t, b"EPSV").await.is_ok() {
             self.session.ahead.owe(PendingReply::Passive);
         }
     }

@@ -70,6 +70,7 @@ impl Control {
         let plan = own_plan(t)?;
         let crowded = || t.multi.memories.of::<Servers>().borrow().is_crowded(&plan.key.origin);
         if !fresh && one_more(t, &plan.key) && !crowded() {
+            t.easy.why.set_in_turns();
             let timer = t.multi.runtime.reactor().sleep(ONE_MORE_PATIENCE);
             let late = || Err(Error::from(Code::OperationTimedout));
             match before(timer, late, boxed(|| Control::on_connection(t, plan.clone(), true, together))).await
