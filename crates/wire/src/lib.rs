@@ -34,6 +34,7 @@ pub mod rtsp;
 pub mod smtp;
 pub mod socks;
 pub mod socks_gssapi;
+mod static_fields;
 pub mod telnet;
 pub mod tftp;
 pub mod trace_context;

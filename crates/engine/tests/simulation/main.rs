@@ -18,6 +18,8 @@ mod hpack;
 mod http;
 mod http2;
 mod network;
+#[path = "../../../wire/src/static_fields.rs"]
+mod static_fields;
 
 use std::cell::{Cell, RefCell};
 use std::os::fd::RawFd;

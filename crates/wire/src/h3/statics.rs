@@ -1,8 +1,10 @@
 //! The static table of header compression (RFC 9204 appendix A).
 
+use crate::static_fields::{StaticFields, size};
+
 /// Names and values in their order, from 0.
 #[rustfmt::skip]
-const TABLE: [(&str, &str); 99] = [
+const FIELDS: [(&str, &str); 99] = [
     (":authority", ""), (":path", "/"), ("age", "0"), ("content-disposition", ""), ("content-length", "0"), ("cookie", ""),
     ("date", ""), ("etag", ""), ("if-modified-since", ""), ("if-none-match", ""), ("last-modified", ""), ("link", ""),
     ("location", ""), ("referer", ""), ("set-cookie", ""), (":method", "CONNECT"), (":method", "DELETE"),
@@ -34,21 +36,21 @@ const TABLE: [(&str, &str); 99] = [
     ("x-frame-options", "deny"), ("x-frame-options", "sameorigin"),
 ];
 
+static TABLE: StaticFields<{ FIELDS.len() }, { size(&FIELDS) }> = StaticFields::new(&FIELDS);
+
 /// The entry at an index, counted from 0.
 pub fn entry(index: usize) -> Option<(&'static [u8], &'static [u8])> {
-    TABLE.get(index).map(|(name, value)| (name.as_bytes(), value.as_bytes()))
+    TABLE.get(index)
 }
 
 /// The index of an entry with this name, and whether it has this value, too.
 pub fn find(name: &[u8], value: &[u8]) -> Option<(usize, bool)> {
     let mut named = None;
-    for (index, (known, has)) in TABLE.iter().enumerate() {
-        if known.len() == name.len() && known.as_bytes() == name {
-            if has.as_bytes() == value {
-                return Some((index, true));
-            }
-            named.get_or_insert((index, false));
+    for index in TABLE.places(name) {
+        if entry(index).is_some_and(|(_, known)| known == value) {
+            return Some((index, true));
         }
+        named.get_or_insert((index, false));
     }
     named
 }

@@ -1,8 +1,10 @@
 //! The static table of header compression (RFC 7541 appendix A).
 
+use crate::static_fields::{StaticFields, size};
+
 /// Names and values in their order; the first has index 1.
 #[rustfmt::skip]
-const TABLE: [(&str, &str); 61] = [
+const FIELDS: [(&str, &str); 61] = [
     (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
     (":scheme", "http"), (":scheme", "https"), (":status", "200"), (":status", "204"), (":status", "206"),
     (":status", "304"), (":status", "400"), (":status", "404"), (":status", "500"), ("accept-charset", ""),
@@ -19,12 +21,13 @@ const TABLE: [(&str, &str); 61] = [
 ];
 
 /// How many entries there are: dynamic ones follow.
-pub(super) const COUNT: usize = TABLE.len();
+pub(super) const COUNT: usize = FIELDS.len();
+
+static TABLE: StaticFields<COUNT, { size(&FIELDS) }> = StaticFields::new(&FIELDS);
 
 /// The entry at an index, counted from 1.
 pub(super) fn entry(index: usize) -> Option<(&'static [u8], &'static [u8])> {
-    let (name, value) = TABLE.get(index.checked_sub(1)?)?;
-    Some((name.as_bytes(), value.as_bytes()))
+    TABLE.get(index.checked_sub(1)?)
 }
 
 /// Returns the index of a name's first entry; for a matching pair, the index of the pair and `true`.
@@ -38,9 +41,9 @@ pub(super) fn find(name: &[u8], value: &[u8]) -> Option<(usize, bool)> {
     }
 }
 
-/// Returns the first index of a name. Candidates have its length, so most names need no comparison.
+/// Returns the first index of a name.
 fn first_of(name: &[u8]) -> Option<usize> {
-    TABLE.iter().position(|(known, _)| known.len() == name.len() && known.as_bytes() == name).map(|at| at + 1)
+    TABLE.places(name).next().map(|place| place + 1)
 }
 
 #[cfg(test)]
