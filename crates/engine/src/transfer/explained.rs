@@ -91,8 +91,10 @@ pub fn schemes(bits: i64) -> Vec<&'static str> {
 
 /// Returns a URL without user name, password and fragment. A URL without their marks has none.
 fn shown_url(url: &[u8]) -> String {
-    if !url.iter().any(|byte| matches!(byte, b'@' | b'#')) {
-        return String::from_utf8_lossy(url).into_owned();
+    // Nearly every URL: each search is one of memchr's, and ASCII is checked by the word.
+    if !url.contains(&b'@') && !url.contains(&b'#') {
+        let text = String::from_utf8(url.to_vec());
+        return text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     }
     let parsed = wire::url::Url::parse(url, wire::url::flag::NON_SUPPORT_SCHEME);
     let shown = parsed.map_or_else(|_| redact::without_login(url), |parsed| without_credentials(&parsed));
@@ -129,12 +131,16 @@ pub fn note_request(easy: &EasyState, now: Instant) {
             CURL_HTTP_VERSION_3 => "HTTP/3",
             _ => "",
         };
+        let auth = match info.rare.auth_used {
+            0 => "",
+            bits => schemes(bits).first().copied().unwrap_or_default(),
+        };
         Request {
             method,
             url,
             status: info.response_code,
             version,
-            auth: schemes(info.rare.auth_used).first().copied().unwrap_or_default(),
+            auth,
             is_plain_text: is_http && info.downloaded >= MIN_TEXT && is_plain_text(easy, &info),
             received: info.downloaded,
             sent: info.uploaded,
