@@ -117,7 +117,7 @@ pub use client::{
     Body, Client, ClientBuilder, Cookie, Driver, Error, ErrorKind, EventLoop, NoProxy, Proxy, Request,
     RequestBuilder, RequestPhase, Response, Timings, Watch, get,
 };
-pub use client::{multipart, redirect, tls};
+pub use client::{multipart, redirect, tls, websocket};
 pub use easy::{Easy, ExportedSession, OptionSet};
 pub use engine::callbacks::Callbacks;
 pub use engine::info::Fact;

@@ -4,6 +4,8 @@
 //! bodies are buffered, up to a window beyond which the sender waits, and uploads are fed in. The futures of
 //! [`Client`](crate::Client) and the Python package use it.
 
+mod outcome;
+
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -19,6 +21,8 @@ use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption, MultiCode};
 
 use crate::{Failure, TransferInfo, Value, value};
+
+pub use outcome::Outcome;
 
 /// Number of handles kept for later transfers.
 const SPARE: usize = 64;
@@ -65,25 +69,6 @@ pub enum Sink {
     File(File),
 }
 
-/// The result of a transfer.
-#[derive(Debug)]
-pub struct Outcome {
-    /// curl's code.
-    pub code: Code,
-    /// A description in words; empty after a success.
-    pub message: String,
-}
-
-impl Outcome {
-    /// Converts the outcome to a `Result`.
-    pub fn result(self) -> Result<(), Failure> {
-        match self.code {
-            Code::Ok => Ok(()),
-            code => Err(Failure { code, message: self.message }),
-        }
-    }
-}
-
 /// The transfers that have news, each listed once.
 #[derive(Default)]
 struct News(RefCell<VecDeque<usize>>);
@@ -95,6 +80,8 @@ struct App {
     told: Cell<bool>,
     follows: Cell<bool>,
     authenticates: Cell<bool>,
+    /// Whether a 101 ends the head: frames of a WebSocket follow, as they are.
+    upgrades: Cell<bool>,
 }
 
 #[derive(Default)]
@@ -130,6 +117,7 @@ impl App {
     fn ends_it(&self, head: &[u8]) -> bool {
         let status = head.get(9..12).and_then(|s| std::str::from_utf8(s).ok()?.parse().ok()).unwrap_or(0);
         match status {
+            101 => self.upgrades.get(),
             0..=199 => false,
             300..=399 => !self.follows.get(),
             401 | 407 => !self.authenticates.get(),
@@ -264,6 +252,7 @@ impl Active {
                 EasyOption::UserPwd | EasyOption::Username | EasyOption::ProxyUsername => {
                     self.app.authenticates.set(true)
                 }
+                EasyOption::WsOptions => self.app.upgrades.set(true),
                 _ => {}
             }
             if let Err(code) = value::apply(value.clone(), *option, &self.easy) {
@@ -277,7 +266,9 @@ impl Active {
     fn reset(&mut self) {
         self.set.clear();
         self.easy.reset();
-        [&self.app.follows, &self.app.authenticates].iter().for_each(|flag| flag.set(false));
+        [&self.app.follows, &self.app.authenticates, &self.app.upgrades]
+            .iter()
+            .for_each(|flag| flag.set(false));
     }
 }
 
@@ -356,6 +347,7 @@ impl Transfers {
             told: Cell::new(false),
             follows: Cell::new(false),
             authenticates: Cell::new(false),
+            upgrades: Cell::new(false),
         });
         let easy = Easy::new(app.clone());
         easy.set_share(self.share.clone());

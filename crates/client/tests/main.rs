@@ -8,3 +8,4 @@ mod guide;
 mod sessions;
 mod text_options;
 mod transfers;
+mod websocket;

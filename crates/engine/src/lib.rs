@@ -43,6 +43,7 @@ pub use settings::{FtpPipelining, Settings, SmtpPipelining, WebSocketOptions};
 pub use share::Share;
 
 pub use net::process;
+pub use net::random;
 pub use net::tls::backend::{
     engines as tls_engines, has_system as has_system_tls, prefer_system as prefer_system_tls,
 };

@@ -12,6 +12,7 @@ mod response;
 #[cfg(any(feature = "ftp", feature = "mail", feature = "ssh"))]
 mod sessions;
 mod wait;
+mod websocket;
 
 pub use crate::client::Body;
 pub use crate::client::Request;
@@ -25,6 +26,7 @@ pub use sessions::{Imap, Smtp};
 use crate::client::config::Config;
 use crate::{Error, IntoUrl};
 pub(crate) use wait::wait;
+pub use websocket::WebSocket;
 
 /// Creates requests that wait. Clones share one pool of connections.
 ///

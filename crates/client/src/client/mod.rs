@@ -28,6 +28,7 @@ mod running;
 pub(crate) mod session;
 mod timings;
 pub mod tls;
+pub mod websocket;
 
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ pub use event_loop::Tokio;
 
 use crate::IntoUrl;
 use config::Config;
+use head::Head;
 use hub::{Hub, Post, Shared};
 use running::Running;
 
@@ -146,10 +148,16 @@ impl Client {
     /// Sends a request and returns the response when its head has been received, whatever its status.
     /// Dropping the future aborts the transfer: the connection is closed, or its stream reset.
     pub async fn execute(&self, request: Request) -> Result<Response, Error> {
+        let (head, running) = self.begin(request).await?;
+        Ok(Response::new(head, running))
+    }
+
+    /// Sends a request and waits for its head.
+    async fn begin(&self, request: Request) -> Result<(Head, Running), Error> {
         let (prepared, source) = request.prepare(&self.0);
         let mut running = Running::start(self.0.clone(), prepared, source);
         let head = std::future::poll_fn(|cx| running.poll_head(cx)).await?;
-        Ok(Response::new(head, running))
+        Ok((head, running))
     }
 
     /// Returns a builder of a request that was built before.
@@ -227,6 +235,11 @@ impl RequestBuilder {
     /// Dropping the future aborts the transfer: the connection is closed, or its stream reset.
     pub async fn send(self) -> Result<Response, Error> {
         self.client.execute(self.request?).await
+    }
+
+    /// Returns the client and the request, or the error of the first invalid value.
+    fn into_parts(self) -> Result<(Client, Request), Error> {
+        Ok((self.client, self.request?))
     }
 }
 

@@ -84,7 +84,7 @@ impl Running {
     }
 
     /// Passes pieces from the caller's stream to the engine while it accepts them.
-    fn send(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
+    pub fn send(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
         while let Some(source) = &mut self.source {
             let mut state = self.call.lock();
             if state.ended.is_some() {
@@ -117,6 +117,24 @@ impl Running {
             self.client.order(Order::Feed(self.call.clone(), piece));
         }
         Ok(())
+    }
+
+    /// Ready when the engine has taken what there was to send and wants more, or when the transfer has ended.
+    pub fn poll_all_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.send(cx).is_err() {
+            return Poll::Ready(());
+        }
+        let mut state = self.call.lock();
+        if state.hungry || state.ended.is_some() {
+            return Poll::Ready(());
+        }
+        wait(&mut state, cx);
+        Poll::Pending
+    }
+
+    /// Returns whether nothing more can be sent.
+    pub fn has_ended(&self) -> bool {
+        self.over || self.call.lock().ended.is_some()
     }
 
     fn cancel(&mut self) {
