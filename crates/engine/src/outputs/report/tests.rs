@@ -160,6 +160,8 @@ fn files_by_ftp_count_where_turns_would_help() {
     assert_eq!((helped.ftp_files, helped.ftp_rounds), (Sum { count: 1, time: ms(2000) / 7 }, 3));
     assert_eq!(one(opened(NewReason::OwnSockets), Vec::new()).ftp_files, Sum::default());
     assert_eq!(one(reused(), vec![Event::OneByOne(OneByOne::Objected)]).ftp_files, Sum::default());
+    let two = host(vec![(Request::default(), vec![reused(), sent("EPSV"), sent("RETR")])]);
+    assert_eq!((two.ftp_files, two.ftp_rounds), (Sum { count: 1, time: ms(2000) / 7 }, 2));
     let round = host(vec![(Request::default(), vec![reused(), sent("RETR")])]);
     assert_eq!(round.ftp_files, Sum::default(), "one round trip is the least");
 }
