@@ -84,7 +84,8 @@
 //! [`Code::UnsupportedProtocol`].
 //!
 //! Off by default are `json`: bodies from and to values of serde. `charset`: text in other charsets than
-//! UTF-8. `url`: URLs of the crate `url`. `tokio` and `async-io`: event loops for a driver, on Unix.
+//! UTF-8. `url`: URLs of the crate `url`. `tower`: a [`Client`] is a `tower_service::Service`. `tokio` and
+//! `async-io`: event loops for a driver, on Unix.
 
 #![deny(missing_docs)]
 // Without a protocol some helpers have no user.

@@ -28,6 +28,8 @@ mod running;
 pub(crate) mod session;
 mod timings;
 pub mod tls;
+#[cfg(feature = "tower")]
+mod tower;
 pub mod websocket;
 
 use std::sync::Arc;

@@ -8,7 +8,10 @@ use testkit::ftp::FtpServer;
 use testkit::http::HttpServer;
 use warmwire::header::HeaderMap;
 use warmwire::multipart::{Form, Part};
-use warmwire::{Certificate, Client, ClientBuilder, EasyOption, Error, Response, StatusCode, Version};
+use warmwire::{
+    Certificate, Client, ClientBuilder, EasyOption, Error, Method, Request, Response, StatusCode, Url,
+    Version,
+};
 
 use super::everywhere;
 
@@ -273,4 +276,25 @@ fn futures_may_go_to_another_thread() {
     });
     sends(driver);
     sends_and_shares(client.clone());
+}
+
+#[test]
+fn a_client_is_a_service_of_tower() {
+    async fn twice<S>(mut service: S, url: &str) -> Vec<usize>
+    where
+        S: tower_service::Service<Request, Response = Response, Error = Error>,
+    {
+        let mut lengths = Vec::new();
+        for _ in 0..2 {
+            std::future::poll_fn(|cx| service.poll_ready(cx)).await.unwrap();
+            let request = Request::new(Method::GET, Url::parse(url).unwrap());
+            lengths.push(service.call(request).await.unwrap().bytes().await.unwrap().len());
+        }
+        lengths
+    }
+    let server = HttpServer::plain();
+    let (client, url) = (Client::new(), server.url("/bytes/70"));
+    assert_eq!(async_io::block_on(twice(&client, &url)), [70, 70]);
+    assert_eq!(async_io::block_on(twice(client, &url)), [70, 70]);
+    assert_eq!(server.accepts(), 1);
 }
