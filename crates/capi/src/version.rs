@@ -67,71 +67,100 @@ impl Flavour {
 struct Facts {
     info: VersionInfo,
     line: CString,
+    /// Owns the texts and lists to which `info` points.
+    _storage: Storage,
 }
-// SAFETY: the pointers are to leaked texts that are only read.
+// SAFETY: the pointers are to texts and lists of `_storage`, which stay in their places and are only read.
 unsafe impl Send for Facts {}
 // SAFETY: as above.
 unsafe impl Sync for Facts {}
 
-/// Returns the facts, created once; if two threads are first together, the texts of one are leaked.
+/// Texts and lists of texts for C. Their memory stays in its place when the storage moves.
+#[derive(Default)]
+struct Storage {
+    /// Made by [`CString::into_raw`].
+    texts: Vec<*mut c_char>,
+    lists: Vec<Vec<*const c_char>>,
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        for text in self.texts.drain(..) {
+            // SAFETY: `add` made it, and nobody has the pointers of facts that are dropped.
+            drop(unsafe { CString::from_raw(text) });
+        }
+    }
+}
+
+impl Storage {
+    fn add(&mut self, value: &str) -> *const c_char {
+        let place = text(value).into_raw();
+        self.texts.push(place);
+        place
+    }
+
+    fn add_list(&mut self, names: impl IntoIterator<Item = &'static str>) -> *const *const c_char {
+        let names = names.into_iter().map(|name| self.add(name)).collect::<Vec<_>>();
+        let list: Vec<_> = names.into_iter().chain([ptr::null()]).collect();
+        let place = list.as_ptr();
+        self.lists.push(list);
+        place
+    }
+}
+
+/// Returns the facts, created once; if two threads are first together, those of one are dropped.
 fn facts(flavour: Flavour) -> &'static Facts {
     static DEFAULT: LockFreeOnce<Facts> = LockFreeOnce::new();
     static GNUTLS: LockFreeOnce<Facts> = LockFreeOnce::new();
     let tls = flavour.tls();
-    let made = || Facts { info: info(tls), line: text(&version_line(tls)) };
+    let made = || {
+        let mut storage = Storage::default();
+        Facts { info: info(tls, &mut storage), line: text(&version_line(tls)), _storage: storage }
+    };
     match flavour {
         Flavour::Default => DEFAULT.get(made),
         Flavour::GnuTls => GNUTLS.get(made),
     }
 }
 
-fn info(tls: &str) -> VersionInfo {
+fn info(tls: &str, storage: &mut Storage) -> VersionInfo {
     // No other library speaks HTTP/2, QUIC or SSH or reads international names here. Programs test these
     // texts where the bit is set, and print them.
-    let here = || leak(&format!("{}/{}", version().name, version().own));
+    let here = storage.add(&format!("{}/{}", version().name, version().own));
     let packed = |(major, minor, patch): (u32, u32, u32)| major << 24 | minor << 12 | patch;
     VersionInfo {
         age: tables::constant::CURLVERSION_NOW,
-        version: leak(version().curl),
+        version: storage.add(version().curl),
         version_num: version().curl_number,
-        host: leak(&format!("{}-pc-{}-gnu", std::env::consts::ARCH, std::env::consts::OS)),
+        host: storage.add(&format!("{}-pc-{}-gnu", std::env::consts::ARCH, std::env::consts::OS)),
         features: feature::built_bits(),
-        ssl_version: leak(&format!("{tls} {}/{}", version().name, version().own)),
+        ssl_version: storage.add(&format!("{tls} {}/{}", version().name, version().own)),
         ssl_version_num: 0,
-        libz_version: leak(ZLIB),
-        protocols: leak_list(Scheme::built_names()),
+        libz_version: storage.add(ZLIB),
+        protocols: storage.add_list(Scheme::built_names()),
         ares: ptr::null(),
         ares_num: 0,
-        libidn: here(),
+        libidn: here,
         iconv_ver_num: 0,
-        libssh_version: here(),
+        libssh_version: here,
         brotli_ver_num: packed(BROTLI.0),
-        brotli_version: leak(BROTLI.1),
+        brotli_version: storage.add(BROTLI.1),
         nghttp2_ver_num: version().own_number,
-        nghttp2_version: here(),
-        quic_version: here(),
-        cainfo: engine::info::CAINFO.map_or(ptr::null(), leak),
-        capath: engine::info::CAPATH.map_or(ptr::null(), leak),
+        nghttp2_version: here,
+        quic_version: here,
+        cainfo: engine::info::CAINFO.map_or(ptr::null(), |path| storage.add(path)),
+        capath: engine::info::CAPATH.map_or(ptr::null(), |path| storage.add(path)),
         zstd_ver_num: packed(ZSTD.0),
-        zstd_version: leak(ZSTD.1),
+        zstd_version: storage.add(ZSTD.1),
         hyper_version: ptr::null(),
         gsasl_version: ptr::null(),
-        feature_names: leak_list(feature::built_names()),
+        feature_names: storage.add_list(feature::built_names()),
         rtmp_version: ptr::null(),
     }
 }
 
 fn text(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
-}
-
-fn leak(value: &str) -> *const c_char {
-    text(value).into_raw()
-}
-
-fn leak_list(names: impl IntoIterator<Item = &'static str>) -> *const *const c_char {
-    let list: Vec<_> = names.into_iter().map(leak).chain([ptr::null()]).collect();
-    Vec::leak(list).as_ptr()
 }
 
 #[unsafe(no_mangle)]
