@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tables::{Code, EasyOption as O};
 use testkit::frames::{FramePeer, Talk, kind};
+use warmwire_engine::why::event::Event;
 
 use super::{long, message, put, status, to};
 use crate::common::text;
@@ -228,6 +229,7 @@ fn an_expectation_is_waited_for() {
     assert_eq!(&app.body.borrow()[..], b"300000");
 }
 
+/// The reasons contain the time for which the window was shut.
 #[test]
 fn an_upload_waits_for_a_window_that_is_shut() {
     let peer = FramePeer::start(|talk| {
@@ -250,8 +252,17 @@ fn an_upload_waits_for_a_window_that_is_shut() {
         talk.hold()
     });
     let (easy, app) = put(&peer, 500_000);
+    easy.state().why.keep(true);
     assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
     assert_eq!(&app.body.borrow()[..], b"500000");
+    let events = easy.state().why.read(|record| record.events.clone()).expect("the reasons are kept");
+    let limited = events.into_iter().find_map(|(_, event)| match event {
+        Event::Limited(limits) => Some(limits),
+        _ => None,
+    });
+    let limits = limited.expect("a shut window is a limit");
+    assert!(limits.window >= Duration::from_millis(80), "{limits:?}");
+    assert_eq!(limits.buffer, Duration::ZERO);
 }
 
 /// A limited receive rate also limits the window to the amount of one second.

@@ -161,8 +161,8 @@ pub trait Exchange {
     /// reads.
     fn forget_read(&mut self, cx: &mut Context<'_>);
 
-    /// Returns for how long its connection was kept from sending, since it was made; nothing for a stream,
-    /// which shares its connection with others.
+    /// Returns for how long its connection was kept from sending, since it was made. A stream counts the time
+    /// for which the peer's windows kept it itself (HTTP/2; none for HTTP/3): it shares its connection.
     fn send_limits(&self) -> Option<SendLimits> {
         None
     }

@@ -4,7 +4,9 @@
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
+use runtime::SendLimits;
 use wire::h2::{Fields, Priority};
 use wire::http1::framing::{Length, content_length};
 use wire::http1::status::Opening;
@@ -56,6 +58,14 @@ pub struct Multiplexed<S: Streams> {
     trailer: usize,
     left: Option<u64>,
     ended: bool,
+    window: WindowWaits,
+}
+
+/// The time for which the peer's windows kept an upload from going on.
+#[derive(Default)]
+struct WindowWaits {
+    sum: Duration,
+    since: Option<Instant>,
 }
 
 /// The contents of the last head.
@@ -99,6 +109,7 @@ impl<S: Streams> Multiplexed<S> {
             trailer: 0,
             left: None,
             ended: false,
+            window: WindowWaits::default(),
         }
     }
 
@@ -145,6 +156,42 @@ impl<S: Streams> Multiplexed<S> {
                 Ok(Length::Bytes(length)) => Some(length),
                 _ => None,
             };
+        }
+    }
+
+    /// Sends what is queued, as far as the stream takes it.
+    fn flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_stream(cx))?;
+        while self.sent < self.end {
+            let Some(stream) = self.stream.as_mut().filter(|stream| !stream.is_over()) else { break };
+            match ready!(stream.poll_room(cx)) {
+                Ok(()) => self.sent += stream.queue(&mut self.out, self.sent, self.end),
+                Err(fault) => return Poll::Ready(Err(self.failed(fault))),
+            }
+        }
+        (self.sent, self.end) = (0, 0);
+        if let (Some(fields), Some(stream)) = (self.closing.take(), &mut self.stream) {
+            stream.end_with(&fields);
+            self.ends = true;
+        }
+        match &mut self.stream {
+            // Data that is only queued would be lost with the stream.
+            Some(stream) if self.ends => stream.poll_sent(cx).map(Ok),
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+
+    /// Counts the time from a flush that the peer's windows stopped to the next one that they do not.
+    #[cold]
+    fn note_window(&mut self, waits: bool) {
+        let kept = waits && self.stream.as_ref().is_some_and(Stream::is_kept_by_window);
+        match self.window.since {
+            None if kept => self.window.since = Some(Instant::now()),
+            Some(since) if !kept => {
+                self.window.sum += since.elapsed();
+                self.window.since = None;
+            }
+            _ => {}
         }
     }
 
@@ -234,24 +281,15 @@ impl<S: Streams> Exchange for Multiplexed<S> {
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_stream(cx))?;
-        while self.sent < self.end {
-            let Some(stream) = self.stream.as_mut().filter(|stream| !stream.is_over()) else { break };
-            match ready!(stream.poll_room(cx)) {
-                Ok(()) => self.sent += stream.queue(&mut self.out, self.sent, self.end),
-                Err(fault) => return Poll::Ready(Err(self.failed(fault))),
-            }
+        let flushed = self.flush(cx);
+        if flushed.is_pending() || self.window.since.is_some() {
+            self.note_window(flushed.is_pending());
         }
-        (self.sent, self.end) = (0, 0);
-        if let (Some(fields), Some(stream)) = (self.closing.take(), &mut self.stream) {
-            stream.end_with(&fields);
-            self.ends = true;
-        }
-        match &mut self.stream {
-            // Data that is only queued would be lost with the stream.
-            Some(stream) if self.ends => stream.poll_sent(cx).map(Ok),
-            _ => Poll::Ready(Ok(())),
-        }
+        flushed
+    }
+
+    fn send_limits(&self) -> Option<SendLimits> {
+        Some(SendLimits { window: self.window.sum, buffer: Duration::ZERO })
     }
 
     fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<()> {

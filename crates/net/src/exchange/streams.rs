@@ -80,6 +80,11 @@ pub trait Stream {
     /// Ready when some of the request's body may be queued.
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>>;
 
+    /// Returns whether the peer's windows keep the stream from sending, where the protocol counts that here.
+    fn is_kept_by_window(&self) -> bool {
+        false
+    }
+
     /// Queues as much of `storage[start..end]` as there is room for, and returns the length. If that is all
     /// of it, the buffer may have been swapped for another.
     fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize;
@@ -204,6 +209,10 @@ impl Stream for http2::Stream {
 
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), http2::StreamError>> {
         http2::Stream::poll_room(self, cx).map_ok(drop)
+    }
+
+    fn is_kept_by_window(&self) -> bool {
+        http2::Stream::is_kept_by_window(self)
     }
 
     fn queue(&mut self, storage: &mut Vec<u8>, start: usize, end: usize) -> usize {

@@ -92,6 +92,11 @@ impl Stream {
         self.with(|_, _, inbox| inbox.trailers.take())
     }
 
+    /// Returns whether the peer's windows keep the stream from sending.
+    pub fn is_kept_by_window(&self) -> bool {
+        self.http2.0.borrow().session.is_kept_by_window(self.id)
+    }
+
     /// How many bytes of the request's body may be queued: at least one, once it is ready.
     pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, StreamError>> {
         self.with(|session, id, inbox| match session.want_room(id) {

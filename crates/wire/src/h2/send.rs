@@ -50,6 +50,15 @@ impl Session {
         if stream.upload.last { 0 } else { stream.send.available().min(QUEUE).saturating_sub(queued) }
     }
 
+    /// Returns whether the peer keeps a stream from sending more of its body: by the stream's window, all of
+    /// which the queued bytes take, or by that of the connection (RFC 9113 §5.2).
+    pub fn is_kept_by_window(&self, id: StreamId) -> bool {
+        self.streams.peek(id).is_some_and(|stream| {
+            let queued = stream.upload.queued().len();
+            stream.send.available() <= queued || self.window.available() == 0
+        })
+    }
+
     /// Returns the queued bytes of a stream's body.
     pub fn queued(&self, id: StreamId) -> usize {
         self.streams.peek(id).map_or(0, |stream| stream.upload.queued().len())

@@ -245,7 +245,7 @@ fn uploads(host: &Host) -> [Finding; 2] {
     let by_window = mistake(
         &host.by_window,
         "uploads waited for the receiver, whose window was full",
-        "let the receiver read sooner, or give it a larger buffer (there: net.ipv4.tcp_rmem)",
+        "let the receiver read sooner, or give it a larger buffer (net.ipv4.tcp_rmem) or window (HTTP/2)",
     );
     [
         Finding { lower_bound: true, ..by_window },
