@@ -54,7 +54,7 @@ impl Ftpd {
 
     fn try_start(kind: FtpdKind, leaf: &Leaf, sizes: &[usize], implicit: bool) -> io::Result<Ftpd> {
         if !rustix::process::geteuid().is_root() {
-            return Err(io::Error::new(ErrorKind::PermissionDenied, "FTP servers want root"));
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "an FTP server wants root"));
         }
         let directory = TempDir::new("ftpd")?;
         let place = directory.path();
