@@ -59,8 +59,9 @@ fn section(row: &Row, pictured: bool) -> String {
         format!("{}. Held against {limit}.", capital(about))
     });
     let origin = &row.origin;
+    let older = if row.by_rule { "" } else { " Older than the rule above: five turns, none discarded." };
     let measured =
-        format!("{about} Measured on {}, commit {}, {}.", origin.date, origin.commit, origin.machine);
+        format!("{about} Measured on {}, commit {}, {}.{older}", origin.date, origin.commit, origin.machine);
     let mut out = format!("\n## {}\n\n{}\n", row.name, filled(measured.trim()));
     if let Some(why) = &row.left_out {
         return out + &format!("Left out: {why}.\n");

@@ -19,6 +19,10 @@ pub struct Results {
 pub struct Row {
     pub name: String,
     pub origin: Origin,
+    /// Whether the turns were chosen by the rule that RESULTS.md states. Older rows have five turns, and none
+    /// was discarded.
+    #[serde(default)]
+    pub by_rule: bool,
     /// Why the row has no cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
@@ -142,7 +146,7 @@ impl Row {
             Ok(cases) => (None, cases.iter().map(Case::of).collect()),
             Err(why) => (Some(why.clone()), Vec::new()),
         };
-        Row { name: outcome.row.name.to_owned(), origin: origin.clone(), left_out, cases }
+        Row { name: outcome.row.name.to_owned(), origin: origin.clone(), by_rule: true, left_out, cases }
     }
 }
 
@@ -256,7 +260,7 @@ pub mod tests {
 
     pub fn row(name: &str, date: &str, cases: Vec<Case>) -> Row {
         let origin = Origin { date: date.to_owned(), commit: "c0ffee00".to_owned(), machine: "m".to_owned() };
-        Row { name: name.to_owned(), origin, left_out: None, cases }
+        Row { name: name.to_owned(), origin, by_rule: true, left_out: None, cases }
     }
 
     #[test]

@@ -7,6 +7,11 @@ use runtime::{Idle, Reactor, Socket};
 
 use crate::Carrier;
 
+#[path = "../quic/terms.rs"]
+mod terms;
+
+pub use terms::{Purpose, SendOutcome};
+
 /// A connection by QUIC. It has no value.
 pub struct Quic(Infallible);
 
@@ -15,25 +20,6 @@ impl Quic {
     pub(crate) fn never<T>(&self) -> T {
         match self.0 {}
     }
-}
-
-/// The use of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Streams.
-    Streams,
-    /// Streams, and datagrams of another protocol (RFC 9221).
-    Datagrams,
-}
-
-/// The result of sending a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendOutcome {
-    Yes,
-    /// The way has no room for one of this size, or the peer takes none.
-    TooLarge,
-    /// Too many wait.
-    Blocked,
 }
 
 impl Carrier for Quic {

@@ -14,6 +14,7 @@ use quinn_proto::{
 };
 
 use super::early::Early;
+use super::terms::{Purpose, SendOutcome};
 use super::tls::{HandshakeFacts, Hello};
 use super::window::{self, Window};
 use crate::filter::udp::Batch;
@@ -69,25 +70,6 @@ pub struct Machine {
     /// Whether it panicked: its state is unusable.
     broken: bool,
     purpose: Purpose,
-}
-
-/// The use of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Streams.
-    Streams,
-    /// Streams, and datagrams of another protocol (RFC 9221).
-    Datagrams,
-}
-
-/// The result of sending a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendOutcome {
-    Yes,
-    /// The way has no room for one of this size, or the peer takes none.
-    TooLarge,
-    /// Too many wait.
-    Blocked,
 }
 
 /// The result of reading from a stream.

@@ -12,11 +12,13 @@ mod early;
 mod machine;
 mod machine_timer;
 mod qlog;
+mod terms;
 mod tls;
 mod window;
 
 pub use crate::filter::udp::ROOM;
 pub use carrier::Quic;
 pub use connect::{Established, QuicRequest, on_socket, shake_hands, shake_hands_through};
-pub use machine::{Machine, Purpose, Readable, SendOutcome};
+pub use machine::{Machine, Readable};
 pub use machine_timer::MachineTimer;
+pub use terms::{Purpose, SendOutcome};
