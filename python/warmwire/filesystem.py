@@ -10,34 +10,26 @@ http a directory is the set of a page's links below its own URL, and only files 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import functools
-import html
-import inspect
 import io
 import os
-import re
-import threading
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
 import fsspec
-from fsspec.asyn import AbstractAsyncStreamedFile, AsyncFileSystem, async_methods, sync
 from fsspec.callbacks import DEFAULT_CALLBACK
-from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 from fsspec.utils import stringify_path
 
 from ._client import AsyncClient
 from ._errors import HTTPStatusError, LoginError, RequestError, UploadError
+from ._files import Files, Read, Streamed, mirrored, waited
+from ._html import links
 from ._models import Response
 
 SCHEMES = ("http", "https", "ftp", "ftps", "sftp")
-_GAP = 64 * 1024
-_LINK = re.compile(rb"""<a\s[^>]*?href\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 _MLSD_TIME = "%Y%m%d%H%M%S"
 _NO_CWD = {"FTP_FILEMETHOD": 2}
 
@@ -48,7 +40,8 @@ def register(*schemes: str) -> None:
         fsspec.register_implementation(scheme, WarmwireFileSystem, clobber=True)
 
 
-class WarmwireFileSystem(AsyncFileSystem):
+@mirrored
+class WarmwireFileSystem(Files):
     """Files at URLs.
 
     ``client`` has arguments of :class:`~warmwire.AsyncClient` (headers, auth, verify, options, pool and so on).
@@ -108,20 +101,12 @@ class WarmwireFileSystem(AsyncFileSystem):
     async def _cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         path = self._strip_protocol(path)
         if (start is not None and start < 0) or (end is not None and end < 0):
-            start, end = await self._process_limits_of(path, start, end)
+            start, end = await self._limits_of(path, start, end)
         if start is not None and end is not None and start >= end:
             return b""
         if start is None and end is None:
             return (await self._request("GET", path)).content
         return await self._piece(path, start or 0, end)
-
-    async def _process_limits_of(self, path: str, start: int | None, end: int | None) -> tuple[int, int]:
-        size = await self._size(path)
-        if size is None:
-            raise ValueError(f"{path}: a place counted from the end, and the size is not known")
-        start = 0 if start is None else max(0, size + start) if start < 0 else start
-        end = size if end is None else max(0, size + end) if end < 0 else end
-        return start, end
 
     async def _piece(self, path: str, start: int, end: int | None) -> bytes:
         """Fetches a range; if the server sends the whole file, cuts it out."""
@@ -133,77 +118,12 @@ class WarmwireFileSystem(AsyncFileSystem):
         body = _checked(path, reply).content
         return body[start:end] if reply.status_code == 200 else body
 
-    async def _cat_ranges(
-        self,
-        paths: list[str],
-        starts: Any,
-        ends: Any,
-        max_gap: int | None = None,
-        batch_size: int | None = None,
-        on_error: str = "return",
-        **kwargs: Any,
-    ) -> list[Any]:
-        """Fetches ranges at the same time. Those at most ``max_gap`` bytes apart (64 KiB) are fetched as one."""
-        if not isinstance(paths, list):
-            raise TypeError("paths is a list")
-        starts = list(starts) if hasattr(starts, "__iter__") else [starts] * len(paths)
-        ends = list(ends) if hasattr(ends, "__iter__") else [ends] * len(paths)
-        if not len(starts) == len(ends) == len(paths):
-            raise ValueError("paths, starts and ends differ in length")
-        places = range(len(paths))
-        found: list[Any] = [None] * len(paths)
-        plain = [n for n in places if starts[n] is not None and ends[n] is not None and 0 <= starts[n] < ends[n]]
-        alone = set(places) - set(plain)
-        spans: list[tuple[str, int, int, list[int]]] = []
-        for n in sorted(plain, key=lambda n: (paths[n], starts[n])):
-            if spans and spans[-1][0] == paths[n] and starts[n] <= spans[-1][2] + (_GAP if max_gap is None else max_gap):
-                path, first, last, members = spans[-1]
-                spans[-1] = (path, first, max(last, ends[n]), [*members, n])
-            else:
-                spans.append((paths[n], starts[n], ends[n], [n]))
-        room = asyncio.Semaphore(batch_size or self.batch_size or 64)
-
-        async def fetch(path: str, start: Any, end: Any) -> Any:
-            async with room:
-                try:
-                    return await self._cat_file(path, start, end)
-                except Exception as error:
-                    return error
-
-        async def span(path: str, first: int, last: int, members: list[int]) -> None:
-            body = await fetch(path, first, last)
-            for n in members:
-                found[n] = body if isinstance(body, Exception) else body[starts[n] - first : ends[n] - first]
-
-        async def one(n: int) -> None:
-            found[n] = await fetch(paths[n], starts[n], ends[n])
-
-        await asyncio.gather(*(span(*each) for each in spans), *(one(n) for n in alone))
-        if on_error == "raise":
-            for each in found:
-                if isinstance(each, Exception):
-                    raise each
-        return found
-
     async def _get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, **kwargs: Any) -> None:
         rpath = self._strip_protocol(rpath)
         if not _is_http(rpath) and await self._isdir(rpath):
             os.makedirs(lpath, exist_ok=True)
             return
-        if hasattr(lpath, "write"):
-            async for piece in self._pieces(rpath, callback):
-                lpath.write(piece)
-            return
-        os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
-        with open(lpath, "wb") as file:
-            try:
-                async for piece in self._pieces(rpath, callback):
-                    file.write(piece)
-            except BaseException:
-                file.close()
-                if os.path.isfile(lpath):  # a device or a pipe was there before and stays
-                    os.unlink(lpath)
-                raise
+        await self._stored(rpath, lpath, callback)
 
     async def _pieces(self, path: str, callback: Any) -> AsyncIterator[bytes]:
         request = self.client.build_request("GET", _url(path))
@@ -401,7 +321,7 @@ class WarmwireFileSystem(AsyncFileSystem):
 
     def rmdir(self, path: str) -> None:
         """Removes an empty directory."""
-        _waited(self, self._rmdir, path)
+        waited(self, self._rmdir, path)
 
     def created(self, path: str) -> datetime:
         """Not available: these protocols do not report it."""
@@ -413,7 +333,7 @@ class WarmwireFileSystem(AsyncFileSystem):
         If the server does not report it, returns the current time: the file may have changed until now. Programs that cache pieces
         of files (DuckDB calls this for each) then never mistake an old piece for a current one.
         """
-        return _waited(self, self._modified, path)
+        return waited(self, self._modified, path)
 
     async def _modified(self, path: str) -> datetime:
         path = self._strip_protocol(path)
@@ -455,80 +375,16 @@ class WarmwireFileSystem(AsyncFileSystem):
         if size is None:
             # The size is unknown: the file is not seekable.
             return io.BytesIO(self.cat_file(path))
-        return _Read(
+        return Read(
             self, path, "rb", block_size or self.block_size, cache_type=cache_type or self.cache_type,
             cache_options=cache_options, size=size, **kwargs,
         )  # fmt: skip
 
-    async def open_async(self, path: str, mode: str = "rb", **kwargs: Any) -> _Streamed:
+    async def open_async(self, path: str, mode: str = "rb", **kwargs: Any) -> Streamed:
         """Opens the file for one read from beginning to end."""
         if mode != "rb":
             raise NotImplementedError("only reading is asynchronous")
-        return _Streamed(self, self._strip_protocol(path), "rb")
-
-
-def _waited(fs: WarmwireFileSystem, work: Callable[..., Any], *args: Any, timeout: float | None = None, **kwargs: Any) -> Any:
-    """Runs a coroutine on the file system's loop, in another thread, and returns its result.
-
-    An interrupt (Ctrl-C) cancels the coroutine and waits for its end; fsspec's own function leaves it running.
-    """
-    ended, tasks, is_given_up = threading.Event(), [], False
-
-    async def run() -> Any:
-        if is_given_up:
-            ended.set()
-            return None
-        tasks.append(asyncio.current_task())
-        try:
-            return await work(*args, **kwargs)
-        finally:
-            ended.set()
-
-    def give_up() -> None:
-        nonlocal is_given_up
-        is_given_up = True
-        for task in tasks:
-            task.cancel()
-
-    loop = fs.loop
-    try:
-        return sync(loop, run, timeout=timeout)
-    except (Exception, asyncio.CancelledError):
-        raise
-    except BaseException:
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(give_up)
-            ended.wait(10)
-        raise
-
-
-def _mirror(name: str) -> Any:
-    """Returns a blocking version of a coroutine method, like fsspec's but with :func:`_waited`."""
-
-    @functools.wraps(getattr(WarmwireFileSystem, name))
-    def call(self: WarmwireFileSystem, *args: Any, **kwargs: Any) -> Any:
-        return _waited(self, getattr(self, name), *args, **kwargs)
-
-    call.__name__ = name[1:]
-    call.__doc__ = call.__doc__ or getattr(AbstractFileSystem, name[1:]).__doc__
-    return call
-
-
-for _name in {*async_methods, *dir(AsyncFileSystem)}:
-    _default = getattr(AbstractFileSystem, _name[1:], None) if re.match("_[^_]", _name) else None
-    if (
-        _default is not None
-        and inspect.iscoroutinefunction(getattr(WarmwireFileSystem, _name, None))
-        and getattr(WarmwireFileSystem, _name[1:]) is _default
-    ):
-        setattr(WarmwireFileSystem, _name[1:], _mirror(_name))
-
-
-class _Read(AbstractBufferedFile):
-    """A file whose pieces are fetched on demand."""
-
-    def _fetch_range(self, start: int, end: int) -> bytes:
-        return self.fs.cat_file(self.path, start, end)
+        return Streamed(self, self._strip_protocol(path), "rb")
 
 
 class _Written(io.BytesIO):
@@ -558,43 +414,6 @@ class _Written(io.BytesIO):
         if kind is not None:
             self.discard()
         self.close()
-
-
-class _Streamed(AbstractAsyncStreamedFile):
-    """A file that is read once, as it arrives."""
-
-    def __init__(self, fs: WarmwireFileSystem, path: str, mode: str) -> None:
-        self.fs, self.path, self.mode, self.loc = fs, path, mode, 0
-        self._pieces: AsyncIterator[bytes] | None = None
-        self._held = b""
-
-    async def read(self, num: int = -1) -> bytes:
-        """Reads that many bytes, fewer at the end; all by default."""
-        if self._pieces is None:
-            self._pieces = self.fs._pieces(self.path, DEFAULT_CALLBACK)
-        parts, have = [self._held], len(self._held)
-        while num < 0 or have < num:
-            piece = await _next_of(self._pieces)
-            if piece is None:
-                break
-            parts.append(piece)
-            have += len(piece)
-        whole = b"".join(parts)
-        found, self._held = (whole, b"") if num < 0 else (whole[:num], whole[num:])
-        self.loc += len(found)
-        return found
-
-    async def close(self) -> None:
-        """Aborts the transfer."""
-        if self._pieces is not None:
-            await self._pieces.aclose()  # type: ignore[attr-defined]
-
-
-async def _next_of(pieces: AsyncIterator[bytes]) -> bytes | None:
-    try:
-        return await pieces.__anext__()
-    except StopAsyncIteration:
-        return None
 
 
 def _is_http(path: str) -> bool:
@@ -647,14 +466,7 @@ def _checked(path: str, reply: Response) -> Response:
 
 def _links(path: str, page: bytes) -> list[dict[str, Any]]:
     """Returns the links of a page below its own URL."""
-    base = path if path.endswith("/") else path + "/"
-    found: dict[str, dict[str, Any]] = {}
-    for link in _LINK.findall(page):
-        url = urljoin(base, html.unescape(link.decode("utf-8", "replace"))).split("#")[0]
-        if "?" not in url and url.startswith(base) and url != base:
-            kind = "directory" if url.endswith("/") else "file"
-            found[url] = {"name": url, "size": None, "type": kind}
-    return list(found.values())
+    return [{"name": url, "size": None, "type": "directory" if is_folder else "file"} for url, is_folder in links(path, page)]
 
 
 def _mlsd_rows(folder: str, rows: str) -> list[dict[str, Any]]:
