@@ -116,6 +116,34 @@ class Client(Settings):
             if leave is not None:
                 leave()
 
+    def _send_all(self, requests: list[Request], options: dict[str, Any]) -> list[Response | None]:
+        """Sends requests at the same time, on this thread. None stands for one that failed."""
+        if self._transport is not None or self._mounts or self._gate is not None or any(self.event_hooks.values()):
+            return [self.send(request, options=options) for request in requests]
+        engine, running = self.pool._engine(), {}
+        found: list[Response | None] = [None] * len(requests)
+        try:
+            for place, request in enumerate(requests):
+                settings, upload = request.for_engine(self._options(request, {"options": options}))
+                try:
+                    running[engine.start(settings, upload)] = place
+                except RuntimeError as error:
+                    raise refused(error, request) from None
+            while running:
+                for number in engine.run_for(1.0):
+                    outcome = engine.finish(number) if number in running else None
+                    if outcome is None:
+                        continue
+                    place = running.pop(number)
+                    self._took(outcome)
+                    if not outcome.code:
+                        found[place] = self._ended(Response._of(requests[place], outcome))
+        finally:
+            for number in running:
+                engine.release(number)
+            self.pool._leave(engine)
+        return found
+
     def _streamed(self, body: _Stream, request: Request, upload: Any, stream: bool, shown: Any) -> Response:
         outcome = body.begun(upload, until_head=stream or shown is not None)
         self._took(outcome)
