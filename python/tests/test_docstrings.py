@@ -9,9 +9,11 @@ import ssl
 import pytest
 import warmwire
 import warmwire.easy
+import warmwire.s3
+import warmwire.store
 from sites import Site, answer
 
-MODULES = (warmwire, warmwire.easy)
+MODULES = (warmwire, warmwire.easy, warmwire.s3, warmwire.store)
 
 
 def documented():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from sites import Site, folder
 
 ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
 # Arrow's own threads may still let go of a file while the interpreter goes down, and end the process by that: nothing of it is
@@ -30,6 +31,7 @@ WANTED = {
     "warmwire.MockTransport": ("{'path': '/items'}", False),
     "warmwire.compat": ("200 200", False),
     "fetch_many": ("", False),
+    "warmwire.store.HTTPStore": ("b'PAR1'", False),
     "fetch_batches": ("3 ['index',", False),
     "warmwire.dask.fetch": ("200 3", False),
     "warmwire.ray.fetch": ("200 3", True),
@@ -65,3 +67,47 @@ def test_what_is_shown_runs(table, tmp_path, mark, printed):
 def test_every_example_is_run():
     unknown = [code for _, code in examples() if not any(mark in code for mark in WANTED)]
     assert not unknown
+
+
+def run_of_guide(name, folder, *replaced, **environment):
+    """What a program of docs/guide/examples prints; pairs of words are replaced in it."""
+    with open(os.path.join(ROOT, "docs", "guide", "examples", name), encoding="utf-8") as file:
+        code = file.read()
+    for words, others in replaced:
+        assert words in code
+        code = code.replace(words, others)
+    (folder / name).write_text(code + END)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment}
+    done = subprocess.run(
+        [sys.executable, name], capture_output=True, text=True, timeout=300, check=False, cwd=folder, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_object_stores_of_the_guide(tmp_path):
+    pytest.importorskip("moto", reason="is missing: moto")
+    from test_s3 import Moto
+
+    moto = Moto()
+    try:
+        keys = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true"}
+        from warmwire.s3 import S3FileSystem
+
+        S3FileSystem(key="a", secret="b", endpoint_url=moto.root).mkdir("my-data")
+        (tmp_path / "logs").mkdir()
+        (tmp_path / "logs" / "today").write_text("a line\n")
+        printed = run_of_guide("objects.py", tmp_path, ("https://storage.example.com", moto.root), **keys).splitlines()
+    finally:
+        moto.stop()
+    assert printed == [str(sum(range(1000))), "['my-data/logs/today', 'my-data/table.parquet']", "[b'PAR1', b'PAR1']"]
+
+
+def test_stores_of_the_guide(tmp_path):
+    zarr = pytest.importorskip("zarr", reason="is missing: zarr")
+    group = zarr.open_group(str(tmp_path / "measurements.zarr"), mode="w")
+    group.create_array("temperature", shape=(10,), chunks=(5,), dtype="i4")[:] = range(10)
+    site = Site(folder(tmp_path))
+    printed = run_of_guide("store.py", tmp_path, ("https://example.com", site.root)).splitlines()
+    assert int(printed[0]) == (tmp_path / "measurements.zarr" / "zarr.json").stat().st_size
+    assert printed[1:] == ["[b'{', b'  \"a']", "[0 1 2]"]
