@@ -72,7 +72,9 @@ CURL_EXTERN CURLcode warmwire_open(CURL *like, const char *url, size_t count, lo
 /* How FTP commands are sent once the control connection has transferred a file: */
 #define WARMWIRE_FTP_WAIT 0     /* Each command waits for the reply to the previous one, as in curl. */
 #define WARMWIRE_FTP_TOGETHER 1 /* curl's commands in curl's order. TYPE, SIZE and RETR are sent together, right after
-                                   the SYN of the data connection. The default. */
+                                   the SYN of the data connection. From servers that confirm a file late (vsftpd, ProFTPD),
+                                   EPSV for the next file is sent before the confirmation, if one file follows another
+                                   within a second. The default. */
 #define WARMWIRE_FTP_PIPELINE 2 /* Different commands than curl's. SIZE is omitted; the size comes from the reply to RETR.
                                    EPSV for the next file is sent at the end of this one. If the received bytes match the
                                    announced size, the final reply (226) is read later: by the next transfer on that

@@ -1,13 +1,13 @@
-//! Small files by FTP over a link: from one server, and from 60 at a time. The servers are vsftpd, which
-//! needs root, each a separate process behind testkit's link.
+//! Small files by FTP over a link that delays each packet: from one server, and from 60 at a time. The
+//! servers are vsftpd, which needs root, each a separate process.
 
 use std::io;
-use std::process::Command;
+use std::path::Path;
 use std::time::Duration;
 
 use testkit::launch::Vsftpd;
-use testkit::link::Link;
 
+use super::link::{Link, SERVER, inside};
 use crate::context::{Bench, Subject, output};
 use crate::measure::{Case, FAILED, Quantity, Turns};
 
@@ -17,7 +17,7 @@ const PARALLEL: usize = 60;
 /// Files from one server, and from each of many: in total no more connections than the kernel has ports,
 /// which it reuses after a minute.
 const FILES: [usize; 2] = [60, 10];
-const ROUND_TRIPS_MS: [u64; 3] = [0, 10, 30];
+const ROUND_TRIPS_MS: [u64; 3] = [0, 10, 20];
 const MIDDLE: Quantity = Quantity { name: "median of a file", unit: "ms" };
 const LATE: Quantity = Quantity { name: "99th percentile", unit: "ms" };
 
@@ -47,8 +47,9 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let program = bench.program("ftp")?;
     let mut cases = Vec::new();
     for round_trip_ms in ROUND_TRIPS_MS {
-        let link = Link::new(Duration::from_millis(round_trip_ms))?;
-        let start = |_| Vsftpd::start_behind(&link, &[SIZE]);
+        let link = Link::of(bench.directory().path(), Duration::from_millis(round_trip_ms))?;
+        let address = SERVER.parse().map_err(io::Error::other)?;
+        let start = |_| Vsftpd::start_inside(&link.far, address, &[SIZE]);
         let servers: Vec<Vsftpd> = (0..PARALLEL).map(start).collect::<io::Result<_>>()?;
         let urls: Vec<String> = servers.iter().map(|server| server.url(&format!("/bytes-{SIZE}"))).collect();
         for count in [1, PARALLEL] {
@@ -58,7 +59,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
                 runners.iter().map(|(subject, mode)| format!("{}, {}", subject.name, mode.name)).collect();
             cases.push(Case::in_turns(name, Turns::ONCE, &names, &[MIDDLE, LATE, FAILED], |at| {
                 let (subject, mode) = runners[at];
-                times(bench, bench.command(&program, subject), mode, &urls[..count])
+                times(bench, subject, (&link, &program), mode, &urls[..count])
             })?);
         }
     }
@@ -71,7 +72,15 @@ fn runners(bench: &Bench) -> Vec<(&Subject, &'static Mode)> {
     libraries.flat_map(|subject| modes(subject).map(move |mode| (subject, mode))).collect()
 }
 
-fn times(bench: &Bench, mut command: Command, mode: &Mode, urls: &[String]) -> io::Result<Vec<f64>> {
+fn times(
+    bench: &Bench,
+    subject: &Subject,
+    (link, program): (&Link, &Path),
+    mode: &Mode,
+    urls: &[String],
+) -> io::Result<Vec<f64>> {
+    let mut command = inside(&link.near, program);
+    bench.prepare(&mut command, Some(subject));
     let files = bench.count(FILES[usize::from(urls.len() > 1)]);
     command.args([mode.how, mode.level, &files.to_string(), &SIZE.to_string()]).args(urls);
     if mode.process_pool {

@@ -33,6 +33,11 @@ pub struct Link {
 impl Link {
     /// Of 100 Mbit/s each way, 50 ms long.
     pub fn start(directory: &Path) -> io::Result<Link> {
+        Link::of(directory, ROUND_TRIP)
+    }
+
+    /// Of 100 Mbit/s each way, with this round trip.
+    pub fn of(directory: &Path, round_trip: Duration) -> io::Result<Link> {
         let program = directory.join("delaylink");
         let source = source()?;
         output(Command::new("cc").args(["-O2", "-w", "-o"]).arg(&program).arg(&source))?;
@@ -41,7 +46,7 @@ impl Link {
             let made = output(Command::new("ip").args(["netns", "add", name]));
             made.map_err(|error| io::Error::new(ErrorKind::PermissionDenied, error))?;
         }
-        let one_way_us = (ROUND_TRIP / 2).as_micros().to_string();
+        let one_way_us = (round_trip / 2).as_micros().to_string();
         let mut delay = Command::new(program)
             .args([&names[0], CLIENT, &names[1], SERVER, &one_way_us])
             .arg(MEGABITS.to_string())

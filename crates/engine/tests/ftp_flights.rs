@@ -12,7 +12,7 @@ const LEVELS: [FtpPipelining; 2] = [FtpPipelining::Wait, FtpPipelining::Together
 fn server(together: PipelinedCommands) -> FtpServer {
     let files = ["/file", "/a/file", "/a/b/file"].map(|path| (path.to_owned(), pattern(2048))).into();
     let faults = Faults { together, ..Faults::default() };
-    let greeting = Some("(vsFTPd 3.0.3)".into());
+    let greeting = Some("pyftpdlib 2.0.1 ready.".into());
     FtpServer::start(Config { files, faults, greeting, ..Config::default() }).unwrap()
 }
 

@@ -16,6 +16,7 @@ mod early_replies;
 mod ftp;
 #[cfg(unix)]
 mod ftp_flights;
+mod ftp_next_port;
 mod ftp_pipelining;
 #[cfg(unix)]
 mod ftp_servers;

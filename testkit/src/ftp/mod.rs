@@ -9,6 +9,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use crate::link::Link;
 use crate::stop::{Signal, Stop, Woken};
@@ -24,6 +25,8 @@ pub struct Faults {
     pub claim_success: bool,
     /// Send 150 and 226 for a download in one write, behind the data.
     pub announce_late: bool,
+    /// Hold the 226 of a download back until the next command has arrived, or for this long.
+    pub confirm_behind_command: Option<Duration>,
     /// Announce a data port that refuses connections.
     pub refuse_data: bool,
     /// Answer EPSV with this text instead.
@@ -64,7 +67,7 @@ pub struct Config {
     /// User and password; `None` accepts any login.
     pub login: Option<(String, String)>,
     pub faults: Faults,
-    /// The greeting.
+    /// The greeting behind its first code. Further lines need their own codes.
     pub greeting: Option<String>,
     /// Data connections go through this link; use `FtpServer::door` for the control connection.
     pub link: Option<Link>,
@@ -88,6 +91,7 @@ struct Shared {
     logins: AtomicUsize,
     quits: AtomicUsize,
     together: AtomicUsize,
+    before_confirmation: AtomicUsize,
     commands: Mutex<Vec<String>>,
 }
 
@@ -113,6 +117,7 @@ impl FtpServer {
             logins: AtomicUsize::new(0),
             quits: AtomicUsize::new(0),
             together: AtomicUsize::new(0),
+            before_confirmation: AtomicUsize::new(0),
             commands: Mutex::new(Vec::new()),
         });
         let for_thread = shared.clone();
@@ -165,6 +170,11 @@ impl FtpServer {
     /// Returns how many commands arrived together with the next one.
     pub fn together(&self) -> usize {
         self.shared.together.load(Ordering::SeqCst)
+    }
+
+    /// Returns how many files were followed by a command before their confirmation.
+    pub fn before_confirmation(&self) -> usize {
+        self.shared.before_confirmation.load(Ordering::SeqCst)
     }
 
     /// The commands of all clients, in order of arrival.

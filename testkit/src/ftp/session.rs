@@ -47,7 +47,8 @@ pub(super) fn serve(control: TcpStream, shared: &Shared) -> io::Result<()> {
         return Ok(());
     }
     let greeting = shared.config.greeting.as_deref().unwrap_or("testkit");
-    if !session.reply(&format!("220 {greeting}"))? {
+    let separator = if greeting.contains('\n') { '-' } else { ' ' };
+    if !session.reply(&format!("220{separator}{greeting}"))? {
         return Ok(());
     }
     while let Some(line) = session.next_command()? {
@@ -279,6 +280,11 @@ impl Session<'_> {
         let cut = self.shared.config.faults.cut_data_at.filter(|cut| *cut < content.len());
         let sent = data.write_all(&content[..cut.unwrap_or(content.len())]);
         drop(data);
+        if let Some(limit) = self.shared.config.faults.confirm_behind_command
+            && self.shared.stop.wait(&self.control, Some(limit)) == Woken::Readable
+        {
+            self.shared.before_confirmation.fetch_add(1, Ordering::SeqCst);
+        }
         match (cut, sent) {
             (Some(_), _) if !self.shared.config.faults.claim_success => self.reply("426 cut"),
             (_, Err(_)) => self.reply("426 the client went away"),

@@ -3,9 +3,10 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
-use super::{Running, free_port, program, run, with_retries};
+use super::{Running, free_port, inside, listens_inside, program, run, run_until, with_retries};
 use crate::body::pattern;
 use crate::link::Link;
 use crate::temp::TempDir;
@@ -41,6 +42,22 @@ impl Vsftpd {
         })
     }
 
+    /// Starts it in a network namespace, at an address there.
+    pub fn start_inside(namespace: &str, address: Ipv4Addr, sizes: &[usize]) -> io::Result<Vsftpd> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "vsftpd wants root"));
+        }
+        let directory = served(sizes)?;
+        let port = free_port()?;
+        let text = config(directory.path(), (address, port), None);
+        let mut command = inside(namespace, program("vsftpd", "vsftpd")?);
+        command.arg(directory.write("vsftpd.conf", text)?);
+        let log = directory.path().join("log");
+        let is_up = || listens_inside(namespace, &address.to_string(), port);
+        let running = run_until(command, &log, is_up)?;
+        Ok(Vsftpd { _running: running, directory, address: address.into(), port })
+    }
+
     fn try_start(sizes: &[usize]) -> io::Result<Vsftpd> {
         Vsftpd::start_with(sizes, None)
     }
@@ -52,7 +69,8 @@ impl Vsftpd {
         let program = program("vsftpd", "vsftpd")?;
         let directory = served(sizes)?;
         let port = free_port()?;
-        let file = directory.write("vsftpd.conf", config(directory.path(), port, data))?;
+        let file =
+            directory.write("vsftpd.conf", config(directory.path(), (Ipv4Addr::LOCALHOST, port), data))?;
         let mut command = Command::new(program);
         command.arg(file);
         let running = run(command, &directory.path().join("log"), &[port])?;
@@ -96,13 +114,13 @@ fn free_ports() -> io::Result<[u16; DATA_PORTS]> {
     Err(io::ErrorKind::AddrInUse.into())
 }
 
-fn config(directory: &std::path::Path, port: u16, data: Option<[u16; DATA_PORTS]>) -> String {
+fn config(directory: &Path, (address, port): (Ipv4Addr, u16), data: Option<[u16; DATA_PORTS]>) -> String {
     let place = directory.display();
     let data = data.map_or(String::new(), |ports| {
         format!("pasv_min_port={}\npasv_max_port={}\n", ports[0], ports[DATA_PORTS - 1])
     });
     format!(
-        "listen=YES\nlisten_port={port}\nlisten_address=127.0.0.1\nbackground=NO\nanonymous_enable=YES
+        "listen=YES\nlisten_port={port}\nlisten_address={address}\nbackground=NO\nanonymous_enable=YES
 local_enable=NO\nwrite_enable=YES\nanon_upload_enable=YES\nanon_mkdir_write_enable=YES\nanon_other_write_enable=YES
 anon_umask=022\nno_anon_password=YES\nanon_root={place}/root\nsecure_chroot_dir={place}/empty
 xferlog_enable=NO\nseccomp_sandbox=NO\nmax_clients=2000\nmax_per_ip=2000\nisolate=NO\nisolate_network=NO\n{data}"

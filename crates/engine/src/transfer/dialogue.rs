@@ -42,7 +42,7 @@ pub struct Dialogue {
     pub has_enough: bool,
     /// Lines received by this transfer.
     pub lines: usize,
-    /// Those of them that only announce the end of the connection.
+    /// Those of them that only announce the end of the connection, or answer the transfer before.
     pub last_words: usize,
     /// A Kerberos ticket logged in, whose principal is not compared with the user's name: the connection
     /// serves no other transfer ([`net::ConnectionKey::by_ticket`]).

@@ -3,6 +3,9 @@
 //! next transfer on that connection reads both replies, or another one to the same server when it checks the
 //! idle connections; the data connection to the port is then opened and kept.
 //!
+//! By default EPSV leaves while the transfer waits for its 226, if the server confirms late and one file
+//! follows the other ([`FileEnd`](super::decide::pipeline::FileEnd)): the next transfer saves a round trip.
+//!
 //! EPSV is never sent during a transfer: some servers abort the transfer (pyftpdlib).
 
 use std::collections::VecDeque;
@@ -32,6 +35,8 @@ pub struct Ahead {
     pub early: Option<EarlyConnection>,
     /// Whether the server refused the command.
     pub refused: bool,
+    /// Whether the port in the reply to come is too old to be used.
+    pub expired: bool,
 }
 
 /// A data connection before it is needed.
@@ -53,12 +58,24 @@ impl Ahead {
         self.owed.is_empty() && self.received.rest().is_empty() && self.early.is_none()
     }
 
+    /// Returns whether the next data connection needs no EPSV.
+    pub fn has_port(&self) -> bool {
+        self.early.is_some() || self.owed.contains(&PendingReply::Passive) && !self.expired
+    }
+
+    /// Gives the port up, whether it is known or still to come.
+    pub fn expire(&mut self) {
+        self.early = None;
+        self.expired = self.owed.contains(&PendingReply::Passive);
+    }
+
     /// Processes a received reply.
     pub fn take(&mut self, owed: PendingReply, reply: &Reply) {
         if owed == PendingReply::Passive {
             let port = (reply.code == 229).then(|| reply.extended_passive()).flatten().and_then(Result::ok);
             self.refused = port.is_none();
-            self.early = port.map(EarlyConnection::Port);
+            let expired = std::mem::take(&mut self.expired);
+            self.early = port.filter(|_| !expired).map(EarlyConnection::Port);
         }
     }
 

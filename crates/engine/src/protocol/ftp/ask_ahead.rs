@@ -1,20 +1,29 @@
 //! Use of control connections with commands sent ahead: how a transfer continues on one, and how it leaves
 //! one.
 
+use std::time::Instant;
+
 use tables::{Code, EasyOption as O};
 
 use super::ahead::{EarlyConnection, PendingReply};
 use super::control::Control;
 use super::decide::data::uses_epsv;
-use super::decide::pipeline::{FileEnd, asks_ahead};
+use super::decide::pipeline::{self as decide, FileEnd};
 use super::servers::level;
 use crate::error::{Result, Retry};
+use crate::process_pool::{self, Pool};
 use crate::transfer::Transfer;
 
 impl Control {
     /// Restores the state that the last transfer left on this connection.
-    pub fn resume(&mut self) {
+    pub fn resume(&mut self, t: &Transfer) {
+        let now = t.now();
+        let pause = self.session.left.map(|left| now.saturating_duration_since(left));
+        self.follows = decide::follows(pause);
         let ahead = &mut self.session.ahead;
+        if !decide::port_is_usable(level(t), pause) {
+            ahead.expire();
+        }
         self.dialogue.go_on(std::mem::take(&mut ahead.received), ahead.owed.len());
     }
 
@@ -28,7 +37,8 @@ impl Control {
     }
 
     /// Stores the state for the next transfer.
-    pub fn suspend(&mut self) {
+    pub fn suspend(&mut self, now: Instant) {
+        self.session.left = Some(now);
         self.session.ahead.received = self.dialogue.take_received();
         self.dialogue.whole.connection().ahead = self.session.ahead.rank();
     }
@@ -44,6 +54,8 @@ impl Control {
                 _ => e,
             })?;
             self.session.ahead.take(owed, &reply);
+            // These lines answer nothing that this transfer has sent.
+            self.dialogue.last_words = self.dialogue.lines;
         }
         Ok(())
     }
@@ -60,9 +72,26 @@ impl Control {
 
     /// Asks for the next passive port at the end of a file.
     pub async fn ask_ahead(&mut self, t: &mut Transfer) {
+        if !decide::asks_ahead(&self.file_end(t)) {
+            return;
+        }
+        if self.can_be_kept() && self.dialogue.send_ahead(t, b"EPSV").await.is_ok() {
+            self.session.ahead.owe(PendingReply::Passive);
+        }
+    }
+
+    /// Asks for the next passive port while the server has not confirmed a file that is complete. Returns
+    /// whether it did: the reply follows the confirmation.
+    pub async fn ask_behind_data(&mut self, t: &mut Transfer) -> bool {
+        let asks = decide::asks_behind_data(&self.file_end(t));
+        self.follows = true;
+        asks && self.dialogue.send_ahead(t, b"EPSV").await.is_ok()
+    }
+
+    fn file_end(&self, t: &Transfer) -> FileEnd {
         let ahead = &self.session.ahead;
         let v6 = self.dialogue.about().endpoints.remote.is_some_and(|a| a.is_ipv6());
-        let leaving = FileEnd {
+        FileEnd {
             level: level(t),
             asked: ahead.early.is_some() || ahead.owed.contains(&PendingReply::Passive),
             epsv: uses_epsv(t.on(O::FtpUseEpsv), v6, self.session.no_epsv),
@@ -71,12 +100,9 @@ impl Control {
             moved: self.session.moved > 0,
             refused: ahead.refused || self.is_objected(t),
             forbidden: t.on(O::ForbidReuse),
-        };
-        if !asks_ahead(&leaving) {
-            return;
-        }
-        if self.can_be_kept() && self.dialogue.send_ahead(t, b"EPSV").await.is_ok() {
-            self.session.ahead.owe(PendingReply::Passive);
+            confirms_late: self.session.confirms_late,
+            follows: self.follows,
+            leaves_process: process_pool::kind() == Pool::User,
         }
     }
 }

@@ -236,7 +236,12 @@ pub async fn receive(
         control.session.ahead.owe(PendingReply::Confirmation);
         return Ok(());
     }
-    decide::confirmed(&control.last_reply(t).await?)
+    let asked = control.ask_behind_data(t).await;
+    let reply = control.last_reply(t).await;
+    if asked {
+        control.session.ahead.owe(PendingReply::Passive);
+    }
+    decide::confirmed(&reply?)
 }
 
 /// The expected data of a data connection.

@@ -10,7 +10,7 @@ use wire::ftp::reply::{REPLY_LIMIT, Reply, ReplyReader};
 
 use super::decide::flight::Flight;
 use super::decide::login::{self, Greeting, LoginStep, check_one_line};
-use super::decide::{self, directory};
+use super::decide::{self, directory, servers};
 use super::ftp_target::FtpTarget;
 use super::idle::one_more;
 use super::recorded::{self, Notes, Server};
@@ -49,6 +49,10 @@ pub struct Control {
     pub flight: Flight,
     /// Notes about the transfer, if it is recorded.
     pub notes: Option<Notes>,
+    /// The first line of the greeting.
+    first_line: Vec<u8>,
+    /// Whether the file before this one was fetched over the connection a moment ago.
+    pub follows: bool,
     /// Whether commands would not be understood any more: not even QUIT is sent.
     pub lost: bool,
     /// Whether the data is complete, and the server has had time for its reply.
@@ -93,7 +97,9 @@ impl Control {
     fn new(dialogue: Dialogue, session: Session, plan: Box<Plan>) -> Box<Control> {
         let flight = Flight::default();
         let (early, notes) = (None, None);
-        Box::new(Control { dialogue, session, plan, early, flight, notes, lost: false, ended: false })
+        let (follows, lost, ended) = (false, false, false);
+        let first_line = Vec::new();
+        Box::new(Control { dialogue, session, plan, early, flight, notes, first_line, follows, lost, ended })
     }
 
     async fn on_connection(
@@ -115,7 +121,7 @@ impl Control {
             plan.tls = plan.tls.take().or_else(|| session.tls.clone());
             let mut control = Control::new(dialogue, *session, plan);
             control.record(t, server);
-            control.resume();
+            control.resume(t);
             control.tell_entry_path(t);
             return Ok(control);
         }
@@ -145,7 +151,7 @@ impl Control {
             self.dialogue.whole.connection().farewell.clear();
         }
         if keep {
-            self.suspend();
+            self.suspend(t.now());
             self.dialogue.whole.connection().state = Some(Box::new(self.session));
             t.release(self.dialogue.whole);
         } else {
@@ -215,6 +221,9 @@ impl Control {
                 self.dialogue.outstanding = usize::MAX;
                 return Err(Error::new(Code::WeirdServerReply, "Nul byte in server response line"));
             }
+            if self.dialogue.lines == 1 && !self.dialogue.whole.is_reused() {
+                self.first_line.clone_from(&line);
+            }
             let taken = reader.take_line(&line);
             let Some(reply) = taken.map_err(|_| Error::new(Code::WeirdServerReply, "too long a reply"))?
             else {
@@ -235,7 +244,10 @@ impl Control {
     async fn log_in(&mut self, t: &mut Transfer, together: bool) -> Result<()> {
         self.dialogue.outstanding = 1;
         let greeting = self.reply(t).await?;
-        self.session.stream = Stream::of_greeting(greeting.text());
+        if let Some(program) = servers::program(&self.first_line) {
+            self.session.stream = Stream::Believed;
+            self.session.confirms_late = program.confirms_late;
+        }
         let protected = self.plan.tls.is_some();
         match login::after_greeting(greeting.code, protected, starttls::is_demanded(t.long(O::UseSsl))) {
             Greeting::LogIn => {

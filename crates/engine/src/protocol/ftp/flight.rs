@@ -13,7 +13,7 @@ use super::control::Control;
 use super::data;
 use super::decide::body::sizes_mean_nothing;
 use super::decide::directory::{self, needs_type};
-use super::decide::flight::{self as decide, Flight, Prospect};
+use super::decide::flight::{self as decide, Flight, Passive, Prospect};
 use super::decide::pipeline::is_misunderstood;
 use super::ftp_target::{FtpTarget, uploads};
 use super::pipeline::leave_together;
@@ -57,7 +57,11 @@ impl Control {
             creates: t.long(O::FtpCreateMissingDirs) > 0,
             asks_time: directory::asks_for_time(t.on(O::FileTime), condition, target.location.file.is_some()),
             compares_time,
-            passive: passive.then_some(if epsv { &b"EPSV"[..] } else { b"PASV" }),
+            passive: passive.then_some(match self.session.ahead.has_port() {
+                true => Passive::Asked,
+                false if epsv => Passive::Epsv,
+                false => Passive::Pasv,
+            }),
             data_type: Some(target.data_type)
                 .filter(|kind| !together && needs_type(self.session.data_type, *kind)),
             prequotes: !settings.list(O::PreQuote).is_empty(),

@@ -17,13 +17,10 @@ use crate::transfer::Transfer;
 /// connection should be opened: all others still wait for the end of their last file.
 pub fn one_more(t: &Transfer, key: &HashedKey) -> bool {
     let level = level(t);
-    if level < FtpPipelining::Ahead {
-        return false;
-    }
     let (pool, mut asked, mut ready) = (t.pool(), 0, 0);
     pool.visit_idle(key, |connection| {
         let AnyConnection::Bytes(connection) = connection else { return true };
-        let stays = look(connection);
+        let stays = look(connection, level);
         match connection.ahead {
             net::Ahead::Asked if stays => asked += 1,
             net::Ahead::Ready if stays => ready += 1,
@@ -42,7 +39,8 @@ pub fn one_more(t: &Transfer, key: &HashedKey) -> bool {
 }
 
 /// Reads the replies on an idle connection, and opens the data connection. Returns false if it is unusable.
-fn look(connection: &mut Connection) -> bool {
+/// By default the next transfer reads the replies, so that the application gets their lines.
+fn look(connection: &mut Connection, level: FtpPipelining) -> bool {
     if connection.ahead != net::Ahead::Asked || connection.is_inherited() {
         return true;
     }
@@ -61,6 +59,9 @@ fn look(connection: &mut Connection) -> bool {
             }
             _ => return false,
         }
+    }
+    if level < FtpPipelining::Ahead {
+        return decide::stays_open(ahead.received.rest());
     }
     let mut reader = ReplyReader::new(REPLY_LIMIT);
     while let Some(owed) = ahead.owed.front().copied() {

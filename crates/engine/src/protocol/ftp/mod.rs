@@ -42,7 +42,8 @@ pub async fn run(t: &mut Transfer) -> Result<()> {
         match &outcome {
             // The server closed an idle kept connection, or did not accept the commands.
             Err(e) if e.retry().is_allowed() && !fresh => {
-                suspicion = (control.session.moved > 0).then_some(control.dialogue.lines > 0);
+                suspicion = (control.session.moved > 0)
+                    .then_some(control.dialogue.lines > control.dialogue.last_words);
                 return outcome;
             }
             Err(_) => {}

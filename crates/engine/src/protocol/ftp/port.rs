@@ -22,6 +22,7 @@ use crate::transfer::dialogue::succeeded;
 
 /// Listens, and sends the address to the server.
 pub async fn listen(t: &mut Transfer, control: &mut Control) -> Result<Socket> {
+    control.session.ahead.expire();
     let failed = |text: String| Error::new(Code::FtpPortFailed, text);
     // The address may have been unknown when the connection was new.
     let now = |socket: &Socket| Endpoints::of(socket).local;

@@ -8,16 +8,6 @@ use net::connection_key::Origin;
 use crate::settings::FtpPipelining;
 use crate::transfer::Transfer;
 
-/// The beginnings of greetings of servers that read a stream of commands.
-const READERS: [&str; 6] = [
-    "(vsFTPd",
-    "ProFTPD",
-    "pyftpdlib",
-    "FileZilla Server",
-    "Microsoft FTP Service",
-    "---------- Welcome to Pure-FTPd",
-];
-
 /// Number of servers whose objections a multi handle stores.
 const MOST_SERVERS: usize = 64;
 
@@ -98,12 +88,4 @@ pub enum Stream {
     Proven,
     /// It lost some, or refused them.
     Objected,
-}
-
-impl Stream {
-    /// Reads the greeting of a server.
-    pub fn of_greeting(text: &[u8]) -> Stream {
-        let known = READERS.iter().any(|start| text.starts_with(start.as_bytes()));
-        if known { Stream::Believed } else { Stream::Unknown }
-    }
 }

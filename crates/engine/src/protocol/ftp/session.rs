@@ -1,7 +1,7 @@
 //! Session: the state of a kept control connection, from one transfer to the next.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use net::handover::DecodeError;
 use net::handover::codec::{Reader, Writer};
@@ -32,6 +32,10 @@ pub struct Session {
     pub stream: Stream,
     /// The server's usual time for a reply.
     pub pace: Duration,
+    /// Whether the server confirms a file one round trip after its last byte.
+    pub confirms_late: bool,
+    /// End of the last transfer, in this process.
+    pub left: Option<Instant>,
     /// Commands sent ahead, whose replies the next transfer reads.
     pub ahead: Ahead,
     /// TLS settings of AUTH: data connections of later transfers need them too.
@@ -56,6 +60,8 @@ impl net::Memory for Session {
             moved,
             stream,
             pace,
+            confirms_late,
+            left: _,
             ahead,
             tls,
             sessions,
@@ -72,6 +78,7 @@ impl net::Memory for Session {
         out.u32(*moved);
         out.u8(*stream as u8);
         out.u64(u64::try_from(pace.as_micros()).unwrap_or(u64::MAX));
+        out.bool(*confirms_late);
         Some(out.into_bytes())
     }
 }
@@ -100,6 +107,8 @@ impl Session {
                 _ => return Err(DecodeError::Value("pipelining")),
             },
             pace: Duration::from_micros(input.u64()?),
+            confirms_late: input.bool("late confirmation")?,
+            left: None,
             private_data: false,
             tls: None,
             sessions: None,
@@ -131,13 +140,14 @@ mod tests {
                     moved,
                     stream,
                     pace: Duration::from_micros(1234),
+                    confirms_late: moved == 1,
                     ..Session::default()
                 };
                 let encoded = before.encode().unwrap();
                 let after = Session::decode(&encoded).unwrap();
                 let facts = |s: &Session| {
                     let paths = (s.entry_path.clone(), s.directory.clone(), s.data_type);
-                    (paths, s.no_epsv, s.no_eprt, s.moved, s.stream, s.pace)
+                    (paths, s.no_epsv, s.no_eprt, s.moved, s.stream, s.pace, s.confirms_late)
                 };
                 assert_eq!(facts(&after), facts(&before));
                 assert_eq!(after.encode().unwrap(), encoded);

@@ -22,8 +22,8 @@ pub struct Prospect<'a> {
     pub asks_time: bool,
     /// CURLOPT_TIMECONDITION: the time decides whether the file is transferred.
     pub compares_time: bool,
-    /// EPSV or PASV; `None` without a passive data connection.
-    pub passive: Option<&'static [u8]>,
+    /// How the passive data connection is asked for; `None` without one.
+    pub passive: Option<Passive>,
     /// TYPE, if it changes.
     pub data_type: Option<u8>,
     /// Whether there are commands of CURLOPT_PREQUOTE.
@@ -32,6 +32,17 @@ pub struct Prospect<'a> {
     pub asks_size: bool,
     /// Name of the file.
     pub file: &'a [u8],
+}
+
+/// The command for a passive data connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passive {
+    /// RFC 2428 §3
+    Epsv,
+    /// RFC 959 §4.1.2
+    Pasv,
+    /// EPSV was sent at the end of the last file.
+    Asked,
 }
 
 /// Returns the commands of the flight, in curl's order. A flight of one command is none.
@@ -56,7 +67,11 @@ fn add(p: &Prospect<'_>, lines: &mut Lines) -> ControlFlow<()> {
         lines.add(&[b"MDTM ", p.file])?;
     }
     let Some(passive) = p.passive.filter(|_| !p.compares_time) else { return ControlFlow::Break(()) };
-    lines.add(&[passive])?;
+    match passive {
+        Passive::Epsv => lines.add(&[b"EPSV"])?,
+        Passive::Pasv => lines.add(&[b"PASV"])?,
+        Passive::Asked => {}
+    }
     if let Some(data_type) = p.data_type {
         lines.add(&[b"TYPE ", &[data_type]])?;
     }
@@ -121,7 +136,7 @@ mod tests {
         creates: false,
         asks_time: false,
         compares_time: false,
-        passive: Some(b"EPSV"),
+        passive: Some(Passive::Epsv),
         data_type: None,
         prequotes: false,
         asks_size: true,
@@ -137,7 +152,13 @@ mod tests {
         let new = Prospect { asks_entry: true, data_type: Some(b'I'), folders: vec![b"a", b"b"], ..KEPT };
         let rows = [
             ("RFC 2428 §3: kept, in the folder", KEPT, "EPSV, SIZE f"),
-            ("RFC 959 §4.1.2: PASV", Prospect { passive: Some(b"PASV"), ..KEPT }, "PASV, SIZE f"),
+            ("RFC 959 §4.1.2: PASV", Prospect { passive: Some(Passive::Pasv), ..KEPT }, "PASV, SIZE f"),
+            ("RFC 2428 §3: asked", Prospect { passive: Some(Passive::Asked), ..KEPT }, ""),
+            (
+                "RFC 2428 §3: asked, another folder",
+                Prospect { passive: Some(Passive::Asked), folders: vec![b"a"], ..KEPT },
+                "CWD a, SIZE f",
+            ),
             ("RFC 959 §5.3: new", new.clone(), "PWD, CWD a, CWD b, EPSV, TYPE I, SIZE f"),
             ("CURLOPT_QUOTE(3)", Prospect { quotes: true, ..new.clone() }, ""),
             ("CURLOPT_FTP_CREATE_MISSING_DIRS(3)", Prospect { creates: true, ..new.clone() }, ""),

@@ -21,6 +21,13 @@ const PACES: u32 = 8;
 /// Limits of the time for a reply.
 const PATIENCE: RangeInclusive<Duration> = Duration::from_millis(300)..=Duration::from_secs(3);
 
+/// One file follows another if it begins within this time.
+const IN_A_ROW: Duration = Duration::from_secs(1);
+
+/// A port that was asked for by default is given up after this time. Firewalls that read the reply let the
+/// data connection in for some minutes.
+const PORT_LIFETIME: Duration = Duration::from_secs(10);
+
 /// Number of control connections to a server that take turns (`FtpPipelining::InTurn`): one round trip each
 /// for the end of a file, the next port, the data connection, and the file.
 pub const IN_TURN: usize = 4;
@@ -143,12 +150,40 @@ pub struct FileEnd {
     pub refused: bool,
     /// CURLOPT_FORBID_REUSE.
     pub forbidden: bool,
+    /// Whether the server confirms a file one round trip after its last byte.
+    pub confirms_late: bool,
+    /// Whether the file followed another one.
+    pub follows: bool,
+    /// Whether the idle connection may go to another process, which it cannot while a reply is pending.
+    pub leaves_process: bool,
 }
 
 /// Returns whether the next passive port is asked for at the end of a file.
 pub fn asks_ahead(f: &FileEnd) -> bool {
+    f.level >= FtpPipelining::Ahead && can_ask(f)
+}
+
+/// Returns whether the next passive port is asked for while a file that is complete waits for its
+/// confirmation: where that saves a round trip, and only if a next file is likely. Until then the server
+/// holds the port open.
+pub fn asks_behind_data(f: &FileEnd) -> bool {
+    f.level == FtpPipelining::Together && f.confirms_late && f.follows && !f.leaves_process && can_ask(f)
+}
+
+fn can_ask(f: &FileEnd) -> bool {
     let possible = f.epsv && !f.active && !f.pret;
-    f.level >= FtpPipelining::Ahead && f.moved && possible && !f.asked && !f.refused && !f.forbidden
+    f.moved && possible && !f.asked && !f.refused && !f.forbidden
+}
+
+/// Returns whether a transfer follows another one on its connection, after this pause.
+pub fn follows(pause: Option<Duration>) -> bool {
+    pause.is_some_and(|pause| pause <= IN_A_ROW)
+}
+
+/// Returns whether a port that was asked for ahead may be used after this pause. Users of the other levels
+/// have asked for it.
+pub fn port_is_usable(level: FtpPipelining, pause: Option<Duration>) -> bool {
+    level >= FtpPipelining::Ahead || pause.is_some_and(|pause| pause <= PORT_LIFETIME)
 }
 
 /// The idle connections to a server.
@@ -170,6 +205,11 @@ pub struct Idle {
 pub fn opens_one_more(f: &Idle) -> bool {
     let busy = f.ready == 0 && (1..IN_TURN).contains(&f.asked);
     f.level == FtpPipelining::InTurn && busy && f.room && f.clear
+}
+
+/// Returns whether these lines, which an idle connection has received, leave it open (421 does not).
+pub fn stays_open(lines: &[u8]) -> bool {
+    !lines.split(|octet| *octet == b'\n').any(|line| line.starts_with(b"421"))
 }
 
 /// Returns whether a pool with these limits (0 is none) has room for connections that take turns.
@@ -330,6 +370,9 @@ mod tests {
             moved: true,
             refused: false,
             forbidden: false,
+            confirms_late: false,
+            follows: false,
+            leaves_process: false,
         };
         let rows = [
             ("RFC 2428 §3: EPSV", leaving, true),
@@ -348,6 +391,54 @@ mod tests {
     }
 
     #[test]
+    fn by_default_the_next_port_is_asked_for_where_that_saves_a_round_trip() {
+        let late = FileEnd {
+            level: Together,
+            asked: false,
+            epsv: true,
+            active: false,
+            pret: false,
+            moved: true,
+            refused: false,
+            forbidden: false,
+            confirms_late: true,
+            follows: true,
+            leaves_process: false,
+        };
+        let rows = [
+            ("RFC 959 §5.4: vsftpd and proftpd confirm late", late, true),
+            ("RFC 959 §5.4: others confirm at once", FileEnd { confirms_late: false, ..late }, false),
+            ("a single file", FileEnd { follows: false, ..late }, false),
+            ("WARMWIRE_POOL=user", FileEnd { leaves_process: true, ..late }, false),
+            ("warmwire_ftp_pipeline: wait", FileEnd { level: Wait, ..late }, false),
+            ("warmwire_ftp_pipeline: ahead asks later", FileEnd { level: Ahead, ..late }, false),
+            ("RFC 2428 §3: refused, or off", FileEnd { epsv: false, ..late }, false),
+            ("CURLOPT_FTPPORT(3)", FileEnd { active: true, ..late }, false),
+            ("CURLOPT_FORBID_REUSE(3)", FileEnd { forbidden: true, ..late }, false),
+            ("RFC 959 §4.2: the server has objected", FileEnd { refused: true, ..late }, false),
+        ];
+        for (name, facts, wanted) in rows {
+            assert_eq!(asks_behind_data(&facts), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_port_asked_for_by_default_is_for_a_file_that_follows() {
+        let after = |seconds| Some(Duration::from_secs(seconds));
+        let rows = [
+            ("at once", Together, after(0), true, true),
+            ("two seconds later", Together, after(2), false, true),
+            ("a minute later: a firewall may have forgotten the port", Together, after(60), false, false),
+            ("a minute later, as the user wants it", Ahead, after(60), false, true),
+            ("from another process", Together, None, false, false),
+        ];
+        for (name, level, pause, follows_it, usable) in rows {
+            assert_eq!(follows(pause), follows_it, "{name}");
+            assert_eq!(port_is_usable(level, pause), usable, "{name}");
+        }
+    }
+
+    #[test]
     fn one_more_connection_is_opened_while_all_are_busy() {
         let busy = Idle { level: InTurn, asked: 1, ready: 0, room: true, clear: true };
         let rows = [
@@ -362,6 +453,20 @@ mod tests {
         ];
         for (name, facts, wanted) in rows {
             assert_eq!(opens_one_more(&facts), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_farewell_ends_an_idle_connection() {
+        let rows: [(_, &[u8], _); 5] = [
+            ("RFC 2428 §3: 229", b"229 Entering (|||4421|)\r\n", true),
+            ("RFC 959 §4.2: nothing yet", b"", true),
+            ("RFC 959 §4.2: 421", b"421 Timeout.\r\n", false),
+            ("RFC 959 §4.2: 421 behind the port", b"229 Entering (|||1|)\r\n421 Timeout.\r\n", false),
+            ("RFC 959 §4.2: in several lines", b"421-Timeout\r\n", false),
+        ];
+        for (name, lines, wanted) in rows {
+            assert_eq!(stays_open(lines), wanted, "{name}");
         }
     }
 
