@@ -33,7 +33,35 @@ pub fn run(check: bool) -> Report {
         files::generated(&format!("include/curl/{name}"), content, check)
             .map_err(|e| format!("{e}; run `cargo xtask headers`"))?;
     }
+    declared_in_rust()?;
     Ok(format!("headers: {} files are fresh", all.len()))
+}
+
+/// Checks that the stand-in for the crate `curl-sys` declares each export but those of the printf family, and
+/// that its version names the curl that it implements.
+fn declared_in_rust() -> Result<(), String> {
+    let text = files::text("crates/curl-sys/src/functions.rs");
+    let name = |line: &str| {
+        line.trim().strip_prefix("pub fn ").and_then(|rest| rest.split('(').next()).map(str::to_owned)
+    };
+    let mut declared: Vec<_> = text.lines().filter_map(name).collect();
+    declared.sort_unstable();
+    let exports: Vec<_> = export::EXPORTS.iter().filter(|name| !name.ends_with("printf")).collect();
+    if exports != declared.iter().collect::<Vec<_>>() {
+        let other = |from: &[String], in_other: &dyn Fn(&str) -> bool| {
+            from.iter().filter(|name| !in_other(name)).cloned().collect::<Vec<_>>()
+        };
+        let wanted: Vec<String> = exports.iter().map(|name| (**name).to_owned()).collect();
+        let missing = other(&wanted, &|name| declared.iter().any(|found| found == name));
+        let unknown = other(&declared, &|name| wanted.iter().any(|found| found == name));
+        return Err(format!("crates/curl-sys/src/functions.rs: missing {missing:?}, no exports {unknown:?}"));
+    }
+    let version = format!("+curl-{}\"", version::CURL);
+    let manifest = files::text("crates/curl-sys/Cargo.toml");
+    if manifest.lines().any(|line| line.starts_with("version = ") && line.ends_with(&version)) {
+        return Ok(());
+    }
+    Err(format!("crates/curl-sys/Cargo.toml: the version does not end in {version}"))
 }
 
 fn generate() -> Result<BTreeMap<&'static str, String>, String> {

@@ -124,7 +124,12 @@ mod tests {
         let old = version_of(&files::text("Cargo.toml")).unwrap().to_owned();
         let changed = raise(&root, &paths, "97.0.1", "2030-01-02").unwrap();
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
-        let locks = ["Cargo.lock", "fuzz/oracles/Cargo.lock", "tests/judges/reqwest/Cargo.lock"];
+        let locks = [
+            "Cargo.lock",
+            "crates/curl-sys/Cargo.lock",
+            "fuzz/oracles/Cargo.lock",
+            "tests/judges/reqwest/Cargo.lock",
+        ];
         assert_eq!(changed, [&["CHANGELOG.md", "Cargo.toml"], &locks[..]].concat());
         assert_eq!(version_of(&read("Cargo.toml")), Some("97.0.1"));
         assert_eq!(read("Cargo.toml").replace("97.0.1", &old), files::text("Cargo.toml"));

@@ -107,6 +107,7 @@ const BANS: &[Ban] = &[
             "crates/sockets/",
             "crates/entry/",
             "crates/capi/",
+            "crates/curl-sys/",
             "crates/gss/src/library.rs",
             "crates/openssl/src/library",
             "crates/tool/src/",
@@ -128,6 +129,7 @@ const BANS: &[Ban] = &[
         within: "crates/",
         except: &[
             "crates/capi/",
+            "crates/curl-sys/src/functions.rs",
             "crates/entry/",
             "crates/gss/src/library",
             "crates/openssl/src/library",
