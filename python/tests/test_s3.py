@@ -142,6 +142,13 @@ def test_more_than_a_page(fs, boto, bucket, monkeypatch):
     fs.cp_file(f"{bucket}/many/0/0000", f"{bucket}/one copy")
     fs.rm(f"{bucket}/many", recursive=True)
     assert fs.find(bucket) == [f"{bucket}/one copy"]
+    # A marker of a directory goes with it.
+    boto.put_object(Bucket=bucket, Key="logs/", Body=b"")
+    assert fs.isdir(f"{bucket}/logs") and fs.find(bucket) == [f"{bucket}/one copy"]
+    fs.rm(f"{bucket}/logs", recursive=True)
+    assert not fs.exists(f"{bucket}/logs")
+    with pytest.raises(FileExistsError):
+        fs.mkdir(bucket)
     fs.rm(bucket, recursive=True)
     assert bucket not in fs.ls("", detail=False)
 

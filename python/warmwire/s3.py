@@ -4,7 +4,8 @@
 >>> files = warmwire.s3.S3FileSystem(anon=True)
 >>> warmwire.s3.register()     # fsspec, pandas, dask and others then use it for s3:// and s3a://
 
-Its arguments are named as those of s3fs. Listings are not cached: what another program wrote is seen at once.
+Its arguments are named as those of s3fs, and ``ls`` returns names by default, as there. Listings are not cached: what another program
+wrote is seen at once.
 """
 
 from __future__ import annotations
@@ -108,6 +109,8 @@ class S3FileSystem(Files):
         loop: Any = None,
         **more: Any,
     ) -> None:
+        if more.pop("version_aware", False):
+            raise TypeError("version_aware is not supported: objects are read in their current version")
         unknown = sorted(set(more) - _FSSPEC)
         if unknown:
             raise TypeError(f"unknown argument: {', '.join(unknown)}")
@@ -158,7 +161,7 @@ class S3FileSystem(Files):
     def _object(self, path: str) -> tuple[str, str]:
         bucket, key = self.split_path(path)
         if not key:
-            raise IsADirectoryError(f"{path or 's3://'} is not an object: a path is bucket/key")
+            raise NoObject(f"{path or 's3://'} is not an object: a path is bucket/key")
         return bucket, key
 
     # Reading
@@ -241,7 +244,7 @@ class S3FileSystem(Files):
                 return
             query["continuation-token"] = token
 
-    async def _ls(self, path: str, detail: bool = True, refresh: bool = False, **kwargs: Any) -> Any:
+    async def _ls(self, path: str, detail: bool = False, refresh: bool = False, **kwargs: Any) -> Any:
         bucket, key = self.split_path(path)
         found = await self._buckets() if not bucket else await self._folder_of(bucket, key)
         if not found and key:
@@ -266,16 +269,14 @@ class S3FileSystem(Files):
         return found
 
     async def _find(
-        self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, prefix: str = "", **kwargs: Any
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, prefix: str | None = "", **kwargs: Any
     ) -> Any:
         bucket, key = self.split_path(path)
         if not bucket:
             raise ValueError("finding in all buckets would list them all")
         if maxdepth is not None and maxdepth < 1:
             raise ValueError("maxdepth is at least 1")
-        if maxdepth is not None and prefix:
-            raise ValueError("prefix and maxdepth are not given together")
-        base = key + "/" if key else ""
+        base, prefix = key + "/" if key else "", prefix or ""
         root, found = f"{bucket}/{key}".rstrip("/"), {}
         folders: dict[str, dict[str, Any]] = {}
         async for rows, _ in self._pages(bucket, base + prefix):
@@ -336,6 +337,7 @@ class S3FileSystem(Files):
         callback: Any = DEFAULT_CALLBACK,
         mode: str = "overwrite",
         chunksize: int | None = None,
+        max_concurrency: int | None = None,
         **kwargs: Any,
     ) -> None:
         bucket, key = self.split_path(rpath)
@@ -356,7 +358,7 @@ class S3FileSystem(Files):
                     raise OSError(f"{lpath} has become shorter while it was read")
                 return found
 
-            await self._upload(rpath, read, size, chunksize or _part_size(size, self.part_size), mode, kwargs, callback)
+            await self._upload(rpath, read, size, chunksize or _part_size(size, self.part_size), mode, kwargs, callback, max_concurrency)
 
     async def _upload(
         self,
@@ -367,6 +369,7 @@ class S3FileSystem(Files):
         mode: str,
         given: dict[str, Any],
         callback: Any = DEFAULT_CALLBACK,
+        at_once: int | None = None,
     ) -> None:
         """Sends an object in one request, or in parts at the same time."""
         bucket, key = self._object(path)
@@ -393,7 +396,7 @@ class S3FileSystem(Files):
             callback.relative_update(len(content))
 
         try:
-            await _at_most(self.max_concurrency, send, range(1, -(-size // part) + 1))
+            await _at_most(at_once or self.max_concurrency, send, range(1, -(-size // part) + 1))
             await upload.complete(only_new)
         except BaseException:
             await asyncio.shield(upload.abort())
@@ -402,7 +405,7 @@ class S3FileSystem(Files):
     async def _cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
         (bucket1, key1), (bucket2, key2) = self.split_path(path1), self.split_path(path2)
         if not key1 or not key2:
-            raise IsADirectoryError(f"{path1} or {path2} is not an object")
+            raise NoObject(f"{path1} or {path2} is not an object: a path is bucket/key")
         try:
             size = int((await self.service.call("HEAD", bucket1, key1)).headers.get("content-length", "0"))
         except S3NotFound:
@@ -446,15 +449,19 @@ class S3FileSystem(Files):
             await self._rmdir(path)
 
     async def _rm(self, path: Any, recursive: bool = False, batch_size: int | None = None, **kwargs: Any) -> None:
-        paths = await self._expand_path(path, recursive=recursive)
         by_bucket: dict[str, list[str]] = {}
         buckets = []
-        for one in paths:
+        for one in await self._expand_path(path, recursive=False):
             bucket, key = self.split_path(one)
-            by_bucket.setdefault(bucket, [])
-            if key:
-                by_bucket[bucket].append(key)
-            else:
+            keys = by_bucket.setdefault(bucket, [])
+            keys += [key] if key else []
+            if recursive:
+                # Markers of directories, whose key ends in a slash, are removed as well.
+                below = [row.findtext("Key") async for rows, _ in self._pages(bucket, key + "/" if key else "") for row in rows]
+                if key and not below:
+                    await self._info(one)
+                keys += below
+            if not key:
                 buckets.append(bucket)
         batches = [
             (bucket, keys[at : at + _IN_ONE_DELETE]) for bucket, keys in by_bucket.items() for at in range(0, len(keys), _IN_ONE_DELETE)
@@ -479,7 +486,9 @@ class S3FileSystem(Files):
 
     # Buckets
 
-    async def _mkdir(self, path: str, create_parents: bool = True, acl: str = "", **kwargs: Any) -> None:
+    async def _mkdir(
+        self, path: str, create_parents: bool = True, acl: str = "", region_name: str | None = None, **kwargs: Any
+    ) -> None:
         bucket, key = self.split_path(path)
         if not bucket:
             raise ValueError("a bucket has a name")
@@ -487,8 +496,11 @@ class S3FileSystem(Files):
             if not create_parents or await self._exists(bucket):
                 await self._info(bucket)
                 return  # prefixes exist with their objects
-        region, body = self.service.region, b""
-        if region != "us-east-1" and self.service.endpoint is None:
+        elif await self._exists(bucket):
+            # Some services answer 200 to the owner.
+            raise S3Exists(bucket, "BucketAlreadyOwnedByYou", "it exists already", 409)
+        region, body = region_name or self.service.region, b""
+        if region != "us-east-1":
             body = f"<CreateBucketConfiguration><LocationConstraint>{region}</LocationConstraint></CreateBucketConfiguration>".encode()
         await self.service.call("PUT", bucket, headers={"x-amz-acl": acl} if acl else {}, content=body)
 
@@ -571,7 +583,7 @@ class S3FileSystem(Files):
                 raise IsADirectoryError(path)
             return _Object(
                 self, path, "rb", block_size or self.block_size, cache_type=cache_type or self.cache_type,
-                cache_options=cache_options, size=info["size"] if size is None else size, details=info,
+                cache_options=cache_options, details=info if size is None else {**info, "size": size},
             )  # fmt: skip
         return _Written(self, path, mode, block_size or self.part_size, autocommit=autocommit, headers=_named_headers(kwargs))
 
@@ -627,7 +639,7 @@ class _Object(Read):
     """An object that is read in pieces, all of one version."""
 
     def __init__(self, *args: Any, details: dict[str, Any], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, size=details["size"], **kwargs)
         self.details = details
 
     def _fetch_range(self, start: int, end: int) -> bytes:
@@ -637,6 +649,10 @@ class _Object(Read):
             if error.status == 412:
                 raise FileExpired(self.path) from error
             raise
+
+
+class NoObject(IsADirectoryError, ValueError):
+    """A bucket was given where an object is needed."""
 
 
 class FileExpired(OSError):
@@ -836,12 +852,9 @@ def _listed_row(bucket: str, row: Any) -> dict[str, Any]:
 
 def _described(path: str, reply: Any) -> dict[str, Any]:
     headers = reply.headers
-    size = int(headers.get("content-length", 0))
     return {
         "name": path,
-        "Key": path,
-        "size": size,
-        "Size": size,
+        "size": int(headers.get("content-length", 0)),
         "type": "file",
         "ETag": headers.get("etag", ""),
         "LastModified": parsedate_to_datetime(headers["last-modified"]) if "last-modified" in headers else datetime.now(timezone.utc),
@@ -873,4 +886,4 @@ def _presigned(method: str, url: str, keys: Credentials, region: str, expires: i
     return f"{url}?{query}&X-Amz-Signature={hmac.new(key, wanted.encode(), hashlib.sha256).hexdigest()}"
 
 
-__all__ = ["Credentials", "CredentialsError", "FileExpired", "S3Denied", "S3Error", "S3Exists", "S3FileSystem", "S3NotFound", "register"]
+__all__ = ["Credentials", "CredentialsError", "FileExpired", "NoObject", "S3Denied", "S3Error", "S3Exists", "S3FileSystem", "S3NotFound", "register"]
