@@ -122,3 +122,16 @@ def test_spark(spark, killed):
         assert sites.killed
     else:
         assert all(site.most <= 5 for site in sites.sites)
+
+
+def test_ray_downloads_in_one_line(ray_here):
+    import pyarrow
+    import ray.data
+    import warmwire.ray
+    from ray.data.expressions import download
+
+    sites = Sites()
+    urls = [url for url in sites.urls if ".invalid" not in url and not url.endswith("9")][:200]
+    dataset = ray.data.from_arrow(pyarrow.table({"url": urls}))
+    rows = dataset.with_column("body", download("url", filesystem=warmwire.ray.FileSystem())).take_all()
+    assert {row["url"]: row["body"] for row in rows} == {url: pattern(int(url.rpartition("/")[2])) for url in urls}

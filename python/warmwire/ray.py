@@ -3,6 +3,10 @@
 >>> rows = warmwire.ray.fetch(dataset, per_host=8, concurrency=4)
 
 The columns of :func:`warmwire.fetch_batches` are added to each row; failures are rows, too.
+Ray's own readers and ``download`` expressions take :class:`FileSystem`:
+
+>>> dataset.with_column("body", ray.data.expressions.download("url", filesystem=warmwire.ray.FileSystem()))
+
 Use :class:`Fetch` to call ``map_batches`` yourself. Each worker process has one pool of warm connections. Ray's dashboard shows the
 rows of ``Fetch`` as they arrive, and its metrics count ``warmwire_urls`` by outcome and ``warmwire_bytes``.
 """
@@ -13,10 +17,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyarrow
+from fsspec.implementations.http import HTTPFileSystem
 from ray.data import Dataset
 from ray.util.metrics import Counter
 
 from . import _cluster
+from .filesystem import WarmwireFileSystem
+
+
+class FileSystem(WarmwireFileSystem, HTTPFileSystem):
+    """Files at URLs for Ray, which leaves the scheme in a path for a subclass of fsspec's own class alone.
+
+    >>> ray.data.read_parquet("https://example.com/part-0.parquet", filesystem=FileSystem())
+    """
 
 
 class Fetch:
@@ -81,4 +94,4 @@ def add_host(table: pyarrow.Table, column: str) -> pyarrow.Table:
     return table.append_column(_cluster.HOST, pyarrow.array(_cluster.hosts(table.column(column).to_pylist()), pyarrow.string()))
 
 
-__all__ = ["Fetch", "fetch"]
+__all__ = ["Fetch", "FileSystem", "fetch"]
