@@ -442,6 +442,7 @@ impl Flight {
             said_goodbye: false,
             streaming: false,
             patience: super::MAX_PATIENCE,
+            full: false,
         });
         filter.take_over(self.incoming);
         Ok(filter)

@@ -95,6 +95,7 @@ impl TlsFilter {
             said_goodbye: false,
             streaming: false,
             patience: MAX_PATIENCE,
+            full: false,
         }))
     }
 }

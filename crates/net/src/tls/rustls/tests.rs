@@ -390,3 +390,28 @@ fn idle_connections_digest_tickets_and_see_the_end() {
         server.join().unwrap();
     }
 }
+
+#[test]
+fn the_processor_is_yielded_only_where_a_stream_has_nothing_left() {
+    const ROOM: usize = 8;
+    // The tries of one read (`None`: nothing has arrived), the yields for them, and whether it was full.
+    type Row<'a> = (&'a str, bool, &'a [Option<usize>], usize, bool);
+    let rows: [Row<'_>; 5] = [
+        ("after a read with room to spare", false, &[Some(3)], 1, false),
+        ("after such a read, and now full", false, &[Some(ROOM)], 1, true),
+        ("after a full read, and full again", true, &[Some(ROOM)], 0, true),
+        ("after a full read that was the last of it", true, &[None, Some(3)], 1, false),
+        ("nothing, whatever was before", true, &[None, None], 1, false),
+    ];
+    for (name, mut full, tries, wanted, full_after) in rows {
+        let (mut yields, mut left) = (0, tries.iter());
+        let read = receive_in_stream(
+            &mut [0; ROOM],
+            &mut full,
+            || yields += 1,
+            |_| left.next().expect("no more tries").map_or(Poll::Pending, |n| Poll::Ready(Ok(n))),
+        );
+        assert_eq!(read.is_pending(), tries.last() == Some(&None), "{name}");
+        assert_eq!((yields, full, left.len()), (wanted, full_after, 0), "{name}");
+    }
+}
