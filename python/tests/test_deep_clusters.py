@@ -8,7 +8,7 @@ import time
 
 import pytest
 from patterns import pattern
-from sites import Site
+from sites import Site, answer
 from test_dask import slow
 
 pytestmark = pytest.mark.deep
@@ -122,6 +122,51 @@ def test_spark(spark, killed):
         assert sites.killed
     else:
         assert all(site.most <= 5 for site in sites.sites)
+
+
+def test_spark_reads_urls_as_a_table(spark):
+    import json
+
+    import warmwire.spark
+
+    sites = Sites()
+    warmwire.spark.register(spark)
+    frame = spark.read.format("warmwire").option("urls", "\n".join(sites.urls)).option("per_host", 4).option("partitions", 6).load()
+    rows = [{**row.asDict(recursive=True), "number": row["index"]} for row in frame.collect()]
+    sites.check(rows)
+    assert all(site.most <= 5 for site in sites.sites)
+    listed = Site(lambda handler: answer(handler, "\n".join(sites.urls[:7]).encode()))
+    few = spark.read.format("warmwire").option("list", listed.root + "/urls").option("header.X-Key", "1").load()
+    assert few.groupBy("status").count().count() == 2
+    assert spark.read.format("warmwire").option("urls", json.dumps([])).load().count() == 0
+    for how, words in (({"urls": "x", "colour": "red"}, "no option colour"), ({}, "one of"), ({"urls": "x", "limit": "y"}, "no number")):
+        with pytest.raises(Exception, match=words):
+            spark.read.format("warmwire").options(**how).load().count()
+
+
+def test_spark_polls(spark, tmp_path):
+    import warmwire.spark
+
+    count = []
+
+    def state(handler):
+        count.append(1)
+        answer(handler, str(len(count)).encode())
+
+    site = Site(state)
+    warmwire.spark.register(spark)
+    frame = spark.readStream.format("warmwire").option("interval", 2).load(site.root + "/state")
+    bodies = frame.selectExpr("cast(body as string) as body")
+    stream = bodies.writeStream.format("json").option("checkpointLocation", str(tmp_path / "at")).start(str(tmp_path / "rows"))
+    try:
+        deadline = time.monotonic() + 90
+        while len(count) < 3 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        stream.processAllAvailable() if stream.isActive else None
+    finally:
+        stream.stop()
+    found = sorted(int(row["body"]) for row in spark.read.json(str(tmp_path / "rows")).collect())
+    assert found[:3] == [1, 2, 3] and not stream.exception()
 
 
 def test_ray_downloads_in_one_line(ray_here):
