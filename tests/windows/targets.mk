@@ -8,9 +8,12 @@ windows:
 	sh crates/capi/link-windows.sh
 	cargo build --quiet --release --target x86_64-pc-windows-gnu -p warmwire-tool
 
-# A zip of them with headers, in $(WINDOWS)/zip; needs no compiler to be used.
+# A zip of them with headers, in $(WINDOWS)/zip; needs no compiler to be used. Beside it manifests of winget and vcpkg, which
+# name the address in RELEASES (default: a placeholder below the repository of Cargo.toml).
+RELEASES ?= $(shell sed -n 's/^repository = "\([^"]*\)".*/\1/p' Cargo.toml)/releases
 windows-zip: windows
-	sh packaging/windows.sh $(WINDOWS)/release $(WINDOWS)/zip
+	zip=$$(sh packaging/windows.sh $(WINDOWS)/release $(WINDOWS)/zip) && echo "$$zip" && \
+		sh packaging/manifests.sh "$$zip" "$(RELEASES)/$$(basename "$$zip")" $(WINDOWS)/zip
 
 # On Wine: unit tests of wire, runtime, net and engine, tests of warmwire.exe, the programs of tests/abi on the DLL, the Rust crate
 # `curl`'s own on it, and the zip unpacked.

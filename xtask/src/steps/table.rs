@@ -115,6 +115,7 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         5,
     ),
+    all("manifests", "the manifests of vcpkg and winget", "sh tests/packages/manifests.sh", Output::Plain, 5),
     // Not part of `make test`: for one crate cargo compiles most others again, with fewer features.
     all(
         "doc",
