@@ -141,7 +141,7 @@ impl Commands {
         let (verb, rest) = words.split_first().ok_or("cargo without a command")?;
         match verb.as_str() {
             "xtask" => xtask(rest),
-            "add" | "clippy" | "doc" | "fmt" | "publish" => match value(rest, "--path") {
+            "add" | "clippy" | "doc" | "fmt" | "publish" | "update" => match value(rest, "--path") {
                 Some(path) => exists(path.trim_start_matches("../warmwire/")),
                 None => Ok(()),
             },
