@@ -39,7 +39,7 @@ fn seen(level: FtpPipelining, paths: &[&str], set: &dyn Fn(&Easy)) -> (Vec<Fetch
 #[test]
 fn the_commands_and_their_order_are_those_of_curl() {
     type Set = &'static dyn Fn(&Easy);
-    let rows: [(&str, &[&str], Set); 10] = [
+    let rows: [(&str, &[&str], Set); 11] = [
         ("a file", &["/file", "/file"], &|_| ()),
         ("another folder each time", &["/a/b/file", "/a/file", "/file"], &|_| ()),
         ("one CWD", &["/a/b/file"], &|easy| long(easy, O::FtpFileMethod, 3)),
@@ -48,6 +48,10 @@ fn the_commands_and_their_order_are_those_of_curl() {
         ("with its time", &["/a/file"], &|easy| long(easy, O::FileTime, 1)),
         ("a part", &["/a/file"], &|easy| text(easy, O::Range, "100-")),
         ("its size alone", &["/a/file"], &|easy| long(easy, O::NoBody, 1)),
+        ("its size and its time alone", &["/a/file", "/a/file"], &|easy| {
+            long(easy, O::NoBody, 1);
+            long(easy, O::FileTime, 1);
+        }),
         ("with a limit", &["/a/file"], &|easy| long(easy, O::MaxFileSize, 10_000)),
         ("as a text", &["/file;type=a", "/file"], &|_| ()),
     ];

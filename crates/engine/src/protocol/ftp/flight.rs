@@ -70,6 +70,7 @@ impl Control {
                 && !uploads(t)
                 && target.known_size.is_none()
                 && !sizes_mean_nothing(target.data_type, t.on(O::IgnoreContentLength)),
+            describes: t.on(O::NoBody) && target.pattern.is_none() && target.location.file.is_some(),
             file: target.file(),
         }
     }

@@ -9,6 +9,7 @@ use tables::{Code, EasyOption as O};
 
 use super::channel::{Sftp, attrs, handle};
 use super::fault::{refused, size};
+use super::sftp::note_time;
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, check_size, truncated};
@@ -40,6 +41,11 @@ async fn opened(
 ) -> Result<()> {
     let opened = sftp.reply(opening, handle).await?;
     let known = sftp.reply(asking, attrs).await?;
+    if t.on(O::FileTime)
+        && let Ok(attrs) = &known
+    {
+        note_time(t, attrs);
+    }
     let file = opened.map_err(|status| refused("Could not open remote file for reading", status))?;
     // Files of a size of zero may be some that the kernel makes up: they are read to their end.
     let size = known.ok().map_or(Ok(None), |known| size(&known)).map(|size| size.filter(|size| *size > 0));

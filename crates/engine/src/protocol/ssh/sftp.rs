@@ -1,7 +1,7 @@
 //! One URL by SFTP: commands, the file or folder, commands.
 
 use net::ssh::ChannelSlot;
-use ssh::sftp::Request;
+use ssh::sftp::{Attrs, Request};
 use tables::EasyOption as O;
 
 use super::channel::{Sftp, attrs};
@@ -27,20 +27,30 @@ pub async fn run(t: &mut Transfer, slot: ChannelSlot) -> Result<()> {
 async fn exchange(t: &mut Transfer, sftp: &mut Sftp) -> Result<()> {
     let path = path::of(t, sftp).await?;
     quote::run(t, sftp, O::Quote, &path).await?;
-    if t.on(O::FileTime) {
+    let uploads = t.on(O::Upload) || t.method == Method::Put;
+    let fetches = !uploads && !path.ends_with(b"/");
+    // A download learns the time together with the size.
+    if t.on(O::FileTime) && !fetches {
         let known = sftp.ask(&Request::Stat { path: &path }, attrs).await?;
-        if let Ok(Some((_, modified))) = known.map(|attrs| attrs.times) {
-            t.easy.info.borrow_mut().file_time = i64::from(modified);
+        if let Ok(attrs) = known {
+            note_time(t, &attrs);
         }
     }
-    if t.on(O::Upload) || t.method == Method::Put {
+    if uploads {
         upload::store(t, sftp, &path).await?;
-    } else if path.ends_with(b"/") {
-        list::show(t, sftp, &path).await?;
-    } else {
+    } else if fetches {
         download::fetch(t, sftp, &path).await?;
+    } else {
+        list::show(t, sftp, &path).await?;
     }
     // It was requested with the greeting, so there is mostly no wait.
     sftp.home().await?;
     quote::run(t, sftp, O::PostQuote, &path).await
+}
+
+/// Stores the time of a file (CURLINFO_FILETIME(3)).
+pub fn note_time(t: &Transfer, attrs: &Attrs) {
+    if let Some((_, modified)) = attrs.times {
+        t.easy.info.borrow_mut().file_time = i64::from(modified);
+    }
 }

@@ -30,6 +30,8 @@ pub struct Prospect<'a> {
     pub prequotes: bool,
     /// Whether SIZE is sent.
     pub asks_size: bool,
+    /// CURLOPT_NOBODY: the file is described, and not transferred.
+    pub describes: bool,
     /// Name of the file.
     pub file: &'a [u8],
 }
@@ -66,6 +68,9 @@ fn add(p: &Prospect<'_>, lines: &mut Lines) -> ControlFlow<()> {
     if p.asks_time {
         lines.add(&[b"MDTM ", p.file])?;
     }
+    if p.describes && !p.compares_time {
+        return describe(p, lines);
+    }
     let Some(passive) = p.passive.filter(|_| !p.compares_time) else { return ControlFlow::Break(()) };
     match passive {
         Passive::Epsv => lines.add(&[b"EPSV"])?,
@@ -79,6 +84,15 @@ fn add(p: &Prospect<'_>, lines: &mut Lines) -> ControlFlow<()> {
         lines.add(&[b"SIZE ", p.file])?;
     }
     ControlFlow::Continue(())
+}
+
+/// Adds the commands that describe a file. Each is sent whatever the replies to those before it are.
+fn describe(p: &Prospect<'_>, lines: &mut Lines) -> ControlFlow<()> {
+    if let Some(data_type) = p.data_type {
+        lines.add(&[b"TYPE ", &[data_type]])?;
+    }
+    lines.add(&[b"SIZE ", p.file])?;
+    lines.add(&[b"REST 0"])
 }
 
 /// Commands that have left, whose replies have not been read.
@@ -121,6 +135,7 @@ pub fn can_answer(command: &[u8], code: u16) -> bool {
         229 => command == b"EPSV",
         227 => command == b"PASV",
         213 => command.starts_with(b"SIZE ") || command.starts_with(b"MDTM "),
+        350 => command == b"REST 0",
         _ => code >= 200,
     }
 }
@@ -140,6 +155,7 @@ mod tests {
         data_type: None,
         prequotes: false,
         asks_size: true,
+        describes: false,
         file: b"f",
     };
 
@@ -171,6 +187,16 @@ mod tests {
             ),
             ("CURLOPT_FTPPORT(3)", Prospect { passive: None, ..new.clone() }, "PWD, CWD a, CWD b"),
             ("CURLOPT_PREQUOTE(3)", Prospect { prequotes: true, ..new }, "PWD, CWD a, CWD b, EPSV, TYPE I"),
+            (
+                "CURLOPT_NOBODY(3)",
+                Prospect { describes: true, asks_time: true, data_type: Some(b'I'), passive: None, ..KEPT },
+                "MDTM f, TYPE I, SIZE f, REST 0",
+            ),
+            (
+                "CURLOPT_NOBODY(3) with CURLOPT_TIMECONDITION(3)",
+                Prospect { describes: true, asks_time: true, compares_time: true, passive: None, ..KEPT },
+                "",
+            ),
             ("RFC 3659 §4: no size of a text", Prospect { asks_size: false, ..KEPT }, ""),
         ];
         for (name, prospect, wanted) in rows {
@@ -189,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_reply_of_another_command_is_recognized() {
-        let rows: [(&str, &[u8], u16, bool); 11] = [
+        let rows: [(&str, &[u8], u16, bool); 14] = [
             ("RFC 959 §4.2: PWD", b"PWD", 257, true),
             ("RFC 959 §4.2: CWD", b"CWD a", 250, true),
             ("RFC 959 §4.2: CWD refused", b"CWD a", 550, true),
@@ -201,6 +227,9 @@ mod tests {
             ("RFC 3659 §4: SIZE in place of TYPE", b"TYPE I", 213, false),
             ("RFC 959 §4.2: 150 of RETR in place of SIZE", b"SIZE f", 150, false),
             ("RFC 959 §4.2: 257 in place of EPSV", b"EPSV", 257, false),
+            ("RFC 3659 §5: REST", b"REST 0", 350, true),
+            ("RFC 3659 §5: REST refused", b"REST 0", 502, true),
+            ("RFC 3659 §5: 350 in place of SIZE", b"SIZE f", 350, false),
         ];
         for (name, command, code, wanted) in rows {
             assert_eq!(can_answer(command, code), wanted, "{name}");
