@@ -101,6 +101,7 @@ mod info;
 mod multi;
 pub mod transfers;
 mod value;
+pub mod watch;
 mod why;
 
 pub use address::{IntoUrl, InvalidUrl, Url};

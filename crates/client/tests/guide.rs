@@ -6,6 +6,8 @@ mod fetch;
 mod files;
 #[path = "../../../docs/guide/examples/post.rs"]
 mod post;
+#[path = "../../../docs/guide/examples/watch.rs"]
+mod watch;
 
 use testkit::http::HttpServer;
 
@@ -30,6 +32,21 @@ fn the_guides_file_is_stored_and_listed() {
     let server = testkit::launch::Ftpd::start(testkit::launch::FtpdKind::Pyftpdlib, &leaf, &[]).unwrap();
     assert_eq!(files::store(&server.url("")).unwrap(), "Hello, world!\n");
     assert_eq!(server.file("/hello.txt"), None);
+}
+
+#[test]
+fn the_guides_watch_returns_the_next_change() {
+    let folder = testkit::temp::TempDir::new("watch").unwrap();
+    let path = folder.write("f", "old").unwrap();
+    let url = format!("file://{}", path.display());
+    let waiting = std::thread::spawn(move || watch::next_change(&[&url]).map_err(|e| e.to_string()));
+    while !waiting.is_finished() {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        // Another size each time: the first one may be the state that later ones are compared with.
+        let before = std::fs::metadata(&path).unwrap().len() as usize;
+        folder.write("f", "x".repeat(before + 1)).unwrap();
+    }
+    assert!(waiting.join().unwrap().unwrap().len() > 3);
 }
 
 /// The line of README.md; compiled, not run, because it needs the network. `cargo xtask docs --check`

@@ -8,4 +8,6 @@ mod guide;
 mod sessions;
 mod text_options;
 mod transfers;
+#[cfg(unix)]
+mod watch;
 mod websocket;

@@ -94,6 +94,8 @@ pub struct EasyState {
     pub why: Why,
     /// How long a connected transfer may move no byte; `None` is no limit.
     pub stall_limit: Cell<Option<Duration>>,
+    /// Whether an IMAP transfer waits for news of its mailbox, until it is cancelled (RFC 2177).
+    pub idles: Cell<bool>,
     /// Data of the owner (the C boundary stores its handle's address here).
     pub tag: Cell<usize>,
     /// errno of the system call that made the transfer fail; reset by the next transfer
@@ -226,6 +228,7 @@ impl Easy {
             smtp_pipelining: Cell::new(None),
             why: Why::default(),
             stall_limit: Cell::new(None),
+            idles: Cell::new(false),
             tag: Cell::new(0),
             os_errno: Cell::new(0),
             rtsp_received: Cell::new(0),
@@ -264,6 +267,7 @@ impl Easy {
         copy.0.smtp_pipelining.set(self.0.smtp_pipelining.get());
         copy.keep_reasons(self.0.why.is_on());
         copy.0.stall_limit.set(self.0.stall_limit.get());
+        copy.0.idles.set(self.0.idles.get());
         copy
     }
 
@@ -279,6 +283,7 @@ impl Easy {
         self.0.smtp_pipelining.set(None);
         self.keep_reasons(false);
         self.0.stall_limit.set(None);
+        self.0.idles.set(false);
     }
 
     /// CURLOPT_SHARE.

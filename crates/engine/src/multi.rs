@@ -303,6 +303,17 @@ impl Multi {
         self.tell();
     }
 
+    /// Returns whether a connection is open and serves the next transfer: idle, or with room for a stream.
+    /// `number` is CURLINFO_CONN_ID of a transfer that used it. Closes an idle one if its server has.
+    pub fn keeps(&self, number: i64) -> bool {
+        let Ok(number) = u64::try_from(number) else { return false };
+        self.0.pools().iter().any(|pool| {
+            let mut sessions = pool.sessions().into_iter();
+            pool.has_idle(number)
+                || sessions.any(|session| session.about().id == number && session.vacancies() > 0)
+        })
+    }
+
     /// All handles added and not removed.
     pub fn members(&self) -> Vec<Easy> {
         self.0.members.borrow().iter().map(|(_, easy)| Easy(easy.clone())).collect()

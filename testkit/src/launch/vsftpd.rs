@@ -3,8 +3,10 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Running, free_port, inside, listens_inside, program, run, run_until, with_retries};
 use crate::body::pattern;
@@ -19,10 +21,17 @@ const DATA_PORTS: usize = 8;
 /// vsftpd with `/bytes-N` files and `/up/` for uploads. Its anonymous login needs root: without it `start`
 /// answers PermissionDenied.
 pub struct Vsftpd {
-    _running: Running,
+    running: Option<Running>,
     directory: TempDir,
     address: IpAddr,
     pub port: u16,
+}
+
+impl Drop for Vsftpd {
+    fn drop(&mut self) {
+        self.hang(false);
+        self.stop();
+    }
 }
 
 impl Vsftpd {
@@ -34,11 +43,12 @@ impl Vsftpd {
     pub fn start_behind(link: &Link, sizes: &[usize]) -> io::Result<Vsftpd> {
         with_retries(|| {
             let ports = free_ports()?;
-            let server = Vsftpd::start_with(sizes, Some(ports))?;
+            let mut server = Vsftpd::start_with(sizes, Some(ports))?;
             let at = |ip: Ipv4Addr, port| SocketAddr::from((ip, port));
             let door = |port| link.door_at(at(FAR, port), at(Ipv4Addr::LOCALHOST, port)).map(drop);
             [server.port].into_iter().chain(ports).try_for_each(door)?;
-            Ok(Vsftpd { address: FAR.into(), ..server })
+            server.address = FAR.into();
+            Ok(server)
         })
     }
 
@@ -55,7 +65,7 @@ impl Vsftpd {
         let log = directory.path().join("log");
         let is_up = || listens_inside(namespace, &address.to_string(), port);
         let running = run_until(command, &log, is_up)?;
-        Ok(Vsftpd { _running: running, directory, address: address.into(), port })
+        Ok(Vsftpd { running: Some(running), directory, address: address.into(), port })
     }
 
     fn try_start(sizes: &[usize]) -> io::Result<Vsftpd> {
@@ -69,12 +79,43 @@ impl Vsftpd {
         let program = program("vsftpd", "vsftpd")?;
         let directory = served(sizes)?;
         let port = free_port()?;
-        let file =
-            directory.write("vsftpd.conf", config(directory.path(), (Ipv4Addr::LOCALHOST, port), data))?;
-        let mut command = Command::new(program);
-        command.arg(file);
-        let running = run(command, &directory.path().join("log"), &[port])?;
-        Ok(Vsftpd { _running: running, directory, address: Ipv4Addr::LOCALHOST.into(), port })
+        directory.write("vsftpd.conf", config(directory.path(), (Ipv4Addr::LOCALHOST, port), data))?;
+        let running = Some(launch(&program, &directory, port)?);
+        Ok(Vsftpd { running, directory, address: Ipv4Addr::LOCALHOST.into(), port })
+    }
+
+    /// Ends it with all its connections.
+    pub fn stop(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        let sessions = descendants(running.pid());
+        drop(running);
+        sessions.into_iter().for_each(|pid| signal(pid, Signal::KILL));
+    }
+
+    /// Starts it again on its port, after [`stop`](Self::stop) or anew.
+    pub fn restart(&mut self) -> io::Result<()> {
+        self.stop();
+        self.running = Some(launch(&program("vsftpd", "vsftpd")?, &self.directory, self.port)?);
+        Ok(())
+    }
+
+    /// Makes it hang with all its connections, or ends that.
+    pub fn hang(&self, hangs: bool) {
+        let Some(running) = &self.running else { return };
+        let signal_kind = if hangs { Signal::STOP } else { Signal::CONT };
+        // First the listener, which would make further processes.
+        signal(running.pid(), signal_kind);
+        descendants(running.pid()).into_iter().for_each(|pid| signal(pid, signal_kind));
+    }
+
+    /// Writes a file below the served directory, in place.
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
+        self.directory.write(&format!("root/{}", path.trim_start_matches('/')), content).map(drop)
+    }
+
+    /// The served directory.
+    pub fn root(&self) -> PathBuf {
+        self.directory.path().join("root")
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -84,6 +125,26 @@ impl Vsftpd {
     /// A file below the served directory as it is now.
     pub fn file(&self, path: &str) -> Option<Vec<u8>> {
         std::fs::read(self.directory.path().join("root").join(path.trim_start_matches('/'))).ok()
+    }
+}
+
+fn launch(program: &Path, directory: &TempDir, port: u16) -> io::Result<Running> {
+    let mut command = Command::new(program);
+    command.arg(directory.path().join("vsftpd.conf"));
+    run(command, &directory.path().join("log"), &[port])
+}
+
+/// Returns the processes that a process has made, and those that they have made.
+fn descendants(pid: u32) -> Vec<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let children: Vec<u32> = children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    let further = children.iter().flat_map(|child| descendants(*child)).collect::<Vec<u32>>();
+    children.into_iter().chain(further).collect()
+}
+
+fn signal(pid: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, signal);
     }
 }
 

@@ -198,6 +198,12 @@ impl<S: Session + ?Sized> Pool<S> {
         self.0.visit(places.unwrap_or_default(), stays);
     }
 
+    /// Returns whether the connection with this number is idle and alive. Closes it if its peer has.
+    pub fn has_idle(&self, number: u64) -> bool {
+        let place = self.0.state.borrow().table.place_of(number);
+        place.is_some_and(|place| self.0.visit(vec![place], |connection| connection.is_alive()) == 0)
+    }
+
     /// The pool's own copy of an equal key: ten thousand transfers to one host have one between
     /// them.
     pub fn known(&self, key: KeyOf<S>) -> KeyOf<S> {

@@ -251,6 +251,14 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
         self.idle.walk(ALL, self.all).collect()
     }
 
+    /// Returns the place of the idle connection with this number.
+    pub fn place_of(&self, number: u64) -> Option<usize> {
+        let is_it = |connection: &C| connection.number() == number;
+        self.idle
+            .walk(ALL, self.all)
+            .find(|at| self.idle.get(*at).is_some_and(|idle| idle.connection.as_ref().is_some_and(is_it)))
+    }
+
     /// Returns the idle connections of a bundle.
     pub fn places_of(&self, bundle: usize) -> Vec<usize> {
         let ends = self.bundles.get(bundle).map_or_else(Ends::default, |b| b.idle);

@@ -2,6 +2,7 @@
 //! the greeting, upgrades to TLS and logs in, and reads replies; `message` fetches and appends.
 
 mod decide;
+mod idle;
 mod message;
 mod session;
 
@@ -52,6 +53,9 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     t.flow.writer.begin();
     let place = UrlPath::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;
+    if t.easy.idles.get() {
+        return idle::watch(t, session, &place).await;
+    }
     if mail_commands::sends_message(t.on(O::Upload), t.method) {
         return message::append(t, session, &place).await;
     }
@@ -82,6 +86,9 @@ async fn select(t: &mut Transfer, session: &mut Session, mailbox: &[u8], wanted:
             Event::Data(line) => {
                 let reported = Untagged(&line[2..]).uid_validity();
                 session.memory.uid_validity = reported.or(session.memory.uid_validity);
+                if t.easy.idles.get() {
+                    deliver(t, &line).await?;
+                }
             }
             Event::Rest(_) => {}
             // A custom command has no more to send.

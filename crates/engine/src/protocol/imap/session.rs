@@ -162,6 +162,11 @@ impl Session {
         Ok(())
     }
 
+    /// Sets the deadline of the next line.
+    pub fn wait_until(&mut self, deadline: Instant) {
+        self.deadline = deadline;
+    }
+
     /// Ends a command that ended in a literal.
     pub async fn end_command(&mut self, t: &mut Transfer) -> Result<()> {
         self.dialogue.send(t, b"").await?;
