@@ -56,6 +56,18 @@ fn uploads() {
 }
 
 #[test]
+fn a_watch() {
+    let begun = std::time::Instant::now();
+    let server = HttpServer::with(move |request| {
+        let late = begun.elapsed().as_secs() >= 1;
+        (request.path() == "/sum").then(|| testkit::http::Response::ok(if late { "new" } else { "old" }))
+    });
+    let (folder, _) = run("watch.sh", &server);
+    assert_eq!(std::fs::read_to_string(folder.join("state")).unwrap(), "new");
+    assert_eq!(std::fs::read_to_string(folder.join("changes")).unwrap(), "changed state\n");
+}
+
+#[test]
 fn cookies() {
     assert_eq!(run("cookies.sh", &HttpServer::plain()).1, "session=abc");
 }

@@ -53,6 +53,7 @@ mod trace;
 mod transfer;
 mod url;
 mod variables;
+mod watch;
 mod why;
 mod world;
 mod writeout;
@@ -123,6 +124,11 @@ fn run(words: &[Bytes]) -> i32 {
     if let Err(text) = choose_recording(&globals) {
         messages.error(&text);
         return raw::Code::WriteError.id();
+    }
+    if globals.watch.is_none() && (globals.exec.is_some() || globals.watch_json) {
+        let flag = if globals.exec.is_some() { "--exec" } else { "--watch-json" };
+        messages.error(&format!("{flag} needs --watch"));
+        return raw::Code::FailedInit.id();
     }
     let env = Rc::new(Env::new(globals, messages));
     if env.globals.dry_run {

@@ -1,6 +1,7 @@
 //! Numbers on the command line: plain, octal, seconds with a fraction, sizes with a suffix.
 
 use crate::parse::Wrong;
+use std::time::Duration;
 
 /// Parses decimal digits at the start of a text; returns the number and the rest, or `None` on overflow.
 pub fn leading(text: &[u8], max: i64) -> Option<(i64, &[u8])> {
@@ -69,6 +70,24 @@ pub fn millis(text: &[u8]) -> Result<i64, Wrong> {
     Ok(seconds * 1000 + parts)
 }
 
+/// An interval: a number with an optional fraction and a unit, from a millisecond to a day. Without a unit it
+/// is in seconds.
+pub fn interval(text: &[u8]) -> Option<Duration> {
+    let unit = text.iter().position(u8::is_ascii_alphabetic).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit);
+    let scale = match unit {
+        b"ms" => 1,
+        b"s" | b"" => 1000,
+        b"m" => 60_000,
+        b"h" => 3_600_000,
+        _ => return None,
+    };
+    let is_number = number.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let number: f64 = std::str::from_utf8(number).ok().filter(|_| is_number)?.parse().ok()?;
+    let ms = number * f64::from(scale);
+    (1.0..=86_400_000.0).contains(&ms).then(|| Duration::from_secs_f64(ms / 1000.0))
+}
+
 /// Why a size is invalid; `Unit` and `Number` have texts of their own.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BadSize {
@@ -130,6 +149,18 @@ mod tests {
         assert_eq!(millis(b"0.0001"), Ok(0));
         assert_eq!(millis(b"-1"), Err(Wrong::NotNumeric));
         assert_eq!(millis(b"1."), Err(Wrong::NotNumeric));
+    }
+
+    #[test]
+    fn intervals_with_units() {
+        let rows =
+            [("200ms", 200), ("1", 1000), ("0.5s", 500), ("5m", 300_000), ("24h", 86_400_000), ("1ms", 1)];
+        for (text, ms) in rows {
+            assert_eq!(interval(text.as_bytes()), Some(Duration::from_millis(ms)), "{text}");
+        }
+        for bad in ["", "ms", "0", "0.1ms", "25h", "-1", "1x", "1 s", "1e3", "inf", "nan", "1.2.3", "1S"] {
+            assert_eq!(interval(bad.as_bytes()), None, "{bad}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::request::Request;
 use crate::run::Run;
 use crate::serial;
 use crate::ssl_sessions;
+use crate::watch;
 use std::rc::Rc;
 
 /// CURLE_WRITE_ERROR
@@ -40,8 +41,11 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     }
     let run = Run::new(env.clone(), share);
     let mut queue = Queue::new(requests);
-    let code =
-        if env.globals.parallel { parallel::run(&run, &mut queue) } else { serial::run(&run, &mut queue) };
+    let code = match &env.globals {
+        globals if globals.watch.is_some() => watch::run(&run, &mut queue),
+        globals if globals.parallel => parallel::run(&run, &mut queue),
+        _ => serial::run(&run, &mut queue),
+    };
     let code = run.finish(code);
     let saved = env.globals.ssl_sessions.as_ref().map(|file| ssl_sessions::save(&env, &run.share, file));
     match saved {

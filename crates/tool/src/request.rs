@@ -10,6 +10,7 @@ use crate::form::part::{Content, Part};
 use crate::options::Options;
 use crate::raw::EasyOption as O;
 use crate::trace::{Layers, TraceKind};
+use std::time::Duration;
 use warmwire::process_pool::Pool;
 
 /// The kind of HTTP request that the flags ask for.
@@ -243,6 +244,8 @@ pub struct Globals {
     pub cache: Option<Bytes>,
     pub cache_size: Option<u64>,
     pub dry_run: bool,
+    /// The command of `--exec`.
+    pub exec: Option<Bytes>,
     pub fail_early: bool,
     pub har: Option<Bytes>,
     pub libcurl: Option<Bytes>,
@@ -273,6 +276,9 @@ pub struct Globals {
     pub trace_ids: bool,
     pub trace_time: bool,
     pub verbosity: u8,
+    /// The interval of `--watch`.
+    pub watch: Option<Duration>,
+    pub watch_json: bool,
     pub why: Option<WhyFormat>,
 }
 
@@ -289,6 +295,7 @@ impl Default for Globals {
             cache: None,
             cache_size: None,
             dry_run: false,
+            exec: None,
             fail_early: false,
             har: None,
             libcurl: None,
@@ -316,6 +323,8 @@ impl Default for Globals {
             trace_ids: false,
             trace_time: false,
             verbosity: 0,
+            watch: None,
+            watch_json: false,
             why: None,
         }
     }

@@ -25,6 +25,7 @@ mod segments;
 mod ssh;
 mod summary;
 mod tls;
+mod watch;
 mod why;
 
 use super::{clean, empty_folder, tool};

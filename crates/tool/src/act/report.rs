@@ -2,6 +2,7 @@
 
 use super::{not_blank, read};
 use crate::message::shown;
+use crate::numbers;
 use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::request::{SummaryFormat, WhyFormat};
@@ -67,6 +68,18 @@ pub fn why(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
         b"json" => WhyFormat::Json,
         _ => return Err(Wrong::Allowed("takes text or json").into()),
     });
+    Ok(())
+}
+
+/// Reads the interval of a watch.
+pub fn watch(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    const WRONG: Wrong = Wrong::Allowed("takes a time from 1ms to 24h, such as 200ms, 5s or 10m");
+    parser.globals.watch = Some(numbers::interval(text).ok_or(WRONG)?);
+    Ok(())
+}
+
+pub fn exec(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    parser.globals.exec = Some(not_blank(text)?.to_vec());
     Ok(())
 }
 

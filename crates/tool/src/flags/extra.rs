@@ -86,6 +86,20 @@ pub const FLAGS: &[Declaration] = &[
         ..FLAG
     },
     Declaration {
+        name: "exec",
+        arg: Arg::Text("<command>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        help: "Run a command when --watch has found a change",
+        about: "The command is run by /bin/sh, and on Windows it is a program without arguments. It learns about the change from the environment: WATCH_EVENT (changed, gone, appeared \
+            or message), WATCH_URL without user and password, and where they are known WATCH_FILE (the file of --output), \
+            WATCH_MODIFIED, WATCH_SIZE, and WATCH_TYPE, WATCH_DATA and WATCH_ID of a message. No text of a server becomes part \
+            of the command. For each URL one command runs at a time; after it, one more runs for the newest change that came \
+            meanwhile. Its standard output goes to standard error.",
+        set: Set::Act(act::exec),
+        ..FLAG
+    },
+    Declaration {
         name: "generate",
         arg: Arg::Text("<what>"),
         multi: Multi::Custom,
@@ -265,6 +279,31 @@ pub const FLAGS: &[Declaration] = &[
             they are SHA-256 or SHA-512. If one differs, the transfer fails with code 56 and the file is removed. A body that \
             --compressed decodes is not checked; a note says so.",
         set: Set::Field(|r| &mut r.verify_digest),
+        ..FLAG
+    },
+    Declaration {
+        name: "watch",
+        arg: Arg::Text("<interval>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        help: "Poll the URLs, and show what has changed",
+        about: "Each URL is polled once in each interval (200ms, 5s, 10m; seconds without a unit), on a connection that stays open. \
+            FTP, SFTP and FILE are asked for time and size in one round trip, HTTP is asked with the ETag or date of the last \
+            reply, and other content is compared. A mailbox (IMAP IDLE) and an event stream (text/event-stream) report by \
+            themselves. On a terminal, a table shows each URL with the age of its last answer, its last change, the median and \
+            99th percentile of the latencies, and the intervals with and without an answer in time. Otherwise each event is a \
+            line of JSON. With --output or --remote-name, a changed content replaces the file. A server that fails is asked \
+            less often until it answers. --max-time limits each poll, --deadline the watch, --parallel-max-host the \
+            simultaneous polls of one server. Ctrl-C ends the watch.",
+        set: Set::Act(act::watch),
+        ..FLAG
+    },
+    Declaration {
+        name: "watch-json",
+        categories: &["extra", "global"],
+        help: "Print events of --watch as JSON on a terminal, too",
+        about: "Without this flag, a terminal gets a table, and a file or a program gets the lines.",
+        set: Set::Global(|g| &mut g.watch_json),
         ..FLAG
     },
     Declaration {

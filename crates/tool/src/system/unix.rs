@@ -15,6 +15,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 use warmwire::ExtraFd;
 
@@ -52,6 +53,13 @@ pub fn bytes(text: OsString) -> Result<Bytes, OsString> {
 /// The file of that name. A name that cannot be one leads to no file, and opening it says so.
 pub fn path(name: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(name))
+}
+
+/// Returns a shell that runs a command.
+pub fn shell(command: &[u8]) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(path(command));
+    shell
 }
 
 /// Restricts a new file to this user.

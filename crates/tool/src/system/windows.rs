@@ -10,6 +10,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsHandle;
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Condvar, Mutex, OnceLock};
 use std::time::Duration;
 use winapi_util::{AsHandleRef, Handle, HandleRef, console, file};
@@ -57,6 +58,11 @@ pub fn bytes(text: OsString) -> Result<Bytes, OsString> {
 /// Returns a path. For invalid text it contains a null character, which the standard library refuses.
 pub fn path(name: &[u8]) -> &Path {
     Path::new(std::str::from_utf8(name).unwrap_or("\0"))
+}
+
+/// The program with this name, without arguments: cmd.exe would interpret the text of variables.
+pub fn shell(command: &[u8]) -> Command {
+    Command::new(path(command))
 }
 
 /// Files in the user's directories are private by inherited permissions.
