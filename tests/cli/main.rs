@@ -11,6 +11,7 @@ mod programs;
 mod server;
 mod snapshots;
 mod start;
+mod watch_pace;
 mod wild;
 
 use std::path::{Path, PathBuf};

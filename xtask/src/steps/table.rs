@@ -310,6 +310,13 @@ pub const STEPS: &[Step] = &[
         60,
     ),
     deep(
+        "watch",
+        "60 servers watched for an hour",
+        "make --no-print-directory watch-pace",
+        Output::Libtest,
+        90,
+    ),
+    deep(
         "simulation",
         "100,000 seeds of simulated worlds",
         "make --no-print-directory simulate SEEDS=100000",
