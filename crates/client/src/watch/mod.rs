@@ -3,7 +3,8 @@
 //! A [`Watcher`] keeps a connection to each server. It asks in one round trip whether something has changed:
 //! by MDTM and SIZE over FTP, by a conditional GET over HTTP, by the attributes of a file over SFTP.
 //! Mailboxes (IMAP) and event streams (HTTP's `text/event-stream`) report by themselves. Connections that are
-//! gone are opened before the next poll. A server that hangs or fails holds up no other one, and is asked less often.
+//! gone are opened before the next poll. A server that hangs or fails holds up no other one, and is
+//! asked less often.
 //!
 //! ```no_run
 //! use std::time::Duration;
