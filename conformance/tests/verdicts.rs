@@ -29,7 +29,7 @@ impl Cases {
 
     /// Returns whether the run succeeded, and its output.
     fn run(&self, arguments: &[&str]) -> (bool, String) {
-        let output = Command::new(std::env::var_os("CARGO_BIN_EXE_warmwire-conformance").unwrap())
+        let output = Command::new(env!("CARGO_BIN_EXE_warmwire-conformance"))
             .arg(self.0.join("cases"))
             .args(["--curl", CURL])
             .args(arguments)

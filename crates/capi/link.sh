@@ -71,6 +71,9 @@ sanitized() {
   cp "$(rustc "+$nightly" --print sysroot)/lib/rustlib/$triple/lib/librustc-nightly_rt.$short.a" "$out/runtime.a"
 }
 if [ $build = nightly ]; then fetch >&2; echo "$nightly"; exit; fi
+# Two tests that need the library at the same time: the second waits, and finds it linked.
+mkdir -p "$target"
+if command -v flock >/dev/null; then exec 8>"$target/link-$profile$sanitizer.lock"; flock 8; fi
 if [ -n "$sanitizer" ]; then sanitized; elif [ $profile = debug ] && [ $build = yes ]; then
   # The crates that `cargo test --workspace` compiles: with `-p` there are fewer features, and most crates are compiled again.
   cargo build -q --workspace --lib --test launchers
@@ -83,6 +86,17 @@ mkdir -p "$out" "$work"
 facts=$target/debug/tables-facts
 if [ $profile = quick ]; then facts=$target/quick/tables-facts; else cargo build -q -p warmwire-tables --bin tables-facts; fi
 fact() { "$facts" "$1"; }
+# A development build is linked again only after a change: the tests ask for it several times.
+terms="$CC ${CFLAGS:-} ${LDFLAGS:-} ${PREFIX:-}"
+linked() {
+  [ $profile = debug ] && [ -z "$sanitizer$symbols" ] && [ -e "$out/libcurl.so.4" ] && [ -e "$out/libcurl.a" ] &&
+    [ "$(cat "$work/linked" 2>/dev/null)" = "$terms" ] &&
+    [ -z "$(find "$archive" "$facts" "$here/link.sh" "$here/warm.ld" "$here/shim" "$here/install" -newer "$work/linked")" ]
+}
+if linked; then exit; fi
+rm -f "$work/linked"
+begun=$work/begun
+touch "$begun"
 exports=$(fact exports)
 own=$(fact own-exports)
 # shellcheck disable=SC2086
@@ -133,3 +147,6 @@ for name in libcurl.pc curl-config CURLConfig.cmake CURLConfigVersion.cmake; do
     -e "s|@FEATURES@|$(fact features)|g" "$here/install/$name.in" > "$out/$name"
 done
 chmod +x "$out/curl-config"
+# The time at which the link began: what changed since then is linked again.
+echo "$terms" > "$work/linked"
+touch -r "$begun" "$work/linked"

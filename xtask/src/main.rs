@@ -1,5 +1,5 @@
 //! Generated files and checks of the Makefile:
-//! `cargo xtask test|headers|coverage|docs|supply|crates|release|tidy|circles`.
+//! `cargo xtask test|unit|headers|coverage|docs|supply|crates|release|tidy|circles`.
 
 mod coverage;
 mod crates;
@@ -11,6 +11,7 @@ mod release;
 mod steps;
 mod supply;
 mod tidy;
+mod unit;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Some("coverage") => coverage::run(check),
         Some("docs") => docs::run(check),
         Some("test") => steps::run(&args[1..]),
+        Some("unit") => unit::run(args.iter().any(|arg| arg == "--changed")),
         Some("supply") if args.iter().any(|arg| arg == "--licences") => licences::run(),
         Some("supply") => supply::run(check),
         Some("crates") => crates::run(),
@@ -32,10 +34,12 @@ fn main() -> ExitCode {
         Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
         Some("tidy") => tidy::run(),
         Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
-        _ => Err("usage: cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...] | \
+        _ => Err(
+            "usage: cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...] | unit [--changed] | \
                   headers [--check] | coverage [--check] | docs [--check] | supply [--check | --licences] | \
                   crates | release X.Y.Z | tidy [--lower] | circles CRATE"
-            .to_owned()),
+                .to_owned(),
+        ),
     };
     match report {
         Ok(text) => {

@@ -23,29 +23,30 @@ const STEP: Duration = Duration::from_millis(50);
 /// The log is a new file: what another run still writes goes to the old one, which no longer has a name. The
 /// command stays in the caller's process group, so that Ctrl-C reaches all of it.
 pub fn run(command: &str, log: &Path, limit: Duration) -> Result<(End, String), String> {
-    start(Command::new("sh").args(["-euc", command]), log, limit)
+    start(Command::new("sh").args(["-euc", command]).current_dir(crate::files::root()), log, limit)
 }
 
 /// Runs a command that gets only the processor time that nobody else wants.
 pub fn run_behind(command: &str, log: &Path, limit: Duration) -> Result<(End, String), String> {
-    start(Command::new("nice").args(["-n", "19", "sh", "-euc", command]), log, limit)
+    let mut nice = Command::new("nice");
+    start(nice.args(["-n", "19", "sh", "-euc", command]).current_dir(crate::files::root()), log, limit)
 }
 
-fn start(shell: &mut Command, log: &Path, limit: Duration) -> Result<(End, String), String> {
+/// Runs a program as [`run`] runs a shell command, in the folder that the caller chose.
+pub fn start(program: &mut Command, log: &Path, limit: Duration) -> Result<(End, String), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", log.display());
     let _ = std::fs::remove_file(log);
     let out = File::create(log).map_err(failed)?;
     let mut written = File::open(log).map_err(failed)?;
-    let end = wait(shell, out, limit).map_err(failed)?;
+    let end = wait(program, out, limit).map_err(failed)?;
     let mut bytes = Vec::new();
     written.read_to_end(&mut bytes).map_err(failed)?;
     Ok((end, String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-fn wait(shell: &mut Command, out: File, limit: Duration) -> std::io::Result<End> {
-    shell.current_dir(crate::files::root()).stdin(Stdio::null());
-    shell.stdout(out.try_clone()?).stderr(out);
-    let mut child = shell.spawn()?;
+fn wait(program: &mut Command, out: File, limit: Duration) -> std::io::Result<End> {
+    program.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
+    let mut child = program.spawn()?;
     let started = Instant::now();
     loop {
         match child.try_wait()? {

@@ -6,8 +6,9 @@
 //! that was left out and why, then the sums.
 
 mod ahead;
-mod child;
-mod outcome;
+pub mod child;
+mod lanes;
+pub mod outcome;
 mod record;
 mod table;
 
@@ -99,8 +100,24 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
     let started = Instant::now();
     let (mut done, mut record) = (Vec::new(), Record::read(&folder));
     let mut ahead = None;
-    for (number, (step, command)) in chosen.iter().enumerate() {
-        print!("{:>2}/{} {:<12} {:<52}", number + 1, chosen.len(), step.name, step.about);
+    let place = |number: usize, step: &Step| {
+        format!("{:>2}/{} {:<12} {:<52}", number + 1, chosen.len(), step.name, step.about)
+    };
+    let mut number = 0;
+    while let Some((step, command)) = chosen.get(number) {
+        let beside = lanes::count(&chosen[number..], suite);
+        if beside > 0 {
+            println!("      from here two steps run side by side; a line appears when its step ends");
+            let steps = &chosen[number..number + beside];
+            let print = |position: usize, line: &str| {
+                println!("{}{line}", place(number + position, steps[position].0));
+            };
+            done.extend(lanes::run(steps, suite, &folder, print)?);
+            number += beside;
+            continue;
+        }
+        number += 1;
+        print!("{}", place(number - 1, step));
         let _ = std::io::stdout().flush();
         let last = record.last(step.name).filter(|_| suite == Suite::Deep);
         let last =
@@ -111,8 +128,8 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
         }
         let begun = record::now();
         // The first step installs what the others compile with.
-        let ahead = (number > 0)
-            .then(|| ahead.get_or_insert_with(|| Ahead::start(jobs(&chosen[number..], suite, &folder))));
+        let ahead = (number > 1)
+            .then(|| ahead.get_or_insert_with(|| Ahead::start(jobs(&chosen[number - 1..], suite, &folder))));
         let waited = Instant::now();
         let took = ahead.and_then(|ahead| ahead.wait(step.name, step.ahead(suite).is_some()));
         let note = took.map_or_else(String::new, |took| {
@@ -122,7 +139,7 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
                 waited.elapsed().as_secs_f64()
             )
         });
-        let (line, step) = one(step, command, suite, &folder)?;
+        let (line, step) = one(step, command, suite, &folder, true)?;
         println!("{line}{note}{last}");
         if suite == Suite::Deep && step.is_whole() {
             record.add(step.name, begun.until(&record::now()))?;
@@ -143,7 +160,15 @@ fn jobs(chosen: &[(&Step, &str)], suite: Suite, folder: &Path) -> Vec<Job> {
     chosen.iter().filter_map(|(step, _)| job(step)).collect()
 }
 
-fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(String, FinishedStep), String> {
+/// Runs a step; returns its line for the terminal and its result. The processor time is known only of a step
+/// that runs alone.
+fn one(
+    step: &Step,
+    command: &str,
+    suite: Suite,
+    folder: &Path,
+    alone: bool,
+) -> Result<(String, FinishedStep), String> {
     let (log, started) = (folder.join(format!("{}.log", step.name)), Instant::now());
     let busy = child::processor_seconds();
     let (end, output) = child::run(command, &log, step.limit())?;
@@ -162,7 +187,8 @@ fn one(step: &Step, command: &str, suite: Suite, folder: &Path) -> Result<(Strin
         (false, _) => "ok".to_owned(),
     };
     let (wall, busy) = (started.elapsed().as_secs_f64(), child::processor_seconds() - busy);
-    let line = format!("{wall:>7.1} s {busy:>7.1} s cpu  {word}{}", counts.in_words());
+    let busy = if alone { format!("{busy:>7.1} s cpu") } else { " ".repeat(13) };
+    let line = format!("{wall:>7.1} s {busy}  {word}{}", counts.in_words());
     Ok((line, FinishedStep { name: step.name, counts, failed, log, output }))
 }
 

@@ -39,6 +39,8 @@ pub struct Counts {
     pub left_out: Vec<LeftOut>,
     /// Left out by a list that names them elsewhere.
     pub unnamed: usize,
+    /// Of the passed tests, those of programs that were not run again because nothing has changed.
+    pub earlier: usize,
     /// Something ended without saying how: a test program that was killed, a compiler error.
     pub incomplete: bool,
 }
@@ -48,6 +50,9 @@ pub const WHOLE_STEP: &str = "the step";
 
 /// The lines of a failed test's output that are shown.
 const LINES: usize = 25;
+
+/// How the line of a test program begins whose output is that of an earlier run (`cargo xtask unit`).
+pub const EARLIER: &str = "   Unchanged";
 
 /// A test that lacks a program or a right panics with a text that begins so (`testkit::left_out`).
 const MARK: &str = "left out: ";
@@ -78,7 +83,11 @@ impl Counts {
         if self.passed + self.failures.len() + left == 0 {
             return String::new();
         }
-        format!(": {} passed, {} failed, {left} left out", self.passed, self.failures.len())
+        let earlier = match self.earlier {
+            0 => String::new(),
+            count => format!(", {count} of these passed in an earlier run and nothing has changed"),
+        };
+        format!(": {} passed, {} failed, {left} left out{earlier}", self.passed, self.failures.len())
     }
 }
 
@@ -101,7 +110,11 @@ fn libtest(log: &str) -> Counts {
     let mut counts = Counts::default();
     let (mut begun, mut ended) = (0, 0);
     let mut section: Option<Failure> = None;
+    let mut is_earlier = false;
     for line in log.lines() {
+        if line.starts_with(EARLIER) || line.starts_with("     Running ") {
+            is_earlier = line.starts_with(EARLIER);
+        }
         if let Some(test) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
             counts.close(section.replace(Failure { test: test.to_owned(), text: String::new() }));
         } else if line == "failures:" || line.starts_with("test result: ") {
@@ -115,7 +128,9 @@ fn libtest(log: &str) -> Counts {
         }
         if line.starts_with("test result: ") {
             ended += 1;
-            counts.passed += number_before(line, " passed").unwrap_or(0);
+            let passed = number_before(line, " passed").unwrap_or(0);
+            counts.passed += passed;
+            counts.earlier += if is_earlier { passed } else { 0 };
         }
         if let Some((test, reason)) =
             line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ignored"))
@@ -316,6 +331,14 @@ test result: FAILED. 1 passed; 2 failed; 2 ignored; 0 measured; 0 filtered out; 
         assert!(libtest(&data).left_out.contains(&left("a::four", "no facts")));
         assert!(!libtest(&without.replace("test result", "killed")).explains_failure());
         assert!(!libtest(&format!("{without}error: could not compile `x`")).explains_failure());
+    }
+
+    #[test]
+    fn tests_of_an_earlier_run_are_counted_apart() {
+        let one = "running 1 test\ntest result: ok. 1 passed; 0 failed\n";
+        let counts = libtest(&format!("{EARLIER} a\n{one}     Running b\n{one}{one}{EARLIER} c\n{one}"));
+        assert_eq!((counts.passed, counts.earlier), (4, 2));
+        assert!(counts.in_words().ends_with(", 2 of these passed in an earlier run and nothing has changed"));
     }
 
     #[test]

@@ -26,6 +26,13 @@ impl Suite {
     }
 }
 
+/// A sequence of steps that runs beside another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    First,
+    Second,
+}
+
 /// One step and its command in each suite; a suite without a command does not run the step.
 pub struct Step {
     pub name: &'static str,
@@ -33,6 +40,8 @@ pub struct Step {
     local: Option<&'static str>,
     all: Option<&'static str>,
     deep: Option<&'static str>,
+    /// The lane in which `make test` runs the step beside others.
+    pub lane: Option<Lane>,
     /// Commands that compile what the step needs, while steps before it wait for servers and timers.
     ahead: &'static [(Suite, &'static str)],
     pub output: Output,
@@ -70,7 +79,17 @@ const fn both(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: Some(command), all: Some(command), deep: None, ahead: &[], output, minutes }
+    Step {
+        name,
+        about,
+        local: Some(command),
+        all: Some(command),
+        deep: None,
+        lane: None,
+        ahead: &[],
+        output,
+        minutes,
+    }
 }
 
 const fn all(
@@ -80,7 +99,7 @@ const fn all(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: None, all: Some(command), deep: None, ahead: &[], output, minutes }
+    Step { name, about, local: None, all: Some(command), deep: None, lane: None, ahead: &[], output, minutes }
 }
 
 const fn deep(
@@ -90,7 +109,7 @@ const fn deep(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: None, all: None, deep: Some(command), ahead: &[], output, minutes }
+    Step { name, about, local: None, all: None, deep: Some(command), lane: None, ahead: &[], output, minutes }
 }
 
 /// Each command stands after those that build what it needs.
@@ -105,7 +124,6 @@ pub const STEPS: &[Step] = &[
         15,
     ),
     both("tidy", "words, lengths, import circles", "cargo xtask tidy", Output::Plain, 5),
-    both("guide", "pages and links of the guide", "cargo xtask docs --check", Output::Plain, 10),
     all("supply", "licences and advisories", "cargo xtask supply --check", Output::Plain, 10),
     all(
         "workflows",
@@ -146,18 +164,32 @@ pub const STEPS: &[Step] = &[
         15,
     ),
     both(
-        "unit",
-        "tests of all crates, C programs on the library",
-        "cargo test --workspace --no-fail-fast",
-        Output::Libtest,
-        40,
+        "compile",
+        "all tests and their programs",
+        "cargo test --workspace --no-run --quiet",
+        Output::Plain,
+        20,
     ),
+    both("guide", "pages and links of the guide", "cargo xtask docs --check", Output::Plain, 10),
+    Step {
+        name: "unit",
+        about: "tests of all crates, C programs on the library",
+        // Seeds and interleavings take processor time alone; `make test-all` tries the usual number.
+        local: Some("SEEDS=300 INTERLEAVINGS=100 cargo xtask unit --changed"),
+        all: Some("cargo xtask unit"),
+        deep: None,
+        lane: Some(Lane::First),
+        ahead: &[],
+        output: Output::Libtest,
+        minutes: 40,
+    },
     Step {
         name: "fuzz",
         about: "mutated input for every parser",
         local: Some("sh fuzz/run.sh 10"),
         all: Some("sh fuzz/run.sh 60"),
         deep: None,
+        lane: Some(Lane::First),
         ahead: &[(Suite::All, "sh fuzz/run.sh --build-oracles")],
         output: Output::Plain,
         minutes: 15,
@@ -184,6 +216,7 @@ pub const STEPS: &[Step] = &[
         local: Some("WHEEL_PROFILE=dev sh python/test.sh -rfEs"),
         all: Some("sh python/test.sh -rfEs"),
         deep: None,
+        lane: Some(Lane::Second),
         ahead: &[(Suite::All, "sh python/fresh.sh")],
         output: Output::Pytest,
         minutes: 20,
@@ -201,6 +234,7 @@ pub const STEPS: &[Step] = &[
         local: Some("make --no-print-directory conformance QUICK=1"),
         all: Some("make --no-print-directory conformance"),
         deep: None,
+        lane: Some(Lane::Second),
         ahead: &[],
         output: Output::Conformance,
         minutes: 15,
@@ -211,6 +245,7 @@ pub const STEPS: &[Step] = &[
         local: Some("make --no-print-directory odd-replies QUICK=1"),
         all: Some("make --no-print-directory odd-replies"),
         deep: None,
+        lane: Some(Lane::Second),
         ahead: &[],
         output: Output::Plain,
         minutes: 10,
@@ -444,6 +479,15 @@ mod tests {
             let is_local = step.command(Suite::Local).is_some();
             assert!(!is_local || step.command(Suite::All).is_some(), "make test-all lacks {}", step.name);
         }
+    }
+
+    /// The lanes of `make test` begin once, when all is compiled.
+    #[test]
+    fn steps_with_a_lane_are_the_last_of_make_test() {
+        let local = STEPS.iter().filter(|step| step.command(Suite::Local).is_some());
+        let lanes: Vec<bool> = local.map(|step| step.lane.is_some()).collect();
+        let first = lanes.iter().position(|&is_in_lane| is_in_lane).unwrap();
+        assert!(lanes[first..].iter().all(|&is_in_lane| is_in_lane), "{lanes:?}");
     }
 
     /// The limit of CI is 90 minutes. A hanging step must leave time for the report.
