@@ -42,6 +42,10 @@ done
 warm=yes
 [ -z "$symbols" ] || strip= warm=
 
+# A test program has the variables of its package from cargo. ring's build script runs again when they differ, and most
+# crates would be compiled again, here and by the next cargo.
+for name in $(env | sed -n 's/^\(CARGO_PKG_[A-Z_]*\|CARGO_MANIFEST_[A-Z_]*\)=.*/\1/p'); do unset "$name"; done
+
 cd "$root"
 archive=$target/$profile/libwarmwire_capi.a
 out=$target/$profile/lib

@@ -13,12 +13,17 @@ mod supply;
 mod tidy;
 mod unit;
 
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
 
 /// A task reports what it did or why it failed; it prints nothing itself.
 type Report = Result<String, String>;
 
 fn main() -> ExitCode {
+    if let Some(error) = without_package_variables() {
+        eprintln!("xtask: {error}");
+        return ExitCode::FAILURE;
+    }
     let args: Vec<String> = std::env::args().skip(1).collect();
     let check = args.iter().any(|arg| arg == "--check");
     let report = match args.first().map(String::as_str) {
@@ -51,4 +56,28 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Starts this program again without the variables of its package that `cargo run` sets; returns the error if
+/// that fails, and nothing if there are none.
+///
+/// Build scripts run again when such a variable differs (ring's CARGO_PKG_NAME): a cargo that is started from
+/// here would compile most crates again, and so would the next one that is not.
+fn without_package_variables() -> Option<std::io::Error> {
+    let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    let set: Vec<String> = std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| is_of_package(name))
+        .collect();
+    if set.is_empty() {
+        return None;
+    }
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return Some(error),
+    };
+    let mut again = Command::new(program);
+    again.args(std::env::args_os().skip(1));
+    set.iter().for_each(|name| _ = again.env_remove(name));
+    Some(again.exec())
 }

@@ -236,7 +236,6 @@ fn one(program: &Program, folder: &Path) -> Result<Run, String> {
     let started = Instant::now();
     let mut command = Command::new(&program.executable);
     command.args(&program.arguments).current_dir(&program.folder);
-    command.env("CARGO_MANIFEST_DIR", &program.folder);
     let (end, output) = child::start(&mut command, &log(program, folder), LIMIT)?;
     Ok(Run { end, output, seconds: started.elapsed().as_secs_f64(), is_earlier: false })
 }
