@@ -42,7 +42,7 @@ mod tests {
     /// Protocols with an encoded state of each.
     fn states() -> Vec<(HashedKey, Vec<u8>)> {
         let tls = StartTls::default();
-        let ftp = [b"\x01\0\0\0\x01/\x01\0\0\0\x02a/\x01I\0\x01\0\0\0\0\x03\x02", &[0u8; 8][..]].concat();
+        let ftp = [b"\x01\0\0\0\x01/\x01\0\0\0\x02a/\x01I\0\x01\0\0\0\0\x03\x02", &[0u8; 9][..]].concat();
         vec![
             (key(Protocol::Ftp(FtpTerms::default())), ftp),
             (key(Protocol::Imap(tls)), b"\x07\x01\0\0\0\x05INBOX\x01\0\0\0\x09\x02".to_vec()),
