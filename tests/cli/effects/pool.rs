@@ -227,8 +227,9 @@ fn a_take_costs_twelve_system_calls() {
     let (mut taken, mut calls) = (Vec::new(), String::new());
     // On a busy machine the broker may be too slow for the traced process, which then opens a connection.
     eventually(|| {
-        assert!(place.run(&["-sS", "--pool", "user", &urls[0], &urls[1]]).status.success());
+        // A process waits at most 20 ms for the broker at its end; on a busy machine a connection is lost.
         eventually(|| {
+            assert!(place.run(&["-sS", "--pool", "user", &urls[0], &urls[1]]).status.success());
             let (_, list) = place.status();
             servers.iter().all(|server| list.contains(&format!(":{} ", server.port())))
         });

@@ -1,6 +1,4 @@
 //! `--watch`, `--watch-json` and `--exec`.
-//!
-//! covers: --watch, --watch-json, --exec
 
 use super::{clean, curl, curl_in, folder_with};
 use crate::{empty_folder, run, tool};
