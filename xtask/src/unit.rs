@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Programs that run at the same time. Each has as many threads as there are processors.
-const AT_A_TIME: usize = 4;
+const AT_A_TIME: usize = 3;
 
 /// How the line of a program begins that runs now; [`EARLIER`] is that of another.
 const RUNNING: &str = "     Running";
