@@ -121,7 +121,7 @@ def test_large_objects_go_in_parts(fs, boto, bucket, tmp_path):
     assert fs.cat_file(f"{bucket}/written", -6) == whole[-2:] + b"more"
     fs.get_file(f"{bucket}/put", tmp_path / "got")
     assert (tmp_path / "got").read_bytes() == whole
-    # What fails, or is left by an exception, is no object, and its parts are forgotten.
+    # A failed upload, or one that an exception ends, leaves no object and no parts.
     with pytest.raises(RuntimeError), fs.open(f"{bucket}/left", "wb", block_size=5 * MIB) as file:
         file.write(whole)
         raise RuntimeError("in the middle")

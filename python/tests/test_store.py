@@ -124,7 +124,7 @@ def test_whole_objects_and_ranges():
     lengths = [10, 4, 4, 50, 100]
     wanted = [whole[start : start + length] for start, length in zip(starts, lengths)]
     assert store.get_ranges("a b%c", starts=starts, lengths=lengths) == wanted
-    # What is less than a MiB apart is one request.
+    # Ranges less than 1 MiB apart are one request.
     assert sorted(row[2] for row in server.rows) == ["bytes=0-500049", "bytes=2900000-2900009"]
     assert both(store, "get_ranges", "a b%c", starts=starts, ends=[a + b for a, b in zip(starts, lengths)]) == wanted
     assert both(store, "head", "a b%c")["size"] == len(whole)

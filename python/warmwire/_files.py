@@ -1,4 +1,4 @@
-"""What the file systems have in common: blocking methods, ranges fetched together, files that are read."""
+"""Common parts of the file systems: blocking methods, ranges fetched together, files opened for reading."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ fn windows_are_met_while_servers_restart_hang_and_are_far() {
     }
     let core = (watch.cpu() - busy) / begun.elapsed().as_secs_f64();
     servers[0].hang(false);
-    // What was written at the very end is still found, and the server that hung answers again.
+    // The last writes are still found, and the server that hung answers again.
     let mut recovered = false;
     while let Ok((came, line)) = watch.lines.recv_timeout(Duration::from_secs(8)) {
         recovered |= text(&line, "event") == "recovered" && text(&line, "url") == urls[0];

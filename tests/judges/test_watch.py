@@ -12,7 +12,7 @@ from aiohttp_sse import sse_response
 
 from conftest import TOOL, clean_environment
 
-# What the package has to write on several lines, or might write wrongly.
+# Values that the package writes on several lines, or could write wrongly.
 DATA = ["one", "two\nlines", " a blank first", "", "ä € 漢", "a:b", "data: x", "tail\n", "x" * 70_000]
 
 

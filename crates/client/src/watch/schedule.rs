@@ -1,4 +1,4 @@
-//! The times of polls: a pure state machine, which the caller tells the time.
+//! The times of polls: a pure state machine; the caller passes the time.
 //!
 //! Time is divided into windows of one interval, for each URL with an offset of its own, so that the polls of
 //! many URLs are spread. A window is met if a poll that was started for it is answered before it ends.

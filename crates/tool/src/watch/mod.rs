@@ -30,7 +30,7 @@ const COMMAND_PAUSE: Duration = Duration::from_millis(20);
 /// Longest wait.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// A watched URL, as the command line has it.
+/// A watched URL of the command line.
 struct Place {
     /// Without user and password.
     url: String,
