@@ -191,8 +191,11 @@ wheels:
 	for cpu in $(CPUS); do for system in gnu musl; do built=$$(sh packaging/cross.sh wheel $$cpu-unknown-linux-$$system) && \
 		cp $$built $(MADE)/ || exit 1; done; done
 
-# What a release consists of, in dist/, with checksums (packaging/dist.sh).
+# What a release consists of, in dist/, with checksums (packaging/dist.sh). The folders of sources, crates and results are named by
+# words, so that a commit gives the same bytes in each of them.
 .PHONY: dist try-packages
+dist: export RUSTFLAGS := --remap-path-prefix=$(CURDIR)=warmwire --remap-path-prefix=$(abspath $(CARGO_TARGET_DIR))=target \
+	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 dist: lib tool static wheels
 	sh tests/install.sh nfpm
 	sh packaging/dist.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(MADE) dist
