@@ -123,6 +123,14 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         15,
     ),
+    all(
+        "clippy-curl-sys",
+        "lints of the stand-in for curl-sys, a workspace of its own",
+        "cargo clippy --quiet --locked --all-targets --manifest-path crates/curl-sys/Cargo.toml \
+         --target-dir ${CARGO_TARGET_DIR:-target} -- -D warnings",
+        Output::Plain,
+        15,
+    ),
     both("tidy", "words, lengths, import circles", "cargo xtask tidy", Output::Plain, 5),
     all("supply", "licences and advisories", "cargo xtask supply --check", Output::Plain, 10),
     all(
