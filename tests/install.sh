@@ -318,7 +318,7 @@ cross() {
 
 # What tries packages: fresh roots, other distributions' programs, another processor.
 try_packages() {
-	wanted="mmdebstrap lintian dnf createrepo-c rpm pacman-package-manager qemu-user umoci"
+	wanted="mmdebstrap lintian dnf createrepo-c rpm pacman-package-manager qemu-user umoci diffoscope-minimal"
 	missing=$(for package in $wanted; do
 		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
 	done | xargs)

@@ -4,9 +4,11 @@
 # Checks names, contents, what they require and provide. Then dnf and pacman install them into a fresh root of Debian,
 # where the tool makes a transfer; `dnf swap` puts the library in place of another libcurl and back; and both remove
 # everything again. Stand-ins, made here, are what a distribution has: libcurl, a program that needs it, the C library.
+# The package for apk is unpacked into an empty root and makes a transfer there; no apk is in the registries that tests reach.
 # Needs root, mmdebstrap with a Debian mirror, dnf, createrepo_c, pacman and `sh tests/install.sh nfpm`.
 set -eu
 packages=$(cd "${1:?folder of packages}" && pwd)
+. "$(cd "$(dirname "$0")" && pwd)/tried.sh"
 : "${CARGO_TARGET_DIR:=target}"
 nfpm=$(cd "$CARGO_TARGET_DIR" && pwd)/nfpm/bin/nfpm
 [ "$(id -u)" = 0 ] || { echo "left out: the packages are tried as root"; exit 0; }
@@ -121,6 +123,8 @@ run_dnf swap libcurl-warmwire libcurl
 is_warmwire no "the program after dnf swap back"
 run_dnf remove program libcurl base warmwire libwarmwire
 nothing_left "dnf leaves nothing behind"
+tried "contents; installed, used and removed by dnf in a fresh Debian" "$packages"/*.rpm
+tried "in place of another libcurl and back by dnf swap" "$packages"/libcurl-warmwire-*.rpm
 
 mkdir -p "$root/var/lib/pacman"
 run_pacman() {
@@ -132,3 +136,33 @@ transfer "a transfer of the tool from pacman"
 [ "$(chroot "$root" warmwire-run sh -c 'echo "$LD_LIBRARY_PATH"')" = /usr/lib/warmwire/lib ] || failed "warmwire-run"
 run_pacman -Rdd warmwire libwarmwire
 nothing_left "pacman leaves nothing behind"
+tried "contents; installed, used and removed by pacman in a fresh Debian" "$packages"/*.pkg.tar.zst
+
+# An apk is three streams of gzip, of which the last contains the files; `datahash` is its checksum.
+for apk in "$packages"/*.apk; do
+	[ -e "$apk" ] || { echo "left out: the package for apk needs the static tool (packaging/cross.sh)"; continue; }
+	rm -rf "$work/apk"
+	mkdir "$work/apk"
+	tar -xzf "$apk" -C "$work/apk" 2>"$work/log" || { cat "$work/log"; failed "the package for apk is no archive"; }
+	cp "$work/apk/.PKGINFO" "$work/info"
+	for line in "pkgname = warmwire" "arch = $machine" "depend = ca-certificates-bundle"; do has "$work/info" "$line" "the package for apk"; done
+	sum=$(sed -n 's/^datahash = //p' "$work/info")
+	python3 - "$apk" "$sum" <<-'CHECK' || failed "the package for apk has another datahash"
+		import hashlib, sys, zlib
+		data, streams = open(sys.argv[1], "rb").read(), []
+		while data:
+		    stream = zlib.decompressobj(31)
+		    stream.decompress(data)
+		    rest = stream.unused_data
+		    streams.append(data[: len(data) - len(rest)])
+		    data = rest
+		sys.exit(hashlib.sha256(streams[-1]).hexdigest() != sys.argv[2])
+	CHECK
+	for path in usr/bin/warmwire usr/share/man/man1/warmwire.1.gz usr/share/licenses/warmwire/LICENSE-MIT; do
+		[ -s "$work/apk/$path" ] || failed "the package for apk lacks $path"
+	done
+	[ ! -e "$work/apk/usr/lib/systemd" ] || failed "the package for apk has units of systemd"
+	[ "$(chroot "$work/apk" /usr/bin/warmwire -sS "http://127.0.0.1:$port/file")" = "hello from the server" ] || failed "the tool of the apk"
+	echo "ok: the package for apk: fields, checksum, contents, a transfer in a root of its files alone"
+	tried "fields, checksum, contents; transfers in a root of its files alone" "$apk"
+done

@@ -8,6 +8,7 @@ set -eu
 artefacts=$(cd "${1:?folder of artefacts}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+. "$here/tried.sh"
 : "${CARGO_TARGET_DIR:=$root/target}"
 [ "$(id -u)" = 0 ] || { echo "left out: the static tool is tried as root"; exit 0; }
 for program in openssl readelf umoci "$CARGO_TARGET_DIR/pyftpdlib/bin/python"; do
@@ -64,6 +65,7 @@ for archive in "$artefacts"/*-static.tar.xz; do
 	if [ "$cpu" = "$(uname -m)" ]; then
 		transfers "$name in an empty root" chroot "$work/$cpu/empty" /warmwire
 		! "$program" -V | grep -q GSS-API || failed "$name names a feature whose library it cannot load"
+		tried "tool of $size bytes; transfers in an empty root" "$archive"
 	elif command -v "qemu-$cpu" >/dev/null; then
 		"qemu-$cpu" "$program" -V >"$work/got" || failed "$name -V"
 		grep -q '^warmwire\|^curl' "$work/got" || failed "$name -V: $(cat "$work/got")"
@@ -71,6 +73,7 @@ for archive in "$artefacts"/*-static.tar.xz; do
 		[ "$("qemu-$cpu" "$program" -sS --cacert "$work/ca.pem" "https://127.0.0.1:$https/file")" = "hello from the server" ] ||
 			failed "$name: https"
 		ok "$name under qemu: -V, http and https"
+		tried "tool of $size bytes; transfers under qemu" "$archive"
 	else
 		echo "left out: $name needs qemu-$cpu"
 	fi
@@ -90,7 +93,9 @@ for archive in "$artefacts"/*.oci.tar; do
 	cmp -s "$files/warmwire" "$work/$cpu/empty/warmwire" || failed "$name contains another tool than the archive"
 	[ "$(grep -c 'BEGIN CERTIFICATE' "$files/etc/ssl/certs/ca-certificates.crt")" -gt 100 ] || failed "$name: few certificates"
 	ok "$name: an image of the tool, certificates and licences"
+	tried "unpacked: the tool, certificates and licences, no other file" "$archive"
 	[ "$cpu" = "$(uname -m)" ] || continue
 	cp "$work/ca.pem" "$files/ca.pem"
 	transfers "$name as its user" chroot --userspec=65534:65534 "$files" /warmwire
+	tried "transfers as its user" "$archive"
 done

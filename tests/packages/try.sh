@@ -8,6 +8,7 @@
 set -eu
 packages=$(cd "${1:?folder of packages}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/tried.sh"
 [ "$(id -u)" = 0 ] || { echo "left out: the packages are tried as root"; exit 0; }
 command -v mmdebstrap >/dev/null || { echo "left out: needs mmdebstrap"; exit 0; }
 work=$(mktemp -d)
@@ -40,6 +41,7 @@ done
 
 if command -v lintian >/dev/null; then
 	lintian --no-cfg --fail-on error,warning "$packages"/*.deb
+	tried "lintian finds nothing" "$packages"/*.deb
 	echo "ok: lintian finds nothing"
 else
 	echo "left out: needs lintian"
@@ -94,3 +96,4 @@ in_root purging 'dpkg --purge $(dpkg-query -W -f "\${Package} " "*warmwire*")'
 left=$(find "$root" -xdev -iname '*warmwire*' ! -path "$root/packages/*" ! -path "$root/older/*" ! -path "$root/var/log/*")
 [ -z "$left" ] || { echo "not ok: left behind: $left"; exit 1; }
 echo "ok: nothing is left behind"
+tried "in a fresh $(. "$root/etc/os-release" && echo "$PRETTY_NAME"): transfers, upgrade, purge without a trace" "$packages"/*.deb

@@ -9,6 +9,7 @@ set -eu
 wheels=$(cd "${1:?folder of wheels}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+. "$here/tried.sh"
 : "${CARGO_TARGET_DIR:=$root/target}"
 tools=$(cd "$CARGO_TARGET_DIR" && pwd)/cross-tools
 [ -x "$tools/bin/auditwheel" ] || { echo "left out: needs sh tests/install.sh cross"; exit 0; }
@@ -42,6 +43,7 @@ print(wheel.read(next(n for n in wheel.namelist() if n.endswith(".dist-info/META
 		grep -q "^$field" "$work/metadata" || { sed '/^$/q' "$work/metadata"; failed "$name: no $field"; }
 	done
 	ok "$name: auditwheel, abi3audit and metadata"
+	tried "auditwheel and abi3audit agree" "$wheel"
 done
 
 [ "$(id -u)" = 0 ] || { echo "left out: the wheels are installed as root"; exit 0; }
@@ -64,6 +66,7 @@ for suite in bullseye bookworm trixie; do
 	left=$(find "$fresh" -xdev -iname '*warmwire*' ! -name '*.whl')
 	[ -z "$left" ] || failed "the wheel on $suite leaves $left"
 	ok "$(sed -n 's/^Python/the wheel on Python/p' "$work/log") of $suite: transfers, removed without a trace"
+	tried "transfers on $(sed -n 's/^Python/Python/p' "$work/log"), removed without a trace" "$wheels"/*manylinux*"$(uname -m)".whl
 done
 
 # Another processor: Debian's Python for it, unpacked and not configured, under qemu.
@@ -80,5 +83,6 @@ for wheel in "$wheels"/*manylinux*.whl; do
 	"qemu-$cpu" -L "$fresh" -E "PYTHONPATH=$work/modules-$cpu" -E "PYTHONHOME=$fresh/usr" "$fresh"/usr/bin/python3.[0-9]* \
 		"$here/wheel.py" "http://127.0.0.1:$port/file" >"$work/log" 2>&1 || { cat "$work/log"; failed "the wheel for $cpu"; }
 	ok "the wheel for $cpu under qemu: transfers"
+	tried "transfers on $(sed -n 's/^Python/Python/p' "$work/log") under qemu" "$wheel"
 done
 echo "left out: Python 3.12 and Pythons on musl: no registry that the tests reach has them"
