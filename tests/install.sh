@@ -295,8 +295,8 @@ nfpm() {
 	}
 }
 
-# What compiles for other C libraries and processors (packaging/cross.sh) and judges wheels: zig, maturin, auditwheel and
-# abi3audit from PyPI, Rust's own library for each target.
+# What compiles for other C libraries and processors (packaging/cross.sh) and judges the results: zig, maturin, auditwheel,
+# abi3audit and CycloneDX's schema from PyPI, Rust's own library for each target.
 cross() {
 	venv=$CARGO_TARGET_DIR/cross-tools
 	if [ ! "$venv/installed" -nt packaging/cross-requirements.txt ]; then

@@ -3,13 +3,14 @@
 #
 # The checksums hold. The archive of the installed files is unpacked into a fresh root of Debian, in a folder that it was not
 # built for: the tool makes a transfer, and Debian's curl makes one on the library by warmwire-run. The sources are those
-# of their commit, and cargo resolves them without a change of the lock file. The bill of materials names each package of
-# the lock file that it should, and the licences their texts. Needs root, mmdebstrap and a Debian mirror.
+# of their commit, and cargo resolves them without a change of the lock file. The bill of materials is valid CycloneDX and
+# names packages of the lock file, each of which licences.txt names, too. Needs root, mmdebstrap and a Debian mirror.
 set -eu
 dist=$(cd "${1:?folder of a release}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 . "$here/tried.sh"
+built=$(cd "${CARGO_TARGET_DIR:-$top/target}" && pwd)
 [ "$(id -u)" = 0 ] || { echo "left out: the archives are tried as root"; exit 0; }
 command -v mmdebstrap >/dev/null || { echo "left out: needs mmdebstrap"; exit 0; }
 work=$(mktemp -d)
@@ -52,6 +53,22 @@ for name, version in listed:
 CHECK
 ok "components of the lock file alone, each with its licence"
 tried "components of the lock file, each with its licence" "$dist/bom.cdx.json" "$dist/licences.txt"
+judge=$built/cross-tools/bin/python
+if "$judge" -c 'import cyclonedx.validation.json' 2>/dev/null; then
+	"$judge" - "$dist/bom.cdx.json" <<-'CHECK' || failed "bom.cdx.json is not CycloneDX"
+		import json, sys
+		from cyclonedx.schema import SchemaVersion
+		from cyclonedx.validation.json import JsonStrictValidator
+		text = open(sys.argv[1]).read()
+		version = SchemaVersion.from_version(json.loads(text)["specVersion"])
+		fault = JsonStrictValidator(version).validate_str(text)
+		sys.exit(str(fault) if fault else 0)
+	CHECK
+	ok "bom.cdx.json by the schema of CycloneDX"
+	tried "valid by the schema of CycloneDX" "$dist/bom.cdx.json"
+else
+	echo "left out: the schema of CycloneDX needs sh tests/install.sh cross"
+fi
 
 mkdir -p "$work/site"
 echo "hello from the server" >"$work/site/file"
