@@ -225,7 +225,7 @@ const MAY_FAIL_BESIDE_OTHERS: usize = 3;
 const TIMES_ALONE: usize = 3;
 
 fn holds_alone(world: &World, subject: &Subject, case: &Case) -> bool {
-    let holds = (0..TIMES_ALONE).all(|_| holds_once(world, subject, case));
+    let holds = (0..TIMES_ALONE).all(|_| holds(world, subject, case));
     if holds {
         println!("AGAIN {:<12} {} held alone, {TIMES_ALONE} times in a row", subject.name(), case.name);
     }

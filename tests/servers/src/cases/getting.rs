@@ -82,17 +82,22 @@ fn kept_connection(run: &Context) {
 }
 
 fn closed_while_idle(run: &Context) {
+    const CLOSES: usize = 20;
     // The first answer allows reuse, then the server closes; the request must not be sent into the void.
     let server = HttpServer::plain();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            for _ in 0..20 {
+            for _ in 0..CLOSES {
                 std::thread::sleep(Duration::from_millis(5));
                 let _ = server.close_connections();
             }
         });
         let output = run.program("fetch", &["-n", "200", &server.url("/bytes/10")]);
-        assert_eq!(output.facts("code"), ["0"; 200], "{output:?}");
+        let lost = output.facts("code").iter().filter(|code| **code != "0").count();
+        // A request may meet the server's close. The distribution's library gives up then, once a close.
+        let may_be_lost = if run.ours() { 0 } else { CLOSES };
+        assert_eq!(output.facts("code").len(), 200, "{output:?}");
+        assert!(lost <= may_be_lost, "{lost} lost: {output:?}");
     });
 }
 
