@@ -9,5 +9,7 @@ fresh=$(sh python/fresh.sh)
 # Builds the program beside its crate's tests, with the features that `cargo test --workspace` chooses.
 cargo test --quiet --workspace --no-run --test launchers
 serve=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/testkit-serve
+# No bytecode beside the sources.
+export PYTHONPYCACHEPREFIX="$(cd "$CARGO_TARGET_DIR" && pwd)/python/bytecode"
 cd python/tests
-PYTHONDONTWRITEBYTECODE=1 WARMWIRE_SERVE=$serve "$fresh" -m pytest -p no:cacheprovider "$@"
+WARMWIRE_SERVE=$serve "$fresh" -m pytest -p no:cacheprovider "$@"

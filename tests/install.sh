@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
 # cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [otel_collector] [python_tools] [python_deep] [s3fs_suite] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [actionlint] [nfpm] [cross] [try_packages] [windows]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [otel_collector] [python_light] [python_tools] [python_deep] [s3fs_suite] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [actionlint] [nfpm] [cross] [try_packages] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -125,22 +125,29 @@ quic_servers() {
 }
 
 # What builds the Python package's wheel, what tests it, and whose file systems and frames it is read through.
-# What a file of requirements names, into one environment for all of them.
+# Installs what the given files name into one environment for all of them. Python compiles a module when it is first
+# imported: most of what is installed never is.
 python_requirements() {
 	venv=$CARGO_TARGET_DIR/python/tools
-	name=$(echo "$1" | tr / -)
-	[ "$venv/$name" -nt "$1" ] && return 0
-	echo "installing what $1 names"
+	named=
+	for file; do
+		note=$venv/$(echo "$file" | tr / -)
+		[ "$note" -nt "$file" ] || named="$named -r $file"
+	done
+	[ -n "$named" ] || return 0
+	echo "installing what these files name:$named" | sed 's/ -r / /g'
 	[ -x "$venv/bin/pip" ] || /usr/bin/python3 -m venv "$venv"
-	"$venv/bin/pip" install -q --disable-pip-version-check -r "$1" >"$CARGO_TARGET_DIR/python/tools.log" 2>&1 || {
-		echo "install.sh: what $1 names did not install:" >&2
+	# shellcheck disable=SC2086
+	"$venv/bin/pip" install -q --no-compile --disable-pip-version-check $named >"$CARGO_TARGET_DIR/python/tools.log" 2>&1 || {
+		echo "install.sh: these did not install:$named" >&2
 		tail -n 20 "$CARGO_TARGET_DIR/python/tools.log" >&2
 		return 1
 	}
-	touch "$venv/$name"
+	for file; do touch "$venv/$(echo "$file" | tr / -)"; done
 }
-
-python_tools() { python_requirements python/tests/requirements.txt; }
+# What `make test` can do with, in seconds.
+python_light() { python_requirements python/tests/requirements-local.txt; }
+python_tools() { python_requirements python/tests/requirements-local.txt python/tests/requirements.txt; }
 python_deep() {
 	# Spark is Java's.
 	command -v java >/dev/null || packages default-jre-headless
@@ -370,7 +377,7 @@ mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_tools | python_deep | s3fs_suite | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | actionlint | nfpm | cross | try_packages | windows) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_light | python_tools | python_deep | s3fs_suite | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | actionlint | nfpm | cross | try_packages | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

@@ -1,6 +1,7 @@
 """Servers for the tests: testkit's own, each for one session."""
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -10,6 +11,22 @@ from sites import Site, folder
 
 # A shell's background job ignores it, and Python with it; some tests press Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Packages that `make test` does without: a test that imports one is left out by name.
+with open(os.path.join(os.path.dirname(__file__), "requirements.txt"), encoding="ascii") as required:
+    ENGINES = {re.split(r"\W", line)[0] for line in required if line.strip()} - {"maturin"} | {"numpy"}
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Reports a test or a fixture that imports an engine which is not installed as a test that was left out."""
+    outcome = yield
+    if call.excinfo and isinstance(call.excinfo.value, ModuleNotFoundError):
+        name = (call.excinfo.value.name or "").split(".")[0]
+        if name in ENGINES:
+            report = outcome.get_result()
+            report.outcome = "skipped"
+            report.longrepr = (str(item.path), item.location[1] + 1, f"Skipped: is missing: {name}")
 
 
 class Served:

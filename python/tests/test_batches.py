@@ -2,12 +2,13 @@
 
 import sys
 
-import pyarrow
 import pytest
 import warmwire
 from patterns import pattern
-from pyarrow import compute
 from sites import Site, answer, breaking
+
+pyarrow = pytest.importorskip("pyarrow", reason="is missing: pyarrow")
+compute = pytest.importorskip("pyarrow.compute", reason="is missing: pyarrow")
 
 
 def rows_of(batches):

@@ -5,13 +5,15 @@ import signal
 import threading
 import time
 
-import pandas
 import pytest
-import warmwire.dask
-from dask import bag, dataframe
-from distributed import Client, LocalCluster
 from patterns import pattern
 from sites import Site, answer
+
+pandas = pytest.importorskip("pandas", reason="is missing: pandas")
+pytest.importorskip("dask", reason="is missing: dask")
+import warmwire.dask  # noqa: E402
+from dask import bag, dataframe  # noqa: E402
+from distributed import Client, LocalCluster  # noqa: E402
 
 
 @pytest.fixture(scope="module")

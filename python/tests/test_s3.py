@@ -45,7 +45,7 @@ class Moto:
 
 @pytest.fixture(scope="module")
 def moto():
-    pytest.importorskip("moto")
+    pytest.importorskip("moto", reason="is missing: moto")
     server = Moto()
     yield server.root
     server.stop()

@@ -232,7 +232,7 @@ def test_a_store_travels():
 
 
 def test_zarr(tmp_path):
-    zarr = pytest.importorskip("zarr")
+    zarr = pytest.importorskip("zarr", reason="is missing: zarr")
     import numpy
     import warmwire.zarr
 

@@ -191,7 +191,7 @@ fn pytest(log: &str) -> Counts {
                 counts.left_out.push(LeftOut {
                     test: test.to_owned(),
                     reason: reason.to_owned(),
-                    lacks: reason.contains(MISSING),
+                    lacks: reason.contains(MISSING.trim_start()),
                 });
             }
         }
@@ -357,6 +357,10 @@ test result: FAILED. 1 passed; 2 failed; 2 ignored; 0 measured; 0 filtered out; 
         let counts = pytest(log);
         assert_eq!((counts.passed, counts.failures.len()), (30, 1));
         assert_eq!(counts.left_out, [left("tests/b.py:7", "needs dask"), left("tests/b.py:7", "needs dask")]);
+        assert!(counts.left_out.iter().all(|left| !left.lacks));
+        let lacking =
+            pytest("SKIPPED [1] conftest.py:37: is missing: pandas\n30 passed, 1 skipped in 3.1s\n");
+        assert!(lacking.left_out[0].lacks);
         assert!(pytest("no module named pytest").incomplete);
     }
 

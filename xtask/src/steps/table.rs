@@ -222,7 +222,7 @@ pub const STEPS: &[Step] = &[
         name: "python",
         about: "the Python package in a fresh environment",
         // The shipped profile would take as long as all other steps together.
-        local: Some("WHEEL_PROFILE=dev sh python/test.sh -rfEs"),
+        local: Some("WHEEL=workspace sh python/test.sh -rfEs"),
         all: Some("sh python/test.sh -rfEs"),
         deep: None,
         lane: Some(Lane::Second),
