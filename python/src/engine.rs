@@ -126,6 +126,7 @@ fn request(
         sink: Sink::Memory,
         window: window.unwrap_or(usize::MAX),
         reports_connection: false,
+        choices: Default::default(),
         stall_limit: options.stall_limit,
         explain: options.explain,
     })

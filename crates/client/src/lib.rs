@@ -124,6 +124,7 @@ pub use easy::{Easy, ExportedSession, OptionSet};
 pub use engine::callbacks::Callbacks;
 pub use engine::info::Fact;
 pub use engine::multi::Limits;
+pub use engine::process_pool::Pool;
 pub use engine::share::Locks;
 pub use engine::stores::headers::{Field, Headers, Origin};
 #[doc(hidden)]

@@ -4,17 +4,18 @@
 //! bodies are buffered, up to a window beyond which the sender waits, and uploads are fed in. The futures of
 //! [`Client`](crate::Client) and the Python package use it.
 
+mod data;
 mod outcome;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use engine::callbacks::{Callbacks, Endpoints, ReadAnswer, SeekAnswer, WriteAnswer};
 use engine::multi::Limits;
+use engine::process_pool::Pool;
 use engine::{Descriptor, Easy, Multi, Share, Turn};
 use slab::Slab;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
@@ -22,6 +23,8 @@ use tables::{Code, EasyOption, MultiCode};
 
 use crate::{Failure, TransferInfo, Value, value};
 
+pub use data::{Sink, Upload};
+pub use engine::{Choices, ProxiedSchemes, ProxyRule, TlsLibrary};
 pub use outcome::Outcome;
 
 /// Number of handles kept for later transfers.
@@ -45,28 +48,8 @@ pub struct Request {
     pub stall_limit: Option<Duration>,
     /// Whether the reasons of the transfer are kept.
     pub explain: bool,
-}
-
-/// The data to upload.
-#[derive(Default)]
-pub enum Upload {
-    /// Nothing, or the data that the options contain.
-    #[default]
-    Nothing,
-    /// These bytes.
-    Memory(Vec<u8>),
-    /// Data passed to [`Transfers::feed`] until [`Transfers::end_upload`].
-    Fed,
-}
-
-/// The destination of a body.
-#[derive(Default)]
-pub enum Sink {
-    /// A buffer, emptied by [`Transfers::take_body`].
-    #[default]
-    Memory,
-    /// A file, written at its current position.
-    File(File),
+    /// The TLS library, and proxies by scheme.
+    pub choices: Choices,
 }
 
 /// The transfers that have news, each listed once.
@@ -263,6 +246,13 @@ impl Active {
         Ok(())
     }
 
+    fn choose(&self, choices: &Choices) {
+        self.easy.state().settings.borrow_mut().set_choices(choices);
+        if choices.proxies.iter().flat_map(|rules| rules.iter()).any(|rule| rule.url.contains('@')) {
+            self.app.authenticates.set(true);
+        }
+    }
+
     fn reset(&mut self) {
         self.set.clear();
         self.easy.reset();
@@ -317,11 +307,17 @@ impl Transfers {
         self.multi.set_limits(limits);
     }
 
+    /// Sets which pool idle connections go to at the end. Call it before the first transfer.
+    pub fn set_pool(&self, kind: Pool) {
+        self.multi.set_pool_kind(kind);
+    }
+
     /// Starts a transfer; its number is valid until [`release`](Self::release). A failure names the option.
     pub fn start(&mut self, request: Request) -> Result<usize, Failure> {
         let mut active = self.spare.pop().unwrap_or_else(|| self.fresh());
         active.set(request.options)?;
         let place = self.active.vacant_entry();
+        active.choose(&request.choices);
         let Active { easy, app, .. } = &active;
         easy.state().tag.set(place.key() + 1);
         easy.keep_reasons(request.explain);

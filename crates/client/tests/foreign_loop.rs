@@ -24,6 +24,7 @@ fn get(url: &str) -> Request {
         sink: Sink::Memory,
         window: 64 * 1024,
         reports_connection: false,
+        choices: Default::default(),
         stall_limit: None,
         explain: false,
     }

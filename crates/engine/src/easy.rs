@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use runtime::cell::RefCell;
 
 use net::connection_key::HostKeyJudge;
-use net::tls::{Exported, NotImported, backend};
+use net::tls::{Exported, NotImported};
 use net::{Presence, SessionStore};
 use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
@@ -364,8 +364,7 @@ impl Easy {
     }
 
     fn writes_sessions(&self) -> Result<(), Code> {
-        let asked = self.0.settings.borrow().needs_system_tls();
-        if backend::is_system_chosen(asked) { Ok(()) } else { Err(Code::NotBuiltIn) }
+        if self.0.settings.borrow().uses_system_tls() { Ok(()) } else { Err(Code::NotBuiltIn) }
     }
 
     /// Returns the store of the share, if it shares sessions, or of the multi handle.

@@ -39,7 +39,9 @@ pub use callbacks::Callbacks;
 pub use easy::Easy;
 pub use error::{Error, Result};
 pub use multi::Multi;
-pub use settings::{FtpPipelining, Settings, SmtpPipelining, WebSocketOptions};
+pub use settings::{
+    Choices, FtpPipelining, ProxiedSchemes, ProxyRule, Settings, SmtpPipelining, TlsLibrary, WebSocketOptions,
+};
 pub use share::Share;
 
 pub use net::process;

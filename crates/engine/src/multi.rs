@@ -4,6 +4,7 @@
 //! Everything runs on the caller's thread. Nothing here is borrowed while a task or the application is
 //! called, and a call that makes a task ready outside a run invokes the timer callback before it returns.
 
+mod pools;
 mod streams;
 mod turns;
 
@@ -31,6 +32,7 @@ use crate::easy::{Easy, EasyState};
 use crate::memories::Memories;
 use crate::outputs::{self, Output};
 use crate::own_connection::OwnConnection;
+use crate::process_pool;
 use crate::push::PushFunction;
 use crate::recording::Recording;
 use crate::share::KEPT;
@@ -79,6 +81,8 @@ pub struct MultiState {
     shared_pools: RefCell<Vec<(Arc<SharedPool>, Pool)>>,
     /// Connections of a share stay here between transfers.
     keeps: Cell<bool>,
+    /// Which pool idle connections go to; `None` is that of the process.
+    pool_kind: Cell<Option<process_pool::Pool>>,
     pub resolved: Arc<ResolveCache>,
     /// Which addresses have won races.
     pub preferred_addresses: RefCell<PreferredAddresses>,
@@ -113,7 +117,7 @@ impl Multi {
     pub(crate) fn with(clock: Clock, for_easy: bool, runs: &'static Runs) -> Multi {
         let runtime = Runtime::new(clock);
         let pool = Pool::new(runtime.reactor());
-        pool.set_behind(crate::process_pool::in_use(runs.decode_memory));
+        pool.set_behind(process_pool::in_use(process_pool::kind(), runs.decode_memory));
         Multi(Rc::new(MultiState {
             runtime,
             runs,
@@ -121,6 +125,7 @@ impl Multi {
             for_names: RefCell::default(),
             shared_pools: RefCell::default(),
             keeps: Cell::new(false),
+            pool_kind: Cell::new(None),
             resolved: Arc::default(),
             preferred_addresses: RefCell::default(),
             sessions: SessionStore::new(),
@@ -585,30 +590,6 @@ impl MultiState {
         let (shared, for_names) = (self.shared_pools.borrow(), self.for_names.borrow());
         let shared = shared.iter().map(|(_, pool)| pool);
         std::iter::once(&self.pool).chain(for_names.iter()).chain(shared).cloned().collect()
-    }
-
-    /// Returns the pool for a transfer: our own, or one behind a share handle's.
-    pub(crate) fn pool_for(&self, shared: Option<&Arc<SharedPool>>) -> Pool {
-        let Some(shared) = shared else { return self.pool.clone() };
-        let mut pools = self.shared_pools.borrow_mut();
-        if let Some((_, pool)) = pools.iter().find(|(known, _)| Arc::ptr_eq(known, shared)) {
-            return pool.clone();
-        }
-        let pool = Pool::new(self.runtime.reactor());
-        match self.keeps.get() {
-            true => pool.set_behind(Some(shared.clone())),
-            false => {
-                pool.set_in_front(Some(shared.clone()));
-                pool.set_behind(crate::process_pool::in_use(self.runs.decode_memory));
-            }
-        }
-        pools.push((shared.clone(), pool.clone()));
-        pool
-    }
-
-    /// The pool for look-ups.
-    pub(crate) fn pool_for_names(&self) -> Pool {
-        self.for_names.borrow_mut().get_or_insert_with(|| Pool::new(self.runtime.reactor())).clone()
     }
 
     /// Returns the maximum number of idle connections.

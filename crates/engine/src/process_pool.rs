@@ -71,9 +71,8 @@ pub fn kind() -> Pool {
     kind
 }
 
-/// Returns the pool, when it is to be used. Connections from the broker are read with the function.
-pub(crate) fn in_use(decode_memory: MemoryDecoder) -> Option<Arc<SharedPool>> {
-    let kind = kind();
+/// Returns the pool that handles with this kind use. Connections from the broker are read with the function.
+pub(crate) fn in_use(kind: Pool, decode_memory: MemoryDecoder) -> Option<Arc<SharedPool>> {
     if kind == Pool::Off {
         return None;
     }
@@ -141,8 +140,13 @@ pub fn end() {
 /// and for no lock: a signal handler may have called exit.
 pub fn give_all() {
     if STATE.load(Ordering::Relaxed) == Pool::User.number() {
-        process().pool.give_all(Clock::system().now(), Instant::now() + PATIENCE);
+        give_pooled();
     }
+}
+
+/// Gives the pooled connections to the broker, if a handle has put one behind the pool.
+pub fn give_pooled() {
+    process().pool.give_all(Clock::system().now(), Instant::now() + PATIENCE);
 }
 
 /// Returns whether handles have used a pool.

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_core::Stream;
 
-type Boxed = Box<dyn StdError + Send + Sync>;
+pub(crate) type Boxed = Box<dyn StdError + Send + Sync>;
 type Pieces = Pin<Box<dyn Stream<Item = Result<Bytes, Boxed>> + Send>>;
 
 /// Size of the pieces in which a reader is read.

@@ -15,7 +15,7 @@ use super::error::{Error, RequestPhase};
 use super::head::Head;
 use super::multipart::Form;
 use super::timings::Timings;
-use crate::transfers::Upload;
+use crate::transfers::{Choices, Upload};
 use crate::{PlainValue, Url, Why};
 
 /// A command for the driver.
@@ -41,6 +41,7 @@ impl Order {
 pub(super) struct Prepared {
     pub stall_limit: Option<Duration>,
     pub explain: bool,
+    pub choices: Choices,
     pub url: Url,
     /// Whether content codings are decoded.
     pub decodes: bool,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use engine::Share;
 use engine::multi::Limits;
+use engine::process_pool::Pool;
 use http::header::{HeaderMap, HeaderValue, USER_AGENT};
 use tables::EasyOption as O;
 use tables::constant as c;
@@ -16,6 +17,7 @@ use super::options::Options;
 use super::redirect::Policy;
 use super::{proxy::Proxy, tls};
 use crate::PlainValue;
+use crate::transfers::{ProxyRule, TlsLibrary};
 
 /// The content codings that responses are decoded from, by curl's names.
 const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
@@ -33,6 +35,9 @@ pub(crate) struct Config {
     trusts_system: bool,
     versions: (i64, i64),
     resolves: Vec<Vec<u8>>,
+    /// `None` leaves the choice to the environment.
+    proxies: Option<Vec<ProxyRule>>,
+    pub pool: Option<Pool>,
 }
 
 impl Default for Config {
@@ -48,6 +53,8 @@ impl Default for Config {
             trusts_system: true,
             versions: (0, 0),
             resolves: Vec::new(),
+            proxies: None,
+            pool: None,
         };
         // Signals are not delivered to a particular thread, and handlers belong to the program.
         config.set(O::NoSignal, true);
@@ -92,6 +99,12 @@ impl Config {
             let resolves = std::mem::take(&mut self.resolves);
             self.set(O::ConnectTo, resolves);
         }
+        if self.options.choices.tls == Some(TlsLibrary::System) && !engine::has_system_tls() {
+            return Err(Error::option(
+                "use_native_tls needs the system's TLS library, which cannot be loaded",
+            ));
+        }
+        self.options.choices.proxies = self.proxies.take().map(Into::into);
         Ok(self)
     }
 
@@ -122,14 +135,16 @@ impl Config {
         }
     }
 
-    pub fn set_proxy(&mut self, proxy: Proxy) {
-        self.set(O::Proxy, proxy.url.as_str());
-        if let Some((user, password)) = proxy.login {
-            self.set(O::ProxyUsername, user.as_str());
-            self.set(O::ProxyPassword, password.as_str());
-        }
-        // Set even if it is empty: the environment's no_proxy is for its own proxies.
-        self.set(O::NoProxy, proxy.exceptions.0.as_str());
+    pub fn add_proxy(&mut self, proxy: Proxy) {
+        self.proxies.get_or_insert_default().push(proxy.into_rule());
+    }
+
+    pub fn use_no_proxy(&mut self) {
+        self.proxies = Some(Vec::new());
+    }
+
+    pub fn set_tls(&mut self, library: TlsLibrary) {
+        self.options.choices.tls = Some(library);
     }
 
     pub fn add_root(&mut self, certificate: tls::Certificate) {
@@ -242,15 +257,40 @@ macro_rules! client_settings {
                 self
             }
 
-            /// Sets the proxy for all requests. By default the environment's variables decide.
+            /// Adds a proxy. The first one that is for the URL counts, also after a redirect; a URL that none
+            /// is for is reached without. By default the environment's variables decide.
             pub fn proxy(mut self, proxy: Proxy) -> Self {
-                self.config.set_proxy(proxy);
+                self.config.add_proxy(proxy);
                 self
             }
 
-            /// Uses no proxy, even if the environment names one.
+            /// Removes all proxies, and uses none even if the environment names one.
             pub fn no_proxy(mut self) -> Self {
-                self.config.set(O::Proxy, "");
+                self.config.use_no_proxy();
+                self
+            }
+
+            /// Uses the system's TLS library, whatever the process has chosen. HTTP/3 stays with rustls.
+            /// Building the client fails if the library cannot be loaded.
+            pub fn use_native_tls(mut self) -> Self {
+                self.config.set_tls(TlsLibrary::System);
+                self
+            }
+
+            /// Uses rustls for TLS, whatever the process has chosen. Settings that only the system's library
+            /// can meet, such as TLS 1.0, still use that.
+            pub fn use_rustls_tls(mut self) -> Self {
+                self.config.set_tls(TlsLibrary::BuiltIn);
+                self
+            }
+
+            /// Sets which pool gets the client's idle connections when the client ends, and is searched
+            /// before a new connection is opened: none ([`Pool::Off`]), that of the process
+            /// ([`Pool::Process`]), or that of the user's processes ([`Pool::User`]), whose broker keeps
+            /// them. By default the environment's `WARMWIRE_POOL` decides. The process has one pool: after a
+            /// client with `Pool::User`, all that is in it may go to the broker.
+            pub fn pool(mut self, kind: Pool) -> Self {
+                self.config.pool = Some(kind);
                 self
             }
 
@@ -496,7 +536,9 @@ pub(crate) mod names {
     pub(crate) use super::super::redirect::Policy;
     pub(crate) use super::super::{proxy::Proxy, tls};
     pub(crate) use crate::PlainValue;
+    pub(crate) use crate::transfers::TlsLibrary;
     pub(crate) use engine::Share;
+    pub(crate) use engine::process_pool::Pool;
     pub(crate) use std::net::{IpAddr, SocketAddr};
     pub(crate) use std::path::Path;
     pub(crate) use std::time::Duration;

@@ -9,13 +9,15 @@ use std::time::Duration;
 
 use engine::Share;
 use engine::multi::Limits;
+use engine::process_pool::{self, Pool};
 use tables::EasyOption;
 
 use super::call::{Call, Order, Prepared};
+use super::config::Config;
 use super::error::{Error, RequestPhase};
 use super::event_loop::{EventLoop, Watch};
 use super::head::{Head, url_of};
-use super::hub::Post;
+use super::hub::{Hub, Post};
 use super::timings::Timings;
 use crate::transfers::{Request, Sink, Transfers};
 use crate::{TransferInfo, Value};
@@ -34,9 +36,15 @@ pub struct Driver {
     pub(super) post: Post,
     pub(super) limits: Limits,
     pub(super) share: Option<Share>,
+    pub(super) pool: Option<Pool>,
 }
 
 impl Driver {
+    pub(super) fn of(hub: &Arc<Hub>, config: &mut Config) -> Driver {
+        let (limits, share, pool) = (config.limits, config.share.take(), config.pool);
+        Driver { post: Post(hub.clone()), limits, share, pool }
+    }
+
     /// Runs transfers until the last clone of the client and the last response are dropped. Meant for a task
     /// of its own on the current thread (`spawn_local`). Fails if the event loop fails or if no descriptors
     /// are left.
@@ -140,13 +148,26 @@ struct Engine {
     /// Calls by the engine's number of the transfer.
     calls: Vec<Option<Arc<Call>>>,
     post: Post,
+    /// Dropped last, when the pool of the process has the idle connections of `transfers`.
+    _gives: Option<GivesToBroker>,
+}
+
+/// Gives pooled connections to the user's broker when a driver ends, which may be the end of the process.
+struct GivesToBroker;
+
+impl Drop for GivesToBroker {
+    fn drop(&mut self) {
+        process_pool::give_pooled();
+    }
 }
 
 impl Engine {
     fn new(driver: Driver) -> Engine {
         let transfers = Transfers::new(driver.share);
         transfers.set_limits(driver.limits);
-        Engine { transfers, calls: Vec::new(), post: driver.post }
+        driver.pool.into_iter().for_each(|kind| transfers.set_pool(kind));
+        let _gives = (driver.pool == Some(Pool::User)).then_some(GivesToBroker);
+        Engine { transfers, calls: Vec::new(), post: driver.post, _gives }
     }
 
     /// Returns whether all clients are gone and no command is left.
@@ -224,6 +245,7 @@ impl Engine {
             reports_connection: false,
             stall_limit: prepared.stall_limit,
             explain: prepared.explain,
+            choices: prepared.choices,
         };
         self.transfers.start(request).map_err(|failure| Error::of(failure.code, failure.message))
     }

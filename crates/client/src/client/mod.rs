@@ -52,7 +52,7 @@ pub use event_loop::Tokio;
 use crate::IntoUrl;
 use config::Config;
 use head::Head;
-use hub::{Hub, Post, Shared};
+use hub::{Hub, Shared};
 use running::Running;
 
 /// Creates requests, whose futures any executor polls. Clones share one pool of connections and one driver.
@@ -156,7 +156,7 @@ impl Client {
 
     /// Sends a request and waits for its head.
     async fn begin(&self, request: Request) -> Result<(Head, Running), Error> {
-        let (prepared, source) = request.prepare(&self.0);
+        let (prepared, source) = request.prepare(&self.0)?;
         let mut running = Running::start(self.0.clone(), prepared, source);
         let head = std::future::poll_fn(|cx| running.poll_head(cx)).await?;
         Ok((head, running))
@@ -168,9 +168,9 @@ impl Client {
     }
 
     /// Creates a client whose driver gets its thread with the first request.
-    fn on_thread(config: Config) -> Client {
+    fn on_thread(mut config: Config) -> Client {
         let hub = Arc::<Hub>::default();
-        let driver = Driver { post: Post(hub.clone()), limits: config.limits, share: config.share };
+        let driver = Driver::of(&hub, &mut config);
         let start = Box::new(move || {
             let thread = std::thread::Builder::new().name("warmwire".to_owned());
             thread.spawn(move || driver.run_blocking()).map(drop)
@@ -218,9 +218,9 @@ impl ClientBuilder {
     /// Returns the client and its driver, for programs that run the driver themselves. Requests make no
     /// progress until it runs.
     pub fn build_with_driver(self) -> Result<(Client, Driver), Error> {
-        let config = self.config.finish()?;
+        let mut config = self.config.finish()?;
         let hub = Arc::<Hub>::default();
-        let driver = Driver { post: Post(hub.clone()), limits: config.limits, share: config.share };
+        let driver = Driver::of(&hub, &mut config);
         Ok((Client(Arc::new(Shared::new(hub, config.options, config.headers, None))), driver))
     }
 }

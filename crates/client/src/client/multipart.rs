@@ -1,4 +1,9 @@
 //! Multipart forms that may go to another thread (multipart/form-data, RFC 7578).
+//!
+//! The engine reads a form of bytes and files itself, and can send it again. A form with a stream becomes a
+//! stream as a whole ([`streamed`]).
+
+mod streamed;
 
 use std::borrow::Cow;
 use std::io;
@@ -10,9 +15,11 @@ use http::{HeaderMap, HeaderValue};
 use tables::Code;
 use wire::mime::{Content, Escape};
 
+use super::body::{Body, Kind};
 use crate::FormSource;
 
-/// A form of several parts. Files are opened and read as they are sent.
+/// A form of several parts. Files are opened and read as they are sent. A form with a stream among its parts
+/// cannot be sent again, as a redirect or an authentication challenge may require.
 ///
 /// ```no_run
 /// # async fn send(client: warmwire::Client) -> Result<(), Box<dyn std::error::Error>> {
@@ -23,11 +30,11 @@ use crate::FormSource;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Form(Vec<(Cow<'static, str>, Part)>);
 
 /// A part of a [`Form`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Part {
     content: PartContent,
     file_name: Option<Cow<'static, str>>,
@@ -35,10 +42,11 @@ pub struct Part {
     headers: HeaderMap,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum PartContent {
     Bytes(Bytes),
     File(PathBuf),
+    Stream(Body, Option<u64>),
 }
 
 impl Form {
@@ -61,6 +69,17 @@ impl Form {
     pub fn part(mut self, name: impl Into<Cow<'static, str>>, part: Part) -> Form {
         self.0.push((name.into(), part));
         self
+    }
+
+    /// Copies the form, unless a part is a stream.
+    pub(super) fn try_clone(&self) -> Option<Form> {
+        let copy = |(name, part): &(Cow<'static, str>, Part)| Some((name.clone(), part.try_clone()?));
+        self.0.iter().map(copy).collect::<Option<_>>().map(Form)
+    }
+
+    /// Returns whether a part is a stream.
+    pub(super) fn is_streamed(&self) -> bool {
+        self.0.iter().any(|(_, part)| matches!(part.content, PartContent::Stream(..)))
     }
 
     /// Converts the form for the engine. A file that has gone is reported with the reason.
@@ -97,6 +116,47 @@ impl Part {
         Ok(Part { file_name: name, ..Part::of(PartContent::File(path.to_owned())) })
     }
 
+    /// Creates a part from a stream or reader. If its length is unknown, HTTP/1.1 uses the chunked coding.
+    ///
+    /// ```
+    /// use warmwire::{Body, multipart::{Form, Part}};
+    /// let log = std::io::Cursor::new("first line\n");
+    /// let form = Form::new().part("log", Part::stream(Body::new(log)).file_name("log.txt"));
+    /// ```
+    pub fn stream(value: impl Into<Body>) -> Part {
+        let body = value.into();
+        match body.0 {
+            Kind::Nothing => Part::of(PartContent::Bytes(Bytes::new())),
+            Kind::Bytes(bytes) => Part::of(PartContent::Bytes(bytes)),
+            Kind::Stream(_, length) => Part::of(PartContent::Stream(body, length)),
+        }
+    }
+
+    /// Creates a part from a stream or reader of this length. Sending fails if the stream has another one.
+    pub fn stream_with_length(value: impl Into<Body>, length: u64) -> Part {
+        Part::stream(value.into().with_length(length))
+    }
+
+    /// Creates a part from a reader, for [`blocking`](crate::blocking) clients; see [`Body::new`].
+    pub fn reader(value: impl io::Read + Send + 'static) -> Part {
+        Part::stream(Body::new(value))
+    }
+
+    /// Creates a part from a reader of this length; see [`reader`](Self::reader).
+    pub fn reader_with_length(value: impl io::Read + Send + 'static, length: u64) -> Part {
+        Part::stream(Body::sized(value, length))
+    }
+
+    fn try_clone(&self) -> Option<Part> {
+        let content = match &self.content {
+            PartContent::Bytes(bytes) => PartContent::Bytes(bytes.clone()),
+            PartContent::File(path) => PartContent::File(path.clone()),
+            PartContent::Stream(..) => return None,
+        };
+        let (file_name, media_type) = (self.file_name.clone(), self.media_type.clone());
+        Some(Part { content, file_name, media_type, headers: self.headers.clone() })
+    }
+
     fn of(content: PartContent) -> Part {
         Part { content, file_name: None, media_type: None, headers: HeaderMap::new() }
     }
@@ -120,11 +180,23 @@ impl Part {
     }
 
     fn for_engine(self, name: &str) -> Result<wire::mime::Part<FormSource>, (Code, String)> {
-        let content = match self.content {
-            PartContent::Bytes(bytes) => Content::Memory(Rc::from(&*bytes)),
-            PartContent::File(path) => crate::Form::file(&path)
-                .map_err(|e| (Code::ReadError, format!("cannot open {}: {e}", path.display())))?,
-        };
+        self.laid_out(name, |content| {
+            Ok(match content {
+                PartContent::Bytes(bytes) => Content::Memory(Rc::from(&*bytes)),
+                PartContent::File(path) => crate::Form::file(&path)
+                    .map_err(|e| (Code::ReadError, format!("cannot open {}: {e}", path.display())))?,
+                PartContent::Stream(..) => unreachable!("such a form is sent as a stream"),
+            })
+        })
+    }
+
+    /// Converts the part, with its content as `content` converts it.
+    fn laid_out<S, E>(
+        self,
+        name: &str,
+        content: impl FnOnce(PartContent) -> Result<Content<S>, E>,
+    ) -> Result<wire::mime::Part<S>, E> {
+        let content = content(self.content)?;
         let row = |(name, value): (&http::HeaderName, &HeaderValue)| {
             [name.as_str().as_bytes(), b": ", value.as_bytes()].concat()
         };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tables::EasyOption;
 
 use crate::PlainValue;
+use crate::transfers::Choices;
 
 /// Default limit of buffered body; beyond it the sender has to wait.
 pub(super) const WINDOW: usize = 128 * 1024;
@@ -18,6 +19,8 @@ pub(crate) struct Options {
     pub read_timeout: Option<Duration>,
     /// Whether the reasons of a transfer are kept.
     pub explain: Option<bool>,
+    /// Those of the client.
+    pub choices: Choices,
 }
 
 impl Options {
@@ -44,6 +47,7 @@ impl Options {
             window: more.window.or(self.window),
             read_timeout: more.read_timeout.or(self.read_timeout),
             explain: more.explain.or(self.explain),
+            choices: self.choices.clone(),
         }
     }
 }

@@ -1,29 +1,34 @@
-//! The proxy of a client.
+//! The proxies of a client.
 
 use std::fmt;
 
 use engine::archive::redact::without_login;
+use wire::escape;
 use wire::url::{Url as Parsed, flag};
 
 use crate::InvalidUrl;
+use crate::transfers::{ProxiedSchemes, ProxyRule};
 
 /// Schemes of proxies.
 const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
-/// A proxy for all requests of a client. Without one, the environment's variables decide (`https_proxy`,
-/// `all_proxy`, `no_proxy` …).
+/// A proxy for requests of a client: `http://`, `https://`, `socks4://`, `socks4a://`, `socks5://` or
+/// `socks5h://`. Without a scheme it is an HTTP proxy. A client without proxies follows the environment's
+/// variables (`https_proxy`, `all_proxy`, `no_proxy` …).
 ///
 /// ```
 /// use warmwire::Proxy;
-/// let proxy = Proxy::all("socks5h://proxy.example:1080")?.basic_auth("user", "password");
-/// let client = warmwire::Client::builder().proxy(proxy).build()?;
+/// let secure = Proxy::https("http://proxy.example:3128")?.basic_auth("user", "password");
+/// let rest = Proxy::all("socks5h://proxy.example:1080")?;
+/// let client = warmwire::Client::builder().proxy(secure).proxy(rest).build()?;
 /// # Ok::<(), warmwire::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Proxy {
-    pub(crate) url: String,
-    pub(crate) login: Option<(String, String)>,
-    pub(crate) exceptions: NoProxy,
+    schemes: ProxiedSchemes,
+    url: String,
+    login: Option<(String, String)>,
+    exceptions: NoProxy,
 }
 
 /// Shows neither user nor password.
@@ -31,6 +36,7 @@ impl fmt::Debug for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = String::from_utf8_lossy(&without_login(self.url.as_bytes())).into_owned();
         f.debug_struct("Proxy")
+            .field("schemes", &self.schemes)
             .field("url", &url)
             .field("exceptions", &self.exceptions)
             .finish_non_exhaustive()
@@ -38,9 +44,22 @@ impl fmt::Debug for Proxy {
 }
 
 impl Proxy {
-    /// Creates a proxy: `http://`, `https://`, `socks4://`, `socks4a://`, `socks5://` or `socks5h://`.
-    /// Without a scheme it is an HTTP proxy.
+    /// Creates a proxy for all URLs.
     pub fn all(url: &str) -> Result<Proxy, InvalidUrl> {
+        Proxy::of(ProxiedSchemes::All, url)
+    }
+
+    /// Creates a proxy for URLs of the schemes `http` and `ws`.
+    pub fn http(url: &str) -> Result<Proxy, InvalidUrl> {
+        Proxy::of(ProxiedSchemes::Http, url)
+    }
+
+    /// Creates a proxy for URLs of the schemes `https` and `wss`.
+    pub fn https(url: &str) -> Result<Proxy, InvalidUrl> {
+        Proxy::of(ProxiedSchemes::Https, url)
+    }
+
+    fn of(schemes: ProxiedSchemes, url: &str) -> Result<Proxy, InvalidUrl> {
         let parsed = Parsed::parse(url.as_bytes(), flag::NON_SUPPORT_SCHEME | flag::DEFAULT_SCHEME);
         let scheme = parsed.map_err(|error| InvalidUrl::new(url, error))?.scheme().unwrap_or_default();
         if url.contains("://") && !SCHEMES.contains(&scheme.as_str()) {
@@ -49,7 +68,7 @@ impl Proxy {
                 SCHEMES.join(", ")
             )));
         }
-        Ok(Proxy { url: url.to_owned(), login: None, exceptions: NoProxy::default() })
+        Ok(Proxy { schemes, url: url.to_owned(), login: None, exceptions: NoProxy::default() })
     }
 
     /// Sets user and password for the proxy.
@@ -63,11 +82,28 @@ impl Proxy {
         self.exceptions = exceptions.unwrap_or_default();
         self
     }
+
+    pub(super) fn into_rule(self) -> ProxyRule {
+        let url = match self.login {
+            Some((user, password)) => with_login(&self.url, &user, &password),
+            None => self.url,
+        };
+        ProxyRule { schemes: self.schemes, url, exceptions: self.exceptions.0 }
+    }
+}
+
+/// Writes a login into a URL, in place of the one that it has.
+fn with_login(url: &str, user: &str, password: &str) -> String {
+    let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + "://".len()));
+    let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = rest[..authority].rfind('@').map_or(rest, |at| &rest[at + 1..]);
+    let encoded = |text: &str| String::from_utf8_lossy(&escape::encode(text.as_bytes())).into_owned();
+    format!("{scheme}{}:{}@{host}", encoded(user), encoded(password))
 }
 
 /// Hosts that are reached without a proxy.
 #[derive(Clone, Debug, Default)]
-pub struct NoProxy(pub(crate) String);
+pub struct NoProxy(String);
 
 impl NoProxy {
     /// Reads a list of host names, domains, addresses and networks in CIDR notation, separated by commas; `*`
@@ -80,6 +116,17 @@ impl NoProxy {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_is_written_into_the_url() {
+        for (url, wanted) in [
+            ("http://h:1", "http://me:a%40b%2F@h:1"),
+            ("h", "me:a%40b%2F@h"),
+            ("socks5h://old:one@localhost/a@b", "socks5h://me:a%40b%2F@localhost/a@b"),
+        ] {
+            assert_eq!(with_login(url, "me", "a@b/"), wanted);
+        }
+    }
 
     #[test]
     fn logins_are_not_shown() {

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, EXPECT, HeaderMap, HeaderName, HeaderValue, RANGE};
 use http::{Method, Version};
 use serde::Serialize;
-use tables::EasyOption;
 use tables::constant as c;
+use tables::{Code, EasyOption};
 
 use super::body::{Body, Kind, Source};
 use super::call::Prepared;
-use super::error::Error;
+use super::error::{Error, RequestPhase};
 use super::hub::Shared;
 use super::multipart::Form;
 use super::options::{Options, WINDOW};
@@ -104,7 +104,10 @@ impl Request {
             url: self.url.clone(),
             headers: self.headers.clone(),
             body: self.body.try_clone()?,
-            form: self.form.clone(),
+            form: match &self.form {
+                Some(form) => Some(form.try_clone()?),
+                None => None,
+            },
             options: self.options.clone(),
         })
     }
@@ -196,7 +199,8 @@ impl Request {
     }
 
     /// Converts method, fields and body to options. They depend on each other.
-    pub(super) fn prepare(self, client: &Shared) -> (Prepared, Option<Source>) {
+    pub(super) fn prepare(mut self, client: &Shared) -> Result<(Prepared, Option<Source>), Error> {
+        self.stream_form()?;
         let Request { method, url, headers, body, form, options } = self;
         let mut options = client.options.with(options);
         let is_http = url.is_http();
@@ -226,7 +230,7 @@ impl Request {
         if !rows.is_empty() {
             options.set(EasyOption::HttpHeader, rows);
         }
-        let Options { list, window, read_timeout, explain } = options;
+        let Options { list, window, read_timeout, explain, choices } = options;
         let prepared = Prepared {
             decodes: list.iter().any(|(option, _)| *option == EasyOption::AcceptEncoding),
             url,
@@ -236,8 +240,22 @@ impl Request {
             window: window.unwrap_or(WINDOW).min(usize::MAX - 1),
             stall_limit: read_timeout,
             explain: explain.unwrap_or(false),
+            choices,
         };
-        (prepared, source)
+        Ok((prepared, source))
+    }
+
+    /// Makes a form with a stream the body.
+    fn stream_form(&mut self) -> Result<(), Error> {
+        let Some(form) = self.form.take_if(|form| form.is_streamed()) else { return Ok(()) };
+        let (content_type, body) = form.into_stream().map_err(|e| {
+            let error = Error::of(Code::ReadError, e.to_string());
+            error.at(self.url.clone(), RequestPhase::Nothing).because(e)
+        })?;
+        let content_type = HeaderValue::from_bytes(&content_type).map_err(http::Error::from)?;
+        self.headers.insert(CONTENT_TYPE, content_type);
+        self.body = body;
+        Ok(())
     }
 }
 

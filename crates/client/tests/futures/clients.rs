@@ -1,11 +1,15 @@
 //! The settings of a client.
 
+use std::io::Read as _;
+
 use testkit::certs::Authority;
-use testkit::http::HttpServer;
+use testkit::http::{HttpServer, Request, Response};
 use testkit::raw::{RawPeer, expect, send};
 use warmwire::header::{HeaderMap, HeaderValue};
 use warmwire::redirect::Policy;
-use warmwire::{Certificate, Client, EasyOption, ErrorKind, Identity, NoProxy, Proxy, StatusCode, tls};
+use warmwire::{
+    AsyncIo, Certificate, Client, EasyOption, ErrorKind, Identity, NoProxy, Pool, Proxy, StatusCode, tls,
+};
 
 use super::everywhere;
 
@@ -74,6 +78,82 @@ fn a_proxy_is_used_but_for_its_exceptions() {
         assert_eq!(client.get(server.url("/bytes/1")).send().await.unwrap().status(), 200);
     });
     assert!(Proxy::all("ftp://h/").is_err() && Proxy::all("").is_err());
+}
+
+/// The first proxy that is for a URL counts, also after a redirect to another scheme.
+#[test]
+fn each_scheme_has_its_proxy() {
+    let redirects = |request: &Request| {
+        let moved = Response::status(302).with("Location", "https://far.example/secure");
+        (request.target == "http://far.example/moved").then_some(moved)
+    };
+    let plain = HttpServer::with(move |request| redirects(request).or_else(|| Some(Response::ok("plain"))));
+    let secure = HttpServer::with(|_| Some(Response::status(403)));
+    let rest = HttpServer::with(|_| Some(Response::ok("rest")));
+    let address = |server: &HttpServer| format!("http://{}", server.address());
+    let client = Client::builder()
+        .proxy(Proxy::https(&address(&secure)).unwrap().basic_auth("a@b", "c:d"))
+        .proxy(
+            Proxy::http(&address(&plain)).unwrap().no_proxy(NoProxy::from_string("near.example, 127.0.0.1")),
+        )
+        .proxy(Proxy::all(&address(&rest)).unwrap().no_proxy(NoProxy::from_string("127.0.0.1")))
+        .build()
+        .unwrap();
+    let get = |url: &str| async_io::block_on(async { client.get(url).send().await?.text().await });
+    assert_eq!(get("http://far.example/").unwrap(), "plain");
+    assert_eq!(get("http://near.example/").unwrap(), "rest");
+    let error = get("http://far.example/moved").unwrap_err();
+    assert!(error.is_connect(), "{error:?}");
+    let tunnel = secure.last_request().unwrap();
+    assert_eq!((&*tunnel.method, &*tunnel.target), ("CONNECT", "far.example:443"));
+    assert_eq!(tunnel.field("Proxy-Authorization"), Some("Basic YUBiOmM6ZA=="));
+    // None is for this one.
+    let server = HttpServer::plain();
+    assert!(get(&server.url("/bytes/1")).is_ok() && server.served() == 1);
+}
+
+/// OpenSSL offers to encrypt before it authenticates (RFC 7366); rustls has no such suites.
+#[test]
+fn a_client_chooses_its_tls_library() {
+    if !warmwire::has_system_tls() {
+        assert!(Client::builder().use_native_tls().build().unwrap_err().is_builder());
+        testkit::left_out("OpenSSL is missing: libssl.so.3");
+    }
+    let hello = |builder: warmwire::ClientBuilder| {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = builder.no_proxy().build().unwrap();
+        let url = format!("https://{}/", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let mut record = vec![0; 16 * 1024];
+            let length = listener.accept().unwrap().0.read(&mut record).unwrap();
+            record.truncate(length);
+            record
+        });
+        async_io::block_on(client.get(url).send()).unwrap_err();
+        server.join().unwrap()
+    };
+    let is_of_openssl = |hello: &[u8]| hello.windows(4).any(|extension| extension == [0, 22, 0, 0]);
+    assert!(is_of_openssl(&hello(Client::builder().use_native_tls())));
+    assert!(!is_of_openssl(&hello(Client::builder().use_rustls_tls())));
+}
+
+#[test]
+fn idle_connections_go_to_the_chosen_pool() {
+    let fetch = |server: &HttpServer, kind| {
+        let (client, driver) = Client::builder().no_proxy().pool(kind).build_with_driver().unwrap();
+        let url = server.url("/bytes/1");
+        async_io::block_on(driver.run_until(AsyncIo, async { client.get(url).send().await?.bytes().await }))
+            .unwrap();
+    };
+    let server = HttpServer::plain();
+    fetch(&server, Pool::Process);
+    fetch(&server, Pool::Process);
+    assert_eq!(server.accepts(), 1);
+    fetch(&server, Pool::Off);
+    fetch(&server, Pool::Off);
+    assert_eq!(server.accepts(), 3);
+    fetch(&server, Pool::Process);
+    assert_eq!(server.accepts(), 3, "the others have left it alone");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use testkit::http::HttpServer;
 use warmwire::header::HeaderMap;
 use warmwire::multipart::{Form, Part};
 use warmwire::{
-    Certificate, Client, ClientBuilder, EasyOption, Error, Method, Request, Response, StatusCode, Url,
+    Body, Certificate, Client, ClientBuilder, EasyOption, Error, Method, Request, Response, StatusCode, Url,
     Version,
 };
 
@@ -127,6 +127,51 @@ fn a_form_of_parts() {
         let error = client.post(server.url("/body")).multipart(form).send().await.unwrap_err();
         assert_eq!(error.kind(), warmwire::ErrorKind::Upload);
         assert!(error.message().contains("none"), "{error}");
+    });
+}
+
+#[test]
+fn parts_of_a_form_may_be_streams() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let folder = testkit::temp::TempDir::new("streams").unwrap();
+        folder.write("notes.txt", "from a file").unwrap();
+        let form = |part: Part| {
+            let form = Form::new().text("first", "1").part("streamed", part.file_name("s.bin"));
+            form.file("file", folder.path().join("notes.txt")).unwrap().text("last", "2")
+        };
+        let large = pattern(300_000);
+        let source = || std::io::Cursor::new(large.clone());
+        for (part, has_length) in [
+            (Part::stream(Body::new(source())), false),
+            (Part::reader(source()), false),
+            (Part::stream_with_length(Body::new(source()), large.len() as u64), true),
+            (Part::reader_with_length(source(), large.len() as u64), true),
+        ] {
+            let request = client.post(server.url("/body")).multipart(form(part));
+            assert!(request.try_clone().is_none(), "a stream cannot be copied");
+            let reply = request.send().await.unwrap();
+            let request = server.last_request().unwrap();
+            assert_eq!((reply.status(), &*request.method), (StatusCode::OK, "POST"));
+            assert_eq!(request.field("Content-Length").is_some(), has_length);
+            let kind = request.field("Content-Type").unwrap();
+            let boundary = kind.strip_prefix("multipart/form-data; boundary=").unwrap();
+            let field =
+                |name: &str| format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"");
+            let (first, second) = (field("first"), field("streamed"));
+            let whole = format!("{first}\r\n\r\n1\r\n{second}; filename=\"s.bin\"\r\n");
+            assert!(request.body.starts_with(whole.as_bytes()), "{}", text(&request.body[..400]));
+            let found = request.body.windows(large.len()).any(|window| window == large);
+            assert!(found, "the stream is there as it is");
+            let last = field("last");
+            let end = format!("\r\n\r\nfrom a file\r\n{last}\r\n\r\n2\r\n--{boundary}--\r\n");
+            assert!(request.body.ends_with(end.as_bytes()), "{}", text(&request.body));
+        }
+        for length in [1, 300_001] {
+            let form = form(Part::reader_with_length(source(), length));
+            let error = client.post(server.url("/body")).multipart(form).send().await.unwrap_err();
+            assert!(error.to_string().contains("its length"), "{error}");
+        }
     });
 }
 

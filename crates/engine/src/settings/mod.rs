@@ -4,6 +4,7 @@
 //! Values are stored by option number (`values`); [`set`](Settings::set_long) checks ranges and folds the
 //! pairs of options that mean the same (seconds and milliseconds, long and curl_off_t) into one slot.
 
+mod choices;
 pub mod ech;
 mod numbers;
 pub mod option_map;
@@ -22,6 +23,7 @@ use net::tls::Module;
 use tables::easy_option::{NumberRule, PointerRule, RequestMethod, Rule, TextRule};
 use tables::{Code, EasyOption as O, Scheme};
 
+pub use choices::{Choices, ProxiedSchemes, ProxyRule, TlsLibrary};
 pub use pipelining::{FtpPipelining, SmtpPipelining};
 pub use support::{HTTP2_BUILT, HTTP3_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, WITHOUT_HTTP3, answer};
 use values::{Value, Values};
@@ -82,6 +84,7 @@ pub struct Settings {
     /// The derived value under construction. It may read only options whose change discards it.
     routing: Cell<Routing>,
     websocket: Option<WebSocketOptions>,
+    choices: Choices,
     tls_hook: Option<[usize; 2]>,
     /// The module that CURLOPT_SSLENGINE names.
     tls_module: Option<Arc<Module>>,
@@ -133,6 +136,7 @@ impl Default for Settings {
             way: generation,
             routing: Cell::default(),
             websocket: None,
+            choices: Choices::default(),
             tls_hook: None,
             tls_module: None,
             method: Method::Get,
@@ -215,6 +219,7 @@ impl Settings {
             way: generation,
             routing: Cell::default(),
             websocket: self.websocket,
+            choices: self.choices.clone(),
             tls_hook: self.tls_hook,
             tls_module: self.tls_module.clone(),
             method: self.method,
@@ -228,6 +233,19 @@ impl Settings {
     pub fn set_websocket(&mut self, options: Option<WebSocketOptions>) {
         self.websocket = options;
         self.changed_entirely();
+    }
+
+    /// Stores choices that no option expresses.
+    pub fn set_choices(&mut self, choices: &Choices) {
+        if self.choices != *choices {
+            self.choices = choices.clone();
+            self.changed_entirely();
+        }
+    }
+
+    /// Returns the choices that [`set_choices`](Self::set_choices) stored.
+    pub fn choices(&self) -> &Choices {
+        &self.choices
     }
 
     /// Stores CURLOPT_SSL_CTX_FUNCTION and its data, or `None` without a function. They are part of the
@@ -265,6 +283,11 @@ impl Settings {
             || self.tls_module.is_some()
             || elsewhere(O::SslCertType)
             || elsewhere(O::SslKeyType)
+    }
+
+    /// Returns whether the handle itself chooses the system's TLS library; `None` leaves it to the process.
+    pub fn own_tls(&self) -> Option<bool> {
+        self.choices.tls.map(|library| library == TlsLibrary::System)
     }
 
     /// Returns the WebSocket extensions that curl does not have.

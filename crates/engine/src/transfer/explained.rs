@@ -367,9 +367,10 @@ impl Connector {
         let named = |names: &[O]| {
             names.iter().find(|name| option(**name)).map(|name| format!("CURLOPT_{}", name.name()))
         };
-        let variable = || match settings.is_set(O::Proxy) {
-            true => None,
-            false => proxy_variable_name(&self.scheme()),
+        let variable = || match (settings.is_set(O::Proxy), &settings.choices().proxies) {
+            (true, _) => None,
+            (false, Some(rules)) => (!rules.is_empty()).then(|| "the client's proxies".to_owned()),
+            (false, None) => proxy_variable_name(&self.scheme()),
         };
         let event = match plan.proxy.as_ref() {
             Some(proxy) => {

@@ -99,8 +99,13 @@ impl Environment {
     }
 }
 
-/// Reads the variables that count for this scheme.
-pub fn environment(settings: &Settings, scheme: &Scheme) -> Environment {
+/// Reads the variables that count for this scheme, or the handle's own rules in place of them.
+pub fn environment(settings: &Settings, scheme: &Scheme, host: impl FnOnce() -> String) -> Environment {
+    let rules = settings.choices();
+    if rules.proxies.is_some() && !settings.is_set(O::Proxy) {
+        let proxy = rules.proxy_for(scheme, &host()).filter(|url| !url.is_empty());
+        return Environment { proxy: proxy.map(|url| url.as_bytes().to_vec()), no_proxy: None };
+    }
     let proxy = if settings.is_set(O::Proxy) { None } else { proxy_variable(scheme, variable) };
     let any = proxy.is_some() || settings.is_set(O::Proxy) || settings.is_set(O::PreProxy);
     let listed = any && !settings.is_set(O::NoProxy);

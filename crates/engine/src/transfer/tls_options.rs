@@ -78,7 +78,7 @@ pub fn tls_config(settings: &Settings, peer: TlsPeer, alpn: Vec<String>) -> Resu
         }),
     };
     let (hook, module) = (settings.tls_hook(), settings.tls_module().cloned());
-    config.backend = backend::choose(&config, settings.needs_system_tls(), hook, module);
+    config.backend = backend::choose(&config, settings.needs_system_tls(), settings.own_tls(), hook, module);
     Ok(config)
 }
 

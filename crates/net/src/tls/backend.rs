@@ -37,20 +37,22 @@ fn is_system_preferred() -> bool {
     CHOSEN.load(Ordering::Relaxed) == 2
 }
 
-/// Whether the system's library serves a handle, which may ask for it by its settings.
-pub fn is_system_chosen(asked: bool) -> bool {
-    (asked || is_system_preferred()) && has_system()
+/// Whether the system's library serves a handle. Its settings may need that library (`asked`), or the handle
+/// may have a choice of its own (`own`), which goes before that of the process.
+pub fn is_system_chosen(asked: bool, own: Option<bool>) -> bool {
+    (asked || own.unwrap_or_else(is_system_preferred)) && has_system()
 }
 
 /// Chooses the library for a configuration. `asked`: a setting of the handle has a meaning for the system's
-/// library alone. `hook` and `module` are parts of [`Backend::System`].
+/// library alone. `own`: the handle's own choice. `hook` and `module` are parts of [`Backend::System`].
 pub fn choose(
     config: &TlsConfig,
     asked: bool,
+    own: Option<bool>,
     hook: Option<[usize; 2]>,
     module: Option<Arc<Module>>,
 ) -> Backend {
-    if is_system_chosen(asked || is_system_needed(config)) {
+    if is_system_chosen(asked || is_system_needed(config), own) {
         Backend::System { hook, module }
     } else {
         Backend::Rustls
@@ -215,12 +217,14 @@ mod tests {
             max_version: TlsVersion::Tls11,
             ..TlsConfig::default()
         };
-        assert_eq!(choose(&usual, false, None, None), Backend::Rustls);
-        assert_eq!(choose(&old, false, None, None), Backend::SYSTEM);
-        let hooked = choose(&usual, true, Some([1, 2]), None);
+        assert_eq!(choose(&usual, false, None, None, None), Backend::Rustls);
+        assert_eq!(choose(&old, false, None, None, None), Backend::SYSTEM);
+        assert_eq!(choose(&usual, false, Some(true), None, None), Backend::SYSTEM, "of the handle");
+        assert_eq!(choose(&old, false, Some(false), None, None), Backend::SYSTEM, "rustls cannot");
+        let hooked = choose(&usual, true, None, Some([1, 2]), None);
         assert!(hooked.is_hooked() && !hooked.is_unchanged(), "{hooked:?}");
         let lenient = TlsConfig { min_version: TlsVersion::Tls10, ..TlsConfig::default() };
-        assert_eq!(choose(&lenient, false, None, None), Backend::Rustls, "what is newer will do");
+        assert_eq!(choose(&lenient, false, None, None, None), Backend::Rustls, "what is newer will do");
         assert!(lenient.caveat().is_some() && usual.caveat().is_none());
         assert_eq!(TlsConfig { backend: Backend::SYSTEM, ..lenient }.caveat(), None);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::reqwest;
 use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Version};
-use testkit::http::HttpServer;
+use testkit::http::{HttpServer, Response};
 use testkit::raw::{RawPeer, Step, expect, send};
 
 type Row = fn() -> Pin<Box<dyn Future<Output = String>>>;
@@ -80,6 +80,12 @@ rows! {
     a_proxy_gets_the_whole_url
     a_proxy_with_a_login
     a_proxy_and_its_exceptions
+    each_scheme_has_its_proxy
+    a_redirect_changes_the_proxy
+    a_url_that_no_proxy_is_for
+    a_part_from_a_stream
+    a_part_from_a_stream_with_a_length
+    a_request_with_a_streamed_part_has_no_copy
     a_host_is_resolved_by_hand
     http_1_0_replies
     interim_replies_are_skipped
@@ -639,4 +645,69 @@ async fn a_builder_is_copied(s: HttpServer) -> String {
 async fn only_https(s: HttpServer) -> String {
     let client = Client::builder().https_only(true).build().unwrap();
     kinds(&client.get(s.url("/bytes/1")).send().await.unwrap_err())
+}
+
+/// Returns a proxy for each scheme, which answers with its name.
+fn proxies() -> [(HttpServer, String); 2] {
+    ["plain", "secure"].map(|name| {
+        let proxy = HttpServer::with(move |request| {
+            let moved = || Response::status(302).with("Location", "https://far.example/");
+            Some(if request.target.ends_with("/moved") { moved() } else { Response::ok(name) })
+        });
+        let url = format!("http://{}", proxy.address());
+        (proxy, url)
+    })
+}
+
+async fn each_scheme_has_its_proxy(_: HttpServer) -> String {
+    let [(_plain, http), (_secure, https)] = proxies();
+    let builder = Client::builder().proxy(reqwest::Proxy::https(https.as_str()).unwrap());
+    let client = builder.proxy(reqwest::Proxy::http(http.as_str()).unwrap()).build().unwrap();
+    client.get("http://far.example/").send().await.unwrap().text().await.unwrap()
+}
+
+async fn a_redirect_changes_the_proxy(_: HttpServer) -> String {
+    let [(_plain, http), (secure, https)] = proxies();
+    let builder = Client::builder().proxy(reqwest::Proxy::https(https.as_str()).unwrap());
+    let client = builder.proxy(reqwest::Proxy::http(http.as_str()).unwrap()).build().unwrap();
+    let failed = client.get("http://far.example/moved").send().await.is_err();
+    let request = secure.last_request().unwrap();
+    format!("{failed} {} {}", request.method, request.target)
+}
+
+async fn a_url_that_no_proxy_is_for(s: HttpServer) -> String {
+    let proxy = reqwest::Proxy::https("http://127.0.0.1:9").unwrap();
+    outcome(Client::builder().proxy(proxy).build().unwrap().get(s.url("/bytes/1")).send().await)
+}
+
+/// The lengths that the server sees, and the end of the body.
+async fn streamed(s: HttpServer, part: reqwest::multipart::Part) -> String {
+    let form = reqwest::multipart::Form::new().text("a", "1").part("f", part.file_name("n"));
+    Client::new().post(s.url("/body")).multipart(form).send().await.unwrap();
+    let request = s.last_request().unwrap();
+    let body = String::from_utf8_lossy(&request.body).into_owned();
+    let boundary = body.lines().next().unwrap().to_owned();
+    let body = body.replace(&boundary, "--");
+    format!("{} {body}", request.field("Content-Length").is_some())
+}
+
+/// A body of two pieces, which arrives as a stream.
+async fn relayed(s: &HttpServer) -> reqwest::Body {
+    Client::new().get(s.url("/bytes/20")).send().await.unwrap().into()
+}
+
+async fn a_part_from_a_stream(s: HttpServer) -> String {
+    let part = reqwest::multipart::Part::stream(reqwest::Body::from(relayed(&s).await));
+    streamed(s, part).await.split(' ').skip(1).collect()
+}
+
+async fn a_part_from_a_stream_with_a_length(s: HttpServer) -> String {
+    let part = reqwest::multipart::Part::stream_with_length(relayed(&s).await, 20);
+    streamed(s, part).await
+}
+
+async fn a_request_with_a_streamed_part_has_no_copy(s: HttpServer) -> String {
+    let part = reqwest::multipart::Part::stream(relayed(&s).await);
+    let form = reqwest::multipart::Form::new().part("f", part);
+    Client::new().post(s.url("/body")).multipart(form).try_clone().is_none().to_string()
 }

@@ -11,7 +11,7 @@ use super::decide::data::uses_epsv;
 use super::decide::pipeline::{self as decide, FileEnd};
 use super::servers::level;
 use crate::error::{Result, Retry};
-use crate::process_pool::{self, Pool};
+use crate::process_pool::Pool;
 use crate::transfer::Transfer;
 
 impl Control {
@@ -102,7 +102,7 @@ impl Control {
             forbidden: t.on(O::ForbidReuse),
             confirms_late: self.session.confirms_late,
             follows: self.follows,
-            leaves_process: process_pool::kind() == Pool::User,
+            leaves_process: t.multi.pool_kind() == Pool::User,
         }
     }
 }

@@ -23,6 +23,7 @@ use tables::constant::{
 };
 use tables::scheme::{Family, Login};
 use tables::{Code, EasyOption as O, Scheme};
+use wire::url::Url;
 
 use super::plan::{Plan, Quic, written};
 use super::target::KnownPlan;
@@ -50,7 +51,7 @@ impl Route {
         // Alternatives come with replies, and tickets from a place that the environment names.
         let by_ticket = settings.long(O::ProxyAuth) as u64 & CURLAUTH_NEGOTIATE != 0;
         let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(self.easy.keeper());
-        let environment = proxy::environment(&settings, &self.scheme());
+        let environment = proxy::environment(&settings, &self.scheme(), || host_of(&self.url));
         // The lines for a server change more often than the way to it; without CURLHEADER_SEPARATE a proxy
         // gets them, too.
         let lasting = lasting
@@ -156,7 +157,7 @@ impl Plan {
         let settings = t.easy.settings.borrow();
         let host = t.url.host_ascii().map_err(url::url_error)?;
         let host = String::from_utf8_lossy(&host);
-        let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(&host);
+        let host = unbracketed(&host);
         let port = t.url.port_or_default().unwrap_or_default();
         let unix = unix_socket(&settings);
         let (pre_proxy, mut proxy) = match unix {
@@ -194,6 +195,16 @@ impl Plan {
             heeds_records: offer.may_quic && !offer.upgraded && !offer.only_quic,
         })
     }
+}
+
+/// Returns the host of a URL for a comparison with exceptions; empty if it has no valid one.
+fn host_of(url: &Url) -> String {
+    url.host_ascii().map(|host| unbracketed(&String::from_utf8_lossy(&host)).to_owned()).unwrap_or_default()
+}
+
+/// Removes the brackets of an IPv6 address.
+fn unbracketed(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
 /// Returns the key of the connection: everything that could make a difference to the peer.
