@@ -182,7 +182,7 @@ python() {
 	/usr/bin/python3 -m zipfile -e "$wheel" "$tree/$modules"
 	info=$(basename "$tree/$modules"/warmwire-*.dist-info)
 	# pip must not take it for a package of its own: it has no RECORD, as all of Debian's.
-	rm -r "$tree/$modules/$info/RECORD" "$tree/$modules/$info/licenses" "$tree/$modules/$info/sboms"
+	rm -rf "$tree/$modules/$info/RECORD" "$tree/$modules/$info/licenses" "$tree/$modules/$info/sboms"
 	echo dpkg >"$tree/$modules/$info/INSTALLER"
 	mkdir -p "$tree/usr/share/doc/python3-warmwire"
 	(cd "$root" && cargo xtask supply --licences) | gzip -9n >"$tree/usr/share/doc/python3-warmwire/licences.gz"
