@@ -1,7 +1,7 @@
 //! Multipart forms that may go to another thread (multipart/form-data, RFC 7578).
 //!
 //! The engine reads a form of bytes and files itself, and can send it again. A form with a stream becomes a
-//! stream as a whole ([`streamed`]).
+//! stream as a whole.
 
 mod streamed;
 

@@ -10,14 +10,15 @@ pub enum Upload {
     Nothing,
     /// These bytes.
     Memory(Vec<u8>),
-    /// Data passed to [`Transfers::feed`] until [`Transfers::end_upload`].
+    /// Data passed to [`Transfers::feed`](super::Transfers::feed) until
+    /// [`Transfers::end_upload`](super::Transfers::end_upload).
     Fed,
 }
 
 /// The destination of a body.
 #[derive(Default)]
 pub enum Sink {
-    /// A buffer, emptied by [`Transfers::take_body`].
+    /// A buffer, emptied by [`Transfers::take_body`](super::Transfers::take_body).
     #[default]
     Memory,
     /// A file, written at its current position.
