@@ -24,7 +24,7 @@ use net::connect::PreferredAddresses;
 use net::exchange::BufferPool;
 use net::{Pool, ResolveCache, SessionStore, SharedPool};
 use runtime::fd::RawFd;
-use runtime::{Clock, Descriptor, ExtraFd, Interest, Recursive, Runtime, SocketHook, TaskId, Turn};
+use runtime::{Clock, Descriptor, ExtraFd, Interest, NextCall, Recursive, Runtime, SocketHook, TaskId, Turn};
 use slab::Slab;
 use tables::{Code, MultiCode};
 
@@ -473,15 +473,25 @@ impl Multi {
             return; // reported once, when the run ends
         }
         let reactor = self.0.runtime.reactor();
-        reactor.tell_changes();
+        let (call, reported) = (reactor.tell_changes(), self.0.reported.get());
+        // Most events change no timer: then the clock is not read.
+        let unchanged = match call {
+            NextCall::Never => reported.is_none(),
+            NextCall::At(at) => reported == Some(at),
+            NextCall::Now => false,
+        };
+        if unchanged {
+            return;
+        }
         let timer = self.0.timer.borrow().clone();
         let Some(timer) = timer else { return };
         let now = reactor.now();
-        let next = match reactor.timeout() {
-            Some(Duration::ZERO) => Some(self.0.reported.get().filter(|t| *t <= now).unwrap_or(now)),
-            _ => reactor.next_deadline(),
+        let next = match call {
+            NextCall::Never => None,
+            NextCall::At(at) if at > now => Some(at),
+            _ => Some(reported.filter(|t| *t <= now).unwrap_or(now)),
         };
-        if next == self.0.reported.get() {
+        if next == reported {
             return;
         }
         self.0.reported.set(next);

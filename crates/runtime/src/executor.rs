@@ -15,7 +15,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use crate::cell::RefCell;
@@ -70,10 +70,9 @@ struct Inner {
 
 struct Task {
     generation: u64,
-    /// Absent while it is polled.
-    future: Option<LocalFuture>,
+    /// The future and its waker; absent while it is polled.
+    future: Option<(LocalFuture, Waker)>,
     handle: Arc<TaskWaker>,
-    waker: Waker,
 }
 
 impl TaskId {
@@ -111,7 +110,7 @@ impl Runtime {
         self.0.generation.set(generation);
         let id = TaskId { slot: vacant.key(), generation };
         let (handle, waker) = self.waker(id);
-        vacant.insert(Task { generation, future: Some(future), handle, waker });
+        vacant.insert(Task { generation, future: Some((future, waker)), handle });
         drop(tasks);
         self.0.reactor.ready.push(id);
         id
@@ -135,22 +134,20 @@ impl Runtime {
 
     /// Polls the task in the next round.
     pub fn wake(&self, id: TaskId) {
-        let waker = match id {
-            TaskId::ROOT => self.0.root.get().map(|(_, waker)| waker.clone()),
-            id => self.with_task(id, |task| task.waker.clone()),
+        let handle = match id {
+            TaskId::ROOT => self.0.root.get().map(|(handle, _)| handle.clone()),
+            id => self.with_task(id, |task| task.handle.clone()),
         };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        handle.into_iter().for_each(Wake::wake);
     }
 
     /// Polls every task in the next round.
     fn wake_all(&self) {
         let tasks = self.0.tasks.borrow();
-        let wakers: Vec<Waker> = tasks.iter().map(|(_, task)| task.waker.clone()).collect();
+        let handles: Vec<_> = tasks.iter().map(|(_, task)| task.handle.clone()).collect();
         drop(tasks);
-        let root = self.0.root.get().map(|(_, waker)| waker.clone());
-        wakers.into_iter().chain(root).for_each(Waker::wake);
+        let root = self.0.root.get().map(|(handle, _)| handle.clone());
+        handles.into_iter().chain(root).for_each(Wake::wake);
     }
 
     /// Wakes a task after the current run. A task with much work thus returns control to the caller and lets
@@ -270,7 +267,7 @@ impl Runtime {
     fn poll_task(&self, id: TaskId) {
         let taken = self.with_task(id, |task| {
             task.handle.queued.store(false, SeqCst);
-            task.future.take().map(|future| (future, task.waker.clone()))
+            task.future.take()
         });
         let Some((mut future, waker)) = taken.flatten() else { return };
         self.0.polled.set(Some(id));
@@ -284,9 +281,9 @@ impl Runtime {
             Poll::Pending => {
                 // If the task was cancelled meanwhile, the future comes back and is dropped here, outside the
                 // borrow.
-                let mut future = Some(future);
-                self.with_task(id, |task| task.future = future.take());
-                drop(future);
+                let mut back = Some((future, waker));
+                self.with_task(id, |task| task.future = back.take());
+                drop(back);
             }
         }
     }

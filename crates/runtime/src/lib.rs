@@ -30,7 +30,7 @@ pub use executor::{Recursive, Runtime, TaskId};
 pub use interest::{Direction, Interest};
 pub use lock_free_once::LockFreeOnce;
 pub use offload::offload;
-pub use reactor::{Reactor, Registration, SocketHook, Turn, WakeGuard};
+pub use reactor::{NextCall, Reactor, Registration, SocketHook, Turn, WakeGuard};
 pub use sys::calls::{BUFFERS_GROW, SEND, is_under_way, new_socket};
 pub use sys::fork::{after_fork_in_child, generation as fork_generation};
 pub use sys::host::host_name;

@@ -41,6 +41,9 @@ pub(crate) struct Table {
     /// Entries by descriptor number, for numbers that the application names. Two entries may have the same
     /// one.
     by_fd: BTreeSet<(RawFd, usize)>,
+    /// Slots + 1 by descriptor number, as last found for an event of the application's loop. An entry that
+    /// has left its slot is noticed when it is used.
+    found: Vec<u32>,
     timers: Timers,
     generation: u32,
     pub(crate) epoll: Option<Arc<Epoll>>,
@@ -80,6 +83,17 @@ pub struct Registration {
     slot: usize,
 }
 
+/// When an application's loop has to call again, whatever its descriptors report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextCall {
+    /// Tasks are ready.
+    Now,
+    /// A timer expires then.
+    At(Instant),
+    /// There is no timer.
+    Never,
+}
+
 /// While held, the wake-up descriptor is among the interests: a thread will wake a task.
 pub struct WakeGuard(Arc<Reactor>);
 
@@ -88,6 +102,8 @@ pub struct Turn(Arc<Reactor>);
 
 /// So many changes of interest are noted in room that stays.
 const FEW: usize = 64;
+/// Descriptor numbers below are found by index. Windows has larger ones, and a process may have.
+const FOUND: usize = 1 << 16;
 
 impl Reactor {
     pub(crate) fn new(clock: Clock) -> Arc<Reactor> {
@@ -99,13 +115,19 @@ impl Reactor {
         &self.clock
     }
 
+    #[inline]
     pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
         let mut table = lock(&self.table);
         if table.fork_generation != fork::generation() {
-            table.leave_parent();
-            self.ready.forget_descriptor();
+            self.leave_parent(&mut table);
         }
         table
+    }
+
+    #[cold]
+    fn leave_parent(&self, table: &mut Table) {
+        table.leave_parent();
+        self.ready.forget_descriptor();
     }
 
     /// Puts a descriptor into the table.
@@ -186,12 +208,16 @@ impl Reactor {
     /// The application says that a descriptor is ready. Its loop may be edge-triggered: reads go on until
     /// EAGAIN.
     pub fn ready(&self, fd: RawFd, events: Interest, error: bool) {
-        if self.ready.raw_descriptor() == Some(fd) {
-            self.ready.drain();
-        }
         let mut wakers = Wakers::new();
         let mut table = self.table();
-        let mut next = table.slot_of(fd, 0);
+        let mut next = table.slot_of_number(fd);
+        if next.is_none() {
+            drop(table);
+            if self.ready.raw_descriptor() == Some(fd) {
+                self.ready.drain();
+            }
+            return;
+        }
         while let Some(slot) = next {
             let entry = &mut table.entries[slot];
             entry.report(error || events.reads(), error || events.writes(), true, &mut wakers);
@@ -232,22 +258,31 @@ impl Reactor {
     }
 
     /// Calls the hook for every descriptor whose interest differs from the last report. The cost depends on
-    /// the entries touched.
-    pub fn tell_changes(&self) {
+    /// the entries touched. Returns when the loop has to call again.
+    pub fn tell_changes(&self) -> NextCall {
         let mut table = self.table();
-        let Some(hook) = table.hook.clone() else { return };
-        let mut rows = table.changes(!self.ready.is_empty());
-        let watched = self.ready.watchers() > 0;
-        if watched != std::mem::replace(&mut table.wake_told, watched)
-            && let Some(fd) = self.ready.raw_descriptor()
-        {
-            rows.push((fd, Interest::of(watched, false), 0));
+        let queued = !self.ready.is_empty();
+        if table.hook.is_some() {
+            let mut rows = table.changes(queued);
+            let watched = self.ready.watchers() > 0;
+            if watched != table.wake_told {
+                table.wake_told = watched;
+                let wake = self.ready.raw_descriptor();
+                rows.extend(wake.map(|fd| (fd, Interest::of(watched, false), 0)));
+            }
+            if !rows.is_empty() {
+                let hook = table.hook.clone();
+                drop(table);
+                hook.iter().for_each(|hook| tell(hook.as_ref(), rows.iter().copied()));
+                return self.next_call();
+            }
         }
-        drop(table);
-        for (fd, interest, owner) in rows {
-            none_is_borrowed();
-            hook.changed(fd, interest, owner);
-        }
+        next_call(queued, &table)
+    }
+
+    fn next_call(&self) -> NextCall {
+        let table = self.table();
+        next_call(!self.ready.is_empty(), &table)
     }
 
     /// Removes the descriptors of that owner from the table, except those that the caller says are still in
@@ -324,15 +359,26 @@ impl Registration {
 
     /// Ready when the descriptor was reported ready and not yet found dry; otherwise the task will be woken.
     pub fn poll_ready(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<()> {
-        let mut table = self.reactor.table();
-        let entry = &mut table.entries[self.slot];
-        let (flag, waker) = match direction {
-            Direction::Read => (entry.readable, &mut entry.read_waker),
-            Direction::Write => (entry.writable, &mut entry.write_waker),
+        let table = self.reactor.table();
+        let entry = &table.entries[self.slot];
+        let flag = match direction {
+            Direction::Read => entry.readable,
+            Direction::Write => entry.writable,
         };
         if flag {
             return Poll::Ready(());
         }
+        self.wait(table, cx, direction);
+        Poll::Pending
+    }
+
+    #[inline]
+    fn wait(&self, mut table: MutexGuard<'_, Table>, cx: &Context<'_>, direction: Direction) {
+        let entry = &mut table.entries[self.slot];
+        let waker = match direction {
+            Direction::Read => &mut entry.read_waker,
+            Direction::Write => &mut entry.write_waker,
+        };
         let old = match waker {
             Some(waker) if waker.will_wake(cx.waker()) => None,
             waker => waker.replace(cx.waker().clone()),
@@ -340,17 +386,19 @@ impl Registration {
         table.mark(self.slot);
         drop(table);
         drop(old);
+    }
+
+    /// The descriptor answered EAGAIN: the task is woken by the next event.
+    pub fn poll_dry<T>(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<T> {
+        let mut table = self.reactor.table();
+        table.entries[self.slot].dry(direction);
+        self.wait(table, cx, direction);
         Poll::Pending
     }
 
     /// The descriptor answered EAGAIN: wait for the next event.
     pub fn dry(&self, direction: Direction) {
-        let mut table = self.reactor.table();
-        let entry = &mut table.entries[self.slot];
-        match direction {
-            Direction::Read => (entry.readable, entry.hangup) = (false, false),
-            Direction::Write => entry.writable = false,
-        }
+        self.reactor.table().entries[self.slot].dry(direction);
     }
 
     /// A short read emptied the descriptor, unless the last event carried its end as well.
@@ -439,6 +487,29 @@ impl Table {
         self.by_fd.range((fd, from)..=(fd, usize::MAX)).next().map(|&(_, slot)| slot)
     }
 
+    /// Like `slot_of`, for the descriptor of an event: from the table of those that were found before.
+    #[inline]
+    fn slot_of_number(&mut self, fd: RawFd) -> Option<usize> {
+        let number = usize::try_from(fd).unwrap_or(usize::MAX);
+        let slot = self.found.get(number).map_or(usize::MAX, |found| (*found as usize).wrapping_sub(1));
+        match self.entries.get(slot) {
+            Some(entry) if entry.raw == fd && !entry.shared => Some(slot),
+            _ => self.find_slot(fd, number),
+        }
+    }
+
+    #[cold]
+    fn find_slot(&mut self, fd: RawFd, number: usize) -> Option<usize> {
+        let slot = self.slot_of(fd, 0)?;
+        if let (true, Ok(found)) = (number < FOUND, u32::try_from(slot + 1)) {
+            if self.found.len() <= number {
+                self.found.resize(number + 1, 0);
+            }
+            self.found[number] = found;
+        }
+        Some(slot)
+    }
+
     fn slots_of(&self, fd: RawFd) -> Vec<usize> {
         self.by_fd.range((fd, 0)..=(fd, usize::MAX)).map(|&(_, slot)| slot).collect()
     }
@@ -465,30 +536,50 @@ impl Table {
     /// task that merely yields between two reads would cost the application two changes per read.
     fn changes(&mut self, tasks_queued: bool) -> Vec<(RawFd, Interest, u64)> {
         let mut rows = Vec::new();
-        let mut dirty = std::mem::take(&mut self.dirty);
-        dirty.retain(|&(slot, generation)| {
+        let mut kept = 0;
+        for at in 0..self.dirty.len() {
+            let (slot, generation) = self.dirty[at];
             let Some(entry) = self.entries.get_mut(slot).filter(|e| e.generation == generation) else {
-                return false;
+                continue;
             };
-            let (raw, owner, told) = (entry.raw, entry.owner, entry.told);
-            let all = if entry.shared { self.slots_of(raw) } else { Vec::new() };
-            let own = self.entries[slot].want();
-            let mut want = all.iter().fold(own, |all, &slot| all | self.entries[slot].want());
-            let later = tasks_queued && !want.contains(told);
-            if later {
-                want |= told;
+            let (want, told) = (entry.want(), entry.told);
+            if want == told && !entry.shared {
+                entry.dirty = false;
+                continue;
             }
-            self.entries[slot].dirty = later;
-            if want != told {
-                all.iter().for_each(|&slot| self.entries[slot].told = want);
-                self.entries[slot].told = want;
-                rows.push((raw, want, owner));
+            if self.change(slot, want, tasks_queued, &mut rows) {
+                self.dirty[kept] = (slot, generation);
+                kept += 1;
             }
-            later
-        });
-        dirty.shrink_to(FEW); // free the room of a large burst
-        self.dirty = dirty;
+        }
+        self.dirty.truncate(kept);
+        self.dirty.shrink_to(FEW); // free the room of a large burst
         rows
+    }
+
+    /// Reports one entry with those of the same number. Returns true if it must be compared again later.
+    fn change(
+        &mut self,
+        slot: usize,
+        own: Interest,
+        tasks_queued: bool,
+        rows: &mut Vec<(RawFd, Interest, u64)>,
+    ) -> bool {
+        let entry = &self.entries[slot];
+        let (raw, owner, told) = (entry.raw, entry.owner, entry.told);
+        let all = if entry.shared { self.slots_of(raw) } else { Vec::new() };
+        let mut want = all.iter().fold(own, |all, &slot| all | self.entries[slot].want());
+        let later = tasks_queued && !want.contains(told);
+        if later {
+            want |= told;
+        }
+        self.entries[slot].dirty = later;
+        if want != told {
+            all.iter().for_each(|&slot| self.entries[slot].told = want);
+            self.entries[slot].told = want;
+            rows.push((raw, want, owner));
+        }
+        later
     }
 
     /// In a forked child: the epoll instance is the parent's too, so it is dropped untouched and not replaced
@@ -529,7 +620,15 @@ impl Entry {
         Interest::of(self.read_waker.is_some(), self.write_waker.is_some())
     }
 
+    fn dry(&mut self, direction: Direction) {
+        match direction {
+            Direction::Read => (self.readable, self.hangup) = (false, false),
+            Direction::Write => self.writable = false,
+        }
+    }
+
     /// Records an event; returns true if it was awaited.
+    #[inline]
     pub(crate) fn report(&mut self, read: bool, write: bool, hangup: bool, wakers: &mut Wakers) -> bool {
         self.readable |= read;
         self.writable |= write;
@@ -541,6 +640,22 @@ impl Entry {
             }
         }
         wakers.len() > before
+    }
+}
+
+fn next_call(queued: bool, table: &Table) -> NextCall {
+    match table.timers.next() {
+        _ if queued => NextCall::Now,
+        Some(at) => NextCall::At(at),
+        None => NextCall::Never,
+    }
+}
+
+#[cold]
+fn tell(hook: &dyn SocketHook, rows: impl Iterator<Item = (RawFd, Interest, u64)>) {
+    for (fd, interest, owner) in rows {
+        none_is_borrowed();
+        hook.changed(fd, interest, owner);
     }
 }
 

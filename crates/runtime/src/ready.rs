@@ -46,6 +46,9 @@ impl Ready {
 
     pub(crate) fn take_all(&self, into: &mut VecDeque<TaskId>) {
         let mut queue = lock(&self.queue);
+        if queue.is_empty() {
+            return;
+        }
         if into.is_empty() {
             std::mem::swap(into, &mut queue);
         } else {

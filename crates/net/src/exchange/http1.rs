@@ -92,7 +92,9 @@ impl Http1 {
         if !self.received.rest().is_empty() {
             return Poll::Ready(Ok(self.received.take_into(buf)));
         }
-        self.buffers.keep(std::mem::take(&mut self.received).into_storage());
+        if !self.received.has_no_storage() {
+            self.buffers.keep(std::mem::take(&mut self.received).into_storage());
+        }
         let n = ready!(self.conn.filter().poll_read(cx, buf))?;
         self.any_received |= n > 0;
         Poll::Ready(Ok(n))
@@ -349,7 +351,9 @@ impl Exchange for Http1 {
                     return Poll::Ready(Err(BodyError::Truncated(Some(left))));
                 }
                 let body = usize::try_from(left).unwrap_or(usize::MAX).min(n);
-                self.push_back(&buf[body..n]);
+                if body < n {
+                    self.push_back(&buf[body..n]);
+                }
                 self.framing = BodyFraming::Length(left - body as u64);
                 Poll::Ready(Ok(BodyStep::Bytes(body)))
             }

@@ -265,7 +265,9 @@ impl Socket {
             let registration = self.registered()?;
             std::task::ready!(registration.poll_ready(cx, direction));
             match f(self.shared().as_fd()) {
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => registration.dry(direction),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    return registration.poll_dry(cx, direction);
+                }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 result => return Poll::Ready(result),
             }
