@@ -15,6 +15,7 @@ mod interest;
 mod lock_free_once;
 mod offload;
 mod reactor;
+mod read_state;
 mod ready;
 pub mod stack;
 mod sync;

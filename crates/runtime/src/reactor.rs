@@ -16,6 +16,7 @@ use slab::Slab;
 use crate::cell::none_is_borrowed;
 use crate::clock::Clock;
 use crate::interest::{Direction, Interest};
+use crate::read_state::ReadState;
 use crate::ready::{Ready, lock};
 use crate::sys::epoll::Epoll;
 use crate::sys::fork;
@@ -45,6 +46,11 @@ pub(crate) struct Table {
     /// has left its slot is noticed when it is used.
     found: Vec<u32>,
     timers: Timers,
+    /// Entries whose end may have been left unread, and some that were; how many there are, and when they are
+    /// checked.
+    doubtful: Vec<(usize, u32)>,
+    doubts: usize,
+    check_at: Option<Instant>,
     generation: u32,
     pub(crate) epoll: Option<Arc<Epoll>>,
     pub(crate) wake_in_epoll: bool,
@@ -64,14 +70,14 @@ pub(crate) struct Entry {
     /// Distinguishes this entry's events from those of an earlier one in the same slot.
     pub(crate) generation: u32,
     owner: u64,
-    readable: bool,
+    read: ReadState,
     writable: bool,
-    /// Reads go on until 0 or EAGAIN: no further edge may come.
-    hangup: bool,
     read_waker: Option<Waker>,
     write_waker: Option<Waker>,
     told: Interest,
     dirty: bool,
+    /// Whether it is in the table's list of doubts.
+    listed: bool,
     in_epoll: bool,
     /// Whether another entry has, or had, the same descriptor number.
     shared: bool,
@@ -81,6 +87,17 @@ pub(crate) struct Entry {
 pub struct Registration {
     reactor: Arc<Reactor>,
     slot: usize,
+}
+
+/// An event of a descriptor.
+#[derive(Clone, Copy)]
+pub(crate) struct Report {
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    /// It carried the end, or an error.
+    pub(crate) ended: bool,
+    /// It came from an application's loop, which may be edge-triggered.
+    pub(crate) edge: bool,
 }
 
 /// When an application's loop has to call again, whatever its descriptors report.
@@ -102,6 +119,8 @@ pub struct Turn(Arc<Reactor>);
 
 /// So many changes of interest are noted in room that stays.
 const FEW: usize = 64;
+/// How long an end that came together with bytes may stay unread, where no reader needs it.
+const CHECK: Duration = Duration::from_secs(1);
 /// Descriptor numbers below are found by index. Windows has larger ones, and a process may have.
 const FOUND: usize = 1 << 16;
 
@@ -196,13 +215,13 @@ impl Reactor {
         if !self.ready.is_empty() {
             return Some(Duration::ZERO);
         }
-        let next = self.table().timers.next()?;
+        let next = self.table().next_timer()?;
         Some(next.saturating_duration_since(self.now()))
     }
 
     /// The earliest timer.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.table().timers.next()
+        self.table().next_timer()
     }
 
     /// The application says that a descriptor is ready. Its loop may be edge-triggered: reads go on until
@@ -219,10 +238,9 @@ impl Reactor {
             return;
         }
         while let Some(slot) = next {
-            let entry = &mut table.entries[slot];
-            entry.report(error || events.reads(), error || events.writes(), true, &mut wakers);
-            let shared = entry.shared;
-            table.mark(slot);
+            let (read, write) = (error || events.reads(), error || events.writes());
+            table.report(slot, Report { read, write, ended: error, edge: true }, &mut wakers);
+            let shared = table.entries[slot].shared;
             next = if shared { table.slot_of(fd, slot + 1) } else { None };
         }
         drop(table);
@@ -327,6 +345,11 @@ impl Reactor {
             return;
         }
         let now = self.now();
+        let mut table = self.table();
+        let checks = table.doubts > 0 && table.check_at.is_some_and(|at| at <= now);
+        let wakers = if checks { table.check_doubts() } else { Vec::new() };
+        drop(table);
+        wakers.into_iter().for_each(Waker::wake);
         loop {
             let due = self.table().timers.pop_due(now);
             match due {
@@ -362,7 +385,7 @@ impl Registration {
         let table = self.reactor.table();
         let entry = &table.entries[self.slot];
         let flag = match direction {
-            Direction::Read => entry.readable,
+            Direction::Read => entry.read.is_readable(),
             Direction::Write => entry.writable,
         };
         if flag {
@@ -401,11 +424,28 @@ impl Registration {
         self.reactor.table().entries[self.slot].dry(direction);
     }
 
-    /// A short read emptied the descriptor, unless the last event carried its end as well.
-    pub fn short_read(&self) {
+    /// A read has not filled its buffer. Returns whether the descriptor counts as readable still
+    /// ([`ReadState::short_read`]).
+    pub fn short_read(&self) -> bool {
+        self.reactor.table().entries[self.slot].read.short_read()
+    }
+
+    /// After a short read: the reader needs no end of the stream now ([`ReadState::settle`]).
+    pub fn settle(&self) {
         let mut table = self.reactor.table();
         let entry = &mut table.entries[self.slot];
-        entry.readable = entry.hangup;
+        if !entry.read.settle() {
+            return;
+        }
+        let doubt = (self.slot, entry.generation);
+        let listed = std::mem::replace(&mut entry.listed, true);
+        table.doubts += 1;
+        if !listed {
+            table.doubtful.push(doubt);
+            if table.check_at.is_none() {
+                table.check_at = Some(self.reactor.now() + CHECK);
+            }
+        }
     }
 
     /// Withdraws the interest in that direction: a paused transfer, an idle connection.
@@ -475,6 +515,7 @@ impl Table {
     fn remove(&mut self, slot: usize) -> Entry {
         let entry = self.entries.remove(slot);
         self.by_fd.remove(&(entry.raw, slot));
+        self.doubts -= usize::from(entry.read.is_doubtful());
         self.stragglers.remove(&slot);
         if let Some(epoll) = self.epoll.as_ref().filter(|_| entry.in_epoll) {
             epoll.delete(&entry.fd);
@@ -512,6 +553,45 @@ impl Table {
 
     fn slots_of(&self, fd: RawFd) -> Vec<usize> {
         self.by_fd.range((fd, 0)..=(fd, usize::MAX)).map(|&(_, slot)| slot).collect()
+    }
+
+    /// Records an event of an entry; returns true if it was awaited.
+    #[inline]
+    pub(crate) fn report(&mut self, slot: usize, event: Report, wakers: &mut Wakers) -> bool {
+        let entry = &mut self.entries[slot];
+        self.doubts -= usize::from(event.read && entry.read.is_doubtful());
+        let awaited = entry.report(event, wakers);
+        self.mark(slot);
+        awaited
+    }
+
+    /// Returns when the next timer expires, or the reads in doubt are checked.
+    #[inline]
+    fn next_timer(&self) -> Option<Instant> {
+        let check = self.check_at.filter(|_| self.doubts > 0);
+        match (self.timers.next(), check) {
+            (Some(timer), Some(check)) => Some(timer.min(check)),
+            (timer, check) => timer.or(check),
+        }
+    }
+
+    /// Lets the reads in doubt be tried again, and returns their tasks.
+    #[cold]
+    fn check_doubts(&mut self) -> Vec<Waker> {
+        (self.check_at, self.doubts) = (None, 0);
+        let mut wakers = Vec::new();
+        for (slot, generation) in std::mem::take(&mut self.doubtful) {
+            let Some(entry) = self.entries.get_mut(slot).filter(|e| e.generation == generation) else {
+                continue;
+            };
+            entry.listed = false;
+            if entry.read.is_doubtful() {
+                entry.read.check();
+                wakers.extend(entry.read_waker.take());
+                self.mark(slot);
+            }
+        }
+        wakers
     }
 
     /// In event mode, marks an entry that may differ from the hook's last report.
@@ -604,13 +684,13 @@ impl Entry {
             fd,
             generation,
             owner,
-            readable: false,
+            read: ReadState::default(),
             writable: false,
-            hangup: false,
             read_waker: None,
             write_waker: None,
             told: Interest::NONE,
             dirty: false,
+            listed: false,
             in_epoll: false,
             shared: false,
         }
@@ -622,17 +702,19 @@ impl Entry {
 
     fn dry(&mut self, direction: Direction) {
         match direction {
-            Direction::Read => (self.readable, self.hangup) = (false, false),
+            Direction::Read => self.read.dry(),
             Direction::Write => self.writable = false,
         }
     }
 
     /// Records an event; returns true if it was awaited.
     #[inline]
-    pub(crate) fn report(&mut self, read: bool, write: bool, hangup: bool, wakers: &mut Wakers) -> bool {
-        self.readable |= read;
+    fn report(&mut self, event: Report, wakers: &mut Wakers) -> bool {
+        let Report { read, write, .. } = event;
+        if read {
+            self.read.report(event.ended, event.edge);
+        }
         self.writable |= write;
-        self.hangup |= read && hangup;
         let before = wakers.len();
         for (happened, waker) in [(read, &mut self.read_waker), (write, &mut self.write_waker)] {
             if let Some(waker) = waker.take_if(|_| happened) {
@@ -644,7 +726,7 @@ impl Entry {
 }
 
 fn next_call(queued: bool, table: &Table) -> NextCall {
-    match table.timers.next() {
+    match table.next_timer() {
         _ if queued => NextCall::Now,
         Some(at) => NextCall::At(at),
         None => NextCall::Never,

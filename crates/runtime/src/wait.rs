@@ -13,7 +13,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use smallvec::SmallVec;
 
 use crate::interest::Interest;
-use crate::reactor::{Entry, Reactor, Table, WakeGuard, key};
+use crate::reactor::{Entry, Reactor, Report, Table, WakeGuard, key};
 use crate::sys::epoll::{self, Epoll, poll_fds};
 use crate::sys::eventfd::EventFd;
 use crate::sys::lend;
@@ -49,6 +49,12 @@ pub(crate) struct Event {
     pub(crate) write: bool,
     /// Data and the end may have been reported together, once: read on until 0 or EAGAIN.
     pub(crate) hangup: bool,
+}
+
+impl Event {
+    fn report(self) -> Report {
+        Report { read: self.read, write: self.write, ended: self.hangup, edge: false }
+    }
 }
 
 /// The plan of one wait. Every request waits once or twice, so the short lists of the usual case stay on the
@@ -186,10 +192,10 @@ impl Reactor {
         let mut table = self.table();
         for event in events.filter(|event| event.key != WAKE_KEY) {
             let slot = (event.key & 0xffff_ffff) as usize;
-            let entry = table.entries.get_mut(slot).filter(|e| key(slot, e.generation) == event.key);
-            let Some(entry) = entry else { continue };
-            awaited += usize::from(entry.report(event.read, event.write, event.hangup, &mut wakers));
-            table.mark(slot);
+            if table.entries.get(slot).is_none_or(|entry| key(slot, entry.generation) != event.key) {
+                continue;
+            }
+            awaited += usize::from(table.report(slot, event.report(), &mut wakers));
         }
         drop(table);
         wakers.into_iter().for_each(Waker::wake);

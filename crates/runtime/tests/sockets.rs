@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::net::{AddressFamily, SocketType};
 use warmwire_runtime::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use warmwire_runtime::{
-    Clock, Direction, ExtraFd, Idle, Interest, Registration, Runtime, Socket, SocketHook, is_under_way,
-    new_socket,
+    Clock, Direction, ExtraFd, Idle, Interest, NextCall, Registration, Runtime, Socket, SocketHook,
+    is_under_way, new_socket,
 };
 
 #[cfg(unix)]
@@ -406,6 +406,60 @@ fn the_close_hook_runs_after_the_removal_was_reported() {
     }
     let told = log.0.lock().unwrap().clone();
     assert_eq!(told, [(fd, Interest::READ, 7), (fd, Interest::NONE, 7), (RawFd::MAX, Interest::NONE, 0)]);
+}
+
+/// A loop that is edge-triggered reports bytes and the end behind them once. A reader that needs no end gets
+/// it by the check of a second later; without an end in doubt there is no timer.
+#[test]
+fn an_end_that_came_with_bytes_is_found_by_the_check() {
+    let (clock, hand) = Clock::manual();
+    let rt = Runtime::new(clock);
+    rt.reactor().set_hook(Some(Arc::new(Log::default())));
+    let (a, mut peer) = ends();
+    a.set_nonblocking(true).unwrap();
+    let fd = a.as_raw_fd();
+    let mut socket = Socket::new(a.into());
+    socket.attach(rt.reactor(), 7);
+    let (reads, ended) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(false)));
+    let (read, end) = (reads.clone(), ended.clone());
+    rt.spawn(Box::pin(async move {
+        while recv(&mut socket, &mut [0u8; 8]).await.unwrap() > 0 {
+            read.set(read.get() + 1);
+            socket.settle();
+        }
+        end.set(true);
+    }));
+    rt.run().unwrap();
+    let event = |peer: &mut Stream| {
+        peer.write_all(b"x").unwrap();
+        rt.reactor().ready(fd, Interest::READ, false);
+        rt.run().unwrap();
+        rt.reactor().tell_changes()
+    };
+    for round in 1..=8 {
+        assert_eq!(event(&mut peer), NextCall::Never, "a short stream is read to EAGAIN");
+        assert_eq!(reads.get(), round);
+    }
+    let at = rt.reactor().now() + Duration::from_secs(1);
+    assert_eq!(event(&mut peer), NextCall::At(at));
+    hand.advance(Duration::from_millis(500));
+    assert_eq!(event(&mut peer), NextCall::At(at), "the timer of a stream that goes on stays");
+    hand.advance(Duration::from_millis(500));
+    rt.run().unwrap();
+    assert_eq!((reads.get(), rt.reactor().tell_changes()), (10, NextCall::Never));
+    for round in 11..=18 {
+        assert_eq!(event(&mut peer), NextCall::Never);
+        assert_eq!(reads.get(), round);
+    }
+    peer.write_all(b"x").unwrap();
+    drop(peer);
+    rt.reactor().ready(fd, Interest::READ, false);
+    rt.run().unwrap();
+    assert_eq!((reads.get(), ended.get()), (19, false));
+    hand.advance(Duration::from_secs(1));
+    rt.run().unwrap();
+    assert!(ended.get());
+    assert_eq!(rt.reactor().tell_changes(), NextCall::Never);
 }
 
 #[test]

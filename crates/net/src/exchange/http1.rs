@@ -135,6 +135,9 @@ impl Http1 {
                 return Poll::Ready(Err(BodyError::Truncated(None)));
             }
             let got = self.chunked.get_or_insert_default().decode(&mut buf[..n]).map_err(BodyError::Chunk)?;
+            if !self.has_last_chunk() {
+                self.conn.filter().socket().settle();
+            }
             // Bytes after the last chunk are put back before the unread ones.
             if got.consumed < n {
                 let excess = buf[got.consumed..n].to_vec();
@@ -351,6 +354,9 @@ impl Exchange for Http1 {
                     return Poll::Ready(Err(BodyError::Truncated(Some(left))));
                 }
                 let body = usize::try_from(left).unwrap_or(usize::MAX).min(n);
+                if (body as u64) < left {
+                    self.conn.filter().socket().settle();
+                }
                 if body < n {
                     self.push_back(&buf[body..n]);
                 }

@@ -56,6 +56,8 @@ pub struct Socket {
     fd: Option<Arc<OwnedFd>>,
     close: Option<CloseHook>,
     registration: Option<Registration>,
+    /// The last short read left it readable, for its end.
+    unsettled: bool,
     /// Timer for checks while connecting, on systems that may not report a failure.
     look: Option<Box<Sleep>>,
     /// How large its send buffer has to be, on systems that don't see to that.
@@ -65,7 +67,14 @@ pub struct Socket {
 impl Socket {
     /// A socket that is closed by the system's close. It must be non-blocking.
     pub fn new(fd: OwnedFd) -> Socket {
-        Socket { fd: Some(Arc::new(fd)), close: None, registration: None, look: None, backlog: None }
+        Socket {
+            fd: Some(Arc::new(fd)),
+            close: None,
+            registration: None,
+            unsettled: false,
+            look: None,
+            backlog: None,
+        }
     }
 
     /// A descriptor that leads nowhere, in the place of a socket.
@@ -75,7 +84,14 @@ impl Socket {
 
     /// A socket that the hook closes.
     pub fn with_close_hook(fd: OwnedFd, hook: CloseHook) -> Socket {
-        Socket { fd: Some(Arc::new(fd)), close: Some(hook), registration: None, look: None, backlog: None }
+        Socket {
+            fd: Some(Arc::new(fd)),
+            close: Some(hook),
+            registration: None,
+            unsettled: false,
+            look: None,
+            backlog: None,
+        }
     }
 
     /// Returns whether the application closes it.
@@ -133,9 +149,18 @@ impl Socket {
             && 0 < n
             && n < wanted
         {
-            self.registered()?.short_read();
+            self.unsettled = self.registered()?.short_read();
         }
         received
+    }
+
+    /// After a read: the reader knows without the stream's end where its data ends, and has to wait for more.
+    /// A receive that would answer EAGAIN may then be left out (see `read_state`).
+    #[inline]
+    pub fn settle(&self) {
+        if let Some(registration) = self.registration.as_ref().filter(|_| self.unsettled) {
+            registration.settle();
+        }
     }
 
     /// Receives available data, with or without a reactor. Returns `Pending` if there is none, without
