@@ -252,21 +252,24 @@ bogo_keys() {
 		openssl genpkey -algorithm ed25519 -out "$1/ed25519_key.pem"
 }
 
-# The public HTTP cache tests. The package is unpacked alone: what it depends on serves its own command.
+# The public HTTP cache tests, and private-ip for its table of addresses. The packages are unpacked alone: what
+# they depend on serves their own commands.
 judges_npm() {
-	folder=$CARGO_TARGET_DIR/http-cache-tests
-	version=0.4.5
-	[ -e "$folder/$version" ] && return 0
+	npm_package http-cache-tests 0.4.5 && npm_package private-ip 3.0.2
+}
+
+npm_package() {
+	folder=$CARGO_TARGET_DIR/$1
+	[ -e "$folder/$2" ] && return 0
 	command -v npm >/dev/null || packages npm || return 1
-	echo "installing http-cache-tests"
+	echo "installing $1"
 	rm -rf "$folder" && mkdir -p "$folder"
-	(cd "$folder" && npm pack --silent "http-cache-tests@$version" && tar -xzf ./*.tgz) \
-		>"$CARGO_TARGET_DIR/http-cache-tests.log" 2>&1 || {
-		echo "install.sh: http-cache-tests did not install:" >&2
-		tail -n 20 "$CARGO_TARGET_DIR/http-cache-tests.log" >&2
+	(cd "$folder" && npm pack --silent "$1@$2" && tar -xzf ./*.tgz) >"$CARGO_TARGET_DIR/$1.log" 2>&1 || {
+		echo "install.sh: $1 did not install:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/$1.log" >&2
 		return 1
 	}
-	touch "$folder/$version"
+	touch "$folder/$2"
 }
 
 # Miri, of the dated nightly compiler that the sanitizers have.

@@ -18,6 +18,8 @@
  *
  * WEBSOCKETS: warmwire_websocket() enables what curl does not support: compressed messages, and WebSockets over HTTP/2.
  *
+ * POLICIES: warmwire_policy() limits what a handle may reach.
+ *
  * REASONS: warmwire_why() reports the decisions of a transfer and their reasons.
  *
  * The functions here have the symbol version WARMWIRE_1. A program that must also run with another libcurl looks them up
@@ -127,6 +129,17 @@ CURL_EXTERN CURLcode warmwire_smtp_pipeline(CURL *easy, long level);
  * with CURLE_WEIRD_SERVER_REPLY if the server accepts an extension that was not offered, and with CURLE_RECV_ERROR if a
  * message cannot be decompressed. Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number. */
 CURL_EXTERN CURLcode warmwire_websocket(CURL *easy, long bits);
+
+/* Binds a handle to the policy in a file: the schemes, hosts, ports and addresses that its transfers may reach. The guide
+ * describes the file. Each address is judged when a socket is connected to it, also after redirects, for proxies, for
+ * FTP's data connections, alternative services and DNS over HTTPS. A transfer that the policy refuses fails with
+ * CURLE_REMOTE_ACCESS_DENIED, and CURLOPT_ERRORBUFFER names the rule. A connection that was opened without this policy is
+ * not reused. The policy in the environment variable WARMWIRE_POLICY binds all handles; both must allow a transfer.
+ *
+ * NULL ends the policy of the handle. curl_easy_reset() ends it, too; curl_easy_duphandle() copies it. The file is read at
+ * once. Returns CURLE_OK; CURLE_READ_ERROR if the file cannot be read or has an error: then all transfers of the handle
+ * fail, and CURLOPT_ERRORBUFFER gives the reason; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle. */
+CURL_EXTERN CURLcode warmwire_policy(CURL *easy, const char *file);
 
 /* Modes of warmwire_why(): */
 #define WARMWIRE_WHY_OFF 0  /* Keeps no reasons. The default. */

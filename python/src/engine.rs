@@ -129,6 +129,7 @@ fn request(
         choices: Default::default(),
         stall_limit: options.stall_limit,
         explain: options.explain,
+        access_policy: options.access_policy,
     })
 }
 

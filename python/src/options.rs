@@ -1,6 +1,6 @@
 //! Python's values as values of options.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString};
 use warmwire::mime::{Content, Escape, Part};
-use warmwire::{EasyOption, Form, FormSource, Value};
+use warmwire::{AccessPolicy, EasyOption, Form, FormSource, Value};
 
 /// A part of a form: name, file name, content type, and its bytes or the path of a file.
 #[derive(FromPyObject)]
@@ -20,6 +20,9 @@ pub const STALL_LIMIT_MS: i32 = -1;
 /// The number that stands for keeping the reasons of the transfer.
 pub const EXPLAIN: i32 = -2;
 
+/// The number that stands for the file of a policy.
+pub const ACCESS_POLICY: i32 = -3;
+
 /// The options of a list.
 pub struct Options {
     pub list: Vec<(EasyOption, Value)>,
@@ -27,11 +30,13 @@ pub struct Options {
     pub stall_limit: Option<Duration>,
     /// Whether its reasons are kept.
     pub explain: bool,
+    /// The policy that it must satisfy.
+    pub access_policy: Option<AccessPolicy>,
 }
 
-/// Reads options as (number, value), and the two that libcurl does not have.
+/// Reads options as (number, value), and the three that libcurl does not have.
 pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
-    let (mut stall_limit, mut explain) = (None, false);
+    let (mut stall_limit, mut explain, mut access_policy) = (None, false, None);
     let mut options = Vec::with_capacity(list.len());
     for row in list.iter() {
         let (number, given): (i32, Bound<'_, PyAny>) = row.extract()?;
@@ -43,11 +48,17 @@ pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
             explain = given.extract()?;
             continue;
         }
+        if number == ACCESS_POLICY {
+            let file: PathBuf = given.extract()?;
+            access_policy =
+                Some(AccessPolicy::read(file).map_err(|error| PyValueError::new_err(error.to_string()))?);
+            continue;
+        }
         let option = EasyOption::from_id(number)
             .ok_or_else(|| PyValueError::new_err(format!("{number} is no option")))?;
         options.push((option, value(option, &given)?));
     }
-    Ok(Options { list: options, stall_limit, explain })
+    Ok(Options { list: options, stall_limit, explain, access_policy })
 }
 
 /// A number, a switch, a text, a list of texts, the parts of a form; None is the default.

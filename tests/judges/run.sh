@@ -9,7 +9,9 @@ files=$(for word; do case $word in test_*.py*) echo "$word" ;; esac; done)
 # Whether the file with this name is among those that were asked for, or all are.
 runs() { [ -z "$files" ] || echo "$files" | grep -q "$1"; }
 sh tests/install.sh judges
-! runs test_cache_tests || sh tests/install.sh judges_npm
+if runs test_cache_tests || runs test_policy; then
+	sh tests/install.sh judges_npm
+fi
 if runs test_bogo; then
 	sh tests/install.sh bogo
 	make --no-print-directory --silent bogo-shim

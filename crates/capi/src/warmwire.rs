@@ -1,8 +1,10 @@
 //! The functions of include/curl/warmwire.h: the process-wide pool, pipelining of FTP and SMTP commands,
-//! WebSocket extensions, the reasons of a transfer. They are not curl's, and have their own version node.
+//! WebSocket extensions, policies, the reasons of a transfer. They are not curl's, and have their own version
+//! node.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::process_pool::{self, Listed};
@@ -176,6 +178,24 @@ pub unsafe extern "C-unwind" fn warmwire_websocket(easy: *mut c_void, bits: c_lo
         };
         handle.easy.state().settings.borrow_mut().set_websocket(chosen);
         Ok(())
+    })
+}
+
+/// # Safety
+/// `easy` is an easy handle; `file` is NULL or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_policy(easy: *mut c_void, file: *const c_char) -> c_int {
+    easy::run(easy, Entry::EasySetopt, |handle, _| {
+        if file.is_null() {
+            handle.easy.state().settings.borrow_mut().set_policy(None);
+            return Ok(());
+        }
+        // SAFETY: not NULL, so a string by the caller's promise.
+        let name = unsafe { CStr::from_ptr(file) }.to_bytes();
+        let policy = engine::read_policy(&engine::sys::path(name));
+        let faulty = policy.fault().is_some();
+        handle.easy.state().settings.borrow_mut().set_policy(Some(Arc::new(policy)));
+        if faulty { Err(Code::ReadError) } else { Ok(()) }
     })
 }
 

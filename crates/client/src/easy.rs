@@ -7,7 +7,7 @@ use engine::info::get;
 use engine::stores::headers::Headers;
 use tables::{Code, EasyOption, Info};
 
-use crate::{Share, TransferInfo, Value, Why, value};
+use crate::{AccessPolicy, Share, TransferInfo, Value, Why, value};
 
 /// A handle for successive transfers, driven by [`perform`](Self::perform) or in a [`Multi`](crate::Multi).
 /// Clones are the same handle.
@@ -78,6 +78,11 @@ impl Easy {
     /// Sets whether coming transfers keep their reasons.
     pub fn keep_reasons(&self, on: bool) {
         self.0.keep_reasons(on);
+    }
+
+    /// Sets the policy that coming transfers must satisfy, beside that of the process.
+    pub fn set_access_policy(&self, policy: Option<AccessPolicy>) {
+        self.0.state().settings.borrow_mut().set_policy(policy.map(AccessPolicy::into_inner));
     }
 
     /// Returns the reasons of the last transfer, if they are kept.

@@ -91,6 +91,7 @@
 // Without a protocol some helpers have no user.
 #![cfg_attr(not(feature = "all"), allow(dead_code))]
 
+mod access_policy;
 mod address;
 pub mod blocking;
 mod client;
@@ -104,6 +105,7 @@ mod value;
 pub mod watch;
 mod why;
 
+pub use access_policy::{AccessPolicy, InvalidPolicy};
 pub use address::{IntoUrl, InvalidUrl, Url};
 #[cfg(all(unix, feature = "async-io"))]
 pub use client::AsyncIo;

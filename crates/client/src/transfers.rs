@@ -21,7 +21,7 @@ use slab::Slab;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption, MultiCode};
 
-use crate::{Failure, TransferInfo, Value, value};
+use crate::{AccessPolicy, Failure, TransferInfo, Value, value};
 
 pub use data::{Sink, Upload};
 pub use engine::{Choices, ProxiedSchemes, ProxyRule, TlsLibrary};
@@ -50,6 +50,8 @@ pub struct Request {
     pub explain: bool,
     /// The TLS library, and proxies by scheme.
     pub choices: Choices,
+    /// The policy that it must satisfy, beside that of the process.
+    pub access_policy: Option<AccessPolicy>,
 }
 
 /// The transfers that have news, each listed once.
@@ -321,6 +323,8 @@ impl Transfers {
         let Active { easy, app, .. } = &active;
         easy.state().tag.set(place.key() + 1);
         easy.keep_reasons(request.explain);
+        let policy = request.access_policy.map(AccessPolicy::into_inner);
+        easy.state().settings.borrow_mut().set_policy(policy);
         easy.state().stall_limit.set(request.stall_limit.filter(|limit| !limit.is_zero()));
         {
             let mut state = app.state.borrow_mut();

@@ -27,6 +27,7 @@ fn get(url: &str) -> Request {
         choices: Default::default(),
         stall_limit: None,
         explain: false,
+        access_policy: None,
     }
 }
 

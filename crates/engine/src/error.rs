@@ -151,6 +151,13 @@ impl From<wire::http1::BadOctet> for Error {
     }
 }
 
+impl From<wire::policy::Refusal> for Error {
+    #[cold]
+    fn from(refusal: wire::policy::Refusal) -> Error {
+        Error::new(Code::RemoteAccessDenied, refusal.to_string())
+    }
+}
+
 impl From<Code> for Error {
     #[cold]
     fn from(code: Code) -> Error {
@@ -195,6 +202,7 @@ impl From<NetError> for Error {
             NetErrorKind::OutOfMemory => Code::OutOfMemory,
             NetErrorKind::UnsupportedProtocol => Code::UnsupportedProtocol,
             NetErrorKind::AbortedByCallback => Code::AbortedByCallback,
+            NetErrorKind::Refused => Code::RemoteAccessDenied,
         };
         let mut error = Error::new(code, e.message);
         error.0.os_errno = e.os_errno;

@@ -27,6 +27,8 @@ impl Callbacks for NoApplication {
 /// Makes the exporter for a URL.
 pub fn connect(url: &str) -> Exporter {
     let easy = Easy::unseen(Rc::new(NoApplication));
+    // The environment names the collector, not a user of the application.
+    easy.0.settings.borrow_mut().set_unguarded();
     easy.own_multi_or(Multi::of_library);
     let prepared = prepare(&easy, url);
     Box::new(move |body| {

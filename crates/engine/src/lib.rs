@@ -40,7 +40,8 @@ pub use easy::Easy;
 pub use error::{Error, Result};
 pub use multi::Multi;
 pub use settings::{
-    Choices, FtpPipelining, ProxiedSchemes, ProxyRule, Settings, SmtpPipelining, TlsLibrary, WebSocketOptions,
+    Choices, FtpPipelining, ProxiedSchemes, ProxyRule, Settings, SmtpPipelining, TlsLibrary,
+    WebSocketOptions, bind_program, read_policy,
 };
 pub use share::Share;
 
@@ -52,3 +53,4 @@ pub use net::tls::backend::{
 pub use runtime::{
     Clock, Descriptor, ExtraFd, Interest, SocketHook, Turn, after_fork_in_child, fork_generation,
 };
+pub use wire::policy::Policy;

@@ -57,6 +57,8 @@ mod over_https;
 #[cfg(unix)]
 mod own_connection;
 #[cfg(unix)]
+mod policies;
+#[cfg(unix)]
 mod proxies;
 #[cfg(unix)]
 mod proxy_http2;

@@ -56,6 +56,8 @@ pub enum NetErrorKind {
     SslClientcert,
     /// The server did not take the encrypted hello.
     EchRequired,
+    /// A policy refuses the address ([`wire::policy`]).
+    Refused,
 }
 
 /// Why the layers on a connected socket failed.
@@ -78,6 +80,12 @@ impl LayerError {
         match self {
             LayerError::TryNext(error) | LayerError::Final(error) => error,
         }
+    }
+}
+
+impl From<wire::policy::Refusal> for NetError {
+    fn from(refusal: wire::policy::Refusal) -> NetError {
+        NetError::new(NetErrorKind::Refused, refusal.to_string())
     }
 }
 

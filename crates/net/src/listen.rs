@@ -9,6 +9,8 @@ use runtime::{Reactor, Socket};
 use rustix::io::Errno;
 use rustix::net::{bind, getsockname, listen as start};
 
+use wire::policy::{Guard, Question};
+
 use crate::error::{NetError, NetErrorKind};
 use crate::filter::open::{Purpose, SocketCallbacks, SockoptAnswer, Target, Transport, unbound};
 use crate::sys;
@@ -51,9 +53,20 @@ fn bind_first(socket: &Socket, ip: IpAddr, ports: RangeInclusive<u16>) -> Result
     Err(last)
 }
 
-/// Returns an accepted socket, unless the application refuses it (CURLOPT_SOCKOPTFUNCTION(3)). The
-/// application does not close it.
-pub fn accepted(fd: OwnedFd, callbacks: Option<&dyn SocketCallbacks>) -> Result<Socket, NetError> {
+/// Returns an accepted socket, unless a policy refuses its peer, or the application refuses it
+/// (CURLOPT_SOCKOPTFUNCTION(3)). The application does not close it.
+pub fn accepted(
+    fd: OwnedFd,
+    guard: &Guard,
+    callbacks: Option<&dyn SocketCallbacks>,
+) -> Result<Socket, NetError> {
+    if !guard.is_free() {
+        let peer =
+            rustix::net::getpeername(&fd).ok().flatten().and_then(|peer| SocketAddr::try_from(peer).ok());
+        let unknown =
+            || NetError::new(NetErrorKind::Refused, "the server's address is unknown, and a policy is set");
+        guard.judge(Question::Address(peer.ok_or_else(unknown)?.ip()))?;
+    }
     match callbacks.map_or(SockoptAnswer::Ok, |c| c.configure(fd.as_fd(), Purpose::Accept)) {
         SockoptAnswer::Abort => {
             Err(NetError::new(NetErrorKind::AbortedByCallback, "callback refused the server's connection"))

@@ -97,6 +97,9 @@ variables! {
     POOL: Values::Word(&["process", "user", "off", "no", "none", "0"]), "off", PROGRAMS,
         "The pool of idle connections behind the handles. With process, connections outlive their handles. \
          With user, they outlive the process, as with --pool.";
+    POLICY: Values::Any("a file"), "no policy", PROGRAMS,
+        "The policy that says which schemes, hosts, ports and addresses may be reached, as with --policy. It \
+         is read at the first transfer. If it cannot be read or has an error, every transfer fails.";
     REPORT: Values::Any("stderr, a file or a folder"), "no report", PROGRAMS,
         "A report when the process ends: what it did with its connections, and what it could do better. The \
          report is added to the end of a file. In a folder, each process writes a file of its own.";

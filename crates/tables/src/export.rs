@@ -13,11 +13,12 @@ pub const SONAME: &str = "libcurl.so.4";
 pub const OWN_NODE: &str = "WARMWIRE_1";
 
 /// The functions of include/curl/warmwire.h, in the order of their names.
-pub const OWN_EXPORTS: [&str; 8] = [
+pub const OWN_EXPORTS: [&str; 9] = [
     "warmwire_close",
     "warmwire_each",
     "warmwire_ftp_pipeline",
     "warmwire_open",
+    "warmwire_policy",
     "warmwire_pool",
     "warmwire_smtp_pipeline",
     "warmwire_websocket",

@@ -121,6 +121,10 @@ fn run(words: &[Bytes]) -> i32 {
     if let Some(kind) = globals.pool {
         process_pool::choose(kind);
     }
+    if let Err(text) = apply_policy(&globals) {
+        messages.error(&text);
+        return raw::Code::RemoteAccessDenied.id();
+    }
     if let Err(text) = choose_recording(&globals) {
         messages.error(&text);
         return raw::Code::WriteError.id();
@@ -135,6 +139,15 @@ fn run(words: &[Bytes]) -> i32 {
         return dry_run::run(&env, requests);
     }
     operate::operate(env, requests)
+}
+
+/// Applies `--policy`, before the first handle is made. A policy with an error ends the program.
+fn apply_policy(globals: &Globals) -> Result<(), String> {
+    if let Some(file) = &globals.policy {
+        let policy = raw::AccessPolicy::read(system::path(file));
+        policy.map_err(|error| format!("--policy: {error}"))?.bind_process();
+    }
+    Ok(())
 }
 
 /// Applies `--record` and `--replay`. The second wins over the first, as with the variables.

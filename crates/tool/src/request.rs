@@ -254,6 +254,8 @@ pub struct Globals {
     pub parallel_immediate: bool,
     pub parallel_max: usize,
     pub parallel_max_host: usize,
+    /// The file of the policy that all transfers must satisfy.
+    pub policy: Option<Bytes>,
     pub pool: Option<Pool>,
     pub progress_bar: bool,
     pub progress_bars: bool,
@@ -304,6 +306,7 @@ impl Default for Globals {
             parallel_immediate: false,
             parallel_max: 50,
             parallel_max_host: 0,
+            policy: None,
             pool: None,
             progress_bar: false,
             progress_bars: false,

@@ -28,6 +28,7 @@ pub mod mime;
 pub mod mqtt;
 pub mod netrc;
 pub mod noproxy;
+pub mod policy;
 pub mod pop3;
 pub mod resolv_conf;
 pub mod rtsp;

@@ -15,6 +15,7 @@ mod http3;
 mod names;
 mod output;
 mod outputs;
+mod policy;
 mod pool;
 mod proxy;
 mod recording;

@@ -16,7 +16,7 @@ use super::head::Head;
 use super::multipart::Form;
 use super::timings::Timings;
 use crate::transfers::{Choices, Upload};
-use crate::{PlainValue, Url, Why};
+use crate::{AccessPolicy, PlainValue, Url, Why};
 
 /// A command for the driver.
 pub(super) enum Order {
@@ -42,6 +42,7 @@ pub(super) struct Prepared {
     pub stall_limit: Option<Duration>,
     pub explain: bool,
     pub choices: Choices,
+    pub access_policy: Option<AccessPolicy>,
     pub url: Url,
     /// Whether content codings are decoded.
     pub decodes: bool,

@@ -517,6 +517,12 @@ macro_rules! client_settings {
                 self
             }
 
+            /// Sets the policy that all requests must satisfy, beside that of the process (WARMWIRE_POLICY).
+            pub fn access_policy(mut self, policy: AccessPolicy) -> Self {
+                self.config.options.access_policy = Some(policy);
+                self
+            }
+
             /// Sets any option of curl's (<https://curl.se/libcurl/c/curl_easy_setopt.html>) for all
             /// requests. URL, method, header fields and body are not set this way: the request's own override
             /// them.
@@ -535,8 +541,8 @@ pub(crate) use client_settings;
 pub(crate) mod names {
     pub(crate) use super::super::redirect::Policy;
     pub(crate) use super::super::{proxy::Proxy, tls};
-    pub(crate) use crate::PlainValue;
     pub(crate) use crate::transfers::TlsLibrary;
+    pub(crate) use crate::{AccessPolicy, PlainValue};
     pub(crate) use engine::Share;
     pub(crate) use engine::process_pool::Pool;
     pub(crate) use std::net::{IpAddr, SocketAddr};

@@ -246,6 +246,7 @@ impl Engine {
             stall_limit: prepared.stall_limit,
             explain: prepared.explain,
             choices: prepared.choices,
+            access_policy: prepared.access_policy,
         };
         self.transfers.start(request).map_err(|failure| Error::of(failure.code, failure.message))
     }

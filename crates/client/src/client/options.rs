@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tables::EasyOption;
 
-use crate::PlainValue;
 use crate::transfers::Choices;
+use crate::{AccessPolicy, PlainValue};
 
 /// Default limit of buffered body; beyond it the sender has to wait.
 pub(super) const WINDOW: usize = 128 * 1024;
@@ -21,6 +21,7 @@ pub(crate) struct Options {
     pub explain: Option<bool>,
     /// Those of the client.
     pub choices: Choices,
+    pub access_policy: Option<AccessPolicy>,
 }
 
 impl Options {
@@ -48,6 +49,7 @@ impl Options {
             read_timeout: more.read_timeout.or(self.read_timeout),
             explain: more.explain.or(self.explain),
             choices: self.choices.clone(),
+            access_policy: more.access_policy.or_else(|| self.access_policy.clone()),
         }
     }
 }

@@ -230,7 +230,7 @@ impl Request {
         if !rows.is_empty() {
             options.set(EasyOption::HttpHeader, rows);
         }
-        let Options { list, window, read_timeout, explain, choices } = options;
+        let Options { list, window, read_timeout, explain, choices, access_policy } = options;
         let prepared = Prepared {
             decodes: list.iter().any(|(option, _)| *option == EasyOption::AcceptEncoding),
             url,
@@ -241,6 +241,7 @@ impl Request {
             stall_limit: read_timeout,
             explain: explain.unwrap_or(false),
             choices,
+            access_policy,
         };
         Ok((prepared, source))
     }

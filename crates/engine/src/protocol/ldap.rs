@@ -19,7 +19,7 @@ use crate::error::{Error, Result, Retry};
 use crate::transfer::Transfer;
 use crate::transfer::body::{BodySource, Idling, receive_failed, send_failed};
 use crate::transfer::replay::with_retries;
-use crate::transfer::tls_options::{TlsPeer, tls_config};
+use crate::transfer::tls_options::origin_tls;
 
 /// CURLUSESSL_TRY.
 const TRY_TLS: i64 = 1;
@@ -131,7 +131,7 @@ impl Session {
         let plan = t.plan()?;
         let config = match &plan.key.tls {
             Some(config) => config.clone(),
-            None => Arc::new(tls_config(&t.easy.settings.borrow(), TlsPeer::Origin, Vec::new())?),
+            None => Arc::new(origin_tls(&t.url.peer.origin().host, &t.easy.settings.borrow(), Vec::new())?),
         };
         let origin = &plan.key.origin;
         let mut connection = self.whole.take();

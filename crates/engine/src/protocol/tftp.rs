@@ -19,6 +19,7 @@ use net::exchange::BodyStep;
 use runtime::{Direction, Sleep};
 use tables::{Code, EasyOption as O};
 use wire::escape::{self, Reject};
+use wire::policy::Question;
 use wire::tftp::{self, DEFAULT_BLOCK, Mode, Packet};
 
 use crate::easy::EasyState;
@@ -244,6 +245,10 @@ impl TftpTransfer {
                 }
                 // Too short to be valid: treated as lost.
                 if length >= 4 {
+                    if !self.pinned {
+                        let guard = self.easy.settings.borrow().guard();
+                        guard.judge(Question::Address(from.ip()))?;
+                    }
                     (self.peer, self.pinned) = (from, true);
                     return Poll::Ready(Ok(length));
                 }

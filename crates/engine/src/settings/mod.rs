@@ -9,6 +9,7 @@ pub mod ech;
 mod numbers;
 pub mod option_map;
 mod pipelining;
+mod policy;
 mod support;
 mod texts;
 mod values;
@@ -25,9 +26,12 @@ use tables::{Code, EasyOption as O, Scheme};
 
 pub use choices::{Choices, ProxiedSchemes, ProxyRule, TlsLibrary};
 pub use pipelining::{FtpPipelining, SmtpPipelining};
+pub use policy::{bind_program, read_policy};
 pub use support::{HTTP2_BUILT, HTTP3_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, WITHOUT_HTTP3, answer};
 use values::{Value, Values};
 pub use websocket::WebSocketOptions;
+
+use wire::policy::{Guard, Policy};
 
 use crate::Error;
 use crate::mime::MimeSource;
@@ -85,6 +89,9 @@ pub struct Settings {
     routing: Cell<Routing>,
     websocket: Option<WebSocketOptions>,
     choices: Choices,
+    policy: Option<Arc<Policy>>,
+    /// No policy binds transfers of the library itself.
+    unguarded: bool,
     tls_hook: Option<[usize; 2]>,
     /// The module that CURLOPT_SSLENGINE names.
     tls_module: Option<Arc<Module>>,
@@ -137,6 +144,8 @@ impl Default for Settings {
             routing: Cell::default(),
             websocket: None,
             choices: Choices::default(),
+            policy: None,
+            unguarded: false,
             tls_hook: None,
             tls_module: None,
             method: Method::Get,
@@ -220,6 +229,8 @@ impl Settings {
             routing: Cell::default(),
             websocket: self.websocket,
             choices: self.choices.clone(),
+            policy: self.policy.clone(),
+            unguarded: self.unguarded,
             tls_hook: self.tls_hook,
             tls_module: self.tls_module.clone(),
             method: self.method,
@@ -246,6 +257,34 @@ impl Settings {
     /// Returns the choices that [`set_choices`](Self::set_choices) stored.
     pub fn choices(&self) -> &Choices {
         &self.choices
+    }
+
+    /// Sets the policy of the handle (`warmwire_policy`), which binds it beside that of the process.
+    pub fn set_policy(&mut self, policy: Option<Arc<Policy>>) {
+        if self.policy != policy {
+            self.policy = policy;
+            self.changed_entirely();
+        }
+    }
+
+    /// Returns the policy of the handle.
+    pub fn policy(&self) -> Option<&Arc<Policy>> {
+        self.policy.as_ref()
+    }
+
+    /// Frees the transfers of the library itself from the policy of the process.
+    pub fn set_unguarded(&mut self) {
+        self.unguarded = true;
+        self.changed_entirely();
+    }
+
+    /// Returns the policies that bind a transfer.
+    pub fn guard(&self) -> Guard {
+        if self.unguarded {
+            return Guard::default();
+        }
+        let own = self.policy.clone().or_else(policy::of_program);
+        Guard { process: policy::of_process(), own, of_data: false }
     }
 
     /// Stores CURLOPT_SSL_CTX_FUNCTION and its data, or `None` without a function. They are part of the

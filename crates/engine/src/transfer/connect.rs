@@ -27,8 +27,8 @@ use super::link::Link;
 use super::proxy::ProxyKind;
 use super::route::plan::{LoginBinding, Plan, Quic, belonging, written};
 use super::socks::ProxyDestination;
-use super::tls_options::{TlsPeer, tls_config};
-use super::{Connector, tunnel};
+use super::tls_options::origin_tls;
+use super::{Connector, guard, tunnel};
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
 use crate::info::Nanos;
@@ -190,7 +190,7 @@ impl Connector {
             return Ok(None);
         }
         let settings = self.easy.settings.borrow();
-        let tls = Some(Arc::new(tls_config(&settings, TlsPeer::Origin, Vec::new())?));
+        let tls = Some(Arc::new(origin_tls(&self.url.peer.origin().host, &settings, Vec::new())?));
         Ok(Some(HashedKey::from(ConnectionKey { tls, ..(*plan.key).clone() })))
     }
 
@@ -304,7 +304,7 @@ impl Connector {
         if let (Some(first), Some(proxy)) = (&plan.pre_proxy, &plan.proxy) {
             self.easy.trace("socks", || format!("to {}:{} by way of {}", proxy.host, proxy.port, first.host));
             let destination =
-                ProxyDestination { host: &proxy.host, port: proxy.port, resolve: &plan.resolve };
+                ProxyDestination { host: &proxy.host, port: proxy.port, resolve: &plan.resolve, guard: None };
             filter = super::socks::through(self, filter, first, destination).await?;
         }
         if let Some(proxy) = &plan.proxy
@@ -326,7 +326,8 @@ impl Connector {
         if let Some(peer) = &self.replayed {
             return self.open_replayed_beside(peer);
         }
-        let plan = Plan { host: host.to_owned(), port, ..plan.clone() };
+        let plan = Plan { host: host.to_owned(), port, for_data: true, ..plan.clone() };
+        guard::check_route(&plan)?;
         let started = self.now();
         let opening = Opening::new(started, started + Duration::from_millis(300_000));
         let times = self.easy.info.borrow().clone();
@@ -384,7 +385,7 @@ impl Connector {
             needs_record: self.asks_for_record(plan) == Some(true),
             local_hosts: &local_hosts,
             transport,
-            options: &plan.key.socket,
+            options: &guard::socket_options(plan),
             callbacks: self.easy.callbacks.sockets(),
             attempt_delay: Duration::from_millis(self.long(O::HappyEyeballsTimeoutMs).max(0) as u64),
             favourite: self.favourite(plan, host, port),

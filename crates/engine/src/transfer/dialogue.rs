@@ -16,7 +16,7 @@ use super::Transfer;
 use super::body::{Idling, receive_failed, send_failed};
 use super::explained;
 use super::route::plan::Plan;
-use super::tls_options::{TlsPeer, tls_config};
+use super::tls_options::origin_tls;
 use crate::callbacks::DebugKind;
 use crate::error::{Error, Result, Retry};
 use crate::scratch::{SMALL, with_scratch};
@@ -223,7 +223,7 @@ impl Dialogue {
         self.received = LineBuffer::default();
         let config = match (&plan.key.tls, t.scheme().tls()) {
             (Some(config), false) => config.clone(),
-            _ => Arc::new(tls_config(&t.easy.settings.borrow(), TlsPeer::Origin, Vec::new())?),
+            _ => Arc::new(origin_tls(&t.url.peer.origin().host, &t.easy.settings.borrow(), Vec::new())?),
         };
         let origin = &plan.key.origin;
         let mut connection = self.whole.take();

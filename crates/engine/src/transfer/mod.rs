@@ -17,6 +17,7 @@ pub mod explained;
 pub mod fixture;
 pub mod flow;
 mod gssapi;
+pub mod guard;
 pub mod handles;
 pub mod kept_head;
 pub mod link;
@@ -26,6 +27,7 @@ pub mod mail_commands;
 pub mod negotiate;
 pub mod next;
 mod over_https;
+mod policy_tls;
 pub mod proxy;
 #[cfg_attr(not(feature = "http3"), path = "absent_quic.rs")]
 mod quic;

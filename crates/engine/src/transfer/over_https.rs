@@ -93,6 +93,7 @@ impl OverHttps {
         if outer.is_set(O::Resolve) {
             own.set_list(O::Resolve, Some(outer.list(O::Resolve).to_vec()))?;
         }
+        own.set_policy(outer.policy().cloned());
         Ok(own)
     }
 }

@@ -1,7 +1,7 @@
 //! The route through a SOCKS proxy: who resolves the origin's name, and the request. `net::filter::socks`
 //! runs the handshake.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use gss::{Context, Mechanism, Target};
 use net::Filter;
@@ -11,6 +11,7 @@ use net::filter::socks_gssapi::{Gssapi, MakeSecurity};
 use net::resolver::{IpVersion, ResolveOptions};
 use tables::constant::{CURLAUTH_BASIC, CURLAUTH_GSSAPI};
 use tables::{Code, EasyOption as O, ProxyCode};
+use wire::policy::Guard;
 use wire::socks::Destination;
 
 use super::negotiate::{delegation, ticket_terms_for};
@@ -20,7 +21,6 @@ use super::{Connector, Handles};
 use crate::error::{Error, Result};
 
 /// The destination of a proxy: the plan's host, or the HTTP proxy behind it.
-#[derive(Clone, Copy)]
 pub struct ProxyDestination<'a> {
     /// Its host.
     pub host: &'a str,
@@ -28,12 +28,16 @@ pub struct ProxyDestination<'a> {
     pub port: u16,
     /// Options of local look-ups.
     pub resolve: &'a ResolveOptions,
+    /// The policies that judge its address; none for a proxy, which they allow by name.
+    pub guard: Option<Guard>,
 }
 
 impl<'a> ProxyDestination<'a> {
     /// The final destination of the plan.
     pub fn of(plan: &'a Plan) -> ProxyDestination<'a> {
-        ProxyDestination { host: &plan.host, port: plan.port, resolve: &plan.resolve }
+        let guard = &plan.key.socket.guard;
+        let guard = if plan.for_data { guard.for_data() } else { guard.clone() };
+        ProxyDestination { host: &plan.host, port: plan.port, resolve: &plan.resolve, guard: Some(guard) }
     }
 }
 
@@ -52,8 +56,11 @@ pub async fn through(
         // A numeric host needs no look-up: version 5 has a form for it, 4a has none for IPv6.
         (Ok(ip), ProxyKind::Socks5h) => Some(ip),
         (_, ProxyKind::Socks4a | ProxyKind::Socks5h) => None,
-        _ => Some(look_up(t, proxy, destination).await?),
+        _ => Some(look_up(t, proxy, &destination).await?),
     };
+    if let (Some(ip), Some(guard)) = (address, &destination.guard) {
+        guard.judge_socket(SocketAddr::new(ip, destination.port))?;
+    }
     let name_or_ip = address.map_or(Destination::Name(destination.host), Destination::Ip);
     let allowed = |way: u64| t.long(O::Socks5Auth) as u64 & way != 0;
     let note = |text: String| t.easy.note(|| text);
@@ -104,7 +111,7 @@ pub fn method(t: &Handles) -> TunnelMethod {
     }
 }
 
-async fn look_up(t: &Connector, proxy: &Proxy, destination: ProxyDestination<'_>) -> Result<IpAddr> {
+async fn look_up(t: &Connector, proxy: &Proxy, destination: &ProxyDestination<'_>) -> Result<IpAddr> {
     let four = proxy.kind == ProxyKind::Socks4;
     let ip_version = if four { IpVersion::V4 } else { destination.resolve.ip_version };
     let options = ResolveOptions { ip_version, proxy: false, ..destination.resolve.clone() };

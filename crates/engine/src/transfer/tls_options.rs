@@ -15,6 +15,7 @@ use tables::constant::{
 };
 use tables::{Code, EasyOption as O};
 
+use super::policy_tls::{demand_version, pin_keys};
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 use crate::settings::ech::{EchWish, Mode};
@@ -77,8 +78,16 @@ pub fn tls_config(settings: &Settings, peer: TlsPeer, alpn: Vec<String>) -> Resu
             std::path::absolute(&name).unwrap_or(name)
         }),
     };
+    demand_version(&mut config, &settings.guard())?;
     let (hook, module) = (settings.tls_hook(), settings.tls_module().cloned());
     config.backend = backend::choose(&config, settings.needs_system_tls(), settings.own_tls(), hook, module);
+    Ok(config)
+}
+
+/// Returns the TLS configuration for the host of a URL, with the keys that policies pin for it.
+pub fn origin_tls(host: &str, settings: &Settings, alpn: Vec<String>) -> Result<TlsConfig> {
+    let mut config = tls_config(settings, TlsPeer::Origin, alpn)?;
+    pin_keys(&mut config, &settings.guard(), host)?;
     Ok(config)
 }
 

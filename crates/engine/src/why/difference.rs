@@ -327,7 +327,7 @@ fn resolver_terms(found: &mut Found, one: &ResolverTerms, other: &ResolverTerms)
 }
 
 fn socket_terms(found: &mut Found, one: &SocketOptions, other: &SocketOptions) {
-    let SocketOptions { nodelay, keepalive, local, fast_open, send_buffer } = one;
+    let SocketOptions { nodelay, keepalive, local, fast_open, send_buffer, guard } = one;
     found.option(O::TcpNoDelay, nodelay, &other.nodelay);
     match (keepalive, &other.keepalive) {
         (Some(KeepAlive { idle, interval, count }), Some(other)) => {
@@ -346,6 +346,7 @@ fn socket_terms(found: &mut Found, one: &SocketOptions, other: &SocketOptions) {
     }
     found.option(O::TcpFastOpen, fast_open, &other.fast_open);
     found.other("the size of the send buffer", send_buffer, &other.send_buffer);
+    found.other("the policy", guard, &other.guard);
 }
 
 fn unix_terms(found: &mut Found, one: Option<&UnixSocket>, other: Option<&UnixSocket>) {

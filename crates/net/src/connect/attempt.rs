@@ -57,7 +57,13 @@ impl<'a, T> Attempt<'a, T> {
         let fresh = open(target, request.transport, request.options, request.local_hosts, request.callbacks)?;
         let Fresh { mut socket, target, already_connected } = fresh;
         let begun = match already_connected {
-            true => ConnectProgress::Connected,
+            true => {
+                // The application connected it, perhaps to another place.
+                if let Some(peer) = Endpoints::of(&socket).remote {
+                    request.options.guard.judge_socket(peer)?;
+                }
+                ConnectProgress::Connected
+            }
             false => try_connect(&socket, &target, reactor)?,
         };
         // Registered after the connect: before it, epoll reports a meaningless hang-up.

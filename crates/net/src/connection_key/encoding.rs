@@ -14,6 +14,7 @@ use std::time::Duration;
 use ring::digest;
 use tables::Scheme;
 use tables::scheme::Family;
+use wire::policy::{Guard, Policy};
 use zeroize::Zeroizing;
 
 use super::{
@@ -206,6 +207,13 @@ impl Canonical for Family {
     }
 }
 
+impl Canonical for Policy {
+    fn encode(&self, out: &mut dyn Sink) {
+        self.fault().is_some().encode(out);
+        block(out, self.source());
+    }
+}
+
 impl Canonical for Module {
     fn encode(&self, out: &mut dyn Sink) {
         self.is_engine().encode(out);
@@ -262,7 +270,8 @@ fields! {
     SessionLogin { user, options, account, alternative, bearer, authorization_id, service }
     RequestLogin { server, proxy }
     ServerLogin { scheme, origin, user, method }
-    SocketOptions { nodelay, keepalive, local, fast_open, send_buffer }
+    SocketOptions { nodelay, keepalive, local, fast_open, send_buffer, guard }
+    Guard { process, own, of_data }
     KeepAlive { idle, interval, count }
     LocalBinding { device, interface, host, port, port_range }
     ClientCert { cert, cert_type, key, key_type, password }

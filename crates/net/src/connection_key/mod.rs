@@ -513,6 +513,8 @@ impl ConnectionKey {
             resolver,
             socket: SocketOptions {
                 local: LocalBinding { port: 0, port_range: 0, ..socket.local },
+                // A reply that was stored without the policy may come from an address that it refuses.
+                guard: socket.guard,
                 ..SocketOptions::default()
             },
             unix,

@@ -7,6 +7,7 @@ use crate::tls::{Backend, CaSource, CertSource, ClientCert, Ech, PinnedKey, TlsV
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
+use wire::policy::{Guard, Policy};
 
 /// Every field, changed; a new field must be added here, or the test does not compile.
 fn variants() -> Vec<ConnectionKey> {
@@ -73,6 +74,13 @@ fn variants() -> Vec<ConnectionKey> {
         ConnectionKey { zone: Zone::Scope(1), ..base() },
         ConnectionKey { resolver, ..base() },
         ConnectionKey { socket: SocketOptions { nodelay: false, ..SocketOptions::default() }, ..base() },
+        ConnectionKey {
+            socket: SocketOptions { guard: Guard::default().for_data(), ..SocketOptions::default() },
+            ..base()
+        },
+        ConnectionKey { socket: guarded("version 1"), ..base() },
+        ConnectionKey { socket: guarded("version 1\ndeny port 1"), ..base() },
+        ConnectionKey { socket: guarded(""), ..base() },
         ConnectionKey { unix: Some(path), ..base() },
         ConnectionKey { unix: Some(UnixSocket::Abstract(b"/a".to_vec())), ..base() },
         ConnectionKey { haproxy: Some(HaproxyAddress::Own), ..base() },
@@ -158,7 +166,22 @@ struct Seed(u64);
 
 const TEXTS: [&str; 8] = ["", "a", "b", "ab", "a\0", "\0", "\0\0\0\0\0\0\0\u{1}a", "\n"];
 
+/// Socket options under a policy with this text.
+fn guarded(text: &str) -> SocketOptions {
+    let own = Some(Arc::new(Policy::parse("p", text.as_bytes())));
+    SocketOptions { guard: Guard { own, ..Guard::default() }, ..SocketOptions::default() }
+}
+
 impl Seed {
+    fn policy(&mut self) -> Arc<Policy> {
+        match self.flag() {
+            true => Arc::new(Policy::unreadable("p", "gone")),
+            false => {
+                Arc::new(Policy::parse("p", &[b"version 1\n# ".as_slice(), self.text().as_bytes()].concat()))
+            }
+        }
+    }
+
     fn below(&mut self, end: u64) -> u64 {
         // xorshift64*
         self.0 ^= self.0 >> 12;
@@ -414,6 +437,11 @@ impl Seed {
                     },
                     fast_open: self.flag(),
                     send_buffer: self.option(|s| s.below(2) as usize),
+                    guard: Guard {
+                        process: self.option(Seed::policy),
+                        own: self.option(Seed::policy),
+                        of_data: self.flag(),
+                    },
                 }
             }
             12 => key.unix = self.option(Seed::unix),

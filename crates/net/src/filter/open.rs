@@ -7,6 +7,7 @@ use std::time::Duration;
 use runtime::fd::{AsFd, BorrowedFd, OwnedFd};
 use runtime::{BUFFERS_GROW, CloseHook, Socket, new_socket};
 use rustix::net::{AddressFamily, SocketType, bind, sockopt};
+use wire::policy::{Guard, Question};
 
 use crate::NamedFile;
 use crate::error::{NetError, NetErrorKind};
@@ -94,6 +95,9 @@ pub struct SocketOptions {
     pub local: LocalBinding,
     pub fast_open: bool,
     pub send_buffer: Option<usize>,
+    /// The policies that judge each address before a socket is connected to it. As a part of the key, they
+    /// keep connections apart that were opened under other policies.
+    pub guard: Guard,
 }
 
 /// TCP keep-alive probes.
@@ -159,8 +163,32 @@ pub struct Fresh {
 impl Default for SocketOptions {
     fn default() -> SocketOptions {
         let local = LocalBinding::default();
-        SocketOptions { nodelay: true, keepalive: None, local, fast_open: false, send_buffer: None }
+        SocketOptions {
+            nodelay: true,
+            keepalive: None,
+            local,
+            fast_open: false,
+            send_buffer: None,
+            guard: Guard::default(),
+        }
     }
+}
+
+impl SocketOptions {
+    /// Returns the options for a data connection of FTP.
+    pub fn for_data(&self) -> SocketOptions {
+        SocketOptions { guard: self.guard.for_data(), ..self.clone() }
+    }
+}
+
+/// Asks the policies about the destination of a socket.
+fn judge(guard: &Guard, target: &Target) -> Result<(), NetError> {
+    let verdict = match target {
+        Target::Ip(address) => guard.judge_socket(*address),
+        Target::Unix(UnixAddress::Path(path)) => guard.judge(Question::Unix(path)),
+        Target::Unix(UnixAddress::Abstract(name)) => guard.judge(Question::AbstractUnix(name)),
+    };
+    verdict.map_err(NetError::from)
 }
 
 impl LocalBinding {
@@ -210,7 +238,10 @@ pub fn open(
     callbacks: Option<&dyn SocketCallbacks>,
 ) -> Result<Fresh, NetError> {
     let mut target = target.clone();
+    judge(&options.guard, &target)?;
     let mut socket = unbound(&mut target, transport, callbacks)?;
+    // The application may have changed it.
+    judge(&options.guard, &target)?;
     configure(&socket, &target, transport, options);
     let buffer = Buffer::of(&socket, &target, transport, options);
     let said = callbacks.map_or(SockoptAnswer::Ok, |c| c.configure(socket.as_fd(), Purpose::Connection));

@@ -38,6 +38,11 @@ pub fn har(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     Ok(())
 }
 
+pub fn policy(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    parser.globals.policy = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
 pub fn record(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     parser.globals.record = Some(not_blank(text)?.to_vec());
     Ok(())

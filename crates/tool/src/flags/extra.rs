@@ -191,6 +191,21 @@ pub const FLAGS: &[Declaration] = &[
         ..FLAG
     },
     Declaration {
+        name: "policy",
+        arg: Arg::File("<file>"),
+        multi: Multi::Single,
+        categories: &["extra", "global", "connection"],
+        help: "Reach only what a policy allows",
+        about: "The file says which schemes, hosts, ports and addresses may be reached; the guide \
+            describes it. Each address is checked when a connection to it is opened, also after \
+            redirects and for proxies. Without rules, http and https to public addresses are allowed, \
+            through no proxy. A transfer that is refused fails with code 9, and its message names the \
+            rule. If the file cannot be read or has an error, nothing is transferred. \
+            WARMWIRE_POLICY does the same for any program.",
+        set: Set::Act(act::policy),
+        ..FLAG
+    },
+    Declaration {
         name: "record",
         arg: Arg::File("<dir>"),
         multi: Multi::Single,

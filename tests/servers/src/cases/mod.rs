@@ -16,6 +16,7 @@ mod negotiate;
 mod openssl;
 mod options;
 mod others;
+mod policy;
 mod pooling;
 mod process;
 mod proxy_http3;
@@ -51,6 +52,7 @@ pub fn all() -> Vec<Case> {
         ftp::cases(),
         options::cases(),
         lookups::cases(),
+        policy::cases(),
         pooling::cases(),
         broker::cases(),
         report::cases(),

@@ -94,7 +94,8 @@ fn open_early(connection: &mut Connection) {
         (&session.ahead.early, connection.about.endpoints.remote, direct)
     {
         address.set_port(*port);
-        session.ahead.early = net::connect::begin(address, &key.socket).ok().map(EarlyConnection::Opening);
+        session.ahead.early =
+            net::connect::begin(address, &key.socket.for_data()).ok().map(EarlyConnection::Opening);
     }
     connection.ahead = session.ahead.rank();
 }

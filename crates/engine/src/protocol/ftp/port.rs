@@ -96,7 +96,8 @@ enum First {
 /// before SIZE and RETR are sent. A failure is left to [`accept`], which waits.
 pub fn accept_early(t: &Transfer, socket: &Socket) -> Result<Option<Box<dyn Filter>>> {
     let Ok(accepted) = socket.try_accept() else { return Ok(None) };
-    let mut data = net::listen::accepted(accepted, t.easy.callbacks.sockets())?;
+    let guard = t.easy.settings.borrow().guard();
+    let mut data = net::listen::accepted(accepted, &guard, t.easy.callbacks.sockets())?;
     data.attach(t.multi.runtime.reactor(), t.easy.owner_number());
     Ok(Some(Box::new(SocketFilter::new(data))))
 }
@@ -106,6 +107,7 @@ pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket)
     let timeout = Duration::from_millis(t.long(O::AcceptTimeoutMs).max(1) as u64);
     let reactor = t.multi.runtime.reactor().clone();
     let (easy, owner) = (t.easy.clone(), t.easy.owner_number());
+    let guard = easy.settings.borrow().guard();
     let mut timer = reactor.sleep_until(t.now() + timeout);
     let mut early = None;
     let first = {
@@ -113,7 +115,7 @@ pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket)
         poll_fn(|cx| {
             match socket.poll_accept(cx) {
                 Poll::Ready(Ok(accepted)) => {
-                    let seen = net::listen::accepted(accepted, easy.callbacks.sockets());
+                    let seen = net::listen::accepted(accepted, &guard, easy.callbacks.sockets());
                     return Poll::Ready(seen.map_or_else(|e| First::Failed(e.into()), First::Connected));
                 }
                 Poll::Ready(Err(e)) => {

@@ -34,6 +34,8 @@ pub struct Plan {
     pub tls: Option<Arc<TlsConfig>>,
     /// Name look-up.
     pub resolve: ResolveOptions,
+    /// It leads to a data connection of FTP.
+    pub for_data: bool,
     /// HTTP/3 may be tried, and when is not decided yet: an HTTPS record of the host counts.
     pub heeds_records: bool,
 }

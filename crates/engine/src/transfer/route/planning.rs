@@ -23,6 +23,7 @@ use tables::constant::{
 };
 use tables::scheme::{Family, Login};
 use tables::{Code, EasyOption as O, Scheme};
+use wire::policy::Guard;
 use wire::url::Url;
 
 use super::plan::{Plan, Quic, written};
@@ -37,8 +38,8 @@ use crate::transfer::handles::Handles;
 use crate::transfer::negotiate::ticket_terms;
 use crate::transfer::proxy::{self, Environment, Proxy, ProxyKind, own_lines};
 use crate::transfer::secret::Role;
-use crate::transfer::tls_options::{TlsPeer, named, secret, tls_config};
-use crate::transfer::{look_up, socks, usual_keys};
+use crate::transfer::tls_options::{named, origin_tls, secret};
+use crate::transfer::{guard, look_up, socks, usual_keys};
 
 impl Route {
     /// How to reach the current URL.
@@ -134,11 +135,15 @@ impl Offer {
             true => None,
             false => t.alternative(&origin.host, origin.port, &asked, may_quic),
         };
+        // The origin answers, too: a server must not be able to make requests to it fail.
+        let guard = settings.guard();
+        let allowed = |to: &Alternative| guard::check_place(&guard, &to.host, to.port).is_ok();
+        let named = named.filter(|to| !to.elsewhere || allowed(to));
         let offered = named.as_ref().map(|to| to.offer(asked.clone()));
         let offer = offered.as_ref().unwrap_or(&asked);
         let upgraded = *offer != asked && named.as_ref().is_some_and(|to| !to.elsewhere);
         let only_quic = offer.iter().all(|name| name == http3::ALPN) && !offer.is_empty();
-        let tls = scheme.tls().then(|| tls_config(settings, TlsPeer::Origin, offer.clone()));
+        let tls = scheme.tls().then(|| origin_tls(&t.url.peer.origin().host, settings, offer.clone()));
         let tls = tls.transpose()?.map(Arc::new);
         let alternative = named.filter(|to| to.elsewhere);
         Ok(Offer { asked, tls, alternative, upgraded, only_quic, may_quic })
@@ -154,6 +159,7 @@ impl Plan {
             Login::Connection => given(t)?,
             _ => None,
         };
+        guard::check_url(t)?;
         let settings = t.easy.settings.borrow();
         let host = t.url.host_ascii().map_err(url::url_error)?;
         let host = String::from_utf8_lossy(&host);
@@ -182,7 +188,7 @@ impl Plan {
             let tls = Some(Arc::new(TlsConfig { alpn: offer.asked, ..(**tls).clone() }));
             HashedKey::from(ConnectionKey { tls, ..key.clone() })
         });
-        Ok(Plan {
+        let plan = Plan {
             key: HashedKey::from(key),
             opened,
             host: ends.host,
@@ -192,8 +198,11 @@ impl Plan {
             pre_proxy: pre_proxy.map(Box::new),
             tls: offer.tls,
             resolve,
+            for_data: false,
             heeds_records: offer.may_quic && !offer.upgraded && !offer.only_quic,
-        })
+        };
+        guard::check_route(&plan)?;
+        Ok(plan)
     }
 }
 
@@ -218,6 +227,7 @@ fn connection_key(
 ) -> Result<ConnectionKey> {
     let scheme = t.scheme();
     let mut socket = socket_options(settings)?;
+    socket.guard = settings.guard();
     if settings.long(O::LocalPort) > 0 {
         socket.local.port = settings.long(O::LocalPort) as u16;
         socket.local.port_range = settings.long(O::LocalPortRange).max(1) as u16;
@@ -237,7 +247,7 @@ fn connection_key(
         transport: if offer.only_quic { Transport::Udp } else { Transport::Tcp },
         tls: match &offer.tls {
             Some(tls) => Some(tls.clone()),
-            None => starttls(settings, &scheme)?,
+            None => starttls(t, settings, &scheme)?,
         },
         proxies: proxies.clone().map(|proxy| proxy.terms(t, settings, origin)).collect(),
         connect_to: (forwarding.is_none() && elsewhere).then(|| Origin::new(&ends.host, ends.port)),
@@ -353,10 +363,10 @@ fn pins<'a>(
 
 /// The TLS that FTP and mail are upgraded to. A connection that must be upgraded and one that need not are
 /// two things.
-fn starttls(settings: &Settings, scheme: &Scheme) -> Result<Option<Arc<TlsConfig>>> {
+fn starttls(t: &Route, settings: &Settings, scheme: &Scheme) -> Result<Option<Arc<TlsConfig>>> {
     let wanted =
         settings.long(O::UseSsl) > 0 && scheme.login() == Login::Connection && scheme.family() != Family::Ssh;
-    wanted.then(|| tls_config(settings, TlsPeer::Origin, Vec::new()).map(Arc::new)).transpose()
+    wanted.then(|| origin_tls(&t.url.peer.origin().host, settings, Vec::new()).map(Arc::new)).transpose()
 }
 
 /// Returns the login of a connection of a protocol that logs in once.
@@ -404,6 +414,7 @@ fn socket_options(settings: &Settings) -> Result<SocketOptions> {
         local,
         fast_open: settings.on(O::TcpFastOpen),
         send_buffer: None,
+        guard: Guard::default(),
     })
 }
 

@@ -8,6 +8,7 @@ use tables::{Code, EasyOption as O};
 use super::Route;
 use crate::error::{Error, Result};
 use crate::transfer::credentials::check_url;
+use crate::transfer::guard::check_url as check_policy;
 use net::connection_key::ProxyKind;
 
 /// Refuses a scheme that this build or the application does not allow.
@@ -35,6 +36,7 @@ pub fn check_scheme(t: &Route) -> Result<()> {
         return refuse("is disabled");
     }
     drop(settings);
+    check_policy(t)?;
     // HTTP encodes a login; elsewhere it may stand in a line, or end one (curl 8.22 refuses it for all
     // others, whether used or not).
     match row.family() {
