@@ -516,7 +516,7 @@ fn replies_depend_on_who_is_reached_and_how_that_is_verified() {
             origin: Origin::default(),
             transport: Transport::default(),
             ip_version: IpVersion::default(),
-            socket: SocketOptions { local, ..SocketOptions::default() },
+            socket: SocketOptions { local, guard: one.socket.guard.clone(), ..SocketOptions::default() },
             by_ticket: false,
             owner: None,
             ..one.clone()
