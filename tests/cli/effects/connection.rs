@@ -98,7 +98,8 @@ fn the_chosen_address_families_are_tried() {
         ..Config::default()
     });
     let _server = server.unwrap();
-    let resolve = format!("both:{port}:127.0.0.1,[::1]");
+    // No other test has a server at this address; one at 127.0.0.1 may have the port.
+    let resolve = format!("both:{port}:127.77.0.1,[::1]");
     let url = format!("http://both:{port}/bytes/1");
     let words = ["--resolve", &resolve, "-o", "x", "-w", "%{remote_ip}", &url];
     assert_eq!(curl(&[&["-6"], words.as_slice()].concat()).text(), "::1");
