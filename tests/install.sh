@@ -145,7 +145,7 @@ python_requirements() {
 	}
 	for file; do touch "$venv/$(echo "$file" | tr / -)"; done
 }
-# What `make test` can do with, in seconds.
+# The packages that the Python tests of `make test` need. They install in seconds.
 python_light() { python_requirements python/tests/requirements-local.txt; }
 python_tools() { python_requirements python/tests/requirements-local.txt python/tests/requirements.txt; }
 python_deep() {

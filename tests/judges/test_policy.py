@@ -121,7 +121,7 @@ def test_private_ip_agrees(allowed):
             return embedded.is_global
         return is_in(address, REACHABLE)
 
-    # What is no address is no URL either.
+    # A URL with one of the invalid addresses cannot be asked about.
     hosts = [host for host in private if host not in lists["invalid_ips"]]
     answers = allowed([f"[{host}]" if ":" in host else host for host in hosts])
     assert [host for host, answer in zip(hosts, answers) if answer != expected(host)] == []
