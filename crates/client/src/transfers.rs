@@ -385,7 +385,6 @@ impl Transfers {
                     _ => message.easy.state().message(),
                 };
                 state.outcome = Some(Outcome { code: message.code, message: message_text });
-                state.head_is_final = true;
             }
             active.app.tell();
         }
@@ -447,8 +446,14 @@ impl Transfers {
         self.of(id, |state| state.connected)
     }
 
-    /// Returns whether the last head has been received.
+    /// Returns whether the last head has been received, or the transfer has ended.
     pub fn has_head(&self, id: usize) -> bool {
+        self.of(id, |state| state.head_is_final || state.outcome.is_some())
+    }
+
+    /// Returns whether a head was received that no other head follows, or the first byte of body. Unlike
+    /// [`has_head`](Self::has_head), the end of the transfer does not count.
+    pub fn has_final_head(&self, id: usize) -> bool {
         self.of(id, |state| state.head_is_final)
     }
 

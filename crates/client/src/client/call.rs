@@ -65,6 +65,8 @@ pub(super) struct State {
     pub waker: Option<Waker>,
     pub head: Option<Head>,
     pub has_had_head: bool,
+    /// Whether the head itself shows that the body follows it: no redirect, challenge or interim reply.
+    pub body_follows: bool,
     /// Whether the head's content codings are decoded.
     pub decodes: bool,
     pub body: Vec<u8>,

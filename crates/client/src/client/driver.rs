@@ -260,6 +260,7 @@ impl Engine {
         state.hungry = transfers.wants_upload(id) && !state.feeding;
         if !state.has_had_head && transfers.has_head(id) {
             state.has_had_head = true;
+            state.body_follows = transfers.has_final_head(id);
             let (lines, decodes) = (transfers.take_head(id), state.decodes);
             state.head = Some(transfers.info(id, |info| Head::of(lines, &info.found(), decodes)));
         }

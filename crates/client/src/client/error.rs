@@ -255,6 +255,12 @@ impl Error {
         self
     }
 
+    /// Returns whether receiving failed, rather than that the reply was refused.
+    pub(super) fn is_of_receiving(&self) -> bool {
+        use ErrorKind as K;
+        matches!(self.0.kind, K::Transport | K::Incomplete | K::Protocol | K::Decode | K::Timeout)
+    }
+
     /// Returns the kind of the failure.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -36,8 +36,10 @@ impl Running {
             return Poll::Ready(Err(error));
         }
         let mut state = self.call.lock();
-        // A failure before any body was received is an error of the response itself.
-        if state.body.is_empty() && matches!(state.ended, Some(Err(_))) {
+        // A failure before any body was received is an error of the request, unless the body itself fails.
+        // Whether that arrives together with the head is chance.
+        let is_of_body = |error: &Error| state.body_follows && error.is_of_receiving();
+        if state.body.is_empty() && matches!(&state.ended, Some(Err(error)) if !is_of_body(error)) {
             self.over = true;
             return Poll::Ready(Err(state
                 .ended

@@ -23,10 +23,8 @@ fn failures_say_what_failed_and_how_far_it_was() {
             assert_eq!((error.kind(), error.code(), error.reached()), (kind, code, reached), "{error:?}");
             assert!(error.to_string().starts_with(&format!("({}) ", code.id())), "{error}");
         }
-        let error = match client.get(server.url("/cut/500/bytes/1000")).send().await {
-            Ok(reply) => reply.bytes().await.unwrap_err(),
-            Err(error) => error,
-        };
+        let reply = client.get(server.url("/cut/500/bytes/1000")).send().await.unwrap();
+        let error = reply.bytes().await.unwrap_err();
         assert_eq!((error.kind(), error.reached()), (ErrorKind::Incomplete, RequestPhase::Answered));
         assert!(
             error.timings().unwrap().downloaded > 0
@@ -35,6 +33,59 @@ fn failures_say_what_failed_and_how_far_it_was() {
         let missing = client.get(server.url("/status/404")).send().await.unwrap().error_for_status();
         let error = missing.unwrap_err();
         assert_eq!((error.kind(), error.code()), (ErrorKind::Status, Code::HttpReturnedError));
+    });
+}
+
+/// Replies that fail behind their head, in the same segment or in the next one.
+const FAILING_BODIES: [(&str, ErrorKind); 4] = [
+    ("Content-Length: 10\r\n\r\n", ErrorKind::Incomplete),
+    ("Transfer-Encoding: chunked\r\n\r\n", ErrorKind::Incomplete),
+    ("Transfer-Encoding: chunked\r\n\r\nno size\r\n", ErrorKind::Transport),
+    ("Content-Encoding: gzip\r\nContent-Length: 7\r\n\r\nno gzip", ErrorKind::Decode),
+];
+
+fn fails_behind_its_head(rest: &str) -> (RawPeer, String) {
+    let answer = format!("HTTP/1.1 404 Not Found\r\nX-A: 1\r\n{rest}");
+    let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&answer), Step::Cut]]);
+    let url = format!("http://{}/", peer.address());
+    (peer, url)
+}
+
+#[test]
+fn a_body_that_fails_behind_its_head_leaves_the_response() {
+    everywhere(Client::builder, |client| async move {
+        for (rest, kind) in FAILING_BODIES {
+            let (_peer, url) = fails_behind_its_head(rest);
+            let mut reply = client.get(&url).send().await.unwrap();
+            assert_eq!((reply.status().as_u16(), reply.headers()["x-a"].as_bytes()), (404, &b"1"[..]));
+            let error = reply.chunk().await.unwrap_err();
+            assert_eq!((error.kind(), error.reached()), (kind, RequestPhase::Answered), "{rest:?} {error:?}");
+            assert!(reply.chunk().await.unwrap().is_none() && reply.timings().is_none());
+        }
+    });
+    let client = warmwire::blocking::Client::new();
+    for (rest, kind) in FAILING_BODIES {
+        let (_peer, url) = fails_behind_its_head(rest);
+        let mut reply = client.get(&url).send().unwrap();
+        assert_eq!(reply.status(), 404);
+        assert_eq!(reply.chunk().unwrap_err().kind(), kind, "{rest:?}");
+    }
+}
+
+#[test]
+fn a_reply_that_is_refused_is_no_response() {
+    everywhere(Client::builder, |client| async move {
+        // The redirect has a head, and its target has none.
+        let refused = RawPeer::refused_port();
+        let moved = format!("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{refused}/\r\n");
+        let peer = answers(&format!("{moved}Content-Length: 0\r\n\r\n"));
+        let error = client.get(format!("http://{}/", peer.address())).send().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Connect, "{error:?}");
+        let server = HttpServer::plain();
+        let request = client.get(server.url("/status/404")).option(EasyOption::FailOnError, true);
+        assert_eq!(request.send().await.unwrap_err().kind(), ErrorKind::Status);
+        let request = client.get(server.url("/bytes/100")).option(EasyOption::MaxFileSizeLarge, 10);
+        assert_eq!(request.send().await.unwrap_err().code(), Code::FilesizeExceeded);
     });
 }
 

@@ -77,6 +77,7 @@ rows! {
     a_limit_of_reading
     a_connection_that_closes_at_once
     a_cut_body
+    bodies_that_fail_behind_their_head
     a_proxy_gets_the_whole_url
     a_proxy_with_a_login
     a_proxy_and_its_exceptions
@@ -559,6 +560,23 @@ async fn a_cut_body(s: HttpServer) -> String {
     let response = reqwest::get(s.url("/cut/500/bytes/1000")).await.unwrap();
     let error = response.bytes().await.unwrap_err();
     format!("{} {}", kinds(&error), error.is_decode() || error.is_body())
+}
+
+async fn bodies_that_fail_behind_their_head(_: HttpServer) -> String {
+    let mut all = Vec::new();
+    for rest in [
+        "Content-Length: 10\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nno size\r\n",
+        "Content-Encoding: gzip\r\nContent-Length: 7\r\n\r\nno gzip",
+    ] {
+        let answer = format!("HTTP/1.1 404 Not Found\r\n{rest}");
+        let peer = RawPeer::start(vec![vec![expect("\r\n\r\n"), send(&answer), Step::Cut]]);
+        let response = reqwest::get(format!("http://{}/", peer.address())).await.unwrap();
+        let status = response.status();
+        all.push(format!("{status} {}", kinds(&response.bytes().await.unwrap_err())));
+    }
+    all.join(" ")
 }
 
 async fn a_proxy_gets_the_whole_url(_: HttpServer) -> String {
