@@ -1,6 +1,7 @@
 //! Generated files and checks of the Makefile:
-//! `cargo xtask test|unit|headers|coverage|docs|supply|crates|release|tidy|circles`.
+//! `cargo xtask test|unit|headers|coverage|docs|supply|crates|api|semver|release|tidy|circles`.
 
+mod api;
 mod coverage;
 mod crates;
 mod docs;
@@ -35,6 +36,8 @@ fn main() -> ExitCode {
         Some("supply") if args.iter().any(|arg| arg == "--licences") => licences::run(),
         Some("supply") => supply::run(check),
         Some("crates") => crates::run(),
+        Some("api") => api::run(check),
+        Some("semver") => api::semver(),
         Some("release") => release::run(args.get(1).map_or("", String::as_str)),
         Some("tidy") if args.iter().any(|arg| arg == "--lower") => tidy::lower(),
         Some("tidy") => tidy::run(),
@@ -42,7 +45,7 @@ fn main() -> ExitCode {
         _ => Err(
             "usage: cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...] | unit [--changed] | \
                   headers [--check] | coverage [--check] | docs [--check] | supply [--check | --licences] | \
-                  crates | release X.Y.Z | tidy [--lower] | circles CRATE"
+                  crates | api [--check] | semver | release X.Y.Z | tidy [--lower] | circles CRATE"
                 .to_owned(),
         ),
     };

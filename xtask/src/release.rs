@@ -16,7 +16,8 @@ pub fn run(version: &str) -> Report {
     let today = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let changed = raise(&files::root(), &files::below(""), version, &today)?;
     Ok(format!(
-        "release: {version} in {}\nNext: read the state in README.md and SECURITY.md, commit, `make dist`.",
+        "release: {version} in {}\nNext: `cargo xtask semver`, read the state in README.md and SECURITY.md, \
+         commit, `git tag v{version}`, `make dist`.",
         changed.join(", ")
     ))
 }

@@ -152,6 +152,7 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         10,
     ),
+    all("api", "the public items of the Rust crate", "cargo xtask api --check", Output::Plain, 10),
     all(
         "client",
         "the Rust crate alone, as its user tests it",
@@ -324,6 +325,7 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         30,
     ),
+    deep("semver", "the Rust crate beside its last release", "cargo xtask semver", Output::Plain, 60),
     deep("install", "the suite h2spec is installed", "sh tests/install.sh h2spec", Output::Plain, 10),
     deep(
         "judges",
