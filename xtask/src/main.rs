@@ -9,6 +9,7 @@ mod files;
 mod headers;
 mod licences;
 mod release;
+mod stamp;
 mod steps;
 mod supply;
 mod tidy;

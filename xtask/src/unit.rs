@@ -6,13 +6,11 @@
 //! With `--changed`, a program whose last run passed is not run again as long as nothing that it could notice
 //! has changed; its output of that run is printed instead. Removing target/unit forgets these runs.
 
-mod stamp;
-
+use crate::stamp::{self, Stamp};
 use crate::steps::child::{self, End};
 use crate::steps::outcome::{self, EARLIER, Output};
 use crate::{Report, files};
 use serde_json::Value;
-use stamp::Stamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,12 +1,14 @@
 //! `cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...]`: the steps behind `make test`, `make
 //! test-all` and `make test-deep`.
 //!
-//! Every step runs, whatever the steps before it did. A step's output goes to target/steps/NAME.log. The
+//! Every step runs, whatever the steps before it did; `make test` repeats the result of a step that nothing
+//! has changed for (`earlier`). A step's output goes to target/steps/NAME.log. The
 //! terminal shows one line a step with its time and its processor time, then each failure, then each test
 //! that was left out and why, then the sums.
 
 mod ahead;
 pub mod child;
+mod earlier;
 mod lanes;
 pub mod outcome;
 mod record;
@@ -14,6 +16,7 @@ mod table;
 
 use crate::{Report, files};
 use ahead::{Ahead, Job};
+use earlier::Earlier;
 use outcome::{Counts, Failure, LeftOut};
 use record::Record;
 use std::collections::BTreeMap;
@@ -171,7 +174,13 @@ fn one(
 ) -> Result<(String, FinishedStep), String> {
     let (log, started) = (folder.join(format!("{}.log", step.name)), Instant::now());
     let busy = child::processor_seconds();
-    let (end, output) = child::run(command, &log, step.limit())?;
+    let earlier = if suite == Suite::Local { Earlier::of(step, folder) } else { None };
+    let repeated = earlier.as_ref().and_then(|earlier| earlier.output(&log));
+    let is_repeated = repeated.is_some();
+    let (end, output) = match repeated {
+        Some(output) => (child::End::Success, output),
+        None => child::run(command, &log, step.limit())?,
+    };
     let mut counts = outcome::read(step.output, &output);
     if suite != Suite::Local {
         counts.refuse_missing();
@@ -181,9 +190,13 @@ fn one(
         child::End::Failure => !counts.explains_failure(),
         child::End::TooLong => true,
     };
+    if let Some(earlier) = earlier.filter(|_| !failed && !is_repeated) {
+        earlier.note()?;
+    }
     let word = match (failed, end) {
         (_, child::End::TooLong) => format!("FAILED: not done after {} minutes", step.minutes),
         (true, _) => "FAILED".to_owned(),
+        (false, _) if is_repeated => "ok, unchanged since its last run".to_owned(),
         (false, _) => "ok".to_owned(),
     };
     let (wall, busy) = (started.elapsed().as_secs_f64(), child::processor_seconds() - busy);

@@ -44,6 +44,10 @@ pub struct Step {
     pub lane: Option<Lane>,
     /// Commands that compile what the step needs, while steps before it wait for servers and timers.
     ahead: &'static [(Suite, &'static str)],
+    /// Files that the step runs and reads besides those that all tests share: of the checkout, and in
+    /// target/debug those that the step `compile` has built. `make test` repeats the result of the last run
+    /// while none of them has changed. Empty for a step that always runs.
+    pub noticed: &'static [&'static str],
     pub output: Output,
     /// The time limit; the step is killed after it.
     pub minutes: u64,
@@ -72,6 +76,21 @@ impl Step {
     }
 }
 
+const fn step(name: &'static str, about: &'static str, output: Output, minutes: u64) -> Step {
+    Step {
+        name,
+        about,
+        local: None,
+        all: None,
+        deep: None,
+        lane: None,
+        ahead: &[],
+        noticed: &[],
+        output,
+        minutes,
+    }
+}
+
 const fn both(
     name: &'static str,
     about: &'static str,
@@ -79,17 +98,7 @@ const fn both(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step {
-        name,
-        about,
-        local: Some(command),
-        all: Some(command),
-        deep: None,
-        lane: None,
-        ahead: &[],
-        output,
-        minutes,
-    }
+    Step { local: Some(command), all: Some(command), ..step(name, about, output, minutes) }
 }
 
 const fn all(
@@ -99,7 +108,7 @@ const fn all(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: None, all: Some(command), deep: None, lane: None, ahead: &[], output, minutes }
+    Step { all: Some(command), ..step(name, about, output, minutes) }
 }
 
 const fn deep(
@@ -109,8 +118,11 @@ const fn deep(
     output: Output,
     minutes: u64,
 ) -> Step {
-    Step { name, about, local: None, all: None, deep: Some(command), lane: None, ahead: &[], output, minutes }
+    Step { deep: Some(command), ..step(name, about, output, minutes) }
 }
+
+/// The program that curl's cases and odd replies are tried on, and the one that tries them.
+const TOOL_AND_RUNNER: &[&str] = &["target/debug/warmwire", "target/debug/warmwire-conformance"];
 
 /// Each command stands after those that build what it needs.
 pub const STEPS: &[Step] = &[
@@ -175,7 +187,9 @@ pub const STEPS: &[Step] = &[
     both(
         "compile",
         "all tests and their programs",
-        "cargo test --workspace --no-run --quiet",
+        // The second command builds under their plain names what later steps run.
+        "cargo test --workspace --no-run --quiet && \
+         cargo build --workspace --lib --bin warmwire --bin warmwire-conformance --test launchers --quiet",
         Output::Plain,
         20,
     ),
@@ -190,6 +204,7 @@ pub const STEPS: &[Step] = &[
         deep: None,
         lane: Some(Lane::First),
         ahead: &[],
+        noticed: &[],
         output: Output::Libtest,
         minutes: 40,
     },
@@ -201,6 +216,7 @@ pub const STEPS: &[Step] = &[
         deep: None,
         lane: Some(Lane::First),
         ahead: &[(Suite::All, "sh fuzz/run.sh --build-oracles")],
+        noticed: &[],
         output: Output::Plain,
         minutes: 15,
     },
@@ -228,6 +244,7 @@ pub const STEPS: &[Step] = &[
         deep: None,
         lane: Some(Lane::Second),
         ahead: &[(Suite::All, "sh python/fresh.sh")],
+        noticed: &["README.md", "target/debug/lib_native.so", "target/debug/testkit-serve"],
         output: Output::Pytest,
         minutes: 20,
     },
@@ -246,6 +263,7 @@ pub const STEPS: &[Step] = &[
         deep: None,
         lane: Some(Lane::Second),
         ahead: &[],
+        noticed: TOOL_AND_RUNNER,
         output: Output::Conformance,
         minutes: 15,
     },
@@ -257,6 +275,7 @@ pub const STEPS: &[Step] = &[
         deep: None,
         lane: Some(Lane::Second),
         ahead: &[],
+        noticed: TOOL_AND_RUNNER,
         output: Output::Plain,
         minutes: 10,
     },

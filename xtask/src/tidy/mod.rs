@@ -440,13 +440,6 @@ mod tests {
     }
 
     #[test]
-    fn the_checkout_is_tidy() {
-        if let Err(found) = run() {
-            panic!("\n{found}");
-        }
-    }
-
-    #[test]
     fn a_wildcard_is_found_inside_a_marked_function_only() {
         let text = "// exhaustive: options\nfn a() {\n    match x {\n        _ => 1,\n    }\n}\nfn b() {\n    _ => 2\n}\n";
         let mut f = findings();

@@ -1,5 +1,5 @@
-//! A value that changes if something changes that a test program could notice: files, installed programs,
-//! the user, and variables of the environment. Files are compared by size and time, as cargo does.
+//! A value that changes if something changes that a test program or a step could notice: files, installed
+//! programs, the user, and variables of the environment. Files are compared by size and time, as cargo does.
 
 use crate::files;
 use std::fmt;
