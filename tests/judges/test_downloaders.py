@@ -7,6 +7,7 @@ gets in spite of the damage, the tool must get, too.
 import hashlib
 import http.server
 import os
+import pathlib
 import shutil
 import subprocess
 import threading
@@ -115,6 +116,16 @@ def by_warmwire(folder, document):
     return run(folder, [conftest.TOOL, "-q", "-sS", "--max-time", 60, "--segments", 4, "--metalink4", document])
 
 
+@pytest.fixture(scope="module")
+def program():
+    """The example of the Rust crate that downloads a file."""
+    built = conftest.target() / "judges/download"
+    words = ["cargo", "build", "--quiet", "--locked", "-p", "warmwire", "--example", "download"]
+    checkout = pathlib.Path(__file__).parents[2]
+    subprocess.run([*words, "--target-dir", built], cwd=checkout, check=True, env=conftest.clean_environment())
+    return built / "debug/examples/download"
+
+
 def by_aria2(folder, document):
     common = ["--no-conf", "--quiet", "--split=4", "--min-split-size=1M", "--max-tries=2", "--retry-wait=1"]
     return run(folder, ["aria2c", *common, "--check-integrity=true", "--follow-metalink=mem", f"--metalink-file={document}"])
@@ -183,3 +194,31 @@ def test_segments_of_one_url(kind, segments, port, tmp_path):
         words = ["aria2c", "--no-conf", "--quiet", f"--split={segments}", f"--max-connection-per-server={segments}", url]
         well, right, done = run(tmp_path / "aria2", words)
         assert well and right, done
+
+
+# Where the crate, which knows no pieces of a Metalink, gives up and aria2 does not.
+CRATE_DIFFERS = {
+    "wrong-total": DIFFERS["wrong-total"],
+    "first-shorter": DIFFERS["first-shorter"],
+    "first-flipped": "without sums of pieces, a wrong byte is found at the end, and the file is removed",
+    "last-flipped": "as first-flipped",
+    "first-other": "as first-flipped",
+    "all-bad-but-one": "as first-flipped",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mirrors_of_the_crate(name, port, program, tmp_path):
+    """The Rust crate's download with the sources of each Metalink and the sum of the whole file."""
+    if not shutil.which("aria2c"):
+        pytest.skip("left out: aria2 is missing")
+    kinds, options = CASES[name]
+    document = tmp_path / "m.meta4"
+    document.write_text(metalink(port, kinds, **options))
+    total = options.get("total", hashlib.sha256(FILE).hexdigest())
+    first, *mirrors = [f"http://127.0.0.1:{port}/{kind}/file" for kind in kinds]
+    well, right, done = run(tmp_path / "ours", [program, first, "file", f"sha256={total}", *mirrors])
+    assert right or not well, f"a wrong file and exit status 0: {done}"
+    assert (tmp_path / "ours/file").exists() == well, "a failure left a file"
+    said, had, _ = by_aria2(tmp_path / "aria2", document)
+    assert well or name in CRATE_DIFFERS or not (said and had), f"aria2 had it, ours: {done}"

@@ -83,6 +83,9 @@
 //! and WebSocket sets `default-features = false`. A URL whose protocol is left out fails with
 //! [`Code::UnsupportedProtocol`].
 //!
+//! `download`, which is on by default, too, has `Client::download`: files in segments, from mirrors,
+//! resumed and verified.
+//!
 //! Off by default are `json`: bodies from and to values of serde. `charset`: text in other charsets than
 //! UTF-8. `url`: URLs of the crate `url`. `tower`: a [`Client`] is a `tower_service::Service`. `tokio` and
 //! `async-io`: event loops for a driver, on Unix.
@@ -100,6 +103,9 @@ mod form;
 mod handle;
 mod info;
 mod multi;
+#[cfg(feature = "download")]
+#[doc(hidden)]
+pub mod segments;
 pub mod transfers;
 mod value;
 pub mod watch;
@@ -111,6 +117,8 @@ pub use address::{IntoUrl, InvalidUrl, Url};
 pub use client::AsyncIo;
 #[cfg(all(unix, feature = "tokio"))]
 pub use client::Tokio;
+#[cfg(feature = "download")]
+pub use client::download::{Download, Downloaded};
 #[cfg(any(feature = "ftp", feature = "ssh"))]
 pub use client::files::{Entry, EntryKind, Files};
 #[cfg(feature = "mail")]

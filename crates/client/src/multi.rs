@@ -79,6 +79,12 @@ impl Multi {
         self.0.running()
     }
 
+    /// Sets which pool idle connections go to. Call it before the first transfer.
+    #[cfg(feature = "download")]
+    pub(crate) fn set_pool(&self, kind: engine::process_pool::Pool) {
+        self.0.set_pool_kind(kind);
+    }
+
     /// Sets the limits on the number of connections.
     pub fn set_limits(&self, limits: Limits) {
         self.0.set_limits(limits);

@@ -40,6 +40,16 @@ fn get_parallel_and_form() {
 }
 
 #[test]
+fn download() {
+    let folder = TempDir::new("examples").unwrap();
+    let file = folder.path().join("saved").display().to_string();
+    let server = HttpServer::plain();
+    let told = example("download", &[&server.url("/bytes/500000"), &file, "-", &server.url("/bytes/1")]);
+    assert!(told.starts_with("500000 bytes, 500000 of them now"), "{told}");
+    assert!(std::fs::read(&file).unwrap() == testkit::body::pattern(500_000));
+}
+
+#[test]
 fn async_parallel() {
     let server = HttpServer::plain();
     let refused = format!("http://127.0.0.1:{}/", RawPeer::refused_port());

@@ -39,7 +39,6 @@ mod request;
 mod resume;
 mod retry;
 mod run;
-mod seal;
 mod segments;
 mod serial;
 mod settings;

@@ -3,7 +3,7 @@
 //! Scripts match the texts and prefixes, so they are curl's.
 
 use crate::text::harmless_lines;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Number of columns if it is unknown.
 const COLUMNS: usize = 79;
@@ -159,14 +159,7 @@ fn pieces(mut text: &[u8], width: usize) -> Vec<&[u8]> {
     found
 }
 
-/// The text of an operating system error, without Rust's number at its end.
-pub fn os_text(error: &io::Error) -> String {
-    let text = crate::system::error_text(error);
-    match text.find(" (os error") {
-        Some(at) => text[..at].to_string(),
-        None => text,
-    }
-}
+pub use crate::system::os_text;
 
 /// Bytes from the command line as text for a message.
 pub fn shown(bytes: &[u8]) -> String {

@@ -3,8 +3,7 @@
 use crate::apply::apply;
 use crate::bytes::Bytes;
 use crate::cache::partition;
-use crate::checksum::sum::Sum;
-use crate::checksum::{Check, list};
+use crate::checksum;
 use crate::env::Env;
 use crate::ipfs;
 use crate::message::{os_text, shown};
@@ -13,6 +12,7 @@ use crate::options::{ToolOption, Value};
 use crate::outcome::{Completion, Output};
 use crate::progress::{Bar, Meter};
 use crate::queue::Item;
+use crate::raw::checksum::{Check, Sum};
 use crate::raw::{
     CURL_VERSION, Code, Easy, EasyOption as O, OptionSet, Share, Url, UrlError, UrlPart, mime, url_flag,
 };
@@ -314,8 +314,8 @@ impl Prepare<'_> {
             .and_then(|url| url.get(UrlPart::Path, url_flag::URLDECODE).map_err(drop));
         let path = path.unwrap_or_default();
         let output = self.item.output.as_deref().filter(|name| *name != b"-");
-        let names: Vec<&[u8]> = output.into_iter().chain([path.as_slice()]).map(list::last_part).collect();
-        let found = list::sums_of(list, &names);
+        let names: Vec<_> = output.into_iter().chain([path.as_slice()]).map(checksum::last_part).collect();
+        let found = checksum::sums_of(list, &names);
         if found.is_empty() {
             self.env.error(&format!("No checksum is listed for {}", shown(names[0])));
             return Err(Stop::Failed(FAILED_INIT));

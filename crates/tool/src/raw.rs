@@ -10,6 +10,8 @@ pub mod sockets {
     };
 }
 
+pub use warmwire::segments::{self, checksum};
+
 pub use warmwire::archive;
 pub use warmwire::base64;
 pub use warmwire::http_cache as rules;

@@ -4,11 +4,11 @@
 //! Nothing here has side effects; `operate` turns requests into transfers.
 
 use crate::bytes::Bytes;
-use crate::checksum::list;
-use crate::checksum::sum::Sum;
+use crate::checksum;
 use crate::form::part::{Content, Part};
 use crate::options::Options;
 use crate::raw::EasyOption as O;
+use crate::raw::checksum::Sum;
 use crate::trace::{Layers, TraceKind};
 use std::time::Duration;
 use warmwire::process_pool::Pool;
@@ -149,7 +149,7 @@ pub struct Request {
     pub mirrors: Vec<Bytes>,
     pub segments: Option<Segments>,
     /// Sums of files by name.
-    pub checksum_files: Vec<list::Entry>,
+    pub checksum_files: Vec<checksum::Entry>,
     pub proxy_auth: ProxyAuth,
     pub clobber: Clobber,
     pub fail: Fail,

@@ -6,27 +6,7 @@
 //! is combined.
 
 use crate::bytes::Bytes;
-use crate::raw::parse_date;
-
-/// Marks that distinguish versions of a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
-    /// The value for If-Range.
-    pub validator: Option<Bytes>,
-    /// Elsewhere than over HTTP, in seconds since 1970.
-    pub time: Option<i64>,
-    pub size: Option<u64>,
-}
-
-/// A reply, before its body.
-#[derive(Clone, Debug, Default)]
-pub struct Answer {
-    /// The status over HTTP.
-    pub status: Option<i64>,
-    pub marks: Marks,
-    /// The offset of a partial body.
-    pub begins: Option<u64>,
-}
+use crate::raw::segments::{Answer, Marks};
 
 /// The relation of a body to the existing part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,40 +42,6 @@ pub struct Resumption {
     marks: Option<Marks>,
     /// Offset of this attempt, if it continues a part.
     asked: Option<u64>,
-}
-
-impl Marks {
-    /// Returns the marks of an HTTP reply from its fields. A weak ETag does not identify bytes, and a date
-    /// does so only if nothing can change within its second any more.
-    pub fn of_fields<'f>(fields: impl Fn(&str) -> Option<&'f [u8]>, size: Option<u64>) -> Marks {
-        let strong = |tag: &&[u8]| tag.len() > 1 && tag.starts_with(b"\"") && tag.ends_with(b"\"");
-        let dated = || {
-            let modified = fields("Last-Modified")?;
-            (parse_date(fields("Date")?)? > parse_date(modified)?).then_some(modified)
-        };
-        let validator = fields("ETag").filter(strong).or_else(dated).map(<[u8]>::to_vec);
-        Marks { validator, time: None, size }
-    }
-
-    /// Of a file elsewhere.
-    pub fn of_file(time: Option<i64>, size: Option<u64>) -> Marks {
-        Marks { validator: None, time, size }
-    }
-
-    /// Whether pieces with these marks are of one file.
-    pub fn bind(&self) -> bool {
-        self.validator.is_some() || self.time.is_some() && self.size.is_some()
-    }
-
-    /// Compares marks; one that is missing on either side is ignored.
-    pub fn agree(&self, other: &Marks) -> bool {
-        fn same<T: PartialEq>(one: &Option<T>, two: &Option<T>) -> bool {
-            one.is_none() || two.is_none() || one == two
-        }
-        same(&self.validator, &other.validator)
-            && same(&self.time, &other.time)
-            && same(&self.size, &other.size)
-    }
 }
 
 impl Resumption {
@@ -155,16 +101,6 @@ impl Resumption {
     pub fn forget(&mut self) {
         self.marks = None;
     }
-}
-
-/// First position and whole length in a Content-Range (RFC 9110, section 14.4).
-pub fn content_range(value: &[u8]) -> Option<(u64, Option<u64>)> {
-    let text = std::str::from_utf8(value).ok()?.trim().strip_prefix("bytes ")?;
-    let (range, total) = text.trim_start().split_once('/')?;
-    let (first, last) = range.split_once('-')?;
-    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    let total = if total.trim() == "*" { None } else { Some(total.trim().parse::<u64>().ok()?) };
-    (first <= last && total.is_none_or(|total| last < total)).then_some((first, total))
 }
 
 /// Parses one range of `--range` as `FIRST-` or `FIRST-LAST`; `None` for anything else.
@@ -279,11 +215,6 @@ mod tests {
 
     #[test]
     fn ranges() {
-        assert_eq!(content_range(b"bytes 1-2/3"), Some((1, Some(3))));
-        assert_eq!(content_range(b"bytes 1-2/*"), Some((1, None)));
-        for bad in ["bytes 2-1/3", "bytes 1-3/3", "bytes */3", "1-2/3", "bytes -2/3", "bytes 1-2"] {
-            assert_eq!(content_range(bad.as_bytes()), None, "{bad}");
-        }
         assert_eq!(plain_range(b"5-"), Some((5, None)));
         assert_eq!(plain_range(b"5-9"), Some((5, Some(9))));
         for bad in ["-5", "1-2,4-5", "x"] {

@@ -1,6 +1,5 @@
 //! A run: the attempts of its transfers, their results, and the reports at the end.
 
-use crate::checksum::Check;
 use crate::env::Env;
 use crate::libcurl::Program;
 use crate::message::{Messages, os_text, shown};
@@ -9,6 +8,7 @@ use crate::outcome::{Completion, Output, message};
 use crate::prepare::{Pattern, Prepared, Stop, prepare};
 use crate::queue::Item;
 use crate::raw::archive;
+use crate::raw::checksum::Check;
 use crate::raw::{Easy, EasyOption as O, Info, Limits, Multi, Origin, Share};
 use crate::report::{Reports, Summary, TransferSummary};
 use crate::request::Fail;

@@ -8,11 +8,12 @@ pub use caching::Caching;
 pub use resuming::Resuming;
 
 use crate::bytes::Bytes;
-use crate::checksum::Check;
 use crate::env::Env;
 use crate::message::shown;
 use crate::progress::{Bar, Counts, End, Meter, bar};
 use crate::raw::archive::Exchanges;
+use crate::raw::checksum::Check;
+use crate::raw::segments::{Abort, Worker};
 use crate::raw::sockets::SocketCallbacks;
 use crate::raw::{CacheAnswer, PlannedRequest, ReplyAnswer};
 use crate::raw::{
@@ -102,15 +103,9 @@ pub struct Transfer {
     /// Another attempt may ask for the rest.
     pub resuming: RefCell<Option<Resuming>>,
     /// Receiver of the body in place of the output.
-    pub divert: RefCell<Option<Rc<dyn Divert>>>,
+    pub divert: RefCell<Option<Rc<Worker>>>,
     /// The cache, if replies may be stored or used.
     pub caching: RefCell<Option<Rc<Caching>>>,
-}
-
-/// Takes a body that is a piece of something.
-pub trait Divert {
-    /// Receives a piece of the body. An error ends the transfer; the receiver has reported it.
-    fn body(&self, transfer: &Transfer, data: &[u8]) -> Result<(), ()>;
 }
 
 /// The header lines of a scheme for `--show-headers`.
@@ -246,7 +241,7 @@ impl Transfer {
     fn body(&self, data: &[u8]) -> Result<(), ()> {
         let divert = self.divert.borrow().clone();
         if let Some(divert) = divert {
-            return divert.body(self, data);
+            return divert.take(data).map_err(|Abort| self.told.set(true));
         }
         if !self.is_wanted()? {
             return Ok(());

@@ -708,6 +708,6 @@ fn segments_refuse_a_target_that_is_no_regular_file() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let ran = curl_in(folder, &["--segments", "2", "-o", "pipe", &server.url("/f")]);
     assert_eq!(ran.code, 23, "{}", ran.stderr);
-    assert!(unwrapped(&ran).contains("is not a regular file, which --segments needs"), "{}", ran.stderr);
+    assert!(unwrapped(&ran).contains("is not a regular file, which segments need"), "{}", ran.stderr);
     assert!(!std::fs::metadata(&pipe).unwrap().is_file());
 }

@@ -103,6 +103,7 @@ const BANS: &[Ban] = &[
             "crates/net/src/tls/",
             "crates/net/src/sys/",
             "crates/broker/src/sys/",
+            "crates/client/src/segments/system/",
             "crates/engine/src/sys/",
             "crates/sockets/",
             "crates/entry/",

@@ -8,6 +8,8 @@
 //! # Ok::<(), warmwire::Error>(())
 //! ```
 
+#[cfg(feature = "download")]
+mod download;
 mod response;
 #[cfg(any(feature = "ftp", feature = "mail", feature = "ssh"))]
 mod sessions;
@@ -17,6 +19,8 @@ mod websocket;
 pub use crate::client::Body;
 pub use crate::client::Request;
 pub use crate::client::multipart;
+#[cfg(feature = "download")]
+pub use download::Download;
 pub use response::Response;
 #[cfg(any(feature = "ftp", feature = "ssh"))]
 pub use sessions::Files;
@@ -54,6 +58,12 @@ impl Client {
     /// Creates a builder for a client with other defaults.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::new()
+    }
+
+    /// Downloads a file; see [`warmwire::Client::download`](crate::Client::download).
+    #[cfg(feature = "download")]
+    pub fn download(&self, url: impl IntoUrl) -> Download {
+        Download(self.0.download(url))
     }
 
     /// Sends a request and returns the response when its head has been received, whatever its status.

@@ -5,9 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
+use engine::Share;
+use engine::process_pool::Pool;
 use http::HeaderMap;
 
 use super::call::Order;
+use super::config::Config;
 use super::options::Options;
 
 /// State shared by a client and its driver.
@@ -79,12 +82,18 @@ impl Drop for Post {
 /// A function that starts a client's driver.
 type Start = Box<dyn FnOnce() -> std::io::Result<()> + Send>;
 
+/// Cookies and what else handles share, and the pool of connections.
+pub(super) type Stores = (Option<Share>, Option<Pool>);
+
 /// State shared by the clones of a client, its requests and its responses. The driver ends after the last of
 /// them.
 pub(super) struct Shared {
     pub hub: Arc<Hub>,
     pub options: Options,
     pub headers: HeaderMap,
+    /// The share and the pool, for transfers outside the driver.
+    #[cfg_attr(not(feature = "download"), expect(dead_code))]
+    pub stores: Stores,
     launch: Launch,
 }
 
@@ -98,13 +107,14 @@ struct Launch {
 
 impl Shared {
     /// `start` runs before the first command; `None` if the user runs the driver.
-    pub fn new(hub: Arc<Hub>, options: Options, headers: HeaderMap, start: Option<Start>) -> Shared {
+    pub fn new(hub: Arc<Hub>, config: Config, stores: Stores, start: Option<Start>) -> Shared {
         let launch = Launch {
             is_done: AtomicBool::new(start.is_none()),
             start: Mutex::new(start),
             generation: engine::fork_generation(),
         };
-        Shared { hub, options, headers, launch }
+        let Config { options, headers, .. } = config;
+        Shared { hub, options, headers, stores, launch }
     }
 
     /// Passes a command to the driver, and starts the driver before the first one.

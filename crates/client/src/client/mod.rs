@@ -8,6 +8,8 @@ pub(crate) mod body;
 mod call;
 pub(crate) mod config;
 pub(crate) mod cookie;
+#[cfg(feature = "download")]
+pub(crate) mod download;
 mod driver;
 mod error;
 mod event_loop;
@@ -162,6 +164,12 @@ impl Client {
         Ok((head, running))
     }
 
+    /// Downloads a file: over several connections, from several places, resumed and verified.
+    #[cfg(feature = "download")]
+    pub fn download(&self, url: impl IntoUrl) -> crate::Download {
+        crate::Download::new(self.0.clone(), url)
+    }
+
     /// Returns a builder of a request that was built before.
     pub(crate) fn resume(&self, request: Request) -> RequestBuilder {
         RequestBuilder { client: self.clone(), request: Ok(request) }
@@ -170,12 +178,13 @@ impl Client {
     /// Creates a client whose driver gets its thread with the first request.
     fn on_thread(mut config: Config) -> Client {
         let hub = Arc::<Hub>::default();
+        let stores = (config.share.clone(), config.pool);
         let driver = Driver::of(&hub, &mut config);
         let start = Box::new(move || {
             let thread = std::thread::Builder::new().name("warmwire".to_owned());
             thread.spawn(move || driver.run_blocking()).map(drop)
         });
-        Client(Arc::new(Shared::new(hub, config.options, config.headers, Some(start))))
+        Client(Arc::new(Shared::new(hub, config, stores, Some(start))))
     }
 }
 
@@ -220,8 +229,9 @@ impl ClientBuilder {
     pub fn build_with_driver(self) -> Result<(Client, Driver), Error> {
         let mut config = self.config.finish()?;
         let hub = Arc::<Hub>::default();
+        let stores = (config.share.clone(), config.pool);
         let driver = Driver::of(&hub, &mut config);
-        Ok((Client(Arc::new(Shared::new(hub, config.options, config.headers, None))), driver))
+        Ok((Client(Arc::new(Shared::new(hub, config, stores, None))), driver))
     }
 }
 

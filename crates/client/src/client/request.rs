@@ -246,6 +246,12 @@ impl Request {
         Ok((prepared, source))
     }
 
+    /// Returns the parts that a download needs.
+    #[cfg(feature = "download")]
+    pub(super) fn into_download(self) -> (Url, HeaderMap, Options) {
+        (self.url, self.headers, self.options)
+    }
+
     /// Makes a form with a stream the body.
     fn stream_form(&mut self) -> Result<(), Error> {
         let Some(form) = self.form.take_if(|form| form.is_streamed()) else { return Ok(()) };
@@ -302,7 +308,7 @@ fn put(options: &mut Options, size: Option<u64>) -> &'static str {
 }
 
 /// Writes a field as the engine takes it: a semicolon marks an empty value.
-fn row(name: &HeaderName, value: &HeaderValue) -> Vec<u8> {
+pub(super) fn row(name: &HeaderName, value: &HeaderValue) -> Vec<u8> {
     let name = name.as_str().as_bytes();
     match value.as_bytes() {
         [] => [name, b";"].concat(),

@@ -2,13 +2,13 @@
 
 use super::{lines, not_blank, read, size};
 use crate::bytes::Bytes;
-use crate::checksum::list;
-use crate::checksum::sum::{Algorithm, Sum};
+use crate::checksum;
 use crate::message::{os_text, shown};
 use crate::numbers;
 use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::raw::EasyOption as O;
+use crate::raw::checksum::{Algorithm, Sum};
 use crate::request::{Clobber, Lacks, Segments, Target};
 use crate::segments::sources;
 
@@ -111,7 +111,7 @@ pub fn checksum_file(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
         Algorithm::from_name(&text[..equals]).map(|algorithm| (algorithm, &text[equals + 1..]))
     });
     let (algorithm, file) = named.map_or((None, text), |(algorithm, file)| (Some(algorithm), file));
-    let entries = list::parse(&read(parser, not_blank(file)?)?, algorithm);
+    let entries = checksum::parse(&read(parser, not_blank(file)?)?, algorithm);
     if entries.is_empty() {
         parser.messages.error(&format!("No checksums in {}", shown(file)));
         return Err(Wrong::Allowed("takes a file of lines with SUM and NAME").into());

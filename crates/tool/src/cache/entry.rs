@@ -3,7 +3,7 @@
 use crate::bytes::Bytes;
 use crate::raw::hex;
 use crate::raw::rules::{Field, RangeSource, StoredResponse};
-use crate::seal::{seal, unseal};
+use crate::raw::segments::{seal, unseal};
 
 const FIRST_LINE: &str = "warmwire cached reply 1";
 

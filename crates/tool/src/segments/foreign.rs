@@ -9,18 +9,6 @@ use crate::request::Request;
 /// CURLSSLOPT_AUTO_CLIENT_CERT: a certificate of the user's is looked for and shown to the server.
 const AUTO_CLIENT_CERT: i64 = 1 << 5;
 
-/// Schemes of URLs that a document or a server may name. Others reach the user's files, keys or agents.
-const SCHEMES: [&str; 4] = ["https", "http", "ftps", "ftp"];
-
-/// Whether a document may name this URL: one of a few schemes, written out.
-pub fn may_be_named(url: &[u8]) -> bool {
-    let starts = |scheme: &str| {
-        let mark = [scheme.as_bytes(), b"://"].concat();
-        url.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(&mark))
-    };
-    SCHEMES.iter().any(|scheme| starts(scheme))
-}
-
 /// The request without everything that is the user's.
 pub fn stripped(request: &Request) -> Request {
     Request {
@@ -136,15 +124,5 @@ mod tests {
         assert_eq!(kept.options.long(O::SslOptions), Some(1));
         assert!(!kept.netrc && kept.post.is_none() && kept.query.is_none());
         assert!(kept.cookies.is_empty() && kept.cookie_files.is_empty());
-    }
-
-    #[test]
-    fn documents_name_no_local_things() {
-        for url in ["http://h/", "HTTPS://h/", "ftp://h/f", "ftps://h/f"] {
-            assert!(may_be_named(url.as_bytes()), "{url}");
-        }
-        for url in ["file:///etc/passwd", "sftp://h/f", "h/f", "http:/h", "dict://h/", "", "ldap://h/", "-"] {
-            assert!(!may_be_named(url.as_bytes()), "{url}");
-        }
     }
 }

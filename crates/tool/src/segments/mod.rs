@@ -1,16 +1,12 @@
 //! `--segments`, `--mirror` and `--metalink4`: one file over several connections and from several places.
 
-mod fetch;
+mod command;
 mod foreign;
-mod journal;
-mod part;
-mod plan;
 pub mod sources;
-mod worker;
 
 use crate::options::ToolOption;
 use crate::raw::EasyOption as O;
-pub use fetch::run;
+pub use command::run;
 
 use crate::request::{Clobber, Method, Request, Segments, Target};
 

@@ -1,10 +1,10 @@
-//! Further sources of a file: Metalink 4 (RFC 5854) and Link fields (RFC 6249 and 8288).
+//! Further sources of a file: Metalink 4 (RFC 5854).
 
-use super::foreign::may_be_named;
 use crate::bytes::Bytes;
-use crate::checksum::sum::{Algorithm, Sum};
 use crate::message::shown;
 use crate::names;
+use crate::raw::checksum::{Algorithm, Sum};
+use crate::raw::segments::{MOST, may_be_named};
 
 /// One file of a Metalink document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +16,6 @@ pub struct Described {
 }
 
 const NAMESPACE: &str = "urn:ietf:params:xml:ns:metalink";
-/// Maximum number of sources that are used.
-pub const MOST: usize = 64;
 
 /// The files of a document, or why it is none.
 pub fn metalink(text: &str) -> Result<Vec<Described>, String> {
@@ -56,58 +54,6 @@ fn described(file: roxmltree::Node<'_, '_>) -> Result<Described, String> {
         Sum::of_hex(algorithm, text(node).as_bytes())
     });
     Ok(Described { name, urls, sums: sums.collect() })
-}
-
-/// Returns the URLs of a Link field with relation `duplicate`, with their `pri`.
-pub fn duplicates(value: &[u8]) -> Vec<(u32, Bytes)> {
-    let mut found = Vec::new();
-    let mut rest = value;
-    while let Some(open) = rest.iter().position(|byte| *byte == b'<') {
-        let after = &rest[open + 1..];
-        let Some(close) = after.iter().position(|byte| *byte == b'>') else { break };
-        let url = after[..close].trim_ascii().to_vec();
-        let (parameters, next) = parameters(&after[close + 1..]);
-        rest = next;
-        let of = |name: &str| {
-            let found = parameters.iter().find(|(key, _)| key.eq_ignore_ascii_case(name.as_bytes()));
-            found.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
-        };
-        let relations = of("rel").unwrap_or_default();
-        if relations.split(' ').any(|relation| relation.eq_ignore_ascii_case("duplicate")) && !url.is_empty()
-        {
-            found.push((of("pri").and_then(|text| text.parse().ok()).unwrap_or(999_999), url));
-        }
-    }
-    found
-}
-
-type Parameters = Vec<(Bytes, Bytes)>;
-
-/// Parses the parameters of a link, `; name=value`, where a value may be quoted; returns the rest.
-fn parameters(text: &[u8]) -> (Parameters, &[u8]) {
-    let mut all = Vec::new();
-    let (mut piece, mut quoted, mut at) = (Vec::new(), false, 0);
-    let mut end = |piece: &mut Bytes| {
-        let equals = piece.iter().position(|byte| *byte == b'=').unwrap_or(piece.len());
-        let (key, value) = piece.split_at(equals);
-        all.push((key.trim_ascii().to_vec(), value.get(1..).unwrap_or_default().trim_ascii().to_vec()));
-        piece.clear();
-    };
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'"' => quoted = !quoted,
-            b'\\' if quoted => {
-                at += 1;
-                piece.extend(text.get(at));
-            }
-            b',' if !quoted => break,
-            b';' if !quoted => end(&mut piece),
-            _ => piece.push(byte),
-        }
-        at += 1;
-    }
-    end(&mut piece);
-    (all, &text[at.min(text.len())..])
 }
 
 #[cfg(test)]
@@ -157,16 +103,5 @@ mod tests {
         let bomb =
             format!("<!DOCTYPE m [<!ENTITY a \"aaa\">]>{}", file("<file name=\"&a;\"><url>u</url></file>"));
         assert!(metalink(&bomb).is_err());
-    }
-
-    #[test]
-    fn link_fields() {
-        let of = |text: &str| -> Vec<(u32, String)> {
-            let found = duplicates(text.as_bytes()).into_iter();
-            found.map(|(pri, url)| (pri, String::from_utf8(url).unwrap())).collect()
-        };
-        let text = "<http://a/x>; rel=duplicate; pri=2; geo=gb, <http://b/,;x> ; rel=\"other Duplicate\",<c>;rel=next, <d>; rel=\"a, \\\"duplicate\"";
-        assert_eq!(of(text), [(2, "http://a/x".into()), (999_999, "http://b/,;x".into())]);
-        assert!(of("<").is_empty() && of("").is_empty() && of("<>; rel=duplicate").is_empty());
     }
 }

@@ -32,7 +32,7 @@ pub use windows::*;
 
 use crate::bytes::Bytes;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
@@ -62,12 +62,6 @@ pub struct About {
 pub fn make_folders(folder: &Path, mode: u32) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     with_mode(builder.recursive(true), mode).create(folder)
-}
-
-/// Takes a name with an empty file, which is an error if there is one, and renames over that.
-fn rename_over_own(from: &Path, to: &Path) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(to)?;
-    fs::rename(from, to)
 }
 
 /// A file's name as bytes; none for one that is no text.

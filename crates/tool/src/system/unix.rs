@@ -4,7 +4,6 @@ use crate::bytes::Bytes;
 use crate::raw::Multi;
 use nix::sys::socket::{setsockopt, sockopt::Priority};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with, sockopt};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
@@ -13,12 +12,13 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use warmwire::ExtraFd;
 
+pub use crate::raw::segments::system::*;
 pub use std::io::{stderr, stdout};
 pub use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -62,47 +62,8 @@ pub fn shell(command: &[u8]) -> Command {
     shell
 }
 
-/// Restricts a new file to this user.
-pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options.mode(0o600)
-}
-
 pub(super) fn with_mode(builder: &mut DirBuilder, mode: u32) -> &mut DirBuilder {
     builder.mode(mode)
-}
-
-/// Opens a regular file of this user's. No symbolic link is followed in its last place, and no pipe is waited
-/// for.
-pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = options.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| {
-        match error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
-            true => refused("It is a symbolic link"),
-            false => error,
-        }
-    })?;
-    open_checked(file)
-}
-
-fn refused(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, why)
-}
-
-/// The file, if it is a plain one of this user's.
-pub(super) fn open_checked(file: File) -> io::Result<File> {
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return Err(refused("It is not a regular file"));
-    }
-    refuse_others(found.uid()).map(|()| file)
-}
-
-/// Returns an error for a file of another user.
-pub(super) fn refuse_others(owner: u32) -> io::Result<()> {
-    match owner == rustix::process::geteuid().as_raw() {
-        true => Ok(()),
-        false => Err(refused("It belongs to another user")),
-    }
 }
 
 /// Returns unpredictable bytes.
@@ -112,20 +73,6 @@ pub fn random() -> io::Result<[u8; 32]> {
     if got == bytes.len() { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Whether a file can be reached by other names.
-pub fn has_other_names(file: &File) -> io::Result<bool> {
-    Ok(file.metadata()?.nlink() > 1)
-}
-
-/// Renames a file unless the new name is taken, which is an error of the kind AlreadyExists.
-pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Not every file system can.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => super::rename_over_own(from, to),
-        other => Ok(other?),
-    }
-}
-
 /// Opens a temporary file of this user for reading and writing, which is removed with this process.
 pub fn open_fleeting(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
@@ -133,37 +80,9 @@ pub fn open_fleeting(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Prepares the options for a file that [`hold`] will lock.
-pub fn to_hold(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
-/// Locks a file against other holders until it is closed; false if another process holds it.
-pub fn hold(file: &File) -> bool {
-    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
-}
-
-/// Returns whether a file could not be opened because another process holds it.
-pub fn is_held(_: &io::Error) -> bool {
-    false
-}
-
-/// Returns whether the name still refers to the open file.
-pub fn is_called(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(opened), Ok(named)) => (opened.dev(), opened.ino()) == (named.dev(), named.ino()),
-        _ => false,
-    }
-}
-
 /// Reads at an offset. The resulting position of the file's cursor depends on the system.
 pub fn read_at(file: &File, buf: &mut [u8], at: u64) -> io::Result<usize> {
     file.read_at(buf, at)
-}
-
-/// Writes all of it there, as [`read_at`].
-pub fn write_all_at(file: &File, data: &[u8], at: u64) -> io::Result<()> {
-    file.write_all_at(data, at)
 }
 
 /// Columns and rows of the terminal that standard error is.
@@ -286,9 +205,4 @@ pub fn set_attribute(file: &[u8], name: &str, value: &[u8]) -> io::Result<()> {
 /// Without /proc, the words stay readable.
 pub fn hide(word: usize, bytes: usize) {
     let _ = super::words::hide(word, bytes);
-}
-
-/// Returns the system's text of an error, with Rust's context.
-pub fn error_text(error: &io::Error) -> String {
-    error.to_string()
 }

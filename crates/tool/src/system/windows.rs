@@ -13,8 +13,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Condvar, Mutex, OnceLock};
 use std::time::Duration;
-use winapi_util::{AsHandleRef, Handle, HandleRef, console, file};
+use winapi_util::{AsHandleRef, HandleRef, console};
 
+pub use crate::raw::segments::system::*;
 pub use std::os::windows::io::{BorrowedSocket as BorrowedFd, OwnedSocket as OwnedFd};
 
 pub const PLATFORM: &str = "w64-mingw32";
@@ -41,10 +42,6 @@ pub const HOMES: &[&str] = &["HOME", "USERPROFILE"];
 
 /// ENABLE_ECHO_INPUT
 const ECHO: u32 = 4;
-/// FILE_SHARE_READ and FILE_SHARE_DELETE: others may read, rename and remove it, but not open it to write.
-const HELD: u32 = 1 | 4;
-/// ERROR_SHARING_VIOLATION
-const SHARING_VIOLATION: i32 = 32;
 /// FILE_FLAG_DELETE_ON_CLOSE, FILE_ATTRIBUTE_TEMPORARY
 const DELETE_ON_CLOSE: u32 = 0x0400_0000;
 const TEMPORARY: u32 = 0x100;
@@ -65,11 +62,6 @@ pub fn shell(command: &[u8]) -> Command {
     Command::new(path(command))
 }
 
-/// Files in the user's directories are private by inherited permissions.
-pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
 pub(super) fn with_mode(builder: &mut DirBuilder, _: u32) -> &mut DirBuilder {
     builder
 }
@@ -84,16 +76,6 @@ pub fn create(path: &Path) -> io::Result<File> {
     if is_device(path) { OpenOptions::new().write(true).open(path) } else { File::create(path) }
 }
 
-/// Rights decide who may write there; a link is not followed.
-pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let refused = |why: &str| io::Error::new(io::ErrorKind::PermissionDenied, why);
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => Err(refused("It is a symbolic link")),
-        Ok(found) if !found.is_file() => Err(refused("It is not a regular file")),
-        _ => options.open(path),
-    }
-}
-
 /// Returns unpredictable bytes. The standard library seeds its hash tables by the system's generator, and
 /// this is derived from them.
 pub fn random() -> io::Result<[u8; 32]> {
@@ -102,57 +84,14 @@ pub fn random() -> io::Result<[u8; 32]> {
     Ok(std::array::from_fn(|at| words[at / 8][at % 8]))
 }
 
-pub fn has_other_names(file: &File) -> io::Result<bool> {
-    Ok(file::information(file)?.number_of_links() > 1)
-}
-
-pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    super::rename_over_own(from, to)
-}
-
 pub fn open_fleeting(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).share_mode(0);
     options.custom_flags(DELETE_ON_CLOSE).attributes(TEMPORARY).open(path)
 }
 
-/// Denies write sharing. A lock would also block readers, including this process; denying writers excludes
-/// other holders, too.
-pub fn to_hold(options: &mut OpenOptions) -> &mut OpenOptions {
-    options.share_mode(HELD)
-}
-
-pub fn hold(_: &File) -> bool {
-    true
-}
-
-pub fn is_held(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(SHARING_VIOLATION)
-}
-
-pub fn is_called(file: &File, path: &Path) -> bool {
-    let identity = |handle: &dyn Fn() -> io::Result<file::Information>| {
-        handle().ok().map(|about| (about.volume_serial_number(), about.file_index()))
-    };
-    let opened = identity(&|| file::information(file));
-    let named = identity(&|| file::information(Handle::from_path(path)?));
-    opened.is_some() && opened == named
-}
-
 pub fn read_at(file: &File, buf: &mut [u8], at: u64) -> io::Result<usize> {
     file.seek_read(buf, at)
-}
-
-pub fn write_all_at(file: &File, mut data: &[u8], mut at: u64) -> io::Result<()> {
-    while !data.is_empty() {
-        let count = file.seek_write(data, at)?;
-        if count == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        data = &data[count..];
-        at += count as u64;
-    }
-    Ok(())
 }
 
 /// Returns columns and rows of the window, not of the scroll buffer.
@@ -401,18 +340,3 @@ pub fn set_attribute(_: &[u8], _: &str, _: &[u8]) -> io::Result<()> {
 
 /// A process cannot change its words in listings.
 pub fn hide(_: usize, _: usize) {}
-
-/// The commonest errors in the words that C programs have for them, as curl's tool says them on this system,
-/// too.
-pub fn error_text(error: &io::Error) -> String {
-    let words = match error.kind() {
-        io::ErrorKind::NotFound => "No such file or directory",
-        io::ErrorKind::PermissionDenied => "Permission denied",
-        io::ErrorKind::AlreadyExists => "File exists",
-        io::ErrorKind::IsADirectory => "Is a directory",
-        io::ErrorKind::StorageFull => "No space left on device",
-        io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => "The name is not Unicode",
-        _ => return error.to_string().trim_end().to_owned(),
-    };
-    words.to_owned()
-}

@@ -3,8 +3,9 @@
 use super::{Transfer, Upload};
 use crate::bytes::Bytes;
 use crate::options::ToolOption;
-use crate::raw::{Easy, EasyOption as O, Headers, Origin, Value};
-use crate::resume::{Answer, Ask, Marks, Piece, Resumption, content_range};
+use crate::raw::segments::{Answer, Marks};
+use crate::raw::{Easy, EasyOption as O, Headers, Origin};
+use crate::resume::{Ask, Piece, Resumption};
 use std::io;
 
 /// CURLE numbers.
@@ -77,7 +78,7 @@ impl Transfer {
     fn look(&self, resuming: &mut Resuming) -> io::Result<()> {
         let easy = self.easy.borrow();
         let (Some(easy), Some(download)) = (easy.as_ref(), &mut resuming.download) else { return Ok(()) };
-        let mut answer = answer_of(easy);
+        let mut answer = Answer::of(easy);
         if resuming.headers.is_some() && self.is_decoded(easy) {
             answer.marks = Marks::default();
         }
@@ -93,11 +94,6 @@ impl Transfer {
             }
         }
         Ok(())
-    }
-
-    /// Returns the reply as far as it is known.
-    pub fn answer_so_far(&self) -> Answer {
-        self.easy.borrow().as_ref().map(answer_of).unwrap_or_default()
     }
 
     fn is_decoded(&self, easy: &Easy) -> bool {
@@ -199,36 +195,4 @@ impl Transfer {
 fn set_offset(easy: &Easy, offset: i64) {
     let set = easy.set(O::ResumeFromLarge, offset);
     debug_assert!(set.is_ok(), "any offset is one");
-}
-
-fn answer_of(easy: &Easy) -> Answer {
-    let http = easy.info(|info| info.scheme().to_ascii_lowercase().starts_with("http"));
-    if http { http_answer(easy) } else { file_answer(easy) }
-}
-
-fn http_answer(easy: &Easy) -> Answer {
-    let status = easy.info(|info| info.response_code());
-    easy.headers(|headers| {
-        let fields = headers.of(Origin::Header as u32, None);
-        let field = |name: &str| {
-            let found = fields.iter().find(|(_, field)| field.name.eq_ignore_ascii_case(name.as_bytes()));
-            found.map(|(_, field)| field.value)
-        };
-        let range = field("Content-Range").and_then(content_range).filter(|_| status == 206);
-        let length = || std::str::from_utf8(field("Content-Length")?).ok()?.parse().ok();
-        let size = if status == 206 { range.and_then(|range| range.1) } else { length() };
-        let marks = Marks::of_fields(field, size);
-        Answer { status: Some(status), marks, begins: range.map(|range| range.0) }
-    })
-}
-
-/// Returns the facts about a file in protocols other than HTTP.
-fn file_answer(easy: &Easy) -> Answer {
-    let (expected, file_time) = easy.info(|info| (info.download_total(), info.file_time()));
-    let known = |number: i64| u64::try_from(number).ok();
-    let offset = easy.get(O::ResumeFromLarge).number().max(0) as u64;
-    // The size of a range does not describe the file.
-    let ranged = easy.get(O::Range) != Value::Default;
-    let size = known(expected).filter(|size| *size > 0 && !ranged).map(|rest| rest + offset);
-    Answer { marks: Marks::of_file(Some(file_time).filter(|time| *time >= 0), size), ..Answer::default() }
 }

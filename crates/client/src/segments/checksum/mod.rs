@@ -1,14 +1,13 @@
-//! `--checksum`, `--checksum-file` and `--verify-digest`: hashes data as it arrives, and compares at the end.
+//! Checksums of downloads: hashes data as it arrives, and compares at the end.
 
 pub mod field;
-pub mod list;
-pub mod sum;
+mod sum;
 
-use crate::raw::base64;
-use crate::raw::hex;
+pub use sum::{ALGORITHMS, Algorithm, Sum};
+
 use sha2::digest::DynDigest;
 use std::io::{self, Read};
-use sum::{Algorithm, Sum};
+use wire::{base64, hex};
 
 enum Hasher {
     Blake3(Box<blake3::Hasher>),
@@ -161,7 +160,6 @@ impl Check {
 
 #[cfg(test)]
 mod tests {
-    use super::sum::ALGORITHMS;
     use super::*;
 
     /// Sums of "abc", from the standards and coreutils.

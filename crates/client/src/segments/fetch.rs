@@ -1,26 +1,17 @@
 //! The connections of one file: assignment of pieces to sources, handling of failures, and the end.
 
-use super::foreign::{may_be_named, stripped};
+use super::checksum::{Check, Sum};
+use super::host::{Host, Prepared};
 use super::journal::Journal;
 use super::part::Part;
 use super::plan::{Growth, PROBE, Plan};
 use super::worker::{Failure, FetchStage, SharedDownload, Source, Worker, disk};
-use super::{conflict, sources, wanted};
-use crate::bytes::Bytes;
-use crate::checksum::Check;
-use crate::message::shown;
-use crate::outcome::message;
-use crate::prepare::{Prepared, Stop, prepare};
-use crate::queue::Item;
-use crate::raw::{Easy, EasyOption as O, LockData, Share};
-use crate::request::{Clobber, Request, Segments};
-use crate::retry::deadline;
-use crate::run::Run;
-use crate::sink::set_time;
-use crate::transfer::Transfer;
-use crate::url::{parse_url, without_login};
+use super::{may_be_named, shown, sources};
+use crate::{Code, Easy};
+use engine::archive::redact::without_login;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use tables::EasyOption as O;
 
 /// How often the journal follows the file, and connections and sources are looked at.
 const JOURNAL_PAUSE: Duration = Duration::from_millis(200);
@@ -42,28 +33,39 @@ const TIMED_OUT: i32 = 28;
 const RANGE_ERROR: i32 = 33;
 const RECV_ERROR: i32 = 56;
 
-/// CURLHSTS_ENABLE and CURLHSTS_READONLYFILE
-const HSTS_READ_ONLY: i64 = 3;
+/// The task: a file, the places where it is, and the limits.
+#[derive(Default)]
+pub struct Wanted {
+    pub url: Vec<u8>,
+    /// Other places of the same file.
+    pub mirrors: Vec<Vec<u8>>,
+    /// Whether a document has named the URL, and not the user.
+    pub url_is_foreign: bool,
+    /// How many connections; none if that is found out.
+    pub connections: Option<usize>,
+    /// Whether the user has chosen a version of HTTP.
+    pub has_version: bool,
+    /// Limit in bytes a second; 0 is none.
+    pub rate: i64,
+    pub deadline: Option<Duration>,
+    /// Expected sums of the file.
+    pub sums: Vec<Sum>,
+    /// Whether the user has named a sum, so that any source may send the file.
+    pub has_own_sum: bool,
+}
 
-struct Connection {
+struct Connection<H> {
     worker: Rc<Worker>,
-    /// Headers of every request.
-    headers: Vec<Bytes>,
-    transfer: Rc<Transfer>,
-    easy: Easy,
+    prepared: Prepared<H>,
     running: bool,
 }
 
-struct Fetch<'r> {
-    run: &'r Run,
-    item: Item,
-    segments: Segments,
+/// A download under way.
+pub struct Fetch<'h, H: Host> {
+    host: &'h H,
+    wanted: Wanted,
     whole: Rc<SharedDownload>,
-    /// The transfer with the display and the name of the output; it sends no request itself.
-    main: Rc<Transfer>,
-    /// For places that the user has not chosen: without his cookies.
-    share_without_cookies: Share,
-    connections: Vec<Connection>,
+    connections: Vec<Connection<H::Handle>>,
     growth: Growth,
     /// It is fetched in one piece.
     in_one_piece: bool,
@@ -78,71 +80,27 @@ struct Fetch<'r> {
 }
 
 /// The result; a failure has a text.
-type End = Result<(), (i32, String)>;
+pub type End = Result<(), (i32, String)>;
 
-/// Fetches one file; the exit code.
-pub fn run(run: &Run, item: Item) -> Result<i32, Stop> {
-    let refuse = |why: String| {
-        run.env.error(&why);
-        Err(Stop::Failed(FAILED_INIT))
-    };
-    let segments = wanted(&item.request, &item.target).unwrap_or(Segments::Auto);
-    let first = prepare(&run.env, &run.share, item.clone(), false, &mut None)?;
-    if first.skip {
-        run.count_skipped();
-        return Ok(run.end(&first.transfer, &first.easy, 0, true));
-    }
-    let flag = if item.request.segments.is_none() { "--mirror" } else { "--segments" };
-    let scheme = parse_url(&item.url).ok().and_then(|url| url.scheme()).unwrap_or_else(|| "http".into());
-    if let Some(what) = conflict(&item.request, &item.target, &scheme) {
-        return refuse(format!("{flag} can't be combined with {what}"));
-    }
-    let Some(name) = first.transfer.out.borrow().name.clone() else {
-        return refuse(format!("{flag} needs a file to write to, see --output"));
-    };
-    let keeps = {
-        let out = first.transfer.out.borrow();
-        out.named_by_server && out.clobber != Clobber::Always
-    };
-    let (part, journal) = match Part::open(&name, keeps) {
-        Ok(opened) => opened,
-        Err(why) => {
-            run.env.error_line(&format!("curl: ({WRITE_ERROR}) {why}"));
-            run.count_ended(&first.transfer, &first.easy, WRITE_ERROR, None);
-            return Ok(run.end(&first.transfer, &first.easy, WRITE_ERROR, true));
-        }
-    };
-    let main_easy = first.easy.clone();
-    let mut fetch = Fetch::new(run, item, segments, part, first);
-    let end = fetch.go_on_from(journal).and_then(|()| fetch.fetch());
-    Ok(fetch.end(end, &main_easy))
-}
-
-impl<'r> Fetch<'r> {
-    fn new(run: &'r Run, item: Item, segments: Segments, part: Part, first: Prepared) -> Fetch<'r> {
-        let mirrors = item.target.mirrors.iter().chain(&item.request.mirrors);
-        let urls = std::iter::once(&item.url).chain(mirrors).take(sources::MOST);
-        let source = |url: &Bytes| Source { url: url.clone(), ..Source::default() };
-        let share_without_cookies = Share::default();
-        share_without_cookies.set_kind(LockData::Hsts, item.request.options.text(O::Hsts).is_some());
+impl<'h, H: Host> Fetch<'h, H> {
+    pub fn new(host: &'h H, wanted: Wanted, part: Part) -> Fetch<'h, H> {
+        let urls = std::iter::once(&wanted.url).chain(&wanted.mirrors).take(sources::MOST);
+        let source = |url: &Vec<u8>| Source { url: url.clone(), ..Source::default() };
         let whole = SharedDownload {
-            url: item.url.clone(),
+            url: wanted.url.clone(),
             part,
             plan: Default::default(),
             marks: Default::default(),
             sources: urls.map(source).collect::<Vec<_>>().into(),
             begun: Default::default(),
-            sums: first.sums.into(),
+            sums: wanted.sums.clone().into(),
             named: Default::default(),
         };
         let now = Instant::now();
         Fetch {
-            run,
-            item,
-            segments,
+            host,
+            wanted,
             whole: Rc::new(whole),
-            main: first.transfer,
-            share_without_cookies,
             connections: Vec::new(),
             growth: Growth::default(),
             in_one_piece: false,
@@ -156,15 +114,29 @@ impl<'r> Fetch<'r> {
         }
     }
 
-    fn adopt(&mut self, number: usize, source: usize, prepared: Prepared) {
+    /// Fetches the file and verifies it; its part gets the final name.
+    pub fn run(&mut self, journal: Option<Journal>) -> End {
+        let end = self.go_on_from(journal).and_then(|()| self.fetch());
+        for connection in self.connections.iter_mut().filter(|one| one.running) {
+            connection.running = false;
+            self.host.multi().remove(&connection.prepared.easy);
+        }
+        self.show();
+        end.and_then(|()| self.compare())
+            .and_then(|()| self.whole.part.finish().map_err(|why| (WRITE_ERROR, why)))
+    }
+
+    fn adopt(&mut self, number: usize, source: usize) -> End {
         let worker = Rc::new(Worker::new(number, self.whole.clone()));
         worker.source.set(source);
-        prepared.transfer.divert.replace(Some(worker.clone()));
-        let given = self.item.request.options.long(O::HttpVersion).is_some();
-        let rate = self.item.request.options.long(O::MaxRecvSpeedLarge).unwrap_or(0);
+        let url = self.whole.sources.borrow()[source].url.clone();
+        let prepared = self.host.prepare(&url, self.is_foreign(source), &worker);
+        let prepared = prepared.map_err(|why| (FAILED_INIT, why))?;
+        worker.easy.replace(Some(prepared.easy.clone()));
+        let rate = self.wanted.rate;
         for (option, value) in [
             // Streams of one connection would share the rate of one connection.
-            (O::HttpVersion, if given { None } else { Some(2) }),
+            (O::HttpVersion, if self.wanted.has_version { None } else { Some(2) }),
             (O::PipeWait, Some(0)),
             (O::TimeoutMs, Some(0)),
             (O::FileTime, Some(1)),
@@ -174,23 +146,16 @@ impl<'r> Fetch<'r> {
             let set = prepared.easy.set(option, value);
             debug_assert!(set.is_ok(), "each is in range");
         }
-        let headers = prepared.headers;
-        let connection =
-            Connection { headers, worker, transfer: prepared.transfer, easy: prepared.easy, running: false };
+        let connection = Connection { worker, prepared, running: false };
         match self.connections.get_mut(number) {
-            Some(old) => {
-                old.easy.close();
-                *old = connection;
-            }
+            Some(old) => std::mem::replace(old, connection).close(self.host),
             None => self.connections.push(connection),
         }
+        Ok(())
     }
 
     fn most(&self) -> usize {
-        match self.segments {
-            Segments::Auto => self.growth.connections(),
-            Segments::Count(count) => count,
-        }
+        self.wanted.connections.unwrap_or_else(|| self.growth.connections())
     }
 
     /// Continues the part of an earlier run.
@@ -203,7 +168,7 @@ impl<'r> Fetch<'r> {
         if journal.size == 0 {
             return Ok(()); // it was fetched in one piece
         }
-        if !journal.is_of(&self.item.url) {
+        if !journal.is_of(&self.wanted.url) {
             let why = format!("{part} is of another URL, {}; remove it to start over", shown(&journal.place));
             return Err((WRITE_ERROR, why));
         }
@@ -212,20 +177,13 @@ impl<'r> Fetch<'r> {
         }
         let (there, size) = (journal.done.total(), journal.size);
         if there > 0 {
-            self.say(&format!("Resumes {part}: {there} of {size} bytes are complete"));
+            self.host.note(&format!("Resumes {part}: {there} of {size} bytes are complete"));
         }
         self.resumed = there;
         self.whole.sources.borrow_mut()[0].marks = Some(journal.marks.clone());
         self.whole.marks.replace(Some(journal.marks));
         self.whole.plan.replace(Some(Plan::new(size, journal.done)));
         Ok(())
-    }
-
-    fn say(&self, text: &str) {
-        let mut messages = self.run.env.messages.borrow_mut();
-        if !messages.silent {
-            messages.line(&format!("curl: {text}"));
-        }
     }
 
     fn fetch(&mut self) -> End {
@@ -238,19 +196,19 @@ impl<'r> Fetch<'r> {
             if !self.connections.iter().any(|connection| connection.running) && !self.waits() {
                 return Err(self.last.clone());
             }
-            self.run.multi.perform();
+            self.host.multi().perform();
             let mut ended = false;
-            while let Some((message, _)) = self.run.multi.next_message() {
+            while let Some((message, _)) = self.host.multi().next_message() {
                 ended = true;
-                self.run.multi.remove(&message.easy);
-                let same = |one: &Connection| one.easy == message.easy;
+                self.host.multi().remove(&message.easy);
+                let same = |one: &Connection<_>| one.prepared.easy == message.easy;
                 let Some(at) = self.connections.iter().position(same) else { continue };
                 self.connections[at].running = false;
                 self.ended(at, message.code.id())?;
             }
             self.look()?;
             let pause = if ended { Duration::ZERO } else { WAIT };
-            self.run.wait(&[], pause).map_err(|error| (RECV_ERROR, error.to_string()))?;
+            self.host.wait(pause).map_err(|error| (RECV_ERROR, error.to_string()))?;
         }
     }
 
@@ -266,11 +224,8 @@ impl<'r> Fetch<'r> {
     }
 
     fn in_time(&self) -> End {
-        let request = &self.item.request;
-        let most = request.options.long(O::TimeoutMs).filter(|millis| *millis > 0);
-        let most = most.map(|millis| Duration::from_millis(millis as u64));
         let spent = self.began.elapsed();
-        match most.into_iter().chain(deadline(request)).min() {
+        match self.wanted.deadline {
             Some(most) if spent >= most => {
                 Err((TIMED_OUT, format!("Operation timed out after {} milliseconds", spent.as_millis())))
             }
@@ -312,22 +267,12 @@ impl<'r> Fetch<'r> {
     }
 
     fn ask(&mut self, number: usize, source: usize, span: Option<(u64, u64)>, probe: bool) -> End {
-        let fits = |one: &Connection| one.worker.source.get() == source;
+        let fits = |one: &Connection<_>| one.worker.source.get() == source;
         if !self.connections.get(number).is_some_and(fits) {
-            let item = self.item_of(source);
-            let foreign = self.is_foreign(source);
-            let share = if foreign { &self.share_without_cookies } else { &self.run.share };
-            let prepared = prepare(&self.run.env, share, item, true, &mut None)
-                .map_err(|_| (FAILED_INIT, "a source can't be prepared".to_owned()))?;
-            if foreign {
-                // The user's own connection writes the file.
-                let set = prepared.easy.set(O::HstsCtrl, HSTS_READ_ONLY);
-                debug_assert!(set.is_ok(), "these bits are known");
-            }
-            self.adopt(number, source, prepared);
+            self.adopt(number, source)?;
         }
         let connection = &mut self.connections[number];
-        connection.transfer.before_piece();
+        self.host.begin_piece(&connection.prepared.handle);
         connection.worker.fault.take();
         connection.worker.moved_at.set(Instant::now());
         let from = span.map(|span| span.0);
@@ -345,50 +290,38 @@ impl<'r> Fetch<'r> {
         let describes = probe && !http;
         connection.worker.describes.set(describes);
         let range = range.filter(|_| !describes);
-        let mut headers = connection.headers.clone();
+        let mut headers = connection.prepared.headers.clone();
         if let Some(validator) = validator.filter(|_| !probe && range.is_some()) {
             headers.push([b"If-Range: ".as_slice(), &validator].concat());
         }
-        let easy = &connection.easy;
+        let easy = &connection.prepared.easy;
         let set = easy
             .set(O::Range, range.map(String::into_bytes))
             .and_then(|()| easy.set(O::HttpHeader, headers))
             .and_then(|()| easy.set(O::NoBody, describes));
         debug_assert!(set.is_ok(), "any text is one");
         connection.running = true;
-        self.run.multi.add(&connection.easy);
+        self.host.multi().add(&connection.prepared.easy);
         Ok(())
     }
 
-    /// Whether the user has not chosen this source: it is not the URL of the command line.
+    /// Whether the user has not chosen this source: it is not his URL.
     fn is_foreign(&self, source: usize) -> bool {
-        source > 0 || self.item.target.url_by_document
-    }
-
-    /// Returns the request for a source. Nothing that identifies the user is sent to a foreign one.
-    fn item_of(&self, source: usize) -> Item {
-        let mut item = Item { first: false, ..self.item.clone() };
-        item.target.sums.clear();
-        item.url = self.whole.sources.borrow()[source].url.clone();
-        item.request = Rc::new(match self.is_foreign(source) {
-            true => stripped(&item.request),
-            false => Request { checksum_files: Vec::new(), ..(*item.request).clone() },
-        });
-        item
+        source > 0 || self.wanted.url_is_foreign
     }
 
     /// A request has ended.
     fn ended(&mut self, at: usize, code: i32) -> End {
         let connection = &self.connections[at];
-        let (worker, transfer) = (connection.worker.clone(), connection.transfer.clone());
+        let (worker, easy) = (connection.worker.clone(), connection.prepared.easy.clone());
         let mut fault = worker.fault.take();
         let unanswered = matches!(worker.stage.get(), FetchStage::Asked { .. } | FetchStage::AskedForAll);
         if code == 0 && fault.is_none() && unanswered {
-            fault = worker.judge(&transfer).err();
+            fault = worker.judge(&easy).err();
         }
-        let text = message(&connection.easy, code);
-        let status = connection.easy.info(|info| info.response_code());
-        self.run.report(&transfer, &connection.easy, code);
+        let text = message(&easy, code);
+        let status = easy.info(|info| info.response_code());
+        self.host.ended(&connection.prepared.handle, &easy, code);
         if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
             let left = plan.room(worker.number).len();
             plan.release(worker.number);
@@ -438,7 +371,7 @@ impl<'r> Fetch<'r> {
         let (dropped, several) = (source.dropped && !known, sources.len() > 1);
         drop(sources);
         if dropped && several {
-            self.run.env.warn(&format!("Drops {url}: {why}"));
+            self.host.warn(&format!("Drops {url}: {why}"));
         }
         // The failure of the user's own URL is reported rather than that of mirrors.
         if worker.source.get() == 0 || self.whole.sources.borrow()[0].failures == 0 {
@@ -451,12 +384,11 @@ impl<'r> Fetch<'r> {
     fn hear_of_sources(&mut self) {
         let mut named = std::mem::take(&mut *self.whole.named.borrow_mut());
         named.sort_by_key(|(priority, _)| *priority);
-        let protected = self.item.url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"https://"));
-        let known_sum = !self.item.target.sums.is_empty() || !self.item.request.checksum_files.is_empty();
+        let protected = self.wanted.url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"https://"));
         let mut sources = self.whole.sources.borrow_mut();
         for (_, url) in named {
             let safe = url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"https://"));
-            let allowed = may_be_named(&url) && (safe || !protected || known_sum);
+            let allowed = may_be_named(&url) && (safe || !protected || self.wanted.has_own_sum);
             if allowed && sources.len() < sources::MOST && sources.iter().all(|source| source.url != url) {
                 sources.push(Source { url, ..Source::default() });
             }
@@ -476,7 +408,7 @@ impl<'r> Fetch<'r> {
             if quiet >= STALLED && self.whole.plan.borrow().is_some() {
                 // As if it had failed: the piece is taken back and requested again.
                 connection.running = false;
-                self.run.multi.remove(&connection.easy);
+                self.host.multi().remove(&connection.prepared.easy);
                 if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
                     plan.release(connection.worker.number);
                 }
@@ -507,7 +439,7 @@ impl<'r> Fetch<'r> {
             });
             if works && source.recent * SLOW < fastest && !source.dropped {
                 source.dropped = true;
-                self.run.env.warn(&format!("Drops {}: it is too slow", shown(&without_login(&source.url))));
+                self.host.warn(&format!("Drops {}: it is too slow", shown(&without_login(&source.url))));
             }
             source.recent = 0;
         }
@@ -516,13 +448,13 @@ impl<'r> Fetch<'r> {
         for connection in self.connections.iter_mut().filter(|one| one.running) {
             if slow.contains(&connection.worker.source.get()) {
                 connection.running = false;
-                self.run.multi.remove(&connection.easy);
+                self.host.multi().remove(&connection.prepared.easy);
                 if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
                     plan.release(connection.worker.number);
                 }
             }
         }
-        if self.segments == Segments::Auto {
+        if self.wanted.connections.is_none() {
             self.growth.came(total);
         }
     }
@@ -532,7 +464,7 @@ impl<'r> Fetch<'r> {
         let Some(plan) = plan.as_ref() else { return };
         let there = plan.done().total().saturating_sub(self.resumed);
         let all = plan.size().saturating_sub(self.resumed);
-        self.main.show_whole(there as i64, all as i64);
+        self.host.show(there, all);
     }
 
     /// Writes the journal with the bytes written so far.
@@ -544,46 +476,14 @@ impl<'r> Fetch<'r> {
         if there == self.told {
             return Ok(());
         }
-        let journal = Journal::new(&self.item.url, plan.size(), marks.clone(), plan.done().clone());
+        let journal = Journal::new(&self.wanted.url, plan.size(), marks.clone(), plan.done().clone());
         self.whole.part.tell(&journal).map_err(|why| (WRITE_ERROR, why))?;
         self.told = there;
         Ok(())
     }
 
-    /// Ends the download: verifies the file and renames it, or leaves the part for a later run.
-    fn end(mut self, end: End, main: &Easy) -> i32 {
-        for connection in self.connections.iter_mut().filter(|one| one.running) {
-            self.run.multi.remove(&connection.easy);
-        }
-        self.show();
-        let end = end
-            .and_then(|()| self.compare())
-            .and_then(|()| self.whole.part.finish().map_err(|why| (WRITE_ERROR, why)));
-        let code = end.as_ref().map_or_else(|(code, _)| *code, |()| 0);
-        self.main.finish_progress(code);
-        if let Err((_, why)) = end {
-            self.run.env.error_line(&format!("curl: ({code}) {why}"));
-            self.leave(code);
-            self.main.own_error.replace(Some(why));
-        } else if self.item.request.remote_time {
-            self.set_time();
-        }
-        // The first connection represents all for --write-out.
-        let easy = self.connections.first().map_or(main, |first| &first.easy);
-        let came = self.whole.plan.borrow().as_ref().map(|plan| plan.done().total());
-        let came = came.map(|there| there.saturating_sub(self.resumed) as i64);
-        self.run.count_ended(&self.main, easy, code, came);
-        let code = self.run.end(&self.main, easy, code, true);
-        for other in self.connections.drain(..) {
-            other.easy.close();
-            other.transfer.easy.borrow_mut().take();
-        }
-        main.close();
-        code
-    }
-
     /// Leaves the part for a later run, if it can be resumed.
-    fn leave(&mut self, code: i32) {
+    pub fn leave(&mut self, code: i32) {
         let pieces = self.whole.plan.borrow().is_some();
         if pieces {
             // If that fails, the journal lists fewer bytes, and stays true.
@@ -591,19 +491,32 @@ impl<'r> Fetch<'r> {
             // After that one the user has to decide.
             if code != RANGE_ERROR {
                 let (there, part) = (self.told, self.whole.part.name());
-                self.say(&format!("{there} bytes are kept in {part}; run the same command to resume"));
+                self.host.note(&format!("{there} bytes are kept in {part}; run the same command to resume"));
             }
         } else if self.is_new || self.whole.begun.get() {
             self.whole.part.remove();
         }
     }
 
-    fn set_time(&self) {
-        let times = self.connections.iter().map(|one| one.easy.info(|info| info.file_time()));
-        let name = self.main.out.borrow().name.clone();
-        if let (Some(time), Some(name)) = (times.max().filter(|time| *time >= 0), name) {
-            set_time(&name, time, &mut self.run.env.messages.borrow_mut());
-        }
+    /// Returns the time of the file, in seconds since 1970, if a server has sent one.
+    pub fn file_time(&self) -> Option<i64> {
+        let times = self.connections.iter().map(|one| one.prepared.easy.info(|info| info.file_time()));
+        times.max().filter(|time| *time >= 0)
+    }
+
+    /// Returns the bytes that this run has fetched, if it fetched pieces.
+    pub fn received(&self) -> Option<u64> {
+        self.whole.plan.borrow().as_ref().map(|plan| plan.done().total().saturating_sub(self.resumed))
+    }
+
+    /// Returns the first connection's handle, which represents all.
+    pub fn first(&self) -> Option<&Easy> {
+        self.connections.first().map(|first| &first.prepared.easy)
+    }
+
+    /// Closes all connections.
+    pub fn close(self) {
+        self.connections.into_iter().for_each(|connection| connection.close(self.host));
     }
 
     /// Verifies the file. Before that, the journal is written unless the part is worthless.
@@ -617,6 +530,20 @@ impl<'r> Fetch<'r> {
             (RECV_ERROR, why)
         })
     }
+}
+
+impl<H> Connection<H> {
+    fn close(self, host: &impl Host<Handle = H>) {
+        self.worker.easy.take();
+        self.prepared.easy.close();
+        host.released(self.prepared.handle);
+    }
+}
+
+/// Returns the text of an error.
+fn message(easy: &Easy, code: i32) -> String {
+    let text = easy.message();
+    if text.is_empty() { Code::text_of(code).to_string() } else { text }
 }
 
 fn fatal(fault: Failure) -> (i32, String) {

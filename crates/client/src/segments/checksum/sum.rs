@@ -1,7 +1,7 @@
-//! Hash functions and the sums that `--checksum` names.
+//! Hash functions, and sums that a user names.
 
-use crate::message::shown;
-use crate::raw::hex;
+use super::super::shown;
+use wire::hex;
 
 /// A hash function that a sum can be of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,46 +1,44 @@
 //! The part file and its journal in a folder: opened by one process at a time, renamed when complete.
 
 use super::journal::{Journal, LONGEST};
-use crate::bytes::Bytes;
-use crate::message::{os_text, shown};
-use crate::raw::is_device;
-use crate::system::{self, path};
+use super::system::{self, os_text};
+use engine::sys::is_device;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A file that is being put together.
 pub struct Part {
     file: File,
     /// The names of the file to be, of the part file, of the journal, and of the journal's successor.
-    name: Bytes,
-    part: Bytes,
-    journal: Bytes,
-    next_journal: Bytes,
-    /// A file that has the name already stays.
-    keeps: bool,
+    name: PathBuf,
+    part: PathBuf,
+    journal: PathBuf,
+    next_journal: PathBuf,
+    /// Why a file that has the name already stays; none if it is replaced.
+    keeps: Option<&'static str>,
 }
 
-fn failed(what: &str, name: &[u8], error: &io::Error) -> String {
+fn failed(what: &str, name: &Path, error: &io::Error) -> String {
     format!("Failed to {what} {}: {}", shown(name), os_text(error))
 }
 
 impl Part {
     /// Opens the part file or creates it, and locks it; returns the journal of an unfinished one. With
     /// `keeps`, a file of the final name is an error. The error is a text for the user.
-    pub fn open(name: &[u8], keeps: bool) -> Result<(Part, Option<Journal>), String> {
-        if keeps && fs::symlink_metadata(path(name)).is_ok() {
-            return Err(taken(name));
+    pub fn open(name: &Path, keeps: Option<&'static str>) -> Result<(Part, Option<Journal>), String> {
+        if let Some(why) = keeps.filter(|_| fs::symlink_metadata(name).is_ok()) {
+            return Err(taken(name, why));
         }
-        if is_device(path(name)) {
-            return Err(format!("{} is not a regular file, which --segments needs", shown(name)));
+        if is_device(name) {
+            return Err(format!("{} is not a regular file, which segments need", shown(name)));
         }
-        let part = [name, b".part"].concat();
-        let journal = [name, b".part.journal"].concat();
-        let next_journal = [name, b".part.journal.new"].concat();
+        let part = with(name, ".part");
+        let journal = with(name, ".part.journal");
+        let next_journal = with(name, ".part.journal.new");
         let file = lock(&part)?;
         let length = file.metadata().map_err(|error| failed("read", &part, &error))?.len();
-        let this = Part { file, name: name.to_vec(), part, journal, next_journal, keeps };
+        let this = Part { file, name: name.to_owned(), part, journal, next_journal, keeps };
         let begun = this.read_journal()?;
         let (shown_part, shown_journal) = (shown(&this.part), shown(&this.journal));
         match begun {
@@ -57,7 +55,7 @@ impl Part {
 
     fn read_journal(&self) -> Result<Option<Journal>, String> {
         let mut text = String::new();
-        let opened = system::open_own(path(&self.journal), OpenOptions::new().read(true));
+        let opened = system::open_own(&self.journal, OpenOptions::new().read(true));
         let read = opened.and_then(|file| file.take(LONGEST).read_to_string(&mut text));
         match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -86,9 +84,9 @@ impl Part {
         let written = self
             .new_journal()
             .and_then(|mut file| file.write_all(journal.text().as_bytes()))
-            .and_then(|()| fs::rename(path(&self.next_journal), path(&self.journal)));
+            .and_then(|()| fs::rename(&self.next_journal, &self.journal));
         written.map_err(|error| {
-            let _ = fs::remove_file(path(&self.next_journal));
+            let _ = fs::remove_file(&self.next_journal);
             failed("write", &self.journal, &error)
         })
     }
@@ -96,7 +94,7 @@ impl Part {
     /// Creates a new file that only this user can access. One left by a killed process is removed; the lock
     /// proves that.
     fn new_journal(&self) -> io::Result<File> {
-        let next = path(&self.next_journal);
+        let next = &self.next_journal;
         let create = || system::private(OpenOptions::new().write(true).create_new(true)).open(next);
         match create() {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -120,36 +118,48 @@ impl Part {
 
     /// The part becomes the file.
     pub fn finish(&self) -> Result<(), String> {
-        let (part, name) = (path(&self.part), path(&self.name));
+        let (part, name) = (&self.part, &self.name);
         if !system::is_called(&self.file, part) {
             return Err(format!("{} was replaced while it was written", shown(&self.part)));
         }
-        let renamed = if self.keeps { system::rename_new(part, name) } else { fs::rename(part, name) };
+        let renamed =
+            if self.keeps.is_some() { system::rename_new(part, name) } else { fs::rename(part, name) };
         renamed.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => taken(&self.name),
+            io::ErrorKind::AlreadyExists => taken(name, self.keeps.unwrap_or_default()),
             _ => failed("rename", &self.part, &error),
         })?;
-        let _ = fs::remove_file(path(&self.journal));
+        let _ = fs::remove_file(&self.journal);
         Ok(())
     }
 
     pub fn remove(&self) {
         // The journal last: a part without one is not ours to take.
-        let _ = fs::remove_file(path(&self.part));
-        let _ = fs::remove_file(path(&self.journal));
+        let _ = fs::remove_file(&self.part);
+        let _ = fs::remove_file(&self.journal);
     }
 }
 
-fn taken(name: &[u8]) -> String {
-    let name = shown(name);
-    format!("{name} exists, and a Metalink overwrites no file; see --output and --clobber")
+/// Returns a name as text for a message.
+fn shown(name: &Path) -> String {
+    name.to_string_lossy().into_owned()
+}
+
+/// Returns the name with an ending.
+fn with(name: &Path, ending: &str) -> PathBuf {
+    let mut all = name.as_os_str().to_owned();
+    all.push(ending);
+    all.into()
+}
+
+fn taken(name: &Path, why: &str) -> String {
+    format!("{} exists, and {why}", shown(name))
 }
 
 /// Opens the part file, which no other process has.
-fn lock(part: &[u8]) -> Result<File, String> {
+fn lock(part: &Path) -> Result<File, String> {
     loop {
         let held = || format!("{} is being fetched by another process", shown(part));
-        let file = match open(path(part)) {
+        let file = match open(part) {
             Ok(file) => file,
             // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -160,10 +170,10 @@ fn lock(part: &[u8]) -> Result<File, String> {
             return Err(held());
         }
         // Its previous owner may have renamed it in between.
-        if system::is_called(&file, path(part)) {
+        if system::is_called(&file, part) {
             return Ok(file);
         }
-        if fs::symlink_metadata(path(part)).is_ok_and(|meta| !meta.is_file()) {
+        if fs::symlink_metadata(part).is_ok_and(|meta| !meta.is_file()) {
             return Err(format!("{} is not a regular file", shown(part)));
         }
     }

@@ -1,16 +1,14 @@
 //! One connection's share: its answer is looked at, and its bytes go where they belong.
 
+use super::checksum::{Sum, field};
 use super::journal::Journal;
+use super::marks::{Answer, Marks};
 use super::part::Part;
 use super::plan::{PROBE, Plan, Span};
 use super::sources;
-use crate::bytes::Bytes;
-use crate::checksum::field;
-use crate::checksum::sum::Sum;
-use crate::message::os_text;
-use crate::raw::Origin;
-use crate::resume::{Answer, Marks};
-use crate::transfer::{Divert, Transfer};
+use super::system::os_text;
+use crate::Easy;
+use engine::stores::headers::Origin;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Instant;
@@ -23,7 +21,7 @@ const RANGE_ERROR: i32 = 33;
 /// One place where the file is.
 #[derive(Debug, Default)]
 pub struct Source {
-    pub url: Bytes,
+    pub url: Vec<u8>,
     /// Marks that its pieces have in common.
     pub marks: Option<Marks>,
     /// In a row, without a byte.
@@ -37,7 +35,7 @@ pub struct Source {
 
 /// The file that all workers assemble.
 pub struct SharedDownload {
-    pub url: Bytes,
+    pub url: Vec<u8>,
     pub part: Part,
     /// Whether the part of an earlier run has been discarded.
     pub begun: Cell<bool>,
@@ -48,7 +46,7 @@ pub struct SharedDownload {
     /// The expected sums, from the user, a Metalink or the server.
     pub sums: RefCell<Vec<Sum>>,
     /// Sources that an answer has named.
-    pub named: RefCell<Vec<(u32, Bytes)>>,
+    pub named: RefCell<Vec<(u32, Vec<u8>)>>,
 }
 
 /// Why a request failed.
@@ -63,6 +61,10 @@ pub enum Failure {
     /// The source cannot send parts of the file.
     InOnePiece,
 }
+
+/// Ends a transfer; its worker keeps the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abort;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchStage {
@@ -87,6 +89,8 @@ pub struct Worker {
     pub describes: Cell<bool>,
     pub fault: RefCell<Option<Failure>>,
     pub whole: Rc<SharedDownload>,
+    /// The handle whose body arrives here, until it is closed.
+    pub easy: RefCell<Option<Easy>>,
 }
 
 impl Worker {
@@ -101,12 +105,13 @@ impl Worker {
             describes: Cell::new(false),
             fault: RefCell::default(),
             whole,
+            easy: RefCell::default(),
         }
     }
 
     /// Judges the reply; before its first byte, or at its end if there is none.
-    pub fn judge(&self, transfer: &Transfer) -> Result<(), Failure> {
-        let answer = transfer.answer_so_far();
+    pub fn judge(&self, easy: &Easy) -> Result<(), Failure> {
+        let answer = Answer::of(easy);
         if let Some(status) = answer.status.filter(|status| !matches!(status, 200 | 206)) {
             let code = (HTTP_ERROR, format!("The requested URL returned error: {status}"));
             // A piece of an empty file was requested.
@@ -120,18 +125,12 @@ impl Worker {
                 self.stage.set(FetchStage::All(0));
                 self.whole.begin_in_one_piece()
             }
-            FetchStage::Asked { from, probe } => self.judge_piece(transfer, &answer, from, probe),
+            FetchStage::Asked { from, probe } => self.judge_piece(easy, &answer, from, probe),
             FetchStage::Pieces | FetchStage::All(_) => Ok(()),
         }
     }
 
-    fn judge_piece(
-        &self,
-        transfer: &Transfer,
-        answer: &Answer,
-        from: u64,
-        probe: bool,
-    ) -> Result<(), Failure> {
+    fn judge_piece(&self, easy: &Easy, answer: &Answer, from: u64, probe: bool) -> Result<(), Failure> {
         let lies = |why: &str| Err(Failure::Source(RANGE_ERROR, why.to_owned()));
         match answer.status {
             Some(200) if probe => {
@@ -151,7 +150,7 @@ impl Worker {
             _ => {}
         }
         if probe {
-            self.learn(transfer, answer)?;
+            self.learn(easy, answer)?;
         }
         self.compare(answer, probe)?;
         self.stage.set(FetchStage::Pieces);
@@ -159,19 +158,17 @@ impl Worker {
     }
 
     /// Learns the file's properties from the first reply.
-    fn learn(&self, transfer: &Transfer, answer: &Answer) -> Result<(), Failure> {
-        if let Some(easy) = transfer.easy.borrow().as_ref() {
-            easy.headers(|headers| {
-                for (_, line) in headers.of(Origin::Header as u32, None) {
-                    if line.name.eq_ignore_ascii_case(b"Link") {
-                        self.whole.named.borrow_mut().extend(sources::duplicates(line.value));
-                    } else if line.name.eq_ignore_ascii_case(b"Repr-Digest") {
-                        let told = field::sums(line.value).into_iter().map(|(_, sum)| sum);
-                        self.whole.sums.borrow_mut().extend(told);
-                    }
+    fn learn(&self, easy: &Easy, answer: &Answer) -> Result<(), Failure> {
+        easy.headers(|headers| {
+            for (_, line) in headers.of(Origin::Header as u32, None) {
+                if line.name.eq_ignore_ascii_case(b"Link") {
+                    self.whole.named.borrow_mut().extend(sources::duplicates(line.value));
+                } else if line.name.eq_ignore_ascii_case(b"Repr-Digest") {
+                    let told = field::sums(line.value).into_iter().map(|(_, sum)| sum);
+                    self.whole.sums.borrow_mut().extend(told);
                 }
-            });
-        }
+            }
+        });
         let binds = answer.marks.bind() || !self.whole.sums.borrow().is_empty();
         let Some(size) = answer.marks.size.filter(|_| binds) else { return Err(Failure::InOnePiece) };
         self.whole.begin(size, answer.marks.clone())?;
@@ -221,12 +218,22 @@ impl Worker {
         )
     }
 
-    fn take(&self, transfer: &Transfer, data: &[u8]) -> Result<(), Failure> {
+    /// Takes a piece of the body. After an error, the transfer is to be ended; the worker keeps the reason.
+    pub fn take(&self, data: &[u8]) -> Result<(), Abort> {
+        self.place(data).map_err(|fault| {
+            self.fault.replace(Some(fault));
+            Abort
+        })
+    }
+
+    /// Writes a piece of the body to its place in the file.
+    fn place(&self, data: &[u8]) -> Result<(), Failure> {
         if self.describes.get() {
             return Ok(()); // lines of a simulated head
         }
         if matches!(self.stage.get(), FetchStage::Asked { .. } | FetchStage::AskedForAll) {
-            self.judge(transfer)?;
+            let easy = self.easy.borrow().clone().expect("a handle that receives is open");
+            self.judge(&easy)?;
         }
         self.moved_at.set(Instant::now());
         let count = match self.stage.get() {
@@ -270,13 +277,4 @@ impl SharedDownload {
 
 pub fn disk(error: &std::io::Error) -> Failure {
     Failure::Fatal(WRITE_ERROR, format!("Failed writing the part file: {}", os_text(error)))
-}
-
-impl Divert for Worker {
-    fn body(&self, transfer: &Transfer, data: &[u8]) -> Result<(), ()> {
-        self.take(transfer, data).map_err(|fault| {
-            self.fault.replace(Some(fault));
-            transfer.told.set(true);
-        })
-    }
 }

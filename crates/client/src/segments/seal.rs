@@ -1,7 +1,7 @@
 //! Text in files that others may have cut, changed or put there: its last line is a sum of those before it.
 
-use crate::raw::hex;
 use sha2::Digest;
+use wire::hex;
 
 /// The text with its last line.
 pub fn seal(text: &str) -> String {

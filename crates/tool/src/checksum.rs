@@ -1,6 +1,6 @@
 //! Files of sums, as sha256sum(1), `md5 -r`, cksum(1) and b3sum(1) write them.
 
-use super::sum::{Algorithm, Sum};
+use crate::raw::checksum::{Algorithm, Sum};
 
 /// The sum of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Repr-Digest and Content-Digest (RFC 9530): dictionaries of structured fields (RFC 8941) whose values are
 //! byte sequences.
 
-use super::sum::{Algorithm, Sum};
-use crate::raw::base64;
+use super::{Algorithm, Sum};
+use wire::base64;
 
 /// The algorithms that RFC 9530 registers as active.
 pub const ALGORITHMS: [(&str, Algorithm); 2] =

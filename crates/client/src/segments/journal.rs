@@ -2,13 +2,12 @@
 //! a whole, and only after its bytes were written, so that it is always true. Of the URL it has the place,
 //! and a hash of everything except the login.
 
+use super::marks::Marks;
 use super::plan::{Span, Spans};
-use crate::bytes::Bytes;
-use crate::raw::archive::redact;
-use crate::raw::hex;
-use crate::resume::Marks;
-use crate::seal::{seal, unseal};
+use super::seal::{seal, unseal};
+use engine::archive::redact;
 use sha2::{Digest, Sha256};
+use wire::hex;
 
 const FIRST_LINE: &str = "warmwire part file 2";
 /// A journal beyond this is not ours.
@@ -17,7 +16,7 @@ pub const LONGEST: u64 = 4 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
     /// The URL without login, query and fragment.
-    pub place: Bytes,
+    pub place: Vec<u8>,
     /// A sum of the URL without its login.
     pub key: String,
     pub size: u64,

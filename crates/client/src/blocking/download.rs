@@ -1,0 +1,30 @@
+//! Downloads without futures.
+
+use super::wait::wait;
+use crate::client::download::{Plan, download_settings};
+use crate::client::request::Request;
+use crate::{Downloaded, Error};
+
+/// A download to a file, under construction: [`warmwire::Download`](crate::Download) for threads that wait.
+///
+/// ```no_run
+/// let client = warmwire::blocking::Client::new();
+/// let file = client.download("https://example.com/image.iso").to("image.iso").segments(8).send()?;
+/// println!("{} bytes", file.size());
+/// # Ok::<(), warmwire::Error>(())
+/// ```
+#[must_use = "a download does nothing before it is sent"]
+pub struct Download(pub(super) crate::Download);
+
+impl Download {
+    fn edit(self, edit: impl FnOnce(&mut Request, &mut Plan) -> Result<(), Error>) -> Download {
+        Download(self.0.edit(edit))
+    }
+
+    /// Downloads the file.
+    pub fn send(self) -> Result<Downloaded, Error> {
+        wait(self.0.send())
+    }
+}
+
+download_settings!(Download, Download::edit);

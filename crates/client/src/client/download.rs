@@ -1,0 +1,493 @@
+//! Downloads to files: over several connections, from several places, resumed and verified.
+//!
+//! A download runs on a thread of its own, with handles that have the options of its client. The machinery is
+//! in [`segments`](crate::segments); the command line tool uses it, too.
+
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use engine::callbacks::{Callbacks, WriteAnswer};
+use engine::process_pool::Pool;
+use tables::constant::CURLSSLOPT_AUTO_CLIENT_CERT;
+use tables::{Code, EasyOption as O};
+
+use super::error::{Error, RequestPhase};
+use super::hub::Shared;
+use super::options::Options;
+use super::request::{Request, row};
+use crate::segments::checksum::Sum;
+use crate::segments::{Abort, Fetch, Host, Part, Prepared, Wanted, Worker};
+use crate::{Easy, IntoUrl, Multi, Share, Url, Value};
+
+/// Most connections of a download.
+const MOST: usize = 64;
+/// CURLHSTS_ENABLE and CURLHSTS_READONLYFILE
+const HSTS_READ_ONLY: i64 = 3;
+
+/// Options that a mirror gets beside those that reveal nothing about the user: how servers are judged, and
+/// which redirects are followed.
+const FOR_MIRRORS: [O; 8] = [
+    O::CaInfoBlob,
+    O::FollowLocation,
+    O::ProxyCaInfoBlob,
+    O::ProxySslVerifyHost,
+    O::ProxySslVerifyPeer,
+    O::SslVerifyHost,
+    O::SslVerifyPeer,
+    O::SslVersion,
+];
+
+/// A download to a file, under construction. [`Client::download`](crate::Client::download) returns it.
+///
+/// The file is fetched in pieces over several connections if the server can send pieces. It grows as
+/// `NAME.part`, beside a journal, and gets its name when it is complete and its checksum is right. A download
+/// that failed or was dropped leaves both; the next one with the same URL and name continues them if the
+/// server still has the same file.
+///
+/// Only the URL itself gets cookies, header fields, logins and client certificates. Mirrors get none of them.
+///
+/// ```no_run
+/// # async fn run(client: warmwire::Client) -> Result<(), warmwire::Error> {
+/// let file = client
+///     .download("https://example.com/image.iso")
+///     .to("image.iso")
+///     .mirror("https://mirror.example/image.iso")
+///     .checksum("sha256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
+///     .send()
+///     .await?;
+/// println!("{} bytes, {} of them now", file.size(), file.received());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a download does nothing before it is sent"]
+pub struct Download {
+    client: Arc<Shared>,
+    request: Result<Request, Error>,
+    plan: Plan,
+}
+
+/// Shows how many bytes are there, of how many.
+pub(crate) type Progress = Box<dyn FnMut(u64, u64) + Send>;
+
+/// The settings of a download beside its request.
+pub(crate) struct Plan {
+    pub file: Option<PathBuf>,
+    pub mirrors: Vec<Url>,
+    connections: Option<usize>,
+    sums: Vec<Sum>,
+    pub resumes: bool,
+    pub progress: Option<Progress>,
+}
+
+/// A file that has been downloaded.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Downloaded {
+    path: PathBuf,
+    size: u64,
+    received: u64,
+    warnings: Vec<String>,
+}
+
+impl Downloaded {
+    /// Returns the name of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the size of the file.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Returns how many bytes this download has fetched: fewer than the size if it continued an earlier one.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Returns why mirrors were dropped.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl Download {
+    pub(super) fn new(client: Arc<Shared>, url: impl IntoUrl) -> Download {
+        let plan = Plan {
+            file: None,
+            mirrors: Vec::new(),
+            connections: None,
+            sums: Vec::new(),
+            resumes: true,
+            progress: None,
+        };
+        Download { client, request: Request::to(http::Method::GET, url), plan }
+    }
+
+    /// Changes the plan, unless something was refused before.
+    pub(crate) fn edit(
+        mut self,
+        edit: impl FnOnce(&mut Request, &mut Plan) -> Result<(), Error>,
+    ) -> Download {
+        if let Ok(request) = &mut self.request
+            && let Err(error) = edit(request, &mut self.plan)
+        {
+            self.request = Err(error);
+        }
+        self
+    }
+
+    /// Starts the download. Dropping the future ends it within a tenth of a second; what has arrived is kept.
+    pub fn send(self) -> impl Future<Output = Result<Downloaded, Error>> + Send + 'static {
+        let task = Arc::<Task>::default();
+        let started = self.start(task.clone());
+        if let Err(error) = started {
+            task.end(Err(error));
+        }
+        Running(task)
+    }
+
+    fn start(self, task: Arc<Task>) -> Result<(), Error> {
+        let request = self.request?;
+        let Some(file) = self.plan.file.clone() else {
+            return Err(Error::option("a download needs a file: `to`"));
+        };
+        let scheme = request.url().scheme().to_ascii_lowercase();
+        if !["http", "https", "ftp", "ftps", "sftp"].contains(&&*scheme) {
+            return Err(Error::option(format!("{} cannot be downloaded in pieces", request.url())));
+        }
+        let url = request.url().clone();
+        let owner = Owner::new(&self.client, request, task.clone(), self.plan);
+        let thread = std::thread::Builder::new().name("warmwire-download".to_owned());
+        let run = move || {
+            let guard = Guard(task);
+            let ended = owner.run(&file);
+            guard.0.end(ended.map_err(|(code, why)| Error::of(code, why).at(url, RequestPhase::Sent)));
+        };
+        thread
+            .spawn(run)
+            .map_err(|error| Error::no_driver("the thread of a download cannot start").because(error))?;
+        Ok(())
+    }
+}
+
+/// Defines the settings of a download for both faces. `$wrap` edits its request and its plan.
+macro_rules! download_settings {
+    ($face:ident, $($wrap:tt)*) => {
+        impl $face {
+            /// Sets the name of the file. One that exists is replaced when the download is complete.
+            pub fn to(self, path: impl Into<std::path::PathBuf>) -> Self {
+                let path = path.into();
+                $($wrap)*(self, |_, plan| { plan.file = Some(path); Ok(()) })
+            }
+
+            /// Sets the number of connections, from 1 to 64. By default it grows while that makes the
+            /// download faster.
+            pub fn segments(self, count: usize) -> Self {
+                $($wrap)*(self, |_, plan| plan.set_connections(count))
+            }
+
+            /// Adds another place of the same file. It gets no cookies, header fields or logins of the
+            /// client. Its pieces are used if its ETag is that of the URL, or if there is a checksum.
+            pub fn mirror(self, url: impl crate::IntoUrl) -> Self {
+                $($wrap)*(self, |_, plan| { plan.mirrors.push(url.into_url()?); Ok(()) })
+            }
+
+            /// Adds an expected checksum, like `sha256=…` in hexadecimal digits; several are separated by
+            /// commas. md5, sha1, sha256, sha384, sha512, sha3-256, sha3-384, sha3-512 and blake3 are known.
+            /// A file with another sum is removed, and the download fails.
+            pub fn checksum(self, sum: &str) -> Self {
+                $($wrap)*(self, |_, plan| plan.add_sums(sum))
+            }
+
+            /// Sets whether the part of an earlier download is continued, as is the default, or removed.
+            pub fn resume(self, yes: bool) -> Self {
+                $($wrap)*(self, |_, plan| { plan.resumes = yes; Ok(()) })
+            }
+
+            /// Adds a header field to requests for the URL; mirrors do not get it.
+            pub fn header<K, V>(self, name: K, value: V) -> Self
+            where
+                K: TryInto<http::HeaderName>,
+                K::Error: Into<http::Error>,
+                V: TryInto<http::HeaderValue>,
+                V::Error: Into<http::Error>,
+            {
+                $($wrap)*(self, |request, _| request.add_header(name, value))
+            }
+
+            /// Limits the time of the download, in place of the limit of the client.
+            pub fn timeout(self, limit: std::time::Duration) -> Self {
+                $($wrap)*(self, |request, _| {
+                    request.options.set_timeout(tables::EasyOption::TimeoutMs, Some(limit));
+                    Ok(())
+                })
+            }
+
+            /// Sets any option of curl's for requests to the URL, and for those to mirrors if it reveals
+            /// nothing about the user.
+            pub fn option(self, option: tables::EasyOption, value: impl Into<crate::PlainValue>) -> Self {
+                $($wrap)*(self, |request, _| { request.options.set(option, value); Ok(()) })
+            }
+
+            /// Calls a function on the download's thread as bytes arrive: how many are complete, and the
+            /// size, both without those of an earlier download.
+            pub fn progress(self, show: impl FnMut(u64, u64) + Send + 'static) -> Self {
+                $($wrap)*(self, |_, plan| { plan.progress = Some(Box::new(show)); Ok(()) })
+            }
+        }
+
+        impl std::fmt::Debug for $face {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct("Download").finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(crate) use download_settings;
+
+download_settings!(Download, Download::edit);
+
+impl Plan {
+    pub fn set_connections(&mut self, count: usize) -> Result<(), Error> {
+        if !(1..=MOST).contains(&count) {
+            return Err(Error::option(format!("a download has 1 to {MOST} segments, not {count}")));
+        }
+        self.connections = Some(count);
+        Ok(())
+    }
+
+    pub fn add_sums(&mut self, text: &str) -> Result<(), Error> {
+        self.sums.extend(Sum::parse(text.as_bytes()).map_err(Error::option)?);
+        Ok(())
+    }
+}
+
+/// The state that a download's thread and its future share.
+#[derive(Default)]
+struct Task(Mutex<TaskState>);
+
+#[derive(Default)]
+struct TaskState {
+    ended: Option<Result<Downloaded, Error>>,
+    waker: Option<Waker>,
+    /// Ends the wait of the thread.
+    wake: Option<Box<dyn Fn() + Send>>,
+    is_cancelled: bool,
+}
+
+impl Task {
+    fn lock(&self) -> MutexGuard<'_, TaskState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, result: Result<Downloaded, Error>) {
+        let mut state = self.lock();
+        state.ended.get_or_insert(result);
+        let waker = state.waker.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// The future of a download.
+struct Running(Arc<Task>);
+
+impl Future for Running {
+    type Output = Result<Downloaded, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.0.lock();
+        match state.ended.take() {
+            Some(ended) => Poll::Ready(ended),
+            None => {
+                state.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.is_cancelled = true;
+        state.wake.iter().for_each(|wake| wake());
+    }
+}
+
+/// Ends the task if its thread panics.
+struct Guard(Arc<Task>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.end(Err(Error::no_driver("the thread of a download has ended")));
+    }
+}
+
+/// The task of a download's thread.
+struct Owner {
+    task: Arc<Task>,
+    url: Url,
+    options: Options,
+    headers: Vec<Vec<u8>>,
+    share: Option<Share>,
+    pool: Option<Pool>,
+    plan: Plan,
+}
+
+impl Owner {
+    fn new(client: &Shared, request: Request, task: Arc<Task>, plan: Plan) -> Owner {
+        let (url, fields, own) = request.into_download();
+        let options = client.options.with(own);
+        let defaults = client.headers.iter().filter(|(name, _)| !fields.contains_key(*name));
+        let headers = fields.iter().chain(defaults).map(|(name, value)| row(name, value)).collect();
+        Owner { task, url, options, headers, share: client.stores.0.clone(), pool: client.stores.1, plan }
+    }
+
+    /// Downloads the file on this thread.
+    fn run(self, file: &Path) -> Result<Downloaded, (Code, String)> {
+        let with_code = |(code, why): (i32, String)| (Code::from_id(code).unwrap_or(Code::RecvError), why);
+        let (mut part, mut journal) = Part::open(file, None).map_err(|why| (Code::WriteError, why))?;
+        if !self.plan.resumes && journal.is_some() {
+            part.remove();
+            drop(part);
+            (part, journal) = Part::open(file, None).map_err(|why| (Code::WriteError, why))?;
+        }
+        let handles = Handles::new(self);
+        let mut fetch = Fetch::new(&handles, handles.wanted(), part);
+        let end = fetch.run(journal);
+        if let Err((code, _)) = &end {
+            fetch.leave(*code);
+        }
+        let received = fetch.received();
+        fetch.close();
+        handles.multi.close();
+        end.map_err(with_code)?;
+        let size = file.metadata().map_or(0, |about| about.len());
+        Ok(Downloaded {
+            path: file.to_owned(),
+            size,
+            received: received.unwrap_or(size),
+            warnings: handles.warnings.take(),
+        })
+    }
+}
+
+/// Prepares the handles of a download.
+struct Handles {
+    owner: Owner,
+    multi: Multi,
+    progress: std::cell::RefCell<Option<Progress>>,
+    warnings: std::cell::RefCell<Vec<String>>,
+}
+
+impl Handles {
+    fn new(mut owner: Owner) -> Handles {
+        let multi = Multi::default();
+        owner.pool.into_iter().for_each(|kind| multi.set_pool(kind));
+        owner.task.lock().wake = Some(Box::new(multi.waker()));
+        let progress = owner.plan.progress.take().into();
+        Handles { owner, multi, progress, warnings: Default::default() }
+    }
+
+    fn wanted(&self) -> Wanted {
+        let Owner { url, plan, options, .. } = &self.owner;
+        let number = |wanted: O| {
+            let found = options.list.iter().rev().find(|(option, _)| *option == wanted);
+            found.map_or(0, |(_, value)| value.number())
+        };
+        let bytes = |url: &Url| url.as_str().as_bytes().to_vec();
+        let limit = u64::try_from(number(O::TimeoutMs)).ok().filter(|limit| *limit > 0);
+        Wanted {
+            url: bytes(url),
+            mirrors: plan.mirrors.iter().map(bytes).collect(),
+            url_is_foreign: false,
+            connections: plan.connections,
+            has_version: options.has(O::HttpVersion),
+            rate: number(O::MaxRecvSpeedLarge),
+            deadline: limit.map(Duration::from_millis),
+            sums: plan.sums.clone(),
+            has_own_sum: !plan.sums.is_empty(),
+        }
+    }
+}
+
+/// The callbacks of one handle.
+struct Receiver(Rc<Worker>);
+
+impl Callbacks for Receiver {
+    fn write(&self, data: &[u8]) -> WriteAnswer {
+        match self.0.take(data) {
+            Ok(()) => WriteAnswer::All,
+            Err(Abort) => WriteAnswer::Failed(0),
+        }
+    }
+}
+
+impl Host for Handles {
+    type Handle = ();
+
+    fn prepare(&self, url: &[u8], foreign: bool, worker: &Rc<Worker>) -> Result<Prepared<()>, String> {
+        let easy = Easy::new(Rc::new(Receiver(worker.clone())));
+        let refused = |option: O, code: Code| format!("{}: {}", option.name(), code.text());
+        let set = |option: O, value: Value| easy.set(option, value).map_err(|code| refused(option, code));
+        for (option, value) in &self.owner.options.list {
+            match option {
+                // Pieces of a coded body cannot be joined.
+                O::AcceptEncoding => continue,
+                O::SslOptions if foreign => {
+                    set(*option, Value::Long(value.number() & !CURLSSLOPT_AUTO_CLIENT_CERT))?;
+                }
+                _ if foreign && !option.is_impersonal() && !FOR_MIRRORS.contains(option) => continue,
+                _ => set(*option, value.clone().or_form())?,
+            }
+        }
+        set(O::Url, Value::Text(url.to_vec()))?;
+        easy.0.state().settings.borrow_mut().set_choices(&self.owner.options.choices);
+        easy.set_access_policy(self.owner.options.access_policy.clone());
+        match foreign {
+            true => set(O::HstsCtrl, Value::Long(HSTS_READ_ONLY))?,
+            false => easy.set_share(self.owner.share.clone()),
+        }
+        let headers = if foreign { Vec::new() } else { self.owner.headers.clone() };
+        Ok(Prepared { handle: (), easy, headers })
+    }
+
+    fn multi(&self) -> &Multi {
+        &self.multi
+    }
+
+    fn wait(&self, pause: Duration) -> io::Result<()> {
+        self.multi.wait(&mut [], pause, true)?;
+        match self.owner.task.lock().is_cancelled {
+            true => Err(io::ErrorKind::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+
+    fn begin_piece(&self, (): &()) {}
+
+    fn ended(&self, (): &(), _: &Easy, _: i32) {}
+
+    fn released(&self, (): ()) {}
+
+    fn note(&self, _: &str) {}
+
+    fn warn(&self, text: &str) {
+        self.warnings.borrow_mut().push(text.to_owned());
+    }
+
+    fn show(&self, received: u64, size: u64) {
+        if let Some(show) = &mut *self.progress.borrow_mut() {
+            show(received, size);
+        }
+    }
+}
