@@ -77,8 +77,10 @@ fn line(dice: &mut Dice, flags: &[String], url: &str) -> Vec<String> {
     words
 }
 
+/// `ODD_LINES=n` sets the number of lines (1,000).
 #[test]
-fn a_thousand_odd_command_lines() {
+fn odd_command_lines_are_refused_or_run() {
+    let count = std::env::var("ODD_LINES").map_or(1000, |text| text.parse().expect("a number"));
     let server = HttpServer::plain();
     let (flags, mut dice) = (flags(), Dice::new(0x51_7c_c1_b7_27_22_0a_95));
     assert!(flags.len() > 270, "{}", flags.len());
@@ -86,7 +88,7 @@ fn a_thousand_odd_command_lines() {
     std::fs::create_dir(folder.join("dir")).unwrap();
     let url = server.url("/bytes/10");
     let mut refused = 0;
-    for _ in 0..1000 {
+    for _ in 0..count {
         std::fs::write(folder.join("file"), "url = x\n\"\nform = a\n").unwrap();
         let words = line(&mut dice, &flags, &url);
         let mut command = Command::new(tool());
@@ -107,7 +109,7 @@ fn a_thousand_odd_command_lines() {
         // A prompt for a password may precede it.
         assert!(last.contains("curl: "), "{words:?}: {said}");
     }
-    assert!(refused > 200, "{refused}");
+    assert!(refused > count / 5, "{refused} of {count}");
 }
 
 #[test]

@@ -8,7 +8,15 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// Variables that change what tests do.
-const VARIABLES: [&str; 5] = ["PATH", "RUST_TEST_THREADS", "SEEDS", "INTERLEAVINGS", "WARMWIRE_SHARED"];
+const VARIABLES: [&str; 7] = [
+    "PATH",
+    "RUST_TEST_THREADS",
+    "SEEDS",
+    "INTERLEAVINGS",
+    "MUTATION_ROUNDS",
+    "ODD_LINES",
+    "WARMWIRE_SHARED",
+];
 
 /// Folders with sources that are compiled into test programs.
 const SOURCES: [&str; 8] =

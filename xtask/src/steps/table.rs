@@ -197,8 +197,10 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "unit",
         about: "tests of all crates, C programs on the library",
-        // Seeds and interleavings take processor time alone; `make test-all` tries the usual number.
-        local: Some("SEEDS=300 INTERLEAVINGS=100 cargo xtask unit --changed"),
+        // Random input takes processor time alone; `make test-all` tries more, and the step `fuzz` mutates.
+        local: Some(
+            "SEEDS=300 INTERLEAVINGS=100 MUTATION_ROUNDS=200 ODD_LINES=300 cargo xtask unit --changed",
+        ),
         // One program after another: tests of servers have time-outs, and all must hold in CI.
         all: Some("cargo test --workspace --no-fail-fast"),
         deep: None,
