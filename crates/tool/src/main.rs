@@ -69,6 +69,11 @@ use std::process::exit;
 use std::rc::Rc;
 use warmwire::{process_pool, recording};
 
+/// Stands in for the allocator of musl, which gives each large block back to the system at once.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 entry::program!(start);
 
 fn start() {
