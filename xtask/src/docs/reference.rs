@@ -16,9 +16,10 @@ const CHAPTERS: [(&str, &str, &str); 5] = [
 ];
 
 /// Files of the checkout that are pages: path, file, title.
-const FILES: [(&str, &str, &str); 3] = [
+const FILES: [(&str, &str, &str); 4] = [
     ("bench/RESULTS.md", "benchmarks.md", "Benchmark results"),
     ("COVERAGE.md", "coverage.md", "Coverage"),
+    ("packaging/ARTEFACTS.md", "artefacts.md", "Files of a release"),
     ("python/README.md", "python.md", "The Python package"),
 ];
 
