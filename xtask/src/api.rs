@@ -32,7 +32,7 @@ pub fn run(check: bool) -> Report {
 pub fn semver() -> Report {
     let mut git = Command::new("git");
     git.args(["tag", "--list", "v[0-9]*", "--sort=-version:refname"]);
-    let tags = output(git).unwrap_or_default();
+    let tags = output(git)?;
     let Some(tag) = tags.lines().next() else {
         return Ok("left out: there is no tag of a release, with which semver would be compared".to_owned());
     };
@@ -44,7 +44,7 @@ pub fn semver() -> Report {
     output(checks).map(|_| format!("semver: the version fits the changes since {tag}"))
 }
 
-/// Writes the JSON files. They have the place of the documentation in a folder of their own.
+/// Writes the JSON files to target/doc, beside the documentation.
 fn document() -> Result<(), String> {
     let mut cargo = Command::new("cargo");
     cargo.args(["doc", "--quiet", "--locked", "--no-deps", "--lib", "--all-features"]);

@@ -41,9 +41,18 @@ pub struct Package {
     pub source: Option<String>,
 }
 
-/// Returns the components of library and tool.
+/// Targets of a release. The static tool contains crates that the others do not.
+const TARGETS: [&str; 4] = [
+    "x86_64-unknown-linux-gnu",
+    "x86_64-unknown-linux-musl",
+    "aarch64-unknown-linux-gnu",
+    "aarch64-unknown-linux-musl",
+];
+
+/// Returns the components of library and tool for all targets of a release.
 pub fn all() -> Result<BTreeSet<Package>, String> {
-    Ok(packages(&tree(&["warmwire-capi", "warmwire-tool"], &[])?))
+    let targets = TARGETS.map(|target| ["--target", target]).concat();
+    Ok(packages(&tree(&["warmwire-capi", "warmwire-tool"], &targets)?))
 }
 
 pub fn run(check: bool) -> Report {

@@ -2,7 +2,8 @@
 //!
 //! A step's stamp (`crate::stamp`) covers the files that tests read, the machine, and what the step names as
 //! noticed. It stands in target/steps/NAME.stamp from the end of a whole run to the beginning of the next
-//! run: a run that is interrupted leaves none.
+//! run, of whatever suite: a run that is interrupted leaves none. It compares built programs and no sources,
+//! so that a result is repeated only behind the step that compiles.
 
 use super::table::Step;
 use crate::files;
@@ -29,14 +30,15 @@ impl Earlier {
         Earlier { file: folder.join(format!("{name}.stamp")), now: stamp.to_string() }
     }
 
-    /// Returns the output of the last run if it was whole and nothing has changed since then; otherwise the
-    /// step is about to run, and its last run counts no more.
+    /// Returns the output of the last run if it was whole and nothing has changed since then.
     pub fn output(&self, log: &Path) -> Option<String> {
-        if std::fs::read_to_string(&self.file).is_ok_and(|stamp| stamp == self.now) {
-            return std::fs::read_to_string(log).ok();
-        }
+        let stamp = std::fs::read_to_string(&self.file).ok()?;
+        if stamp == self.now { std::fs::read_to_string(log).ok() } else { None }
+    }
+
+    /// Forgets the last run, because the step is about to run and to write its log anew.
+    pub fn forget(&self) {
         let _ = std::fs::remove_file(&self.file);
-        None
     }
 
     /// Notes that the run that has just ended was whole.
@@ -62,6 +64,7 @@ mod tests {
         assert_eq!(step().output(&log).as_deref(), Some("3 passed"));
         std::fs::write(&tool, "another").unwrap();
         assert_eq!(step().output(&log), None);
+        step().forget();
         std::fs::write(&tool, "one").unwrap();
         assert_eq!(step().output(&log), None, "the run on another tool was not whole");
         std::fs::remove_dir_all(folder).unwrap();

@@ -13,12 +13,14 @@ pub fn count(chosen: &[(&Step, &str)], suite: Suite) -> usize {
     chosen.iter().take_while(|(step, _)| suite == Suite::Local && step.lane.is_some()).count()
 }
 
-/// Runs the steps of each lane one after another, and the lanes at the same time. Returns the steps in the
-/// order of their end; `print` gets each step's position and its line.
+/// Runs the steps of each lane one after another, and the lanes at the same time; `may_repeat` lets a step
+/// repeat its last result. Returns the steps in the order of their end; `print` gets each step's position and
+/// its line.
 pub fn run(
     chosen: &[(&Step, &str)],
     suite: Suite,
     folder: &Path,
+    may_repeat: bool,
     print: impl Fn(usize, &str) + Sync,
 ) -> Result<Vec<FinishedStep>, String> {
     let done = Mutex::new(Vec::new());
@@ -27,7 +29,7 @@ pub fn run(
         let steps = chosen.iter().enumerate().filter(move |(_, (step, _))| step.lane == Some(lane));
         move || {
             for (position, (step, command)) in steps {
-                let (line, finished) = one(step, command, suite, folder, false)?;
+                let (line, finished) = one(step, command, suite, folder, (false, may_repeat))?;
                 let mut done = done_ref.lock().expect("no thread panics while it prints");
                 print(position, &line);
                 done.push(finished);
@@ -78,7 +80,8 @@ mod tests {
             [(named("unit"), first.as_str()), (named("fuzz"), "exit 1"), (named("python"), second.as_str())];
         let printed = Mutex::new(Vec::new());
         let started = Instant::now();
-        let done = run(&steps, Suite::Local, &folder, |position, _| printed.lock().unwrap().push(position));
+        let done =
+            run(&steps, Suite::Local, &folder, false, |position, _| printed.lock().unwrap().push(position));
         let done = done.unwrap();
         assert!(started.elapsed() < Duration::from_secs(10));
         let of = |name: &str| done.iter().position(|step| step.name == name).unwrap();

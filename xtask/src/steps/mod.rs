@@ -27,6 +27,9 @@ use table::{STEPS, Step, Suite};
 
 const OPTIONS: [&str; 4] = ["--all", "--deep", "--resume", "--list"];
 
+/// The step that builds the programs of later ones.
+const COMPILE: &str = "compile";
+
 /// The last lines of a log that are shown for a step whose output names no failed test.
 const TAIL: usize = 60;
 
@@ -115,7 +118,8 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
             let print = |position: usize, line: &str| {
                 println!("{}{line}", place(number + position, steps[position].0));
             };
-            done.extend(lanes::run(steps, suite, &folder, print)?);
+            let is_compiled = done.iter().any(|step: &FinishedStep| step.name == COMPILE && !step.failed);
+            done.extend(lanes::run(steps, suite, &folder, is_compiled, print)?);
             number += beside;
             continue;
         }
@@ -142,7 +146,7 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
                 waited.elapsed().as_secs_f64()
             )
         });
-        let (line, step) = one(step, command, suite, &folder, true)?;
+        let (line, step) = one(step, command, suite, &folder, (true, false))?;
         println!("{line}{note}{last}");
         if suite == Suite::Deep && step.is_whole() {
             record.add(step.name, begun.until(&record::now()))?;
@@ -163,23 +167,26 @@ fn jobs(chosen: &[(&Step, &str)], suite: Suite, folder: &Path) -> Vec<Job> {
     chosen.iter().filter_map(|(step, _)| job(step)).collect()
 }
 
-/// Runs a step; returns its line for the terminal and its result. The processor time is known only of a step
-/// that runs alone.
+/// Runs a step, or repeats its last result if it may; returns its line for the terminal and its result. The
+/// processor time is known only of a step that runs alone.
 fn one(
     step: &Step,
     command: &str,
     suite: Suite,
     folder: &Path,
-    alone: bool,
+    (alone, may_repeat): (bool, bool),
 ) -> Result<(String, FinishedStep), String> {
     let (log, started) = (folder.join(format!("{}.log", step.name)), Instant::now());
     let busy = child::processor_seconds();
-    let earlier = if suite == Suite::Local { Earlier::of(step, folder) } else { None };
-    let repeated = earlier.as_ref().and_then(|earlier| earlier.output(&log));
+    let earlier = Earlier::of(step, folder);
+    let repeated = earlier.as_ref().filter(|_| may_repeat).and_then(|earlier| earlier.output(&log));
     let is_repeated = repeated.is_some();
     let (end, output) = match repeated {
         Some(output) => (child::End::Success, output),
-        None => child::run(command, &log, step.limit())?,
+        None => {
+            earlier.iter().for_each(Earlier::forget);
+            child::run(command, &log, step.limit())?
+        }
     };
     let mut counts = outcome::read(step.output, &output);
     if suite != Suite::Local {
@@ -190,7 +197,7 @@ fn one(
         child::End::Failure => !counts.explains_failure(),
         child::End::TooLong => true,
     };
-    if let Some(earlier) = earlier.filter(|_| !failed && !is_repeated) {
+    if let Some(earlier) = earlier.filter(|_| may_repeat && !failed && !is_repeated) {
         earlier.note()?;
     }
     let word = match (failed, end) {
@@ -273,6 +280,28 @@ mod tests {
             let result = listed(words);
             assert!(result.as_ref().is_err_and(|text| text.starts_with(error)), "{words}: {result:?}");
         }
+    }
+
+    /// `make test STEP=odd-replies` compiles nothing before the step: built programs may be older than their
+    /// sources. Its log is not that of the stamp any more, and neither is that of `make test-all`.
+    #[test]
+    fn a_result_is_repeated_only_behind_the_compiler() {
+        let folder = std::env::temp_dir().join(format!("warmwire-repeats-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let step = STEPS.iter().find(|step| step.name == "odd-replies").unwrap();
+        let command = format!("echo x >>{}/ran", folder.display());
+        let run = |suite, may_repeat| {
+            let (line, _) = one(step, &command, suite, &folder, (false, may_repeat)).unwrap();
+            let count = std::fs::read_to_string(folder.join("ran")).unwrap().len() / 2;
+            (count, line.contains("unchanged since its last run"))
+        };
+        assert_eq!(run(Suite::Local, true), (1, false));
+        assert_eq!(run(Suite::Local, true), (1, true));
+        assert_eq!(run(Suite::Local, false), (2, false));
+        assert_eq!(run(Suite::Local, true), (3, false));
+        assert_eq!(run(Suite::All, false), (4, false));
+        assert_eq!(run(Suite::Local, true), (5, false));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     /// `make check` and others name steps of a suite.

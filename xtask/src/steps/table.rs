@@ -164,7 +164,14 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         10,
     ),
-    all("api", "the public items of the Rust crate", "cargo xtask api --check", Output::Plain, 10),
+    all(
+        "api",
+        "the public items of the Rust crate",
+        "cargo test --quiet --locked --manifest-path xtask/api/Cargo.toml \
+         --target-dir ${CARGO_TARGET_DIR:-target}/api-listing && cargo xtask api --check",
+        Output::Libtest,
+        10,
+    ),
     all(
         "client",
         "the Rust crate alone, as its user tests it",
