@@ -2,6 +2,7 @@
 //!
 //! Scripts match the texts and prefixes, so they are curl's.
 
+pub use crate::system::os_text;
 use crate::text::harmless_lines;
 use std::io::Write;
 
@@ -158,8 +159,6 @@ fn pieces(mut text: &[u8], width: usize) -> Vec<&[u8]> {
     }
     found
 }
-
-pub use crate::system::os_text;
 
 /// Bytes from the command line as text for a message.
 pub fn shown(bytes: &[u8]) -> String {

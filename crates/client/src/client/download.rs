@@ -22,13 +22,11 @@ use super::hub::Shared;
 use super::options::Options;
 use super::request::{Request, row};
 use crate::segments::checksum::Sum;
-use crate::segments::{Abort, Fetch, Host, Part, Prepared, Wanted, Worker};
+use crate::segments::{Abort, Fetch, Host, Part, Prepared, Wanted, Worker, has_pieces};
 use crate::{Easy, IntoUrl, Multi, Share, Url, Value};
 
 /// Most connections of a download.
 const MOST: usize = 64;
-/// CURLHSTS_ENABLE and CURLHSTS_READONLYFILE
-const HSTS_READ_ONLY: i64 = 3;
 
 /// Options that a mirror gets beside those that reveal nothing about the user: how servers are judged, and
 /// which redirects are followed.
@@ -159,7 +157,7 @@ impl Download {
             return Err(Error::option("a download needs a file: `to`"));
         };
         let scheme = request.url().scheme().to_ascii_lowercase();
-        if !["http", "https", "ftp", "ftps", "sftp"].contains(&&*scheme) {
+        if !has_pieces(&scheme) {
             return Err(Error::option(format!("{} cannot be downloaded in pieces", request.url())));
         }
         let url = request.url().clone();
@@ -371,7 +369,7 @@ impl Owner {
         fetch.close();
         handles.multi.close();
         end.map_err(with_code)?;
-        let size = file.metadata().map_or(0, |about| about.len());
+        let size = file.metadata().map_err(|error| (Code::ReadError, error.to_string()))?.len();
         Ok(Downloaded {
             path: file.to_owned(),
             size,
@@ -453,9 +451,8 @@ impl Host for Handles {
         set(O::Url, Value::Text(url.to_vec()))?;
         easy.0.state().settings.borrow_mut().set_choices(&self.owner.options.choices);
         easy.set_access_policy(self.owner.options.access_policy.clone());
-        match foreign {
-            true => set(O::HstsCtrl, Value::Long(HSTS_READ_ONLY))?,
-            false => easy.set_share(self.owner.share.clone()),
+        if !foreign {
+            easy.set_share(self.owner.share.clone());
         }
         let headers = if foreign { Vec::new() } else { self.owner.headers.clone() };
         Ok(Prepared { handle: (), easy, headers })

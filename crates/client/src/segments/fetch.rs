@@ -12,6 +12,7 @@ use engine::archive::redact::without_login;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tables::EasyOption as O;
+use tables::constant::{CURLHSTS_ENABLE, CURLHSTS_READONLYFILE};
 
 /// How often the journal follows the file, and connections and sources are looked at.
 const JOURNAL_PAUSE: Duration = Duration::from_millis(200);
@@ -130,7 +131,8 @@ impl<'h, H: Host> Fetch<'h, H> {
         let worker = Rc::new(Worker::new(number, self.whole.clone()));
         worker.source.set(source);
         let url = self.whole.sources.borrow()[source].url.clone();
-        let prepared = self.host.prepare(&url, self.is_foreign(source), &worker);
+        let foreign = self.is_foreign(source);
+        let prepared = self.host.prepare(&url, foreign, &worker);
         let prepared = prepared.map_err(|why| (FAILED_INIT, why))?;
         worker.easy.replace(Some(prepared.easy.clone()));
         let rate = self.wanted.rate;
@@ -140,6 +142,8 @@ impl<'h, H: Host> Fetch<'h, H> {
             (O::PipeWait, Some(0)),
             (O::TimeoutMs, Some(0)),
             (O::FileTime, Some(1)),
+            // The user's own connection writes the file of HSTS.
+            (O::HstsCtrl, foreign.then_some(CURLHSTS_ENABLE | CURLHSTS_READONLYFILE)),
             (O::MaxRecvSpeedLarge, (rate > 0).then(|| (rate / self.most() as i64).max(1))),
         ] {
             let Some(value) = value else { continue };

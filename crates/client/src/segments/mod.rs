@@ -19,7 +19,7 @@ pub use journal::Journal;
 pub use marks::{Answer, Marks};
 pub use part::Part;
 pub use seal::{seal, unseal};
-pub use sources::{MOST, may_be_named};
+pub use sources::{MOST, has_pieces, may_be_named};
 pub use worker::{Abort, Worker};
 
 /// Returns bytes as text for a message.

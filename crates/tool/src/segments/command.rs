@@ -22,9 +22,6 @@ use std::time::Duration;
 const FAILED_INIT: i32 = 2;
 const WRITE_ERROR: i32 = 23;
 
-/// CURLHSTS_ENABLE and CURLHSTS_READONLYFILE
-const HSTS_READ_ONLY: i64 = 3;
-
 /// Owner of a download: one item of the command line.
 struct Command<'r> {
     run: &'r Run,
@@ -140,11 +137,6 @@ impl Host for Command<'_> {
         let share = if foreign { &self.share_without_cookies } else { &self.run.share };
         let prepared = prepare(&self.run.env, share, self.item_of(url, foreign), true, &mut None)
             .map_err(|_| "a source can't be prepared".to_owned())?;
-        if foreign {
-            // The user's own connection writes the file.
-            let set = prepared.easy.set(O::HstsCtrl, HSTS_READ_ONLY);
-            debug_assert!(set.is_ok(), "these bits are known");
-        }
         prepared.transfer.divert.replace(Some(worker.clone()));
         Ok(Prepared { handle: prepared.transfer, easy: prepared.easy, headers: prepared.headers })
     }

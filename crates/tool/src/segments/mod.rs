@@ -6,6 +6,7 @@ pub mod sources;
 
 use crate::options::ToolOption;
 use crate::raw::EasyOption as O;
+use crate::raw::segments::has_pieces;
 pub use command::run;
 
 use crate::request::{Clobber, Method, Request, Segments, Target};
@@ -38,7 +39,7 @@ pub fn conflict(request: &Request, target: &Target, scheme: &str) -> Option<&'st
                 && target.mirrors.is_empty(),
             "--mirror of several URLs",
         ),
-        (!matches!(scheme, "http" | "https" | "ftp" | "ftps" | "sftp"), "this scheme"),
+        (!has_pieces(scheme), "this scheme"),
     ];
     conflicts.iter().find(|(is, _)| *is).map(|(_, what)| *what)
 }
