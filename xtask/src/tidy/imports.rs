@@ -9,7 +9,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree, Visibility};
 
-use crate::files;
+use super::sources::{self, Source};
 
 /// The path of a module from the crate's root; empty for the root itself.
 type ModulePath = Vec<String>;
@@ -17,21 +17,43 @@ type ModulePath = Vec<String>;
 /// A file of a crate and the files that it imports, both as module paths such as `transfer::plan`.
 pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Builds the import graph of the crate whose sources lie below `source` (`crates/net/src`).
-pub fn graph(source: &str) -> Result<Graph, String> {
-    let mut modules = BTreeMap::new();
-    for path in files::below(source) {
-        if let Some(module) = module_of(path.strip_prefix(source).unwrap_or(&path)) {
-            modules.insert(module, files::text(&path));
+/// The modules of a crate.
+pub type Modules = BTreeSet<ModulePath>;
+
+/// The modules of a crate, each with the names that its file uses.
+pub type Imports = BTreeMap<ModulePath, Vec<Import>>;
+
+/// Builds the import graph of the crate whose sources lie below `folder` (`crates/net/src`).
+pub fn graph(folder: &str) -> Result<Graph, String> {
+    let sources = sources::below(folder);
+    let modules = modules(folder, sources.iter().map(|source| source.path.as_str()));
+    let mut imports = Imports::new();
+    for Source { path, text } in &sources {
+        if let Some(module) = module_of(folder, path) {
+            let file = syn::parse_file(text).map_err(|error| format!("{path}: {error}"))?;
+            imports.insert(module.clone(), of_file(&file, module, &modules));
         }
     }
-    graph_of(&modules)
+    Ok(graph_of(&imports))
 }
 
-/// Returns the module that a file (`/transfer/plan.rs`) holds; none for tests, binaries and other files.
-fn module_of(file: &str) -> Option<ModulePath> {
-    let mut parts: ModulePath =
-        file.strip_suffix(".rs")?.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+/// Returns the modules of the crate whose sources lie below `folder`.
+pub fn modules<'p>(folder: &str, paths: impl Iterator<Item = &'p str>) -> Modules {
+    paths.filter_map(|path| module_of(folder, path)).collect()
+}
+
+/// Returns the names that a file uses.
+pub fn of_file(file: &syn::File, module: ModulePath, modules: &Modules) -> Vec<Import> {
+    let mut reader = Reader { here: module, modules, found: Vec::new() };
+    reader.visit_file(file);
+    reader.found
+}
+
+/// Returns the module that a file (`crates/net/src/pool/mod.rs`) holds, by the folder of its crate's sources
+/// (`crates/net/src`); none for tests, binaries and other files.
+pub fn module_of(folder: &str, path: &str) -> Option<ModulePath> {
+    let file = path.strip_prefix(folder)?.strip_prefix('/')?;
+    let mut parts: ModulePath = file.strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
     if parts.iter().any(|part| part == "bin" || part == "tests" || part == "test" || part.ends_with("_tests"))
     {
         return None;
@@ -44,36 +66,25 @@ fn module_of(file: &str) -> Option<ModulePath> {
     Some(parts)
 }
 
-fn graph_of(modules: &BTreeMap<ModulePath, String>) -> Result<Graph, String> {
-    let mut imports = BTreeMap::new();
-    for (module, text) in modules {
-        let file = syn::parse_file(text).map_err(|e| format!("{}: {e}", module.join("::")))?;
-        let mut reader = Reader::new(module, modules);
-        reader.visit_file(&file);
-        imports.insert(module.clone(), reader.found);
-    }
+/// Builds the import graph of a crate.
+pub fn graph_of(imports: &Imports) -> Graph {
     let mut graph = Graph::new();
-    for (module, found) in &imports {
+    for (module, found) in imports {
         let targets = graph.entry(module.join("::")).or_default();
         for import in found {
-            let target = definition(&import.path, modules, &imports, 0);
+            let target = definition(&import.path, imports, 0);
             let facade = import.public && target.len() > module.len() && target.starts_with(module);
             if target != *module && !facade {
                 targets.insert(target.join("::"));
             }
         }
     }
-    Ok(graph)
+    graph
 }
 
 /// Returns the module that defines the item at `path`, following re-exports.
-fn definition(
-    path: &[String],
-    modules: &BTreeMap<ModulePath, String>,
-    imports: &BTreeMap<ModulePath, Vec<Import>>,
-    depth: usize,
-) -> ModulePath {
-    let known = (0..=path.len()).rev().find(|&len| modules.contains_key(&path[..len])).unwrap_or(0);
+fn definition(path: &[String], imports: &Imports, depth: usize) -> ModulePath {
+    let known = (0..=path.len()).rev().find(|&len| imports.contains_key(&path[..len])).unwrap_or(0);
     let module = &path[..known];
     // A chain of re-exports longer than this is not written by people.
     if let (Some(name), true) = (path.get(known), depth < 6) {
@@ -81,7 +92,7 @@ fn definition(
         if let Some(export) = exports.filter(|import| import.public).find(|import| import.name == *name) {
             let next = [&export.path[..], &path[known + 1..]].concat();
             if next != path {
-                return definition(&next, modules, imports, depth + 1);
+                return definition(&next, imports, depth + 1);
             }
         }
     }
@@ -89,7 +100,7 @@ fn definition(
 }
 
 /// One name that a file uses, as a path from the crate's root.
-struct Import {
+pub struct Import {
     path: ModulePath,
     /// The name by which the file knows the item.
     name: String,
@@ -101,15 +112,11 @@ struct Import {
 struct Reader<'a> {
     /// The module that is being read: the file's own, or an inline one within it.
     here: ModulePath,
-    modules: &'a BTreeMap<ModulePath, String>,
+    modules: &'a Modules,
     found: Vec<Import>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(module: &ModulePath, modules: &'a BTreeMap<ModulePath, String>) -> Self {
-        Reader { here: module.clone(), modules, found: Vec::new() }
-    }
-
+impl Reader<'_> {
     /// Returns the path from the root of the crate; none for names of other crates and of the file itself.
     fn absolute(&self, segments: &[String]) -> Option<ModulePath> {
         let mut here = self.here.clone();
@@ -124,7 +131,7 @@ impl<'a> Reader<'a> {
             child => {
                 let mut module = here.clone();
                 module.push(child.to_owned());
-                if !self.modules.contains_key(&module) {
+                if !self.modules.contains(&module) {
                     return None;
                 }
                 segments
@@ -314,9 +321,12 @@ mod tests {
     use super::*;
 
     fn graph(files: &[(&str, &str)]) -> Graph {
-        let modules =
-            files.iter().filter_map(|(file, text)| Some((module_of(file)?, (*text).to_owned()))).collect();
-        graph_of(&modules).expect("the sources parse")
+        let modules = modules("src", files.iter().map(|(path, _)| *path));
+        let imports = files.iter().filter_map(|(path, text)| {
+            let (module, file) = (module_of("src", path)?, syn::parse_file(text).expect("the sources parse"));
+            Some((module.clone(), of_file(&file, module, &modules)))
+        });
+        graph_of(&imports.collect())
     }
 
     fn targets<'a>(graph: &'a Graph, file: &str) -> Vec<&'a str> {
@@ -326,11 +336,11 @@ mod tests {
     #[test]
     fn imports_are_followed_to_the_file_that_defines_the_item() {
         let graph = graph(&[
-            ("/lib.rs", "mod a; mod b; mod c;"),
-            ("/a.rs", "use crate::b::Thing;"),
-            ("/b/mod.rs", "mod inner; pub use inner::Thing;"),
-            ("/b/inner.rs", "pub struct Thing; fn f() -> crate::c::Other { todo!() }"),
-            ("/c.rs", "pub struct Other; fn g() { super::a::run(); assert!(crate::b::inner::check()) }"),
+            ("src/lib.rs", "mod a; mod b; mod c;"),
+            ("src/a.rs", "use crate::b::Thing;"),
+            ("src/b/mod.rs", "mod inner; pub use inner::Thing;"),
+            ("src/b/inner.rs", "pub struct Thing; fn f() -> crate::c::Other { todo!() }"),
+            ("src/c.rs", "pub struct Other; fn g() { super::a::run(); assert!(crate::b::inner::check()) }"),
         ]);
         assert_eq!(targets(&graph, "a"), ["b::inner"]);
         assert_eq!(targets(&graph, "b"), [""; 0], "a facade's own re-export is no import");
@@ -341,13 +351,16 @@ mod tests {
     #[test]
     fn tests_and_other_crates_do_not_count() {
         let graph = graph(&[
-            ("/lib.rs", "mod a; mod b;"),
+            ("src/lib.rs", "mod a; mod b;"),
             (
-                "/a.rs",
+                "src/a.rs",
                 "use std::b::C; #[cfg(test)] use crate::b::C; #[cfg(test)] mod tests { use crate::b::C; }",
             ),
-            ("/b.rs", "#[cfg(not(test))] use crate::a::C; #[cfg(all(test, unix))] fn f() { crate::a::g() }"),
-            ("/tests/c.rs", "use crate::a::C;"),
+            (
+                "src/b.rs",
+                "#[cfg(not(test))] use crate::a::C; #[cfg(all(test, unix))] fn f() { crate::a::g() }",
+            ),
+            ("src/tests/c.rs", "use crate::a::C;"),
         ]);
         assert_eq!(targets(&graph, "a"), [""; 0]);
         assert_eq!(targets(&graph, "b"), ["a"]);
@@ -357,12 +370,12 @@ mod tests {
     #[test]
     fn circles_are_sets_of_files_that_reach_each_other() {
         let graph = graph(&[
-            ("/lib.rs", "use a::A;"),
-            ("/a.rs", "use crate::b::B;"),
-            ("/b.rs", "use crate::c::C;"),
-            ("/c.rs", "use crate::a::A; use crate::d::D;"),
-            ("/d.rs", "use crate::e::E;"),
-            ("/e.rs", "use super::d::D;"),
+            ("src/lib.rs", "use a::A;"),
+            ("src/a.rs", "use crate::b::B;"),
+            ("src/b.rs", "use crate::c::C;"),
+            ("src/c.rs", "use crate::a::A; use crate::d::D;"),
+            ("src/d.rs", "use crate::e::E;"),
+            ("src/e.rs", "use super::d::D;"),
         ]);
         assert_eq!(circles(&graph), [vec!["a", "b", "c"], vec!["d", "e"]]);
     }

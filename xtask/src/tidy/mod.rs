@@ -9,10 +9,13 @@ mod imports;
 mod length;
 mod library;
 mod limits;
+mod sources;
 mod words;
 
 use crate::{Report, files};
+use sources::Source;
 use std::collections::BTreeSet;
+use std::fmt;
 
 const MAX_LINES: usize = 900;
 const ALLOWANCES: &str = "xtask/tidy.allow";
@@ -184,24 +187,28 @@ const FLOORS: &[&[&str]] = &[
 
 /// Lists every finding, or says that there is none.
 pub fn run() -> Report {
-    let mut findings = Findings::load();
-    for path in files::below("") {
-        let text = files::text(&path);
-        machine_paths(&path, &text, &mut findings);
-        json_by_hand(&path, &text, &mut findings);
+    let (mut findings, sources) = (Findings::default(), sources::below(""));
+    let names = protocols(sources.iter().map(|source| source.path.as_str()));
+    let of_files = sources::each(&sources, |Source { path, text }| {
+        let mut findings = Findings::default();
+        machine_paths(path, text, &mut findings);
+        json_by_hand(path, text, &mut findings);
         if path.ends_with(".rs") {
-            opens_with_its_purpose(&path, &text, &mut findings);
-            length(&path, &text, &mut findings);
-            bans(&path, &text, &mut findings);
-            exhaustive(&path, &text, &mut findings);
-            protocols_keep_apart(&path, &text, &mut findings);
-            engine_floors(&path, &text, &mut findings);
+            opens_with_its_purpose(path, text, &mut findings);
+            length(path, text, &mut findings);
+            bans(path, text, &mut findings);
+            exhaustive(path, text, &mut findings);
+            protocols_keep_apart(path, text, &names, &mut findings);
+            engine_floors(path, text, &mut findings);
         }
-    }
+        findings
+    });
+    of_files.into_iter().for_each(|found| findings.found.extend(found.found));
     arms::check(&mut findings);
     changelog(&mut findings);
-    findings.found.extend(limits::check()?);
-    findings.report()
+    let mut found = findings.but_allowed(&files::text(ALLOWANCES));
+    found.extend(limits::check(&sources)?);
+    if found.is_empty() { Ok("tidy: nothing found".to_owned()) } else { Err(found.join("\n")) }
 }
 
 /// Lowers the limits of what may only fall.
@@ -250,13 +257,15 @@ fn bans(path: &str, text: &str, findings: &mut Findings) {
     if path.contains("/tests/") {
         return; // what a test uses to look from outside binds nobody
     }
-    for ban in
-        BANS.iter().filter(|b| path.starts_with(b.within) && !b.except.iter().any(|e| path.starts_with(e)))
-    {
-        for (number, line) in code_lines(text) {
-            let code = without_strings(line);
-            if let Some(word) = ban.words.iter().find(|word| code.contains(**word)) {
-                findings.add(ban.rule, path, number, &format!("`{word}`: {}", ban.why));
+    let binds =
+        |ban: &&Ban| path.starts_with(ban.within) && !ban.except.iter().any(|free| path.starts_with(free));
+    for ban in BANS.iter().filter(binds) {
+        // Most files have none of the words, and the search in the whole text is quick.
+        for word in ban.words.iter().filter(|word| text.contains(**word)) {
+            for (number, line) in code_lines(text) {
+                if without_strings(line).contains(word) {
+                    findings.add(ban.rule, path, number, &format!("`{word}`: {}", ban.why));
+                }
             }
         }
     }
@@ -279,6 +288,9 @@ fn without_strings(line: &str) -> String {
 /// A function under `// exhaustive: options|infos|schemes|codes` has no wildcard arm: the compiler then asks
 /// for new rows.
 fn exhaustive(path: &str, text: &str, findings: &mut Findings) {
+    if !text.contains("// exhaustive:") {
+        return;
+    }
     let mut inside: Option<usize> = None;
     for (at, line) in text.lines().enumerate() {
         let indent = line.len() - line.trim_start().len();
@@ -293,32 +305,39 @@ fn exhaustive(path: &str, text: &str, findings: &mut Findings) {
     }
 }
 
+/// The folder of the protocols.
+const PROTOCOLS: &str = "crates/engine/src/protocol/";
+
 /// No protocol imports another; they share roots: `http`, `ssh`, `dialogue`.
-fn protocols_keep_apart(path: &str, text: &str, findings: &mut Findings) {
-    const ROOT: &str = "crates/engine/src/protocol/";
-    let Some(rest) = path.strip_prefix(ROOT) else { return };
+fn protocols_keep_apart(path: &str, text: &str, names: &BTreeSet<String>, findings: &mut Findings) {
+    let Some(rest) = path.strip_prefix(PROTOCOLS) else { return };
     let own = rest.split(['/', '.']).next().unwrap_or_default();
     if own == "mod" {
         return;
     }
-    let all: BTreeSet<String> = files::below(ROOT.trim_end_matches('/'))
-        .iter()
-        .filter_map(|p| protocol_of(p.strip_prefix(ROOT)?))
-        .collect();
     for (number, line) in code_lines(text) {
-        for other in all.iter().filter(|o| *o != own && !["http", "ssh", "dialogue"].contains(&o.as_str())) {
-            let inner =
-                [format!("protocol::{other}::"), format!("protocol::{other};"), format!("super::{other}::")];
-            if inner.iter().any(|import| line.contains(import)) {
-                findings.add("protocols", path, number, &format!("`{own}` imports `{other}`"));
-            }
+        for other in imported(line).filter(|other| *other != own && names.contains(*other)) {
+            findings.add("protocols", path, number, &format!("`{own}` imports `{other}`"));
         }
     }
 }
 
-fn protocol_of(rest: &str) -> Option<String> {
-    let name = rest.split(['/', '.']).next()?;
-    (name != "mod").then(|| name.to_owned())
+/// Modules that a line of code names: `protocol::ftp::`, `protocol::ftp;`, `super::ftp::`.
+fn imported(line: &str) -> impl Iterator<Item = &str> {
+    let behind = |parent: &'static str, ends: &'static [&'static str]| {
+        line.split(parent).skip(1).filter_map(move |rest| {
+            let (name, _) = rest.split_once(|c: char| !c.is_alphanumeric() && c != '_')?;
+            ends.iter().any(|end| rest[name.len()..].starts_with(end)).then_some(name)
+        })
+    };
+    behind("protocol::", &["::", ";"]).chain(behind("super::", &["::"]))
+}
+
+/// The protocols that others may not import.
+fn protocols<'p>(paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
+    let names = paths.filter_map(|path| path.strip_prefix(PROTOCOLS)?.split(['/', '.']).next());
+    let may_be_imported = ["mod", "http", "ssh", "dialogue"];
+    names.filter(|name| !may_be_imported.contains(name)).map(str::to_owned).collect()
 }
 
 /// No file in the engine names a module of a higher layer.
@@ -366,6 +385,10 @@ fn machine_paths(path: &str, text: &str, findings: &mut Findings) {
     // Put together here, so that this file does not find itself.
     let roots =
         [["/wo", "rk/"].concat(), ["/ro", "ot/"].concat(), ["/ho", "me/"].concat(), ["/tmp/", "ww"].concat()];
+    let begins_with_root = |at: usize| roots.iter().any(|root| text[at..].starts_with(root));
+    if !text.match_indices('/').any(|(at, _)| begins_with_root(at)) {
+        return; // most files
+    }
     for (at, line) in text.lines().enumerate() {
         if let Some(found) = roots.iter().find(|root| starts_a_path(line, root)) {
             findings.add("machine-path", path, at + 1, &format!("`{found}` exists on one machine only"));
@@ -386,49 +409,52 @@ fn changelog(findings: &mut Findings) {
     }
 }
 
+/// A rule that a line of a file breaks.
+struct Finding {
+    rule: &'static str,
+    path: String,
+    line: usize,
+    what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}: {}: {}", self.path, self.line, self.rule, self.what)
+    }
+}
+
+#[derive(Default)]
 struct Findings {
-    /// rule and path, and whether something was found under it
-    allowed: Vec<(String, String, bool)>,
-    found: Vec<String>,
+    found: Vec<Finding>,
 }
 
 impl Findings {
-    fn load() -> Self {
-        let mut findings = Findings { allowed: Vec::new(), found: Vec::new() };
-        for (at, line) in files::text(ALLOWANCES).lines().enumerate() {
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            match line.split_once(": ").and_then(|(key, reason)| Some((key.split_once(' ')?, reason))) {
-                Some(((rule, path), reason)) if !reason.trim().is_empty() => {
-                    findings.allowed.push((rule.to_owned(), path.to_owned(), false));
-                }
-                _ => findings.found.push(format!("{ALLOWANCES}:{}: not `rule path: reason`", at + 1)),
-            }
-        }
-        findings
+    fn add(&mut self, rule: &'static str, path: &str, line: usize, what: &str) {
+        self.found.push(Finding { rule, path: path.to_owned(), line, what: what.to_owned() });
     }
 
-    fn add(&mut self, rule: &str, path: &str, line: usize, what: &str) {
-        let mut allowed = false;
-        for (r, p, used) in &mut self.allowed {
-            if r == rule && p == path {
-                *used = true;
-                allowed = true;
+    /// Returns the findings that no row (`rule path: reason`) allows, and a text for each row that is
+    /// malformed or allows nothing.
+    fn but_allowed(&self, allowances: &str) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut allowed = BTreeSet::new();
+        let rows = allowances.lines().enumerate().filter(|(_, row)| !row.is_empty() && !row.starts_with('#'));
+        for (at, row) in rows {
+            let parts = row.split_once(": ").and_then(|(key, reason)| Some((key.split_once(' ')?, reason)));
+            match parts {
+                Some((key, reason)) if !reason.trim().is_empty() => _ = allowed.insert(key),
+                _ => faults.push(format!("{ALLOWANCES}:{}: not `rule path: reason`", at + 1)),
             }
         }
-        if !allowed {
-            self.found.push(format!("{path}:{line}: {rule}: {what}"));
+        let key = |finding: &'_ Finding| (finding.rule, finding.path.clone());
+        let found: BTreeSet<(&str, String)> = self.found.iter().map(key).collect();
+        let is_idle = |(rule, path): &&(&str, &str)| !found.contains(&(*rule, (*path).to_owned()));
+        for (rule, path) in allowed.iter().filter(is_idle) {
+            faults.push(format!("{ALLOWANCES}: `{rule} {path}` is needed no more"));
         }
-    }
-
-    fn report(mut self) -> Report {
-        for (rule, path, used) in &self.allowed {
-            if !used {
-                self.found.push(format!("{ALLOWANCES}: `{rule} {path}` is needed no more"));
-            }
-        }
-        if self.found.is_empty() { Ok("tidy: nothing found".to_owned()) } else { Err(self.found.join("\n")) }
+        let is_allowed = |finding: &&Finding| allowed.contains(&(finding.rule, finding.path.as_str()));
+        let refused = self.found.iter().filter(|finding| !is_allowed(finding)).map(Finding::to_string);
+        refused.chain(faults).collect()
     }
 }
 
@@ -436,32 +462,28 @@ impl Findings {
 mod tests {
     use super::*;
 
-    fn findings() -> Findings {
-        Findings { allowed: Vec::new(), found: Vec::new() }
-    }
-
     #[test]
     fn a_wildcard_is_found_inside_a_marked_function_only() {
         let text = "// exhaustive: options\nfn a() {\n    match x {\n        _ => 1,\n    }\n}\nfn b() {\n    _ => 2\n}\n";
-        let mut f = findings();
+        let mut f = Findings::default();
         exhaustive("a.rs", text, &mut f);
-        assert_eq!(f.found.len(), 1, "{:?}", f.found);
-        assert!(f.found[0].starts_with("a.rs:4: exhaustive"));
+        assert_eq!(f.found.len(), 1);
+        assert!(f.found[0].to_string().starts_with("a.rs:4: exhaustive"));
     }
 
     #[test]
     fn a_ban_reads_code_and_not_comments_or_tests() {
         let text = "//! x\n// std::fs is not used\nuse std::fs;\n#[cfg(test)]\nuse std::fs;\n";
-        let mut f = findings();
+        let mut f = Findings::default();
         bans("crates/wire/src/a.rs", text, &mut f);
-        assert_eq!(f.found.len(), 1, "{:?}", f.found);
-        assert!(f.found[0].starts_with("crates/wire/src/a.rs:3: wire-io"));
+        assert_eq!(f.found.len(), 1);
+        assert!(f.found[0].to_string().starts_with("crates/wire/src/a.rs:3: wire-io"));
     }
 
     #[test]
     fn the_engine_names_nothing_above() {
         let found = |path: &str, text: &str| {
-            let mut f = findings();
+            let mut f = Findings::default();
             engine_floors(&[ENGINE, path].concat(), text, &mut f);
             f.found.len()
         };
@@ -476,7 +498,7 @@ mod tests {
     #[test]
     fn json_by_hand_is_found() {
         let found = |path: &str| {
-            let mut f = findings();
+            let mut f = Findings::default();
             let text = r#"let a = "{{\"a\":1}}"; let b = format!("\"b\":{}", 1);"#;
             json_by_hand(path, &text.replace("; ", ";\n"), &mut f);
             f.found.len()
@@ -487,16 +509,38 @@ mod tests {
 
     #[test]
     fn a_path_of_one_machine_is_found() {
-        let mut f = findings();
+        let mut f = Findings::default();
         let line = ["see /wo", "rk/x and https://example/ho", "me/x"].concat();
         machine_paths("a.md", &line, &mut f);
-        assert_eq!(f.found.len(), 1, "{:?}", f.found);
+        assert_eq!(f.found.len(), 1);
     }
 
     #[test]
-    fn an_allowance_must_be_needed() {
-        let mut f = findings();
-        f.allowed.push(("length".to_owned(), "a.rs".to_owned(), false));
-        assert!(f.report().is_err());
+    fn protocols_import_roots_alone() {
+        let folder = |name: &str| format!("{PROTOCOLS}{name}");
+        let paths = ["mod.rs", "ftp/mod.rs", "imap.rs", "http/mod.rs", "imap_list.rs"].map(folder);
+        let names = protocols(paths.iter().map(String::as_str));
+        assert_eq!(names, ["ftp", "imap", "imap_list"].map(str::to_owned).into());
+        let found = |text: &str| {
+            let mut f = Findings::default();
+            protocols_keep_apart(&folder("ftp/list.rs"), text, &names, &mut f);
+            f.found.len()
+        };
+        assert_eq!(found("use crate::protocol::http::Head;\nuse super::ftp::list;\n"), 0);
+        assert_eq!(found("use crate::protocol::imap;\nuse super::imap::list;\n"), 2);
+        assert_eq!(found("use super::imap_lists::a;\n// super::imap::a\n"), 0);
+    }
+
+    #[test]
+    fn an_allowance_has_a_reason_and_must_be_needed() {
+        let mut f = Findings::default();
+        f.add("length", "a.rs", 1, "is long");
+        f.add("length", "b.rs", 2, "is long");
+        let rows = "# comment\n\nlength a.rs: a table\njson a.rs: idle\nlength b.rs:\n";
+        let found = f.but_allowed(rows);
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert_eq!(found[0], "b.rs:2: length: is long");
+        assert!(found[1].ends_with(":5: not `rule path: reason`"), "{found:?}");
+        assert!(found[2].ends_with("`json a.rs` is needed no more"), "{found:?}");
     }
 }

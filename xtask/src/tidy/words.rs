@@ -45,7 +45,7 @@ fn opens_without_subject(comment: &str) -> bool {
 fn has_dialect(comment: &str) -> bool {
     comment
         .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '`')
-        .any(|word| DIALECT.contains(&word.to_lowercase().as_str()))
+        .any(|word| DIALECT.iter().any(|dialect| dialect.eq_ignore_ascii_case(word)))
 }
 
 #[cfg(test)]
