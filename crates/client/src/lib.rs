@@ -118,7 +118,7 @@ pub use client::AsyncIo;
 #[cfg(all(unix, feature = "tokio"))]
 pub use client::Tokio;
 #[cfg(feature = "download")]
-pub use client::download::{Download, Downloaded};
+pub use client::download::{Download, DownloadRequest, Downloaded};
 #[cfg(any(feature = "ftp", feature = "ssh"))]
 pub use client::files::{Entry, EntryKind, Files};
 #[cfg(feature = "mail")]

@@ -2,8 +2,6 @@
 //! test that needs a process of its own (a working directory, a fork, a memory limit, replaced primitives)
 //! has a `[[test]]` in Cargo.toml. CONTRIBUTING.md says how to run one file's tests.
 
-#[cfg(unix)]
-mod download;
 mod foreign_loop;
 mod guide;
 #[cfg(unix)]

@@ -3,6 +3,7 @@
 //! A download runs on a thread of its own, with handles that have the options of its client. The machinery is
 //! in [`segments`](crate::segments); the command line tool uses it, too.
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use engine::archive::redact::without_login;
 use engine::callbacks::{Callbacks, WriteAnswer};
 use engine::process_pool::Pool;
 use tables::constant::CURLSSLOPT_AUTO_CLIENT_CERT;
@@ -21,12 +23,15 @@ use super::error::{Error, RequestPhase};
 use super::hub::Shared;
 use super::options::Options;
 use super::request::{Request, row};
+use super::timings::Timings;
 use crate::segments::checksum::Sum;
 use crate::segments::{Abort, Fetch, Host, Part, Prepared, Wanted, Worker, has_pieces};
-use crate::{Easy, IntoUrl, Multi, Share, Url, Value};
+use crate::{Easy, IntoUrl, Multi, Share, Url, Value, Why};
 
 /// Most connections of a download.
 const MOST: usize = 64;
+/// Most requests of a download that are kept for [`Downloaded::requests`].
+const MOST_REQUESTS: usize = 1000;
 
 /// Options that a mirror gets beside those that reveal nothing about the user: how servers are judged, and
 /// which redirects are followed.
@@ -90,7 +95,42 @@ pub struct Downloaded {
     path: PathBuf,
     size: u64,
     received: u64,
+    requests: Vec<DownloadRequest>,
     warnings: Vec<String>,
+}
+
+/// A request of a [`Download`]: for the whole file, or for a piece of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DownloadRequest {
+    url: String,
+    timings: Timings,
+    why: Option<Why>,
+}
+
+impl DownloadRequest {
+    fn of(easy: &Easy) -> DownloadRequest {
+        DownloadRequest {
+            url: String::from_utf8_lossy(&without_login(&easy.effective_url())).into_owned(),
+            timings: easy.info(|info| Timings::of(&info.found())),
+            why: easy.why(),
+        }
+    }
+
+    /// Returns the URL without a login; after redirects, the last one.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns times and sizes of the request.
+    pub fn timings(&self) -> &Timings {
+        &self.timings
+    }
+
+    /// Returns the reasons of the request, if `explain` was set for the client or the download.
+    pub fn why(&self) -> Option<&Why> {
+        self.why.as_ref()
+    }
 }
 
 impl Downloaded {
@@ -107,6 +147,12 @@ impl Downloaded {
     /// Returns how many bytes this download has fetched: fewer than the size if it continued an earlier one.
     pub fn received(&self) -> u64 {
         self.received
+    }
+
+    /// Returns the requests of this download in the order in which they ended, also those that failed. At
+    /// most 1,000 are kept: the first ones, and the last one.
+    pub fn requests(&self) -> &[DownloadRequest] {
+        &self.requests
     }
 
     /// Returns why mirrors were dropped.
@@ -160,13 +206,11 @@ impl Download {
         if !has_pieces(&scheme) {
             return Err(Error::option(format!("{} cannot be downloaded in pieces", request.url())));
         }
-        let url = request.url().clone();
         let owner = Owner::new(&self.client, request, task.clone(), self.plan);
         let thread = std::thread::Builder::new().name("warmwire-download".to_owned());
         let run = move || {
             let guard = Guard(task);
-            let ended = owner.run(&file);
-            guard.0.end(ended.map_err(|(code, why)| Error::of(code, why).at(url, RequestPhase::Sent)));
+            guard.0.end(owner.run(&file));
         };
         thread
             .spawn(run)
@@ -218,6 +262,33 @@ macro_rules! download_settings {
                 V::Error: Into<http::Error>,
             {
                 $($wrap)*(self, |request, _| request.add_header(name, value))
+            }
+
+            /// Sets user and password for the URL, sent with the first request (HTTP's Basic, or the login of
+            /// other protocols). Mirrors do not get them.
+            pub fn basic_auth<U, P>(self, user: U, password: Option<P>) -> Self
+            where
+                U: std::fmt::Display,
+                P: std::fmt::Display,
+            {
+                let password = password.map(|password| password.to_string());
+                let basic = tables::constant::CURLAUTH_BASIC as i64;
+                $($wrap)*(self, |request, _| {
+                    request.log_in(&user.to_string(), password.as_deref(), basic);
+                    Ok(())
+                })
+            }
+
+            /// Sets a bearer token (RFC 6750) for the URL. Mirrors do not get it.
+            pub fn bearer_auth<T: std::fmt::Display>(self, token: T) -> Self {
+                $($wrap)*(self, |request, _| { request.set_token(&token.to_string()); Ok(()) })
+            }
+
+            /// Keeps the reasons of each request, in place of the setting of the client:
+            /// [`DownloadRequest::why`](crate::DownloadRequest::why) and [`Error::why`](crate::Error::why)
+            /// return them.
+            pub fn explain(self, on: bool) -> Self {
+                $($wrap)*(self, |request, _| { request.options.explain = Some(on); Ok(()) })
             }
 
             /// Limits the time of the download, in place of the limit of the client.
@@ -351,13 +422,15 @@ impl Owner {
     }
 
     /// Downloads the file on this thread.
-    fn run(self, file: &Path) -> Result<Downloaded, (Code, String)> {
-        let with_code = |(code, why): (i32, String)| (Code::from_id(code).unwrap_or(Code::RecvError), why);
-        let (mut part, mut journal) = Part::open(file, None).map_err(|why| (Code::WriteError, why))?;
+    fn run(self, file: &Path) -> Result<Downloaded, Error> {
+        let url = self.url.clone();
+        let failed = |code: Code, why: String| Error::of(code, why).at(url.clone(), RequestPhase::Sent);
+        let open = || Part::open(file, None).map_err(|why| failed(Code::WriteError, why));
+        let (mut part, mut journal) = open()?;
         if !self.plan.resumes && journal.is_some() {
             part.remove();
             drop(part);
-            (part, journal) = Part::open(file, None).map_err(|why| (Code::WriteError, why))?;
+            (part, journal) = open()?;
         }
         let handles = Handles::new(self);
         let mut fetch = Fetch::new(&handles, handles.wanted(), part);
@@ -368,14 +441,17 @@ impl Owner {
         let received = fetch.received();
         fetch.close();
         handles.multi.close();
-        end.map_err(with_code)?;
-        let size = file.metadata().map_err(|error| (Code::ReadError, error.to_string()))?.len();
-        Ok(Downloaded {
-            path: file.to_owned(),
-            size,
-            received: received.unwrap_or(size),
-            warnings: handles.warnings.take(),
-        })
+        let mut requests = handles.requests.take();
+        if let Err((code, why)) = end {
+            let error = failed(Code::from_id(code).unwrap_or(Code::RecvError), why);
+            return Err(match requests.pop() {
+                Some(last) => error.measured(last.timings).explained(last.why.map(Box::new)),
+                None => error,
+            });
+        }
+        let size = file.metadata().map_err(|error| failed(Code::ReadError, error.to_string()))?.len();
+        let (path, received) = (file.to_owned(), received.unwrap_or(size));
+        Ok(Downloaded { path, size, received, requests, warnings: handles.warnings.take() })
     }
 }
 
@@ -383,8 +459,9 @@ impl Owner {
 struct Handles {
     owner: Owner,
     multi: Multi,
-    progress: std::cell::RefCell<Option<Progress>>,
-    warnings: std::cell::RefCell<Vec<String>>,
+    progress: RefCell<Option<Progress>>,
+    requests: RefCell<Vec<DownloadRequest>>,
+    warnings: RefCell<Vec<String>>,
 }
 
 impl Handles {
@@ -393,7 +470,7 @@ impl Handles {
         owner.pool.into_iter().for_each(|kind| multi.set_pool(kind));
         owner.task.lock().wake = Some(Box::new(multi.waker()));
         let progress = owner.plan.progress.take().into();
-        Handles { owner, multi, progress, warnings: Default::default() }
+        Handles { owner, multi, progress, requests: Default::default(), warnings: Default::default() }
     }
 
     fn wanted(&self) -> Wanted {
@@ -451,6 +528,7 @@ impl Host for Handles {
         set(O::Url, Value::Text(url.to_vec()))?;
         easy.0.state().settings.borrow_mut().set_choices(&self.owner.options.choices);
         easy.set_access_policy(self.owner.options.access_policy.clone());
+        easy.keep_reasons(self.owner.options.explain.unwrap_or(false));
         if !foreign {
             easy.set_share(self.owner.share.clone());
         }
@@ -472,7 +550,11 @@ impl Host for Handles {
 
     fn begin_piece(&self, (): &()) {}
 
-    fn ended(&self, (): &(), _: &Easy, _: i32) {}
+    fn ended(&self, (): &(), easy: &Easy, _: i32) {
+        let mut requests = self.requests.borrow_mut();
+        requests.truncate(MOST_REQUESTS - 1); // The last one stays, for an error.
+        requests.push(DownloadRequest::of(easy));
+    }
 
     fn released(&self, (): ()) {}
 

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use testkit::body::pattern;
+use testkit::certs::Authority;
 use testkit::ftp::FtpServer;
-use testkit::http::{HttpServer, Request, Response, ranged};
+use testkit::http::{Config, HttpServer, Request, Response, ranged};
 use testkit::launch::Nginx;
 use testkit::temp::TempDir;
 use warmwire::blocking::Client;
-use warmwire::{Code, ErrorKind};
+use warmwire::{Code, EasyOption, ErrorKind, tls};
 
 const SIZE: usize = 9_000_001;
 
@@ -94,7 +95,7 @@ fn futures_of_any_executor_download_at_once() {
 
 #[test]
 fn nginx_and_ftp_send_pieces() {
-    let nginx = Nginx::start(&testkit::certs::Authority::new().good(), &[SIZE]).unwrap();
+    let nginx = Nginx::start(&Authority::new().good(), &[SIZE]).unwrap();
     let (_folder, file) = folder();
     let url = nginx.http(&format!("/bytes-{SIZE}"));
     let got = Client::new().download(&*url).to(&file).segments(3).send().unwrap();
@@ -121,6 +122,119 @@ fn mirrors_share_the_work_and_learn_nothing_about_the_user() {
         assert!(!head.contains("secret") && !head.contains("authorization"), "{head}");
     }
     assert!(first.requests().iter().all(|request| request.field("x-key") == Some("secret")));
+}
+
+#[test]
+fn a_login_goes_to_the_url_alone() {
+    let (first, mirror) = (good(), good());
+    for bearer in [false, true] {
+        let (_folder, file) = folder();
+        let download = Client::new().download(first.url("/f")).to(&file).segments(4).mirror(mirror.url("/m"));
+        let download = match bearer {
+            false => download.basic_auth("user", Some("secret")),
+            true => download.bearer_auth("secret"),
+        };
+        download.send().unwrap();
+        is_whole(&file);
+        let sent = if bearer { "Bearer secret" } else { "Basic dXNlcjpzZWNyZXQ=" };
+        let last = first.last_request().unwrap();
+        assert_eq!(last.field("authorization"), Some(sent));
+    }
+    assert!(first.requests().iter().all(|request| request.field("authorization").is_some()));
+    assert!(mirror.served() > 0);
+    assert!(mirror.requests().iter().all(|request| request.field("authorization").is_none()));
+}
+
+/// Files of cookies and of HSTS learn from the URL that the user has chosen, and from no mirror.
+#[test]
+fn a_mirror_writes_no_file_of_the_user() {
+    let authority = Authority::new();
+    let of = |name: &'static str| {
+        let handler = move |request: &Request| {
+            let answer = ranged(request, body().to_vec()).with("ETag", "\"one\"");
+            let answer = answer.with("Set-Cookie", format!("from-{name}=1; Max-Age=1000"));
+            Some(answer.with("Strict-Transport-Security", "max-age=1000"))
+        };
+        let tls = Some(authority.for_names(&[&format!("{name}.example")]).server_config().unwrap());
+        HttpServer::start(Config { tls, handler: Some(Arc::new(handler)), ..Config::default() }).unwrap()
+    };
+    let (own, mirror) = (of("own"), of("mirror"));
+    let root = tls::Certificate::from_pem(authority.ca_pem().as_bytes()).unwrap();
+    let client = Client::builder()
+        .add_root_certificate(root)
+        .resolve("own.example", own.address())
+        .resolve("mirror.example", mirror.address());
+    let (_folder, file) = folder();
+    let files = TempDir::new("download-files").unwrap();
+    let place = |name: &str| files.path().join(name);
+    let url = |name: &str, server: &HttpServer| format!("https://{name}.example:{}/f", server.port());
+    let download = client.build().unwrap().download(url("own", &own)).to(&file).segments(4);
+    let download = download
+        .mirror(url("mirror", &mirror))
+        .option(EasyOption::CookieJar, &*place("jar").display().to_string())
+        .option(EasyOption::Hsts, &*place("hsts").display().to_string())
+        .option(EasyOption::HstsCtrl, 1);
+    let got = download.send().unwrap();
+    is_whole(&file);
+    assert!(mirror.served() > 0, "{:?}", got.warnings());
+    let [jar, hsts] = ["jar", "hsts"].map(|name| fs::read_to_string(place(name)).unwrap());
+    assert!(jar.contains("from-own") && !jar.contains("mirror"), "{jar}");
+    assert!(hsts.contains("own.example") && !hsts.contains("mirror"), "{hsts}");
+    assert_eq!(fs::read_dir(files.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn requests_have_times_sizes_and_reasons() {
+    let (first, mirror) = (good(), good());
+    let (_folder, file) = folder();
+    let url = first.url("/f").replace("http://", "http://user:secret@");
+    let download = || Client::new().download(&*url).to(&file).segments(2).mirror(mirror.url("/m"));
+    let got = download().explain(true).send().unwrap();
+    let requests = got.requests();
+    assert!(requests.len() > 2, "{requests:?}");
+    let sum: u64 = requests.iter().map(|request| request.timings().downloaded).sum();
+    assert!((SIZE as u64 - (2 << 20)..=SIZE as u64).contains(&sum), "{sum}");
+    for request in requests {
+        assert!([first.url("/f"), mirror.url("/m")].contains(&request.url().to_owned()), "{request:?}");
+        assert!(request.timings().total > Duration::ZERO);
+        assert!(request.why().unwrap().json().contains("\"connection"), "{}", request.why().unwrap().json());
+    }
+    assert!(requests.iter().any(|request| request.url() == mirror.url("/m")));
+    assert!(requests[0].timings().connects == 1 && requests[0].timings().remote == Some(first.address()));
+    assert!(download().send().unwrap().requests().iter().all(|request| request.why().is_none()));
+    let gone = server(|_, _, _| Response::status(404));
+    let error = Client::new().download(gone.url("/f")).to(file.with_extension("gone")).explain(true).send();
+    let error = error.unwrap_err();
+    assert_eq!(error.timings().unwrap().remote, Some(gone.address()));
+    assert!(error.why().is_some());
+}
+
+/// In one process as in two: one download has the file, the other one fails, and no bytes are mixed.
+#[test]
+fn two_downloads_at_once_do_not_mix_one_file() {
+    let other: Arc<Vec<u8>> = Arc::new(body().iter().rev().copied().collect());
+    let reversed = other.clone();
+    let slow = |answer: Response| {
+        std::thread::sleep(Duration::from_millis(50));
+        Some(answer.with("ETag", "\"one\""))
+    };
+    let servers = [
+        HttpServer::with(move |request| slow(ranged(request, body().to_vec()))),
+        HttpServer::with(move |request| slow(ranged(request, reversed.to_vec()))),
+    ];
+    let (_folder, file) = folder();
+    let client = Client::new();
+    let results = std::thread::scope(|scope| {
+        let start = |server: &HttpServer| client.download(server.url("/f")).to(&file).segments(2);
+        let running = [start(&servers[0]), start(&servers[1])].map(|one| scope.spawn(|| one.send()));
+        running.map(|one| one.join().unwrap())
+    });
+    let winners: Vec<usize> = (0..2).filter(|at| results[*at].is_ok()).collect();
+    let [winner] = winners[..] else { panic!("{results:?}") };
+    let error = results[1 - winner].as_ref().unwrap_err();
+    assert!(error.message().contains("is being fetched by another process"), "{error}");
+    assert!(fs::read(&file).unwrap() == [body(), other][winner].to_vec());
+    assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
 }
 
 #[test]
