@@ -166,9 +166,11 @@ pub const STEPS: &[Step] = &[
     ),
     all(
         "api",
-        "the public items of the Rust crate",
+        "the public items of the Rust crate, and lints of the program that lists them",
         "cargo test --quiet --locked --manifest-path xtask/api/Cargo.toml \
-         --target-dir ${CARGO_TARGET_DIR:-target}/api-listing && cargo xtask api --check",
+         --target-dir ${CARGO_TARGET_DIR:-target}/api-listing && \
+         cargo clippy --quiet --locked --all-targets --manifest-path xtask/api/Cargo.toml \
+         --target-dir ${CARGO_TARGET_DIR:-target}/api-listing -- -D warnings && cargo xtask api --check",
         Output::Libtest,
         10,
     ),
