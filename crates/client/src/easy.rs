@@ -13,6 +13,28 @@ use crate::{AccessPolicy, Share, TransferInfo, Value, Why, value};
 /// Clones are the same handle.
 ///
 /// [`Handle`](crate::Handle) is the simpler one: it takes closures in place of a [`Callbacks`].
+///
+/// ```no_run
+/// use warmwire::callbacks::{Callbacks, WriteAnswer};
+/// use warmwire::{Code, Easy, EasyOption};
+///
+/// struct Print;
+///
+/// impl Callbacks for Print {
+///     fn write(&self, data: &[u8]) -> WriteAnswer {
+///         print!("{}", String::from_utf8_lossy(data));
+///         WriteAnswer::All
+///     }
+/// }
+///
+/// let easy = Easy::new(std::rc::Rc::new(Print));
+/// easy.set(EasyOption::Url, "https://example.com/")?;
+/// match easy.perform() {
+///     Code::Ok => println!("{}", easy.info(|info| info.response_code())),
+///     code => eprintln!("{code}: {}", easy.message()),
+/// }
+/// # Ok::<(), Code>(())
+/// ```
 #[derive(Clone)]
 pub struct Easy(pub(crate) engine::Easy);
 

@@ -10,6 +10,17 @@ use tables::{Code, EasyOption};
 use crate::{Easy, TransferInfo, Value};
 
 /// A handle for successive transfers. Its connections stay open between them.
+///
+/// ```no_run
+/// use warmwire::EasyOption;
+///
+/// let mut handle = warmwire::Handle::new();
+/// handle.set(EasyOption::Url, "https://example.com/")?;
+/// handle.set(EasyOption::FollowLocation, true)?;
+/// let reply = handle.fetch()?;
+/// println!("{} {}", reply.status, String::from_utf8_lossy(&reply.body));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Handle {
     easy: Easy,
     app: Rc<App>,

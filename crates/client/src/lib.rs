@@ -12,8 +12,9 @@
 //! ```no_run
 //! # async fn run() -> Result<(), warmwire::Error> {
 //! let client = warmwire::Client::new();
-//! let response = client.get("https://example.com/").query(&[("page", "2")]).send().await?;
-//! println!("{} {}", response.status(), response.error_for_status()?.text().await?);
+//! let request = client.get("https://example.com/").query(&[("page", "2")]);
+//! let response = request.send().await?.error_for_status()?;
+//! println!("{} {}", response.status(), response.text().await?);
 //! # Ok(())
 //! # }
 //! ```
@@ -76,21 +77,41 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # More than HTTP
+//!
+//! - `Client::ftp`, `sftp`, `imap` and `smtp`: files and mail by typed calls.
+//! - [`RequestBuilder::websocket`]: a WebSocket as stream and sink.
+//! - `Client::download`: a file in segments, from mirrors, resumed and verified.
+//! - [`Client::get`] takes a URL of any other scheme, too.
+//!
 //! # Features
 //!
-//! Protocols are on by default: `http3`, `ftp`, `ssh` (SFTP and SCP), `mail` (IMAP, POP3 and SMTP), `file`,
-//! `dict`, `gopher`, `ldap`, `mqtt`, `rtsp`, `telnet` and `tftp`. A program that needs only HTTP/1.1, HTTP/2
-//! and WebSocket sets `default-features = false`. A URL whose protocol is left out fails with
-//! [`Code::UnsupportedProtocol`].
+//! On by default; a program that needs only HTTP/1.1, HTTP/2 and WebSocket sets `default-features = false`. A
+//! URL whose protocol is left out fails with [`Code::UnsupportedProtocol`].
 //!
-//! `download`, which is on by default, too, has `Client::download`: files in segments, from mirrors,
-//! resumed and verified.
+//! | feature | |
+//! |---|---|
+//! | `all` | all protocols of the next lines |
+//! | `http3` | HTTP/3 |
+//! | `ftp` | FTP, with and without TLS |
+//! | `ssh` | SFTP and SCP |
+//! | `mail` | IMAP, POP3 and SMTP |
+//! | `file`, `dict`, `gopher`, `ldap`, `mqtt`, `rtsp`, `telnet`, `tftp` | the schemes of these names |
+//! | `download` | `Client::download` |
 //!
-//! Off by default are `json`: bodies from and to values of serde. `charset`: text in other charsets than
-//! UTF-8. `url`: URLs of the crate `url`. `tower`: a [`Client`] is a `tower_service::Service`. `tokio` and
-//! `async-io`: event loops for a driver, on Unix.
+//! Off by default:
+//!
+//! | feature | |
+//! |---|---|
+//! | `json` | bodies from and to values of serde |
+//! | `charset` | text in other charsets than UTF-8 |
+//! | `url` | URLs of the crate `url` |
+//! | `tower` | a [`Client`] is a `tower_service::Service` |
+//! | `tokio`, `async-io` | event loops for a [`Driver`], on Unix |
 
 #![deny(missing_docs)]
+// docs.rs names at each item the feature that it needs; a nightly compiler does that.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // Without a protocol some helpers have no user.
 #![cfg_attr(not(feature = "all"), allow(dead_code))]
 

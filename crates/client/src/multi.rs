@@ -10,6 +10,21 @@ use tables::{Code, MultiCode};
 use crate::Easy;
 
 /// Runs the transfers of several handles on the caller's thread.
+///
+/// ```no_run
+/// # fn run(first: warmwire::Easy, second: warmwire::Easy) -> std::io::Result<()> {
+/// let multi = warmwire::Multi::default();
+/// multi.add(&first);
+/// multi.add(&second);
+/// while multi.perform().1 > 0 {
+///     multi.wait(&mut [], std::time::Duration::from_secs(1), false)?;
+/// }
+/// while let Some((message, _)) = multi.next_message() {
+///     println!("{:?}", message.code);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Default)]
 pub struct Multi(engine::Multi);
 

@@ -8,13 +8,11 @@
 //! # Ok::<(), warmwire::Error>(())
 //! ```
 
+mod base;
 #[cfg(feature = "download")]
 mod download;
 mod response;
-#[cfg(any(feature = "ftp", feature = "mail", feature = "ssh"))]
-mod sessions;
 mod wait;
-mod websocket;
 
 pub use crate::client::Body;
 pub use crate::client::Request;
@@ -49,29 +47,6 @@ pub fn get(url: impl IntoUrl) -> Result<Response, Error> {
     Client::new().get(url).send()
 }
 
-impl Client {
-    /// Creates a client with the defaults.
-    pub fn new() -> Client {
-        Client(crate::Client::new())
-    }
-
-    /// Creates a builder for a client with other defaults.
-    pub fn builder() -> ClientBuilder {
-        ClientBuilder::new()
-    }
-
-    /// Downloads a file; see [`warmwire::Client::download`](crate::Client::download).
-    #[cfg(feature = "download")]
-    pub fn download(&self, url: impl IntoUrl) -> Download {
-        Download(self.0.download(url))
-    }
-
-    /// Sends a request and returns the response when its head has been received, whatever its status.
-    pub fn execute(&self, request: Request) -> Result<Response, Error> {
-        wait(self.0.execute(request)).map(Response::new)
-    }
-}
-
 /// A client under construction.
 ///
 /// ```
@@ -85,30 +60,18 @@ pub struct ClientBuilder {
     config: Config,
 }
 
-impl ClientBuilder {
-    /// Creates a builder with the defaults.
-    pub fn new() -> ClientBuilder {
-        ClientBuilder::default()
-    }
-
-    /// Returns the client, or the first invalid setting.
-    pub fn build(self) -> Result<Client, Error> {
-        crate::ClientBuilder { config: self.config }.build().map(Client)
-    }
-}
-
 /// A request under construction. Nothing happens until it is [sent](Self::send).
+///
+/// ```no_run
+/// # let client = warmwire::blocking::Client::new();
+/// let request = client.put("https://example.com/report").body("Nothing new.");
+/// println!("{}", request.basic_auth("user", Some("password")).send()?.status());
+/// # Ok::<(), warmwire::Error>(())
+/// ```
 #[must_use = "a request does nothing before it is sent"]
 pub struct RequestBuilder {
     client: Client,
     request: Result<Request, Error>,
-}
-
-impl RequestBuilder {
-    /// Sends the request and returns the response when its head has been received, whatever its status.
-    pub fn send(self) -> Result<Response, Error> {
-        self.client.execute(self.request?)
-    }
 }
 
 mod methods {
@@ -127,3 +90,8 @@ mod settings {
 
     crate::client::config::client_settings!(ClientBuilder);
 }
+
+// Behind the methods above, in the documentation, too.
+#[cfg(any(feature = "ftp", feature = "mail", feature = "ssh"))]
+mod sessions;
+mod websocket;

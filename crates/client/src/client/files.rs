@@ -76,10 +76,12 @@ pub enum EntryKind {
     Other,
 }
 
+#[cfg_attr(docsrs, doc(auto_cfg = false))]
 impl Client {
     /// Accesses files by FTP, at a URL like `ftp://server.example/folder` or `ftps://…`. An invalid URL is
     /// reported by the first request.
     #[cfg(feature = "ftp")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "ftp")))]
     pub fn ftp(&self, url: impl IntoUrl) -> Files {
         let session = Session::new(self, url, &["ftp", "ftps"]);
         Files { session, kind: Kind::Ftp(Arc::default()) }
@@ -91,6 +93,7 @@ impl Client {
     /// The server's key is checked against `known_hosts`; a login without password uses keys of the user's
     /// folder `.ssh` or of an agent.
     #[cfg(feature = "ssh")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "ssh")))]
     pub fn sftp(&self, url: impl IntoUrl) -> Files {
         Files { session: Session::new(self, url, &["sftp"]), kind: Kind::Sftp }
     }

@@ -4,6 +4,7 @@
 //! belongs to the client's [`Driver`], which stays on the thread where it runs: on its own thread, in a task
 //! of an event loop, or beside a future.
 
+mod base;
 pub(crate) mod body;
 mod call;
 pub(crate) mod config;
@@ -13,12 +14,8 @@ pub(crate) mod download;
 mod driver;
 mod error;
 mod event_loop;
-#[cfg(any(feature = "ftp", feature = "ssh"))]
-pub(crate) mod files;
 mod head;
 mod hub;
-#[cfg(feature = "mail")]
-pub(crate) mod mail;
 pub mod multipart;
 mod options;
 pub(crate) mod proxy;
@@ -32,7 +29,6 @@ mod timings;
 pub mod tls;
 #[cfg(feature = "tower")]
 mod tower;
-pub mod websocket;
 
 use std::sync::Arc;
 
@@ -53,9 +49,7 @@ pub use event_loop::Tokio;
 
 use crate::IntoUrl;
 use config::Config;
-use head::Head;
-use hub::{Hub, Shared};
-use running::Running;
+use hub::Shared;
 
 /// Creates requests, whose futures any executor polls. Clones share one pool of connections and one driver.
 ///
@@ -65,8 +59,9 @@ use running::Running;
 /// ```no_run
 /// # async fn run() -> Result<(), warmwire::Error> {
 /// let client = warmwire::Client::new();
-/// let response = client.get("https://example.com/").header("accept", "text/html").send().await?;
-/// println!("{}", response.error_for_status()?.text().await?);
+/// let request = client.get("https://example.com/").header("accept", "text/html");
+/// let response = request.send().await?.error_for_status()?;
+/// println!("{}", response.text().await?);
 /// # Ok(())
 /// # }
 /// ```
@@ -137,57 +132,6 @@ macro_rules! client_verbs {
 
 pub(crate) use client_verbs;
 
-impl Client {
-    /// Creates a client with the defaults.
-    pub fn new() -> Client {
-        let config = Config::default().finish().expect("the defaults contradict nothing");
-        Client::on_thread(config)
-    }
-
-    /// Creates a builder for a client with other defaults.
-    pub fn builder() -> ClientBuilder {
-        ClientBuilder::new()
-    }
-
-    /// Sends a request and returns the response when its head has been received, whatever its status.
-    /// Dropping the future aborts the transfer: the connection is closed, or its stream reset.
-    pub async fn execute(&self, request: Request) -> Result<Response, Error> {
-        let (head, running) = self.begin(request).await?;
-        Ok(Response::new(head, running))
-    }
-
-    /// Sends a request and waits for its head.
-    async fn begin(&self, request: Request) -> Result<(Head, Running), Error> {
-        let (prepared, source) = request.prepare(&self.0)?;
-        let mut running = Running::start(self.0.clone(), prepared, source);
-        let head = std::future::poll_fn(|cx| running.poll_head(cx)).await?;
-        Ok((head, running))
-    }
-
-    /// Downloads a file: over several connections, from several places, resumed and verified.
-    #[cfg(feature = "download")]
-    pub fn download(&self, url: impl IntoUrl) -> crate::Download {
-        crate::Download::new(self.0.clone(), url)
-    }
-
-    /// Returns a builder of a request that was built before.
-    pub(crate) fn resume(&self, request: Request) -> RequestBuilder {
-        RequestBuilder { client: self.clone(), request: Ok(request) }
-    }
-
-    /// Creates a client whose driver gets its thread with the first request.
-    fn on_thread(mut config: Config) -> Client {
-        let hub = Arc::<Hub>::default();
-        let stores = (config.share.clone(), config.pool);
-        let driver = Driver::of(&hub, &mut config);
-        let start = Box::new(move || {
-            let thread = std::thread::Builder::new().name("warmwire".to_owned());
-            thread.spawn(move || driver.run_blocking()).map(drop)
-        });
-        Client(Arc::new(Shared::new(hub, config, stores, Some(start))))
-    }
-}
-
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client").finish_non_exhaustive()
@@ -212,47 +156,24 @@ pub struct ClientBuilder {
     pub(crate) config: Config,
 }
 
-impl ClientBuilder {
-    /// Creates a builder with the defaults.
-    pub fn new() -> ClientBuilder {
-        ClientBuilder::default()
-    }
-
-    /// Returns the client, or the first invalid setting. Its driver runs on a thread that starts with the
-    /// first request.
-    pub fn build(self) -> Result<Client, Error> {
-        Ok(Client::on_thread(self.config.finish()?))
-    }
-
-    /// Returns the client and its driver, for programs that run the driver themselves. Requests make no
-    /// progress until it runs.
-    pub fn build_with_driver(self) -> Result<(Client, Driver), Error> {
-        let mut config = self.config.finish()?;
-        let hub = Arc::<Hub>::default();
-        let stores = (config.share.clone(), config.pool);
-        let driver = Driver::of(&hub, &mut config);
-        Ok((Client(Arc::new(Shared::new(hub, config, stores, None))), driver))
-    }
-}
-
 /// A request under construction. Nothing happens until it is [sent](Self::send).
+///
+/// ```no_run
+/// # async fn run(client: warmwire::Client) -> Result<(), warmwire::Error> {
+/// let response = client
+///     .post("https://example.com/orders")
+///     .bearer_auth("token")
+///     .form(&[("item", "7"), ("count", "1")])
+///     .send()
+///     .await?;
+/// println!("{}", response.status());
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a request does nothing before it is sent"]
 pub struct RequestBuilder {
     client: Client,
     request: Result<Request, Error>,
-}
-
-impl RequestBuilder {
-    /// Sends the request and returns the response when its head has been received, whatever its status.
-    /// Dropping the future aborts the transfer: the connection is closed, or its stream reset.
-    pub async fn send(self) -> Result<Response, Error> {
-        self.client.execute(self.request?).await
-    }
-
-    /// Returns the client and the request, or the error of the first invalid value.
-    fn into_parts(self) -> Result<(Client, Request), Error> {
-        Ok((self.client, self.request?))
-    }
 }
 
 mod methods {
@@ -271,3 +192,10 @@ mod settings {
 
     super::config::client_settings!(ClientBuilder);
 }
+
+// Behind the methods above, in the documentation, too.
+#[cfg(any(feature = "ftp", feature = "ssh"))]
+pub(crate) mod files;
+#[cfg(feature = "mail")]
+pub(crate) mod mail;
+pub mod websocket;

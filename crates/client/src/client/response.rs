@@ -22,7 +22,8 @@ use crate::Why;
 ///
 /// ```no_run
 /// # async fn save(client: warmwire::Client, mut file: std::fs::File) -> Result<(), warmwire::Error> {
-/// let mut response = client.get("https://example.com/").send().await?.error_for_status()?;
+/// let response = client.get("https://example.com/").send().await?;
+/// let mut response = response.error_for_status()?;
 /// println!("{} {:?}", response.status(), response.headers().get("content-type"));
 /// response.copy_to(&mut file).await?;
 /// println!("{:?}", response.timings().map(|timings| timings.total));
