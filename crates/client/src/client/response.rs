@@ -262,7 +262,7 @@ impl Response {
             Poll::Ready(Ok(Piece::Body(bytes))) => return Poll::Ready(Some(Ok(bytes.into()))),
             Poll::Ready(Ok(Piece::End(timings, trailers, why))) => {
                 (self.parts.timings, self.parts.why) = (Some(timings), why);
-                self.parts.trailers = parse_fields(&trailers);
+                self.parts.trailers = parse_fields(&trailers.into()).0;
                 None
             }
             Poll::Ready(Err(error)) => Some(Err(error)),
