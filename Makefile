@@ -132,9 +132,10 @@ demo:
 
 # Ours beside the system's libcurl, and beside another where LIBCURL names its folder or CURL a tool; ROWS chooses what is measured
 # (`--list` shows what there is). Puts the rows into bench/results.json and writes RESULTS.md and pictures from that file; README=1 writes README.md's
-# figures, too. What wants root is left out without it.
-bench: deps lib tool
-	cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) $(if $(README),--readme) $(ROWS)
+# figures, too. What wants root is left out without it. The rows `builds` and `crates` alone need neither library nor tool.
+WITHOUT_LIB := $(and $(ROWS),$(if $(filter-out builds crates,$(ROWS)),,yes))
+bench: deps $(if $(WITHOUT_LIB),,lib tool)
+	cargo run --quiet --release -p warmwire-bench -- $(if $(WITHOUT_LIB),,--ours $(LIB)) $(if $(README),--readme) $(ROWS)
 
 # 10,000 connections in one multi handle, 64 threads on the process-wide pool and 1,000,000 easy handles, each for MINUTES (2); ROWS
 # chooses among churn, pool and handles. Tables and pictures of memory, descriptors and latency in target/soak; what grows fails.

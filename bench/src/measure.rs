@@ -25,6 +25,9 @@ pub const ALLOCATIONS: Quantity = quantity("allocations", "");
 pub const PEAK: Quantity = quantity("peak memory", "KB");
 pub const CPU_PER_GB: Quantity = quantity("CPU per GB", "ms");
 pub const RATE: Quantity = quantity("per second", "MB");
+pub const BUILD: Quantity = quantity("build", "s");
+pub const BUILD_CPU: Quantity = quantity("CPU of the build", "s");
+pub const SIZE: Quantity = quantity("program", "KB");
 pub const FAILED: Quantity = quantity("failed", "");
 
 /// A case is precise when the interval of each subject's median is this small, to either side.

@@ -127,6 +127,7 @@ mod tests {
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
         let locks = [
             "Cargo.lock",
+            "bench/programs/crates/Cargo.lock",
             "crates/curl-sys/Cargo.lock",
             "fuzz/oracles/Cargo.lock",
             "tests/judges/reqwest/Cargo.lock",

@@ -50,10 +50,19 @@ fn filled(text: &str) -> String {
 
 /// Returns only the tables of some rows.
 pub fn tables(rows: &[Row]) -> String {
-    rows.iter().map(|row| section(row, false)).collect()
+    rows.iter().map(|row| introduction(row) + &body(row)).collect()
 }
 
+/// Returns a row's part of the file. Pages of the guide include a table by its anchor.
 fn section(row: &Row, pictured: bool) -> String {
+    let mut out = introduction(row);
+    if pictured {
+        out.push_str(&format!("![{0}](pictures/{0}.svg)\n\n", row.name));
+    }
+    out + &format!("<!-- ANCHOR: {0} -->\n\n{1}\n<!-- ANCHOR_END: {0} -->\n", row.name, body(row))
+}
+
+fn introduction(row: &Row) -> String {
     let task = ROWS.iter().find(|task| task.name == row.name);
     let about = task.map_or(String::new(), |Task { about, limit, .. }| {
         format!("{}. Held against {limit}.", capital(about))
@@ -62,14 +71,15 @@ fn section(row: &Row, pictured: bool) -> String {
     let older = if row.by_rule { "" } else { " Older than the rule above: five turns, none discarded." };
     let measured =
         format!("{about} Measured on {}, commit {}, {}.{older}", origin.date, origin.commit, origin.machine);
-    let mut out = format!("\n## {}\n\n{}\n", row.name, filled(measured.trim()));
-    if let Some(why) = &row.left_out {
-        return out + &format!("Left out: {why}.\n");
+    format!("\n## {}\n\n{}\n", row.name, filled(measured.trim()))
+}
+
+/// Returns the table, or why there is none.
+fn body(row: &Row) -> String {
+    match &row.left_out {
+        Some(why) => format!("Left out: {why}.\n"),
+        None => table(&row.cases),
     }
-    if pictured {
-        out.push_str(&format!("![{0}](pictures/{0}.svg)\n\n", row.name));
-    }
-    out + &table(&row.cases)
 }
 
 fn table(cases: &[Case]) -> String {
@@ -139,6 +149,8 @@ mod tests {
         let joined = shown.replace('\n', " ");
         assert!(joined.contains("Measured on 2026-01-02, commit c0ffee00, m. "), "{shown}");
         assert!(shown.contains("![small](pictures/small.svg)\n"), "{shown}");
+        assert!(shown.contains("\n<!-- ANCHOR: small -->\n\n| | |"), "{shown}");
+        assert!(shown.ends_with(" ×0.45 |\n\n<!-- ANCHOR_END: small -->\n"), "{shown}");
         assert!(shown.contains("| c (2 turns discarded) | a | 20.0 (10.0–100) |\n"), "{shown}");
         assert!(shown.contains("|  | b | 9.00 (5.00–50.0) ×0.45 |\n"), "{shown}");
     }
@@ -147,6 +159,6 @@ mod tests {
     fn a_row_that_was_left_out_says_why() {
         let mut one = row("small", "2026-01-02", Vec::new());
         one.left_out = Some("no nginx".to_owned());
-        assert!(section(&one, false).ends_with("Left out: no nginx.\n"));
+        assert!(tables(&[one]).ends_with("Left out: no nginx.\n"));
     }
 }

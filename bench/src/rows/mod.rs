@@ -3,6 +3,7 @@
 
 mod cipher;
 mod cold;
+mod crates;
 mod crowd;
 mod family;
 mod ftp;
@@ -168,6 +169,8 @@ pub const ROWS: &[Row] = &[
         languages::php,
     ),
     row("peers", "the same GETs by other people's clients", "the fastest of them", peers::measure),
+    row("builds", "a program on each of Rust's HTTP crates, compiled", "the smallest", crates::builds),
+    row("crates", "small GETs by these crates", "the fastest of them", crates::measure),
     row(
         "pool",
         "a connection taken from a pool and given back",

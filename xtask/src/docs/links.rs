@@ -55,8 +55,10 @@ fn targets(text: &str) -> impl Iterator<Item = &str> {
     files.filter(|target| !target.contains("://") && !target.contains(' '))
 }
 
+/// Returns the files that are included, without their anchors.
 fn included(text: &str) -> impl Iterator<Item = &str> {
-    text.split("{{#include ").skip(1).filter_map(|rest| rest.split_once("}}")).map(|(target, _)| target)
+    let targets = text.split("{{#include ").skip(1).filter_map(|rest| rest.split_once("}}"));
+    targets.map(|(target, _)| target.split(':').next().unwrap_or_default())
 }
 
 #[cfg(test)]
