@@ -126,8 +126,66 @@ static void on_the_way(void)
   curl_easy_cleanup(running);
 }
 
+static int is_as_new(CURL *easy)
+{
+  char *mine = "", *url = NULL;
+  long code = -1, connects = -1;
+  curl_off_t connection = 0;
+  struct curl_header *field = NULL;
+  SAME(curl_easy_getinfo(easy, CURLINFO_PRIVATE, &mine), CURLE_OK);
+  SAME(curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_URL, &url), CURLE_OK);
+  SAME(curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code), CURLE_OK);
+  SAME(curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects), CURLE_OK);
+  SAME(curl_easy_getinfo(easy, CURLINFO_CONN_ID, &connection), CURLE_OK);
+  CHECK(curl_easy_header(easy, "Content-Length", 0, CURLH_HEADER, -1, &field) != CURLHE_OK);
+  CHECK(!curl_easy_nextheader(easy, CURLH_HEADER, -1, NULL));
+  return !mine && (!url || !*url) && !code && !connects && connection == -1 && !cookies_of(easy);
+}
+
+/* A handle has nothing of the one that was closed before it, whose storage it may have. */
+static void successors(void)
+{
+  for(int times = 0; times < 3; times++) {
+    CURL *first = curl_easy_init(), *second;
+    struct curl_slist *fields = curl_slist_append(NULL, "X-Field: value");
+    char error[CURL_ERROR_SIZE] = "";
+    curl_off_t connection = -1;
+    long connects = -1;
+    to(first, "/echo");
+    curl_easy_setopt(first, CURLOPT_USERAGENT, "own/1");
+    curl_easy_setopt(first, CURLOPT_USERPWD, "me:secret");
+    curl_easy_setopt(first, CURLOPT_HTTPHEADER, fields);
+    curl_easy_setopt(first, CURLOPT_PRIVATE, &body);
+    curl_easy_setopt(first, CURLOPT_ERRORBUFFER, error);
+    curl_easy_setopt(first, CURLOPT_COPYPOSTFIELDS, "copied body");
+    curl_easy_setopt(first, CURLOPT_COOKIE, "given=1");
+    curl_easy_setopt(first, CURLOPT_COOKIELIST, "Set-Cookie: a=b; domain=127.0.0.1");
+    SAME(curl_easy_perform(first), CURLE_OK);
+    CHECK(strstr(body.at, "own/1") && strstr(body.at, "Authorization: ") && strstr(body.at, "given=1"));
+    if(times == 1)
+      curl_easy_reset(first);
+    curl_easy_cleanup(first);
+    curl_slist_free_all(fields);
+
+    second = curl_easy_init();
+    CHECK(is_as_new(second));
+    SAME(curl_easy_perform(second), CURLE_URL_MALFORMAT);
+    CHECK(!*error);
+    to(second, "/echo");
+    SAME(curl_easy_perform(second), CURLE_OK);
+    CHECK(!strncmp(body.at, "GET /echo", 9) && !strstr(body.at, "own/1") && !strstr(body.at, "Authorization"));
+    CHECK(!strstr(body.at, "X-Field") && !strstr(body.at, "Cookie") && !strstr(body.at, "copied"));
+    SAME(curl_easy_getinfo(second, CURLINFO_NUM_CONNECTS, &connects), CURLE_OK);
+    SAME(curl_easy_getinfo(second, CURLINFO_CONN_ID, &connection), CURLE_OK);
+    SAME(connects, 1); /* the first one's connection was closed with it */
+    SAME(connection, 0);
+    curl_easy_cleanup(second);
+  }
+}
+
 int main(void)
 {
+  successors();
   copies();
   forms();
   on_the_way();

@@ -77,6 +77,7 @@ impl Application {
         self.verbose.set(false);
         self.post_size.set(-1);
         self.mime_options.set(0);
+        self.meter.take();
     }
 
     pub fn copy_from(&self, other: &Application) {

@@ -88,6 +88,7 @@ pub extern "C-unwind" fn curl_global_cleanup() {
         // Connections that handles left in the process-wide pool are given to the broker, or closed in an
         // orderly way.
         if USERS.leave() {
+            crate::easy::forget_kept();
             engine::process_pool::end();
         }
     });

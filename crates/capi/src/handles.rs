@@ -4,6 +4,8 @@
 //! A handle is a pointer into its slot. The word of the slot that it points at changes with every reuse,
 //! which distinguishes an old pointer from the current one. The pointer is never dereferenced. There are no
 //! locks: a fork between any two instructions leaves a table that works in the child.
+//!
+//! A free slot may have a value still, made as new for the next handle.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -15,6 +17,8 @@ use crate::guard::Gate;
 /// Slots in the first chunk; each further chunk has twice as many as the previous one.
 const FIRST_CHUNK: u32 = 64;
 const CHUNKS: usize = 20;
+/// Most free slots with a value: as many as threads that make and close handles at once, in most programs.
+const KEPT: u32 = 16;
 /// Words of a slot, which a handle can point at.
 const FACES: u32 = (size_of::<Slot<()>>() / size_of::<u64>()) as u32;
 
@@ -34,6 +38,8 @@ pub struct Slab<T> {
     used: AtomicU32,
     /// Top of the stack of free slots: index + 1 below, a count against reuse (ABA) above.
     free: AtomicU64,
+    /// How many free slots have a value.
+    kept: AtomicU32,
 }
 
 // SAFETY: the tables are atomics; values are reached by one thread at a time, which each slot's gate sees to.
@@ -66,15 +72,26 @@ impl<T> Slab<T> {
             chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS],
             used: AtomicU32::new(0),
             free: AtomicU64::new(0),
+            kept: AtomicU32::new(0),
         }
     }
 
     /// A handle for `value`, or NULL when there are too many.
     pub fn insert(&'static self, value: Box<T>) -> *mut c_void {
+        self.insert_with(|kept| {
+            drop(kept);
+            value
+        })
+    }
+
+    /// A handle for a value that is made, perhaps of a kept one; NULL when there are too many handles.
+    pub fn insert_with(&'static self, make: impl FnOnce(Option<Box<T>>) -> Box<T>) -> *mut c_void {
         let Some(slot) = self.pop().or_else(|| self.grow()) else {
             return ptr::null_mut();
         };
         // SAFETY: a free slot belongs to the thread that popped it.
+        let value = make(unsafe { self.take_kept(slot) });
+        // SAFETY: as above.
         unsafe { *slot.value.get() = Box::into_raw(value) };
         slot.gate.reset();
         slot.generation.fetch_add(1, Ordering::Release);
@@ -90,6 +107,50 @@ impl<T> Slab<T> {
 
     /// Ends a handle's life and returns the value, to the first caller only.
     pub fn remove(&'static self, handle: *const c_void) -> Option<Box<T>> {
+        let (slot, value) = self.end(handle)?;
+        self.push(slot);
+        Some(value)
+    }
+
+    /// Ends a handle's life. Its value stays for the next handle, if `renew` has made it as new.
+    pub fn retire(&'static self, handle: *const c_void, renew: impl FnOnce(&mut T) -> bool) {
+        let Some((slot, mut value)) = self.end(handle) else { return };
+        let slot = Leaving { slab: self, slot };
+        if !renew(&mut value) {
+            return;
+        }
+        let one_more = |kept| (kept < KEPT).then_some(kept + 1);
+        if self.kept.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok() {
+            // SAFETY: the slot belongs to this thread until it is pushed.
+            unsafe { *slot.slot.value.get() = Box::into_raw(value) };
+        }
+    }
+
+    /// Frees the values of free slots.
+    pub fn forget_kept(&'static self) {
+        let free: Vec<_> = std::iter::from_fn(|| self.pop()).collect();
+        for slot in free {
+            let slot = Leaving { slab: self, slot };
+            // SAFETY: a free slot belongs to the thread that popped it.
+            drop(unsafe { self.take_kept(slot.slot) });
+        }
+    }
+
+    /// # Safety
+    /// The slot is free, and belongs to this thread.
+    unsafe fn take_kept(&self, slot: &Slot<T>) -> Option<Box<T>> {
+        // SAFETY: the caller's promise.
+        let value = unsafe { ptr::replace(slot.value.get(), ptr::null_mut()) };
+        if value.is_null() {
+            return None;
+        }
+        self.kept.fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: it came from Box::into_raw, and the slot no longer has it.
+        Some(unsafe { Box::from_raw(value) })
+    }
+
+    /// Ends a handle's life, for the first caller only, who has the slot until it is pushed.
+    fn end(&'static self, handle: *const c_void) -> Option<(&'static Slot<T>, Box<T>)> {
         let slot = self.find(handle)?;
         let generation = slot.generation.load(Ordering::Acquire);
         slot.generation
@@ -97,8 +158,7 @@ impl<T> Slab<T> {
             .ok()?;
         // SAFETY: the exchange succeeded for one caller only; the value came from Box::into_raw.
         let value = unsafe { Box::from_raw(ptr::replace(slot.value.get(), ptr::null_mut())) };
-        self.push(slot);
-        Some(value)
+        Some((slot, value))
     }
 
     /// The slot that a pointer points into, alive or not. Compares addresses only.
@@ -203,6 +263,18 @@ impl<T> Slot<T> {
     }
 }
 
+/// Frees a slot whose handle's life has ended, on the way of a panic or an exception too.
+struct Leaving<T: 'static> {
+    slab: &'static Slab<T>,
+    slot: &'static Slot<T>,
+}
+
+impl<T> Drop for Leaving<T> {
+    fn drop(&mut self) {
+        self.slab.push(self.slot);
+    }
+}
+
 /// Index of a chunk's first slot.
 fn start(number: usize) -> u32 {
     FIRST_CHUNK * ((1 << number) - 1)
@@ -227,6 +299,45 @@ mod tests {
         }
         // SAFETY: alive and known to this test only.
         assert_eq!(unsafe { SLAB.find(second).unwrap().value() }, "second");
+    }
+
+    #[test]
+    fn a_renewed_value_is_for_the_next_handle() {
+        static SLAB: Slab<String> = Slab::new();
+        let first = SLAB.insert(Box::new("first".to_owned()));
+        SLAB.retire(first, |value| {
+            value.push_str(" again");
+            true
+        });
+        assert!(SLAB.find(first).is_none());
+        SLAB.retire(first, |_| panic!("its life has ended"));
+        let second = SLAB.insert_with(|kept| kept.unwrap());
+        // SAFETY: alive and known to this test only.
+        assert_eq!(unsafe { SLAB.find(second).unwrap().value() }, "first again");
+        SLAB.retire(second, |_| false);
+        let made = SLAB.insert_with(|kept| {
+            assert!(kept.is_none(), "it was not renewed");
+            Box::new("third".to_owned())
+        });
+        SLAB.retire(made, |_| true);
+        SLAB.forget_kept();
+        SLAB.insert_with(|kept| kept.map_or_else(Box::default, |_| panic!("it was forgotten")));
+    }
+
+    #[test]
+    fn few_values_are_kept() {
+        static SLAB: Slab<String> = Slab::new();
+        let all: Vec<_> = (0..2 * KEPT).map(|_| SLAB.insert(Box::default())).collect();
+        all.iter().for_each(|handle| SLAB.retire(*handle, |_| true));
+        assert_eq!(SLAB.kept.load(Ordering::Relaxed), KEPT);
+        let mut kept = 0;
+        (0..2 * KEPT).for_each(|_| {
+            SLAB.insert_with(|value| {
+                kept += u32::from(value.is_some());
+                value.unwrap_or_default()
+            });
+        });
+        assert_eq!((kept, SLAB.kept.load(Ordering::Relaxed)), (KEPT, 0));
     }
 
     #[test]

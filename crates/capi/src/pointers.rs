@@ -126,7 +126,7 @@ impl Pointers {
     }
 
     pub fn clear(&self) {
-        self.0.take();
+        self.0.borrow_mut().clear();
     }
 }
 

@@ -5,6 +5,7 @@
 //! called, and a call that makes a task ready outside a run invokes the timer callback before it returns.
 
 mod pools;
+mod renewal;
 mod streams;
 mod turns;
 
@@ -93,6 +94,8 @@ pub struct MultiState {
     pub(crate) recording: OnceCell<Arc<Recording>>,
     /// The protocols' records about servers.
     pub(crate) memories: Memories,
+    /// Values without a secret. A private multi handle keeps them for its next easy handle.
+    pub(crate) public: Memories,
     pub(crate) for_easy: bool,
     /// Storage for heads, from one exchange to the next.
     pub(crate) buffers: BufferPool,
@@ -117,8 +120,7 @@ impl Multi {
     pub(crate) fn with(clock: Clock, for_easy: bool, runs: &'static Runs) -> Multi {
         let runtime = Runtime::new(clock);
         let pool = Pool::new(runtime.reactor());
-        pool.set_behind(process_pool::in_use(process_pool::kind(), runs.decode_memory));
-        Multi(Rc::new(MultiState {
+        let multi = Multi(Rc::new(MultiState {
             runtime,
             runs,
             pool,
@@ -133,6 +135,7 @@ impl Multi {
             streams: Streams::default(),
             recording: OnceCell::new(),
             memories: Memories::default(),
+            public: Memories::default(),
             for_easy,
             buffers: BufferPool::default(),
             members: RefCell::default(),
@@ -144,7 +147,9 @@ impl Multi {
             stopped: Cell::new(false),
             completed: RefCell::default(),
             turns: Turns::default(),
-        }))
+        }));
+        multi.find_process_pool();
+        multi
     }
 
     /// curl_multi_add_handle.
@@ -449,6 +454,12 @@ impl Multi {
 
     /// curl_multi_cleanup: removes handles still inside; connections go to the process pool or are closed.
     pub fn close(&self) {
+        self.wind_up();
+        self.0.buffers.forget();
+    }
+
+    /// Closes a handle whose buffers may have another user.
+    fn wind_up(&self) {
         *self.0.timer.borrow_mut() = None;
         for easy in self.members() {
             self.remove(&easy);
@@ -463,7 +474,6 @@ impl Multi {
         reactor.set_hook(None);
         // Frees large buffers and descriptors: a transfer that was jumped out of holds a reference forever.
         reactor.end();
-        self.0.buffers.forget();
         drop(self.0.shared_pools.take());
     }
 

@@ -40,9 +40,13 @@ impl Default for Multi {
 impl Multi {
     /// A multi handle on this clock.
     pub fn new(clock: Clock, for_easy: bool) -> Multi {
-        let multi = Multi::with(clock, for_easy, &RUNS);
-        recording::of_process().into_iter().for_each(|recording| multi.record(recording));
-        multi
+        Multi::with(clock, for_easy, &RUNS).of_program()
+    }
+
+    /// Adds what the process has asked for to a handle for transfers of the application.
+    fn of_program(self) -> Multi {
+        recording::of_process().into_iter().for_each(|recording| self.record(recording));
+        self
     }
 
     /// A multi handle for requests of the library's own. They are neither recorded nor replayed.
@@ -74,7 +78,13 @@ impl Easy {
             self.0.set_message("easy handle already used in multi handle");
             return Code::FailedInit;
         }
-        let multi = self.own_multi_or(|| Multi::new(Clock::system(), true));
+        let multi = self.own_multi_or(|| match self.spare_multi() {
+            Some(spare) => {
+                spare.find_process_pool();
+                spare.of_program()
+            }
+            None => Multi::new(Clock::system(), true),
+        });
         multi.run_one(self, pin!(complete(&multi.0, &self.0)))
     }
 }

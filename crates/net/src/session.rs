@@ -93,6 +93,11 @@ pub(crate) const READ: usize = 64 << 10;
 pub struct Buffer(Rc<Cell<Vec<u8>>>);
 
 impl Buffer {
+    /// Frees its storage.
+    pub fn forget(&self) {
+        drop(self.0.take());
+    }
+
     /// Number of bytes in it.
     pub(crate) fn lend<R>(&self, size: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
         let mut bytes = self.0.take();

@@ -315,6 +315,11 @@ impl Reactor {
         lost.into_iter().map(|(_, raw)| raw).collect()
     }
 
+    /// Makes the table as new, but for its storage. Returns false if anything in it is left.
+    pub(crate) fn renew(&self) -> bool {
+        self.ready.is_unused() && self.table().renew()
+    }
+
     /// Releases the reactor's own descriptors when the runtime ends.
     pub fn end(&self) {
         self.table().forget_epoll();
@@ -486,6 +491,18 @@ impl Drop for WakeGuard {
 }
 
 impl Table {
+    /// Event keys and timers are numbered on: a late event of an earlier use must not find a later entry.
+    fn renew(&mut self) -> bool {
+        let unused = self.entries.is_empty() && self.timers.next().is_none() && self.hook.is_none();
+        if unused {
+            self.doubtful.clear();
+            (self.doubts, self.check_at, self.unasked) = (0, None, false);
+            self.dirty.clear();
+            self.wake_told = false;
+        }
+        unused
+    }
+
     fn insert(&mut self, fd: Arc<OwnedFd>, owner: u64) -> usize {
         let raw = fd.as_raw_fd();
         self.generation = self.generation.wrapping_add(1);

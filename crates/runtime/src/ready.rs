@@ -76,6 +76,12 @@ impl Ready {
         }
     }
 
+    /// Whether nothing is queued, and nobody sleeps, runs or watches.
+    pub(crate) fn is_unused(&self) -> bool {
+        let counts = self.turns.load(SeqCst) + self.watchers.load(SeqCst);
+        self.is_empty() && counts == 0 && !self.woken() && !self.sleeping.load(SeqCst)
+    }
+
     pub(crate) fn woken(&self) -> bool {
         self.woken.load(SeqCst)
     }

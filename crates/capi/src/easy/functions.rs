@@ -9,7 +9,7 @@ use engine::callbacks::Callbacks;
 use tables::{Code, EasyOption, Entry};
 
 use super::objects::Objects;
-use super::{EASIES, EasyHandle, find, run, with};
+use super::{EasyHandle, find, run, with};
 use crate::application::Application;
 use crate::guard::entry;
 
@@ -17,8 +17,12 @@ use crate::guard::entry;
 pub extern "C-unwind" fn curl_easy_init() -> *mut c_void {
     entry(ptr::null_mut(), || {
         crate::global::prepare_process();
-        let app = Application::new();
-        EasyHandle::insert(Easy::new(app.clone()), app)
+        EasyHandle::insert(|kept| {
+            kept.unwrap_or_else(|| {
+                let app = Application::new();
+                Box::new(EasyHandle::new(Easy::new(app.clone()), app))
+            })
+        })
     })
 }
 
@@ -31,7 +35,8 @@ pub unsafe extern "C-unwind" fn curl_easy_duphandle(handle: *mut c_void) -> *mut
         |original, _| {
             let app = Application::new();
             app.copy_from(&original.app);
-            let handle = EasyHandle::insert(original.easy.duplicate(app.clone()), app);
+            let copy = EasyHandle::new(original.easy.duplicate(app.clone()), app);
+            let handle = EasyHandle::insert(|_| Box::new(copy));
             if let Some(slot) = find(handle) {
                 // SAFETY: just created, and unknown to anybody else.
                 let copy = unsafe { slot.value() };
@@ -72,7 +77,7 @@ pub unsafe extern "C-unwind" fn curl_easy_cleanup(handle: *mut c_void) {
         },
     );
     if closed {
-        entry((), || drop(EASIES.remove(handle)));
+        entry((), || EasyHandle::end(handle));
     }
 }
 

@@ -55,19 +55,53 @@ impl EasyHandle {
         }
     }
 
-    fn insert(easy: Easy, app: Rc<Application>) -> *mut c_void {
-        let handle = EASIES.insert(Box::new(EasyHandle {
-            easy: easy.clone(),
-            app: app.clone(),
+    fn new(easy: Easy, app: Rc<Application>) -> EasyHandle {
+        EasyHandle {
+            easy,
+            app,
             outputs: OnceCell::new(),
             objects: Cell::default(),
             lists: Lists::default(),
             message: Cell::default(),
-        }));
-        app.handle.set(handle);
-        easy.state().tag.set(handle.expose_provenance());
+        }
+    }
+
+    /// A new handle; `make` may use one that was closed and made as new.
+    fn insert(make: impl FnOnce(Option<Box<EasyHandle>>) -> Box<EasyHandle>) -> *mut c_void {
+        let handle = EASIES.insert_with(make);
+        if let Some(slot) = find(handle) {
+            // SAFETY: just created, and unknown to anybody else.
+            let easy = unsafe { slot.value() };
+            easy.app.handle.set(handle);
+            easy.easy.state().tag.set(handle.expose_provenance());
+        }
         handle
     }
+
+    /// Makes a closed handle as new. Returns false if anything refers to it still.
+    fn renew(&mut self) -> bool {
+        // This one and the engine's handle.
+        if Rc::strong_count(&self.app) != 2 || Rc::weak_count(&self.app) > 0 || !self.easy.renew() {
+            return false;
+        }
+        let EasyHandle { easy: _, app, outputs, objects, lists, message } = self;
+        app.reset();
+        outputs.take();
+        objects.take();
+        lists.clear();
+        message.take();
+        true
+    }
+
+    /// Ends the life of a closed handle.
+    fn end(handle: *mut c_void) {
+        EASIES.retire(handle, EasyHandle::renew);
+    }
+}
+
+/// Frees what closed handles have left for later ones.
+pub fn forget_kept() {
+    EASIES.forget_kept();
 }
 
 /// Close the descriptors of a transfer that the application jumped out of.

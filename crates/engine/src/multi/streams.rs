@@ -19,6 +19,9 @@ pub struct Limits {
     pub max_total: usize,
 }
 
+/// Most transfers on one connection, by default.
+const MOST: usize = 100;
+
 /// How transfers share the connections that carry streams.
 pub struct Streams {
     /// The application's function for pushed replies.
@@ -36,13 +39,22 @@ impl Default for Streams {
         Streams {
             push: RefCell::default(),
             apart: Cell::new(false),
-            most: Rc::new(Cell::new(100)),
+            most: Rc::new(Cell::new(MOST)),
             buffer: Buffer::default(),
         }
     }
 }
 
 impl Streams {
+    /// Makes them as new.
+    pub fn renew(&mut self) {
+        let Streams { push, apart, most, buffer } = self;
+        drop(push.take());
+        apart.set(false);
+        most.set(MOST);
+        buffer.forget();
+    }
+
     /// Whether one connection serves several transfers at once.
     pub fn multiplexes(&self) -> bool {
         !self.apart.get()

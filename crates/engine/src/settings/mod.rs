@@ -13,9 +13,11 @@ mod policy;
 mod support;
 mod texts;
 mod values;
+mod way;
 mod websocket;
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +31,7 @@ pub use pipelining::{FtpPipelining, SmtpPipelining};
 pub use policy::{bind_program, read_policy};
 pub use support::{HTTP2_BUILT, HTTP3_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, WITHOUT_HTTP3, answer};
 use values::{Value, Values};
+pub use way::WayTerms;
 pub use websocket::WebSocketOptions;
 
 use wire::policy::{Guard, Policy};
@@ -39,10 +42,32 @@ use crate::mime::MimeSource;
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
 pub type Text = Rc<[u8]>;
 
+/// A string list; one that is not set is empty.
+pub struct List(Option<Rc<[Text]>>);
+
+impl Deref for List {
+    type Target = [Text];
+
+    fn deref(&self) -> &[Text] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
 /// Copies a text for a duplicated handle. The handles may be used by different threads, and the counts of
 /// an `Rc` are not atomic.
 pub fn own_text(text: &Text) -> Text {
     Text::from(&text[..])
+}
+
+/// Copies a value for another owner ([`own_text`]).
+fn own_value(value: &Value) -> Value {
+    match value {
+        Value::Default => Value::Default,
+        Value::Long(number) => Value::Long(*number),
+        Value::Text(value) => Value::Text(own_text(value)),
+        Value::List(list) => Value::List(list.iter().map(own_text).collect()),
+        Value::Form(never) => match *never {},
+    }
 }
 
 /// Longest string that an option takes (CURL_MAX_INPUT_LENGTH).
@@ -80,8 +105,6 @@ impl Method {
 #[derive(Clone)]
 pub struct Settings {
     values: Values,
-    /// The list that is not set: asked for in every transfer, made once.
-    nothing: Rc<[Text]>,
     generation: u64,
     route: u64,
     way: u64,
@@ -137,7 +160,6 @@ impl Default for Settings {
         let generation = next_generation();
         Settings {
             values: Values::default(),
-            nothing: Rc::from([]),
             generation,
             route: generation,
             way: generation,
@@ -197,10 +219,10 @@ impl Settings {
     }
 
     /// A string list; empty when not set.
-    pub fn list(&self, option: O) -> Rc<[Text]> {
+    pub fn list(&self, option: O) -> List {
         match self.value(option) {
-            Value::List(l) => l.clone(),
-            _ => self.nothing.clone(),
+            Value::List(list) => List(Some(list.clone())),
+            _ => List(None),
         }
     }
 
@@ -210,19 +232,17 @@ impl Settings {
         !matches!(self.value(option), Value::Default)
     }
 
+    /// Returns default settings with the storage of these.
+    pub fn renewed(mut self) -> Settings {
+        let values = std::mem::take(&mut self.values).emptied();
+        Settings { values, ..Settings::default() }
+    }
+
     /// A copy that shares nothing (`own_text`). Forms and URL handles are the owner's to set anew.
     pub fn own_copy(&self) -> Settings {
-        let own = |value: &Value| match value {
-            Value::Default => Value::Default,
-            Value::Long(number) => Value::Long(*number),
-            Value::Text(value) => Value::Text(own_text(value)),
-            Value::List(list) => Value::List(list.iter().map(own_text).collect()),
-            Value::Form(never) => match *never {},
-        };
         let generation = next_generation();
         Settings {
-            values: self.values.map(own),
-            nothing: Rc::from([]),
+            values: self.values.map(own_value),
             generation,
             route: generation,
             way: generation,

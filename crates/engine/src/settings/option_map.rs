@@ -12,6 +12,34 @@ const SLOTS: usize = 384;
 /// Room is made for so many more at a time: ten thousand handles have little that stays empty.
 const MORE: usize = 2;
 
+/// For how many values an emptied map keeps its storage: those of most applications.
+const KEPT: usize = 24;
+
+/// A set of options.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionSet([u64; SLOTS / 64]);
+
+impl OptionSet {
+    /// No option.
+    pub const EMPTY: OptionSet = OptionSet([0; SLOTS / 64]);
+
+    /// Returns the set with one more.
+    pub const fn with(mut self, option: O) -> OptionSet {
+        self.0[slot(option) / 64] |= bit(option);
+        self
+    }
+
+    /// Returns the options that are not in the other set.
+    pub const fn without(mut self, other: OptionSet) -> OptionSet {
+        let mut at = 0;
+        while at < self.0.len() {
+            self.0[at] &= !other.0[at];
+            at += 1;
+        }
+        self
+    }
+}
+
 /// A value for each option that was set.
 #[derive(Clone, Debug)]
 pub struct OptionMap<T> {
@@ -75,6 +103,41 @@ impl<T> OptionMap<T> {
         }
     }
 
+    /// Removes all values, and keeps a little storage.
+    pub fn clear(&mut self) {
+        self.bits = [0; SLOTS / 64];
+        self.list.clear();
+        self.list.shrink_to(KEPT);
+    }
+
+    /// Returns whether an option of this set was set.
+    pub fn has_any(&self, of: OptionSet) -> bool {
+        self.bits.iter().zip(of.0).any(|(bits, of)| bits & of != 0)
+    }
+
+    /// Returns the values of the options in this set, in the order of their numbers.
+    pub fn values_of(&self, set: OptionSet) -> impl Iterator<Item = &T> {
+        let words = self.bits.iter().zip(set.0);
+        let own = words.flat_map(|(bits, set)| ones(*bits).map(move |bit| set & bit != 0));
+        own.zip(&self.list).filter_map(|(chosen, value)| chosen.then_some(value))
+    }
+
+    /// Returns the options of this set that were set, with values made from these.
+    pub fn part(&self, set: OptionSet, own: impl FnMut(&T) -> T) -> OptionMap<T> {
+        let mut bits = self.bits;
+        bits.iter_mut().zip(set.0).for_each(|(bits, set)| *bits &= set);
+        OptionMap { bits, list: self.values_of(set).map(own).collect() }
+    }
+
+    /// Returns whether the options of this set have the same values as all that the other has.
+    pub fn agrees(&self, set: OptionSet, part: &OptionMap<T>) -> bool
+    where
+        T: PartialEq,
+    {
+        let alike = self.bits.iter().zip(set.0).map(|(bits, set)| bits & set).eq(part.bits);
+        alike && (part.list.is_empty() || self.values_of(set).eq(&part.list))
+    }
+
     /// Returns the same options with values made from these.
     pub fn map(&self, own: impl FnMut(&T) -> T) -> OptionMap<T> {
         OptionMap { bits: self.bits, list: self.list.iter().map(own).collect() }
@@ -89,6 +152,13 @@ impl<T> OptionMap<T> {
     }
 }
 
+/// The bits of a word that are set, each by itself.
+fn ones(word: u64) -> impl Iterator<Item = u64> {
+    let rest = |word: &u64| Some(*word & (*word - 1)).filter(|rest| *rest != 0);
+    let first = (word != 0).then_some(word);
+    std::iter::successors(first, rest).map(|word| word & word.wrapping_neg())
+}
+
 /// The option's bit in its word.
 const fn bit(option: O) -> u64 {
     1 << (slot(option) % 64)
@@ -97,6 +167,32 @@ const fn bit(option: O) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_agrees_with_maps_that_differ_elsewhere() {
+        const SET: OptionSet = OptionSet::EMPTY.with(O::Port).with(O::Proxy).with(O::CaInfo);
+        let map = |values: &[(O, u8)]| {
+            let mut map = OptionMap::default();
+            values.iter().for_each(|(option, value)| map.put(*option, *value));
+            map
+        };
+        let whole = map(&[(O::Url, 1), (O::Port, 2), (O::CaInfo, 3), (O::Timeout, 4)]);
+        let part = whole.part(SET, |value| *value);
+        assert_eq!(part.list, [2, 3]);
+        assert!(whole.has_any(SET) && !whole.has_any(OptionSet::EMPTY.with(O::Proxy)));
+        assert!(!whole.has_any(SET.without(SET)));
+        let rows: [(&str, &[(O, u8)], bool); 5] = [
+            ("an option outside differs", &[(O::Url, 9), (O::Port, 2), (O::CaInfo, 3)], true),
+            ("a value differs", &[(O::Port, 9), (O::CaInfo, 3)], false),
+            ("one is missing", &[(O::Port, 2)], false),
+            ("there is one more", &[(O::Port, 2), (O::Proxy, 2), (O::CaInfo, 3)], false),
+            ("none is set", &[], false),
+        ];
+        for (name, values, agrees) in rows {
+            assert_eq!(map(values).agrees(SET, &part), agrees, "{name}");
+        }
+        assert!(map(&[(O::Url, 1)]).agrees(SET, &map(&[])));
+    }
 
     #[test]
     fn every_option_has_a_place_of_its_own() {

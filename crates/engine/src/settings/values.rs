@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tables::easy_option::SECRET;
 use zeroize::Zeroize;
 
-use super::option_map::OptionMap;
+use super::option_map::{OptionMap, OptionSet};
 use super::{O, Text};
 
 /// A stored value: texts are shared with their readers, and forms are stored elsewhere.
@@ -48,6 +48,32 @@ impl Values {
         Values(self.0.map(own))
     }
 
+    /// Returns no values, with the storage of these.
+    pub fn emptied(mut self) -> Values {
+        self.wipe_secrets();
+        self.0.clear();
+        self
+    }
+
+    /// Returns whether an option of this set was set.
+    pub fn has_any(&self, of: OptionSet) -> bool {
+        self.0.has_any(of)
+    }
+
+    /// Returns the options of this set that were set, with values made from these.
+    pub fn part(&self, set: OptionSet, own: impl FnMut(&Value) -> Value) -> OptionMap<Value> {
+        self.0.part(set, own)
+    }
+
+    /// Returns whether the options of this set have the same values as all that the other has.
+    pub fn agrees(&self, set: OptionSet, part: &OptionMap<Value>) -> bool {
+        self.0.agrees(set, part)
+    }
+
+    fn wipe_secrets(&mut self) {
+        SECRET.iter().for_each(|option| self.wipe(*option));
+    }
+
     fn wipe(&mut self, option: O) {
         if let Some(value) = self.0.get_mut(option) {
             wipe(value);
@@ -57,6 +83,6 @@ impl Values {
 
 impl Drop for Values {
     fn drop(&mut self) {
-        SECRET.iter().for_each(|option| self.wipe(*option));
+        self.wipe_secrets();
     }
 }

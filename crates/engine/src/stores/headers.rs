@@ -63,6 +63,13 @@ const USUAL: (usize, usize) = (8, 256);
 const KEPT_STORAGE: usize = 16 * 1024;
 
 impl Headers {
+    /// Returns no fields, with the storage of these. They may hold secrets, and are overwritten.
+    pub fn renewed(mut self) -> Headers {
+        self.bytes.fill(0);
+        self.clear();
+        self
+    }
+
     /// Forgets all.
     pub fn clear(&mut self) {
         if self.bytes.capacity() > KEPT_STORAGE {

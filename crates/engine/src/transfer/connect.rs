@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::hint::cold_path;
 use std::net::SocketAddr;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -65,13 +64,13 @@ impl Connector {
     /// Connects along a plan, for a request that binds the connection to its user.
     pub async fn connect_bound(
         &mut self,
-        mut plan: Rc<Plan>,
+        mut plan: Arc<Plan>,
         bound: LoginBinding,
         fresh: bool,
     ) -> Result<Link> {
         if let Some(user) = bound.to {
             cold_path();
-            plan = Rc::new(Plan { key: belonging(&plan.key, *user), ..(*plan).clone() });
+            plan = Arc::new(Plan { key: belonging(&plan.key, *user), ..(*plan).clone() });
         }
         self.easy.info.borrow_mut().used_proxy = plan.proxy.is_some();
         self.pin_names()?;

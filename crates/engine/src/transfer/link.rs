@@ -1,7 +1,7 @@
 //! The connection of a transfer, with the plan by which it was reached. A link for HTTP may hold a stream,
 //! never a channel of SSH.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use net::session::{SessionPlace, Stream};
 use net::{Lease, Whole};
@@ -16,7 +16,7 @@ pub struct Link<P = SessionPlace> {
     /// The connection; dropping it closes it.
     pub lease: Lease<P>,
     /// The plan by which it was reached.
-    pub plan: Rc<Plan>,
+    pub plan: Arc<Plan>,
 }
 
 /// A link on which HTTP is spoken.

@@ -2,6 +2,7 @@
 //! from its [`Secret`] only with the name of the peer that it will be sent to; any other peer gets nothing.
 //! Code that would write one to another connection does not compile, because it has no access to the bytes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::rc::Rc;
 
@@ -28,7 +29,7 @@ pub struct Peer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Spoken {
     /// A server, the scheme of its URL.
-    Scheme(String),
+    Scheme(Cow<'static, str>),
     /// A proxy.
     Proxy(ProxyKind),
 }
@@ -38,7 +39,9 @@ impl Peer {
     pub fn server(url: &Url) -> Peer {
         let host = url.host_ascii().unwrap_or_default();
         let origin = Origin::new(&String::from_utf8_lossy(&host), url.port_or_default().unwrap_or_default());
-        Peer { spoken: Spoken::Scheme(url.scheme().unwrap_or_default()), origin }
+        let known = url.known_scheme().map(|scheme| Cow::Borrowed(scheme.name()));
+        let scheme = known.unwrap_or_else(|| url.scheme().unwrap_or_default().into());
+        Peer { spoken: Spoken::Scheme(scheme), origin }
     }
 
     /// Returns a proxy as a peer.

@@ -73,15 +73,28 @@ pub fn tls_config(settings: &Settings, peer: TlsPeer, alpn: Vec<String>) -> Resu
         sigalgs: settings.string(O::SslSignatureAlgorithms),
         session_cache: settings.on(O::SslSessionIdCache),
         certinfo: settings.on(O::CertInfo),
-        key_log: std::env::var_os("SSLKEYLOGFILE").map(|name| {
-            let name = PathBuf::from(name);
-            std::path::absolute(&name).unwrap_or(name)
-        }),
+        key_log: key_log(),
     };
     demand_version(&mut config, &settings.guard())?;
     let (hook, module) = (settings.tls_hook(), settings.tls_module().cloned());
     config.backend = backend::choose(&config, settings.needs_system_tls(), settings.own_tls(), hook, module);
     Ok(config)
+}
+
+/// Returns the file that the environment names for TLS secrets.
+fn key_log() -> Option<PathBuf> {
+    std::env::var_os("SSLKEYLOGFILE").map(|name| {
+        let name = PathBuf::from(name);
+        std::path::absolute(&name).unwrap_or(name)
+    })
+}
+
+/// Returns whether a configuration has the library and the file of secrets that it would have if it were made
+/// now. Both depend on the process; the rest depends on the settings alone.
+pub fn is_as_chosen(config: &TlsConfig, settings: &Settings) -> bool {
+    let (hook, module) = (settings.tls_hook(), settings.tls_module().cloned());
+    let backend = backend::choose(config, settings.needs_system_tls(), settings.own_tls(), hook, module);
+    config.backend == backend && config.key_log == key_log()
 }
 
 /// Returns the TLS configuration for the host of a URL, with the keys that policies pin for it.

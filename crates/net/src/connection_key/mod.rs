@@ -629,7 +629,8 @@ impl Origin {
     pub fn new(host: &str, port: u16) -> Origin {
         let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
         let host = host.strip_suffix('.').unwrap_or(host);
-        Origin { host: host.to_ascii_lowercase().into(), port }
+        let is_lower = !host.bytes().any(|byte| byte.is_ascii_uppercase());
+        Origin { host: if is_lower { host.into() } else { host.to_ascii_lowercase().into() }, port }
     }
 }
 

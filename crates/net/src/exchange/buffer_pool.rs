@@ -29,6 +29,14 @@ impl BufferPool {
         }
     }
 
+    /// Overwrites all buffers, and keeps them for another user: they may have held secrets.
+    pub fn renew(&self) {
+        for buffer in self.0.borrow_mut().iter_mut() {
+            buffer.resize(buffer.capacity(), 0);
+            buffer.clear();
+        }
+    }
+
     /// Frees all buffers.
     pub fn forget(&self) {
         self.0.take();

@@ -55,6 +55,11 @@ impl<T, const LISTS: usize> Default for Chained<T, LISTS> {
 }
 
 impl<T, const LISTS: usize> Chained<T, LISTS> {
+    /// For how many entries there is storage.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
     /// A new entry, in no list yet.
     pub fn insert(&mut self, value: T) -> usize {
         self.0.insert(Node { value, links: [Link { before: NONE, after: NONE }; LISTS] })

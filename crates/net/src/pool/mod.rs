@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use runtime::Reactor;
 
 use queue::{KeyOf, QueuePlace};
-use state::Inner;
+use state::{Inner, State};
 
 pub use lease::{Lease, Share, Slot, Whole};
 pub use pooled::{Ahead, Broker, GiveOutcome, PoolKey, Pooled, PooledAs, Session};
@@ -261,6 +261,19 @@ impl<S: Session + ?Sized> Pool<S> {
                 None => connection.retire(),
             }
         }
+    }
+
+    /// Makes the pool as new, and keeps its storage for another user. Returns false, and changes nothing, if a
+    /// connection, lease or waiter is left, or another reference to the pool.
+    pub fn renew(&self) -> bool {
+        let mut state = self.0.state.borrow_mut();
+        let unused = state.table.is_unused() && state.used == 0 && state.queue.len() == 0;
+        let renewed = unused && Rc::strong_count(&self.0) == 1;
+        if renewed {
+            let table = std::mem::take(&mut state.table);
+            *state = State { table: table.renewed(), ..State::default() };
+        }
+        renewed
     }
 
     /// A stream of a session that has room for one.

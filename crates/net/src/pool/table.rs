@@ -21,6 +21,9 @@ const LOOKS_AHEAD: usize = 32;
 /// Most keys of one origin that are listed to explain why none of them serves a request.
 const MAX_NEIGHBOURS: usize = 32;
 
+/// Most entries for which an unused table has storage.
+const SMALL: usize = 16;
+
 /// The lists of an idle connection.
 const ALL: usize = 0;
 const ORIGIN: usize = 1;
@@ -107,6 +110,17 @@ impl<C: Pooled, B, O> Default for Table<C, B, O> {
 }
 
 impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
+    /// Whether it has no entry, and little storage.
+    pub fn is_unused(&self) -> bool {
+        let empty = self.all.len() == 0 && self.bundles.is_empty() && self.origins.is_empty();
+        empty && self.idle.capacity().max(self.bundles.capacity()) <= SMALL
+    }
+
+    /// Returns an unused table as new, with its storage.
+    pub fn renewed(self) -> Self {
+        Table { looks: 0, numbers: 0, ..self }
+    }
+
     /// The bundle of a key, if there is one.
     pub fn find(&self, key: &C::Key) -> Option<usize> {
         self.by_key.get(key).copied()

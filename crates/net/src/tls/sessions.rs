@@ -105,6 +105,13 @@ impl SessionStore {
         SessionStore { peers: Arc::default(), configs: self.configs.clone(), of_system: Arc::default() }
     }
 
+    /// Whether it is as new: nothing was stored in it, and nobody else has it.
+    pub fn is_unused(&self) -> bool {
+        let own = Arc::strong_count(&self.peers).max(Arc::strong_count(&self.configs)) == 1;
+        let empty = self.is_empty() && lock(&self.configs).is_empty();
+        own && empty && Arc::strong_count(&self.of_system) == 1 && self.of_system().is_empty()
+    }
+
     /// Removes all sessions.
     pub fn clear(&self) {
         *lock(&self.peers) = Peers::default();

@@ -1,7 +1,8 @@
 //! `curl_url_get`: one part, or the whole URL put together again.
 
-use std::io::Write as _;
+use std::borrow::Cow;
 
+use super::decimal::Decimal;
 use super::encode::{Space, encode_piece};
 use super::{DEFAULT_SCHEME, Part, Url, UrlError, flag, idn, scheme};
 use crate::escape::{self, Reject};
@@ -38,10 +39,18 @@ impl Url {
         }
     }
 
+    /// Returns whether the whole URL with these flags is that text.
+    pub fn is_written(&self, text: &[u8], flags: u32) -> bool {
+        let mut rest = Some(text);
+        let mut compare = |piece: &[u8]| rest = rest.and_then(|rest| rest.strip_prefix(piece));
+        let complete = self.write_whole(&mut compare, flags).is_ok();
+        complete && rest.is_some_and(<[u8]>::is_empty)
+    }
+
     /// Writes everything before the path, as in the whole URL.
-    pub(super) fn write_up_to_path(&self, out: &mut Vec<u8>, flags: u32) -> Result<(), UrlError> {
+    pub(super) fn write_up_to_path(&self, out: &mut impl FnMut(&[u8]), flags: u32) -> Result<(), UrlError> {
         if self.is_file() {
-            out.extend_from_slice(b"file://");
+            out(b"file://");
             return Ok(());
         }
         let host = self.host.as_deref().ok_or(UrlError::NoHost)?;
@@ -51,13 +60,14 @@ impl Url {
             None => return Err(UrlError::NoScheme),
         };
         if flags & flag::NO_GUESS_SCHEME == 0 || !self.scheme_was_guessed {
-            out.extend_from_slice(name.as_bytes());
-            out.extend_from_slice(b"://");
+            out(name.as_bytes());
+            out(b"://");
         }
         self.write_login(out, name);
-        out.extend_from_slice(&self.host_in_url(host, flags)?);
+        out(&self.host_in_url(host, flags)?);
         if let Some(port) = self.port_to_show(Some(name), flags) {
-            let _ = write!(out, ":{port}"); // memory takes all
+            out(b":");
+            out(Decimal::of(port).digits());
         }
         Ok(())
     }
@@ -70,40 +80,45 @@ impl Url {
         let query = self.query_to_show(flags);
         // Room for the parts besides path and query: it grows at most once.
         let mut out = Vec::with_capacity(self.path().len() + query.map_or(0, <[u8]>::len) + 48);
-        self.write_up_to_path(&mut out, flags)?;
-        out.extend_from_slice(self.path());
-        if let Some(query) = query {
-            out.push(b'?');
-            out.extend_from_slice(query);
-        }
-        if let Some(fragment) = self.fragment_to_show(flags) {
-            out.push(b'#');
-            out.extend_from_slice(fragment);
-        }
+        self.write_whole(&mut |piece: &[u8]| out.extend_from_slice(piece), flags)?;
         Ok(out)
     }
 
-    fn write_login(&self, out: &mut Vec<u8>, scheme_name: &str) {
+    fn write_whole(&self, out: &mut impl FnMut(&[u8]), flags: u32) -> Result<(), UrlError> {
+        self.write_up_to_path(out, flags)?;
+        out(self.path());
+        if let Some(query) = self.query_to_show(flags) {
+            out(b"?");
+            out(query);
+        }
+        if let Some(fragment) = self.fragment_to_show(flags) {
+            out(b"#");
+            out(fragment);
+        }
+        Ok(())
+    }
+
+    fn write_login(&self, out: &mut impl FnMut(&[u8]), scheme_name: &str) {
         let shows_options = scheme(scheme_name).is_none_or(|known| known.has_login_options);
         let options = self.options.as_deref().filter(|_| shows_options);
         if self.user.is_none() && self.password.is_none() && options.is_none() {
             return;
         }
-        out.extend_from_slice(self.user.as_deref().unwrap_or_default());
-        for (separator, part) in [(b':', self.password.as_deref()), (b';', options)] {
+        out(self.user.as_deref().unwrap_or_default());
+        for (separator, part) in [(b":", self.password.as_deref()), (b";", options)] {
             if let Some(part) = part {
-                out.push(separator);
-                out.extend_from_slice(part);
+                out(separator);
+                out(part);
             }
         }
-        out.push(b'@');
+        out(b"@");
     }
 
-    fn host_in_url(&self, host: &[u8], flags: u32) -> Result<Vec<u8>, UrlError> {
+    fn host_in_url<'a>(&self, host: &'a [u8], flags: u32) -> Result<Cow<'a, [u8]>, UrlError> {
         match (host, self.zone_id.as_deref()) {
-            ([b'[', inner @ .., b']'], Some(zone)) => Ok([b"[", inner, b"%25", zone, b"]"].concat()),
-            ([b'[', ..], _) => Ok(host.to_vec()),
-            _ if flags & flag::URLENCODE != 0 => Ok(escape::encode(host)),
+            ([b'[', inner @ .., b']'], Some(zone)) => Ok([b"[", inner, b"%25", zone, b"]"].concat().into()),
+            ([b'[', ..], _) => Ok(host.into()),
+            _ if flags & flag::URLENCODE != 0 => Ok(escape::encode(host).into()),
             _ => in_other_alphabet(host, flags),
         }
     }
@@ -113,7 +128,7 @@ impl Url {
         if flags & flag::URLENCODE != 0 {
             return transcode(host, flags, false);
         }
-        in_other_alphabet(&transcode(host, flags, false)?, flags)
+        Ok(in_other_alphabet(&transcode(host, flags, false)?, flags)?.into_owned())
     }
 
     fn port_to_show(&self, scheme_name: Option<&str>, flags: u32) -> Option<u16> {
@@ -135,14 +150,14 @@ impl Url {
     }
 }
 
-fn in_other_alphabet(host: &[u8], flags: u32) -> Result<Vec<u8>, UrlError> {
-    if flags & flag::PUNYCODE != 0 {
-        idn::unicode_to_ascii(host)
+fn in_other_alphabet(host: &[u8], flags: u32) -> Result<Cow<'_, [u8]>, UrlError> {
+    Ok(if flags & flag::PUNYCODE != 0 {
+        idn::unicode_to_ascii(host)?.into()
     } else if flags & flag::PUNY2IDN != 0 {
-        idn::ascii_to_unicode(host)
+        idn::ascii_to_unicode(host)?.into()
     } else {
-        Ok(host.to_vec())
-    }
+        host.into()
+    })
 }
 
 /// Decodes and encodes as requested. In a query, a plus sign means a space.

@@ -34,14 +34,14 @@ pub(super) fn parse_authority(
     let decoded = escape::decode(host, Reject::Control).map_err(|_| UrlError::BadHostname)?;
     url.host = Some(match ipv4_from_numbers(&decoded) {
         Some(address) => dotted(address),
-        None => check_host(url, &decoded)?,
+        None => check_host(url, decoded)?,
     });
     Ok(())
 }
 
 /// Checks a decoded host name or bracketed IPv6 address. The latter is returned normalised, and its zone is
 /// stored in `url`.
-pub(super) fn check_host(url: &mut Url, host: &[u8]) -> Result<Vec<u8>, UrlError> {
+pub(super) fn check_host(url: &mut Url, host: Vec<u8>) -> Result<Vec<u8>, UrlError> {
     if let Some(inner) = host.strip_prefix(b"[") {
         let inner = inner.strip_suffix(b"]").ok_or(UrlError::BadIpv6)?;
         return ipv6(url, inner);
@@ -49,10 +49,10 @@ pub(super) fn check_host(url: &mut Url, host: &[u8]) -> Result<Vec<u8>, UrlError
     if host.is_empty() {
         return Err(UrlError::NoHost);
     }
-    if !is_name(host) {
+    if !is_name(&host) {
         return Err(UrlError::BadHostname);
     }
-    Ok(host.to_vec())
+    Ok(host)
 }
 
 /// Returns whether nothing in the name could be taken for another part of a URL.

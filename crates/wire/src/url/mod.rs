@@ -4,6 +4,7 @@
 //! engine use the same value. `parse` splits a string, `set` and `get` are the two halves of the URL API,
 //! `resolve` applies a relative reference, `host` checks and normalises the authority.
 
+mod decimal;
 mod encode;
 mod error;
 mod get;
@@ -15,11 +16,14 @@ mod resolve;
 mod scheme;
 mod set;
 
+pub use decimal::Decimal;
 pub use error::UrlError;
 pub use host::ipv6_text;
 pub use idn::{ascii_to_unicode, unicode_to_ascii};
 pub use path::remove_dot_segments;
 use scheme::scheme;
+
+use tables::Scheme;
 
 use crate::escape::{self, Reject, RejectedOctet};
 
@@ -125,9 +129,25 @@ impl Url {
             && (&self.user, &self.password, &self.options) == (&other.user, &other.password, &other.options)
     }
 
+    /// Returns a URL of the same authority.
+    pub fn without_path(&self) -> Url {
+        let Url { scheme, user, password, options, host, zone_id, port, .. } = self.clone();
+        Url { scheme, user, password, options, host, zone_id, port, ..Url::default() }
+    }
+
+    /// Whether it contains a user, a password or login options.
+    pub fn has_login(&self) -> bool {
+        self.user.is_some() || self.password.is_some() || self.options.is_some()
+    }
+
     /// In lower case.
     pub fn scheme(&self) -> Option<String> {
         self.scheme.as_deref().map(str::to_ascii_lowercase)
+    }
+
+    /// Returns the scheme if it is a known one.
+    pub fn known_scheme(&self) -> Option<Scheme> {
+        Scheme::from_name(self.scheme.as_deref()?)
     }
 
     pub fn scheme_was_guessed(&self) -> bool {
@@ -172,7 +192,9 @@ impl Url {
     /// Returns the host in lower case and punycode, for comparison, resolution and requests.
     pub fn host_ascii(&self) -> Result<Vec<u8>, UrlError> {
         let host = self.host.as_deref().ok_or(UrlError::NoHost)?;
-        Ok(idn::unicode_to_ascii(host)?.to_ascii_lowercase())
+        let mut host = idn::unicode_to_ascii(host)?;
+        host.make_ascii_lowercase();
+        Ok(host)
     }
 
     /// Returns [`Url::host_ascii`] without the brackets of an IPv6 address: the name for cookies and .netrc

@@ -2,6 +2,7 @@
 
 use super::encode::{Space, encode_piece};
 use super::host::parse_authority;
+use super::path::has_no_dot_segments;
 use super::{DEFAULT_SCHEME, INPUT_LIMIT, SCHEME_LIMIT, Url, UrlError, flag, remove_dot_segments, scheme};
 
 pub(super) fn parse(input: &[u8], flags: u32) -> Result<Url, UrlError> {
@@ -155,7 +156,8 @@ fn split_tail(url: &mut Url, tail: &[u8], flags: u32) {
     let path = piece(path, Space::Percent);
     if path.len() > 1 {
         let as_is = flags & flag::PATH_AS_IS != 0;
-        url.path = Some(if as_is { path } else { remove_dot_segments(&path) });
+        let stays = as_is || has_no_dot_segments(&path);
+        url.path = Some(if stays { path } else { remove_dot_segments(&path) });
     }
 }
 

@@ -1,5 +1,10 @@
 //! Dot segments (RFC 3986 section 5.2.4), also when their dots are percent-encoded (section 6.2.2.3).
 
+/// Whether a path has no "." and no ".." segment.
+pub(super) fn has_no_dot_segments(path: &[u8]) -> bool {
+    path.starts_with(b"/") && path[1..].split(|&octet| octet == b'/').all(|segment| dots(segment) == 0)
+}
+
 /// Removes "." and ".." segments from a path without its query.
 pub fn remove_dot_segments(path: &[u8]) -> Vec<u8> {
     if path.is_empty() {
@@ -8,7 +13,7 @@ pub fn remove_dot_segments(path: &[u8]) -> Vec<u8> {
     if !path.starts_with(b"/") {
         return without_leading_dots(path);
     }
-    if path[1..].split(|&octet| octet == b'/').all(|segment| dots(segment) == 0) {
+    if has_no_dot_segments(path) {
         return path.to_vec();
     }
     let mut kept: Vec<&[u8]> = Vec::new();

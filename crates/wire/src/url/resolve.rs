@@ -45,7 +45,7 @@ impl Url {
         let mut text = Vec::new();
         // A port that is to be shown, or not, is taken so from here on, as in curl.
         let shown = flag::DEFAULT_SCHEME | flag::DEFAULT_PORT | flag::NO_DEFAULT_PORT;
-        self.write_up_to_path(&mut text, flags & shown)?;
+        self.write_up_to_path(&mut |piece: &[u8]| text.extend_from_slice(piece), flags & shown)?;
         Ok(text)
     }
 }

@@ -105,7 +105,7 @@ impl Url {
             } else {
                 escape::decode(&stored, Reject::Control).map_err(|_| UrlError::BadHostname)?
             };
-            let checked = check_host(&mut changed, &decoded).map_err(|_| UrlError::BadHostname)?;
+            let checked = check_host(&mut changed, decoded).map_err(|_| UrlError::BadHostname)?;
             if changed.zone_id.is_some() { checked } else { stored }
         });
         *self = changed;

@@ -567,3 +567,23 @@ fn drives_are_for_systems_that_have_them() {
         assert_eq!(Url::parse(url.as_bytes(), 0).err(), Some(UrlError::BadFileUrl), "{url}");
     }
 }
+
+#[test]
+fn a_url_is_compared_with_a_text_as_it_is_written() {
+    let texts = [
+        "http://host/",
+        "http://host:80/a?b#c",
+        "https://me:secret@host.test:8443/a%20b?",
+        "http://[fe80::1%25eth0]/x",
+        "imap://me;AUTH=PLAIN@host/box",
+        "file:///etc/passwd",
+        "http://b\u{fc}cher.test/",
+    ];
+    for text in texts {
+        let url = Url::parse(text.as_bytes(), GUESS_SCHEME).unwrap();
+        let whole = url.get(Part::Url, GET_EMPTY).unwrap();
+        assert!(url.is_written(&whole, GET_EMPTY), "{text}");
+        assert!(!url.is_written(&whole[..whole.len() - 1], GET_EMPTY), "{text}, cut");
+        assert!(!url.is_written(&[&whole[..], b"x"].concat(), GET_EMPTY), "{text}, and more");
+    }
+}

@@ -1,7 +1,7 @@
 //! Connection of a request: finds one, binds it to a login, and decides what becomes of it afterwards.
 
 use std::hint::cold_path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use net::connection_key::Login;
 use net::{HttpLease, Memory};
@@ -71,12 +71,12 @@ pub async fn open_ahead(t: &mut HttpTransfer) -> Result<()> {
 
 /// Returns the way to the next request's connection, and the login that the connection must be bound to.
 #[inline]
-fn plan_and_binding(t: &mut HttpTransfer) -> Result<(Rc<Plan>, LoginBinding)> {
+fn plan_and_binding(t: &mut HttpTransfer) -> Result<(Arc<Plan>, LoginBinding)> {
     let mut plan = t.plan()?;
     let bound = connection_auth::binding_of(t, plan.forwarder())?;
     if avoids_http2(plan.may_have_streams(), t.http.no_http2, bound.to.is_some()) {
         cold_path();
-        plan = Rc::new(plan.without_http2());
+        plan = Arc::new(plan.without_http2());
     }
     Ok((plan, bound))
 }

@@ -1,6 +1,7 @@
 //! Route of a transfer: the URL of the current request, the one that the application named, and which secrets
 //! may be sent there.
 
+mod known_plans;
 pub mod plan;
 mod planning;
 pub mod scheme;

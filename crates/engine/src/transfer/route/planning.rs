@@ -2,7 +2,6 @@
 //! part of the connection key.
 
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +25,7 @@ use tables::{Code, EasyOption as O, Scheme};
 use wire::policy::Guard;
 use wire::url::Url;
 
+use super::known_plans::KnownPlans;
 use super::plan::{Plan, Quic, written};
 use super::target::KnownPlan;
 use super::{Route, url};
@@ -43,7 +43,7 @@ use crate::transfer::{guard, look_up, socks, usual_keys};
 
 impl Route {
     /// How to reach the current URL.
-    pub fn plan(&self) -> Result<Rc<Plan>> {
+    pub fn plan(&self) -> Result<Arc<Plan>> {
         let settings = self.easy.settings.borrow();
         // A .netrc file may change, and so may the application's functions.
         let functions = self.easy.callbacks.sockets().is_some()
@@ -66,6 +66,14 @@ impl Route {
         {
             return Ok(known.plan.clone());
         }
+        let public = lasting && self.scheme().family() == Family::Http && !self.url.has_login();
+        let known_plans = public.then(|| self.multi.public.of::<KnownPlans>());
+        let known = known_plans.as_ref().map(|known| known.borrow());
+        if let Some(plan) = known.and_then(|known| known.find(&self.url, &settings, &environment)) {
+            let way = settings.way();
+            *self.url.plan.borrow_mut() = Some(KnownPlan { way, environment, plan: plan.clone() });
+            return Ok(plan);
+        }
         let (mut plan, way) = match lasting {
             true => {
                 let plan = settings.for_way(|| Plan::of(self, &environment))?;
@@ -80,7 +88,10 @@ impl Route {
             }
         };
         plan.share(&self.multi.pool);
-        let plan = Rc::new(plan);
+        let plan = Arc::new(plan);
+        if let Some(known) = known_plans {
+            known.borrow_mut().keep(&self.url, &self.easy.settings.borrow(), &environment, &plan);
+        }
         if let Some(way) = way {
             *self.url.plan.borrow_mut() = Some(KnownPlan { way, environment, plan: plan.clone() });
         }

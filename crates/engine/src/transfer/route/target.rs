@@ -2,15 +2,16 @@
 //! its target as long as no option of the route changes, so that a repeated transfer parses and plans
 //! nothing; one to another path of the same server only parses its URL.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::io::Write as _;
 use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use runtime::cell::RefCell;
 
 use tables::{EasyOption as O, Scheme};
-use wire::url::Url;
+use wire::url::{Decimal, Url};
 
 use super::plan::Plan;
 use super::url;
@@ -42,7 +43,7 @@ pub struct Target {
 pub(super) struct KnownPlan {
     pub way: u64,
     pub environment: Environment,
-    pub plan: Rc<Plan>,
+    pub plan: Arc<Plan>,
 }
 
 impl Target {
@@ -50,7 +51,7 @@ impl Target {
     pub fn new(url: Url, given: Option<Text>) -> Target {
         Target {
             text: text(&url, given),
-            scheme: url.scheme().and_then(|name| Scheme::from_name(&name)),
+            scheme: url.known_scheme(),
             peer: Rc::new(Peer::server(&url)),
             host_field: OnceCell::new(),
             plan: RefCell::default(),
@@ -77,26 +78,25 @@ impl Target {
         if let Some(known) = self.host_field.get() {
             return Ok(known);
         }
-        let mut value = Vec::with_capacity(self.url.host().map_or(0, <[u8]>::len) + ":65535".len());
-        match self.url.host() {
+        let host = match self.url.host() {
             // In the case of letters that the application chose.
-            Some(host) if host.is_ascii() => value.extend_from_slice(host),
-            _ => value.extend(self.url.host_ascii().map_err(url::url_error)?),
-        }
+            Some(host) if host.is_ascii() => Cow::Borrowed(host),
+            _ => self.url.host_ascii().map_err(url::url_error)?.into(),
+        };
         let port = self.url.port_or_default().unwrap_or_default();
         // A forwarded FTP URL always contains its port.
         let usual = self.scheme.is_some_and(|s| s.family().asks_by_http() && s.default_port() == port);
-        if !usual {
-            let _ = write!(value, ":{port}"); // memory takes all
-        }
-        Ok(self.host_field.get_or_init(|| value.into()))
+        let value = match usual {
+            true => host.into(),
+            false => [&host, &b":"[..], Decimal::of(port).digits()].concat().into(),
+        };
+        Ok(self.host_field.get_or_init(|| value))
     }
 }
 
 /// Returns the URL as text: the original text if it is equivalent.
 fn text(url: &Url, given: Option<Text>) -> Text {
-    let text = url::url_text(url);
-    given.filter(|given| **given == *text).unwrap_or_else(|| text.into())
+    given.filter(|given| url::is_text(url, given)).unwrap_or_else(|| url::url_text(url).into())
 }
 
 impl Deref for Target {

@@ -66,7 +66,12 @@ const MAX_HOST: usize = 65_535;
 
 /// A URL as text, without its fragment's loss.
 pub fn url_text(url: &Url) -> Vec<u8> {
-    url.get(Part::Url, wire::url::flag::GET_EMPTY).unwrap_or_default()
+    url.get(Part::Url, flag::GET_EMPTY).unwrap_or_default()
+}
+
+/// Returns whether that is the text of the URL.
+pub fn is_text(url: &Url, text: &[u8]) -> bool {
+    url.is_written(text, flag::GET_EMPTY)
 }
 
 /// A URL as a proxy or a Referer may see it: no credentials, no fragment.
