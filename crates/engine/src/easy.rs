@@ -29,7 +29,7 @@ use crate::outputs::{self, Output};
 use crate::own_connection::OwnConnection;
 use crate::push::Adopted;
 use crate::rare::{Nothing, Rare};
-use crate::settings::{FtpPipelining, Settings, SmtpPipelining, Text, own_text};
+use crate::settings::{FormerSettings, FtpPipelining, Settings, SmtpPipelining, Text, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Keeper, Stores, altsvc, cookies, hsts};
@@ -68,6 +68,11 @@ pub struct EasyState {
     pub stores: Stores,
     /// Data that transfers leave for the next one with the same settings.
     pub memories: Memories,
+    /// Data that depend on the settings alone. They also serve the handle that has this storage next, if the
+    /// settings are public.
+    pub(crate) derived: Memories,
+    /// The settings of the handle that had this storage before.
+    pub(crate) former: RefCell<Option<FormerSettings>>,
     /// Pausing.
     pub flow: PauseState,
     /// The share handle in use.
@@ -225,8 +230,13 @@ impl Easy {
         }
         let Some(state) = Rc::get_mut(&mut self.0) else { return false };
         let new = EasyState::new(state.callbacks.clone(), Settings::default());
-        let old = std::mem::replace(state, new);
-        state.settings = RefCell::new(old.settings.take().renewed());
+        let mut old = std::mem::replace(state, new);
+        let (settings, former) = old.settings.take().renewed(old.former.take());
+        state.settings = RefCell::new(settings);
+        if former.is_some() {
+            state.derived = std::mem::take(&mut old.derived);
+        }
+        state.former = RefCell::new(former);
         state.headers = RefCell::new(old.headers.take().renewed());
         state.spare_multi = RefCell::new(old.spare_multi.take());
         true
@@ -264,6 +274,7 @@ impl Easy {
         drop(old);
         *self.0.info.borrow_mut() = TransferInfo::default();
         self.0.memories.clear();
+        self.0.derived.clear();
         self.0.flow.set(false, false);
         self.0.ftp_pipelining.set(None);
         self.0.smtp_pipelining.set(None);
@@ -444,6 +455,8 @@ impl EasyState {
             headers: RefCell::default(),
             stores: Stores::default(),
             memories: Memories::default(),
+            derived: Memories::default(),
+            former: RefCell::default(),
             flow: PauseState::default(),
             share: RefCell::default(),
             connected: RefCell::default(),

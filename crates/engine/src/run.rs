@@ -111,6 +111,7 @@ async fn begin(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
     easy.why.begin(Some(now));
     easy.trace("multi", || "the transfer begins".to_owned());
     stores::begin(easy.keeper())?;
+    easy.settings.borrow_mut().succeed(&mut easy.former.borrow_mut());
     let transfer = Transfer::new(multi.clone(), easy.clone(), target::first(easy)?);
     let mut transfer = HttpTransfer::new(transfer);
     let mut watch = Watch::new(multi, easy, now);

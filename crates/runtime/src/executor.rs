@@ -240,8 +240,18 @@ impl Runtime {
     /// Makes the executor as new, and keeps its storage and that of its reactor for another user. Returns false,
     /// and changes nothing, if anything of an earlier use is left.
     pub fn renew(&self) -> bool {
-        let Inner { tasks, root: _, reactor, batch, later, generation: _, running, polled, thrown, harvested } =
-            &*self.0;
+        let Inner {
+            tasks,
+            root: _,
+            reactor,
+            batch,
+            later,
+            generation: _,
+            running,
+            polled,
+            thrown,
+            harvested,
+        } = &*self.0;
         let idle = !running.get() && polled.get().is_none() && thrown.get().is_none();
         let empty = tasks.borrow().is_empty() && batch.borrow().is_empty() && later.borrow().is_empty();
         let renewed = idle && empty && Rc::strong_count(&self.0) == 1 && reactor.renew();

@@ -31,7 +31,7 @@ pub use pipelining::{FtpPipelining, SmtpPipelining};
 pub use policy::{bind_program, read_policy};
 pub use support::{HTTP2_BUILT, HTTP3_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, WITHOUT_HTTP3, answer};
 use values::{Value, Values};
-pub use way::WayTerms;
+pub use way::{FormerSettings, WayTerms};
 pub use websocket::WebSocketOptions;
 
 use wire::policy::{Guard, Policy};
@@ -110,6 +110,9 @@ pub struct Settings {
     way: u64,
     /// The derived value under construction. It may read only options whose change discards it.
     routing: Cell<Routing>,
+    /// Whether a setting that is not public was made since they were the defaults: data derived from it may
+    /// exist.
+    had_secrets: Cell<bool>,
     websocket: Option<WebSocketOptions>,
     choices: Choices,
     policy: Option<Arc<Policy>>,
@@ -164,6 +167,7 @@ impl Default for Settings {
             route: generation,
             way: generation,
             routing: Cell::default(),
+            had_secrets: Cell::default(),
             websocket: None,
             choices: Choices::default(),
             policy: None,
@@ -232,12 +236,6 @@ impl Settings {
         !matches!(self.value(option), Value::Default)
     }
 
-    /// Returns default settings with the storage of these.
-    pub fn renewed(mut self) -> Settings {
-        let values = std::mem::take(&mut self.values).emptied();
-        Settings { values, ..Settings::default() }
-    }
-
     /// A copy that shares nothing (`own_text`). Forms and URL handles are the owner's to set anew.
     pub fn own_copy(&self) -> Settings {
         let generation = next_generation();
@@ -247,6 +245,7 @@ impl Settings {
             route: generation,
             way: generation,
             routing: Cell::default(),
+            had_secrets: self.had_secrets.clone(),
             websocket: self.websocket,
             choices: self.choices.clone(),
             policy: self.policy.clone(),
@@ -389,6 +388,7 @@ impl Settings {
     /// Many programs set all their options before each request: an equal value is no change.
     fn put(&mut self, option: O, value: Value) {
         if *self.values.get(option) != value {
+            self.note_secrets(option, &value);
             self.values.put(option, value);
             self.changed(option);
         }
@@ -406,6 +406,7 @@ impl Settings {
 
     /// Counts a change outside the options that may change the route of a request.
     fn changed_entirely(&mut self) {
+        self.had_secrets.set(true);
         self.generation = next_generation();
         (self.route, self.way) = (self.generation, self.generation);
     }

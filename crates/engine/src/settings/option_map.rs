@@ -29,6 +29,11 @@ impl OptionSet {
         self
     }
 
+    /// Returns whether an option is in it.
+    pub const fn has(&self, option: O) -> bool {
+        self.0[slot(option) / 64] & bit(option) != 0
+    }
+
     /// Returns the options that are not in the other set.
     pub const fn without(mut self, other: OptionSet) -> OptionSet {
         let mut at = 0;
@@ -129,13 +134,15 @@ impl<T> OptionMap<T> {
         OptionMap { bits, list: self.values_of(set).map(own).collect() }
     }
 
-    /// Returns whether the options of this set have the same values as all that the other has.
-    pub fn agrees(&self, set: OptionSet, part: &OptionMap<T>) -> bool
+    /// Returns whether the options of this set have the same values in both.
+    pub fn agrees(&self, set: OptionSet, other: &OptionMap<T>) -> bool
     where
         T: PartialEq,
     {
-        let alike = self.bits.iter().zip(set.0).map(|(bits, set)| bits & set).eq(part.bits);
-        alike && (part.list.is_empty() || self.values_of(set).eq(&part.list))
+        let mut differ =
+            self.bits.iter().zip(other.bits).zip(set.0).map(|((own, other), set)| (own ^ other) & set);
+        let same_options = differ.all(|bits| bits == 0);
+        same_options && (!self.has_any(set) || self.values_of(set).eq(other.values_of(set)))
     }
 
     /// Returns the same options with values made from these.
@@ -190,6 +197,7 @@ mod tests {
         ];
         for (name, values, agrees) in rows {
             assert_eq!(map(values).agrees(SET, &part), agrees, "{name}");
+            assert_eq!(map(values).agrees(SET, &whole), agrees, "{name}: {whole:?}");
         }
         assert!(map(&[(O::Url, 1)]).agrees(SET, &map(&[])));
     }

@@ -65,9 +65,14 @@ impl Values {
         self.0.part(set, own)
     }
 
-    /// Returns whether the options of this set have the same values as all that the other has.
-    pub fn agrees(&self, set: OptionSet, part: &OptionMap<Value>) -> bool {
-        self.0.agrees(set, part)
+    /// Returns whether the options of this set have the same values in both.
+    pub fn agrees(&self, set: OptionSet, other: &OptionMap<Value>) -> bool {
+        self.0.agrees(set, other)
+    }
+
+    /// Returns the values by option.
+    pub fn by_option(&self) -> &OptionMap<Value> {
+        &self.0
     }
 
     fn wipe_secrets(&mut self) {

@@ -249,16 +249,17 @@ impl<S: Session + ?Sized> Pool<S> {
     /// At a handle's cleanup: moves connections that others may use to the pool behind, and closes the rest
     /// in an orderly way.
     pub fn give_up(&self) {
-        let (idle, sessions) = {
+        let (idle, sessions, behind) = {
             let mut state = self.0.state.borrow_mut();
-            (state.drain(), state.take_sessions())
+            (state.table.idle_len(), state.take_sessions(), state.behind.clone())
         };
         drop(sessions);
-        let behind = self.0.state.borrow().behind.clone();
-        for connection in idle {
-            match &behind {
-                Some(shared) => shared.put(connection, self.0.reactor.now()),
-                None => connection.retire(),
+        for _ in 0..idle {
+            let connection = self.0.state.borrow_mut().take_oldest();
+            match (connection, &behind) {
+                (Some(connection), Some(shared)) => shared.put(connection, self.0.reactor.now()),
+                (Some(connection), None) => connection.retire(),
+                (None, _) => {}
             }
         }
     }

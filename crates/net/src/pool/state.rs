@@ -280,6 +280,15 @@ impl<S: Session + ?Sized> State<S> {
         Some(connection)
     }
 
+    /// Takes out the connection that has been idle for longest.
+    pub(super) fn take_oldest(&mut self) -> Option<S::Connection> {
+        let oldest = self.table.oldest()?;
+        let origin = self.table.origin_of(oldest);
+        let connection = self.table.take(oldest);
+        origin.into_iter().for_each(|origin| self.relist_origin(origin));
+        connection
+    }
+
     pub(super) fn drain(&mut self) -> VecDeque<S::Connection> {
         let idle = self.table.drain();
         self.relist_all();

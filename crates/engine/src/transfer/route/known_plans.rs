@@ -11,7 +11,6 @@ use wire::url::Url;
 use super::plan::Plan;
 use crate::settings::{Settings, WayTerms};
 use crate::transfer::proxy::Environment;
-use crate::transfer::tls_options::is_as_chosen;
 
 /// Most plans that are kept.
 const KEPT: usize = 8;
@@ -32,7 +31,11 @@ impl KnownPlans {
     /// Returns the plan for a URL with these settings and variables, if it was made and nothing that it was made
     /// from has changed.
     pub fn find(&self, url: &Url, settings: &Settings, environment: &Environment) -> Option<Arc<Plan>> {
-        self.0.iter().rev().find(|known| known.leads(url, settings, environment)).map(|known| known.plan.clone())
+        self.0
+            .iter()
+            .rev()
+            .find(|known| known.leads(url, settings, environment))
+            .map(|known| known.plan.clone())
     }
 
     /// Keeps a plan that was just made, if it may outlive its handle.
@@ -52,7 +55,6 @@ impl Known {
         self.site.same_authority(url)
             && self.environment == *environment
             && settings.agree_with(&self.terms)
-            && self.plan.tls.as_ref().is_none_or(|tls| is_as_chosen(tls, settings))
-            && self.plan.key.is_current()
+            && self.plan.is_as_chosen(settings)
     }
 }

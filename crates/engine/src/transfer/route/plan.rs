@@ -9,8 +9,10 @@ use net::http3;
 use net::resolver::ResolveOptions;
 use net::tls::TlsConfig;
 
+use crate::settings::Settings;
 use crate::stores::altsvc::Alternative;
 use crate::transfer::proxy::Proxy;
+use crate::transfer::tls_options::is_as_chosen;
 
 /// How to reach the origin of a transfer's URL.
 #[derive(Clone)]
@@ -78,6 +80,12 @@ impl Plan {
         if self.tls == self.key.tls {
             self.tls.clone_from(&self.key.tls);
         }
+    }
+
+    /// Returns whether it holds as far as files and the process are concerned: its files are as they were, and
+    /// TLS would be served by the same library.
+    pub fn is_as_chosen(&self, settings: &Settings) -> bool {
+        self.tls.as_ref().is_none_or(|tls| is_as_chosen(tls, settings)) && self.key.is_current()
     }
 
     /// Nothing stands between the socket and the origin.

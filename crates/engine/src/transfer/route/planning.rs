@@ -62,7 +62,7 @@ impl Route {
             && lasting
             && known.way == settings.way()
             && known.environment == environment
-            && known.plan.key.is_current()
+            && known.plan.is_as_chosen(&settings)
         {
             return Ok(known.plan.clone());
         }

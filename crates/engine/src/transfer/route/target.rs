@@ -113,12 +113,15 @@ type Last = Option<(u64, Rc<Target>)>;
 /// The target that the settings name; the handle's last one when they still say the same.
 pub fn first(easy: &EasyState) -> Result<Rc<Target>> {
     let settings = easy.settings.borrow();
-    let last = easy.memories.of::<Last>();
+    let last = easy.derived.of::<Last>();
     if let Some((known, target)) = &*last.borrow()
         && *known == settings.route()
         && settings.url_handle.is_none()
     {
         return Ok(target.clone());
+    }
+    if settings.url_handle.is_some() {
+        settings.note_foreign_url();
     }
     let url = settings.for_route(|| url::first_url(&settings))?;
     let target = Rc::new(match &*last.borrow() {
@@ -132,8 +135,8 @@ pub fn first(easy: &EasyState) -> Result<Rc<Target>> {
 /// Copies the target of another handle's last transfer, so that one with the same settings need not plan
 /// again.
 pub fn follow(easy: &EasyState, other: &EasyState) {
-    let known = other.memories.of::<Last>().borrow().clone();
-    *easy.memories.of::<Last>().borrow_mut() = known;
+    let known = other.derived.of::<Last>().borrow().clone();
+    *easy.derived.of::<Last>().borrow_mut() = known;
 }
 
 #[cfg(test)]
