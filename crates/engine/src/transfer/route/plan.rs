@@ -42,6 +42,12 @@ pub struct Plan {
     pub heeds_records: bool,
 }
 
+/// A plan outlives the easy handle that it was made for, and another thread may use the storage next.
+const _: () = {
+    const fn crosses_threads<T: Send + Sync>() {}
+    crosses_threads::<Plan>();
+};
+
 /// The login that a connection is bound to, where a request authenticates the whole connection (NTLM,
 /// Negotiate). The handler of the protocol names it.
 #[derive(Default)]
