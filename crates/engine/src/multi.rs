@@ -452,31 +452,6 @@ impl Multi {
         self.0.preferred_addresses.take();
     }
 
-    /// curl_multi_cleanup: removes handles still inside; connections go to the process pool or are closed.
-    pub fn close(&self) {
-        self.wind_up();
-        self.0.buffers.forget();
-    }
-
-    /// Closes a handle whose buffers may have another user.
-    fn wind_up(&self) {
-        *self.0.timer.borrow_mut() = None;
-        for easy in self.members() {
-            self.remove(&easy);
-        }
-        // Sessions that have lost their last stream park, so that others may go on with them.
-        let _ = self.0.runtime.run();
-        self.0.runtime.drain();
-        self.0.pool.give_up();
-        self.0.shared_pools.borrow().iter().for_each(|(_, pool)| pool.give_up());
-        self.0.for_names.take().iter().for_each(Pool::close_all);
-        let reactor = self.0.runtime.reactor();
-        reactor.set_hook(None);
-        // Frees large buffers and descriptors: a transfer that was jumped out of holds a reference forever.
-        reactor.end();
-        drop(self.0.shared_pools.take());
-    }
-
     /// Reports changes to the application's event loop: sockets first, then the timer.
     pub fn tell(&self) {
         if self.0.runtime.running() || !self.0.tells.get() {

@@ -5,6 +5,8 @@
 //! and a short read clears it. Wakers and the application's hook are called only after the table's lock is
 //! released. `wait.rs` collects events; `sys/socket.rs` uses ready descriptors.
 
+mod renewal;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
@@ -315,17 +317,6 @@ impl Reactor {
         lost.into_iter().map(|(_, raw)| raw).collect()
     }
 
-    /// Makes the table as new, but for its storage. Returns false if anything in it is left.
-    pub(crate) fn renew(&self) -> bool {
-        self.ready.is_unused() && self.table().renew()
-    }
-
-    /// Releases the reactor's own descriptors when the runtime ends.
-    pub fn end(&self) {
-        self.table().forget_epoll();
-        self.ready.forget_descriptor();
-    }
-
     /// How many descriptors are attached, waited for or not.
     pub fn registrations(&self) -> usize {
         self.table().entries.len()
@@ -491,18 +482,6 @@ impl Drop for WakeGuard {
 }
 
 impl Table {
-    /// Event keys and timers are numbered on: a late event of an earlier use must not find a later entry.
-    fn renew(&mut self) -> bool {
-        let unused = self.entries.is_empty() && self.timers.next().is_none() && self.hook.is_none();
-        if unused {
-            self.doubtful.clear();
-            (self.doubts, self.check_at, self.unasked) = (0, None, false);
-            self.dirty.clear();
-            self.wake_told = false;
-        }
-        unused
-    }
-
     fn insert(&mut self, fd: Arc<OwnedFd>, owner: u64) -> usize {
         let raw = fd.as_raw_fd();
         self.generation = self.generation.wrapping_add(1);

@@ -1,11 +1,11 @@
-//! A private multi handle that has lost its easy handle, made as new for the next one: its executor, reactor,
+//! The end of a multi handle, and a private one that has lost its easy handle, made as new for the next one: its executor, reactor,
 //! pool and buffers are a third of the cost of a handle that makes one small request.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use net::{ResolveCache, SessionStore};
+use net::{Pool, ResolveCache, SessionStore};
 use runtime::cell::RefCell;
 
 use super::turns::Turns;
@@ -13,6 +13,31 @@ use super::{Limits, Multi, MultiState};
 use crate::process_pool;
 
 impl Multi {
+    /// curl_multi_cleanup: removes handles still inside; connections go to the process pool or are closed.
+    pub fn close(&self) {
+        self.wind_up();
+        self.0.buffers.forget();
+    }
+
+    /// Closes a handle whose buffers may have another user.
+    fn wind_up(&self) {
+        *self.0.timer.borrow_mut() = None;
+        for easy in self.members() {
+            self.remove(&easy);
+        }
+        // Sessions that have lost their last stream park, so that others may go on with them.
+        let _ = self.0.runtime.run();
+        self.0.runtime.drain();
+        self.0.pool.give_up();
+        self.0.shared_pools.borrow().iter().for_each(|(_, pool)| pool.give_up());
+        self.0.for_names.take().iter().for_each(Pool::close_all);
+        let reactor = self.0.runtime.reactor();
+        reactor.set_hook(None);
+        // Frees large buffers and descriptors: a transfer that was jumped out of holds a reference forever.
+        reactor.end();
+        drop(self.0.shared_pools.take());
+    }
+
     /// Closes a private multi handle and makes it as new, but for its storage. Returns `None` if anything
     /// refers to it still, or is left of its transfers.
     pub(crate) fn close_for_another(mut self) -> Option<Multi> {

@@ -17,7 +17,6 @@ mod way;
 mod websocket;
 
 use std::cell::Cell;
-use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +29,8 @@ pub use choices::{Choices, ProxiedSchemes, ProxyRule, TlsLibrary};
 pub use pipelining::{FtpPipelining, SmtpPipelining};
 pub use policy::{bind_program, read_policy};
 pub use support::{HTTP2_BUILT, HTTP3_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, WITHOUT_HTTP3, answer};
-use values::{Value, Values};
+pub use values::List;
+use values::{Value, Values, own_value};
 pub use way::{FormerSettings, WayTerms};
 pub use websocket::WebSocketOptions;
 
@@ -42,32 +42,10 @@ use crate::mime::MimeSource;
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
 pub type Text = Rc<[u8]>;
 
-/// A string list; one that is not set is empty.
-pub struct List(Option<Rc<[Text]>>);
-
-impl Deref for List {
-    type Target = [Text];
-
-    fn deref(&self) -> &[Text] {
-        self.0.as_deref().unwrap_or_default()
-    }
-}
-
 /// Copies a text for a duplicated handle. The handles may be used by different threads, and the counts of
 /// an `Rc` are not atomic.
 pub fn own_text(text: &Text) -> Text {
     Text::from(&text[..])
-}
-
-/// Copies a value for another owner ([`own_text`]).
-fn own_value(value: &Value) -> Value {
-    match value {
-        Value::Default => Value::Default,
-        Value::Long(number) => Value::Long(*number),
-        Value::Text(value) => Value::Text(own_text(value)),
-        Value::List(list) => Value::List(list.iter().map(own_text).collect()),
-        Value::Form(never) => match *never {},
-    }
 }
 
 /// Longest string that an option takes (CURL_MAX_INPUT_LENGTH).
@@ -225,8 +203,8 @@ impl Settings {
     /// A string list; empty when not set.
     pub fn list(&self, option: O) -> List {
         match self.value(option) {
-            Value::List(list) => List(Some(list.clone())),
-            _ => List(None),
+            Value::List(list) => List::from(list.clone()),
+            _ => List::default(),
         }
     }
 

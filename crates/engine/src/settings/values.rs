@@ -1,13 +1,14 @@
 //! The values of the options that were set.
 
 use std::convert::Infallible;
+use std::ops::Deref;
 use std::rc::Rc;
 
 use tables::easy_option::SECRET;
 use zeroize::Zeroize;
 
 use super::option_map::{OptionMap, OptionSet};
-use super::{O, Text};
+use super::{O, Text, own_text};
 
 /// A stored value: texts are shared with their readers, and forms are stored elsewhere.
 pub type Value = tables::Value<Text, Rc<[Text]>, Infallible>;
@@ -83,6 +84,35 @@ impl Values {
         if let Some(value) = self.0.get_mut(option) {
             wipe(value);
         }
+    }
+}
+
+/// A string list; one that is not set is empty.
+#[derive(Default)]
+pub struct List(Option<Rc<[Text]>>);
+
+impl Deref for List {
+    type Target = [Text];
+
+    fn deref(&self) -> &[Text] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl From<Rc<[Text]>> for List {
+    fn from(list: Rc<[Text]>) -> List {
+        List(Some(list))
+    }
+}
+
+/// Copies a value for another owner ([`own_text`]).
+pub fn own_value(value: &Value) -> Value {
+    match value {
+        Value::Default => Value::Default,
+        Value::Long(number) => Value::Long(*number),
+        Value::Text(value) => Value::Text(own_text(value)),
+        Value::List(list) => Value::List(list.iter().map(own_text).collect()),
+        Value::Form(never) => match *never {},
     }
 }
 

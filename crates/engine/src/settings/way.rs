@@ -4,7 +4,7 @@
 use tables::{ArgKind, EasyOption as O};
 
 use super::option_map::{OptionMap, OptionSet};
-use super::values::{Value, Values};
+use super::values::{Value, Values, own_value};
 use super::{Method, Settings};
 
 /// All options that the way to a host is made from, besides the URL.
@@ -64,7 +64,7 @@ impl Settings {
     /// Returns a copy of the settings that the way is made from. Returns `None` if one of them may be a secret
     /// or means something for this handle alone: then what is made from them must not outlive it.
     pub fn way_terms(&self) -> Option<WayTerms> {
-        self.is_public_way().then(|| WayTerms(self.values.part(WAY, super::own_value)))
+        self.is_public_way().then(|| WayTerms(self.values.part(WAY, own_value)))
     }
 
     /// Returns whether the settings lead the same way as those of the terms.
