@@ -1,6 +1,8 @@
 //! The easy handle: settings, results of the last transfer, and the state beside the running future that an
 //! application may read or change from inside its callbacks.
 
+mod renewal;
+
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::hint::cold_path;
@@ -221,27 +223,6 @@ impl Easy {
         Easy(Rc::new(EasyState::new(crate::watched::watched(callbacks, heads), settings)))
     }
 
-    /// Makes a closed handle as new for the next one, which has its storage and its callbacks. Returns false
-    /// if anything refers to it still: then nothing has changed that a dropped handle would not lose.
-    pub fn renew(&mut self) -> bool {
-        // With outputs of the process, a handle's callbacks may be watched, and its reasons are kept.
-        if outputs::need_reasons() {
-            return false;
-        }
-        let Some(state) = Rc::get_mut(&mut self.0) else { return false };
-        let new = EasyState::new(state.callbacks.clone(), Settings::default());
-        let mut old = std::mem::replace(state, new);
-        let (settings, former) = old.settings.take().renewed(old.former.take());
-        state.settings = RefCell::new(settings);
-        if former.is_some() {
-            state.derived = std::mem::take(&mut old.derived);
-        }
-        state.former = RefCell::new(former);
-        state.headers = RefCell::new(old.headers.take().renewed());
-        state.spare_multi = RefCell::new(old.spare_multi.take());
-        true
-    }
-
     /// Keeps the reasons of coming transfers, or stops to keep them. Outputs of the process need them.
     pub fn keep_reasons(&self, on: bool) {
         self.0.why.keep(on || outputs::need_reasons());
@@ -380,11 +361,6 @@ impl Easy {
         self.0.own_multi.borrow_mut().get_or_insert_with(make).clone()
     }
 
-    /// Takes a closed private multi handle that is as new.
-    pub(crate) fn spare_multi(&self) -> Option<Multi> {
-        self.0.spare_multi.take()
-    }
-
     /// curl_easy_pause: the new state of both directions, as CURLPAUSE_* bits.
     pub fn pause(&self, bits: i64) -> Code {
         // Before it has started there is nothing to pause.
@@ -447,45 +423,6 @@ impl Easy {
 }
 
 impl EasyState {
-    fn new(callbacks: Rc<dyn Callbacks>, settings: Settings) -> EasyState {
-        EasyState {
-            callbacks,
-            settings: RefCell::new(settings),
-            info: RefCell::default(),
-            headers: RefCell::default(),
-            stores: Stores::default(),
-            memories: Memories::default(),
-            derived: Memories::default(),
-            former: RefCell::default(),
-            flow: PauseState::default(),
-            share: RefCell::default(),
-            connected: RefCell::default(),
-            adopted: RefCell::default(),
-            websocket: RefCell::default(),
-            ahead: Cell::new(false),
-            ftp_pipelining: Cell::new(None),
-            smtp_pipelining: Cell::new(None),
-            why: Why::default(),
-            stall_limit: Cell::new(None),
-            idles: Cell::new(false),
-            tag: Cell::new(0),
-            os_errno: Cell::new(0),
-            rtsp_received: Cell::new(0),
-            published: RefCell::default(),
-            inner: Cell::new(false),
-            wildcard_pins: Cell::new(false),
-            transfer_id: Cell::new(-1),
-            multi: RefCell::default(),
-            task: Cell::new(None),
-            place: Cell::new(None),
-            message_waits: Cell::new(false),
-            own_multi: RefCell::default(),
-            spare_multi: RefCell::default(),
-            message: RefCell::default(),
-            frames: RefCell::default(),
-        }
-    }
-
     /// Inside the application's lock functions where the data is a share's.
     pub(crate) fn locked<R>(&self, data: LockData, f: impl FnOnce() -> R) -> R {
         let share = self.share.borrow().clone().filter(|share| share.shares(data));

@@ -94,7 +94,7 @@ impl MultiState {
         }
         drop(for_names.take());
         drop(shared_pools.take());
-        keeps.set(false);
+        [keeps, tells, stopped].into_iter().for_each(|switch| switch.set(false));
         pool_kind.set(None);
         // A thread that looks names up may put an answer there later.
         match Arc::get_mut(resolved) {
@@ -112,8 +112,6 @@ impl MultiState {
         buffers.renew();
         *timer = RefCell::default();
         reported.set(None);
-        tells.set(false);
-        stopped.set(false);
         *completed = RefCell::default();
         *turns = Turns::default();
         true
