@@ -237,8 +237,8 @@ impl Runtime {
         }
     }
 
-    /// Makes the executor as new, and keeps its storage and that of its reactor for another user. Returns false,
-    /// and changes nothing, if anything of an earlier use is left.
+    /// Makes the executor as new, and keeps its storage and that of its reactor for another user. Returns
+    /// false, and changes nothing, if anything of an earlier use is left.
     pub fn renew(&self) -> bool {
         let Inner {
             tasks,

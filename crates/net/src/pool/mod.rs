@@ -264,8 +264,8 @@ impl<S: Session + ?Sized> Pool<S> {
         }
     }
 
-    /// Makes the pool as new, and keeps its storage for another user. Returns false, and changes nothing, if a
-    /// connection, lease or waiter is left, or another reference to the pool.
+    /// Makes the pool as new, and keeps its storage for another user. Returns false, and changes nothing, if
+    /// a connection, lease or waiter is left, or another reference to the pool.
     pub fn renew(&self) -> bool {
         let mut state = self.0.state.borrow_mut();
         let unused = state.table.is_unused() && state.used == 0 && state.queue.len() == 0;

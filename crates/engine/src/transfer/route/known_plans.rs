@@ -28,8 +28,8 @@ struct Known {
 }
 
 impl KnownPlans {
-    /// Returns the plan for a URL with these settings and variables, if it was made and nothing that it was made
-    /// from has changed.
+    /// Returns the plan for a URL with these settings and variables, if there is one and nothing that it was
+    /// made from has changed.
     pub fn find(&self, url: &Url, settings: &Settings, environment: &Environment) -> Option<Arc<Plan>> {
         self.0
             .iter()

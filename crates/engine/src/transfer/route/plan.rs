@@ -88,8 +88,8 @@ impl Plan {
         }
     }
 
-    /// Returns whether it holds as far as files and the process are concerned: its files are as they were, and
-    /// TLS would be served by the same library.
+    /// Returns whether the plan holds as far as files and the process are concerned: its files are as they
+    /// were, and TLS would be served by the same library.
     pub fn is_as_chosen(&self, settings: &Settings) -> bool {
         self.tls.as_ref().is_none_or(|tls| is_as_chosen(tls, settings)) && self.key.is_current()
     }
