@@ -1,5 +1,6 @@
-//! The end of a multi handle, and a private one that has lost its easy handle, made as new for the next one: its executor, reactor,
-//! pool and buffers are a third of the cost of a handle that makes one small request.
+//! The end of a multi handle, and the reuse of a private one. A private multi handle that has lost its easy
+//! handle serves the next one: its executor, reactor, pool and buffers are a third of the cost of a handle
+//! that makes one small request.
 
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -61,8 +61,8 @@ pub struct FormerSettings {
 pub struct WayTerms(OptionMap<Value>);
 
 impl Settings {
-    /// Returns a copy of the settings that the way is made from. Returns `None` if one of them may be a secret
-    /// or means something for this handle alone: then what is made from them must not outlive it.
+    /// Returns a copy of the settings that the way is made from. Returns `None` if one of them may be a
+    /// secret or means something for this handle alone: then what is made from them must not outlive it.
     pub fn way_terms(&self) -> Option<WayTerms> {
         self.is_public_way().then(|| WayTerms(self.values.part(WAY, own_value)))
     }
@@ -87,7 +87,8 @@ impl Settings {
         (Settings { values: values.emptied(), ..Settings::default() }, former)
     }
 
-    /// Takes over the numbers of equal settings of the handle before. Done once, when the first transfer begins.
+    /// Takes over the numbers of equal settings of the handle before. Done once, when the first transfer
+    /// begins.
     #[inline]
     pub fn succeed(&mut self, former: &mut Option<FormerSettings>) {
         if let Some(former) = former.as_mut().filter(|former| !former.compared) {
