@@ -5,7 +5,7 @@ LIB := $(CARGO_TARGET_DIR)/release/lib
 
 # Programs of the tests, of the same compiled crates as `cargo test --workspace`: with `-p`, or without a test beside the program,
 # cargo chooses fewer features and compiles most crates again.
-BUILD := cargo build --quiet --workspace --test launchers
+BUILD := sh tests/cargo.sh build --quiet --workspace --test launchers
 BUILT := $(CARGO_TARGET_DIR)/debug
 
 .PHONY: all lib tool coverage deps demo fuzz test test-all test-deep bench warm install deb check unit servers sanitize python
@@ -58,7 +58,7 @@ coverage: lib tool
 # fetched for this alone, builds them (crates/capi/link.sh).
 sanitize: deps
 	failed=; for kind in thread address; do \
-		WARMWIRE_SANITIZE=$$kind cargo test --quiet --workspace --test abi sane_ || failed="$$failed $$kind"; \
+		WARMWIRE_SANITIZE=$$kind sh tests/cargo.sh test --quiet --workspace --test abi sane_ || failed="$$failed $$kind"; \
 	done; test -z "$$failed" || { echo "sanitizers that found something:$$failed" >&2; exit 1; }
 
 # `make sanitize-if-possible` and the like report a step as left out where that compiler can't be fetched; `make sanitize` fails there.

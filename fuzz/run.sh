@@ -14,11 +14,11 @@ if [ "$1" = --build-oracles ]; then oracles --no-run; exit; fi
 all=${1:-60}
 if [ "$FUZZER" != libfuzzer ]; then
     # The programs that `cargo test --workspace` builds: `-p` would build most crates again, with fewer features.
-    MUTATION_SECONDS=$((all / 2)) cargo test --quiet --workspace --test all mutations::no_input_makes_a_parser_panic -- --exact
-    MUTATION_SECONDS=$((all / 6)) cargo test --quiet --workspace --test mutations
-    MUTATION_SECONDS=$((all / 10)) cargo test --quiet --workspace --test all quic_mutations::
-    MUTATION_SECONDS=$((all / 10)) cargo test --quiet --workspace --test all tls_mutations::
-    MUTATION_SECONDS=$((all / 8)) cargo test --quiet --workspace --test talk_mutations
+    MUTATION_SECONDS=$((all / 2)) sh tests/cargo.sh test --quiet --workspace --test all mutations::no_input_makes_a_parser_panic -- --exact
+    MUTATION_SECONDS=$((all / 6)) sh tests/cargo.sh test --quiet --workspace --test mutations
+    MUTATION_SECONDS=$((all / 10)) sh tests/cargo.sh test --quiet --workspace --test all quic_mutations::
+    MUTATION_SECONDS=$((all / 10)) sh tests/cargo.sh test --quiet --workspace --test all tls_mutations::
+    MUTATION_SECONDS=$((all / 8)) sh tests/cargo.sh test --quiet --workspace --test talk_mutations
     # The second implementations take minutes to build: the ten seconds of `make test` go without them.
     [ "$all" -gt 10 ] || exit 0
     # Each of seven on its own, one after the other.

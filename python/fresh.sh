@@ -12,7 +12,7 @@ rm -rf "$wheels" "$target/python/fresh"
 if [ "${WHEEL:-}" = workspace ]; then
 	sh tests/install.sh python_light >&2
 	# The features that `cargo test --workspace` chooses; with `-p` most crates would be compiled again.
-	cargo build --quiet --workspace --lib --test launchers >&2
+	sh tests/cargo.sh build --quiet --workspace --lib --test launchers >&2
 	"$tools/bin/python" python/local_wheel.py "$target/debug/lib_native.so" "$wheels"
 else
 	sh tests/install.sh python_tools >&2

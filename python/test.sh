@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR
 case " $* " in *" deep"*) sh tests/install.sh python_deep ;; esac
 fresh=$(sh python/fresh.sh)
 # Builds the program beside its crate's tests, with the features that `cargo test --workspace` chooses.
-cargo test --quiet --workspace --no-run --test launchers
+sh tests/cargo.sh test --quiet --workspace --no-run --test launchers
 serve=$(cd "$CARGO_TARGET_DIR" && pwd)/debug/testkit-serve
 # No bytecode beside the sources.
 export PYTHONPYCACHEPREFIX="$(cd "$CARGO_TARGET_DIR" && pwd)/python/bytecode"

@@ -80,7 +80,7 @@ mkdir -p "$target"
 if command -v flock >/dev/null; then exec 8>"$target/link-$profile$sanitizer.lock"; flock 8; fi
 if [ -n "$sanitizer" ]; then sanitized; elif [ $profile = debug ] && [ $build = yes ]; then
   # The crates that `cargo test --workspace` compiles: with `-p` there are fewer features, and most crates are compiled again.
-  cargo build -q --workspace --lib --test launchers
+  sh "$root/tests/cargo.sh" build -q --workspace --lib --test launchers
 elif [ $build = yes ]; then
   # The one kind alone: beside an rlib cargo leaves link-time optimisation out, without a word.
   cargo rustc -q -p warmwire-capi --lib --crate-type staticlib $flags

@@ -29,7 +29,7 @@ step() {
 	limited "$@" || code=$?
 	if [ $code != 0 ]; then
 		again=$(failures)
-		case "$again:$1" in :*) ;; *:cargo) ;; *) again=all ;; esac
+		case "$again:$*" in :* | *":cargo "* | *":sh tests/cargo.sh "*) ;; *) again=all ;; esac
 		# This one runs each program that failed once more by itself.
 		[ "$name" != abi ] || again=
 		case $code in 124 | 137) again=all ;; esac
@@ -49,8 +49,8 @@ if [ $# -eq 0 ]; then
 	step build cargo build --quiet --target x86_64-pc-windows-gnu -p warmwire-tool
 	WARMWIRE_EXE=$(cd "$CARGO_TARGET_DIR" && pwd)/x86_64-pc-windows-gnu/debug/warmwire.exe
 	export WARMWIRE_EXE
-	step tool cargo test --quiet --workspace --test windows -- --ignored
-	step abi cargo test --quiet --workspace --test abi -- --ignored --nocapture
+	step tool sh tests/cargo.sh test --quiet --workspace --test windows -- --ignored
+	step abi sh tests/cargo.sh test --quiet --workspace --test abi -- --ignored --nocapture
 	if [ -z "$quick" ]; then
 		step curl-crate sh tests/windows/curl-crate.sh "$CARGO_TARGET_DIR/x86_64-pc-windows-gnu/debug/lib"
 		step zip sh tests/windows/zip.sh "$CARGO_TARGET_DIR"/x86_64-pc-windows-gnu/zip/*.zip

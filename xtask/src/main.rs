@@ -1,5 +1,5 @@
 //! Generated files and checks of the Makefile:
-//! `cargo xtask test|unit|headers|coverage|docs|supply|crates|api|semver|release|tidy|circles`.
+//! `cargo xtask test|unit|clippy|headers|coverage|docs|supply|crates|api|semver|release|tidy|circles`.
 
 mod api;
 mod coverage;
@@ -8,6 +8,7 @@ mod docs;
 mod files;
 mod headers;
 mod licences;
+mod lints;
 mod release;
 mod stamp;
 mod steps;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some("docs") => docs::run(check),
         Some("test") => steps::run(&args[1..]),
         Some("unit") => unit::run(args.iter().any(|arg| arg == "--changed")),
+        Some("clippy") => lints::run(),
         Some("supply") if args.iter().any(|arg| arg == "--licences") => licences::run(),
         Some("supply") => supply::run(check),
         Some("crates") => crates::run(),
@@ -45,8 +47,9 @@ fn main() -> ExitCode {
         Some("circles") => tidy::circles_of(args.get(1).map_or("", String::as_str)),
         _ => Err(
             "usage: cargo xtask test [--all | --deep [--resume]] [--list] [STEP ...] | unit [--changed] | \
-                  headers [--check] | coverage [--check] | docs [--check] | supply [--check | --licences] | \
-                  crates | api [--check] | semver | release X.Y.Z | tidy [--lower] | circles CRATE"
+                  clippy | headers [--check] | coverage [--check] | docs [--check] | \
+                  supply [--check | --licences] | crates | api [--check] | semver | release X.Y.Z | \
+                  tidy [--lower] | circles CRATE"
                 .to_owned(),
         ),
     };

@@ -9,7 +9,7 @@
 use crate::stamp::{self, Stamp};
 use crate::steps::child::{self, End};
 use crate::steps::outcome::{self, EARLIER, Output};
-use crate::{Report, files};
+use crate::{Report, files, lints};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -81,18 +81,13 @@ fn report(runs: &[(Program, Run)]) -> Report {
 
 /// Compiles the tests; returns cargo's messages, one JSON value a line.
 fn compile() -> Report {
-    let mut cargo = Command::new(cargo());
-    cargo.args(["test", "--workspace", "--no-run", "--quiet", "--message-format=json-render-diagnostics"]);
-    let output = cargo.current_dir(files::root()).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("cargo: {error}"))?;
+    let mut cargo = lints::cargo(&["test", "--workspace", "--no-run", "--quiet"]);
+    cargo.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    let output = cargo.output().map_err(|error| format!("sh: {error}"))?;
     if !output.status.success() {
         return Err("the tests do not compile".to_owned());
     }
     String::from_utf8(output.stdout).map_err(|error| format!("cargo's messages: {error}"))
-}
-
-fn cargo() -> std::ffi::OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Returns the test programs that cargo's messages name, and the tests in documentation.
@@ -136,11 +131,11 @@ fn program(artifact: &Value, packages: &BTreeMap<PathBuf, Stamp>, machine: &Stam
 fn documentation(packages: &BTreeMap<PathBuf, Stamp>) -> Program {
     let mut stamp = Stamp::default();
     packages.values().for_each(|package| stamp.add(package.to_string().as_bytes()));
-    let arguments = ["test", "--workspace", "--doc", "--no-fail-fast"].map(str::to_owned).to_vec();
+    let words = ["tests/cargo.sh", "test", "--workspace", "--doc", "--no-fail-fast"];
     Program {
         name: "documentation".to_owned(),
-        executable: cargo().into(),
-        arguments,
+        executable: "sh".into(),
+        arguments: words.map(str::to_owned).to_vec(),
         folder: files::root(),
         stamp: Some(stamp),
     }

@@ -128,13 +128,7 @@ const TOOL_AND_RUNNER: &[&str] = &["target/debug/warmwire", "target/debug/warmwi
 pub const STEPS: &[Step] = &[
     all("deps", "Debian packages and test servers", "sh tests/install.sh", Output::Plain, 20),
     both("format", "rustfmt", "cargo fmt --all --check", Output::Plain, 2),
-    both(
-        "clippy",
-        "lints of all crates",
-        "cargo clippy --workspace --all-targets --quiet",
-        Output::Plain,
-        15,
-    ),
+    both("clippy", "lints of all crates; compiles all tests", "cargo xtask clippy", Output::Plain, 20),
     all(
         "clippy-curl-sys",
         "lints of the stand-in for curl-sys, a workspace of its own",
@@ -196,9 +190,10 @@ pub const STEPS: &[Step] = &[
     both(
         "compile",
         "all tests and their programs",
-        // The second command builds under their plain names what later steps run.
-        "cargo test --workspace --no-run --quiet && \
-         cargo build --workspace --lib --bin warmwire --bin warmwire-conformance --test launchers --quiet",
+        // `clippy` has compiled them; where that step has findings, this one says whether all compiles.
+        "sh tests/cargo.sh test --workspace --no-run --quiet && \
+         sh tests/cargo.sh build --workspace --lib --bin warmwire --bin warmwire-conformance \
+         --test launchers --quiet",
         Output::Plain,
         20,
     ),
@@ -211,7 +206,7 @@ pub const STEPS: &[Step] = &[
             "SEEDS=300 INTERLEAVINGS=100 MUTATION_ROUNDS=200 ODD_LINES=300 cargo xtask unit --changed",
         ),
         // One program after another: tests of servers have time-outs, and all must hold in CI.
-        all: Some("cargo test --workspace --no-fail-fast"),
+        all: Some("sh tests/cargo.sh test --workspace --no-fail-fast"),
         deep: None,
         lane: Some(Lane::First),
         ahead: &[],
