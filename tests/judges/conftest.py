@@ -13,7 +13,7 @@ import pytest
 
 RESULTS = pathlib.Path(__file__).with_name("results.tsv")
 # The files that run suites which count their own tests.
-SUITES = ("bogo", "cache-tests", "curl-crate", "reqwest", "websocket")
+SUITES = ("bogo", "cache-tests", "curl-crate", "reqwest", "reqwest-examples", "websocket")
 TOOL = os.environ.get("WARMWIRE_TOOL", "")
 
 
