@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
 # cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [otel_collector] [python_light] [python_tools] [python_deep] [s3fs_suite] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [semver_checks] [actionlint] [nfpm] [cross] [try_packages] [windows]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [otel_collector] [python_light] [python_tools] [python_deep] [s3fs_suite] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [semver_checks] [actionlint] [nfpm] [cross] [try_packages] [musl] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -337,6 +337,11 @@ try_packages() {
 	[ -z "$missing" ] || packages "$missing"
 }
 
+# gcc's wrapper for musl, for python/interpreters.sh.
+musl() {
+	command -v musl-gcc >/dev/null || packages musl-tools
+}
+
 # A checker of workflow files.
 actionlint() {
 	program=$(cd "$CARGO_TARGET_DIR" && pwd)/tools/bin/actionlint
@@ -382,7 +387,7 @@ mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_light | python_tools | python_deep | s3fs_suite | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | semver_checks | actionlint | nfpm | cross | try_packages | windows) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_light | python_tools | python_deep | s3fs_suite | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | semver_checks | actionlint | nfpm | cross | try_packages | musl | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

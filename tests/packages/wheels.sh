@@ -3,8 +3,8 @@
 #
 # auditwheel agrees with the platform of each wheel, abi3audit with its stable ABI, and the metadata is whole. Then pip installs
 # the wheel for glibc in fresh roots of three Debian releases, whose Pythons are 3.9, 3.11 and 3.13; each makes transfers
-# and removes the package again. The wheel of another processor runs there under qemu (user mode). Registries that the
-# tests can reach have neither Python 3.12 nor a Python on musl: those are left out. As root, with a Debian mirror.
+# and removes the package again. The wheel of another processor runs there under qemu (user mode). Python 3.12 and a Python
+# on musl come by python/interpreters.sh. As root, with a Debian mirror.
 set -eu
 wheels=$(cd "${1:?folder of wheels}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -98,4 +98,20 @@ for wheel in "$wheels"/*manylinux*.whl; do
 	ok "the wheel for $cpu under qemu: transfers"
 	tried "transfers on $(sed -n 's/^Python/Python/p' "$work/log") under qemu" "$wheel"
 done
-echo "left out: Python 3.12 and Pythons on musl: no registry that the tests reach has them"
+
+# Interpreters without pip: that of another one installs into a folder, by the tags of the wheel.
+for interpreter in 3.12 musl; do
+	python=$(sh "$root/python/interpreters.sh" "$interpreter")
+	case $interpreter in musl) platform=musllinux_1_2 ;; *) platform=manylinux_2_17 ;; esac
+	platform=${platform}_$(uname -m)
+	"$tools/bin/pip" install -q --disable-pip-version-check --no-index --no-deps --only-binary=:all: --platform "$platform" \
+		--python-version "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" --target "$work/modules-$interpreter" \
+		"$wheels"/*"$platform".whl >"$work/log" 2>&1 || { cat "$work/log"; failed "pip installs no wheel for $platform"; }
+	PYTHONPATH=$work/modules-$interpreter "$python" "$here/wheel.py" "http://127.0.0.1:$port/file" >"$work/log" 2>&1 ||
+		{ cat "$work/log"; failed "the wheel for $platform on Python $interpreter"; }
+	ok "$(sed -n 's/^Python/the wheel on Python/p' "$work/log") ($interpreter): transfers"
+	tried "transfers on $(sed -n 's/^Python/Python/p' "$work/log")$(case $interpreter in musl) echo ' on musl' ;; esac)" "$wheels"/*"$platform".whl
+done
+for wheel in "$wheels"/*musllinux*.whl; do
+	case $wheel in *"$(uname -m)".whl) ;; *) echo "left out: $(basename "$wheel"): no Python on musl for another processor" ;; esac
+done
