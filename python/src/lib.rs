@@ -3,6 +3,9 @@
 //!
 //! The interpreter's lock is released whenever the engine runs, and the engine never calls Python: data to
 //! send is passed in, and received data is taken out.
+//!
+//! An interpreter without that lock stays without it: an engine's transfers are behind a mutex, pools are
+//! shared by threads anyway, results do not change, and a batch refuses a second thread with an error.
 
 mod columns;
 mod engine;
@@ -34,7 +37,7 @@ fn after_fork_in_child() {
     warmwire::after_fork_in_child();
 }
 
-#[pymodule(gil_used = true)]
+#[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<columns::Columns>()?;
     module.add_class::<engine::Engine>()?;

@@ -53,10 +53,10 @@ pub struct Outcome {
     /// the first byte, the end. Nought where there was no such step.
     #[pyo3(get)]
     times: (f64, f64, f64, f64, f64, f64),
-    /// The cookies of the transfer's own jar, in the lines of a cookie file; empty where no reply has set
-    /// one.
+    /// The cookies of the transfer's own jar, in the lines of a cookie file; None where no reply has set or
+    /// removed one.
     #[pyo3(get)]
-    cookies: Vec<Vec<u8>>,
+    cookies: Option<Vec<Vec<u8>>>,
     /// The reasons of the transfer as JSON, if they were kept.
     why: Option<Why>,
 }
@@ -69,7 +69,7 @@ impl Outcome {
             None => (-1, String::new()),
         };
         let head = transfers.head(id, <[u8]>::to_vec);
-        let cookies = if sets_cookies(&head) { transfers.cookies(id) } else { Vec::new() };
+        let cookies = sets_cookies(&head).then(|| transfers.cookies(id));
         let body = transfers.with_body(id, |body| PyBytes::new(py, body).unbind());
         let url = transfers.effective_url(id);
         let why = transfers.info(id, |info| info.why());

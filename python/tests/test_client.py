@@ -150,6 +150,52 @@ def test_raise_for_status(http):
     assert warmwire.get(http.url("/bytes/1")).raise_for_status().status_code == 200
 
 
+def test_a_server_removes_cookies():
+    """RFC 6265, section 5.3: a cookie that has expired leaves the store."""
+
+    def reply(handler):
+        rows = {"/in": "a=1; Path=/", "/other": "b=2; Path=/", "/out": "a=; Path=/; Max-Age=0", "/last": "b=; Path=/; Max-Age=0"}
+        answer(handler, handler.headers.get("Cookie", "").encode(), **({"Set_Cookie": rows[handler.path]} if handler.path in rows else {}))
+
+    site = Site(reply)
+    with warmwire.Client(pool=warmwire.Pool()) as client:
+        for path in ("/in", "/other"):
+            client.get(site.root + path)
+        assert client.get(site.root + "/").text in ("a=1; b=2", "b=2; a=1")
+        client.get(site.root + "/out")
+        assert dict(client.cookies) == {"b": "2"}
+        client.get(site.root + "/last")
+        assert dict(client.cookies) == {}
+        assert client.get(site.root + "/").text == ""
+    site.shutdown()
+    site.server_close()
+
+
+def test_a_reply_changes_only_the_cookies_that_its_transfer_changed():
+    ready, go = threading.Event(), threading.Event()
+
+    def reply(handler):
+        if handler.path == "/slow":
+            ready.set()
+            go.wait(20)
+        answer(handler, b"", Set_Cookie=f"{handler.path[1:]}=1; Path=/")
+
+    site = Site(reply)
+    with warmwire.Client(pool=warmwire.Pool()) as client:
+        client.cookies.set("mine", "before", domain="other.test")
+        client.cookies.set("gone", "1", domain="other.test")
+        slow = threading.Thread(target=client.get, args=(site.root + "/slow",))
+        slow.start()
+        ready.wait(20)
+        client.cookies.set("mine", "after", domain="other.test")
+        del client.cookies["gone"]
+        go.set()
+        slow.join(20)
+        assert dict(client.cookies) == {"mine": "after", "slow": "1"}
+    site.shutdown()
+    site.server_close()
+
+
 def test_cookies_stay_with_the_client(http):
     client = warmwire.Client(cookies={"given": "1"})
     client.get(http.url("/cookies/set/kept/yes"))

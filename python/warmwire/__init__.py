@@ -47,7 +47,6 @@ from ._errors import (
 from ._many import Fetched, afetch_many, fetch_many
 from ._models import Auth, BasicAuth, BearerAuth, Cookies, DigestAuth, Headers, Limits, Request, Response, Timeout, Why
 from ._native import CURL_VERSION, __version__
-from ._tls import SSLContext
 from ._transport import MockTransport, ReplayTransport, Transport
 from ._types import signed
 from ._urls import URL, QueryParams
@@ -55,6 +54,7 @@ from ._urls import URL, QueryParams
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ._tls import SSLContext
     from ._types import RequestOptions, URLTypes
 
 
@@ -215,7 +215,7 @@ __all__ = [
 ]
 
 # Tracebacks, help() and pickles name the public module.
-for _name in __all__:
+for _name in set(__all__) & set(globals()):
     if hasattr(globals()[_name], "__module__") and not isinstance(globals()[_name], str):
         globals()[_name].__module__ = __name__
 del _name
@@ -227,6 +227,9 @@ if not TYPE_CHECKING:
         # Modules that need more than the package itself are imported when they are used.
         if name in ("compat", "easy", "filesystem"):
             return import_module(f".{name}", __name__)
+        # Python's ssl takes milliseconds, and an interpreter may be without it.
+        if name == "SSLContext":
+            return import_module("._tls", __name__).SSLContext
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

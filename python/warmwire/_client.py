@@ -19,6 +19,7 @@ from ._types import signed
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from ._models import Option
     from ._types import RequestOptions, SendOptions, URLTypes
 
 
@@ -105,13 +106,13 @@ class Client(Settings):
             if not stream and not shown and pieces is None:
                 outcome = engine.fetch(transfer)
                 self.pool._leave(engine)
-                self._took(outcome)
+                self._took(outcome, options)
                 if outcome.code:
                     raise outcome_failure(outcome, request)
                 return Response._of(request, outcome)
             held = _Stream(self.pool, engine, transfer)
             held.leave, leave = leave, None
-            return self._streamed(held, request, pieces, stream, shown)
+            return self._streamed(held, request, pieces, stream, shown, options)
         finally:
             if leave is not None:
                 leave()
@@ -126,7 +127,7 @@ class Client(Settings):
             for place, request in enumerate(requests):
                 settings, upload = request.for_engine(self._options(request, {"options": options}))
                 try:
-                    running[engine.start(settings, upload)] = place
+                    running[engine.start(settings, upload)] = place, settings
                 except RuntimeError as error:
                     raise refused(error, request) from None
             while running:
@@ -134,8 +135,8 @@ class Client(Settings):
                     outcome = engine.finish(number) if number in running else None
                     if outcome is None:
                         continue
-                    place = running.pop(number)
-                    self._took(outcome)
+                    place, settings = running.pop(number)
+                    self._took(outcome, settings)
                     if not outcome.code:
                         found[place] = self._ended(Response._of(requests[place], outcome))
         finally:
@@ -144,9 +145,11 @@ class Client(Settings):
             self.pool._leave(engine)
         return found
 
-    def _streamed(self, body: _Stream, request: Request, upload: Any, stream: bool, shown: Any) -> Response:
+    def _streamed(
+        self, body: _Stream, request: Request, upload: Any, stream: bool, shown: Any, options: list[Option]
+    ) -> Response:
         outcome = body.begun(upload, until_head=stream or shown is not None)
-        self._took(outcome)
+        self._took(outcome, options)
         if outcome.code > 0 and (not stream or not outcome.body):
             raise outcome_failure(outcome, request, body._upload is not None)
         if not stream and shown is None:
@@ -318,12 +321,12 @@ class AsyncClient(Settings):
                 leave()
         if not stream and not shown:
             outcome = await (transfer.end() if pieces is None else transfer.begun(pieces, until_head=False))
-            self._took(outcome)
+            self._took(outcome, options)
             if outcome.code:
                 raise outcome_failure(outcome, request, transfer._upload is not None)
             return Response._of(request, outcome)
         outcome = await transfer.begun(pieces, until_head=True)
-        self._took(outcome)
+        self._took(outcome, options)
         if outcome.code > 0 and not outcome.body:
             raise outcome_failure(outcome, request, transfer._upload is not None)
         response = Response._of(request, outcome, transfer)

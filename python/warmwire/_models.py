@@ -156,11 +156,12 @@ class Cookies(MutableMapping[str, str]):
     """
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
+        # Other threads change it meanwhile: each iteration is over a list of its own.
         self._lines: dict[tuple[str, str, str], bytes] = {}
         self._plain: dict[str, str] = dict(given or {})
 
     def __getitem__(self, name: str) -> str:
-        for (_, _, known), line in self._lines.items():
+        for (_, _, known), line in list(self._lines.items()):
             if known == name:
                 return line.rsplit(b"\t", 1)[1].decode("latin-1")
         return self._plain[name]
@@ -169,14 +170,14 @@ class Cookies(MutableMapping[str, str]):
         self._plain[name] = value
 
     def __delitem__(self, name: str) -> None:
-        stored = [key for key in self._lines if key[2] == name]
+        stored = [key for key in list(self._lines) if key[2] == name]
         for key in stored:
-            del self._lines[key]
+            self._lines.pop(key, None)
         if self._plain.pop(name, None) is None and not stored:
             raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys([*self._plain, *(key[2] for key in self._lines)]))
+        return iter(dict.fromkeys([*self._plain, *(key[2] for key in list(self._lines))]))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -192,25 +193,35 @@ class Cookies(MutableMapping[str, str]):
 
     def options(self) -> list[Option]:
         """Returns the options of a transfer for the cookies with a domain."""
-        return [(_COOKIE_LIST, line) for line in self._lines.values()]
+        return [(_COOKIE_LIST, line) for line in list(self._lines.values())]
 
     def clear(self) -> None:
         """Removes all cookies."""
         self._lines.clear()
         self._plain.clear()
 
-    def _took(self, loaded: Iterable[tuple[str, str, str]], now: list[bytes]) -> None:
-        """Updates the jar from a transfer that started with ``loaded``."""
-        found = {}
-        for line in now:
-            fields = line.split(b"\t")
-            if len(fields) == 7:
-                domain = fields[0].removeprefix(b"#HttpOnly_")
-                found[tuple(field.decode("latin-1") for field in (domain, fields[2], fields[5]))] = line
-        for key in loaded:
-            if key not in found:
+    def _took(self, loaded: Iterable[bytes], now: Iterable[bytes]) -> None:
+        """Updates the jar from a transfer that started with the lines ``loaded`` and ended with the lines ``now``.
+
+        Only what the transfer itself has changed counts: other transfers may have changed the jar meanwhile.
+        """
+        before, after = _by_key(loaded), _by_key(now)
+        for key, line in before.items():
+            if key not in after and self._lines.get(key) == line:
                 self._lines.pop(key, None)
-        self._lines.update(found)  # type: ignore[arg-type]
+        for key, line in after.items():
+            if before.get(key) != line:
+                self._lines[key] = line
+
+
+def _by_key(lines: Iterable[bytes]) -> dict[tuple[str, str, str], bytes]:
+    """Returns lines of a cookie file by domain, path and name."""
+    found = {}
+    for line in lines:
+        fields = [field.decode("latin-1") for field in line.split(b"\t")]
+        if len(fields) == 7:
+            found[(fields[0].removeprefix("#HttpOnly_"), fields[2], fields[5])] = line
+    return found
 
 
 class Timeout:
@@ -537,7 +548,7 @@ class _Stored:
     head, body, url, http_version, peer = b"", b"", "", 2, ("", -1)
     times = (0.0,) * 6
     status = 0
-    cookies: tuple[bytes, ...] = ()
+    cookies: list[bytes] | None = None
     why: tuple[str, str] | None = None
 
     def __init__(self, **facts: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import ssl
+import sys
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,6 @@ from ._models import (
     Response,
     Timeout,
 )
-from ._tls import context_options
 from ._transfer import Pool, _default
 from ._types import NAMES
 from ._urls import URL, text_of
@@ -161,8 +160,9 @@ class Settings:
         state = (self.follow_redirects, self.max_redirects, limits.connect, limits.read, limits.total)
         cookies = self.cookies
         is_plain = not (how or self.auth or cookies._plain or cookies._lines or request._rows._rows or self._proxies)
-        if is_plain and self._plain[0] == state:
-            return self._plain[1]
+        known_state, known = self._plain
+        if is_plain and known_state == state:
+            return known
         options = list(self._fixed)
         if "user-agent" not in request._rows and not request._full or request._rows.get("user-agent") == USER_AGENT:
             options.append((_AGENT, USER_AGENT))
@@ -174,7 +174,7 @@ class Settings:
         auth = how.pop("auth", UNSET)
         options += auth_options(self.auth if auth is UNSET else auth)
         plain = {**self.cookies._plain, **(how.pop("cookies", None) or {})}
-        options += [(_COOKIE_LIST, line) for line in self.cookies._lines.values()]
+        options += [(_COOKIE_LIST, line) for line in list(self.cookies._lines.values())]
         if plain:
             options.append((_COOKIE, "; ".join(f"{name}={value}" for name, value in plain.items())))
         proxy = how.pop("proxy", self._proxies)
@@ -193,9 +193,11 @@ class Settings:
             self._plain = (state, options)
         return options
 
-    def _took(self, outcome: Any) -> None:
-        if outcome.cookies:
-            self.cookies._took((), outcome.cookies)
+    def _took(self, outcome: Any, options: list[Option]) -> None:
+        """Updates the cookies from a transfer with these options."""
+        if outcome.cookies is not None:
+            loaded = [line for number, line in options if number == _COOKIE_LIST and isinstance(line, bytes)]
+            self.cookies._took(loaded, outcome.cookies)
 
     def _mounted(self, request: Request) -> Transport | None:
         """Returns the transport that replaces the engine for a URL."""
@@ -271,7 +273,11 @@ def _matches(pattern: str, url: str) -> bool:
 def tls_options(verify: VerifyTypes, cert: CertTypes | None) -> list[Option]:
     """Returns the options for the certificates of both sides."""
     found: list[Option] = []
-    if isinstance(verify, ssl.SSLContext):
+    # Not imported for programs that have no such context: it costs milliseconds, and some Pythons lack it.
+    ssl = sys.modules.get("ssl")
+    if ssl is not None and isinstance(verify, ssl.SSLContext):
+        from ._tls import context_options
+
         found += context_options(verify)
     elif verify is False:
         found += [(OPTIONS["SSL_VERIFYPEER"], 0), (OPTIONS["SSL_VERIFYHOST"], 0)]

@@ -41,6 +41,9 @@ class SSLContext(ssl.SSLContext):
         self._certificate = (certfile, keyfile, password() if callable(password) else password)
 
 
+# As for the other public names: tracebacks, help() and pickles name the public module.
+SSLContext.__module__ = __package__ or "warmwire"
+
 def context_options(context: ssl.SSLContext) -> list[Option]:
     """Returns the options of a transfer; raises for what they cannot express."""
     _refuse(context)

@@ -65,7 +65,7 @@ class Pool:
             # Loops that have ended return their connections for others.
             for known in self._known_loops():
                 if known.is_closed():
-                    del self._loops[known]
+                    self._loops.pop(known, None)
             found = self._loops[loop] = _Loop(_native.Engine(self._native, self._max_idle is None), loop)
         return found
 

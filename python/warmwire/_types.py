@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
-import ssl
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Union
 
 if TYPE_CHECKING:
+    import ssl
+
     from ._models import Auth, Headers, Timeout
     from ._urls import QueryParams
 
@@ -32,7 +33,7 @@ HeaderTypes = Union[
 ]
 AuthTypes = Union["Auth", tuple[str, str]]
 TimeoutTypes = Union["Timeout", float, tuple[Union[float, None], Union[float, None]]]
-VerifyTypes = Union[bool, Path, ssl.SSLContext]
+VerifyTypes = Union[bool, Path, "ssl.SSLContext"]
 CertTypes = Union[Path, tuple[Path, Path], tuple[Path, Path, str]]
 ProxyTypes = Union[str, Mapping[str, Union[str, None]]]
 ContentTypes = Union[str, bytes, bytearray, memoryview, IO[bytes], IO[str], Iterable[bytes], AsyncIterable[bytes]]

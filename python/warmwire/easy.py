@@ -40,7 +40,7 @@ _INFOS: dict[str, Callable[[_native.Outcome], Any]] = {
     "PRETRANSFER_TIME": lambda outcome: outcome.times[3],
     "STARTTRANSFER_TIME": lambda outcome: outcome.times[4],
     "TOTAL_TIME": lambda outcome: outcome.times[5],
-    "COOKIELIST": lambda outcome: outcome.cookies,
+    "COOKIELIST": lambda outcome: outcome.cookies or [],
 }
 
 
