@@ -1,7 +1,7 @@
 //! The task with reqwest.
 
 use bench_crates::{Failure, Task, block_on, run};
-use reqwest::{Certificate, Client};
+use reqwest::{Certificate, Client, Version};
 
 fn main() -> Result<(), Failure> {
     let task = Task::from_arguments()?;
@@ -19,7 +19,11 @@ fn main() -> Result<(), Failure> {
         let get = move || {
             let (client, task) = (client.clone(), of.clone());
             async move {
-                let response = client.get(&task.url).send().await?.error_for_status()?;
+                let mut request = client.get(&task.url);
+                if task.version == 3 {
+                    request = request.version(Version::HTTP_3); // the client's setting alone sends HTTP/1.1
+                }
+                let response = request.send().await?.error_for_status()?;
                 task.check(response.version())?;
                 Ok(response.bytes().await?.len())
             }
