@@ -1,4 +1,4 @@
-"""What threads share: clients, cookies, pools, streams, engines."""
+"""Threads share clients, cookies, pools, streams and engines."""
 
 import asyncio
 import threading

@@ -84,6 +84,7 @@ mod tests {
         ];
         assert_eq!(findings(&messages.concat()), ["warning: a", "error: a"]);
     }
+
     /// A command that goes past tests/cargo.sh compiles all crates of the workspace again.
     #[test]
     fn all_commands_that_compile_the_workspace_go_through_the_script() {
