@@ -99,6 +99,49 @@ fn unfit(folder: &Path, list: &BTreeSet<String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+
+    /// Crates that two builds choose different features of, with both lists: cargo compiles such a crate,
+    /// and all that depend on it, once for each build. A tree has a line of a crate's name, version and
+    /// features for each dependency on it.
+    fn differing(trees: [&str; 2]) -> Vec<String> {
+        let features = trees.map(|tree| {
+            let mut features: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+            for (name, list) in tree.lines().filter_map(|line| line.split_once('|')) {
+                features.entry(name).or_default().insert(list.trim_end_matches(" (*)"));
+            }
+            features
+        });
+        let [first, second] = &features;
+        let shared = first.iter().filter_map(|(name, list)| Some((name, list, second.get(name)?)));
+        let finding = |(name, first, second)| format!("{name}: {first:?} and {second:?}");
+        shared.filter(|(_, first, second)| first != second).map(finding).collect()
+    }
+
+    fn features(package: &str, target: &str) -> String {
+        let words = ["tree", "--locked", "-e", "normal,build", "--prefix", "none", "--format", "{p}|{f}"];
+        let output = Command::new("cargo").args(words).args(["-p", package, "--target", target]).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// `make lib tool` took a third longer while the engine was compiled once for each of the two.
+    #[test]
+    fn library_and_tool_share_all_compiled_crates() {
+        for target in ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu"] {
+            let trees = ["warmwire-capi", "warmwire-tool"].map(|package| features(package, target));
+            assert!(trees.iter().all(|tree| tree.contains("\nwarmwire-engine v")), "{target}");
+            assert_eq!(differing([&trees[0], &trees[1]]), Vec::<String>::new(), "{target}");
+        }
+    }
+
+    #[test]
+    fn features_of_one_build_alone_are_found() {
+        let first = "a v1|x\nb v2|std\nb v2|std (*)\nc v1|\n";
+        assert_eq!(differing([first, "c v1|\na v1|x (*)\nd v1|y\nb v2|std\n"]), Vec::<String>::new());
+        assert_eq!(differing([first, "a v1|x,y\n"]), [r#"a v1: {"x"} and {"x,y"}"#]);
+    }
 
     #[test]
     fn the_crate_and_its_parts_can_be_published() {
