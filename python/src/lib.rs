@@ -49,6 +49,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(heads::parse_heads, module)?)?;
     module.add("STALL_LIMIT_MS", options::STALL_LIMIT_MS)?;
     module.add("EXPLAIN", options::EXPLAIN)?;
+    module.add("ACCESS_POLICY", options::ACCESS_POLICY)?;
     module.add("CURL_VERSION", warmwire::CURL_VERSION)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

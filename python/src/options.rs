@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString};
 use warmwire::mime::{Content, Escape, Part};
-use warmwire::{AccessPolicy, EasyOption, Form, FormSource, Value};
+use warmwire::{AccessPolicy, Code, EasyOption, Form, FormSource, InvalidPolicy, Value};
 
 /// A part of a form: name, file name, content type, and its bytes or the path of a file.
 #[derive(FromPyObject)]
@@ -50,8 +50,7 @@ pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
         }
         if number == ACCESS_POLICY {
             let file: PathBuf = given.extract()?;
-            access_policy =
-                Some(AccessPolicy::read(file).map_err(|error| PyValueError::new_err(error.to_string()))?);
+            access_policy = Some(AccessPolicy::read(file).map_err(invalid_policy)?);
             continue;
         }
         let option = EasyOption::from_id(number)
@@ -59,6 +58,11 @@ pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
         options.push((option, value(option, &given)?));
     }
     Ok(Options { list: options, stall_limit, explain, access_policy })
+}
+
+/// An error in the form of those of a transfer that could not start: curl's code and a message.
+fn invalid_policy(error: InvalidPolicy) -> PyErr {
+    PyRuntimeError::new_err((Code::BadFunctionArgument.id(), error.to_string()))
 }
 
 /// A number, a switch, a text, a list of texts, the parts of a form; None is the default.

@@ -1,5 +1,6 @@
 """Client: what goes out, what comes back, how it fails."""
 
+import asyncio
 import gc
 import io
 import os
@@ -439,6 +440,65 @@ def test_a_proxy(http):
     reply = warmwire.get("http://host.example/echo", proxy=http.root.replace("//", "//me:secret@"))
     assert reply.text.startswith("GET http://host.example/echo HTTP/1.1")
     assert "Proxy-Authorization: Basic bWU6c2VjcmV0" in reply.text
+
+
+def test_an_option_of_a_wrong_type_keeps_the_connections(http):
+    client = warmwire.Client(pool=warmwire.Pool())
+    assert client.get(http.url("/bytes/1")).new_connections == 1
+    with pytest.raises(TypeError):
+        client.get(http.url("/bytes/1"), options={"RANGE": object()})
+    assert client.get(http.url("/bytes/1")).new_connections == 0
+
+
+def policy(folder, *lines):
+    file = folder / f"policy-{len(list(folder.iterdir()))}"
+    file.write_text("\n".join(("version 1", *lines, "")))
+    return file
+
+
+def refusal(fetch):
+    with pytest.raises(warmwire.RequestError) as caught:
+        fetch()
+    assert (caught.value.code, caught.value.name) == (9, "REMOTE_ACCESS_DENIED")
+    return str(caught.value)
+
+
+def test_an_access_policy_refuses_addresses(http, tmp_path):
+    url, public = http.url("/bytes/9"), policy(tmp_path)
+    local = warmwire.Client(access_policy=policy(tmp_path, "allow address loopback"))
+    assert local.get(url).status_code == 200
+    text = refusal(lambda: warmwire.Client(access_policy=os.fspath(public)).get(url))
+    assert "refuses address 127.0.0.1" in text and str(public) in text
+    # The kept connection of the request before is no way around the policy of this one.
+    refusal(lambda: local.get(url, access_policy=public))
+    refusal(lambda: warmwire.get(url, access_policy=public))
+    (one,) = warmwire.fetch_many([url], client=warmwire.Client(access_policy=public), retries=0)
+    assert one.error.code == 9
+
+    async def fetch():
+        async with warmwire.AsyncClient(access_policy=public) as client:
+            await client.get(url)
+
+    refusal(lambda: asyncio.run(fetch()))
+
+
+def test_an_access_policy_judges_redirects_and_proxies(http, tmp_path):
+    site = Site(lambda handler: answer(handler, b"", 302, Location="http://10.1.2.3/"))
+    local = policy(tmp_path, "allow address loopback")
+    client = warmwire.Client(access_policy=local, follow_redirects=True)
+    assert "refuses address 10.1.2.3" in refusal(lambda: client.get(site.root))
+    assert client.get(site.root, follow_redirects=False).status_code == 302
+    assert "proxy" in refusal(lambda: client.get("http://host.example/", proxy=http.root))
+
+
+def test_an_access_policy_that_is_no_policy_is_an_error(http, tmp_path):
+    pool = warmwire.Pool()
+    for file, words in ((policy(tmp_path, "allow scheem http"), "line 2"), (tmp_path / "missing", "missing")):
+        for _ in range(2):
+            with pytest.raises(warmwire.OptionError, match=words) as caught:
+                warmwire.Client(access_policy=file, pool=pool).get(http.url("/bytes/9"))
+            assert caught.value.code == 43
+    assert warmwire.Client(pool=pool).get(http.url("/bytes/9")).status_code == 200
 
 
 def test_a_tunnel(https):

@@ -38,8 +38,8 @@ class Client(Settings):
 
     ``timeout`` is seconds, a pair, a :class:`Timeout`, or None for no limit; the default is 30 seconds to connect, and 30 without a
     byte. ``verify`` is a bool, a file or folder of certificates, or an :class:`ssl.SSLContext`; ``cert`` is a file, or
-    (certificate, key[, password]); ``proxy`` is a URL or a mapping of patterns; ``options`` are curl's, by name:
-    ``{"TCP_KEEPALIVE": 1}``.
+    (certificate, key[, password]); ``proxy`` is a URL or a mapping of patterns; ``access_policy`` is a
+    file that says what transfers may reach; ``options`` are curl's, by name: ``{"TCP_KEEPALIVE": 1}``.
 
     >>> with warmwire.Client(headers={"X-Key": "1"}, follow_redirects=True) as client:
     ...     client.get("https://example.com/").status_code
@@ -56,8 +56,8 @@ class Client(Settings):
     def request(self, method: str, url: URLTypes, **how: Unpack[RequestOptions]) -> Response:
         """Sends one request and reads its body to the end.
 
-        params, headers, cookies, content, data, json, files, auth, timeout, follow_redirects, proxy, verify, cert, http_version
-        and options are as for the client, and apply to this request. ``on_progress(received, total)`` is called as the body
+        params, headers, cookies, content, data, json, files, auth, timeout, follow_redirects, proxy, verify, cert, http_version,
+        access_policy and options are as for the client, and apply to this request. ``on_progress(received, total)`` is called as the body
         arrives; ``progress=True`` shows a bar (tqdm or rich).
 
         >>> warmwire.Client().request("GET", "https://example.com/").status_code
@@ -100,9 +100,12 @@ class Client(Settings):
             engine = self.pool._engine()
             try:
                 transfer = engine.start(options, upload, WINDOW if stream or shown else None)
-            except RuntimeError as error:
+            except Exception as error:
+                # An option of a wrong type, too, leaves the engine with its connections to the pool.
                 self.pool._leave(engine)
-                raise refused(error, request) from None
+                if isinstance(error, RuntimeError):
+                    raise refused(error, request) from None
+                raise
             if not stream and not shown and pieces is None:
                 outcome = engine.fetch(transfer)
                 self.pool._leave(engine)

@@ -5,6 +5,7 @@ from typing import Any
 CURL_VERSION: str
 STALL_LIMIT_MS: int
 EXPLAIN: int
+ACCESS_POLICY: int
 __version__: str
 
 def codes() -> list[tuple[int, str, str]]: ...

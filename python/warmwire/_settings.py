@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from ._errors import OptionError, failure
 from ._models import (
+    _ACCESS_POLICY,
     _AGENT,
     _COOKIE,
     _COOKIE_FILE,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         CertTypes,
         HeaderTypes,
         ParamTypes,
+        Path,
         ProxyTypes,
         SendOptions,
         TimeoutTypes,
@@ -80,6 +82,7 @@ class Settings:
         verify: VerifyTypes = True,
         cert: CertTypes | None = None,
         http_version: str | None = None,
+        access_policy: Path | None = None,
         trust_env: bool = True,
         event_hooks: Mapping[str, list[Callable[[Any], Any]]] | None = None,
         transport: Transport | None = None,
@@ -113,6 +116,7 @@ class Settings:
             *(proxy_options(None if isinstance(proxy, Mapping) else proxy, trust_env)),
             *tls_options(verify, cert),
             *version_options(http_version),
+            *policy_options(access_policy),
             *self.limits.options(),
             *(named_option(name, value) for name, value in (options or {}).items()),
         ]
@@ -186,6 +190,7 @@ class Settings:
             options.append((_EXPLAIN, True))
         if "http_version" in how:
             options += version_options(how.pop("http_version"))
+        options += policy_options(how.pop("access_policy", None))
         options += [named_option(name, value) for name, value in (how.pop("options", None) or {}).items()]
         if how:
             raise TypeError(f"unknown argument: {', '.join(how)}")
@@ -300,6 +305,11 @@ def version_options(wanted: str | None) -> list[Option]:
     if wanted not in _VERSIONS:
         raise OptionError(f"{wanted!r} is no version of HTTP: 1.0, 1.1, 2 or 3", 43)
     return [(OPTIONS["HTTP_VERSION"], _VERSIONS[wanted])]
+
+
+def policy_options(file: Path | None) -> list[Option]:
+    """Returns the options for the policy that a transfer must satisfy."""
+    return [] if file is None else [(_ACCESS_POLICY, os.path.abspath(file))]
 
 
 def auth_options(given: AuthTypes | None) -> list[Option]:

@@ -58,6 +58,7 @@ class SendOptions(TypedDict, total=False):
     verify: VerifyTypes
     cert: CertTypes | None
     http_version: str | None
+    access_policy: Path | None
     options: Mapping[str, Any]
     on_progress: OnProgress | None
     progress: bool
