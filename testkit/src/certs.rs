@@ -177,6 +177,22 @@ impl Leaf {
         config.map(Arc::new).map_err(io::Error::other)
     }
 
+    /// Returns a configuration for TLS 1.2 alone, without client certificates.
+    pub fn tls12_server_config(&self) -> io::Result<Arc<ServerConfig>> {
+        let (chain, key) = self.parsed()?;
+        let builder = ServerConfig::builder_with_provider(provider())
+            .with_protocol_versions(&[&rustls::version::TLS12])
+            .map_err(io::Error::other)?;
+        let config = builder.with_no_client_auth().with_single_cert(chain, key);
+        config.map(Arc::new).map_err(io::Error::other)
+    }
+
+    /// Returns the hash of the public key, as CURLOPT_PINNEDPUBLICKEY and policies take it.
+    pub fn public_key_hash(&self) -> String {
+        let hash = ring::digest::digest(&ring::digest::SHA256, &self.public_key_der());
+        format!("sha256//{}", crate::base64::encode(hash.as_ref()))
+    }
+
     /// Returns the public key, as PEM.
     pub fn public_key_pem(&self) -> String {
         KeyPair::from_pem(&self.key_pem).expect("the key was made here").public_key_pem()

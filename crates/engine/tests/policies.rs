@@ -4,14 +4,17 @@
 //! covers: CURLOPT_RESOLVE, CURLOPT_UNIX_SOCKET_PATH, CURLOPT_DOH_URL
 
 use std::io::ErrorKind;
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
 use std::sync::Arc;
+use std::thread;
 
 use crate::common::{App, fetch, handle, long, text};
 use std::rc::Rc;
+use tables::constant::CURL_HTTP_VERSION_3ONLY;
 use tables::{Code, EasyOption as O};
+use testkit::certs::Authority;
 use testkit::ftp::FtpServer;
-use testkit::http::{HttpServer, Response};
+use testkit::http::{Config, HttpServer, Response};
 use warmwire_engine::{Easy, Policy};
 
 /// Rules that allow the servers of a test.
@@ -210,6 +213,98 @@ fn a_server_of_dns_over_https_is_judged() {
     long(&easy, O::TimeoutMs, 5000);
     assert_eq!(fetch(&easy, &app), Err(Code::CouldntResolveHost));
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+}
+
+#[test]
+fn no_datagram_is_sent_to_a_refused_address() {
+    let server = UdpSocket::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let address = server.local_addr().unwrap();
+    for (url, version) in
+        [(format!("tftp://{address}/x"), 0), (format!("https://{address}/"), CURL_HTTP_VERSION_3ONLY)]
+    {
+        let (easy, app) = guarded(&url, "allow scheme tftp https");
+        long(&easy, O::HttpVersion, version);
+        long(&easy, O::TimeoutMs, 5000);
+        refused(&easy, &app, "address 127.0.0.1");
+        assert_eq!(server.recv_from(&mut [0; 1]).unwrap_err().kind(), ErrorKind::WouldBlock, "{url}");
+    }
+}
+
+/// A server of TFTP answers from a port of its own (RFC 1350 section 4), and could answer from any address.
+#[test]
+fn the_address_that_a_tftp_server_answers_from_is_judged() {
+    let answer = |rules: &str| {
+        let server = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let (easy, app) = guarded(
+            &format!("tftp://{}/x", server.local_addr().unwrap()),
+            &format!("allow scheme tftp\n{rules}"),
+        );
+        long(&easy, O::TimeoutMs, 5000);
+        let server = thread::spawn(move || {
+            let (_, client) = server.recv_from(&mut [0; 600]).unwrap();
+            let elsewhere = UdpSocket::bind("127.0.0.2:0").unwrap();
+            elsewhere.send_to(b"\0\x03\0\x01content", client).unwrap();
+        });
+        (easy, app, server)
+    };
+    let (easy, app, server) = answer(LOCAL);
+    refused(&easy, &app, "address 127.0.0.2");
+    server.join().unwrap();
+    let (easy, app, server) = answer("allow address loopback");
+    assert_eq!(fetch(&easy, &app).unwrap(), b"content", "{}", easy.state().message());
+    server.join().unwrap();
+}
+
+#[test]
+fn an_alternative_service_that_a_policy_refuses_is_not_used() {
+    let authority = Authority::new();
+    let tls = || authority.good().server_config().unwrap();
+    let there = HttpServer::tls(tls());
+    let value = format!("h1=\"localhost:{}\"; ma=600", there.port());
+    let answer = move |_: &_| Some(Response::status(200).with("Alt-Svc", &*value));
+    let config = Config { tls: Some(tls()), handler: Some(Arc::new(answer)), ..Config::default() };
+    let here = HttpServer::start(config).unwrap();
+    let refuses = format!("allow address loopback\ndeny port {}", there.port());
+    for (rules, by_alternative) in [(refuses.as_str(), 0), ("allow address loopback", 1)] {
+        let (easy, app) = guarded(&here.url("/"), rules);
+        text(&easy, O::CaInfoBlob, authority.ca_pem());
+        long(&easy, O::AltSvcCtrl, 8);
+        for _ in 0..2 {
+            assert_eq!(fetch(&easy, &app).err(), None, "{rules}: {}", easy.state().message());
+        }
+        assert_eq!(there.served(), by_alternative, "{rules}");
+    }
+    assert_eq!(here.served(), 3);
+}
+
+#[test]
+fn servers_have_the_version_of_tls_and_the_key_that_a_policy_demands() {
+    let authority = Authority::new();
+    let leaf = authority.good();
+    let (new, old) = (
+        HttpServer::tls(leaf.server_config().unwrap()),
+        HttpServer::tls(leaf.tls12_server_config().unwrap()),
+    );
+    let (good, bad) = (leaf.public_key_hash(), format!("sha256//{}=", "A".repeat(43)));
+    for (server, rule, wanted) in [
+        (&new, "tls min 1.3".to_owned(), Ok(1)),
+        (&old, "tls min 1.2".to_owned(), Ok(1)),
+        (&old, "tls min 1.3".to_owned(), Err(Code::SslConnectError)),
+        (&new, format!("pin localhost {bad} {good}"), Ok(1)),
+        (&old, format!("pin localhost {good}"), Ok(1)),
+        (&new, format!("pin localhost {bad}"), Err(Code::SslPinnedpubkeynotmatch)),
+        (&old, format!("pin *.localhost {bad}"), Ok(1)),
+    ] {
+        let (easy, app) = guarded(&server.url("/bytes/1"), &format!("allow address loopback\n{rule}"));
+        text(&easy, O::CaInfoBlob, authority.ca_pem());
+        // A key that is wrong is refused whether or not the certificate is looked at.
+        long(&easy, O::SslVerifyPeer, i64::from(wanted.is_ok()));
+        let served = server.served();
+        let answer = fetch(&easy, &app).map(|body| body.len());
+        assert_eq!(answer, wanted, "{rule}: {}", easy.state().message());
+        assert_eq!(server.served() > served, wanted.is_ok(), "{rule}");
+    }
 }
 
 #[test]
