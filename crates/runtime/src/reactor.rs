@@ -5,6 +5,7 @@
 //! and a short read clears it. Wakers and the application's hook are called only after the table's lock is
 //! released. `wait.rs` collects events; `sys/socket.rs` uses ready descriptors.
 
+mod by_number;
 mod renewal;
 
 use std::collections::BTreeSet;
@@ -24,6 +25,7 @@ use crate::sys::epoll::Epoll;
 use crate::sys::fork;
 use crate::timers::{NextRun, Sleep, TimerKey, Timers};
 use crate::wait::Wakers;
+use by_number::ByNumber;
 
 /// Notifications for an application with its own event loop (event mode).
 pub trait SocketHook: Send + Sync {
@@ -41,9 +43,8 @@ pub struct Reactor {
 #[derive(Default)]
 pub(crate) struct Table {
     pub(crate) entries: Slab<Entry>,
-    /// Entries by descriptor number, for numbers that the application names. Two entries may have the same
-    /// one.
-    by_fd: BTreeSet<(RawFd, usize)>,
+    /// Entries by descriptor number, for numbers that the application names.
+    by_fd: ByNumber,
     /// Slots + 1 by descriptor number, as last found for an event of the application's loop. An entry that
     /// has left its slot is noticed when it is used.
     found: Vec<u32>,
@@ -183,7 +184,7 @@ impl Reactor {
     pub fn interests(&self) -> Vec<(RawFd, Interest)> {
         let table = self.table();
         let mut rows: Vec<(RawFd, Interest)> = Vec::new();
-        for &(raw, slot) in &table.by_fd {
+        for (raw, slot) in table.by_fd.iter() {
             let want = table.entries[slot].want();
             match rows.last_mut() {
                 _ if want.is_empty() => {}
@@ -359,7 +360,7 @@ impl Reactor {
         let mut table = self.table();
         let entry = table.remove(slot);
         let hook = table.hook.clone().filter(|_| !entry.told.is_empty());
-        let others = if entry.shared { table.slots_of(entry.raw) } else { Vec::new() };
+        let others = if entry.shared { table.by_fd.slots(entry.raw, 0).collect() } else { Vec::new() };
         let tell = others.is_empty();
         others.into_iter().for_each(|slot| table.mark(slot));
         drop(table);
@@ -490,7 +491,7 @@ impl Table {
             (entry.shared, self.entries[other].shared) = (true, true);
         }
         let slot = self.entries.insert(entry);
-        self.by_fd.insert((raw, slot));
+        self.by_fd.insert(raw, slot);
         self.enter_epoll(slot);
         slot
     }
@@ -510,7 +511,7 @@ impl Table {
     /// child.
     fn remove(&mut self, slot: usize) -> Entry {
         let entry = self.entries.remove(slot);
-        self.by_fd.remove(&(entry.raw, slot));
+        self.by_fd.remove(entry.raw, slot);
         self.doubts -= usize::from(entry.read.is_doubtful());
         self.stragglers.remove(&slot);
         if let Some(epoll) = self.epoll.as_ref().filter(|_| entry.in_epoll) {
@@ -521,7 +522,7 @@ impl Table {
 
     /// Returns the first entry of a descriptor number in that slot or a later one.
     fn slot_of(&self, fd: RawFd, from: usize) -> Option<usize> {
-        self.by_fd.range((fd, from)..=(fd, usize::MAX)).next().map(|&(_, slot)| slot)
+        self.by_fd.slots(fd, from).next()
     }
 
     /// Like `slot_of`, for the descriptor of an event: from the table of those that were found before.
@@ -545,10 +546,6 @@ impl Table {
             self.found[number] = found;
         }
         Some(slot)
-    }
-
-    fn slots_of(&self, fd: RawFd) -> Vec<usize> {
-        self.by_fd.range((fd, 0)..=(fd, usize::MAX)).map(|&(_, slot)| slot).collect()
     }
 
     /// Records an event of an entry; returns true if it was awaited.
@@ -643,7 +640,7 @@ impl Table {
     ) -> bool {
         let entry = &self.entries[slot];
         let (raw, owner, told) = (entry.raw, entry.owner, entry.told);
-        let all = if entry.shared { self.slots_of(raw) } else { Vec::new() };
+        let all = if entry.shared { self.by_fd.slots(raw, 0).collect() } else { Vec::new() };
         let mut want = all.iter().fold(own, |all, &slot| all | self.entries[slot].want());
         let later = tasks_queued && !want.contains(told);
         if later {
