@@ -7,7 +7,9 @@
 use std::rc::{Rc, Weak};
 
 use super::pooled::{Pooled, PooledAs, Session};
-use super::state::{Inner, OpenResult};
+use super::queue::KeyOf;
+use super::request::AcquireRequest;
+use super::state::{ALONE, Inner, OpenResult};
 
 /// The permission to open one connection. Other requests may wait for the result.
 pub struct Slot<S: Session + ?Sized> {
@@ -52,6 +54,17 @@ impl<S: Session + ?Sized> Slot<S> {
         pool.occupy(bundle, opening);
         let id = if opening { pool.next_id() } else { 0 };
         Slot { pool: Rc::downgrade(pool), bundle, opening, id, hosts: None }
+    }
+
+    /// Fills the only slot of an empty pool with an idle connection.
+    pub(super) fn refill_alone(
+        pool: &Rc<Inner<S>>,
+        wish: AcquireRequest<'_, KeyOf<S>>,
+        connection: S::Connection,
+    ) -> Lease<S> {
+        pool.cell.borrow_mut().lease_alone(wish);
+        let slot = Slot { pool: Rc::downgrade(pool), bundle: ALONE, opening: false, id: 0, hosts: None };
+        slot.refill(connection)
     }
 
     /// Returns the number of the connection that is opened with this permission.

@@ -40,7 +40,7 @@ impl<S: Session + ?Sized> Pool<S> {
     /// too.
     pub fn neighbours(&self, origin: &<KeyOf<S> as PoolKey>::Origin) -> Vec<Neighbour<KeyOf<S>>> {
         let (mut all, pools) = {
-            let state = self.0.state.borrow();
+            let state = self.0.state();
             (state.table.neighbours(origin), [state.in_front.clone(), state.behind.clone()])
         };
         pools.iter().flatten().for_each(|pool| all.extend(pool.neighbours(origin)));
@@ -49,12 +49,12 @@ impl<S: Session + ?Sized> Pool<S> {
 
     /// Remembers evictions from now on.
     pub fn watch_evictions(&self) {
-        self.0.state.borrow_mut().evictions.get_or_insert_default();
+        self.0.cell.borrow_mut().evictions.get_or_insert_default();
     }
 
     /// Takes the reason why a connection of that key was closed to make room, if it is known.
     pub fn take_eviction(&self, key: &KeyOf<S>) -> Option<Eviction> {
-        self.0.state.borrow_mut().evictions.as_mut()?.take(key)
+        self.0.cell.borrow_mut().evictions.as_mut()?.take(key)
     }
 }
 

@@ -240,7 +240,7 @@ impl<'a, S: Session + ?Sized> QueuePlace<'a, S> {
 
     /// Queues: first at the end, and from then on at the same place.
     pub fn take(&mut self, waker: &Waker) {
-        let mut state = self.pool.state.borrow_mut();
+        let mut state = self.pool.state();
         let (ticket, bundle) = *self.stands.get_or_insert_with(|| {
             state.queue.tickets += 1;
             (state.queue.tickets, state.table.hold(self.wish.key))
@@ -252,7 +252,7 @@ impl<'a, S: Session + ?Sized> QueuePlace<'a, S> {
 
     pub fn leave(&mut self) {
         if let Some((ticket, bundle)) = self.stands.take() {
-            let mut state = self.pool.state.borrow_mut();
+            let mut state = self.pool.state();
             state.dequeue(bundle, ticket);
             let next = state.next_for_stream(bundle);
             state.table.let_go(bundle);

@@ -70,12 +70,7 @@ impl<C: Pooled> SharedPool<C> {
     /// Takes a live connection that matches the request; those that are older than it allows are closed.
     pub fn take(&self, wish: AcquireRequest<'_, C::Key>, now: Instant) -> Option<C> {
         loop {
-            let mut connection = {
-                let mut table = self.table();
-                let bundle = table.find(wish.key)?;
-                let best = table.best(bundle, wish)?;
-                table.take(best)?
-            };
+            let mut connection = self.take_any(wish)?;
             if !self.admits(&connection, now) {
                 wish.refuse(Refusal::Idle(now.saturating_duration_since(connection.last_used())));
             } else if wish.accepts(&mut connection, now) {
@@ -83,6 +78,18 @@ impl<C: Pooled> SharedPool<C> {
             }
             drop(connection);
         }
+    }
+
+    /// Takes a connection that matches the request, alive or not.
+    fn take_any(&self, wish: AcquireRequest<'_, C::Key>) -> Option<C> {
+        let mut table = self.lock();
+        if let Some(alone) = table.take_alone(wish) {
+            return Some(alone);
+        }
+        table.settle();
+        let bundle = table.find(wish.key)?;
+        let best = table.best(bundle, wish)?;
+        table.take(best)
     }
 
     /// Takes a live connection that matches the request out of the broker.
@@ -110,7 +117,11 @@ impl<C: Pooled> SharedPool<C> {
     pub fn give_all(&self, now: Instant, until: Instant) {
         let Some(broker) = self.broker.get() else { return };
         let mut is_open = true;
-        let Ok(all) = self.table.try_lock().map(|mut table| table.drain()) else { return };
+        let drain = |mut table: MutexGuard<'_, Table<C, (), ()>>| {
+            table.settle();
+            table.drain()
+        };
+        let Ok(all) = self.table.try_lock().map(drain) else { return };
         for connection in all {
             let given = match is_open {
                 true => broker.give(connection, now, until),
@@ -178,13 +189,23 @@ impl<C: Pooled> SharedPool<C> {
         connection.detach();
         connection.set_last_used(last_used);
         self.give_idle(now);
-        self.table().put(connection);
+        let stays = self.kept > 0 && self.admits(&connection, now);
+        let alone = self.enter(connection) && stays;
         if let Some(broker) = self.broker.get() {
             broker.expect_idle();
         }
-        while let Some(connection) = self.surplus(now) {
+        while !alone && let Some(connection) = self.surplus(now) {
             connection.retire();
         }
+    }
+
+    /// Adds a connection, and returns whether it is the only one.
+    fn enter(&self, connection: C) -> bool {
+        let mut table = self.lock();
+        let Err(connection) = table.put_alone(connection) else { return true };
+        table.settle();
+        table.put(connection);
+        false
     }
 
     /// Checks the connections that were not checked for `interval`, and closes those that have ended.
@@ -267,7 +288,14 @@ impl<C: Pooled> SharedPool<C> {
         !connection.is_inherited() && now.saturating_duration_since(connection.last_used()) <= self.idle_age
     }
 
+    /// The table, with an entry for each connection.
     fn table(&self) -> MutexGuard<'_, Table<C, (), ()>> {
+        let mut table = self.lock();
+        table.settle();
+        table
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table<C, (), ()>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
 //! The contents and counts of a pool, and what happens when a slot is taken, left, or returned with its
 //! connection.
 
-use runtime::cell::RefCell;
+use runtime::cell::{RefCell, RefMut};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +19,21 @@ use super::table::Table;
 
 pub(crate) struct Inner<S: Session + ?Sized> {
     pub(super) reactor: Arc<Reactor>,
-    pub(super) state: RefCell<State<S>>,
+    /// Read by [`Inner::state`], but for what concerns a pool with one connection alone.
+    pub(super) cell: RefCell<State<S>>,
+}
+
+/// The bundle of a lease that is the only content of its pool. It has no entry in the table.
+pub(super) const ALONE: usize = usize::MAX;
+
+/// The lease of the only connection.
+pub(super) enum LeaseAlone<K> {
+    /// There is none.
+    None,
+    /// There is nothing but this lease of a connection with that key.
+    Out(K),
+    /// The lease has got an entry, in this bundle.
+    Entered(usize),
 }
 
 pub(super) struct State<S: Session + ?Sized> {
@@ -27,6 +41,8 @@ pub(super) struct State<S: Session + ?Sized> {
     /// The largest limit on idle time among the handles: older connections are useful to nobody.
     pub longest_idle: Duration,
     pub table: Table<S::Connection, Live<S>, Counts>,
+    /// While it is out, the table is empty.
+    pub lease_alone: LeaseAlone<KeyOf<S>>,
     /// Slots and leases.
     pub used: usize,
     pub queue: Queue,
@@ -54,6 +70,7 @@ impl<S: Session + ?Sized> Default for State<S> {
             limits: Limits::default(),
             longest_idle: Duration::ZERO,
             table: Table::default(),
+            lease_alone: LeaseAlone::None,
             used: 0,
             queue: Queue::default(),
             next_id: 0,
@@ -66,9 +83,17 @@ impl<S: Session + ?Sized> Default for State<S> {
 }
 
 impl<S: Session + ?Sized> Inner<S> {
+    /// Borrows the state, with an entry in the table for everything.
+    #[track_caller]
+    pub(super) fn state(&self) -> RefMut<'_, State<S>> {
+        let mut state = self.cell.borrow_mut();
+        state.settle();
+        state
+    }
+
     /// Counts a slot in a bundle that is held for it.
     pub(crate) fn occupy(&self, bundle: usize, opening: bool) {
-        let mut state = self.state.borrow_mut();
+        let mut state = self.state();
         state.count(bundle, true);
         if let Some(bundle) = state.table.bundle(bundle).filter(|_| opening) {
             bundle.live.opening += 1;
@@ -77,7 +102,8 @@ impl<S: Session + ?Sized> Inner<S> {
 
     /// A slot is free again, and with it the session for which it was.
     pub(crate) fn vacate(&self, bundle: usize, session: Option<u64>) {
-        let mut state = self.state.borrow_mut();
+        let mut state = self.cell.borrow_mut();
+        let Some(bundle) = state.end_lease(bundle) else { return };
         state.count(bundle, false);
         let ended = session.and_then(|id| state.remove_session(bundle, id));
         state.table.let_go(bundle);
@@ -88,21 +114,27 @@ impl<S: Session + ?Sized> Inner<S> {
 
     /// Informs the waiters of the result of opening a connection.
     pub(crate) fn opened(&self, bundle: usize, opened: OpenResult) {
-        let wakers = self.state.borrow_mut().opened(bundle, opened);
+        let wakers = self.state().opened(bundle, opened);
         wakers.into_iter().for_each(Waker::wake);
     }
 
     /// A session runs on the connection of that number.
     pub(crate) fn announce(&self, at: usize, id: u64, session: Rc<S>) {
-        if let Some(bundle) = self.state.borrow_mut().table.bundle(at) {
+        let mut state = self.state();
+        let entered = state.entered(at);
+        if let Some(bundle) = state.table.bundle(entered) {
             bundle.live.sessions.push((id, session));
         }
+        drop(state);
         self.wake_for_stream(at);
     }
 
     /// Wakes the first of a bundle, if a session there has room for one more.
     pub(crate) fn wake_for_stream(&self, bundle: usize) {
-        let waker = self.state.borrow_mut().next_for_stream(bundle);
+        let mut state = self.state();
+        let bundle = state.entered(bundle);
+        let waker = state.next_for_stream(bundle);
+        drop(state);
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -110,7 +142,7 @@ impl<S: Session + ?Sized> Inner<S> {
 
     /// Returns a connection number that is unique among all pools that share connections.
     pub(crate) fn next_id(&self) -> u64 {
-        let mut state = self.state.borrow_mut();
+        let mut state = self.cell.borrow_mut();
         if let Some(shared) = &state.in_front {
             return shared.next_id();
         }
@@ -124,9 +156,17 @@ impl<S: Session + ?Sized> Inner<S> {
         let now = self.reactor.now();
         connection.set_last_used(now);
         connection.quieten();
-        let mut state = self.state.borrow_mut();
+        let mut state = self.cell.borrow_mut();
         let shared = state.in_front.clone().filter(|_| connection.is_shareable());
+        let bundle = match state.end_lease(bundle) {
+            Some(bundle) => bundle,
+            None => return self.give_back_alone(state, connection, shared, now),
+        };
         state.count(bundle, false);
+        if shared.is_none() && session.is_none() && state.table.has_only(bundle) {
+            state.table.let_go(bundle);
+            return self.give_back_alone(state, connection, shared, now);
+        }
         let for_share = match shared {
             Some(shared) => Some((shared, connection)),
             None => {
@@ -146,9 +186,31 @@ impl<S: Session + ?Sized> Inner<S> {
         self.wake_next();
     }
 
+    /// The only connection becomes idle. Nobody waits for it, and it is neither too old nor too many.
+    fn give_back_alone(
+        &self,
+        mut state: RefMut<'_, State<S>>,
+        connection: S::Connection,
+        shared: Option<Arc<SharedPool<S::Connection>>>,
+        now: Instant,
+    ) {
+        let inherited = connection.is_inherited();
+        let left_over = match &shared {
+            Some(_) => Err(connection),
+            None => state.table.put_alone(connection),
+        };
+        drop(state);
+        match (left_over, shared) {
+            (Err(connection), Some(shared)) => shared.put(connection, now),
+            (Err(connection), None) => connection.retire(),
+            (Ok(()), _) if inherited => self.trim(now),
+            (Ok(()), _) => {}
+        }
+    }
+
     /// An idle connection of the wanted key, and its bundle, which is held.
     pub(super) fn take_idle(&self, wish: AcquireRequest<'_, KeyOf<S>>) -> Option<(usize, S::Connection)> {
-        let mut state = self.state.borrow_mut();
+        let mut state = self.state();
         let best = state.table.find(wish.key).and_then(|bundle| state.table.best(bundle, wish))?;
         let bundle = state.hold(wish);
         let connection = state.table.take(best);
@@ -162,7 +224,7 @@ impl<S: Session + ?Sized> Inner<S> {
     /// Whether one more connection of that bundle may exist, after an idle one was closed for it if need be.
     pub(super) fn make_room(&self, bundle: usize) -> bool {
         loop {
-            let mut state = self.state.borrow_mut();
+            let mut state = self.state();
             let Some(origin) = state.table.bundle(bundle).map(|b| b.origin) else { return false };
             let victim = if state.host_is_full(origin) {
                 state.table.oldest_of(origin)
@@ -181,7 +243,7 @@ impl<S: Session + ?Sized> Inner<S> {
     /// Closes connections that are too old or too many.
     pub(super) fn trim(&self, now: Instant) {
         loop {
-            let mut state = self.state.borrow_mut();
+            let mut state = self.state();
             let Some(oldest) = state.table.oldest() else { return };
             let surplus = state.surplus(oldest, now);
             let Some(gone) = surplus.and_then(|why| state.evict(oldest, why)) else { return };
@@ -194,15 +256,15 @@ impl<S: Session + ?Sized> Inner<S> {
     pub(super) fn visit(&self, places: Vec<usize>, mut stays: impl FnMut(&mut S::Connection) -> bool) -> u64 {
         let mut gone = 0;
         for at in places {
-            let lent = self.state.borrow_mut().table.lend(at);
+            let lent = self.state().table.lend(at);
             let Some((loan, mut connection)) = lent else { continue };
             let stays = stays(&mut connection).then_some(connection);
             gone += u64::from(stays.is_none());
-            let left_over = self.state.borrow_mut().table.put_back(loan, stays);
+            let left_over = self.state().table.put_back(loan, stays);
             drop(left_over);
         }
         if gone > 0 {
-            self.state.borrow_mut().relist_all();
+            self.state().relist_all();
             self.wake_next();
         }
         gone
@@ -210,7 +272,7 @@ impl<S: Session + ?Sized> Inner<S> {
 
     /// Wakes the first in the queue who can go on now.
     pub(super) fn wake_next(&self) {
-        let waker = self.state.borrow_mut().next_waker();
+        let waker = self.state().next_waker();
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -219,12 +281,94 @@ impl<S: Session + ?Sized> Inner<S> {
 
 impl<S: Session + ?Sized> Drop for Inner<S> {
     fn drop(&mut self) {
-        let idle = self.state.get_mut().drain();
+        let state = self.cell.get_mut();
+        state.settle();
+        let idle = state.drain();
         idle.into_iter().for_each(|connection| connection.retire());
     }
 }
 
 impl<S: Session + ?Sized> State<S> {
+    /// Makes the state of an unused pool as new, and keeps the storage of its table.
+    pub(super) fn renew(&mut self) {
+        // Every field is named here: a new one must not carry something of one handle to another.
+        let State {
+            limits,
+            longest_idle,
+            table,
+            lease_alone: _,
+            used: _,
+            queue,
+            next_id,
+            counters,
+            behind,
+            in_front,
+            evictions,
+        } = self;
+        (*limits, *longest_idle) = (Limits::default(), Duration::ZERO);
+        table.renew();
+        *queue = Queue::default();
+        (*next_id, *counters) = (0, Counters::default());
+        (*behind, *in_front, *evictions) = (None, None, None);
+    }
+
+    /// Returns whether there is no connection, lease, session or waiter.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.lease_alone, LeaseAlone::None) && self.table.is_empty()
+    }
+
+    /// Returns the key of the only connection, idle or leased, if it has no entry in the table.
+    pub(super) fn key_alone(&self) -> Option<&KeyOf<S>> {
+        match &self.lease_alone {
+            LeaseAlone::Out(key) => Some(key),
+            _ => self.table.only().map(Pooled::key),
+        }
+    }
+
+    /// Gives the only connection, idle or leased, its entry in the table.
+    #[inline]
+    fn settle(&mut self) {
+        self.table.settle();
+        if matches!(self.lease_alone, LeaseAlone::Out(_)) {
+            self.enter_lease();
+        }
+    }
+
+    #[cold]
+    fn enter_lease(&mut self) {
+        if let LeaseAlone::Out(key) = std::mem::replace(&mut self.lease_alone, LeaseAlone::None) {
+            let bundle = self.table.hold(&key);
+            self.count(bundle, true);
+            self.lease_alone = LeaseAlone::Entered(bundle);
+        }
+    }
+
+    /// Returns the bundle in which a lease is counted.
+    fn entered(&self, bundle: usize) -> usize {
+        match self.lease_alone {
+            LeaseAlone::Entered(entered) if bundle == ALONE => entered,
+            _ => bundle,
+        }
+    }
+
+    /// A lease ends. Returns the bundle in which it is counted; `None` if it has no entry.
+    fn end_lease(&mut self, bundle: usize) -> Option<usize> {
+        if bundle != ALONE {
+            return Some(bundle);
+        }
+        match std::mem::replace(&mut self.lease_alone, LeaseAlone::None) {
+            LeaseAlone::Entered(bundle) => Some(bundle),
+            LeaseAlone::Out(_) | LeaseAlone::None => None,
+        }
+    }
+
+    /// Begins the lease of the only connection.
+    pub(super) fn lease_alone(&mut self, wish: AcquireRequest<'_, KeyOf<S>>) {
+        self.longest_idle = self.longest_idle.max(wish.ages.idle);
+        self.lease_alone = LeaseAlone::Out(wish.key.clone());
+        self.counters.reused += 1;
+    }
+
     pub(super) fn host_is_full(&mut self, origin: usize) -> bool {
         let limit = self.limits.per_host;
         limit != 0 && self.table.origin(origin).map_or(0, |c| c.used) + self.table.idle_of(origin) >= limit

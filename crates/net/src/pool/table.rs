@@ -31,6 +31,9 @@ const BUNDLE: usize = 2;
 
 /// Bundles, with additional data of each and of each origin.
 pub(super) struct Table<C: Pooled, B, O> {
+    /// An idle connection that is the only content. It has no entry below: a program that makes one request
+    /// after the other, with a handle each, would make and remove the same entries for each of them.
+    alone: Option<C>,
     idle: Chained<Idle<C>, 3>,
     all: Ends,
     bundles: Slab<Bundle<C::Key, B>>,
@@ -97,6 +100,7 @@ impl Hasher for KeyHasher {
 impl<C: Pooled, B, O> Default for Table<C, B, O> {
     fn default() -> Self {
         Table {
+            alone: None,
             idle: Chained::default(),
             all: Ends::default(),
             bundles: Slab::new(),
@@ -110,15 +114,68 @@ impl<C: Pooled, B, O> Default for Table<C, B, O> {
 }
 
 impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
+    /// Returns whether there is no connection, and nobody holds a bundle.
+    pub fn is_empty(&self) -> bool {
+        self.alone.is_none() && self.bundles.is_empty()
+    }
+
     /// Whether it has no entry, and little storage.
     pub fn is_unused(&self) -> bool {
-        let empty = self.all.len() == 0 && self.bundles.is_empty() && self.origins.is_empty();
+        let empty = self.is_empty() && self.all.len() == 0 && self.origins.is_empty();
         empty && self.idle.capacity().max(self.bundles.capacity()) <= SMALL
     }
 
-    /// Returns an unused table as new, with its storage.
-    pub fn renewed(self) -> Self {
-        Table { looks: 0, numbers: 0, ..self }
+    /// Adds an idle connection to an empty table, without entries; returns it if the table is not empty.
+    pub fn put_alone(&mut self, connection: C) -> Result<(), C> {
+        if !self.is_empty() {
+            return Err(connection);
+        }
+        self.alone = Some(connection);
+        Ok(())
+    }
+
+    /// Takes out the connection without entries, if there is one and it matches the request.
+    pub fn take_alone(&mut self, wish: AcquireRequest<'_, C::Key>) -> Option<C> {
+        let matches = |c: &mut C| wish.admits(c.is_by_quic()) && c.key() == wish.key;
+        let found = self.alone.take_if(matches)?;
+        self.looks += 1;
+        Some(found)
+    }
+
+    /// Takes out the connection without entries, whatever its key.
+    pub fn take_only(&mut self) -> Option<C> {
+        self.alone.take()
+    }
+
+    /// Returns the connection without entries.
+    pub fn only(&self) -> Option<&C> {
+        self.alone.as_ref()
+    }
+
+    /// Gives the connection without entries its entries. All methods below see entries alone.
+    #[inline]
+    pub fn settle(&mut self) {
+        if self.alone.is_some() {
+            self.enter_alone();
+        }
+    }
+
+    #[cold]
+    fn enter_alone(&mut self) {
+        if let Some(connection) = self.alone.take() {
+            self.put(connection);
+        }
+    }
+
+    /// Returns whether a reference to that bundle is all that there is.
+    pub fn has_only(&self, bundle: usize) -> bool {
+        let few = self.bundles.len() == 1 && self.all.len() == 0 && self.alone.is_none();
+        few && self.bundles.get(bundle).is_some_and(|bundle| bundle.holds == 1)
+    }
+
+    /// Makes an unused table as new, and keeps its storage.
+    pub fn renew(&mut self) {
+        (self.looks, self.numbers) = (0, 0);
     }
 
     /// The bundle of a key, if there is one.

@@ -273,3 +273,115 @@ fn a_shared_pool_takes_what_may_be_shared() {
     let Some(Acquired::Reused(_found)) = world.acquire(&4) else { panic!("the shared pool has it") };
     assert!(shared.is_empty());
 }
+
+/// A small generator of numbers, the same ones for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits") % most
+    }
+}
+
+/// Does one step, and returns its result as text.
+fn step(world: &World, leases: &mut Vec<Lease<Places>>, kind: usize, dice: usize) -> String {
+    const KEYS: [u64; 4] = [2, 2, 4, 11];
+    let key = KEYS[dice % KEYS.len()];
+    let number = |lease: &mut Lease<Places>| lease.whole().map(|whole| whole.connection().number);
+    let mut pick = || if leases.is_empty() { None } else { Some(leases.swap_remove(dice % leases.len())) };
+    match kind {
+        0..4 => match world.acquire(&key) {
+            Some(Acquired::Reused(mut lease)) => {
+                let text = format!("{key} again: {:?}", number(&mut lease));
+                leases.push(lease);
+                text
+            }
+            Some(Acquired::Vacant(slot)) => {
+                let lease = slot.fill(world.number(key));
+                leases.push(lease);
+                format!("{key} opened")
+            }
+            None => format!("{key} has no room"),
+        },
+        4..8 => pick().map_or_else(String::new, |mut lease| {
+            let text = format!("back: {:?}", number(&mut lease));
+            if let Some(whole) = lease.whole() {
+                whole.connection().lives = !dice.is_multiple_of(5);
+            }
+            lease.release();
+            text
+        }),
+        8 => pick().map_or_else(String::new, |mut lease| format!("dropped: {:?}", number(&mut lease))),
+        9 => {
+            let limit = dice % 3;
+            world.pool.set_limits(Limits { kept: 3, per_host: limit, total: limit + dice % 2 });
+            format!("limit {limit}")
+        }
+        10 => {
+            world.pool.give_up();
+            "given up".to_owned()
+        }
+        _ => {
+            world.pool.set_limits(Limits { kept: 1 + dice % 3, per_host: 0, total: 0 });
+            "no limit".to_owned()
+        }
+    }
+}
+
+/// A connection that is alone in its pool has no entry in the table. Two pools do the same; one of them makes
+/// the entry after each step.
+#[test]
+fn a_connection_without_an_entry_changes_no_outcome() {
+    for seed in 0..400 {
+        let (quick, entered) = (World::new(), World::new());
+        for world in [&quick, &entered] {
+            let shared = Arc::new(SharedPool::new(2, Duration::from_secs(9)));
+            match seed % 3 {
+                0 => world.pool.set_behind(Some(shared)),
+                1 => world.pool.set_in_front(Some(shared)),
+                _ => {}
+            }
+        }
+        let (mut of_quick, mut of_entered, mut dice) = (Vec::new(), Vec::new(), Dice(seed));
+        for at in 0..60 {
+            let (kind, number) = (dice.below(12), dice.below(1000));
+            let done = step(&quick, &mut of_quick, kind, number);
+            assert_eq!(done, step(&entered, &mut of_entered, kind, number), "seed {seed}, step {at}");
+            drop(entered.pool.0.state());
+            assert_eq!(quick.retired(), entered.retired(), "seed {seed}, step {at}: {done}");
+        }
+        let facts = |world: &World| {
+            let counters = world.pool.counters();
+            let counts = (counters.opened, counters.reused, counters.dead, counters.evicted);
+            (counts, world.pool.in_use(), world.pool.list())
+        };
+        assert_eq!(facts(&quick), facts(&entered), "seed {seed}");
+        drop((of_quick, of_entered));
+        assert_eq!((quick.pool.in_use(), entered.pool.in_use()), (0, 0), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_pool_with_one_connection_has_no_entry_for_it() {
+    let world = World::new();
+    let alone = || world.pool.0.cell.borrow().table.only().is_some();
+    world.open(2).release();
+    assert!(alone());
+    let Some(Acquired::Reused(lease)) = world.acquire(&2) else { panic!("it is idle") };
+    assert!(!alone() && world.pool.0.cell.borrow().table.is_empty(), "its lease has none either");
+    lease.release();
+    assert!(alone());
+    assert_eq!(world.pool.known(2), 2);
+    assert_eq!((world.pool.list(), alone()), (vec![(2, 2)], false), "whoever asks for more sees an entry");
+    let shared = Arc::new(SharedPool::new(1, Duration::from_secs(9)));
+    world.pool.set_behind(Some(shared.clone()));
+    world.pool.give_up();
+    assert!(shared.len() == 1 && world.pool.renew(), "nothing is left in the handle's own pool");
+    world.pool.set_behind(Some(shared));
+    let Some(Acquired::Reused(lease)) = world.acquire(&2) else { panic!("the shared pool has it") };
+    let second = world.open(4);
+    assert_eq!(world.pool.in_use(), 2);
+    drop((lease, second));
+    assert_eq!(world.pool.in_use(), 0);
+}
