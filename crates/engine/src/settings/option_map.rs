@@ -49,12 +49,14 @@ impl OptionSet {
 #[derive(Clone, Debug)]
 pub struct OptionMap<T> {
     bits: [u64; SLOTS / 64],
+    /// How many options are set in the words before each.
+    before: [u16; SLOTS / 64],
     list: Vec<T>,
 }
 
 impl<T> Default for OptionMap<T> {
     fn default() -> OptionMap<T> {
-        OptionMap { bits: [0; SLOTS / 64], list: Vec::new() }
+        OptionMap { bits: [0; SLOTS / 64], before: [0; SLOTS / 64], list: Vec::new() }
     }
 }
 
@@ -97,20 +99,24 @@ impl<T> OptionMap<T> {
             self.list.reserve_exact(MORE);
         }
         self.list.insert(self.rank(option), value);
-        self.bits[slot(option) / 64] |= bit(option);
+        let word = slot(option) / 64;
+        self.bits[word] |= bit(option);
+        self.before[word + 1..].iter_mut().for_each(|before| *before += 1);
     }
 
     /// Removes a value.
     pub fn remove(&mut self, option: O) {
         if self.has(option) {
             self.list.remove(self.rank(option));
-            self.bits[slot(option) / 64] &= !bit(option);
+            let word = slot(option) / 64;
+            self.bits[word] &= !bit(option);
+            self.before[word + 1..].iter_mut().for_each(|before| *before -= 1);
         }
     }
 
     /// Removes all values, and keeps a little storage.
     pub fn clear(&mut self) {
-        self.bits = [0; SLOTS / 64];
+        (self.bits, self.before) = ([0; SLOTS / 64], [0; SLOTS / 64]);
         self.list.clear();
         self.list.shrink_to(KEPT);
     }
@@ -127,11 +133,22 @@ impl<T> OptionMap<T> {
         own.zip(&self.list).filter_map(|(chosen, value)| chosen.then_some(value))
     }
 
+    /// Returns the values of the options in this set for modification.
+    pub fn values_of_mut(&mut self, set: OptionSet) -> impl Iterator<Item = &mut T> {
+        let words = self.bits.iter().zip(set.0);
+        let own = words.flat_map(|(bits, set)| ones(*bits).map(move |bit| set & bit != 0));
+        own.zip(&mut self.list).filter_map(|(chosen, value)| chosen.then_some(value))
+    }
+
     /// Returns the options of this set that were set, with values made from these.
     pub fn part(&self, set: OptionSet, own: impl FnMut(&T) -> T) -> OptionMap<T> {
         let mut bits = self.bits;
         bits.iter_mut().zip(set.0).for_each(|(bits, set)| *bits &= set);
-        OptionMap { bits, list: self.values_of(set).map(own).collect() }
+        let mut before = [0; SLOTS / 64];
+        for word in 1..before.len() {
+            before[word] = before[word - 1] + bits[word - 1].count_ones() as u16;
+        }
+        OptionMap { bits, before, list: self.values_of(set).map(own).collect() }
     }
 
     /// Returns whether the options of this set have the same values in both.
@@ -141,21 +158,27 @@ impl<T> OptionMap<T> {
     {
         let mut differ =
             self.bits.iter().zip(other.bits).zip(set.0).map(|((own, other), set)| (own ^ other) & set);
-        let same_options = differ.all(|bits| bits == 0);
-        same_options && (!self.has_any(set) || self.values_of(set).eq(other.values_of(set)))
+        if differ.any(|bits| bits != 0) {
+            return false;
+        }
+        // Lists of options that all belong to the set are compared as they are.
+        let whole = |map: &OptionMap<T>| map.bits.iter().zip(set.0).all(|(bits, set)| bits & !set == 0);
+        if whole(self) && whole(other) {
+            return self.list == other.list;
+        }
+        !self.has_any(set) || self.values_of(set).eq(other.values_of(set))
     }
 
     /// Returns the same options with values made from these.
     pub fn map(&self, own: impl FnMut(&T) -> T) -> OptionMap<T> {
-        OptionMap { bits: self.bits, list: self.list.iter().map(own).collect() }
+        OptionMap { bits: self.bits, before: self.before, list: self.list.iter().map(own).collect() }
     }
 
     /// Returns how many of the options before this one were set.
     fn rank(&self, option: O) -> usize {
         let word = slot(option) / 64;
         let before = self.bits[word] & (bit(option) - 1);
-        let count: u32 = self.bits[..word].iter().map(|word| word.count_ones()).sum();
-        (count + before.count_ones()) as usize
+        usize::from(self.before[word]) + before.count_ones() as usize
     }
 }
 
@@ -186,6 +209,7 @@ mod tests {
         let whole = map(&[(O::Url, 1), (O::Port, 2), (O::CaInfo, 3), (O::Timeout, 4)]);
         let part = whole.part(SET, |value| *value);
         assert_eq!(part.list, [2, 3]);
+        assert_eq!([O::Port, O::CaInfo].map(|option| part.get(option).copied()), [Some(2), Some(3)]);
         assert!(whole.has_any(SET) && !whole.has_any(OptionSet::EMPTY.with(O::Proxy)));
         assert!(!whole.has_any(SET.without(SET)));
         let rows: [(&str, &[(O, u8)], bool); 5] = [
@@ -200,6 +224,9 @@ mod tests {
             assert_eq!(map(values).agrees(SET, &whole), agrees, "{name}: {whole:?}");
         }
         assert!(map(&[(O::Url, 1)]).agrees(SET, &map(&[])));
+        let mut changed = map(&[(O::Url, 1), (O::Port, 2), (O::CaInfo, 3), (O::Timeout, 4)]);
+        changed.values_of_mut(SET).for_each(|value| *value += 5);
+        assert_eq!(changed.list, [1, 7, 4, 8], "in the order of the options' numbers");
     }
 
     #[test]

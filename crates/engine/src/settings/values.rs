@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use tables::easy_option::SECRET;
 use zeroize::Zeroize;
 
 use super::option_map::{OptionMap, OptionSet};
@@ -12,6 +11,18 @@ use super::{O, Text, own_text};
 
 /// A stored value: texts are shared with their readers, and forms are stored elsewhere.
 pub type Value = tables::Value<Text, Rc<[Text]>, Infallible>;
+
+/// The options whose values are overwritten before their memory is freed.
+const SECRETS: OptionSet = {
+    let (mut set, mut at) = (OptionSet::EMPTY, 0);
+    while at < O::ALL.len() {
+        if O::ALL[at].is_secret() {
+            set = set.with(O::ALL[at]);
+        }
+        at += 1;
+    }
+    set
+};
 
 /// Overwrites a text without other owners.
 fn wipe(value: &mut Value) {
@@ -35,8 +46,10 @@ impl Values {
 
     /// Changes its value.
     pub fn put(&mut self, option: O, value: Value) {
-        if option.is_secret() {
-            self.wipe(option);
+        if SECRETS.has(option)
+            && let Some(before) = self.0.get_mut(option)
+        {
+            wipe(before);
         }
         match value {
             Value::Default => self.0.remove(option),
@@ -76,13 +89,10 @@ impl Values {
         &self.0
     }
 
+    /// Most handles have no secret: then nothing is searched.
     fn wipe_secrets(&mut self) {
-        SECRET.iter().for_each(|option| self.wipe(*option));
-    }
-
-    fn wipe(&mut self, option: O) {
-        if let Some(value) = self.0.get_mut(option) {
-            wipe(value);
+        if self.0.has_any(SECRETS) {
+            self.0.values_of_mut(SECRETS).for_each(wipe);
         }
     }
 }

@@ -110,7 +110,9 @@ impl Settings {
     pub(super) fn note_secrets(&self, option: O, value: &Value) {
         let public = match value {
             Value::Default => true,
-            Value::Text(url) if option == O::Url => !url.iter().any(|byte| b"@?#".contains(byte)),
+            Value::Text(url) if option == O::Url => {
+                !url.iter().any(|byte| matches!(byte, b'@' | b'?' | b'#'))
+            }
             _ => PUBLIC_REQUEST.has(option),
         };
         if !public {
