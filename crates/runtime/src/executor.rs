@@ -167,6 +167,11 @@ impl Runtime {
         self.0.tasks.borrow().len()
     }
 
+    /// Returns whether there is no task, and nothing was woken.
+    pub fn is_idle(&self) -> bool {
+        self.tasks() == 0 && self.0.reactor.ready.is_empty()
+    }
+
     /// Whether a run is under way.
     pub fn running(&self) -> bool {
         self.0.running.get()

@@ -23,12 +23,16 @@ impl Multi {
     /// Closes a handle whose buffers may have another user.
     fn wind_up(&self) {
         *self.0.timer.borrow_mut() = None;
-        for easy in self.members() {
-            self.remove(&easy);
+        if self.any_member().is_some() {
+            for easy in self.members() {
+                self.remove(&easy);
+            }
         }
-        // Sessions that have lost their last stream park, so that others may go on with them.
-        let _ = self.0.runtime.run();
-        self.0.runtime.drain();
+        if !self.0.runtime.is_idle() {
+            // Sessions that have lost their last stream park, so that others may go on with them.
+            let _ = self.0.runtime.run();
+            self.0.runtime.drain();
+        }
         self.0.pool.give_up();
         self.0.shared_pools.borrow().iter().for_each(|(_, pool)| pool.give_up());
         self.0.for_names.take().iter().for_each(Pool::close_all);

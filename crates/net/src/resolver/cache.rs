@@ -192,7 +192,10 @@ impl ResolveCache {
 
     /// Forgets everything, pinned entries too.
     pub fn clear(&self) {
-        *self.table() = Table::default();
+        let mut table = self.table();
+        if !table.entries.is_empty() || !table.wildcards.is_empty() {
+            *table = Table::default();
+        }
     }
 
     fn keep(
