@@ -40,7 +40,9 @@ unsafe extern "C-unwind" fn warmwire_easy_setopt(
     easy::run(handle, Entry::EasySetopt, |easy, _| {
         let option = O::from_id(option).ok_or(Code::UnknownOption)?;
         set(easy, option, number, pointer)?;
-        easy.refresh();
+        if matches!(option.kind(), ArgKind::Long | ArgKind::Values | ArgKind::OffT) {
+            easy.refresh(); // what it copies are numbers
+        }
         Ok(())
     })
 }

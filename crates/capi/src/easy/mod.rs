@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::rc::Rc;
 
-use engine::Easy;
+use engine::{Easy, Multi};
 use tables::{Code, Entry};
 
 use crate::application::Application;
@@ -48,11 +48,8 @@ impl EasyHandle {
 
     /// Detects a run that nobody is inside any more, because the application jumped out of a callback.
     fn forget_jumped(&self) {
-        for multi in [self.easy.multi(), self.easy.own_multi()].into_iter().flatten() {
-            if multi.in_run() {
-                close_lost(multi.abandon_run());
-            }
-        }
+        self.easy.multi().iter().for_each(forget_run);
+        self.easy.own_multi().iter().for_each(forget_run);
     }
 
     fn new(easy: Easy, app: Rc<Application>) -> EasyHandle {
@@ -96,6 +93,14 @@ impl EasyHandle {
     /// Ends the life of a closed handle.
     fn end(handle: *mut c_void) {
         EASIES.retire(handle, EasyHandle::renew);
+    }
+}
+
+/// Ends a run of a multi handle that was jumped out of.
+#[inline]
+fn forget_run(multi: &Multi) {
+    if multi.in_run() {
+        close_lost(multi.abandon_run());
     }
 }
 
