@@ -48,13 +48,14 @@ const fn client(name: &'static str, features: &'static str, newest: u8) -> Clien
     Client { name, features, variable: None, newest }
 }
 
-const CLIENTS: [Client; 6] = [
+const CLIENTS: [Client; 7] = [
     client("reqwest", "reqwest", 3),
     client("hyper-util's client", "hyper", 2),
     client("ureq, a thread for each", "ureq", 1),
     client("isahc (the system's libcurl)", "isahc", 2),
     client("ours", HTTP3, 3),
     Client { variable: Some("DRIVER"), ..client("ours, driver beside the requests", HTTP3, 3) },
+    Client { variable: Some("THREADS"), ..client("ours, a thread for each", HTTP3, 3) },
 ];
 
 /// Programs that the row `builds` has compiled, with their features. The row `crates` runs them.

@@ -38,10 +38,17 @@
 //!
 //! # The driver
 //!
-//! The engine of a client belongs to the thread of its [`Driver`]: it uses no atomic counters and no locks.
-//! `Client`, requests and responses are `Send`. By default the driver has a thread that starts with the first
-//! request; each request costs two wake-ups across threads. [`ClientBuilder::build_with_driver`] returns the
-//! driver, which then runs in the program's own event loop and needs one descriptor and one timer from it.
+//! The engine of a client is used by one thread at a time. `Client`, requests and responses are `Send`.
+//!
+//! - A thread that waits in a call of [`blocking`] runs the engine meanwhile: for itself, and for all others
+//!   that wait. When a response is left unread for 10 ms, a background thread continues.
+//! - Futures in a current-thread runtime of tokio have a task there, with the feature `tokio`. The client may
+//!   be used in another runtime later. If it is used in two at once, a thread takes over.
+//! - For all other futures a background thread runs the engine. It starts with the first request; each
+//!   request costs two wake-ups across threads.
+//!
+//! [`ClientBuilder::build_with_driver`] returns the [`Driver`] instead, which then runs in the program's own
+//! event loop and needs one descriptor and one timer from it.
 //! `Tokio` and `AsyncIo` are event loops, behind the features `tokio` and `async-io`; others implement
 //! [`EventLoop`].
 //!

@@ -79,6 +79,22 @@ impl Start {
     }
 }
 
+/// Runs the task with requests that block, a thread for each that runs at once.
+pub fn in_threads(task: &Task, get: impl Fn() -> Result<usize, Failure> + Sync) -> Result<(), Failure> {
+    get()?;
+    let start = Start::now();
+    let received = std::thread::scope(|scope| {
+        let share = |number: usize| {
+            let get = &get;
+            scope.spawn(move || (0..task.share(number)).map(|_| get()).sum::<Result<usize, Failure>>())
+        };
+        let shares: Vec<_> = (0..task.at_once).map(share).collect();
+        shares.into_iter().map(|share| share.join().expect("no panic")).sum::<Result<usize, Failure>>()
+    })?;
+    start.end(task, received);
+    Ok(())
+}
+
 /// Runs the task in one thread of tokio's.
 #[cfg(feature = "tokio")]
 pub async fn run<F>(task: &Task, get: impl Fn() -> F + Clone + 'static) -> Result<(), Failure>

@@ -6,11 +6,13 @@ use super::{Client, ClientBuilder, Request, RequestBuilder, Response, wait};
 use crate::Error;
 #[cfg(feature = "download")]
 use crate::IntoUrl;
+use crate::client::config::Config;
 
 impl Client {
     /// Creates a client with the defaults.
     pub fn new() -> Client {
-        Client(crate::Client::new())
+        let config = Config::default().finish().expect("the defaults contradict nothing");
+        Client(crate::Client::with_engine(config, false))
     }
 
     /// Creates a builder for a client with other defaults.
@@ -26,7 +28,7 @@ impl Client {
 
     /// Sends a request and returns the response when its head has been received, whatever its status.
     pub fn execute(&self, request: Request) -> Result<Response, Error> {
-        wait(self.0.execute(request)).map(Response::new)
+        wait(self.0.host(), self.0.execute(request)).map(Response::new)
     }
 }
 
@@ -38,7 +40,7 @@ impl ClientBuilder {
 
     /// Returns the client, or the first invalid setting.
     pub fn build(self) -> Result<Client, Error> {
-        crate::ClientBuilder { config: self.config }.build().map(Client)
+        Ok(Client(crate::Client::with_engine(self.config.finish()?, false)))
     }
 }
 

@@ -23,7 +23,7 @@ impl Download {
 
     /// Downloads the file.
     pub fn send(self) -> Result<Downloaded, Error> {
-        wait(self.0.send())
+        wait(None, self.0.send())
     }
 }
 

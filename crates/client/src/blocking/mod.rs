@@ -1,7 +1,7 @@
 //! Requests that wait: the vocabulary of [`Client`](crate::Client) without futures.
 //!
-//! A [`Client`] may be cloned and used from any thread. Its transfers run on one thread of their own, which
-//! starts with the first request. There is no time limit by default.
+//! A [`Client`] may be cloned and used from any thread. The thread that waits in a call runs all transfers
+//! of the client meanwhile. There is no time limit by default.
 //!
 //! ```no_run
 //! let body = warmwire::blocking::get("https://example.com/")?.text()?;

@@ -30,36 +30,36 @@ impl Response {
 
     /// Returns the next piece of the body; `None` is the end. After an error, the next call returns the end.
     pub fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        wait(self.inner.chunk())
+        wait(self.inner.host(), self.inner.chunk())
     }
 
     /// Returns the rest of the body.
     pub fn bytes(self) -> Result<Bytes, Error> {
-        wait(self.inner.bytes())
+        wait(self.inner.host(), self.inner.bytes())
     }
 
     /// Returns the rest of the body as text, in the charset of Content-Type with the feature `charset`, and
     /// otherwise in UTF-8. Invalid octets are replaced.
     pub fn text(self) -> Result<String, Error> {
-        wait(self.inner.text())
+        wait(self.inner.host(), self.inner.text())
     }
 
     /// Returns the rest of the body as text, in the charset of Content-Type or else in this one. Invalid
     /// octets are replaced.
     #[cfg(feature = "charset")]
     pub fn text_with_charset(self, default: &str) -> Result<String, Error> {
-        wait(self.inner.text_with_charset(default))
+        wait(self.inner.host(), self.inner.text_with_charset(default))
     }
 
     /// Parses the rest of the body as JSON.
     #[cfg(feature = "json")]
     pub fn json<T: serde::de::DeserializeOwned>(self) -> Result<T, Error> {
-        wait(self.inner.json())
+        wait(self.inner.host(), self.inner.json())
     }
 
     /// Writes the rest of the body, and returns its length.
     pub fn copy_to<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> Result<u64, Error> {
-        wait(self.inner.copy_to(writer))
+        wait(self.inner.host(), self.inner.copy_to(writer))
     }
 }
 
@@ -68,7 +68,7 @@ impl Read for Response {
         if buffer.is_empty() {
             return Ok(0);
         }
-        let mut piece = wait(self.inner.chunk()).map_err(into_io)?.unwrap_or_default();
+        let mut piece = wait(self.inner.host(), self.inner.chunk()).map_err(into_io)?.unwrap_or_default();
         let count = piece.len().min(buffer.len());
         piece.copy_to_slice(&mut buffer[..count]);
         self.inner.unread = piece;

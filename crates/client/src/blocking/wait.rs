@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
+use crate::client::host::Host;
+
 /// Wakes the thread that waits.
 struct Unpark(Thread);
 
@@ -15,8 +17,12 @@ impl Wake for Unpark {
     }
 }
 
-/// Blocks the thread until the future has an output.
-pub(crate) fn wait<F: Future>(future: F) -> F::Output {
+/// Blocks the thread until the future has an output. The thread runs the engine that it waits for, if the
+/// client has one of its own.
+pub(crate) fn wait<F: Future>(host: Option<Arc<Host>>, future: F) -> F::Output {
+    if let Some(host) = host {
+        return host.wait(future);
+    }
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);

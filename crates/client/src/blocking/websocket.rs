@@ -20,23 +20,24 @@ pub struct WebSocket(crate::websocket::WebSocket);
 impl RequestBuilder {
     /// Opens a WebSocket; see [`warmwire::RequestBuilder::websocket`](crate::RequestBuilder::websocket).
     pub fn websocket(self) -> Result<WebSocket, Error> {
-        wait(self.client.0.resume(self.request?).websocket()).map(WebSocket)
+        let client = self.client.0;
+        wait(client.host(), client.resume(self.request?).websocket()).map(WebSocket)
     }
 }
 
 impl WebSocket {
     /// Returns the next message; `None` is the end, after a message [`Message::Close`].
     pub fn recv(&mut self) -> Result<Option<Message>, Error> {
-        wait(self.0.recv())
+        wait(self.0.host(), self.0.recv())
     }
 
     /// Sends a message.
     pub fn send(&mut self, message: Message) -> Result<(), Error> {
-        wait(self.0.send(message))
+        wait(self.0.host(), self.0.send(message))
     }
 
     /// Sends a close frame. Messages may still arrive, until [`recv`](Self::recv) returns `None`.
     pub fn close(&mut self, frame: Option<CloseFrame>) -> Result<(), Error> {
-        wait(self.0.close(frame))
+        wait(self.0.host(), self.0.close(frame))
     }
 }

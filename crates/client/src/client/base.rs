@@ -5,8 +5,10 @@ use std::sync::Arc;
 use super::config::Config;
 use super::driver::Driver;
 use super::head::Head;
-use super::hub::{Hub, Shared};
+use super::host::Host;
+use super::hub::Hub;
 use super::running::Running;
+use super::shared::Shared;
 use super::{Client, ClientBuilder, Error, Request, RequestBuilder, Response};
 #[cfg(feature = "download")]
 use crate::IntoUrl;
@@ -15,7 +17,7 @@ impl Client {
     /// Creates a client with the defaults.
     pub fn new() -> Client {
         let config = Config::default().finish().expect("the defaults contradict nothing");
-        Client::on_thread(config)
+        Client::with_engine(config, true)
     }
 
     /// Creates a builder for a client with other defaults.
@@ -49,16 +51,19 @@ impl Client {
         RequestBuilder { client: self.clone(), request: Ok(request) }
     }
 
-    /// Creates a client whose driver gets its thread with the first request.
-    fn on_thread(mut config: Config) -> Client {
+    /// Creates a client with an engine of its own. `is_async`: futures will be polled.
+    pub(crate) fn with_engine(mut config: Config, is_async: bool) -> Client {
         let hub = Arc::<Hub>::default();
         let stores = (config.share.clone(), config.pool);
         let driver = Driver::of(&hub, &mut config);
-        let start = Box::new(move || {
-            let thread = std::thread::Builder::new().name("warmwire".to_owned());
-            thread.spawn(move || driver.run_blocking()).map(drop)
-        });
-        Client(Arc::new(Shared::new(hub, config, stores, Some(start))))
+        let host = Arc::new(Host::new(hub.clone(), driver, is_async));
+        let Config { options, headers, .. } = config;
+        Client(Arc::new(Shared { hub, options, headers, stores, host: Some(host) }))
+    }
+
+    /// Returns the engine that runs here while a thread waits; `None` if the user runs the driver.
+    pub(crate) fn host(&self) -> Option<Arc<Host>> {
+        self.0.host.clone()
     }
 }
 
@@ -68,10 +73,9 @@ impl ClientBuilder {
         ClientBuilder::default()
     }
 
-    /// Returns the client, or the first invalid setting. Its driver runs on a thread that starts with the
-    /// first request.
+    /// Returns the client, or the first invalid setting.
     pub fn build(self) -> Result<Client, Error> {
-        Ok(Client::on_thread(self.config.finish()?))
+        Ok(Client::with_engine(self.config.finish()?, true))
     }
 
     /// Returns the client and its driver, for programs that run the driver themselves. Requests make no
@@ -81,7 +85,8 @@ impl ClientBuilder {
         let hub = Arc::<Hub>::default();
         let stores = (config.share.clone(), config.pool);
         let driver = Driver::of(&hub, &mut config);
-        Ok((Client(Arc::new(Shared::new(hub, config, stores, None))), driver))
+        let Config { options, headers, .. } = config;
+        Ok((Client(Arc::new(Shared { hub, options, headers, stores, host: None })), driver))
     }
 }
 

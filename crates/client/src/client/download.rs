@@ -20,9 +20,9 @@ use tables::constant::CURLSSLOPT_AUTO_CLIENT_CERT;
 use tables::{Code, EasyOption as O};
 
 use super::error::{Error, RequestPhase};
-use super::hub::Shared;
 use super::options::Options;
 use super::request::{Request, row};
+use super::shared::Shared;
 use super::timings::Timings;
 use crate::segments::checksum::Sum;
 use crate::segments::{Abort, Fetch, Host, Part, Prepared, Wanted, Worker, has_pieces};

@@ -18,12 +18,16 @@ use super::error::{Error, RequestPhase};
 use super::event_loop::{EventLoop, Watch};
 use super::head::{Head, url_of};
 use super::hub::{Hub, Post};
+use super::leadership::Facts;
 use super::timings::Timings;
 use crate::transfers::{Request, Sink, Transfers};
 use crate::{TransferInfo, Value};
 
 /// Turns of the engine in one poll. The limit lets other tasks run although the driver always has work.
 const TURNS: usize = 8;
+/// Connections that a client keeps by default. curl's default is four for each transfer that runs, which
+/// would close most of them whenever a burst of requests has ended.
+const KEPT: usize = 128;
 /// Longest sleep of a driver without an event loop.
 const SLEEP: Duration = Duration::from_secs(3600);
 
@@ -77,15 +81,14 @@ impl Driver {
     /// the client and the last response are dropped. Needs no event loop and no feature.
     pub fn run_blocking(self) -> io::Result<()> {
         let mut engine = Engine::new(self);
-        let wakes = engine.transfers.waker();
-        let waker = Waker::from(Arc::new(Wakes(wakes)));
+        let waker = engine.interrupt();
         loop {
             engine.post.0.set_driver(Some(&waker));
             engine.turn(true);
             if engine.is_over() {
                 return Ok(());
             }
-            match engine.transfers.wait(SLEEP) {
+            match engine.sleep(SLEEP) {
                 Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(e),
                 _ => {}
             }
@@ -117,37 +120,53 @@ struct Driven<W> {
 impl<W: Watch> Driven<W> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.engine.post.0.set_driver(Some(cx.waker()));
-        // Work that is started here also runs here. Without the guard, each request would make the descriptor
-        // readable once more than its reply does.
-        let _turn = self.engine.transfers.turn();
-        let mut ready = false;
-        for _ in 0..TURNS {
-            self.engine.turn(ready);
-            if self.engine.is_over() {
-                return Poll::Ready(Ok(()));
-            }
-            // Taking body may let a transfer continue, and no event reports that.
-            ready = self.engine.transfers.timeout() == Some(Duration::ZERO);
-            if ready {
-                continue;
-            }
-            match self.watch.poll(self.engine.transfers.deadline(), cx) {
-                Poll::Ready(told) => told?,
-                Poll::Pending => return Poll::Pending,
-            }
-            ready = true;
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
+        poll_engine(&mut self.engine, &mut self.watch, cx)
     }
 }
 
+/// Runs the engine until it has to wait for its event loop. Ready when it is over, or when the event loop has
+/// failed.
+pub(super) fn poll_engine<W: Watch>(
+    engine: &mut Engine,
+    watch: &mut W,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<()>> {
+    // Work that is started here also runs here. Without the guard, each request would make the descriptor
+    // readable once more than its reply does.
+    let _turn = engine.transfers.turn();
+    let mut ready = false;
+    for left in (0..TURNS).rev() {
+        engine.turn(ready);
+        if engine.is_over() {
+            return Poll::Ready(Ok(()));
+        }
+        if left == 0 {
+            break; // an event that is taken now is lost: the next poll begins without one
+        }
+        ready = engine.is_ready();
+        if ready {
+            continue;
+        }
+        match watch.poll(engine.transfers.deadline(), cx) {
+            Poll::Ready(told) => told?,
+            Poll::Pending => return Poll::Pending,
+        }
+        ready = true;
+    }
+    cx.waker().wake_by_ref();
+    Poll::Pending
+}
+
 /// The transfers of a client, and their calls.
-struct Engine {
+pub(super) struct Engine {
     transfers: Transfers,
     /// Calls by the engine's number of the transfer.
     calls: Vec<Option<Arc<Call>>>,
     post: Post,
+    limits: Limits,
+    /// Whether the number of kept connections is ours to choose.
+    keeps_more: bool,
+    interrupt: Option<Waker>,
     /// Dropped last, when the pool of the process has the idle connections of `transfers`.
     _gives: Option<GivesToBroker>,
 }
@@ -162,23 +181,36 @@ impl Drop for GivesToBroker {
 }
 
 impl Engine {
-    fn new(driver: Driver) -> Engine {
+    pub fn new(driver: Driver) -> Engine {
         let transfers = Transfers::new(driver.share);
-        transfers.set_limits(driver.limits);
+        let mut limits = driver.limits;
+        let keeps_more = limits.max_connects == 0;
+        if keeps_more {
+            limits.max_connects = KEPT;
+        }
+        transfers.set_limits(limits);
         driver.pool.into_iter().for_each(|kind| transfers.set_pool(kind));
         let _gives = (driver.pool == Some(Pool::User)).then_some(GivesToBroker);
-        Engine { transfers, calls: Vec::new(), post: driver.post, _gives }
+        Engine {
+            transfers,
+            calls: Vec::new(),
+            post: driver.post,
+            limits,
+            keeps_more,
+            interrupt: None,
+            _gives,
+        }
     }
 
     /// Returns whether all clients are gone and no command is left.
-    fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         let inbox = self.post.0.lock();
         inbox.closed && inbox.orders.is_empty()
     }
 
     /// Executes commands, runs what is ready and delivers the results. `ready`: check the descriptors even if
     /// there was no command.
-    fn turn(&mut self, ready: bool) {
+    pub fn turn(&mut self, ready: bool) {
         let orders = std::mem::take(&mut self.post.0.lock().orders);
         if orders.is_empty() && !ready {
             return;
@@ -191,6 +223,43 @@ impl Engine {
         while let Some(id) = self.transfers.next_news() {
             self.deliver(id);
         }
+    }
+
+    /// Returns whether there is work that no event reports: taking body may let a transfer continue.
+    fn is_ready(&self) -> bool {
+        self.transfers.timeout() == Some(Duration::ZERO)
+    }
+
+    /// Executes commands and what is ready then, without waiting.
+    pub fn run_ready(&mut self) {
+        let _turn = self.transfers.turn();
+        self.turn(false);
+        for _ in 1..TURNS {
+            if !self.is_ready() {
+                return;
+            }
+            self.turn(true);
+        }
+    }
+
+    /// Waits for events.
+    pub fn sleep(&self, max: Duration) -> io::Result<()> {
+        self.transfers.wait(max)
+    }
+
+    /// Returns a waker that ends [`sleep`](Self::sleep).
+    pub fn interrupt(&mut self) -> Waker {
+        let transfers = &self.transfers;
+        self.interrupt.get_or_insert_with(|| Waker::from(Arc::new(Wakes(transfers.waker())))).clone()
+    }
+
+    pub fn facts(&self) -> Facts {
+        Facts { transfers_run: self.transfers.running() > 0, deadline: self.transfers.deadline() }
+    }
+
+    #[cfg(all(unix, feature = "tokio"))]
+    pub fn descriptor(&self) -> io::Result<engine::Descriptor> {
+        self.transfers.descriptor()
     }
 
     fn obey(&mut self, order: Order) {
@@ -248,6 +317,11 @@ impl Engine {
             choices: prepared.choices,
             access_policy: prepared.access_policy,
         };
+        let most = self.transfers.running() + 1;
+        if self.keeps_more && most > self.limits.max_connects {
+            self.limits.max_connects = most.next_power_of_two();
+            self.transfers.set_limits(self.limits);
+        }
         self.transfers.start(request).map_err(|failure| Error::of(failure.code, failure.message))
     }
 

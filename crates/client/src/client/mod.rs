@@ -1,8 +1,8 @@
 //! Requests as futures, for any executor.
 //!
 //! A [`Client`] may be cloned and used by any task on any thread; it does not contain the engine. The engine
-//! belongs to the client's [`Driver`], which stays on the thread where it runs: on its own thread, in a task
-//! of an event loop, or beside a future.
+//! belongs to the client's [`Driver`], which the program runs in a task or on a thread. Without one the
+//! engine is at the client's [`Host`](host::Host), and a thread or task that waits runs it.
 
 mod base;
 pub(crate) mod body;
@@ -15,7 +15,10 @@ mod driver;
 mod error;
 mod event_loop;
 mod head;
+pub(crate) mod host;
 mod hub;
+mod leadership;
+mod movable;
 pub mod multipart;
 mod options;
 pub(crate) mod proxy;
@@ -25,6 +28,7 @@ pub(crate) mod response;
 mod running;
 #[cfg(any(feature = "ftp", feature = "mail", feature = "ssh"))]
 pub(crate) mod session;
+mod shared;
 mod timings;
 pub mod tls;
 #[cfg(feature = "tower")]
@@ -49,12 +53,13 @@ pub use event_loop::Tokio;
 
 use crate::IntoUrl;
 use config::Config;
-use hub::Shared;
+use shared::Shared;
 
 /// Creates requests, whose futures any executor polls. Clones share one pool of connections and one driver.
 ///
-/// The driver runs on a thread that starts with the first request and ends with the last clone of the client
-/// and its last response. [`ClientBuilder::build_with_driver`] returns the driver instead.
+/// The engine runs in a task of tokio's current-thread runtime or on a background thread, from the first
+/// request to the last clone of the client and its last response. [`ClientBuilder::build_with_driver`]
+/// returns its driver instead.
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), warmwire::Error> {

@@ -12,9 +12,9 @@ use tables::{Code, EasyOption};
 use super::body::{Body, Kind, Source};
 use super::call::Prepared;
 use super::error::{Error, RequestPhase};
-use super::hub::Shared;
 use super::multipart::Form;
 use super::options::{Options, WINDOW};
+use super::shared::Shared;
 use crate::transfers::Upload;
 use crate::{IntoUrl, PlainValue, Url};
 

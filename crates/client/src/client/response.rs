@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
@@ -12,6 +13,7 @@ use tables::Code;
 use super::body::Body;
 use super::error::{Error, RequestPhase};
 use super::head::{Head, parse_fields};
+use super::host::Host;
 use super::running::{Piece, Running};
 use super::timings::Timings;
 use crate::Why;
@@ -184,6 +186,11 @@ mod facts {
 }
 
 impl Response {
+    /// Returns the engine that a waiting thread runs; `None` if there is nothing to wait for.
+    pub(crate) fn host(&self) -> Option<Arc<Host>> {
+        self.running.as_ref().and_then(Running::host)
+    }
+
     pub(super) fn new(head: Head, running: Running) -> Response {
         let parts = Parts { head, timings: None, why: None, trailers: HeaderMap::new() };
         Response { parts, running: Some(running), unread: Bytes::new() }

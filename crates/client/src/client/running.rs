@@ -10,7 +10,8 @@ use super::body::Source;
 use super::call::{Call, Order, Prepared, State};
 use super::error::{Error, ErrorKind};
 use super::head::Head;
-use super::hub::Shared;
+use super::host::Host;
+use super::shared::Shared;
 use super::timings::Timings;
 use crate::Why;
 
@@ -49,10 +50,7 @@ impl Running {
         }
         match state.head.take() {
             Some(head) => Poll::Ready(Ok(head)),
-            None => {
-                wait(&mut state, cx);
-                Poll::Pending
-            }
+            None => self.pend(&mut state, cx),
         }
     }
 
@@ -78,11 +76,21 @@ impl Running {
                 let (trailers, why) = (std::mem::take(&mut state.trailers), state.why.take());
                 Poll::Ready(ended.map(|timings| Piece::End(timings, trailers, why)))
             }
-            None => {
-                wait(&mut state, cx);
-                Poll::Pending
-            }
+            None => self.pend(&mut state, cx),
         }
+    }
+
+    fn pend<T>(&self, state: &mut State, cx: &Context<'_>) -> Poll<Result<T, Error>> {
+        if let Some(lost) = self.client.lost() {
+            return Poll::Ready(Err(lost));
+        }
+        wait(state, cx);
+        Poll::Pending
+    }
+
+    /// Returns the engine that a waiting thread runs.
+    pub fn host(&self) -> Option<Arc<Host>> {
+        self.client.host.clone()
     }
 
     /// Passes pieces from the caller's stream to the engine while it accepts them.
@@ -128,6 +136,9 @@ impl Running {
         }
         let mut state = self.call.lock();
         if state.hungry || state.ended.is_some() {
+            return Poll::Ready(());
+        }
+        if self.client.lost().is_some() {
             return Poll::Ready(());
         }
         wait(&mut state, cx);

@@ -31,6 +31,11 @@ impl Session {
         Session { client: client.clone(), url, options: Options::default() }
     }
 
+    /// Returns the engine that a waiting thread runs.
+    pub fn host(&self) -> Option<std::sync::Arc<crate::client::host::Host>> {
+        self.client.host()
+    }
+
     pub fn log_in(&mut self, user: &str, password: &str) {
         self.set(EasyOption::Username, user);
         self.set(EasyOption::Password, password);
@@ -104,7 +109,7 @@ macro_rules! faces {
             impl crate::blocking::$face {
                 $($(#[$doc])*
                 pub fn $method(&self $(, $argument: $type)*) -> Result<$output, Error> {
-                    wait(self.0.$method($($argument),*)).map(Into::into)
+                    wait(self.0.session.host(), self.0.$method($($argument),*)).map(Into::into)
                 })*
             }
         }

@@ -18,6 +18,7 @@ use wire::ws::{Kind, Piece as FramePiece, Reader, Writer};
 
 use super::body::Body;
 use super::error::{Error, RequestPhase};
+use super::host::Host;
 use super::running::{Piece, Running};
 use crate::{PlainValue, RequestBuilder};
 
@@ -168,6 +169,11 @@ impl RequestBuilder {
 }
 
 impl WebSocket {
+    /// Returns the engine that a waiting thread runs.
+    pub(crate) fn host(&self) -> Option<Arc<Host>> {
+        self.running.host()
+    }
+
     /// Returns the next message; `None` is the end, after a message [`Message::Close`].
     pub async fn recv(&mut self) -> Result<Option<Message>, Error> {
         std::future::poll_fn(|cx| self.poll_message(cx)).await.transpose()

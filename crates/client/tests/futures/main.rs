@@ -4,6 +4,7 @@ mod bodies;
 mod clients;
 mod errors;
 mod faces;
+mod leaders;
 mod many;
 mod requests;
 mod why;

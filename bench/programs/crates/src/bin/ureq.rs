@@ -1,6 +1,6 @@
 //! The task with ureq, whose requests block: a thread for each that runs at once.
 
-use bench_crates::{Failure, Start, Task};
+use bench_crates::{Failure, Task, in_threads};
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
@@ -26,18 +26,5 @@ fn main() -> Result<(), Failure> {
         .max_idle_connections_per_host(task.at_once)
         .build()
         .into();
-    get(&agent, &task)?;
-    let start = Start::now();
-    let received = std::thread::scope(|scope| {
-        let share = |number: usize| {
-            let (agent, task) = (&agent, &task);
-            scope.spawn(move || {
-                (0..task.share(number)).map(|_| get(agent, task)).sum::<Result<usize, Failure>>()
-            })
-        };
-        let shares: Vec<_> = (0..task.at_once).map(share).collect();
-        shares.into_iter().map(|share| share.join().expect("no panic")).sum::<Result<usize, Failure>>()
-    })?;
-    start.end(&task, received);
-    Ok(())
+    in_threads(&task, || get(&agent, &task))
 }

@@ -1,18 +1,34 @@
-//! The task with our crate: the driver runs on a thread of its own, as by default, or with DRIVER=task beside
-//! the requests.
+//! The task with our crate: its futures in tokio, where the client has a task of its own by default, or with
+//! DRIVER=task one of the program's; or with THREADS set, requests that block, a thread for each at once.
 
-use bench_crates::{Failure, Task, block_on, run};
-use warmwire::{Certificate, Client, Tokio};
+use bench_crates::{Failure, Task, block_on, in_threads, run};
+use warmwire::{Certificate, Client, Tokio, blocking};
+
+/// Makes the settings of the task in a builder of either face.
+macro_rules! configure {
+    ($builder:expr, $task:expr) => {{
+        let mut builder = $builder.no_proxy();
+        if $task.is_secure() {
+            builder = builder.add_root_certificate(Certificate::from_pem(&$task.authority)?);
+        }
+        if $task.version == 3 {
+            builder = builder.http3_prior_knowledge();
+        }
+        builder
+    }};
+}
 
 fn main() -> Result<(), Failure> {
     let task = Task::from_arguments()?;
-    let mut builder = Client::builder().no_proxy();
-    if task.is_secure() {
-        builder = builder.add_root_certificate(Certificate::from_pem(&task.authority)?);
+    if std::env::var_os("THREADS").is_some() {
+        let client = configure!(blocking::Client::builder(), task).build()?;
+        return in_threads(&task, || {
+            let response = client.get(&task.url).send()?.error_for_status()?;
+            task.check(response.version())?;
+            Ok(response.bytes()?.len())
+        });
     }
-    if task.version == 3 {
-        builder = builder.http3_prior_knowledge();
-    }
+    let builder = configure!(Client::builder(), task);
     block_on(async {
         let client = if std::env::var_os("DRIVER").is_some() {
             let (client, driver) = builder.build_with_driver()?;

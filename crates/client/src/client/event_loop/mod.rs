@@ -15,6 +15,8 @@ mod tokio;
 pub use async_io::AsyncIo;
 #[cfg(all(unix, feature = "tokio"))]
 pub use tokio::Tokio;
+#[cfg(all(unix, feature = "tokio"))]
+pub(super) use tokio::Watched;
 
 /// An event loop in which a [`Driver`](crate::Driver) can wait. `Tokio` and `AsyncIo` implement it, each
 /// behind the feature of its name.

@@ -38,6 +38,13 @@ pub struct Watched {
     armed: Option<Instant>,
 }
 
+impl Watched {
+    /// Returns when the timer wakes the task.
+    pub(in super::super) fn armed(&self) -> Option<Instant> {
+        self.armed
+    }
+}
+
 impl Watch for Watched {
     fn poll(&mut self, deadline: Option<Instant>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Poll::Ready(guard) = self.descriptor.poll_read_ready(cx) {
