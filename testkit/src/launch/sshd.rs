@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use super::ftpd::target;
 use super::{Running, free_port, inside, listens_inside, program, run, run_until, with_retries};
@@ -168,19 +169,35 @@ fn prepared() -> io::Result<TempDir> {
     let directory = TempDir::new("sshd")?;
     fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755))?;
     let mut authorized = String::new();
-    for (name, kind, bits) in [
-        ("host_ed25519", "ed25519", "256"),
-        ("host_ecdsa", "ecdsa", "256"),
-        ("host_rsa", "rsa", "2048"),
-        ("user_ed25519", "ed25519", "256"),
-    ] {
-        keygen(directory.path(), name, &["-t", kind, "-b", bits, "-N", ""])?;
+    for (name, kind) in [("host_ed25519", "ed25519"), ("host_ecdsa", "ecdsa"), ("user_ed25519", "ed25519")] {
+        keygen(directory.path(), name, &["-t", kind, "-N", ""])?;
         if name.starts_with("user") {
             authorized += &fs::read_to_string(directory.path().join(format!("{name}.pub")))?;
         }
     }
+    copy_rsa_key(directory.path())?;
     directory.write("authorized_keys", authorized)?;
     Ok(directory)
+}
+
+/// Writes the RSA key of the host, `host_rsa`, with its public half. All servers of a process have this one:
+/// a search for primes takes half a second.
+fn copy_rsa_key(folder: &Path) -> io::Result<()> {
+    static KEY: Mutex<Option<[Vec<u8>; 2]>> = Mutex::new(None);
+    let files = ["host_rsa", "host_rsa.pub"].map(|name| folder.join(name));
+    let mut key = KEY.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(known) = &*key else {
+        keygen(folder, "host_rsa", &["-t", "rsa", "-b", "2048", "-N", ""])?;
+        let [private, public] = files.map(fs::read);
+        *key = Some([private?, public?]);
+        return Ok(());
+    };
+    for (file, content) in files.iter().zip(known) {
+        fs::write(file, content)?;
+        // sshd(8) refuses a private key that others may read.
+        fs::set_permissions(file, PermissionsExt::from_mode(0o600))?;
+    }
+    Ok(())
 }
 
 /// Returns OpenSSH's server, and makes the directory without which it does not start as root: otherwise only
