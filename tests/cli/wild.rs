@@ -34,7 +34,8 @@ fn trace(line: &str, program: &str, url: &str, name: &str) -> Trace {
     std::fs::create_dir(folder.join("dir")).unwrap();
     symlink(program, bin.join("curl")).unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let mut command = Command::new("bash");
+    // By its path, because a name with another PATH makes std fork, which copies the tables of this process.
+    let mut command = Command::new("/bin/bash");
     clean(&mut command).env("PATH", path).env("URL", url).env("NAME", name);
     let out = command.args(["-c", line]).current_dir(&folder).stdin(Stdio::null()).output().unwrap();
     let mut files = BTreeMap::new();
