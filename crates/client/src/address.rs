@@ -24,6 +24,13 @@ pub struct Url(String);
 impl Url {
     /// Parses a URL. One without a scheme is an error.
     pub fn parse(text: &str) -> Result<Url, InvalidUrl> {
+        if is_plain(text) {
+            return Ok(Url(text.to_owned()));
+        }
+        Url::parse_whole(text)
+    }
+
+    fn parse_whole(text: &str) -> Result<Url, InvalidUrl> {
         let flags = flag::NON_SUPPORT_SCHEME | flag::PATH_AS_IS | flag::URLENCODE | flag::ALLOW_SPACE;
         let whole = Parsed::parse(text.as_bytes(), flags).and_then(|url| url.get(Part::Url, 0));
         match whole.map(String::from_utf8) {
@@ -35,7 +42,10 @@ impl Url {
 
     /// Wraps a URL that the engine has used.
     pub(crate) fn of_engine(text: &[u8]) -> Url {
-        Url(String::from_utf8_lossy(text).into_owned())
+        match String::from_utf8(text.to_vec()) {
+            Ok(text) => Url(text),
+            Err(_) => Url(String::from_utf8_lossy(text).into_owned()),
+        }
     }
 
     /// Returns the whole URL.
@@ -135,6 +145,44 @@ impl Url {
             _ => (place, None),
         }
     }
+}
+
+/// Returns whether parsing would leave the URL as it is. True for the usual kind alone: http or https, a name
+/// as host, a path and a query of characters that need no encoding.
+fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let Some(rest) = bytes.strip_prefix(b"https://").or_else(|| bytes.strip_prefix(b"http://")) else {
+        return false;
+    };
+    let is_of_name = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-');
+    let length = rest.iter().position(|byte| !is_of_name(byte)).unwrap_or(rest.len());
+    let (name, mut rest) = rest.split_at(length);
+    // Not a number: the parser writes addresses in one form. Empty labels and long names are for it, too.
+    let is_name = matches!(name, [b'a'..=b'z', .., b'a'..=b'z'] | [b'a'..=b'z'])
+        && name.len() <= 253
+        && !name.windows(2).any(|pair| pair == b"..");
+    if let Some(behind) = rest.strip_prefix(b":") {
+        let length = behind.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(behind.len());
+        let (digits, behind) = behind.split_at(length);
+        let add = |port: u16, digit: &u8| port.checked_mul(10)?.checked_add(u16::from(digit - b'0'));
+        if !matches!(digits, [b'1'..=b'9', ..]) || digits.iter().try_fold(0, add).is_none() {
+            return false;
+        }
+        rest = behind;
+    }
+    let needs_nothing =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
+    let Some(behind) = rest.strip_prefix(b"/") else { return false };
+    let length = behind.iter().position(|byte| !needs_nothing(byte)).unwrap_or(behind.len());
+    let is_query = |query: &[u8]| {
+        !query.is_empty() && query.iter().all(|byte| needs_nothing(byte) || matches!(byte, b'=' | b'&'))
+    };
+    is_name
+        && match &behind[length..] {
+            [] => true,
+            [b'?', query @ ..] => is_query(query),
+            _ => false,
+        }
 }
 
 /// A text that is no URL.
@@ -287,6 +335,83 @@ mod tests {
         }
         assert_eq!(Url::parse("https://h/").unwrap().port_or_known_default(), Some(443));
         assert_eq!(Url::parse("http://me:x@h/").unwrap().username(), "me");
+    }
+
+    /// The parser itself is the judge of what needs no parsing.
+    #[test]
+    fn a_plain_url_is_what_the_parser_leaves_as_it_is() {
+        let parsed = |text: &str| Url::parse_whole(text).map(String::from).unwrap_or_default();
+        for text in
+            ["http://h/", "https://localhost:65535/b", "http://a.b-c.example/x/../y//z.html?a=1&b=~c_d"]
+        {
+            assert!(is_plain(text), "{text}");
+        }
+        for text in [
+            "http://h",
+            "http://1.2/",
+            "http://h:080/",
+            "http://h:65536/",
+            "http://h/?",
+            "http://h/a b",
+            "http://u@h/",
+        ] {
+            assert!(!is_plain(text), "{text}");
+        }
+        let (mut plain, mut seed) = (0, 1u64);
+        let mut pick = |count: usize| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as usize % count
+        };
+        let pieces = [
+            "http://",
+            "https://",
+            "HTTP://",
+            "h",
+            "a.example",
+            "xn--nxasmq6b",
+            "127.1",
+            "0x7f",
+            "localhost",
+            ":",
+            ":80",
+            ":443",
+            ":8080",
+            ":65536",
+            ":0",
+            ":08",
+            "/",
+            "//",
+            "/.",
+            "/..",
+            "?",
+            "=",
+            "&",
+            "#",
+            "%41",
+            "%",
+            "@",
+            "+",
+            "~",
+            "_",
+            "-",
+            ".",
+            " ",
+            "é",
+            "[::1]",
+            "\\",
+            ";",
+            "1",
+            "Z",
+        ];
+        for _ in 0..200_000 {
+            let start = ["http://", "https://", "https://h/", "http://a.example:80/", ""][pick(5)];
+            let text = (0..1 + pick(6)).fold(start.to_owned(), |text, _| text + pieces[pick(pieces.len())]);
+            if is_plain(&text) {
+                plain += 1;
+                assert_eq!(parsed(&text), text);
+            }
+        }
+        assert!(plain > 1_000, "{plain}");
     }
 
     #[test]

@@ -142,6 +142,7 @@ impl Callbacks for App {
         let state = &mut *guard;
         if line.starts_with(b"HTTP/") {
             state.last_head = state.head.len();
+            state.head.reserve(512); // most heads are smaller, and grow without copies
         }
         state.head.extend_from_slice(line);
         let ends = state.window < usize::MAX && matches!(line, b"\r\n" | b"\n");

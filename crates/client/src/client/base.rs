@@ -33,7 +33,7 @@ impl Client {
     }
 
     /// Sends a request and waits for its head.
-    pub(super) async fn begin(&self, request: Request) -> Result<(Head, Running), Error> {
+    pub(super) async fn begin(&self, request: Request) -> Result<(Box<Head>, Running), Error> {
         let (prepared, source) = request.prepare(&self.0)?;
         let mut running = Running::start(self.0.clone(), prepared, source);
         let head = std::future::poll_fn(|cx| running.poll_head(cx)).await?;

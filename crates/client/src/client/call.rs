@@ -63,7 +63,7 @@ pub(super) struct State {
     pub id: Option<usize>,
     /// The task that waits for a change of this state.
     pub waker: Option<Waker>,
-    pub head: Option<Head>,
+    pub head: Option<Box<Head>>,
     pub has_had_head: bool,
     /// Whether the head itself shows that the body follows it: no redirect, challenge or interim reply.
     pub body_follows: bool,

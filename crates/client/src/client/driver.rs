@@ -336,7 +336,8 @@ impl Engine {
             state.has_had_head = true;
             state.body_follows = transfers.has_final_head(id);
             let (lines, decodes) = (transfers.take_head(id), state.decodes);
-            state.head = Some(transfers.info(id, |info| Head::of(lines, &info.found(), decodes)));
+            let head = transfers.info(id, |info| Head::of(lines, &info.found(), decodes));
+            state.head = Some(Box::new(head));
         }
         if state.has_had_head && (ended || state.body.is_empty()) {
             let body = transfers.take_body(id);

@@ -10,7 +10,7 @@ use tables::constant::{
     CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2, CURL_HTTP_VERSION_3,
 };
 
-use wire::http1::header::HeaderLine;
+use wire::http1::header::{HeaderLine, split_line};
 
 use super::cookie::Cookie;
 use crate::Url;
@@ -84,6 +84,9 @@ impl Head {
 /// field (RFC 9112, 5.2). The values share the memory of the lines: a copy of each would be a sixth of the
 /// instructions of a small request, with the search for the last head.
 pub(super) fn parse_fields(lines: &Bytes) -> (HeaderMap, bool) {
+    if lines.is_empty() {
+        return (HeaderMap::new(), false);
+    }
     let mut fields = HeaderMap::with_capacity(USUAL_FIELDS);
     let mut is_http = false;
     let mut open: Option<(HeaderName, Bytes)> = None;
@@ -96,8 +99,7 @@ pub(super) fn parse_fields(lines: &Bytes) -> (HeaderMap, bool) {
     };
     let mut rest = &lines[..];
     while !rest.is_empty() {
-        let length = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| at + 1);
-        let (line, behind) = rest.split_at(length);
+        let (line, behind) = split_line(rest);
         rest = behind;
         if let (Some(b' ' | b'\t'), Some((_, value))) = (line.first(), &mut open) {
             *value = [value, b" ".as_slice(), line.trim_ascii()].concat().into();

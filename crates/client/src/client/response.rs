@@ -42,7 +42,7 @@ pub struct Response {
 
 /// The part of a response that needs no waiting.
 pub(crate) struct Parts {
-    pub head: Head,
+    pub head: Box<Head>,
     pub timings: Option<Timings>,
     pub why: Option<Box<Why>>,
     pub trailers: HeaderMap,
@@ -191,7 +191,7 @@ impl Response {
         self.running.as_ref().and_then(Running::host)
     }
 
-    pub(super) fn new(head: Head, running: Running) -> Response {
+    pub(super) fn new(head: Box<Head>, running: Running) -> Response {
         let parts = Parts { head, timings: None, why: None, trailers: HeaderMap::new() };
         Response { parts, running: Some(running), unread: Bytes::new() }
     }

@@ -32,7 +32,7 @@ impl Running {
     }
 
     /// Returns the last head, or the error that occurred before one was complete.
-    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Error>> {
+    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Box<Head>, Error>> {
         if let Err(error) = self.send(cx) {
             return Poll::Ready(Err(error));
         }

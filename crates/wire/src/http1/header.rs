@@ -196,6 +196,11 @@ impl BadOctet {
     }
 }
 
+/// Splits behind the first line and its end.
+pub fn split_line(lines: &[u8]) -> (&[u8], &[u8]) {
+    lines.split_at(memchr(b'\n', lines).map_or(lines.len(), |at| at + 1))
+}
+
 /// Looks for such octets in a line.
 pub fn check_octets(line: &[u8]) -> Result<(), BadOctet> {
     let text = text_of(line);
