@@ -7,6 +7,7 @@
 
 mod by_number;
 mod renewal;
+mod writes;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -82,6 +83,8 @@ pub(crate) struct Entry {
     /// Whether it is in the table's list of doubts.
     listed: bool,
     in_epoll: bool,
+    /// Whether epoll reports that it is writable.
+    tells_writable: bool,
     /// Whether another entry has, or had, the same descriptor number.
     shared: bool,
 }
@@ -403,6 +406,9 @@ impl Registration {
             Some(waker) if waker.will_wake(cx.waker()) => None,
             waker => waker.replace(cx.waker().clone()),
         };
+        if direction == Direction::Write && !entry.tells_writable {
+            table.tell_writable(self.slot, true);
+        }
         table.mark(self.slot);
         drop(table);
         drop(old);
@@ -500,7 +506,7 @@ impl Table {
     pub(crate) fn enter_epoll(&mut self, slot: usize) {
         let Some(epoll) = &self.epoll else { return };
         let entry = &mut self.entries[slot];
-        entry.in_epoll = epoll.add(&entry.fd, key(slot, entry.generation)).is_ok();
+        entry.in_epoll = epoll.add(&entry.fd, key(slot, entry.generation), entry.tells_writable).is_ok();
         self.unasked = true;
         if !entry.in_epoll {
             self.stragglers.insert(slot);
@@ -654,20 +660,6 @@ impl Table {
         }
         later
     }
-
-    /// In a forked child: the epoll instance is the parent's too, so it is dropped untouched and not replaced
-    /// until it is needed.
-    fn leave_parent(&mut self) {
-        self.fork_generation = fork::generation();
-        self.forget_epoll();
-    }
-
-    fn forget_epoll(&mut self) {
-        self.epoll = None;
-        self.wake_in_epoll = false;
-        self.stragglers.clear();
-        self.entries.iter_mut().for_each(|(_, entry)| entry.in_epoll = false);
-    }
 }
 
 impl Entry {
@@ -685,6 +677,7 @@ impl Entry {
             dirty: false,
             listed: false,
             in_epoll: false,
+            tells_writable: true,
             shared: false,
         }
     }

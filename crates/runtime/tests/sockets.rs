@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketType};
-use warmwire_runtime::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use warmwire_runtime::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use warmwire_runtime::{
     Clock, Direction, ExtraFd, Idle, Interest, NextCall, Registration, Runtime, Socket, SocketHook,
     is_under_way, new_socket,
@@ -138,6 +138,72 @@ fn a_full_send_buffer_waits_for_room() {
         });
         until(&rt, || rt.tasks() == 0);
         assert_eq!(sink.join().unwrap(), TOTAL);
+    }
+}
+
+/// Its write events are off until a write waits.
+#[cfg(unix)]
+#[test]
+fn a_datagram_waits_for_room() {
+    const COUNT: usize = 5000;
+    for (rt, _crowd) in runtimes() {
+        let (near, far) = std::os::unix::net::UnixDatagram::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
+        far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let mut socket = Socket::new(near.into());
+        socket.set_datagram();
+        socket.attach(rt.reactor(), 7);
+        let waits = Rc::new(Cell::new(0));
+        let seen = waits.clone();
+        rt.spawn(Box::pin(async move {
+            for number in 0..COUNT {
+                let sent = poll_fn(|cx| {
+                    let sent = socket.poll_send(cx, &number.to_ne_bytes());
+                    seen.set(seen.get() + usize::from(sent.is_pending()));
+                    sent
+                });
+                assert_eq!(sent.await.unwrap(), size_of::<usize>());
+            }
+        }));
+        let sink = std::thread::spawn(move || {
+            let mut buf = [0; size_of::<usize>()];
+            (0..COUNT).all(|number| far.recv(&mut buf).is_ok() && buf == number.to_ne_bytes())
+        });
+        until(&rt, || rt.tasks() == 0);
+        assert!(sink.join().unwrap() && waits.get() > 0);
+    }
+}
+
+#[test]
+fn no_receive_follows_one_that_found_all() {
+    for (rt, _crowd) in runtimes() {
+        let (mut socket, mut peer) = pair(&rt);
+        let calls = Rc::new(Cell::new(0));
+        let count = calls.clone();
+        rt.spawn(Box::pin(async move {
+            loop {
+                let mut buf = [0; 8];
+                let mut receive = |fd: BorrowedFd<'_>| {
+                    count.set(count.get() + 1);
+                    Ok(rustix::net::recv(fd, &mut buf, rustix::net::RecvFlags::empty())?.1)
+                };
+                let received = poll_fn(|cx| socket.poll_io(cx, Direction::Read, &mut receive));
+                match received.await.unwrap() {
+                    0 => return,
+                    _ => socket.found_all(),
+                }
+            }
+        }));
+        rt.run().unwrap();
+        for round in 1..4 {
+            peer.write_all(b"a").unwrap();
+            until(&rt, || calls.get() == round);
+            rt.wait(&mut [], Duration::from_millis(1), false).unwrap();
+            rt.perform().unwrap();
+            assert_eq!(calls.get(), round);
+        }
+        drop(peer);
+        until(&rt, || rt.tasks() == 0);
     }
 }
 

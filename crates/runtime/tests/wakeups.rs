@@ -107,10 +107,11 @@ fn a_call_that_comes_just_before_the_sleep_ends_it() {
 /// both.
 #[cfg(unix)]
 mod loops {
+    use std::net::UdpSocket;
     use std::os::fd::{OwnedFd, RawFd};
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use warmwire_runtime::{Descriptor, Interest, SocketHook};
+    use warmwire_runtime::{Descriptor, Interest, Socket, SocketHook};
 
     use super::*;
 
@@ -166,6 +167,33 @@ mod loops {
     fn is_readable(descriptor: &Descriptor) -> bool {
         let mut set = [PollFd::new(descriptor, PollFlags::IN)];
         poll(&mut set, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() > 0
+    }
+
+    /// The system reports that a socket of datagrams is writable whenever a packet has left.
+    #[test]
+    fn a_datagram_that_has_left_is_no_event() {
+        for is_datagram in [false, true] {
+            let rt = Runtime::new(Clock::system());
+            let (near, far) = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap()).into();
+            near.connect(far.local_addr().unwrap()).unwrap();
+            near.set_nonblocking(true).unwrap();
+            far.connect(near.local_addr().unwrap()).unwrap();
+            let mut socket = Socket::new(near.into());
+            socket.attach(rt.reactor(), 0);
+            if is_datagram {
+                socket.set_datagram();
+            }
+            let descriptor = rt.reactor().descriptor().unwrap();
+            rt.perform().unwrap();
+            let mut buf = [0];
+            rustix::net::send(&socket, b"a", rustix::net::SendFlags::empty()).unwrap();
+            far.recv(&mut buf).unwrap();
+            assert_eq!(is_readable(&descriptor), !is_datagram);
+            rt.perform().unwrap();
+            assert!(!is_readable(&descriptor));
+            far.send(b"b").unwrap();
+            assert!(is_readable(&descriptor));
+        }
     }
 
     #[test]

@@ -15,6 +15,10 @@ use super::udp::{Batch, SLOT, SLOTS, Underlay};
 /// Requested size of the system's receive buffer; the system may grant less.
 const HELD: usize = 4 << 20;
 
+/// Whether a receive goes on until all slots are used or nothing is left. On other systems it may take one
+/// datagram at a time.
+const FILLS_SLOTS: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
 /// A socket for datagrams to and from one peer.
 pub struct UdpSocket {
     socket: Socket,
@@ -24,7 +28,8 @@ pub struct UdpSocket {
 
 impl UdpSocket {
     /// Uses a socket that is connected to this peer.
-    pub fn new(socket: Socket, peer: SocketAddr) -> io::Result<UdpSocket> {
+    pub fn new(mut socket: Socket, peer: SocketAddr) -> io::Result<UdpSocket> {
+        socket.set_datagram();
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), HELD); // less is slower
         Ok(UdpSocket { socket, state, peer })
@@ -46,6 +51,12 @@ impl Underlay for UdpSocket {
         let UdpSocket { socket, state, .. } = self;
         let mut meta = [RecvMeta::default(); SLOTS];
         let received = socket.poll_io(cx, Direction::Read, |fd| receive(state, fd, buf, &mut meta));
+        if let Poll::Ready(Ok(count)) = received
+            && FILLS_SLOTS
+            && count < buf.len().div_ceil(SLOT).min(SLOTS)
+        {
+            socket.found_all();
+        }
         received.map_ok(|count| hand_on(&meta[..count], buf, take))
     }
 

@@ -1,6 +1,7 @@
 //! The end of a reactor, and its table made as new for another user.
 
 use super::{Reactor, Table};
+use crate::sys::fork;
 
 impl Reactor {
     /// Releases the reactor's own descriptors when the runtime ends.
@@ -26,5 +27,19 @@ impl Table {
             self.wake_told = false;
         }
         unused
+    }
+
+    /// In a forked child: the epoll instance is the parent's too, so it is dropped untouched and not replaced
+    /// until it is needed.
+    pub(super) fn leave_parent(&mut self) {
+        self.fork_generation = fork::generation();
+        self.forget_epoll();
+    }
+
+    pub(super) fn forget_epoll(&mut self) {
+        self.epoll = None;
+        self.wake_in_epoll = false;
+        self.stragglers.clear();
+        self.entries.iter_mut().for_each(|(_, entry)| entry.in_epoll = false);
     }
 }

@@ -56,6 +56,8 @@ pub struct Socket {
     fd: Option<Arc<OwnedFd>>,
     close: Option<CloseHook>,
     registration: Option<Registration>,
+    /// Whether it expects no write events ([`Registration::expect_no_write_events`]).
+    is_datagram: bool,
     /// The last short read left it readable, for its end.
     unsettled: bool,
     /// Timer for checks while connecting, on systems that may not report a failure.
@@ -71,6 +73,7 @@ impl Socket {
             fd: Some(Arc::new(fd)),
             close: None,
             registration: None,
+            is_datagram: false,
             unsettled: false,
             look: None,
             backlog: None,
@@ -88,6 +91,7 @@ impl Socket {
             fd: Some(Arc::new(fd)),
             close: Some(hook),
             registration: None,
+            is_datagram: false,
             unsettled: false,
             look: None,
             backlog: None,
@@ -102,7 +106,18 @@ impl Socket {
     /// Registers with a reactor, after leaving the previous one.
     pub fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {
         self.detach();
-        self.registration = Some(reactor.attach(self.shared().clone(), owner));
+        let registration = reactor.attach(self.shared().clone(), owner);
+        if self.is_datagram {
+            registration.expect_no_write_events();
+        }
+        self.registration = Some(registration);
+    }
+
+    /// States that it sends datagrams, here and in each later reactor: no event reports that it is writable
+    /// unless a write waits.
+    pub fn set_datagram(&mut self) {
+        self.is_datagram = true;
+        self.registration.iter().for_each(Registration::expect_no_write_events);
     }
 
     /// Leaves its reactor.
@@ -160,6 +175,15 @@ impl Socket {
     pub fn settle(&self) {
         if let Some(registration) = self.registration.as_ref().filter(|_| self.unsettled) {
             registration.settle();
+        }
+    }
+
+    /// States that a receive by [`poll_io`](Self::poll_io) had room for more than there was. As after a short
+    /// read, none follows before the next event, unless an error or an end came along, or the event came from
+    /// a loop that may be edge-triggered.
+    pub fn found_all(&self) {
+        if let Some(registration) = &self.registration {
+            registration.short_read();
         }
     }
 

@@ -1,4 +1,5 @@
-//! epoll, registered once per descriptor: edge-triggered, in both directions, never modified.
+//! epoll, registered once per descriptor: edge-triggered, in both directions, never modified but for sockets
+//! of datagrams.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -20,10 +21,13 @@ impl Epoll {
     }
 
     /// Includes PRI, because a receive stops at the urgent mark although more data follows.
-    pub(crate) fn add(&self, fd: impl AsFd, key: u64) -> io::Result<()> {
-        use epoll::EventFlags as F;
-        let flags = F::IN | F::OUT | F::RDHUP | F::PRI | F::ET;
-        Ok(epoll::add(&self.0, fd, epoll::EventData::new_u64(key), flags)?)
+    pub(crate) fn add(&self, fd: impl AsFd, key: u64, writes: bool) -> io::Result<()> {
+        Ok(epoll::add(&self.0, fd, epoll::EventData::new_u64(key), flags(writes))?)
+    }
+
+    /// Sets whether writability is reported. What is ready is reported again.
+    pub(crate) fn modify(&self, fd: impl AsFd, key: u64, writes: bool) -> io::Result<()> {
+        Ok(epoll::modify(&self.0, fd, epoll::EventData::new_u64(key), flags(writes))?)
     }
 
     /// Adds the wake-up descriptor: level-triggered, drained by whichever side sees it.
@@ -66,6 +70,12 @@ pub(crate) fn asked(events: i16) -> PollFlags {
 /// Converts events for an application.
 pub(crate) fn told(flags: PollFlags) -> i16 {
     flags.bits()
+}
+
+fn flags(writes: bool) -> epoll::EventFlags {
+    use epoll::EventFlags as F;
+    let reads = F::IN | F::RDHUP | F::PRI | F::ET;
+    if writes { reads | F::OUT } else { reads }
 }
 
 fn decode(event: &epoll::Event) -> Event {

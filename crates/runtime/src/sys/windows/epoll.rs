@@ -17,7 +17,11 @@ impl Epoll {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn add(&self, _: impl AsFd, _: u64) -> io::Result<()> {
+    pub(crate) fn add(&self, _: impl AsFd, _: u64, _: bool) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn modify(&self, _: impl AsFd, _: u64, _: bool) -> io::Result<()> {
         match *self {}
     }
 
