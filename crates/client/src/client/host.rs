@@ -176,7 +176,9 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         if self.is_in_child() {
-            std::mem::forget(self.lock().take());
+            // Not locked: a thread that exists in the parent alone may have had the lock when it forked.
+            let leadership = self.leadership.get_mut().unwrap_or_else(PoisonError::into_inner);
+            std::mem::forget(leadership.take());
         }
     }
 }

@@ -18,10 +18,11 @@ enum State {
 // SAFETY: every `Rc` and every cell of an engine is reached through this one value: a `Driver` is `Send` (the
 // function below has the compiler check it), and the engine is created here, from it. What enters later comes
 // in commands, which are `Send`; what leaves is `Send`, too (wakers, descriptors, turns, heads, bodies).
-// Nothing is left behind on a thread: the crates below have no thread-local (`cargo xtask tidy` refuses them;
-// the C API has always let handles change threads between calls), and a static cannot hold an `Rc`. The owner
-// is exclusive, so two threads never count at the same time, and it is passed on under a mutex, which orders
-// their accesses.
+// Nothing is left behind on a thread: the crates below have no thread-local (`cargo xtask tidy` refuses them)
+// but the count of borrows in debug builds (`runtime::cell`), which is zero between turns; the C API has
+// always let handles change threads between calls; and a static cannot hold an `Rc`. The owner is exclusive,
+// so two threads never count at the same time, and it is passed on under a mutex, which orders their
+// accesses.
 unsafe impl Send for Movable {}
 
 const fn is_send<T: Send>() {}
