@@ -175,3 +175,45 @@ def test_on_a_loop(http, tmp_path):
     for one in found[:300]:
         with open(one.path, "rb") as file:
             assert file.read() == pattern(one.index)
+
+
+def test_a_host_that_is_busy_gets_fewer_at_a_time():
+    queue = _Queue([f"http://a/{number}" for number in range(99)], None, 64, 8, 0)
+    scout = queue.next(0.0)
+    queue.connected(scout)
+
+    def fill():
+        jobs = []
+        while (job := queue.next(0.0)) is not None:
+            jobs.append(job)
+        return jobs
+
+    running = [scout, *fill()]
+    assert len(running) == 8
+    for left, status in ((4, 429), (2, 503), (1, 429), (1, 429)):
+        assert not queue.ended(running.pop(), 0, status)
+        while len(running) >= max(left, 1):
+            # A transfer that broke says nothing of the host's load.
+            queue.ended(running.pop(), 56)
+        running += fill()
+        assert len(running) == left
+    for most in (2, 3, 4, 5, 6, 7, 8):
+        for _ in range(most - 1):
+            queue.ended(running.pop(0), 0, 200)
+            running += fill()
+        assert len(running) == most
+    for _ in range(20):
+        queue.ended(running.pop(0), 0, 200)
+        running += fill()
+        assert len(running) == 8
+
+
+def test_all_of_a_busy_host_comes_at_last():
+    def few_at_once(handler):
+        is_busy = handler.server.now > 3
+        time.sleep(0.01)
+        answer(handler, b"x", 503 if is_busy else 200)
+
+    site = Site(few_at_once)
+    found = list(warmwire.fetch_many([f"{site.root}/{number}" for number in range(60)], per_host=16, retries=6))
+    assert len(found) == 60 and all(one.ok for one in found)

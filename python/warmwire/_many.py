@@ -33,6 +33,7 @@ _NO_NAME = 6
 _NO_RANGE = 33
 _BROKEN = frozenset({7, 18, 28, 52, 55, 56, 92, 95})
 _BUSY = frozenset({429, 500, 502, 503, 504})
+_TOO_FAST = frozenset({429, 503})
 _SCOUTS = 1000
 _AHEAD = 20_000
 _PROBE = "http://probe.invalid/"
@@ -109,14 +110,14 @@ class _Job:
 
 
 class _Host:
-    """Waiting URLs of one host, and the number of those in progress."""
+    """Waiting URLs of one host, the number of those in progress, and how many of them there may be."""
 
-    __slots__ = ("is_known", "name", "queue", "running", "waits")
+    __slots__ = ("is_known", "most", "name", "queue", "running", "successes", "waits")
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, most: int) -> None:
+        self.name, self.most = name, most
         self.queue: deque[_Job] = deque()
-        self.running, self.is_known, self.waits = 0, False, False
+        self.running, self.successes, self.is_known, self.waits = 0, 0, False, False
 
 
 class _Queue:
@@ -132,6 +133,7 @@ class _Queue:
         self._unknown: deque[_Host] = deque()
         self._later: list[tuple[float, int, _Job]] = []
         self._queued = self._running = self._scouts = 0
+        self._most_scouts = _SCOUTS
         self.is_read = False
 
     def next(self, now: float) -> _Job | None:
@@ -145,14 +147,14 @@ class _Queue:
         while self._running < self._limit and self._ready:
             host = self._ready.popleft()
             host.waits = False
-            if host.queue and host.running < self._per_host:
+            if host.queue and host.running < host.most:
                 job = host.queue.popleft()
                 self._queued -= 1
                 host.running += 1
                 self._running += 1
                 self._offer(host)
                 return job
-        while self._scouts < _SCOUTS and self._unknown:
+        while self._scouts < self._most_scouts and self._unknown:
             host = self._unknown.popleft()
             host.waits = False
             if host.queue and not host.is_known and not host.running:
@@ -173,10 +175,17 @@ class _Queue:
             job.host.is_known = True
             self._offer(job.host)
 
-    def ended(self, job: _Job, code: int) -> list[_Job]:
+    def ended(self, job: _Job, code: int, status: int = 0) -> list[_Job]:
         """Removes a job that is no longer in progress. Returns the jobs that fail with it."""
         host = job.host
         host.running -= 1
+        if status in _TOO_FAST and not code:
+            host.most, host.successes = max(1, host.most // 2), 0
+        elif host.most < self._per_host and not code:
+            # One more at a time after as many successes as there are at a time.
+            host.successes += 1
+            if host.successes >= host.most:
+                host.most, host.successes = host.most + 1, 0
         lost: list[_Job] = []
         if job.is_scout:
             job.is_scout = False
@@ -224,7 +233,7 @@ class _Queue:
             name = host_of(url)
             host = self._hosts.get(name)
             if host is None:
-                host = self._hosts[name] = _Host(name)
+                host = self._hosts[name] = _Host(name, self._per_host)
             self._put(_Job(index, url, self._path(index, url) if self._to is not None else None, host))
 
     def _path(self, index: int, url: str) -> str:
@@ -240,7 +249,7 @@ class _Queue:
         self._offer(host)
 
     def _offer(self, host: _Host) -> None:
-        if host.queue and not host.waits and host.running < (self._per_host if host.is_known else 1):
+        if host.queue and not host.waits and host.running < (host.most if host.is_known else 1):
             host.waits = True
             (self._ready if host.is_known else self._unknown).append(host)
 
@@ -324,7 +333,7 @@ class _Many:
             return
         del self.running[number]
         code, status, outcome = ending
-        lost = self.queue.ended(job, code)
+        lost = self.queue.ended(job, code, status)
         if not lost and not code and status not in _BUSY:
             self.into.ended(self, job, number, outcome)
             return
@@ -446,7 +455,8 @@ def fetch_many(
     """Fetches URLs, at most ``limit`` at a time and ``per_host`` of one host, and yields the results as they complete.
 
     A failed URL does not raise: :attr:`Fetched.error` has the reason. A broken transfer is retried up to ``retries`` times; it
-    resumes if the server can confirm that the file is unchanged. With ``to``, a directory (created if missing) or a function of the
+    resumes if the server can confirm that the file is unchanged. A host that answers 429 or 503 gets half as many requests at a time,
+    and one more after as many successes. With ``to``, a directory (created if missing) or a function of the
     URL, bodies are written to files. A file gets its name when its body is complete: a failure leaves no file and replaces none. A
     reply of 400 or above is a failure in this sense, unless ``store_errors`` is set.
     ``urls`` is read as needed. ``how`` is as for :meth:`Client.request`.
