@@ -1,4 +1,4 @@
-"""Ray and Spark: two worker processes, one of which is killed in the middle; every URL is there once."""
+"""Ray, Spark and Daft: two worker processes, one of which is killed in the middle; every URL is there once."""
 
 import os
 import signal
@@ -180,3 +180,55 @@ def test_ray_downloads_in_one_line(ray_here):
     dataset = ray.data.from_arrow(pyarrow.table({"url": urls}))
     rows = dataset.with_column("body", download("url", filesystem=warmwire.ray.FileSystem())).take_all()
     assert {row["url"]: row["body"] for row in rows} == {url: pattern(int(url.rpartition("/")[2])) for url in urls}
+
+
+def test_daft_fetches_a_column():
+    import daft
+    import warmwire.daft
+
+    sites = Sites()
+    frame = daft.from_pydict({"number": list(range(700)), "url": sites.urls})
+    rows = warmwire.daft.fetch(frame, rows=300, per_host=4)
+    sites.check(rows.to_pylist())
+    assert all(site.most <= 3 * 5 for site in sites.sites)  # three batches, each with its limit
+    assert rows.where(daft.col("status") == 404).count_rows() == sum(row.endswith("9") and ".invalid" not in row for row in sites.urls)
+    empty = daft.from_pydict({"url": [None]}).with_column("url", daft.col("url").cast(daft.DataType.string()))
+    assert warmwire.daft.fetch(empty).select("status", "body").to_pydict() == {"status": [None], "body": [None]}
+    for given, words in (({"column": "link"}, "no column"), ({"rows": 0}, "at least 1")):
+        with pytest.raises(ValueError, match=words):
+            warmwire.daft.fetch(frame, **given).collect()
+    with pytest.raises(ValueError, match="to be added"):
+        warmwire.daft.fetch(rows.select("url", "status"))
+
+
+def test_daft_reads_urls_as_a_table():
+    import warmwire.daft
+
+    sites = Sites()
+    table = warmwire.daft.read(sites.urls, partitions=7, per_host=4, rows=10)
+    sites.check([{**row, "number": row["index"]} for row in table.to_pylist()])
+    assert all(site.most <= 5 for site in sites.sites)
+    assert table.limit(3).count_rows() == 3
+    assert warmwire.daft.read([]).count_rows() == 0
+    with pytest.raises(ValueError, match="partitions"):
+        warmwire.daft.read(sites.urls, partitions=0)
+    # A host whose replies take long holds up no other one.
+    over = threading.Event()
+    late = Site(lambda handler: (over.wait(30), answer(handler, b"late")))
+    found = []
+
+    def watch():
+        deadline = time.monotonic() + 25
+        while not found and time.monotonic() < deadline:
+            time.sleep(0.01)
+            if sum(len(site.seen) for site in sites.sites) == 2 * sum(".invalid" not in url for url in sites.urls):
+                found.append(True)
+        over.set()
+
+    thread = threading.Thread(target=watch)
+    for site in sites.sites:
+        del site.seen[:]
+    thread.start()
+    assert warmwire.daft.read([late.root, *sites.urls, *sites.urls], partitions=3, per_host=4).count_rows() == 1401
+    thread.join()
+    assert found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow
@@ -34,6 +34,25 @@ def hosts(urls: Any) -> list[str]:
 def rows_of(urls: Any, how: dict[str, Any]) -> Iterator[pyarrow.RecordBatch]:
     """Yields batches of results; a row without a URL gets an error."""
     return fetch_batches((url or "" for url in urls), **how)
+
+
+def parts_of(urls: Iterable[str], count: int) -> list[list[tuple[int, str]]]:
+    """Returns the URLs with their positions in at most ``count`` parts: those of a host are in one, and large hosts are apart."""
+    hosts: dict[str, list[tuple[int, str]]] = {}
+    for index, url in enumerate(urls):
+        hosts.setdefault(host_of(url), []).append((index, url))
+    parts: list[list[tuple[int, str]]] = [[] for _ in range(min(count, len(hosts)) or 1)]
+    for rows in sorted(hosts.values(), key=len, reverse=True):
+        min(parts, key=len).extend(rows)
+    return [sorted(part) for part in parts]
+
+
+def rows_of_part(part: list[tuple[int, str]], how: dict[str, Any]) -> Iterator[pyarrow.RecordBatch]:
+    """Yields the results of a part, with the positions of its URLs in the whole."""
+    places = [index for index, _ in part]
+    for batch in rows_of([url for _, url in part], how):
+        index = pyarrow.array([places[at] for at in batch.column("index").to_pylist()], pyarrow.int64())
+        yield pyarrow.RecordBatch.from_arrays([index, *batch.columns[1:]], schema=batch.schema)
 
 
 def fetch_table(table: pyarrow.Table, column: str, how: dict[str, Any]) -> Iterator[pyarrow.Table]:

@@ -29,7 +29,6 @@ from pyspark.sql.types import StructType
 
 from . import _cluster
 from ._client import Client
-from ._many import host_of
 
 _ADDED = (
     "status int, headers array<struct<name: string, value: string>>, body binary, path string, code int, error string, attempts int, "
@@ -119,24 +118,15 @@ class _Asked:
             self.how["headers"] = headers
 
     def parts(self) -> list[InputPartition]:
-        """Returns the URLs in partitions: those of a host are in one, and large hosts are apart."""
+        """Returns the URLs in partitions."""
         text = self.urls if self.urls is not None else _text_at(self.list or "")
         urls = json.loads(text) if text.lstrip().startswith("[") else [line.strip() for line in text.splitlines() if line.strip()]
-        hosts: dict[str, list[tuple[int, str]]] = {}
-        for index, url in enumerate(urls):
-            hosts.setdefault(host_of(url), []).append((index, url))
-        parts: list[list[tuple[int, str]]] = [[] for _ in range(min(self.partitions, len(hosts)) or 1)]
-        for rows in sorted(hosts.values(), key=len, reverse=True):
-            min(parts, key=len).extend(rows)
-        return [InputPartition(sorted(part)) for part in parts]
+        return [InputPartition(part) for part in _cluster.parts_of(urls, self.partitions)]
 
     def rows(self, part: InputPartition) -> Iterator[pyarrow.RecordBatch]:
         """Yields the results of a partition, with the positions of its URLs in the whole."""
-        places = [index for index, _ in part.value]
-        for batch in _cluster.rows_of([url for _, url in part.value], self.how):
-            index = pyarrow.array([places[at] for at in batch.column("index").to_pylist()], pyarrow.int64())
-            rows = pyarrow.Table.from_arrays([index, *batch.columns[1:]], schema=batch.schema)
-            yield from rows.cast(_arrow_schema()).to_batches()
+        for batch in _cluster.rows_of_part(part.value, self.how):
+            yield from pyarrow.Table.from_batches([batch]).cast(_arrow_schema()).to_batches()
 
 
 def _arrow_schema() -> pyarrow.Schema:
