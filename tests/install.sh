@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
 # cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [otel_collector] [python_light] [python_tools] [python_deep] [s3fs_suite] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [semver_checks] [actionlint] [nfpm] [cross] [try_packages] [musl] [windows]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [otel_collector] [python_light] [python_tools] [python_deep] [s3fs_suite] [img2dataset] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [semver_checks] [actionlint] [nfpm] [cross] [try_packages] [musl] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -153,6 +153,7 @@ python_deep() {
 	command -v java >/dev/null || packages default-jre-headless
 	python_requirements python/tests/requirements-deep.txt
 	s3fs_suite
+	img2dataset
 }
 # s3fs with the tests of its source distribution. Its versions of Amazon's packages suit no other environment.
 s3fs_suite() {
@@ -170,6 +171,20 @@ s3fs_suite() {
 		tail -n 20 "$CARGO_TARGET_DIR/python/s3fs.log" >&2
 		return 1
 	}
+}
+# img2dataset wants an older pandas than the other tests.
+img2dataset() {
+	venv=$CARGO_TARGET_DIR/python/img2dataset
+	[ "$venv/installed" -nt python/tests/requirements-img2dataset.txt ] && return 0
+	echo "installing what python/tests/requirements-img2dataset.txt names"
+	/usr/bin/python3 -m venv "$venv"
+	"$venv/bin/pip" install -q --disable-pip-version-check -r python/tests/requirements-img2dataset.txt \
+		>"$CARGO_TARGET_DIR/python/img2dataset.log" 2>&1 || {
+		echo "install.sh: img2dataset did not install:" >&2
+		tail -n 20 "$CARGO_TARGET_DIR/python/img2dataset.log" >&2
+		return 1
+	}
+	touch "$venv/installed"
 }
 python_bench() { python_requirements python/bench/requirements.txt; }
 
@@ -387,7 +402,7 @@ mkdir -p "$CARGO_TARGET_DIR"
 [ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_light | python_tools | python_deep | s3fs_suite | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | semver_checks | actionlint | nfpm | cross | try_packages | musl | windows) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | python_light | python_tools | python_deep | s3fs_suite | img2dataset | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | semver_checks | actionlint | nfpm | cross | try_packages | musl | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done
