@@ -202,6 +202,7 @@ fn handler(family: Family) -> &'static Handler {
 
 /// Runs one request of the transfer's current URL.
 pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
+    t.begin_request();
     let scheme = t.scheme();
     let mut handler = handler(scheme.family());
     if scheme.family() == Family::Ftp && t.forwards()? {

@@ -19,14 +19,12 @@ use net::{
     HashedKey, Lease, Limits, Pool, ResolveCache,
 };
 use runtime::boxed;
-use tables::scheme::Family;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::link::Link;
 use super::proxy::ProxyKind;
 use super::route::plan::{LoginBinding, Plan, Quic, belonging, written};
 use super::socks::ProxyDestination;
-use super::tls_options::origin_tls;
 use super::{Connector, guard, tunnel};
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
@@ -88,7 +86,7 @@ impl Connector {
             true => belonging(&plan.without_http2().key, *user),
             false => belonging(&plan.key, *user),
         });
-        let better = perhaps.or(if fresh { None } else { self.protected(&plan)? });
+        let better = perhaps.as_ref().or(plan.protected.as_ref().filter(|_| !fresh));
         let opened = plan.opened.as_ref().filter(|_| !fresh);
         let (ages, refusal) = (self.ages(), Some(&Cell::new(None)));
         let streams = plan.may_have_streams() && self.multi.streams.multiplexes();
@@ -104,7 +102,7 @@ impl Connector {
             let now = self.now();
             let open = |key: &HashedKey| pool.try_reuse(AcquireRequest { key, ..wish }, now);
             let as_well = |key: &HashedKey| open(&plan.key).or_else(|| open(key));
-            let kept = better.as_ref().and_then(open).or_else(|| opened.and_then(as_well));
+            let kept = better.and_then(open).or_else(|| opened.and_then(as_well));
             (now, kept.map(Acquired::Reused).or_else(|| pool.try_acquire(wish, now)))
         };
         let (now, found) = self.locked(LockData::Connect, at_once);
@@ -179,18 +177,6 @@ impl Connector {
         let resolved = !self.easy.info.borrow().name_lookup.is_zero();
         let what = if resolved { "Connection" } else { "Resolving" };
         Error::new(Code::OperationTimedout, format!("{what} timed out after {ms} milliseconds"))
-    }
-
-    /// Returns the key of a connection with more protection: ftps: to the same host and port also serves
-    /// ftp:.
-    fn protected(&self, plan: &Plan) -> Result<Option<HashedKey>> {
-        let in_clear = plan.key.tls.is_none() && plan.forwarder().is_none();
-        if self.scheme().family() != Family::Ftp || !in_clear {
-            return Ok(None);
-        }
-        let settings = self.easy.settings.borrow();
-        let tls = Some(Arc::new(origin_tls(&self.url.peer.origin().host, &settings, Vec::new())?));
-        Ok(Some(HashedKey::from(ConnectionKey { tls, ..(*plan.key).clone() })))
     }
 
     /// Returns the key of a newly opened connection. If a Kerberos ticket was sent to a proxy, it serves no

@@ -1,6 +1,7 @@
 //! Route of a transfer: the URL of the current request, the one that the application named, and which secrets
 //! may be sent there.
 
+mod kept_plan;
 mod known_plans;
 pub mod plan;
 mod planning;
@@ -9,6 +10,7 @@ mod site;
 pub mod target;
 pub mod url;
 
+use std::cell::Cell;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -31,6 +33,8 @@ pub struct Route {
     pub first_url: Rc<Target>,
     /// Whether the current request goes to another origin than the first one.
     pub other_origin: bool,
+    /// Whether variables and files have been compared with those of the target's plan, during this request.
+    compared: Cell<bool>,
 }
 
 impl Deref for Route {
@@ -49,7 +53,12 @@ impl Route {
     /// Creates the route to the URL that the application gave.
     #[inline]
     pub fn new(handles: Handles, url: Rc<Target>) -> Route {
-        Route { handles, first_url: url.clone(), url, other_origin: false }
+        Route { handles, first_url: url.clone(), url, other_origin: false, compared: Cell::new(false) }
+    }
+
+    /// Begins a request: its first plan is compared with variables and files, and holds for all of it.
+    pub fn begin_request(&self) {
+        self.compared.set(false);
     }
 
     /// Continues with the URL of a redirect.

@@ -22,6 +22,9 @@ pub struct Plan {
     /// Another key that serves, if such a connection is open already: the origin has named a better way
     /// for new ones.
     pub opened: Option<HashedKey>,
+    /// The key of a connection with more protection, which serves if it is open already: ftps: to the same
+    /// host and port also serves ftp:.
+    pub protected: Option<HashedKey>,
     /// Host that a direct connection leads to (after CURLOPT_CONNECT_TO), in the letters it was written with.
     pub host: String,
     /// Its port.
@@ -91,7 +94,10 @@ impl Plan {
     /// Returns whether the plan holds as far as files and the process are concerned: its files are as they
     /// were, and TLS would be served by the same library.
     pub fn is_as_chosen(&self, settings: &Settings) -> bool {
-        self.tls.as_ref().is_none_or(|tls| is_as_chosen(tls, settings)) && self.key.is_current()
+        let protected = self.protected.as_ref();
+        let mut tls = self.tls.iter().chain(protected.and_then(|key| key.tls.as_ref()));
+        let current = self.key.is_current() && protected.is_none_or(HashedKey::is_current);
+        current && tls.all(|tls| is_as_chosen(tls, settings))
     }
 
     /// Nothing stands between the socket and the origin.

@@ -25,9 +25,7 @@ use tables::{Code, EasyOption as O, Scheme};
 use wire::policy::Guard;
 use wire::url::Url;
 
-use super::known_plans::KnownPlans;
 use super::plan::{Plan, Quic, written};
-use super::target::KnownPlan;
 use super::{Route, url};
 use crate::error::{Error, Result};
 use crate::settings::{HTTP2_BUILT, HTTP3_BUILT, Settings, Text, WITHOUT_HTTP3};
@@ -40,67 +38,6 @@ use crate::transfer::proxy::{self, Environment, Proxy, ProxyKind, own_lines};
 use crate::transfer::secret::Role;
 use crate::transfer::tls_options::{named, origin_tls, secret};
 use crate::transfer::{guard, look_up, socks, usual_keys};
-
-impl Route {
-    /// How to reach the current URL.
-    pub fn plan(&self) -> Result<Arc<Plan>> {
-        let settings = self.easy.settings.borrow();
-        // A .netrc file may change, and so may the application's functions.
-        let functions = self.easy.callbacks.sockets().is_some()
-            || self.scheme().family() == Family::Ssh && self.easy.host_key_judge().is_some();
-        let lasting = settings.long(O::Netrc) == 0 && !functions;
-        // Alternatives come with replies, and tickets from a place that the environment names.
-        let by_ticket = settings.long(O::ProxyAuth) as u64 & CURLAUTH_NEGOTIATE != 0;
-        let lasting = lasting && !by_ticket && !crate::stores::altsvc::is_on(self.easy.keeper());
-        let environment = proxy::environment(&settings, &self.scheme(), || host_of(&self.url));
-        // The lines for a server change more often than the way to it; without CURLHEADER_SEPARATE a proxy
-        // gets them, too.
-        let lasting = lasting
-            && (own_lines(&settings) == O::ProxyHeader
-                || !environment.names_proxy() && !settings.is_set(O::Proxy));
-        if let Some(known) = &*self.url.plan.borrow()
-            && lasting
-            && known.way == settings.way()
-            && known.environment == environment
-            && known.plan.is_as_chosen(&settings)
-        {
-            return Ok(known.plan.clone());
-        }
-        let public = lasting && self.scheme().family() == Family::Http && !self.url.has_login();
-        let known_plans = public.then(|| self.multi.public.of::<KnownPlans>());
-        let known = known_plans.as_ref().map(|known| known.borrow());
-        if let Some(plan) = known.and_then(|known| known.find(&self.url, &settings, &environment)) {
-            let way = settings.way();
-            *self.url.plan.borrow_mut() = Some(KnownPlan { way, environment, plan: plan.clone() });
-            return Ok(plan);
-        }
-        let (mut plan, way) = match lasting {
-            true => {
-                let plan = settings.for_way(|| Plan::of(self, &environment))?;
-                let way = settings.way();
-                drop(settings);
-                (plan, Some(way))
-            }
-            false => {
-                // A note about a .netrc file calls the application, which may change the settings.
-                drop(settings);
-                (Plan::of(self, &environment)?, None)
-            }
-        };
-        plan.share(&self.multi.pool);
-        let plan = Arc::new(plan);
-        if let Some(known) = known_plans {
-            known.borrow_mut().keep(&self.url, &self.easy.settings.borrow(), &environment, &plan);
-        }
-        if let Some(way) = way {
-            *self.url.plan.borrow_mut() = Some(KnownPlan { way, environment, plan: plan.clone() });
-        }
-        if let Some(to) = &plan.alternative {
-            self.tell_alternative(to);
-        }
-        Ok(plan)
-    }
-}
 
 /// The places that a connection leads to.
 struct Ends {
@@ -199,9 +136,11 @@ impl Plan {
             let tls = Some(Arc::new(TlsConfig { alpn: offer.asked, ..(**tls).clone() }));
             HashedKey::from(ConnectionKey { tls, ..key.clone() })
         });
+        let protected = protected_key(t, &settings, &key, proxy.as_ref())?;
         let plan = Plan {
             key: HashedKey::from(key),
             opened,
+            protected,
             host: ends.host,
             port: ends.port,
             alternative: offer.alternative,
@@ -218,7 +157,7 @@ impl Plan {
 }
 
 /// Returns the host of a URL for a comparison with exceptions; empty if it has no valid one.
-fn host_of(url: &Url) -> String {
+pub(super) fn host_of(url: &Url) -> String {
     url.host_ascii().map(|host| unbracketed(&String::from_utf8_lossy(&host)).to_owned()).unwrap_or_default()
 }
 
@@ -281,6 +220,21 @@ fn connection_key(
             None => Owner::Handle(t.easy.owner_number()),
         }),
     })
+}
+
+/// Returns the key of a connection with more protection than one in clear: ftps: also serves ftp:.
+fn protected_key(
+    t: &Route,
+    settings: &Settings,
+    key: &ConnectionKey,
+    proxy: Option<&Proxy>,
+) -> Result<Option<HashedKey>> {
+    let forwards = proxy.is_some_and(Proxy::forwards);
+    if forwards || t.scheme().family() != Family::Ftp || key.tls.is_some() {
+        return Ok(None);
+    }
+    let tls = Some(Arc::new(origin_tls(&t.url.peer.origin().host, settings, Vec::new())?));
+    Ok(Some(HashedKey::from(ConnectionKey { tls, ..key.clone() })))
 }
 
 /// Whether it is a WebSocket that a stream of HTTP/2 may carry, beside requests on the same connection.
@@ -844,6 +798,21 @@ mod tests {
         assert_eq!((&usual.host[..], usual.port), ("host.test", 443), "RFC 9110 §4.2.2");
         let through = plan(&[(O::Proxy, "p.test")]);
         assert!(!through.is_direct() && through.forwarder().is_none(), "RFC 9110 §9.3.6: a tunnel");
+    }
+
+    #[test]
+    fn a_changed_file_changes_the_plan_of_the_next_request() {
+        let file = std::env::temp_dir().join(format!("warmwire-plan-{}.pem", std::process::id()));
+        std::fs::write(&file, "one").unwrap();
+        let t = transfer("ftp://host.test/", &[(O::CaInfo, file.to_str().unwrap())], &[]);
+        let first = t.plan().unwrap();
+        std::fs::write(&file, "another").unwrap();
+        assert!(Arc::ptr_eq(&first, &t.plan().unwrap()), "compared once for each request");
+        t.begin_request();
+        let second = t.plan().unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(first.key, second.key, "ftp: reads no such file");
+        assert_ne!(first.protected, second.protected, "a connection by ftps: with this file is another");
     }
 
     #[test]
