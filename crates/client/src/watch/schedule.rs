@@ -36,6 +36,12 @@ impl Pace {
     fn jitter(&self) -> Duration {
         self.interval / 10
     }
+
+    /// Returns how long a step that is due may wait for others. To wake up for each of them costs more than
+    /// the steps: with 60 URLs in a window of 200 ms, six are due in 10 ms.
+    fn slack(&self) -> Duration {
+        (self.interval / 50).min(Duration::from_millis(5))
+    }
 }
 
 /// The next thing to do.
@@ -141,9 +147,9 @@ impl Schedule {
         number
     }
 
-    /// Returns when [`next`](Self::next) has something to do.
+    /// Returns when [`next`](Self::next) should be called: there are several things to do by then.
     pub fn wakes_at(&self) -> Option<Instant> {
-        self.timers.first().map(|(at, _)| *at)
+        self.timers.first().map(|(at, _)| *at + self.pace.slack())
     }
 
     /// Returns the next step that is due.
@@ -373,6 +379,7 @@ mod tests {
         polls: Vec<Option<(Instant, bool, bool)>>,
         open: Vec<bool>,
         starts: Vec<Vec<Duration>>,
+        turns: usize,
     }
 
     impl Simulation {
@@ -384,7 +391,16 @@ mod tests {
             });
             let none = vec![None; peers.len()];
             let (open, starts) = (vec![false; peers.len()], vec![Vec::new(); peers.len()]);
-            Simulation { schedule, peers: peers.to_vec(), begun: now, now, polls: none, open, starts }
+            Simulation {
+                schedule,
+                peers: peers.to_vec(),
+                begun: now,
+                now,
+                polls: none,
+                open,
+                starts,
+                turns: 0,
+            }
         }
 
         fn run(&mut self, time: Duration) {
@@ -400,6 +416,7 @@ mod tests {
         }
 
         fn turn(&mut self) {
+            self.turns += 1;
             for at in 0..self.peers.len() {
                 if self.is_down(at) {
                     self.open[at] = false;
@@ -460,7 +477,7 @@ mod tests {
             assert_eq!(missed, 0, "{at}");
             assert!((98..=100).contains(&met), "{at}: {met}");
             assert!(world.starts[at].windows(2).all(|two| two[1] - two[0] >= ms(179)), "{at}: too often");
-            assert!(world.starts[at][1..].windows(2).all(|two| two[1] - two[0] <= ms(221)), "{at}: too late");
+            assert!(world.starts[at][1..].windows(2).all(|two| two[1] - two[0] <= ms(225)), "{at}: too late");
             assert!(world.starts[at].windows(2).any(|two| two[1] - two[0] < ms(195)), "{at}: no jitter");
         }
         first.sort_unstable();
@@ -491,6 +508,16 @@ mod tests {
         for at in 0..10 {
             assert!(world.windows(at).missed <= 2, "{at}: {:?}", world.windows(at));
         }
+    }
+
+    #[test]
+    fn steps_that_are_due_together_need_one_wake_up() {
+        let mut world = Simulation::new(Pace::new(WINDOW), &[NEAR; 60]);
+        world.run(ms(2000));
+        let before = world.turns;
+        world.run(ms(2000));
+        let (turns, polls) = (world.turns - before, 60 * 10);
+        assert!(turns < polls, "{turns} for {polls} polls, each with a start, a check and an answer");
     }
 
     /// Without the check before the poll, opening a connection (170 ms) and the answer (25 ms) would mostly
