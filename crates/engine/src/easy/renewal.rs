@@ -23,16 +23,7 @@ impl Easy {
             return false;
         }
         let Some(state) = Rc::get_mut(&mut self.0) else { return false };
-        let new = EasyState::new(state.callbacks.clone(), Settings::default());
-        let mut old = std::mem::replace(state, new);
-        let (settings, former) = old.settings.take().renewed(old.former.take());
-        state.settings = RefCell::new(settings);
-        if former.is_some() {
-            state.derived = std::mem::take(&mut old.derived);
-        }
-        state.former = RefCell::new(former);
-        state.headers = RefCell::new(old.headers.take().renewed());
-        state.spare_multi = RefCell::new(old.spare_multi.take());
+        state.renew();
         true
     }
 
@@ -43,6 +34,59 @@ impl Easy {
 }
 
 impl EasyState {
+    fn renew(&mut self) {
+        // Every field is named here: a new one must not carry something of one handle to another.
+        let EasyState {
+            callbacks: _,
+            settings,
+            info,
+            headers,
+            stores,
+            memories,
+            derived,
+            former,
+            flow,
+            share,
+            connected,
+            adopted,
+            websocket,
+            ahead,
+            ftp_pipelining,
+            smtp_pipelining,
+            why,
+            stall_limit,
+            idles,
+            tag,
+            os_errno,
+            rtsp_received,
+            published,
+            inner,
+            wildcard_pins,
+            transfer_id,
+            multi,
+            task,
+            place,
+            message_waits,
+            own_multi,
+            spare_multi: _,
+            message,
+            frames,
+        } = self;
+        settings.get_mut().renew(former.get_mut());
+        if former.get_mut().is_none() {
+            derived.clear();
+        }
+        headers.get_mut().renew();
+        memories.clear();
+        message.get_mut().clear();
+        transfer_id.set(-1);
+        (*info, *stores, *flow, *share, *why, *published, *frames) = Default::default();
+        (*connected, *adopted, *websocket, *multi, *own_multi) = Default::default();
+        (*ftp_pipelining, *smtp_pipelining, *stall_limit, *task, *place) = Default::default();
+        (*ahead, *idles, *inner, *wildcard_pins, *message_waits) = Default::default();
+        (*tag, *os_errno, *rtsp_received) = Default::default();
+    }
+
     /// Returns the state of a new handle.
     pub(super) fn new(callbacks: Rc<dyn Callbacks>, settings: Settings) -> EasyState {
         EasyState {

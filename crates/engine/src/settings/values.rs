@@ -62,11 +62,10 @@ impl Values {
         Values(self.0.map(own))
     }
 
-    /// Returns no values, with the storage of these.
-    pub fn emptied(mut self) -> Values {
+    /// Forgets all values, and keeps the storage.
+    pub fn clear(&mut self) {
         self.wipe_secrets();
         self.0.clear();
-        self
     }
 
     /// Returns whether an option of this set was set.

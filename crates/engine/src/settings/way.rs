@@ -5,7 +5,7 @@ use tables::{ArgKind, EasyOption as O};
 
 use super::option_map::{OptionMap, OptionSet};
 use super::values::{Value, Values, own_value};
-use super::{Method, Settings};
+use super::{Method, Settings, next_generation};
 
 /// All options that the way to a host is made from, besides the URL.
 const WAY: OptionSet = {
@@ -72,19 +72,47 @@ impl Settings {
         self.is_public_way() && self.values.agrees(WAY, &terms.0)
     }
 
-    /// Returns default settings with the storage of these or of those before them, and these if they may
-    /// outlive their handle.
-    pub fn renewed(mut self, before: Option<FormerSettings>) -> (Settings, Option<FormerSettings>) {
-        let (values, former) = match self.is_public() {
-            true => {
-                let values = std::mem::take(&mut self.values);
-                let Settings { method, generation, route, way, .. } = self;
-                let former = FormerSettings { values, method, generation, route, way, compared: false };
-                (before.map(|before| before.values).unwrap_or_default(), Some(former))
-            }
-            false => (std::mem::take(&mut self.values), None),
-        };
-        (Settings { values: values.emptied(), ..Settings::default() }, former)
+    /// Makes these the default settings. `former` gets them if they may outlive their handle, and gives the
+    /// storage of those before them.
+    pub fn renew(&mut self, former: &mut Option<FormerSettings>) {
+        if self.is_public() {
+            let before = former.take().map(|before| before.values).unwrap_or_default();
+            let values = std::mem::replace(&mut self.values, before);
+            let Settings { method, generation, route, way, .. } = *self;
+            *former = Some(FormerSettings { values, method, generation, route, way, compared: false });
+        } else {
+            *former = None;
+        }
+        self.set_defaults();
+    }
+
+    /// Makes all settings the defaults, with a new generation. The values keep their storage.
+    fn set_defaults(&mut self) {
+        let next = next_generation();
+        // Every field is named here: a new one must not carry something of one handle to another.
+        let Settings {
+            values,
+            generation,
+            route,
+            way,
+            routing,
+            had_secrets,
+            websocket,
+            choices,
+            policy,
+            unguarded,
+            tls_hook,
+            tls_module,
+            method,
+            mime,
+            url_handle,
+            copied_post_fields,
+        } = self;
+        values.clear();
+        (*generation, *route, *way) = (next, next, next);
+        (*routing, *had_secrets, *websocket, *choices, *policy, *unguarded) = Default::default();
+        (*tls_hook, *tls_module, *method) = Default::default();
+        (*mime, *url_handle, *copied_post_fields) = Default::default();
     }
 
     /// Takes over the numbers of equal settings of the handle before. Done once, when the first transfer
@@ -220,7 +248,8 @@ mod tests {
             let mut first = Settings::default();
             of(&mut first, &[url], &[(O::NoSignal, 1)]);
             let known = [first.generation(), first.route(), first.way()];
-            let (mut second, mut former) = first.renewed(None);
+            let (mut second, mut former) = (first, None);
+            second.renew(&mut former);
             assert!(!second.is_set(O::Url) && !second.is_set(O::NoSignal), "{name}");
             of(&mut second, texts, numbers);
             second.succeed(&mut former);
@@ -242,7 +271,7 @@ mod tests {
             texts
                 .iter()
                 .for_each(|(option, text)| settings.set_text(*option, Some(text.as_bytes())).unwrap());
-            settings.renewed(None).1.is_some()
+            outlive(settings)
         };
         let rows: [(O, &str, bool); 9] = [
             (O::Url, "http://host.test/a", true),
@@ -261,10 +290,16 @@ mod tests {
         let mut changed = Settings::default();
         changed.set_text(O::UserPwd, Some(b"me:secret")).unwrap();
         changed.set_text(O::UserPwd, None).unwrap();
-        assert!(changed.renewed(None).1.is_none(), "a plan may have been made meanwhile");
+        assert!(!outlive(changed), "a plan may have been made meanwhile");
         let mut listed = Settings::default();
         listed.set_list(O::HttpHeader, Some(vec![(*b"Authorization: x").into()])).unwrap();
-        assert!(listed.renewed(None).1.is_none());
+        assert!(!outlive(listed));
+    }
+
+    fn outlive(mut settings: Settings) -> bool {
+        let mut former = None;
+        settings.renew(&mut former);
+        former.is_some()
     }
 
     const ABSOLUTE: &str = if cfg!(windows) { "C:/ca.pem" } else { "/ca.pem" };

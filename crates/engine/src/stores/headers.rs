@@ -63,11 +63,10 @@ const USUAL: (usize, usize) = (8, 256);
 const KEPT_STORAGE: usize = 16 * 1024;
 
 impl Headers {
-    /// Returns no fields, with the storage of these. They may hold secrets, and are overwritten.
-    pub fn renewed(mut self) -> Headers {
+    /// Forgets all, for the next handle. The fields may hold secrets, and are overwritten.
+    pub fn renew(&mut self) {
         self.bytes.fill(0);
         self.clear();
-        self
     }
 
     /// Forgets all.
