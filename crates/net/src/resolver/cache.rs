@@ -30,6 +30,8 @@ struct Table {
     entries: HashMap<(String, u16), Entry>,
     /// Entries for every host, by port (`*:PORT:ADDRESS`).
     wildcards: HashMap<u16, Entry>,
+    /// Whether the application has ever set an entry. In most programs it never does.
+    has_pins: bool,
 }
 
 #[derive(Clone)]
@@ -94,6 +96,7 @@ impl ResolveCache {
             }
             Pin::Nothing => {}
             Pin::Add { host, port, addresses, lasting } => {
+                table.has_pins = true;
                 let made = (!lasting).then_some(now);
                 table.insert(&host, port, Entry::Pinned(addresses, made));
             }
@@ -103,23 +106,25 @@ impl ResolveCache {
 
     /// Whether the addresses of this host are an application's word.
     pub fn is_pinned(&self, host: &str, port: u16, wildcards: bool) -> bool {
-        let entry = self.table().get(&host.to_ascii_lowercase(), port, wildcards);
-        matches!(entry, Some(Entry::Pinned(..)))
+        let table = self.table();
+        let entry = || table.get(&host.to_ascii_lowercase(), port, wildcards);
+        table.has_pins && matches!(entry(), Some(Entry::Pinned(..)))
     }
 
     /// Returns the cached answers for a name that are not stale.
     pub(super) fn find(&self, name: &str, port: u16, options: &ResolveOptions, now: Instant) -> CachedName {
         let mut table = self.table();
         match table.get(name, port, options.wildcards) {
-            Some(Entry::Pinned(addresses, made)) if !is_old(made, options.ttl, now) => {
-                let admitted = admitted(addresses, options.ip_version);
+            Some(Entry::Pinned(addresses, made)) if !is_old(*made, options.ttl, now) => {
+                let admitted = admitted(addresses.clone(), options.ip_version);
                 CachedName::Pinned(if options.shuffle && made.is_none() {
                     shuffled(&admitted)
                 } else {
                     admitted
                 })
             }
-            Some(Entry::Parts(mut parts)) => {
+            Some(Entry::Parts(parts)) => {
+                let mut parts = parts.clone();
                 parts.forget_stale(options.ttl, now);
                 CachedName::Parts(parts)
             }
@@ -210,14 +215,9 @@ impl ResolveCache {
         }
         let mut table = self.table();
         table.make_room(options.ttl, now);
-        match table.entries.get_mut(&(name.to_owned(), port)) {
-            Some(Entry::Parts(parts)) => change(parts),
-            Some(Entry::Pinned(..)) => {} // while it was looked up, the application has said it
-            None => {
-                let mut parts = Parts::default();
-                change(&mut parts);
-                table.insert(name, port, Entry::Parts(parts));
-            }
+        match table.entries.entry((name.to_owned(), port)).or_insert_with(Entry::nothing) {
+            Entry::Parts(parts) => change(parts),
+            Entry::Pinned(..) => {} // while it was looked up, the application has said it
         }
     }
 
@@ -227,9 +227,10 @@ impl ResolveCache {
 }
 
 impl Table {
-    fn get(&self, name: &str, port: u16, wildcards: bool) -> Option<Entry> {
-        let own = self.entries.get(&(name.to_owned(), port));
-        own.or_else(|| self.wildcards.get(&port).filter(|_| wildcards)).cloned()
+    fn get(&self, name: &str, port: u16, wildcards: bool) -> Option<&Entry> {
+        let any = !self.entries.is_empty();
+        let own = any.then(|| self.entries.get(&(name.to_owned(), port))).flatten();
+        own.or_else(|| self.wildcards.get(&port).filter(|_| wildcards))
     }
 
     fn insert(&mut self, name: &str, port: u16, entry: Entry) {
@@ -263,6 +264,11 @@ impl Table {
 }
 
 impl Entry {
+    /// Returns an entry without answers.
+    fn nothing() -> Entry {
+        Entry::Parts(Parts::default())
+    }
+
     /// Returns the time of the entry; `None` if it never becomes stale.
     fn made(&self) -> Option<Instant> {
         match self {

@@ -114,12 +114,12 @@ impl Candidates {
             CachedName::Pinned(addresses) => return Ok(Candidates::known(&addresses.list, now)),
             CachedName::Parts(parts) => parts,
         };
-        let subject = Subject { means: means.clone(), name, port, options: options.clone() };
         if let Some(list) = numbers {
-            subject.keep_numbers(&list, &parts, now);
+            keep_numbers(means, (&name, port), options, &list, &parts, now);
             return Ok(Candidates::known(&list, now));
         }
         refuse_early(written, options)?;
+        let subject = Subject { means: means.clone(), name, port, options: options.clone() };
         let mut stream = Candidates::nothing();
         stream.failure = Some(unresolved(written, options));
         stream.ask(&subject, &parts, now);
@@ -333,15 +333,21 @@ impl Subject {
             }
         }
     }
+}
 
-    /// curl counts numbers as look-ups, and caches them.
-    fn keep_numbers(&self, list: &[SocketAddr], parts: &Parts, now: Instant) {
-        for family in self.options.ip_version.families() {
-            let own: Vec<_> = list.iter().copied().filter(|a| Family::of(&a.ip()) == *family).collect();
-            if !own.is_empty() && parts.of(*family).is_none() {
-                let at = (self.name.as_str(), self.port);
-                self.means.cached(|cache| cache.remember(at, *family, (own, None), &self.options, now));
-            }
+/// Caches addresses that were written as numbers: curl counts them as look-ups.
+fn keep_numbers(
+    means: &Means,
+    at: (&str, u16),
+    options: &ResolveOptions,
+    list: &[SocketAddr],
+    parts: &Parts,
+    now: Instant,
+) {
+    for family in options.ip_version.families() {
+        let own: Vec<_> = list.iter().copied().filter(|a| Family::of(&a.ip()) == *family).collect();
+        if !own.is_empty() && parts.of(*family).is_none() {
+            means.cached(|cache| cache.remember(at, *family, (own, None), options, now));
         }
     }
 }
