@@ -4,6 +4,7 @@ import contextlib
 import http.server
 import socket
 import threading
+import time
 from email.utils import formatdate
 
 
@@ -43,6 +44,26 @@ class Site(http.server.ThreadingHTTPServer):
         self._reply(handler)
         with self.lock:
             self.now -= 1
+
+
+class NameServer:
+    """A name server that knows no name: it answers one question after the other with NXDOMAIN, ``seconds`` after it."""
+
+    def __init__(self, seconds=0):
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self._socket.bind(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self.questions, self._seconds = 0, seconds
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            question, client = self._socket.recvfrom(512)
+            self.questions += 1
+            time.sleep(self._seconds)
+            # RFC 1035, section 4.1.1: a reply of a recursive server with code 3, and the question again.
+            self._socket.sendto(question[:2] + b"\x81\x83" + question[4:6] + bytes(6) + question[12:], client)
 
 
 def answer(handler, body, status=200, **fields):
