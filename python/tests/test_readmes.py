@@ -76,7 +76,8 @@ def run_of_guide(name, folder, *replaced, **environment):
     for words, others in replaced:
         assert words in code
         code = code.replace(words, others)
-    (folder / name).write_text(code + END)
+    # Workers import the program that starts them, and must not end by that.
+    (folder / name).write_text(code + "if __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in END.splitlines()))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment}
     done = subprocess.run(
         [sys.executable, name], capture_output=True, text=True, timeout=300, check=False, cwd=folder, env=environment
@@ -111,3 +112,30 @@ def test_stores_of_the_guide(tmp_path):
     printed = run_of_guide("store.py", tmp_path, ("https://example.com", site.root)).splitlines()
     assert int(printed[0]) == (tmp_path / "measurements.zarr" / "zarr.json").stat().st_size
     assert printed[1:] == ["[b'{', b'  \"a']", "[0 1 2]"]
+
+
+def test_a_hundred_million_urls_of_the_guide(tmp_path):
+    """A part with results is skipped, what a killed run has left is done anew, and failures are rows."""
+    pandas = pytest.importorskip("pandas", reason="is missing: pandas")
+    pytest.importorskip("distributed", reason="is missing: distributed")
+    served = tmp_path / "served"
+    served.mkdir()
+    for number in range(20):
+        (served / f"{number}").write_text("x" * number)
+    site = Site(folder(served))
+    (tmp_path / "urls").mkdir()
+    urls = [f"{site.root}/{number}" for number in range(25)] + ["http://nowhere.invalid/1"]
+    for part in ("a", "b", "c"):
+        pandas.DataFrame({"url": urls}).to_parquet(tmp_path / "urls" / f"{part}.parquet")
+    (tmp_path / "results" / "a").mkdir(parents=True)
+    (tmp_path / "results" / "b.draft").mkdir()
+    (tmp_path / "results" / "b.draft" / "part.0.parquet").write_text("half of a file")
+    processes = ("Client()", "Client(n_workers=2, threads_per_worker=1, dashboard_address=None)")
+    printed = run_of_guide("million.py", tmp_path, processes)
+    assert printed.splitlines() == ["b {0: 25, 6: 1}", "c {0: 25, 6: 1}"]
+    assert len(site.seen) == 2 * 25
+    for part in ("b", "c"):
+        rows = pandas.read_parquet(tmp_path / "results" / part).sort_values("url", key=lambda column: column.map(urls.index))
+        assert [len(body) for body in rows["body"][:20]] == list(range(20))
+        assert list(rows["status"][20:25]) == [404] * 5 and "nowhere.invalid" in rows["error"].iloc[25]
+    assert run_of_guide("million.py", tmp_path, processes) == "" and len(site.seen) == 2 * 25

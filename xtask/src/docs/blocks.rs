@@ -5,11 +5,12 @@ use super::commands::Commands;
 use crate::files;
 
 /// Tests that run the programs of docs/guide/examples and the blocks of README.
-const TESTS: [&str; 4] = [
+const TESTS: [&str; 5] = [
     "tests/cli/guide.rs",
     "crates/capi/tests/abi/guide.rs",
     "crates/client/tests/guide.rs",
     "python/tests/test_readmes.py",
+    "python/tests/test_deep_img2dataset.py",
 ];
 
 /// A code block with its language and the line where it begins; "" is a block that is indented.
