@@ -96,6 +96,15 @@ bench-python:
 	sh tests/install.sh packages python_tools python_bench
 	fresh=$$(sh python/fresh.sh) && PYTHONDONTWRITEBYTECODE=1 BENCH_PART=$(or $(PART),1) $$fresh python/bench/bench.py $(ROWS)
 
+# img2dataset with its own downloader and with ours; ARGUMENTS go to python/bench/images.py, such as --urls 10000 --hosts 2000. Writes
+# python/bench/IMAGES.md when all was run.
+.PHONY: bench-images
+bench-images:
+	sh tests/install.sh packages img2dataset
+	fresh=$$(sh python/fresh.sh) && PYTHONDONTWRITEBYTECODE=1 \
+		PYTHONPATH=$$($$fresh -c 'import pathlib, warmwire; print(pathlib.Path(warmwire.__file__).parents[1])') \
+		python3 python/bench/images.py "$(CARGO_TARGET_DIR)/python/img2dataset/bin/python" $(ARGUMENTS)
+
 # Every parser on mutated input for a minute in all.
 fuzz:
 	sh fuzz/run.sh 60
