@@ -1,6 +1,7 @@
 //! The control connection: greeting, TLS, login, working directory, and the commands that an application
 //! adds. The state of a kept connection spares the next transfer those commands.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runtime::boxed;
@@ -41,8 +42,8 @@ pub struct Control {
     pub dialogue: Dialogue,
     /// Its state for the next transfer.
     pub session: Session,
-    /// The plan, for data connections to the server.
-    pub plan: Box<Plan>,
+    /// The plan, for data connections to the server. It becomes the connection's own when TLS is added.
+    pub plan: Arc<Plan>,
     /// A reply that arrived while the server was to connect.
     pub early: Option<Reply>,
     /// Commands that have left before their turn.
@@ -59,42 +60,35 @@ pub struct Control {
     ended: bool,
 }
 
-/// Returns a copy of the transfer's plan, which the control connection changes.
-#[inline(never)]
-fn own_plan(t: &Transfer) -> Result<Box<Plan>> {
-    Ok(Box::new((*t.plan()?).clone()))
-}
-
 impl Control {
     /// Returns a logged-in control connection: a kept one, or a new one.
     ///
     /// With `together`, the transfer's commands may leave at the end of a login.
     pub async fn open(t: &mut Transfer, fresh: bool, together: bool) -> Result<Box<Control>> {
         check_login(t)?;
-        let plan = own_plan(t)?;
+        let plan = t.plan()?;
         let crowded = || t.multi.memories.of::<Servers>().borrow().is_crowded(&plan.key.origin);
         if !fresh && one_more(t, &plan.key) && !crowded() {
             t.easy.why.set_in_turns();
             let timer = t.multi.runtime.reactor().sleep(ONE_MORE_PATIENCE);
             let late = || Err(Error::from(Code::OperationTimedout));
-            match before(timer, late, boxed(|| Control::on_connection(t, plan.clone(), true, together))).await
-            {
+            match before(timer, late, boxed(|| Control::on_connection(t, true, together))).await {
                 Err(e) if e.code() != Code::AbortedByCallback => {
                     t.multi.memories.of::<Servers>().borrow_mut().note_crowded(&plan.key.origin);
                 }
                 opened => return opened,
             }
         }
-        match boxed(|| Control::on_connection(t, plan.clone(), fresh, together)).await {
+        match boxed(|| Control::on_connection(t, fresh, together)).await {
             // It was closed after the pair of commands that tests pipelining.
-            Err(e) if e.retry().is_allowed() => boxed(|| Control::on_connection(t, plan, true, false)).await,
+            Err(e) if e.retry().is_allowed() => boxed(|| Control::on_connection(t, true, false)).await,
             opened => opened,
         }
     }
 
     /// Allocates it on the heap, outside the frames of the futures that hold it.
     #[inline(never)]
-    fn new(dialogue: Dialogue, session: Session, plan: Box<Plan>) -> Box<Control> {
+    fn new(dialogue: Dialogue, session: Session, plan: Arc<Plan>) -> Box<Control> {
         let flight = Flight::default();
         let (early, notes) = (None, None);
         let (follows, lost, ended) = (false, false, false);
@@ -102,23 +96,21 @@ impl Control {
         Box::new(Control { dialogue, session, plan, early, flight, notes, first_line, follows, lost, ended })
     }
 
-    async fn on_connection(
-        t: &mut Transfer,
-        mut plan: Box<Plan>,
-        fresh: bool,
-        together: bool,
-    ) -> Result<Box<Control>> {
+    async fn on_connection(t: &mut Transfer, fresh: bool, together: bool) -> Result<Box<Control>> {
         let server = match t.multi.recording.get() {
             Some(_) => Server::choose(t)?,
             None => None,
         };
         let link = t.connect(fresh).await?;
+        let mut plan = link.plan.clone();
         let mut whole = link.into_whole()?;
         whole.connection().farewell = b"QUIT\r\n".to_vec();
         let known = whole.connection().state.take().and_then(|s| s.take::<Session>());
         let dialogue = Dialogue::new(whole, "ftp");
         if let Some(session) = known {
-            plan.tls = plan.tls.take().or_else(|| session.tls.clone());
+            if session.tls.is_some() && plan.tls.is_none() {
+                Arc::make_mut(&mut plan).tls.clone_from(&session.tls);
+            }
             let mut control = Control::new(dialogue, *session, plan);
             control.record(t, server);
             control.resume(t);
@@ -280,7 +272,7 @@ impl Control {
             if login::starts_tls(reply.code) {
                 let config = self.dialogue.upgrade(t, &self.plan).await?;
                 self.session.tls = Some(config.clone());
-                self.plan.tls = Some(config);
+                Arc::make_mut(&mut self.plan).tls = Some(config);
                 return Ok(());
             }
         }
