@@ -1,5 +1,6 @@
-//! `make warm`: finds the functions of the library that a request or a mail over a kept connection runs, and
-//! writes a linker script (crates/capi/warm.ld) that places them together.
+//! `make warm`: finds the functions of the library that a request or a mail over a kept connection runs, or a
+//! request with a handle of its own, and writes a linker script (crates/capi/warm.ld) that places them
+//! together.
 //!
 //! Measured: between two requests the server and the kernel evict the caches, so that a request pays for each
 //! cache line of code and for each page, not for the instructions. With functions spread over the library a
@@ -25,6 +26,10 @@ use crate::rows::requests::{LARGE, SMALL};
 /// Requests in a profile: a function that is called less often belongs to the start.
 const REQUESTS: u64 = 500;
 
+/// Most functions that one pattern may stand for. Instances of a generic function of std have one name: a
+/// hundred cold ones would come with the warm one.
+const INSTANCES: usize = 4;
+
 /// Writes the linker script.
 pub fn run(arguments: &Arguments) -> io::Result<()> {
     let library = arguments.ours.as_ref().ok_or(io::Error::other("warm wants --ours"))?;
@@ -40,36 +45,57 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
     }
     let small = format!("/bytes-{SMALL}");
     let times = REQUESTS.to_string();
-    let gets = |url: String| ("gets", vec![url, times.clone()]);
-    let mail = |how: &str, url: String| ("mail", vec![how.to_owned(), times.clone(), url]);
+    let gets = |url: String| ("gets", vec![url, times.clone()], "off");
+    let mail = |how: &str, url: String| ("mail", vec![how.to_owned(), times.clone(), url], "off");
+    let each =
+        |url: String, pool| ("threads", vec![url, times.clone(), "1".to_owned(), "fresh".to_owned()], pool);
     let runs = [
         gets(nginx.http(&small)),
         gets(nginx.http(&format!("/bytes-{LARGE}"))),
         gets(nginx.https(&small)),
-        ("many", vec![nginx.http(&small), times.clone(), "20".to_owned()]),
+        ("many", vec![nginx.http(&small), times.clone(), "20".to_owned()], "off"),
+        each(nginx.http(&small), "off"),
+        each(nginx.https(&small), "process"),
         mail("fetch", format!("imap://127.0.0.1:{}/INBOX/;MAILINDEX=", dovecot.imap)),
         mail("fetch", format!("pop3://127.0.0.1:{}/", dovecot.pop3)),
         mail("send", format!("smtp://127.0.0.1:{}/client", exim.port)),
     ];
     let mut sections = BTreeMap::new();
-    for (number, (name, words)) in runs.iter().enumerate() {
+    for (number, (name, words, pool)) in runs.iter().enumerate() {
         let profile = directory.path().join(format!("profile-{number}"));
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--demangle=no"]);
         command.arg(format!("--callgrind-out-file={}", profile.display()));
         command.arg(program(name)?).args(words);
-        output(command.env("LD_LIBRARY_PATH", library).env("CA", &ca))?;
-        // Functions of a request stand first, then those that only mails need.
-        let kind = usize::from(*name == "mail");
+        command.env("LD_LIBRARY_PATH", library).env("CA", &ca).env("WARMWIRE_POOL", pool);
+        output(&mut command)?;
+        // Functions of a request stand first, then those of handles that come and go, then those of mails.
+        let kind = match *name {
+            "mail" => 2,
+            "threads" => 1,
+            _ => 0,
+        };
         for function in warm_functions(&profile)? {
             sections.entry(section(&function)).or_insert(kind);
         }
     }
+    let instances = instances(&library.join("libcurl.so.4"))?;
+    sections.retain(|section, _| instances.get(section).is_none_or(|number| *number <= INSTANCES));
     let path = root().join("crates/capi/warm.ld");
     let ordered: BTreeSet<(usize, String)> = sections.into_iter().map(|(name, kind)| (kind, name)).collect();
     std::fs::write(&path, script(&ordered))?;
     println!("{}", path.display());
     Ok(())
+}
+
+/// Counts the library's functions by the pattern of their section.
+fn instances(library: &Path) -> io::Result<BTreeMap<String, usize>> {
+    let symbols = output(Command::new("nm").arg("--defined-only").arg(library))?;
+    let mut instances = BTreeMap::new();
+    for name in symbols.lines().filter_map(|line| line.split_whitespace().nth(2)) {
+        *instances.entry(section(name)).or_default() += 1;
+    }
+    Ok(instances)
 }
 
 /// The library's functions that are called as often as there are requests.
@@ -126,7 +152,7 @@ fn section(name: &str) -> String {
 
 fn script(sections: &BTreeSet<(usize, String)>) -> String {
     let mut text = String::from(
-        "/* What a request over a kept connection runs stands together: bench/src/warm.rs says why, `make warm` wrote it. */\n\
+        "/* What a request runs stands together: bench/src/warm.rs says why, `make warm` wrote it. */\n\
          SECTIONS {\n  .text.warm : {\n",
     );
     sections.iter().for_each(|(_, section)| text.push_str(&format!("    *(.text.{section})\n")));
