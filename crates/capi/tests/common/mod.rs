@@ -3,10 +3,15 @@
 //! With WARMWIRE_SANITIZE=thread or =address library and programs are instrumented (`make sanitize`, which
 //! runs the tests named `sane_…`).
 
+mod kept;
+
 use std::ffi::OsStr;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+
+pub use kept::Kept;
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -62,6 +67,7 @@ pub fn programs(folder: &str) -> Vec<PathBuf> {
     found
 }
 
+/// Compiles a program into the folder `to`, or takes that of an earlier run if nothing has changed since.
 pub fn compile(source: &Path, to: &Path, flags: &[&str]) -> PathBuf {
     let plus = source.extension() == Some(OsStr::new("cpp"));
     let binary = to.join(source.with_extension("bin").file_name().unwrap());
@@ -86,9 +92,28 @@ pub fn compile(source: &Path, to: &Path, flags: &[&str]) -> PathBuf {
     if std::fs::read_to_string(source).unwrap().contains("<openssl/") {
         whole.args(["-lssl", "-lcrypto"]);
     }
-    let output = whole.arg("-o").arg(&binary).args(["-lcurl", "-lpthread", "-lm"]).output().unwrap();
+    whole.args(["-lcurl", "-lpthread", "-lm"]);
+    let kept = sanitizer().is_none().then(|| kept(source, &whole));
+    if kept.as_ref().is_some_and(|kept| kept.restore(&binary)) {
+        return binary;
+    }
+    let dependencies = binary.with_extension("d");
+    let output = whole.arg("-o").arg(&binary).arg("-MD").arg("-MF").arg(&dependencies).output().unwrap();
     assert!(output.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&output.stderr));
+    if let Some(kept) = kept {
+        kept.keep(&binary, &dependencies);
+    }
     binary
+}
+
+/// The kept program of a command that links with our library.
+fn kept(source: &Path, command: &Command) -> Kept {
+    let built = library().parent().unwrap();
+    // A link takes the names and versions of the symbols from the library, and nothing else.
+    let exports = std::fs::read(built.join("link/exports.map")).unwrap();
+    let mut hasher = std::hash::DefaultHasher::new();
+    exports.hash(&mut hasher);
+    Kept::new(&built.join("programs"), source, command, &format!("exports {:x}", hasher.finish()))
 }
 
 /// Runs a program on our library or on the distribution's, with these variables of the environment.
