@@ -1,6 +1,6 @@
-//! `make warm`: finds the functions of the library that a request or a mail over a kept connection runs, or a
-//! request with a handle of its own, and writes a linker script (crates/capi/warm.ld) that places them
-//! together.
+//! `make warm`: finds the functions of the library that a request, a file by FTP or a mail over a kept
+//! connection runs, or a request with a handle of its own, and writes a linker script (crates/capi/warm.ld)
+//! that places them together.
 //!
 //! Measured: between two requests the server and the kernel evict the caches, so that a request pays for each
 //! cache line of code and for each page, not for the instructions. With functions spread over the library a
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 
 use testkit::certs::Authority;
-use testkit::launch::{Dovecot, Exim, Nginx};
+use testkit::launch::{Dovecot, Exim, Nginx, Vsftpd};
 use testkit::temp::TempDir;
 
 use crate::arguments::Arguments;
@@ -37,9 +37,10 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
     let nginx = Nginx::start(&authority.good(), &[SMALL, LARGE])?;
     let directory = TempDir::new("warm")?;
     let ca = directory.write("ca.pem", authority.ca_pem())?;
-    // Both want root.
+    // These want root.
     let dovecot = Dovecot::start(&authority.good(), &authority)?;
     let exim = Exim::start(&authority.good(), None)?;
+    let vsftpd = Vsftpd::start(&[SMALL])?;
     for number in 0..REQUESTS {
         dovecot.deliver("user", &format!("{number:06}"), &message())?;
     }
@@ -49,6 +50,8 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
     let mail = |how: &str, url: String| ("mail", vec![how.to_owned(), times.clone(), url], "off");
     let each =
         |url: String, pool| ("threads", vec![url, times.clone(), "1".to_owned(), "fresh".to_owned()], pool);
+    let file = format!("ftp://127.0.0.1:{}{small}", vsftpd.port);
+    let files = ["kept", "-", &times, &SMALL.to_string(), &file].map(str::to_owned);
     let runs = [
         gets(nginx.http(&small)),
         gets(nginx.http(&format!("/bytes-{LARGE}"))),
@@ -56,6 +59,7 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
         ("many", vec![nginx.http(&small), times.clone(), "20".to_owned()], "off"),
         each(nginx.http(&small), "off"),
         each(nginx.https(&small), "process"),
+        ("ftp", files.to_vec(), "off"),
         mail("fetch", format!("imap://127.0.0.1:{}/INBOX/;MAILINDEX=", dovecot.imap)),
         mail("fetch", format!("pop3://127.0.0.1:{}/", dovecot.pop3)),
         mail("send", format!("smtp://127.0.0.1:{}/client", exim.port)),
@@ -69,9 +73,10 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
         command.arg(program(name)?).args(words);
         command.env("LD_LIBRARY_PATH", library).env("CA", &ca).env("WARMWIRE_POOL", pool);
         output(&mut command)?;
-        // Functions of a request stand first, then those of handles that come and go, then those of mails.
+        // Functions of a request stand first, then those of handles that come and go, of files, of mails.
         let kind = match *name {
-            "mail" => 2,
+            "mail" => 3,
+            "ftp" => 2,
             "threads" => 1,
             _ => 0,
         };
