@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import urllib.request
+from urllib.parse import parse_qs
 
 import fsspec
 import pytest
@@ -405,6 +406,54 @@ def test_container_endpoint(no_environment, tmp_path):
     assert fs.cat_file("bucket/key") == b"content" and len(seen) == 3
     no_environment.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://example.com/credentials")
     with pytest.raises(CredentialsError, match="plain http"):
+        signer(service)
+
+
+def test_web_identity(no_environment, moto, boto, bucket, tmp_path):
+    boto.put_object(Bucket=bucket, Key="a", Body=b"of a role")
+    role = "arn:aws:iam::123456789012:role/reader"
+    (tmp_path / "token").write_text("header.claims.signature\n")
+    for name, value in (("WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token")), ("ROLE_ARN", role), ("ENDPOINT_URL_STS", moto)):
+        no_environment.setenv(f"AWS_{name}", value)
+    fs = S3FileSystem(endpoint_url=moto, skip_instance_cache=True)
+    assert fs.cat_file(f"{bucket}/a") == b"of a role"
+    held = fs.service.source._held
+    assert held.access_key.startswith("ASIA") and held.token and held.expires > time.time() + 600
+    # The same by a profile, and what is sent.
+    forms = []
+
+    def reply(handler):
+        forms.append(parse_qs(handler.rfile.read(int(handler.headers["Content-Length"])).decode()))
+        if len(forms) > 1:
+            answer(handler, b"<Error><Code>InvalidIdentityToken</Code></Error>", 400)
+        else:
+            answer(handler, role_reply())
+
+    def role_reply():
+        keys = "<AccessKeyId>OFROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>"
+        return f'<R xmlns="x"><Credentials>{keys}<Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></R>'.encode()
+
+    for name in ("WEB_IDENTITY_TOKEN_FILE", "ROLE_ARN", "ENDPOINT_URL_STS"):
+        no_environment.delenv(f"AWS_{name}")
+    sts, service = Site(reply), Refusing()
+    (tmp_path / ".aws").mkdir()
+    profile = f"[profile eks]\nrole_arn={role}\nweb_identity_token_file={tmp_path}/token\nrole_session_name=me\n"
+    (tmp_path / ".aws" / "config").write_text(profile)
+    no_environment.setenv("AWS_PROFILE", "eks")
+    no_environment.setenv("AWS_ENDPOINT_URL_STS", sts.root)
+    assert signer(service) == ("OFROLE", "t")
+    wanted = {"Action": "AssumeRoleWithWebIdentity", "Version": "2011-06-15", "RoleArn": role, "RoleSessionName": "me"}
+    assert forms == [{name: [value] for name, value in {**wanted, "WebIdentityToken": "header.claims.signature"}.items()}]
+    with pytest.raises(CredentialsError, match="400") as raised:
+        signer(service)
+    assert "header.claims" not in str(raised.value)
+    for url, words in ((Site(lambda handler: answer(handler, b"{}")).root, "expected XML"), ("http://example.com", "by https")):
+        no_environment.setenv("AWS_ENDPOINT_URL_STS", url)
+        with pytest.raises(CredentialsError, match=words):
+            signer(service)
+    (tmp_path / "token").unlink()
+    no_environment.setenv("AWS_ENDPOINT_URL_STS", sts.root)
+    with pytest.raises(CredentialsError, match="web identity"):
         signer(service)
 
 

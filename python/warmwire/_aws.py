@@ -1,4 +1,4 @@
-"""Credentials for Amazon's services: environment, profile files, container and instance endpoints.
+"""Credentials for Amazon's services: environment, web identity, profile files, container and instance endpoints.
 
 The order is that of Amazon's own programs. Temporary credentials are fetched again five minutes before they expire.
 """
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import quote, urlsplit
+from xml.etree import ElementTree
 
 from ._client import AsyncClient
 from ._errors import RequestError
@@ -25,7 +26,8 @@ _CONTAINER = "http://169.254.170.2"
 _INSTANCE = "http://169.254.169.254"
 _ROLES = "/latest/meta-data/iam/security-credentials/"
 # The addresses of ECS and EKS. Any other plain http server could read the token of the request.
-_CONTAINER_HOSTS = frozenset({"169.254.170.2", "169.254.170.23", "fd00:ec2::23", "localhost", "127.0.0.1", "::1"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_CONTAINER_HOSTS = _LOOPBACK | {"169.254.170.2", "169.254.170.23", "fd00:ec2::23"}
 
 
 class CredentialsError(PermissionError):
@@ -80,6 +82,7 @@ class Profile:
         key, secret = self.values.get("aws_access_key_id"), self.values.get("aws_secret_access_key")
         if key and secret:
             return Credentials(key, secret, self.values.get("aws_session_token") or None)
+        # With web_identity_token_file, a role has been asked for before.
         for name in ("role_arn", "credential_process", "sso_session", "sso_start_url"):
             if name in self.values and (self.is_chosen or self.environment.get("AWS_PROFILE")):
                 raise CredentialsError(f"profile {self.name!r} uses {name}, which is not supported: export its keys to the environment")
@@ -135,7 +138,7 @@ class CredentialSource:
             if key or secret:
                 missing = "AWS_SECRET_ACCESS_KEY" if key else "AWS_ACCESS_KEY_ID"
                 raise CredentialsError(f"{missing} is not set, but its counterpart is")
-        found = self._profile.credentials()
+        found = await self._of_web_identity() or self._profile.credentials()
         if found is None:
             # Such an address is never reached through a proxy.
             async with AsyncClient(timeout=(1, 5), options={"NOPROXY": "*", "PROXY": ""}) as client:
@@ -146,6 +149,34 @@ class CredentialSource:
                 "anon=True sends requests without a signature"
             )
         return found
+
+    async def _of_web_identity(self) -> Credentials | None:
+        """Exchanges a token of the cluster for the keys of a role (EKS, and others with OpenID Connect)."""
+        values = self._profile.values if self._profile.is_chosen else {**self._profile.values, **_web_identity(self._environment)}
+        path, role = values.get("web_identity_token_file"), values.get("role_arn")
+        if not path or not role:
+            return None
+        setting = self._profile.setting
+        region = setting("region", "AWS_REGION", "AWS_DEFAULT_REGION")
+        usual = f"https://sts.{region}.amazonaws.com" if region else "https://sts.amazonaws.com"
+        url = setting("endpoint_url", "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL") or usual
+        parts = urlsplit(url)
+        if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+            raise CredentialsError(f"the endpoint of STS is {url}: a token is sent by https, or to loopback")
+        try:
+            with open(os.path.expanduser(path), encoding="utf-8") as file:
+                token = file.read().strip()
+        except OSError as error:
+            raise CredentialsError(f"the token of a web identity: {error}") from error
+        form = {
+            "Action": "AssumeRoleWithWebIdentity",
+            "Version": "2011-06-15",
+            "RoleArn": role,
+            "RoleSessionName": values.get("role_session_name") or f"warmwire-{time.time_ns()}",
+            "WebIdentityToken": token,
+        }
+        async with AsyncClient(timeout=10) as client:
+            return _of_role(url, await _fetched(client, "POST", url, {}, form))
 
     async def _of_container(self, client: AsyncClient) -> Credentials | None:
         environment = self._environment
@@ -180,11 +211,17 @@ class CredentialSource:
         return _parsed(url, await _fetched(client, "GET", url, headers))
 
 
-async def _fetched(client: AsyncClient, method: str, url: str, headers: dict[str, str]) -> str:
+def _web_identity(environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns what the environment says of a web identity, by the names of a profile."""
+    names = {name: environment.get(f"AWS_{name.upper()}") for name in ("web_identity_token_file", "role_arn", "role_session_name")}
+    return {name: value for name, value in names.items() if value}
+
+
+async def _fetched(client: AsyncClient, method: str, url: str, headers: dict[str, str], form: dict[str, str] | None = None) -> str:
     error: Exception | None = None
     for pause in (0.1, 0.4, 0):
         try:
-            reply = await client.request(method, url, headers=headers)
+            reply = await client.request(method, url, headers=headers, **({} if form is None else {"data": form}))
         except RequestError as failure:
             raise CredentialsError(f"credentials from {url}: {failure}") from failure
         if reply.status_code == 200:
@@ -194,6 +231,16 @@ async def _fetched(client: AsyncClient, method: str, url: str, headers: dict[str
             break
         await asyncio.sleep(pause)
     raise error or CredentialsError(url)
+
+
+def _of_role(url: str, text: str) -> Credentials:
+    try:
+        values = {element.tag.rpartition("}")[2]: element.text for element in ElementTree.fromstring(text).iter()}  # noqa: S314
+        moment = datetime.strptime((values["Expiration"] or "")[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
+        key, secret = values["AccessKeyId"] or "", values["SecretAccessKey"] or ""
+        return Credentials(key, secret, values["SessionToken"], moment.timestamp())
+    except (ValueError, KeyError, ElementTree.ParseError) as error:
+        raise CredentialsError(f"credentials from {url}: not the expected XML ({error!r})") from error
 
 
 def _parsed(url: str, text: str) -> Credentials:
