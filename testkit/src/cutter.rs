@@ -122,6 +122,12 @@ impl Cutter {
         self.shared.data.lock().expect("never poisoned").first().map(Cutter::talk).unwrap_or_default()
     }
 
+    /// Returns how many bytes of the client a data connection has passed: the most of any of them.
+    pub fn data_passed(&self) -> usize {
+        let data = self.shared.data.lock().expect("never poisoned");
+        data.iter().map(|relay| relay.talk().client.len()).max().unwrap_or(0)
+    }
+
     pub fn port(&self) -> u16 {
         self.address.port()
     }

@@ -107,6 +107,14 @@ impl Easy {
         self.0.state().settings.borrow_mut().set_policy(policy.map(AccessPolicy::into_inner));
     }
 
+    /// Sets whether uploads over FTP and SFTP are counted at their end and, with
+    /// [`ResumeFromLarge`](EasyOption::ResumeFromLarge) at -1, continue where the server says they ended. The
+    /// server's file must then be a part of the same source. This also forgets what is known of the last
+    /// upload.
+    pub fn resume_uploads(&self, on: bool) {
+        self.0.state().upload_resumption.set(on);
+    }
+
     /// Returns the reasons of the last transfer, if they are kept.
     pub fn why(&self) -> Option<Why> {
         Why::of(&self.0)

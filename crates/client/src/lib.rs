@@ -135,6 +135,9 @@ mod multi;
 #[doc(hidden)]
 pub mod segments;
 pub mod transfers;
+#[cfg(feature = "download")]
+#[doc(hidden)]
+pub mod uploads;
 mod value;
 pub mod watch;
 mod why;

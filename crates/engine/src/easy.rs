@@ -35,6 +35,7 @@ use crate::settings::{FormerSettings, FtpPipelining, Settings, SmtpPipelining, T
 use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Keeper, Stores, altsvc, cookies, hsts};
+use crate::upload_resumption::UploadResumption;
 use crate::websocket::WebSocket;
 use crate::why::{Event, Heads, Why};
 
@@ -103,6 +104,8 @@ pub struct EasyState {
     pub stall_limit: Cell<Option<Duration>>,
     /// Whether an IMAP transfer waits for news of its mailbox, until it is cancelled (RFC 2177).
     pub idles: Cell<bool>,
+    /// How uploads continue after a cut.
+    pub upload_resumption: UploadResumption,
     /// Data of the owner (the C boundary stores its handle's address here).
     pub tag: Cell<usize>,
     /// errno of the system call that made the transfer fail; reset by the next transfer
@@ -245,6 +248,7 @@ impl Easy {
         copy.keep_reasons(self.0.why.is_on());
         copy.0.stall_limit.set(self.0.stall_limit.get());
         copy.0.idles.set(self.0.idles.get());
+        copy.0.upload_resumption.copy_from(&self.0.upload_resumption);
         copy
     }
 
@@ -262,6 +266,7 @@ impl Easy {
         self.keep_reasons(false);
         self.0.stall_limit.set(None);
         self.0.idles.set(false);
+        self.0.upload_resumption.set(false);
     }
 
     /// CURLOPT_SHARE.

@@ -31,6 +31,7 @@ pub mod stores;
 mod sync;
 pub mod sys;
 pub mod transfer;
+pub mod upload_resumption;
 mod watched;
 pub mod websocket;
 pub mod why;

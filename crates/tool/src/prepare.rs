@@ -24,7 +24,7 @@ use crate::sink::{Sink, create_directories};
 use crate::spool::Spool;
 use crate::system::{self, path};
 use crate::text::url_escape;
-use crate::transfer::{Caching, Display, Parts, Resuming, Transfer, Upload, open_upload};
+use crate::transfer::{Caching, Display, InUse, Parts, Resuming, Transfer, Upload, Uploading, open_upload};
 use crate::url::parse_url;
 use crate::writeout::write_out;
 use std::fs::{self, File};
@@ -482,19 +482,42 @@ impl Prepare<'_> {
     }
 
     /// Returns the state for `--retry-resume`. Pieces of decoded data, or with heads, cannot be combined.
-    fn resuming(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {
+    fn resuming(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Result<Option<Resuming>, Stop> {
         let request = &self.request;
         let custom = request.options.text(O::CustomRequest).is_some();
         if !request.retry_resume || request.head || request.show_headers || custom {
-            return None;
+            return Ok(None);
         }
+        if self.job.upload {
+            let goes_on = matches!(self.job.scheme.as_str(), "ftp" | "ftps" | "sftp");
+            if !goes_on || request.options.is_on(O::Append) || request.resume.is_some() {
+                return Ok(None);
+            }
+            let uploading = self.uploading(transfer)?;
+            if uploading.as_ref().is_some_and(Uploading::has_begun) {
+                list.push(Setting::new(O::ResumeFromLarge, -1));
+            }
+            return Ok(Some(Resuming::upload(uploading)));
+        }
+        Ok(self.resuming_download(transfer, list))
+    }
+
+    /// Returns the state of an upload of a file that continues after a cut.
+    fn uploading(&self, transfer: &Transfer) -> Result<Option<Uploading>, Stop> {
+        let name = self.item.upload.as_deref().unwrap_or_default();
+        let upload = Uploading::new(self.env, &transfer.upload.borrow(), name, &self.job.url);
+        upload.map_err(|InUse| {
+            let name = shown(name);
+            self.env.error(&format!("{name} is being uploaded to this URL by another process"));
+            self.refused(Code::UploadFailed)
+        })
+    }
+
+    fn resuming_download(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {
+        let request = &self.request;
         let scheme = self.job.scheme.as_str();
         let http = matches!(scheme, "http" | "https");
         let elsewhere = matches!(scheme, "ftp" | "ftps" | "sftp" | "file");
-        if self.job.upload {
-            let goes_on = matches!(scheme, "ftp" | "ftps" | "sftp") && !request.options.is_on(O::Append);
-            return (goes_on && request.resume.is_none()).then(Resuming::upload);
-        }
         if !matches!(self.job.method, Method::Unspecified | Method::Get) || !http && !elsewhere {
             return None;
         }
@@ -665,7 +688,8 @@ impl Prepare<'_> {
         if let Some(size) = size {
             list.push(Setting::new(O::InFileSizeLarge, size as i64));
         }
-        if let Some(resuming) = self.resuming(transfer, &mut list) {
+        if let Some(resuming) = self.resuming(transfer, &mut list)? {
+            easy.resume_uploads(self.job.upload);
             transfer.resuming.replace(Some(resuming));
         }
         self.apply(easy, &list)?;

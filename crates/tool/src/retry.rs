@@ -35,6 +35,8 @@ pub struct Attempt<'a> {
     pub condemned: bool,
     /// The file is another one than at the attempt before.
     pub changed: bool,
+    /// The server refuses to continue its part of an upload.
+    pub lost_part: bool,
     /// Since the first attempt.
     pub elapsed: Duration,
 }
@@ -131,6 +133,9 @@ impl Retries {
         if self.resumes && attempt.changed {
             return Some((": the file has changed", false));
         }
+        if self.resumes && attempt.lost_part {
+            return Some((": the upload can't be continued", false));
+        }
         if self.resumes && CUTS.contains(&code) && !attempt.condemned {
             return Some((": the transfer was cut", false));
         }
@@ -204,6 +209,8 @@ mod tests {
         assert!(again(resumes().after(cut(23))).is_none());
         assert!(again(resumes().after(Attempt { condemned: true, ..cut(56) })).is_none());
         assert!(again(resumes().after(Attempt { changed: true, ..cut(33) })).is_some());
+        assert!(again(resumes().after(cut(31))).is_none());
+        assert!(again(resumes().after(Attempt { lost_part: true, ..cut(31) })).is_some());
         assert!(again(resumes().after(Attempt { response: 503, ..cut(22) })).is_some());
     }
 

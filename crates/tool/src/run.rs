@@ -152,6 +152,7 @@ impl Run {
                 retry_after_s: info.retry_after(),
                 condemned: transfer.condemned.get(),
                 changed: transfer.resuming.borrow().as_ref().is_some_and(Resuming::has_changed),
+                lost_part: transfer.resuming.borrow().as_ref().is_some_and(|it| it.has_lost_part(code)),
                 elapsed: job.first_attempt.elapsed(),
             })
         });
@@ -355,6 +356,7 @@ impl Run {
         let mut code = code;
         if !skipped {
             code = self.close(transfer, easy, code);
+            transfer.finish_upload(code);
         }
         if let Some(format) = transfer.request.options.text(ToolOption::WriteOut) {
             write_out(format, &Completion { transfer, easy, code }, &mut Output::new(&self.env));

@@ -3,9 +3,11 @@
 mod caching;
 mod headers;
 mod resuming;
+mod uploading;
 
 pub use caching::Caching;
 pub use resuming::Resuming;
+pub use uploading::{InUse, Uploading};
 
 use crate::bytes::Bytes;
 use crate::env::Env;
@@ -427,6 +429,7 @@ impl Callbacks for Transfer {
     }
 
     fn read(&self, buf: &mut [u8]) -> ReadAnswer {
+        self.note_upload_begun();
         let got = match &mut *self.upload.borrow_mut() {
             Upload::None => Ok(0),
             Upload::Trickle(_) if !system::input_is_ready() => {

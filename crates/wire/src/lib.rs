@@ -39,6 +39,7 @@ mod static_fields;
 pub mod telnet;
 pub mod tftp;
 pub mod trace_context;
+pub mod upload;
 pub mod url;
 pub mod varint;
 pub mod ws;

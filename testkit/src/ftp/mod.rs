@@ -41,6 +41,8 @@ pub struct Faults {
     pub silent_after_lines: Option<usize>,
     /// The treatment of commands that arrive together.
     pub together: PipelinedCommands,
+    /// The treatment of STOR behind REST.
+    pub restarted_uploads: RestartedUploads,
     /// Maximum number of simultaneous control connections: 421 for further ones.
     pub most_clients: Option<usize>,
 }
@@ -57,6 +59,17 @@ pub enum PipelinedCommands {
     Refused,
     /// It closes the connection.
     Cut,
+}
+
+/// How a server treats an upload that begins at an offset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RestartedUploads {
+    #[default]
+    Served,
+    /// 451, as ProFTPD without AllowStoreRestart.
+    Refused,
+    /// The offset is that of the next download alone: the file begins anew.
+    Ignored,
 }
 
 /// Settings of a server before it starts.

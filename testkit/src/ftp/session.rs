@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{PipelinedCommands, RECORD_LIMIT, Shared};
+use super::{PipelinedCommands, RECORD_LIMIT, RestartedUploads, Shared};
 use crate::stop::Woken;
 
 /// Time after which a client that announced a transfer and does not connect is dropped.
@@ -295,7 +295,12 @@ impl Session<'_> {
 
     fn store(&mut self, argument: &str, append: bool) -> Going {
         let path = self.absolute(argument);
-        let offset = std::mem::take(&mut self.offset);
+        let mut offset = std::mem::take(&mut self.offset);
+        match self.shared.config.faults.restarted_uploads {
+            RestartedUploads::Refused if offset > 0 => return self.reply("451 from its start alone"),
+            RestartedUploads::Ignored => offset = 0,
+            RestartedUploads::Refused | RestartedUploads::Served => {}
+        }
         if !self.reply("150 let it come")? {
             return Ok(false);
         }

@@ -92,7 +92,21 @@ impl Ftpd {
 
     /// A file below the served directory as it is now.
     pub fn file(&self, path: &str) -> Option<Vec<u8>> {
-        std::fs::read(self.directory.path().join("root").join(path.trim_start_matches('/'))).ok()
+        std::fs::read(self.place_of(path)).ok()
+    }
+
+    /// Writes a file below the served directory, which clients may replace.
+    pub fn put(&self, path: &str, content: &[u8]) -> io::Result<()> {
+        std::fs::write(self.place_of(path), content)?;
+        std::fs::set_permissions(self.place_of(path), PermissionsExt::from_mode(0o666))
+    }
+
+    pub fn remove(&self, path: &str) -> io::Result<()> {
+        std::fs::remove_file(self.place_of(path))
+    }
+
+    fn place_of(&self, path: &str) -> PathBuf {
+        self.directory.path().join("root").join(path.trim_start_matches('/'))
     }
 }
 

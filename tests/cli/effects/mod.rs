@@ -26,6 +26,7 @@ mod segments;
 mod ssh;
 mod summary;
 mod tls;
+mod uploads;
 mod watch;
 mod why;
 

@@ -177,6 +177,7 @@ const FLOORS: &[&[&str]] = &[
         "scratch",
         "sync",
         "sys",
+        "upload_resumption",
     ],
     &["settings", "info", "watched", "why"],
     &["share", "outputs", "stores"],

@@ -12,6 +12,7 @@ use crate::multi::Multi;
 use crate::outputs;
 use crate::settings::Settings;
 use crate::stores::Stores;
+use crate::upload_resumption::UploadResumption;
 use crate::why::Why;
 
 impl Easy {
@@ -56,6 +57,7 @@ impl EasyState {
             why,
             stall_limit,
             idles,
+            upload_resumption,
             tag,
             os_errno,
             rtsp_received,
@@ -84,7 +86,7 @@ impl EasyState {
         (*connected, *adopted, *websocket, *multi, *own_multi) = Default::default();
         (*ftp_pipelining, *smtp_pipelining, *stall_limit, *task, *place) = Default::default();
         (*ahead, *idles, *inner, *wildcard_pins, *message_waits) = Default::default();
-        (*tag, *os_errno, *rtsp_received) = Default::default();
+        (*upload_resumption, *tag, *os_errno, *rtsp_received) = Default::default();
     }
 
     /// Returns the state of a new handle.
@@ -109,6 +111,7 @@ impl EasyState {
             why: Why::default(),
             stall_limit: Cell::new(None),
             idles: Cell::new(false),
+            upload_resumption: UploadResumption::default(),
             tag: Cell::new(0),
             os_errno: Cell::new(0),
             rtsp_received: Cell::new(0),

@@ -134,6 +134,11 @@ pub const AFTER: &[Chapter] = &[
                 "The folders of the default config file and of .ssh/known_hosts, in this order. On Windows, \
                  USERPROFILE and APPDATA come after them. HOME also has .netrc and SSH's keys.",
             ),
+            Item(
+                "XDG_STATE_HOME",
+                "The folder for the state of uploads with --retry-resume. The default is .local/state in HOME, on \
+                 Windows in USERPROFILE.",
+            ),
             Item("NETRC", "The file that --netrc reads instead of .netrc, unless --netrc-file names one."),
             Item("COLUMNS", "The width of the terminal."),
             Item("TERM", "With the value dumb, --progress=bars is off: the cursor cannot be moved."),

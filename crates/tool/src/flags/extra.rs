@@ -239,8 +239,10 @@ pub const FLAGS: &[Declaration] = &[
         about: "Needs --retry. A connection that is cut or refused counts as a transient error, and the next attempt resumes where the \
             last one ended: over HTTP if the server sent a strong ETag or Last-Modified, which is returned as If-Range, over \
             FTP, SFTP and FILE if time and size are the same. A file that has changed is fetched from its start, and never \
-            mixed. Upload data from standard input is kept in a temporary file and sent again; uploads over FTP and SFTP \
-            are resumed.",
+            mixed. An upload over FTP (REST and STOR) or SFTP continues where the server says it ended, and its size is \
+            compared at the end. A file's upload also continues after the command was killed, with the same command: its \
+            state is kept in the folder warmwire/uploads in XDG_STATE_HOME or ~/.local/state. If the file has changed, it is \
+            uploaded from its start. Upload data from standard input is kept in a temporary file and sent again.",
         set: Set::Field(|r| &mut r.retry_resume),
         ..FLAG
     },

@@ -1,6 +1,6 @@
 //! `--retry-resume` on a transfer: the answer is looked at before its first byte is written.
 
-use super::{Transfer, Upload};
+use super::{Transfer, Upload, Uploading};
 use crate::bytes::Bytes;
 use crate::options::ToolOption;
 use crate::raw::segments::{Answer, Marks};
@@ -11,7 +11,8 @@ use std::io;
 /// CURLE numbers.
 const HTTP_ERROR: i32 = 22;
 const WRITE_ERROR: i32 = 23;
-const RANGE_ERROR: i32 = 33;
+const REST_ERROR: i32 = 31;
+pub(super) const RANGE_ERROR: i32 = 33;
 
 /// The state for resuming a transfer in another attempt.
 pub struct Resuming {
@@ -25,17 +26,20 @@ pub struct Resuming {
     piece: Option<Piece>,
     /// Whether data was written that cannot be discarded.
     stuck: bool,
-    /// An upload has begun at the server.
+    /// Whether an upload from standard input has begun at the server.
     uploaded: bool,
+    /// An upload of a file.
+    pub(super) uploading: Option<Uploading>,
 }
 
 impl Resuming {
     /// `headers` are none elsewhere than over HTTP.
     pub fn download(download: Resumption, headers: Option<Vec<Bytes>>, base: u64, offset: i64) -> Resuming {
-        Resuming { download: Some(download), headers, base, offset, ..Resuming::upload() }
+        Resuming { download: Some(download), headers, base, offset, ..Resuming::upload(None) }
     }
 
-    pub fn upload() -> Resuming {
+    /// For an upload of a file, or from standard input.
+    pub fn upload(uploading: Option<Uploading>) -> Resuming {
         Resuming {
             download: None,
             headers: None,
@@ -44,12 +48,19 @@ impl Resuming {
             piece: None,
             stuck: false,
             uploaded: false,
+            uploading,
         }
     }
 
     /// Returns whether the file differs from that of the previous attempt.
     pub fn has_changed(&self) -> bool {
         self.piece == Some(Piece::Foreign) && !self.stuck
+    }
+
+    /// Returns whether the server refuses to continue its part of an upload. The next attempt sends all of
+    /// it.
+    pub fn has_lost_part(&self, code: i32) -> bool {
+        self.download.is_none() && code == REST_ERROR
     }
 }
 
@@ -135,15 +146,22 @@ impl Transfer {
 
     /// Prepares another attempt: it requests the rest, if possible; otherwise the caller starts again.
     pub(super) fn asks_for_the_rest(&self) -> io::Result<bool> {
+        let changed = self.changed_source();
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(false) };
         let easy = self.easy.borrow();
         let Some(easy) = easy.as_ref() else { return Ok(false) };
         resuming.piece = None;
-        resuming.uploaded |= easy.info(|info| info.uploaded()) > 0;
         if !matches!(*self.upload.borrow(), Upload::None) {
+            if let Some(size) = changed {
+                easy.resume_uploads(true);
+                let set = easy.set(O::InFileSizeLarge, size as i64);
+                debug_assert!(set.is_ok(), "the size of a file is in range");
+            }
+            resuming.uploaded |= easy.info(|info| info.uploaded()) > 0;
+            let begun = resuming.uploading.as_ref().map_or(resuming.uploaded, Uploading::has_begun);
             // The file at the server belongs to this upload, which was started.
-            set_offset(easy, if resuming.uploaded { -1 } else { 0 });
+            set_offset(easy, if begun { -1 } else { 0 });
             return Ok(false);
         }
         let mut out = self.out.borrow_mut();

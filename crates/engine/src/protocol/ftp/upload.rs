@@ -1,4 +1,7 @@
-//! Files stored over a data connection: STOR, or APPE to add to one (RFC 959 §4.1.3).
+//! Files stored over a data connection: STOR, or APPE to add to one (RFC 959 §4.1.3). An upload that
+//! continues after a cut is [`resumed`].
+
+mod resumed;
 
 use std::future::poll_fn;
 
@@ -21,6 +24,9 @@ pub async fn store(t: &mut Transfer, control: &mut Control, target: &FtpTarget) 
     let data = data::open(t, control, b"STOR", target.file()).await?;
     control.set_type(t, target.data_type).await?;
     control.quote(t, O::PreQuote).await?;
+    if t.easy.upload_resumption.is_on() && !t.on(O::Append) && target.data_type != b'A' && !t.on(O::Crlf) {
+        return resumed::store(t, control, target, data, reader).await;
+    }
     let from = already_there(t, control, target).await?;
     if from > 0 {
         reader.skip(from)?;

@@ -6,6 +6,7 @@ use std::task::Poll;
 
 use ssh::sftp::{APPEND, Attrs, CREATE, Reply, Request, Status, TRUNCATE, WRITE, Writes};
 use tables::{Code, EasyOption as O};
+use wire::upload::{Peer, Protocol, Step};
 
 use super::channel::{Sftp, attrs, handle, status};
 use super::fault::{refused, size};
@@ -18,7 +19,20 @@ use crate::transfer::client_reader::ClientReader;
 /// Stores a file.
 pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> {
     let mut reader = ClientReader::open(&t.easy, Method::Put)?;
-    let from = already_there(t, sftp, path).await?;
+    let (all, resumes) = (reader.size, t.easy.upload_resumption.is_on() && !t.on(O::Append));
+    let from = match t.long(O::ResumeFromLarge) {
+        -1 if resumes => {
+            match t.easy.upload_resumption.place(Protocol::Sftp, peer(sftp, path).await?, all)? {
+                Step::Complete => {
+                    t.easy.note(|| "The server has all of the file".to_owned());
+                    return Ok(());
+                }
+                Step::Continue(from) => from,
+                Step::StartAgain => 0,
+            }
+        }
+        _ => already_there(t, sftp, path).await?,
+    };
     let flags = match (t.on(O::Append), from) {
         (true, _) => WRITE | CREATE | APPEND,
         // Without CREATE a missing file would be an error; with TRUNCATE existing data would be lost.
@@ -44,8 +58,21 @@ pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
             let text = format!("upload ended with {} of {all} bytes", reader.position());
             Err(Error::new(Code::PartialFile, text))
         }
+        _ if resumes => {
+            let sent = all.unwrap_or(from + reader.position());
+            t.easy.upload_resumption.count(peer(sftp, path).await?, from, sent)
+        }
         _ => Ok(()),
     }
+}
+
+/// Asks how much the server has, for an upload that continues after a cut (docs/decisions/0016).
+async fn peer(sftp: &mut Sftp, path: &[u8]) -> Result<Peer> {
+    Ok(match sftp.ask(&Request::Stat { path }, attrs).await? {
+        Ok(known) => size(&known)?.map_or(Peer::Silent, Peer::Has),
+        Err(Status::NO_SUCH_FILE | Status::NO_SUCH_PATH) => Peer::Missing,
+        Err(_) => Peer::Silent,
+    })
 }
 
 /// How much of the file the server has.
@@ -100,7 +127,9 @@ async fn send(
 ) -> Result<u32> {
     let mut writes = Writes::new(file, from);
     let most = sftp.client.write_piece() as usize;
-    let mut buf = vec![0; most.min((t.long(O::UploadBufferSize) as usize).max(32 << 10))];
+    // A piece that is cut is lost as a whole, and a line may break after less than a large one.
+    let buffer = if t.easy.upload_resumption.is_on() { 0 } else { t.long(O::UploadBufferSize) as usize };
+    let mut buf = vec![0; most.min(buffer.max(32 << 10))];
     let mut closing = None;
     loop {
         let room = if closing.is_some() { 0 } else { writes.room(&sftp.client).min(buf.len()) };
@@ -113,7 +142,7 @@ async fn send(
                 _ => Some(Err(ssh::Error::Protocol("an SFTP reply of another kind"))),
             });
             match answered {
-                Poll::Ready(Ok(Ok(Ok(())))) => return Poll::Ready(Ok(Step::Answered)),
+                Poll::Ready(Ok(Ok(Ok(())))) => return Poll::Ready(Ok(SendStep::Answered)),
                 Poll::Ready(Ok(Ok(Err(status)))) => {
                     return Poll::Ready(Err(refused("Could not write the file", status)));
                 }
@@ -123,13 +152,13 @@ async fn send(
             }
             match room {
                 0 => Poll::Pending,
-                room => reader.poll_read(cx, &mut buf[..room]).map_ok(Step::Read),
+                room => reader.poll_read(cx, &mut buf[..room]).map_ok(SendStep::Read),
             }
         });
         match step.await? {
-            Step::Answered => {}
-            Step::Read(0) => closing = Some(sftp.client.ask(&Request::Close { handle: file })),
-            Step::Read(n) => {
+            SendStep::Answered => {}
+            SendStep::Read(0) => closing = Some(sftp.client.ask(&Request::Close { handle: file })),
+            SendStep::Read(n) => {
                 t.easy.callbacks.debug_if_wanted(DebugKind::DataOut, &buf[..n]);
                 writes.write(&mut sftp.client, &buf[..n]);
                 t.easy.info.borrow_mut().uploaded += n as i64;
@@ -142,7 +171,7 @@ async fn send(
     }
 }
 
-enum Step {
+enum SendStep {
     Answered,
     Read(usize),
 }
