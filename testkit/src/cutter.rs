@@ -56,6 +56,8 @@ struct Shared {
     plan: Mutex<Plan>,
     /// Of the first connection under the present plan.
     talk: Mutex<Option<Recording>>,
+    /// The most bytes of the client on one connection under the present plan.
+    passed: Mutex<usize>,
     /// The relays of FTP's data connections under the present plan.
     data: Mutex<Vec<Cutter>>,
 }
@@ -79,6 +81,7 @@ impl Cutter {
             target,
             plan: Mutex::default(),
             talk: Mutex::default(),
+            passed: Mutex::default(),
             data: Mutex::default(),
         });
         let for_thread = shared.clone();
@@ -109,6 +112,7 @@ impl Cutter {
     pub fn set(&self, plan: Plan) {
         self.shared.data.lock().expect("never poisoned").clear();
         *self.shared.talk.lock().expect("never poisoned") = None;
+        *self.shared.passed.lock().expect("never poisoned") = 0;
         *self.shared.plan.lock().expect("never poisoned") = plan;
     }
 
@@ -120,6 +124,12 @@ impl Cutter {
     /// Returns the bytes of the first data connection.
     pub fn data_talk(&self) -> Recording {
         self.shared.data.lock().expect("never poisoned").first().map(Cutter::talk).unwrap_or_default()
+    }
+
+    /// Returns how many bytes of the client a connection has passed since [`Cutter::set`]: the most of any of
+    /// them.
+    pub fn passed(&self) -> usize {
+        *self.shared.passed.lock().expect("never poisoned")
     }
 
     /// Returns how many bytes of the client a data connection has passed: the most of any of them.
@@ -170,6 +180,9 @@ impl Relay {
             match from.read(&mut buffer[..most[at]]) {
                 Ok(n) if n > 0 => {
                     passed[at] += n;
+                    let mut most = self.shared.passed.lock().expect("never poisoned");
+                    *most = (*most).max(passed[Side::Client as usize]);
+                    drop(most);
                     self.note(side, &buffer[..n]);
                     let named = self.lead_data(side, &buffer[..n]);
                     if to.write_all(named.as_deref().unwrap_or(&buffer[..n])).is_err() {

@@ -262,6 +262,9 @@ pub use wire::hex;
 /// A writer of JSON, for the command line tool.
 #[doc(hidden)]
 pub use wire::json;
+/// The course of an upload that continues after a cut, for the command line tool.
+#[doc(hidden)]
+pub use wire::upload;
 
 /// The version of curl that this crate behaves like.
 pub const CURL_VERSION: &str = tables::version::CURL;

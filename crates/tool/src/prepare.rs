@@ -1,5 +1,7 @@
 //! Prepares an item of the queue for its transfer: files, names, headers, the final URL, options.
 
+mod resuming;
+
 use crate::apply::apply;
 use crate::bytes::Bytes;
 use crate::cache::partition;
@@ -17,14 +19,13 @@ use crate::raw::{
     CURL_VERSION, Code, Easy, EasyOption as O, OptionSet, Share, Url, UrlError, UrlPart, mime, url_flag,
 };
 use crate::request::{Method, Request, Resume};
-use crate::resume::{Resumption, plain_range};
 use crate::segments;
 use crate::settings::{Job, Setting, fixed_resume, settings};
 use crate::sink::{Sink, create_directories};
 use crate::spool::Spool;
 use crate::system::{self, path};
 use crate::text::url_escape;
-use crate::transfer::{Caching, Display, InUse, Parts, Resuming, Transfer, Upload, Uploading, open_upload};
+use crate::transfer::{Caching, Display, Parts, Transfer, Upload, open_upload};
 use crate::url::parse_url;
 use crate::writeout::write_out;
 use std::fs::{self, File};
@@ -447,7 +448,9 @@ impl Prepare<'_> {
     fn upload(&mut self, skip: bool) -> Result<(Upload, Option<u64>), Stop> {
         let Some(file) = self.item.upload.clone() else { return Ok((Upload::None, None)) };
         let standard = matches!(file.as_slice(), b"-" | b".");
-        if !standard {
+        // An upload of its own has a URL of its own.
+        let is_own = self.request.upload_protocol.is_some() && matches!(&*self.scheme(), "http" | "https");
+        if !standard && !is_own {
             self.name_in_url(&file)?;
         }
         self.named = true;
@@ -479,59 +482,6 @@ impl Prepare<'_> {
             os_text(error)
         ));
         Stop::Failed(READ_ERROR)
-    }
-
-    /// Returns the state for `--retry-resume`. Pieces of decoded data, or with heads, cannot be combined.
-    fn resuming(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Result<Option<Resuming>, Stop> {
-        let request = &self.request;
-        let custom = request.options.text(O::CustomRequest).is_some();
-        if !request.retry_resume || request.head || request.show_headers || custom {
-            return Ok(None);
-        }
-        if self.job.upload {
-            let goes_on = matches!(self.job.scheme.as_str(), "ftp" | "ftps" | "sftp");
-            if !goes_on || request.options.is_on(O::Append) || request.resume.is_some() {
-                return Ok(None);
-            }
-            let uploading = self.uploading(transfer)?;
-            if uploading.as_ref().is_some_and(Uploading::has_begun) {
-                list.push(Setting::new(O::ResumeFromLarge, -1));
-            }
-            return Ok(Some(Resuming::upload(uploading)));
-        }
-        Ok(self.resuming_download(transfer, list))
-    }
-
-    /// Returns the state of an upload of a file that continues after a cut.
-    fn uploading(&self, transfer: &Transfer) -> Result<Option<Uploading>, Stop> {
-        let name = self.item.upload.as_deref().unwrap_or_default();
-        let upload = Uploading::new(self.env, &transfer.upload.borrow(), name, &self.job.url);
-        upload.map_err(|InUse| {
-            let name = shown(name);
-            self.env.error(&format!("{name} is being uploaded to this URL by another process"));
-            self.refused(Code::UploadFailed)
-        })
-    }
-
-    fn resuming_download(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {
-        let request = &self.request;
-        let scheme = self.job.scheme.as_str();
-        let http = matches!(scheme, "http" | "https");
-        let elsewhere = matches!(scheme, "ftp" | "ftps" | "sftp" | "file");
-        if !matches!(self.job.method, Method::Unspecified | Method::Get) || !http && !elsewhere {
-            return None;
-        }
-        let range = match request.options.text(O::Range) {
-            None => (u64::try_from(self.resume_from).ok()?, None),
-            Some(range) if http => plain_range(range)?,
-            Some(_) => return None,
-        };
-        if elsewhere && !list.iter().any(|setting| setting.option == O::FileTime) {
-            list.push(Setting::new(O::FileTime, 1));
-        }
-        let download = Resumption::new(range.0, range.1);
-        let base = transfer.out.borrow().start;
-        Some(Resuming::download(download, http.then(|| self.headers()), base, self.resume_from))
     }
 
     /// Returns the state for `--cache`; none for a file fetched in segments.
@@ -688,11 +638,12 @@ impl Prepare<'_> {
         if let Some(size) = size {
             list.push(Setting::new(O::InFileSizeLarge, size as i64));
         }
-        if let Some(resuming) = self.resuming(transfer, &mut list)? {
+        if let Some(resuming) = self.resuming(transfer, size, &mut list)? {
             easy.resume_uploads(self.job.upload);
             transfer.resuming.replace(Some(resuming));
         }
         self.apply(easy, &list)?;
+        transfer.set_upload_request(easy);
         // In parallel it is worth waiting for a stream, unless connections should be opened at once.
         let waits = parallel && !self.env.globals.parallel_immediate;
         let waits = easy.set(O::PipeWait, waits);

@@ -11,7 +11,7 @@ pub mod sockets {
 }
 
 pub use warmwire::segments::{self, checksum};
-pub use warmwire::uploads;
+pub use warmwire::{upload, uploads};
 
 pub use warmwire::archive;
 pub use warmwire::base64;

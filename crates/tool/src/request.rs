@@ -9,6 +9,7 @@ use crate::form::part::{Content, Part};
 use crate::options::Options;
 use crate::raw::EasyOption as O;
 use crate::raw::checksum::Sum;
+use crate::raw::upload::Protocol;
 use crate::trace::{Layers, TraceKind};
 use std::time::Duration;
 use warmwire::process_pool::Pool;
@@ -187,6 +188,8 @@ pub struct Request {
     pub ssl_control: bool,
     pub ssl_required: bool,
     pub ssl_try: bool,
+    /// How an upload over HTTP is made, if not by a plain request.
+    pub upload_protocol: Option<Protocol>,
     pub verify_digest: bool,
     pub xattr: bool,
 }

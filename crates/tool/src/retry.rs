@@ -35,6 +35,8 @@ pub struct Attempt<'a> {
     pub condemned: bool,
     /// The file is another one than at the attempt before.
     pub changed: bool,
+    /// The server can't answer a request of an upload yet.
+    pub later: bool,
     /// The server refuses to continue its part of an upload.
     pub lost_part: bool,
     /// Since the first attempt.
@@ -132,6 +134,9 @@ impl Retries {
         }
         if self.resumes && attempt.changed {
             return Some((": the file has changed", false));
+        }
+        if attempt.later {
+            return Some((": HTTP error", true));
         }
         if self.resumes && attempt.lost_part {
             return Some((": the upload can't be continued", false));

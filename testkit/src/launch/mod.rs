@@ -31,6 +31,7 @@ mod squid;
 mod sshd;
 mod tftpd;
 mod tunnels;
+mod tusd;
 mod vsftpd;
 
 use std::collections::BTreeSet;
@@ -72,6 +73,7 @@ pub use squid::{Squid, SquidLogin};
 pub use sshd::{Agent, PASSWORD as SSH_PASSWORD, Sshd, USER as SSH_USER, fingerprint, keygen, sshd_program};
 pub use tftpd::Tftpd;
 pub use tunnels::{TunnelKind, TunnelProxy};
+pub use tusd::Tusd;
 pub use vsftpd::Vsftpd;
 
 const READY_LIMIT: Duration = Duration::from_secs(20);

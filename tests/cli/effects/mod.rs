@@ -12,6 +12,7 @@ mod ech;
 mod environment;
 mod http;
 mod http3;
+mod http_uploads;
 mod names;
 mod output;
 mod outputs;

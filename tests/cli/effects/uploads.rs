@@ -271,7 +271,8 @@ fn a_second_command_with_the_same_upload_is_refused_and_another_is_not() {
         assert_eq!(mode.mode() & 0o777, 0o600, "{name}");
     }
     let ran = upload(&folder, &peer.words(&UPLOAD));
-    let text = "curl: f is being uploaded to this URL by another process\ncurl: (25) Upload failed (at start/before it took off)\n";
+    let text = "curl: f is being uploaded to this URL by another process\n\
+                curl: (25) Upload failed (at start/before it took off)\n";
     assert_eq!((ran.code, &*ran.stderr), (25, text));
     fs::write(folder.join("g"), &body[..1000]).unwrap();
     let ran = upload(&folder, &["--retry-resume", "-T", "g", &peer.name().replace("/up/f", "/up/g")]);

@@ -9,6 +9,7 @@ use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Stop, Wrong};
 use crate::raw::EasyOption as O;
 use crate::raw::checksum::{Algorithm, Sum};
+use crate::raw::upload::Protocol;
 use crate::request::{Clobber, Lacks, Segments, Target};
 use crate::segments::sources;
 
@@ -82,6 +83,17 @@ pub fn upload_file(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let file = (!text.is_empty()).then(|| text.to_vec());
     let target = next_target(parser, Lacks::Upload);
     target.upload = file;
+    Ok(())
+}
+
+pub fn upload_protocol(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    let request = parser.requests.last_mut().expect("there is always one group");
+    request.upload_protocol = Some(match text {
+        b"tus" => Protocol::Tus,
+        b"ietf" => Protocol::Draft,
+        _ => return Err(Wrong::Allowed("takes tus or ietf").into()),
+    });
+    request.retry_resume = true;
     Ok(())
 }
 

@@ -136,8 +136,8 @@ pub const AFTER: &[Chapter] = &[
             ),
             Item(
                 "XDG_STATE_HOME",
-                "The folder for the state of uploads with --retry-resume. The default is .local/state in HOME, on \
-                 Windows in USERPROFILE.",
+                "The folder for the state of uploads with --retry-resume. The default is \
+                 .local/state in HOME, on Windows in USERPROFILE.",
             ),
             Item("NETRC", "The file that --netrc reads instead of .netrc, unless --netrc-file names one."),
             Item("COLUMNS", "The width of the terminal."),

@@ -236,13 +236,16 @@ pub const FLAGS: &[Declaration] = &[
         name: "retry-resume",
         categories: &["extra"],
         help: "Retry after a cut, and request only the rest",
-        about: "Needs --retry. A connection that is cut or refused counts as a transient error, and the next attempt resumes where the \
-            last one ended: over HTTP if the server sent a strong ETag or Last-Modified, which is returned as If-Range, over \
-            FTP, SFTP and FILE if time and size are the same. A file that has changed is fetched from its start, and never \
-            mixed. An upload over FTP (REST and STOR) or SFTP continues where the server says it ended, and its size is \
-            compared at the end. A file's upload also continues after the command was killed, with the same command: its \
-            state is kept in the folder warmwire/uploads in XDG_STATE_HOME or ~/.local/state. If the file has changed, it is \
-            uploaded from its start. Upload data from standard input is kept in a temporary file and sent again.",
+        about: "Needs --retry. A connection that is cut or refused counts as a transient error, and \
+            the next attempt resumes where the last one ended: over HTTP if the server sent a \
+            strong ETag or Last-Modified, which is returned as If-Range, over FTP, SFTP and FILE \
+            if time and size are the same. A file that has changed is fetched from its start, and \
+            never mixed. An upload over FTP (REST and STOR) or SFTP continues where the server \
+            says it ended, and its size is compared at the end. A file's upload also continues \
+            after the command was killed, with the same command: its state is kept in the folder \
+            warmwire/uploads in XDG_STATE_HOME or ~/.local/state. If the file has changed, it is \
+            uploaded from its start. Upload data from standard input is kept in a temporary file \
+            and sent again.",
         set: Set::Field(|r| &mut r.retry_resume),
         ..FLAG
     },
@@ -285,6 +288,24 @@ pub const FLAGS: &[Declaration] = &[
             wait for a free connection or stream, or for a connection that another transfer opens. Below are the \
             connections over time, with a line for each simultaneous stream.",
         set: Set::Act(act::timeline),
+        ..FLAG
+    },
+    Declaration {
+        name: "upload-protocol",
+        arg: Arg::Text("<tus|ietf>"),
+        multi: Multi::Single,
+        categories: &["extra", "upload"],
+        protocols: "HTTP",
+        help: "Upload so that it can continue: tus or ietf",
+        about: "With tus, --upload-file creates an upload at the URL by POST, and sends the file to \
+            the URL that the server names (tus 1.0). With ietf, the request announces that it can \
+            continue (draft-ietf-httpbis-resumable-upload, interop version 6): PUT, or the method \
+            of --request; a server that does not know it gets an ordinary upload. The URL is used \
+            as it is, also with a slash at its end. --retry-resume is included: after a cut the \
+            server is asked how much it has, and so it is when the same command is started again \
+            after it was killed. A URL at another server is refused, unless --location-trusted is \
+            used.",
+        set: Set::Act(act::upload_protocol),
         ..FLAG
     },
     Declaration {

@@ -1,6 +1,6 @@
 //! `--retry-resume` on a transfer: the answer is looked at before its first byte is written.
 
-use super::{Transfer, Upload, Uploading};
+use super::{HttpUploading, Transfer, Upload, Uploading};
 use crate::bytes::Bytes;
 use crate::options::ToolOption;
 use crate::raw::segments::{Answer, Marks};
@@ -12,7 +12,7 @@ use std::io;
 const HTTP_ERROR: i32 = 22;
 const WRITE_ERROR: i32 = 23;
 const REST_ERROR: i32 = 31;
-pub(super) const RANGE_ERROR: i32 = 33;
+const RANGE_ERROR: i32 = 33;
 
 /// The state for resuming a transfer in another attempt.
 pub struct Resuming {
@@ -30,6 +30,8 @@ pub struct Resuming {
     uploaded: bool,
     /// An upload of a file.
     pub(super) uploading: Option<Uploading>,
+    /// An upload over HTTP.
+    pub(super) http: Option<HttpUploading>,
 }
 
 impl Resuming {
@@ -49,7 +51,13 @@ impl Resuming {
             stuck: false,
             uploaded: false,
             uploading,
+            http: None,
         }
+    }
+
+    /// For an upload over HTTP.
+    pub fn http_upload(http: HttpUploading, uploading: Option<Uploading>) -> Resuming {
+        Resuming { http: Some(http), ..Resuming::upload(uploading) }
     }
 
     /// Returns whether the file differs from that of the previous attempt.
@@ -67,6 +75,9 @@ impl Resuming {
 impl Transfer {
     /// Returns whether received data is to be written. Examines the reply at its first byte.
     pub(super) fn is_wanted(&self) -> Result<bool, ()> {
+        if let Some(is_end) = self.is_upload_reply() {
+            return Ok(is_end);
+        }
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(true) };
         if resuming.piece.is_none() {
@@ -147,6 +158,9 @@ impl Transfer {
     /// Prepares another attempt: it requests the rest, if possible; otherwise the caller starts again.
     pub(super) fn asks_for_the_rest(&self) -> io::Result<bool> {
         let changed = self.changed_source();
+        if self.repeats_http_upload(changed) {
+            return Ok(false);
+        }
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(false) };
         let easy = self.easy.borrow();

@@ -1,4 +1,5 @@
-//! `--retry-resume` on an upload of a file: what is kept of it, so that a killed command can be started again.
+//! `--retry-resume` on an upload of a file: what is kept of it, so that a killed command can be started
+//! again.
 
 use super::{Transfer, Upload};
 use crate::bytes::Bytes;
@@ -10,6 +11,8 @@ use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io;
 
+/// CURLE_RANGE_ERROR
+const RANGE_ERROR: i32 = 33;
 /// Below the user's folder of states.
 const FOLDER: &str = "/warmwire/uploads";
 
@@ -22,6 +25,8 @@ pub struct Uploading {
     held: RefCell<Option<Held>>,
     /// Whether the server has accepted the upload, in this process or in an earlier one.
     begun: Cell<bool>,
+    /// The URL in its record.
+    resource_kept: RefCell<Option<Bytes>>,
 }
 
 /// The reason why a file is not uploaded.
@@ -29,7 +34,13 @@ pub struct InUse;
 
 impl Uploading {
     /// Prepares the upload of a file to a URL, and reads what an earlier command has left of it.
-    pub fn new(env: &Env, upload: &Upload, name: &[u8], url: &[u8]) -> Result<Option<Uploading>, InUse> {
+    /// `protocol` is that of an upload over HTTP: its URL is of no use by another one.
+    pub fn new(
+        env: &Env,
+        upload: &Upload,
+        name: &[u8],
+        (url, protocol): (&[u8], &str),
+    ) -> Result<Option<Uploading>, InUse> {
         let Upload::File(file) = upload else { return Ok(None) };
         let Some(stamp) =
             file.metadata().ok().filter(fs::Metadata::is_file).and_then(|it| Stamp::of(&it).ok())
@@ -37,7 +48,7 @@ impl Uploading {
             return Ok(None);
         };
         let whole = fs::canonicalize(path(name)).ok().and_then(system::name_of);
-        let key = key(url, whole.as_deref().unwrap_or(name));
+        let key = key(url, &[whole.as_deref().unwrap_or(name), b"\0", protocol.as_bytes()].concat());
         let held = match take(&key) {
             Ok(Some(None)) => return Err(InUse),
             Ok(held) => held.flatten(),
@@ -53,6 +64,7 @@ impl Uploading {
             stamp: Cell::new(stamp),
             held: RefCell::new(held),
             begun: Cell::new(false),
+            resource_kept: RefCell::default(),
         };
         this.recall(env);
         Ok(Some(this))
@@ -78,6 +90,12 @@ impl Uploading {
         }
     }
 
+    /// Returns the URL of an upload over HTTP that an earlier command has begun.
+    pub fn resource(&self) -> Option<Bytes> {
+        let held = self.held.borrow();
+        held.as_ref().filter(|_| self.begun.get()).and_then(Held::read).and_then(|record| record.resource)
+    }
+
     /// Returns whether the server may have a part of this source.
     pub fn has_begun(&self) -> bool {
         self.begun.get()
@@ -85,10 +103,23 @@ impl Uploading {
 
     /// The server has accepted the upload, and its file is this one from now on.
     fn begin(&self, env: &Env) {
-        if self.begun.replace(true) {
-            return;
+        if !self.begun.replace(true) {
+            self.write(env, None);
         }
-        let record = Record { key: self.key.clone(), stamp: self.stamp.get(), resource: None };
+    }
+
+    /// Keeps the URL of an upload over HTTP.
+    pub(super) fn keep(&self, env: &Env, resource: &[u8]) {
+        let is_new = self.resource_kept.borrow().as_deref() != Some(resource);
+        if is_new {
+            self.resource_kept.replace(Some(resource.to_vec()));
+            self.begun.set(true);
+            self.write(env, Some(resource.to_vec()));
+        }
+    }
+
+    fn write(&self, env: &Env, resource: Option<Bytes>) {
+        let record = Record { key: self.key.clone(), stamp: self.stamp.get(), resource };
         let written = self.held.borrow().as_ref().map_or(Ok(()), |held| held.write(&record));
         if let Err(error) = written {
             env.warn(&format!("The state of the upload can't be written: {}", os_text(&error)));
@@ -140,7 +171,9 @@ impl Transfer {
 
     /// Data of the upload is read: the server has accepted it.
     pub(super) fn note_upload_begun(&self) {
-        self.with_uploading(|uploading| uploading.begin(&self.env));
+        if self.is_upload_reply().is_none() {
+            self.with_uploading(|uploading| uploading.begin(&self.env));
+        }
     }
 
     /// Returns the new size of an upload's source that has changed since the last attempt.
@@ -150,7 +183,8 @@ impl Transfer {
 
     /// Ends the record of an upload if nothing is left to be continued.
     pub fn finish_upload(&self, code: i32) {
-        if matches!(code, 0 | super::resuming::RANGE_ERROR) {
+        // An upload over HTTP that can't be used any more has this code, too.
+        if matches!(code, 0 | RANGE_ERROR) {
             self.with_uploading(Uploading::end);
         }
     }

@@ -34,7 +34,7 @@ pub enum Peer {
     Silent,
 }
 
-/// What is known before another attempt.
+/// Facts known before another attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     pub protocol: Protocol,
@@ -121,7 +121,7 @@ pub fn decide(facts: &Facts) -> Result<Step, Refusal> {
         return Err(Refusal::WentBack { there, confirmed: facts.confirmed });
     }
     match facts.size {
-        // Only the draft has an end that is told apart from the last byte.
+        // By the draft alone the last byte is not yet the end.
         Some(size) if there == size && facts.protocol != Protocol::Draft => Ok(Step::Complete),
         _ if there == 0 && !facts.protocol.has_own_resource() => send(facts, 0, Step::StartAgain),
         _ => send(facts, there, Step::Continue(there)),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn all_bytes_are_the_end_except_where_an_end_is_told() {
+    fn all_bytes_are_the_end_except_by_the_draft() {
         for (protocol, step) in [
             (Ftp, Step::Complete),
             (Sftp, Step::Complete),

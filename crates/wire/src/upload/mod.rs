@@ -4,5 +4,6 @@
 //! docs/decisions/0016 says why an upload continues only where the peer says it ended.
 
 mod decide;
+pub mod http;
 
 pub use decide::{Facts, Peer, Protocol, Refusal, Step, decide};

@@ -1,0 +1,106 @@
+//! Prepares what another attempt at a transfer needs: `--retry-resume` and `--upload-protocol`.
+
+use super::{Prepare, Stop};
+use crate::message::shown;
+use crate::names;
+use crate::raw::upload::Protocol;
+use crate::raw::{Code, EasyOption as O};
+use crate::request::Method;
+use crate::resume::{Resumption, plain_range};
+use crate::settings::Setting;
+use crate::transfer::{HttpParts, HttpUploading, InUse, Resuming, Transfer, Uploading};
+
+impl Prepare<'_> {
+    /// Returns the state for `--retry-resume`. Pieces of decoded data, or with heads, cannot be combined.
+    pub(super) fn resuming(
+        &self,
+        transfer: &Transfer,
+        size: Option<u64>,
+        list: &mut Vec<Setting>,
+    ) -> Result<Option<Resuming>, Stop> {
+        let request = &self.request;
+        if let (true, Some(protocol)) = (self.job.upload, request.upload_protocol)
+            && matches!(self.job.scheme.as_str(), "http" | "https")
+        {
+            return self.http_upload(transfer, protocol, size).map(Some);
+        }
+        let custom = request.options.text(O::CustomRequest).is_some();
+        if !request.retry_resume || request.head || request.show_headers || custom {
+            return Ok(None);
+        }
+        if self.job.upload {
+            let goes_on = matches!(self.job.scheme.as_str(), "ftp" | "ftps" | "sftp");
+            if !goes_on || request.options.is_on(O::Append) || request.resume.is_some() {
+                return Ok(None);
+            }
+            let uploading = self.uploading(transfer, "")?;
+            if uploading.as_ref().is_some_and(Uploading::has_begun) {
+                list.push(Setting::new(O::ResumeFromLarge, -1));
+            }
+            return Ok(Some(Resuming::upload(uploading)));
+        }
+        Ok(self.resuming_download(transfer, list))
+    }
+
+    /// Returns the state of an upload of a file that continues after a cut.
+    fn uploading(&self, transfer: &Transfer, protocol: &str) -> Result<Option<Uploading>, Stop> {
+        let name = self.item.upload.as_deref().unwrap_or_default();
+        let upload = Uploading::new(self.env, &transfer.upload.borrow(), name, (&self.job.url, protocol));
+        upload.map_err(|InUse| {
+            let name = shown(name);
+            self.env.error(&format!("{name} is being uploaded to this URL by another process"));
+            self.refused(Code::UploadFailed)
+        })
+    }
+
+    /// Returns the state of `--upload-protocol`.
+    fn http_upload(
+        &self,
+        transfer: &Transfer,
+        protocol: Protocol,
+        size: Option<u64>,
+    ) -> Result<Resuming, Stop> {
+        let options = &self.request.options;
+        if self.request.resume.is_some() {
+            self.env.error("--upload-protocol can't be combined with --continue-at: it resumes by itself");
+            return Err(self.refused(Code::FailedInit));
+        }
+        if protocol == Protocol::Tus && size.is_none() {
+            self.env.error("--upload-protocol tus needs a file, because it announces the length");
+            return Err(self.refused(Code::FailedInit));
+        }
+        let uploading = self.uploading(transfer, if protocol == Protocol::Tus { "tus" } else { "ietf" })?;
+        let http = HttpUploading::new(HttpParts {
+            protocol,
+            url: self.job.url.clone(),
+            method: options.text(O::CustomRequest).map(<[u8]>::to_vec),
+            headers: self.headers(),
+            size,
+            name: names::upload_name(self.item.upload.as_deref().unwrap_or_default()).to_vec(),
+            trusts_others: options.is_on(O::UnrestrictedAuth),
+            resource: uploading.as_ref().and_then(Uploading::resource),
+        });
+        Ok(Resuming::http_upload(http, uploading))
+    }
+
+    fn resuming_download(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {
+        let request = &self.request;
+        let scheme = self.job.scheme.as_str();
+        let http = matches!(scheme, "http" | "https");
+        let elsewhere = matches!(scheme, "ftp" | "ftps" | "sftp" | "file");
+        if !matches!(self.job.method, Method::Unspecified | Method::Get) || !http && !elsewhere {
+            return None;
+        }
+        let range = match request.options.text(O::Range) {
+            None => (u64::try_from(self.resume_from).ok()?, None),
+            Some(range) if http => plain_range(range)?,
+            Some(_) => return None,
+        };
+        if elsewhere && !list.iter().any(|setting| setting.option == O::FileTime) {
+            list.push(Setting::new(O::FileTime, 1));
+        }
+        let download = Resumption::new(range.0, range.1);
+        let base = transfer.out.borrow().start;
+        Some(Resuming::download(download, http.then(|| self.headers()), base, self.resume_from))
+    }
+}
