@@ -214,6 +214,14 @@ def test_workers_share_what_they_learn_of_hosts(gallery, tmp_path):
     assert not (tmp_path / "ours" / "out" / "_tmp").exists()
 
 
+def test_a_new_run_tries_hosts_anew(gallery, tmp_path):
+    left = tmp_path / "ours" / "out" / "_tmp"
+    left.mkdir(parents=True)
+    (left / "warmwire-dead-hosts.jsonl").write_text(json.dumps([gallery.root, "dead when a run was killed"]) + "\n")
+    rows, _ = fetched("ours", tmp_path / "ours", [f"{gallery.root}/picture/0.jpg"], image_size=32)
+    assert [row["status"] for row in rows.values()] == ["success"]
+
+
 def test_files_of_the_machine_are_not_read(gallery, pictures, tmp_path):
     (tmp_path / "secret.jpg").write_bytes(pictures["0.jpg"])
     urls = [f"file://{tmp_path}/secret.jpg", f"{gallery.root}/picture/0.jpg"]

@@ -12,9 +12,11 @@ is given up: its other URLs fail at once, in all workers of the machine that wri
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import importlib.metadata
+import inspect
 import io
 import json
 import os
@@ -85,6 +87,10 @@ def download(
     >>> warmwire.img2dataset.download("urls.txt", output_folder="images", image_size=256)
     """
     bounds = Bounds(deadline, max_bytes, per_host, max_redirects, silent_limit, user_agent, dict(options or {}))
+    given = inspect.signature(_own_download).bind(url_list, *args, **how)
+    given.apply_defaults()
+    # A run that was killed has left its list. What was dead then may be alive.
+    _DeadHosts(given.arguments["output_folder"]).clear()
     run = _with_names(_own_download, Downloader=functools.partial(Downloader, bounds=bounds))
     run(url_list, *args, **how)
 
@@ -157,6 +163,12 @@ class _DeadHosts:
             found = cls._known[folder] = cls(folder)
         found.update()
         return found
+
+    def clear(self) -> None:
+        """Removes the list for all workers."""
+        if self._path is not None:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self._path)
 
     def update(self) -> None:
         """Reads what other workers have added."""
