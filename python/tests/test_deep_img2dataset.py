@@ -9,10 +9,11 @@ import sys
 import threading
 import time
 
-import pyarrow.parquet
 import pytest
 import warmwire
 from sites import Site, answer
+
+parquet = pytest.importorskip("pyarrow.parquet", reason="is missing: pyarrow")
 
 pytestmark = pytest.mark.deep
 HERE = pathlib.Path(__file__).parent
@@ -41,7 +42,7 @@ def fetched(kind, folder, urls, **how):
     given = {"url_list": str(folder / "urls.txt"), "output_folder": str(folder / "out"), "timeout": TIMEOUT, **bounds, **how}
     job(kind, folder, **given)
     parts = sorted((folder / "out").glob("*.parquet"))
-    rows = [row for part in parts for row in pyarrow.parquet.read_table(part).to_pylist()]
+    rows = [row for part in parts for row in parquet.read_table(part).to_pylist()]
     stats = [json.loads(path.read_text()) for path in (folder / "out").glob("*_stats.json")]
     assert len(rows) == len(urls) == sum(one["count"] for one in stats)
     return {row["url"]: row for row in rows}, max(one["duration"] for one in stats)
