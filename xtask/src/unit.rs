@@ -11,7 +11,7 @@ use crate::steps::child::{self, End};
 use crate::steps::outcome::{self, EARLIER, Output};
 use crate::{Report, files, lints};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -94,13 +94,20 @@ fn compile() -> Report {
 fn programs(messages: &str, machine: &Stamp) -> Vec<Program> {
     let messages: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let artifacts = messages.iter().filter(|message| message["reason"] == "compiler-artifact");
-    let mut packages: BTreeMap<PathBuf, Stamp> = BTreeMap::new();
+    // In the order of their names: cargo names them in the order in which it finishes them.
+    let mut built: BTreeMap<PathBuf, BTreeSet<&str>> = BTreeMap::new();
     for artifact in artifacts.clone().filter(|artifact| artifact["profile"]["test"] != true) {
         let Some(folder) = folder(artifact) else { continue };
-        let built = artifact["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let stamp = packages.entry(folder).or_insert_with(|| machine.clone());
-        built.for_each(|file| stamp.add_file(Path::new(file)));
+        let files = artifact["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        built.entry(folder).or_default().extend(files);
     }
+    let stamped = |files: BTreeSet<&str>| {
+        let mut stamp = machine.clone();
+        files.iter().for_each(|file| stamp.add_file(Path::new(file)));
+        stamp
+    };
+    let packages: BTreeMap<_, _> =
+        built.into_iter().map(|(folder, files)| (folder, stamped(files))).collect();
     let programs = artifacts.filter_map(|artifact| program(artifact, &packages, machine));
     programs.chain([documentation(&packages)]).collect()
 }
@@ -275,6 +282,8 @@ mod tests {
         assert_eq!(found[0].name, "/x/net test all");
         assert_eq!(found[0].executable, Path::new("/t/all-1"));
         assert_eq!(found[0].folder, Path::new("/x/net"));
+        let turned = programs(&messages.iter().rev().cloned().collect::<String>(), &machine);
+        assert_eq!(found[0].stamp, turned[0].stamp, "cargo's order does not count");
         let alone = programs(&messages[0], &machine);
         assert_ne!(found[0].stamp, alone[0].stamp, "what the package builds besides counts");
         assert_ne!(found[1].stamp, alone[1].stamp);

@@ -26,13 +26,6 @@ impl Suite {
     }
 }
 
-/// A sequence of steps that runs beside another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
-    First,
-    Second,
-}
-
 /// One step and its command in each suite; a suite without a command does not run the step.
 pub struct Step {
     pub name: &'static str,
@@ -40,8 +33,8 @@ pub struct Step {
     local: Option<&'static str>,
     all: Option<&'static str>,
     deep: Option<&'static str>,
-    /// The lane in which `make test` runs the step beside others.
-    pub lane: Option<Lane>,
+    /// Whether `make test` runs the step beside another one.
+    pub beside: bool,
     /// Commands that compile what the step needs, while steps before it wait for servers and timers.
     ahead: &'static [(Suite, &'static str)],
     /// Files that the step runs and reads besides those that all tests share: of the checkout, and in
@@ -83,7 +76,7 @@ const fn step(name: &'static str, about: &'static str, output: Output, minutes: 
         local: None,
         all: None,
         deep: None,
-        lane: None,
+        beside: false,
         ahead: &[],
         noticed: &[],
         output,
@@ -208,7 +201,7 @@ pub const STEPS: &[Step] = &[
         // One program after another: tests of servers have time-outs, and all must hold in CI.
         all: Some("sh tests/cargo.sh test --workspace --no-fail-fast"),
         deep: None,
-        lane: Some(Lane::First),
+        beside: true,
         ahead: &[],
         noticed: &[],
         output: Output::Libtest,
@@ -220,7 +213,7 @@ pub const STEPS: &[Step] = &[
         local: Some("sh fuzz/run.sh 10"),
         all: Some("sh fuzz/run.sh 60"),
         deep: None,
-        lane: Some(Lane::First),
+        beside: true,
         ahead: &[(Suite::All, "sh fuzz/run.sh --build-oracles")],
         noticed: &[],
         output: Output::Plain,
@@ -248,7 +241,7 @@ pub const STEPS: &[Step] = &[
         local: Some("WHEEL=workspace PACKAGES=few sh python/test.sh -rfEs"),
         all: Some("WHEEL=workspace sh python/test.sh -rfEs"),
         deep: None,
-        lane: Some(Lane::Second),
+        beside: true,
         ahead: &[(Suite::All, "sh tests/install.sh python_tools")],
         noticed: &["README.md", "target/debug/lib_native.so", "target/debug/testkit-serve"],
         output: Output::Pytest,
@@ -267,7 +260,7 @@ pub const STEPS: &[Step] = &[
         local: Some("make --no-print-directory conformance QUICK=1"),
         all: Some("make --no-print-directory conformance"),
         deep: None,
-        lane: Some(Lane::Second),
+        beside: true,
         ahead: &[],
         noticed: TOOL_AND_RUNNER,
         output: Output::Conformance,
@@ -279,7 +272,7 @@ pub const STEPS: &[Step] = &[
         local: Some("make --no-print-directory odd-replies QUICK=1"),
         all: Some("make --no-print-directory odd-replies"),
         deep: None,
-        lane: Some(Lane::Second),
+        beside: true,
         ahead: &[],
         noticed: TOOL_AND_RUNNER,
         output: Output::Plain,
@@ -517,13 +510,13 @@ mod tests {
         }
     }
 
-    /// The lanes of `make test` begin once, when all is compiled.
+    /// The steps of `make test` that run beside others begin once, when all is compiled.
     #[test]
-    fn steps_with_a_lane_are_the_last_of_make_test() {
+    fn steps_beside_others_are_the_last_of_make_test() {
         let local = STEPS.iter().filter(|step| step.command(Suite::Local).is_some());
-        let lanes: Vec<bool> = local.map(|step| step.lane.is_some()).collect();
-        let first = lanes.iter().position(|&is_in_lane| is_in_lane).unwrap();
-        assert!(lanes[first..].iter().all(|&is_in_lane| is_in_lane), "{lanes:?}");
+        let beside: Vec<bool> = local.map(|step| step.beside).collect();
+        let first = beside.iter().position(|&beside| beside).unwrap();
+        assert!(beside[first..].iter().all(|&beside| beside), "{beside:?}");
     }
 
     /// The limit of CI is 90 minutes. A hanging step must leave time for the report.
