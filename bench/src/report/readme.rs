@@ -110,7 +110,7 @@ const fn shown(
     Shown { title, row, case, ours, theirs, quantity }
 }
 
-/// Rows of the picture, the one in which libcurl is ahead among them.
+/// Rows of the picture, one without a kept connection among them.
 const SHOWN: [Shown; 12] = [
     shown("HTTPS, a new handle for each GET", ("fresh", "https, 1 KB, threads: 1"), FRESH, "CPU"),
     shown("HTTP, a new handle for each GET", ("fresh", "http, 1 KB, threads: 1"), FRESH, "CPU"),
