@@ -1,4 +1,4 @@
-//! Uploads that are a resource of their own: tus 1.0 (https://tus.io/protocols/resumable-upload), and the
+//! Uploads that are a resource of their own: tus 1.0 (<https://tus.io/protocols/resumable-upload>), and the
 //! draft of the HTTP working group (draft-ietf-httpbis-resumable-upload-05, interop version 6). A state
 //! machine: it names the next request, and takes its answer.
 
