@@ -419,7 +419,7 @@ def test_web_identity(no_environment, moto, boto, bucket, tmp_path):
     assert fs.cat_file(f"{bucket}/a") == b"of a role"
     held = fs.service.source._held
     assert held.access_key.startswith("ASIA") and held.token and held.expires > time.time() + 600
-    # The same by a profile, and what is sent.
+    # A profile names role and token, too; STS gets both in a form.
     forms = []
 
     def reply(handler):

@@ -144,7 +144,7 @@ impl HttpUpload {
                 let status = answer.status;
                 Next::Failed(format!("The server does not create a tus upload: it answers {status}"))
             }
-            (Phase::Ask, 200..=299) => self.offset_told(answer),
+            (Phase::Ask, 200..=299) => self.take_offset(answer),
             (Phase::Send(_), 200..=299) => self.sent(answer),
             (Phase::Ask | Phase::Send(_), 404 | 410) => self.settle(Peer::Missing),
             // The checksum of a part did not match: it was thrown away.
@@ -172,7 +172,7 @@ impl HttpUpload {
             self.location = Some(location.to_vec());
         }
         match answer.complete {
-            Some(b"?0") if self.location.is_some() => self.offset_told(answer),
+            Some(b"?0") if self.location.is_some() => self.take_offset(answer),
             Some(b"?0") => Next::Failed("The server names no URL for the upload".into()),
             // A server that does not know the draft has got an ordinary request.
             _ => Next::End,
@@ -193,8 +193,8 @@ impl HttpUpload {
         }
     }
 
-    /// The answer to a HEAD, or another one with an offset.
-    fn offset_told(&mut self, answer: &Answer<'_>) -> Next {
+    /// Takes the offset of an answer to HEAD, or of another one that has it.
+    fn take_offset(&mut self, answer: &Answer<'_>) -> Next {
         if self.protocol == Protocol::Draft && answer.complete == Some(b"?1") {
             return match (number(answer.offset), self.size) {
                 (Some(there), Some(size)) if there != size => {
@@ -211,7 +211,7 @@ impl HttpUpload {
             // The answer is that of the whole request, which need not repeat the offset.
             Protocol::Draft if answer.complete != Some(b"?0") => Next::End,
             _ if answer.offset.is_none() => self.ask_again(answer.status),
-            _ => self.offset_told(answer),
+            _ => self.take_offset(answer),
         }
     }
 
