@@ -40,8 +40,8 @@ impl Terms {
                 servers: 60,
                 time: Duration::from_secs_f64(minutes.expect("WARMWIRE_WATCH_MINUTES is a number") * 60.0),
                 share: 0.999,
-                // The aim is 0.02; 0.07 to 0.08 were measured, and what is far beyond that is a fault.
-                core: 0.12,
+                // The aim is 0.02; 0.014 to 0.016 were measured on a machine with other work.
+                core: 0.03,
                 restart: RESTART,
             },
             // A build without optimization beside other tests.

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use testkit::certs::Authority;
-use testkit::ftp::{Config, FtpServer};
+use testkit::ftp::{Config, Faults, FtpServer};
 use testkit::launch::{Dovecot, Nginx, SSH_USER, Sshd, Vsftpd};
 use testkit::link::Link;
 use testkit::raw::{RawPeer, Step, expect, send};
@@ -108,21 +108,69 @@ fn a_poll_by_ftp_is_one_round_trip_on_a_kept_connection() {
     let (commands, together) = (server.commands().len(), server.together());
     quiet(&mut watcher, INTERVAL * 6);
     let commands = server.commands().split_off(commands);
-    let polls = commands.len() / 3;
+    let polls = commands.len() / 2;
     assert!(polls >= 3, "{commands:?}");
-    assert_eq!(commands, ["MDTM f", "SIZE f", "REST 0"].repeat(polls), "no login, no CWD, no TYPE");
-    assert_eq!(server.together() - together, polls * 2, "each poll in one packet");
+    assert_eq!(commands, ["MDTM f", "SIZE f"].repeat(polls), "no login, no CWD, no TYPE");
+    assert_eq!(server.together() - together, polls, "each poll in one packet");
     assert_eq!((server.accepts(), server.data_accepts()), (1, 0));
+}
+
+#[test]
+fn an_unknown_ftp_server_gets_one_command_at_a_time() {
+    let server = FtpServer::with_file("/f", "12345");
+    let mut watcher = Watcher::new(INTERVAL);
+    watcher.add(&server.url("/f")).unwrap();
+    assert_eq!(next(&mut watcher).kind, EventKind::First);
+    let before = server.commands().len();
+    quiet(&mut watcher, INTERVAL * 6);
+    let commands = server.commands().split_off(before);
+    assert_eq!(commands, ["MDTM f", "SIZE f"].repeat(commands.len() / 2));
+    assert!(commands.len() >= 6, "{commands:?}");
+    assert_eq!((server.accepts(), server.together()), (1, 0));
+}
+
+/// The connection ends between two polls, before a reply, or between the two replies.
+#[test]
+fn a_connection_that_ends_is_replaced_unnoticed() {
+    for lines in 8..=12 {
+        let files = [("/f".to_owned(), b"12345".to_vec())].into();
+        let greeting = Some("(vsFTPd 3.0.3)".into());
+        let faults = Faults { cut_after_lines: Some(lines), ..Faults::default() };
+        let server = FtpServer::start(Config { files, greeting, faults, ..Config::default() }).unwrap();
+        let mut watcher = Watcher::new(INTERVAL);
+        watcher.add(&server.url("/f")).unwrap();
+        assert_eq!(next(&mut watcher).kind, EventKind::First);
+        quiet(&mut watcher, INTERVAL * 12);
+        assert!(server.accepts() >= 2, "{lines}: {:?}", server.commands());
+        let status = watcher.status(0).unwrap();
+        assert!(status.failure.is_none() && status.windows.met >= 6, "{lines}: {status:?}");
+    }
+}
+
+#[test]
+fn a_file_that_vsftpd_loses_is_gone_and_appears() {
+    let server = started(Vsftpd::start(&[]));
+    server.write("f", "one").unwrap();
+    let mut watcher = Watcher::new(INTERVAL);
+    watcher.add(&server.url("/f")).unwrap();
+    assert_eq!(next(&mut watcher).kind, EventKind::First);
+    server.write("f", "three").unwrap();
+    let changed = next(&mut watcher);
+    assert_eq!(changed.kind, EventKind::Changed);
+    std::fs::remove_file(server.root().join("f")).unwrap();
+    // The file was empty for a moment if it was seen at two sizes.
+    let gone = std::iter::repeat_with(|| next(&mut watcher)).find(|event| event.kind != EventKind::Changed);
+    assert_eq!(gone.unwrap().kind, EventKind::Gone);
+    quiet(&mut watcher, INTERVAL * 4);
+    server.write("f", "four").unwrap();
+    assert_eq!(next(&mut watcher).kind, EventKind::Appeared);
 }
 
 #[test]
 fn a_server_without_times_and_sizes_is_watched_by_content() {
     let files = [("/f".to_owned(), b"text".to_vec())].into();
     let refused = |command: &str| (command.to_owned(), "502 no such command".to_owned());
-    let faults = testkit::ftp::Faults {
-        replies: [refused("MDTM"), refused("SIZE")].into(),
-        ..testkit::ftp::Faults::default()
-    };
+    let faults = Faults { replies: [refused("MDTM"), refused("SIZE")].into(), ..Faults::default() };
     let server = FtpServer::start(Config { files, faults, ..Config::default() }).unwrap();
     let mut watcher = with_contents();
     watcher.add(&server.url("/f")).unwrap();

@@ -3,7 +3,7 @@
 
 mod renewal;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
 use std::hint::cold_path;
 use std::net::SocketAddr;
@@ -31,6 +31,7 @@ use crate::outputs::{self, Output};
 use crate::own_connection::OwnConnection;
 use crate::push::Adopted;
 use crate::rare::{Nothing, Rare};
+use crate::repeated_query::RepeatedQuery;
 use crate::settings::{FormerSettings, FtpPipelining, Settings, SmtpPipelining, Text, own_text};
 use crate::share::Share;
 use crate::stores::headers::Headers;
@@ -104,6 +105,8 @@ pub struct EasyState {
     pub stall_limit: Cell<Option<Duration>>,
     /// Whether an IMAP transfer waits for news of its mailbox, until it is cancelled (RFC 2177).
     pub idles: Cell<bool>,
+    /// A query that an FTP transfer without a body repeats until its owner ends it.
+    pub repeated: OnceCell<Rc<RepeatedQuery>>,
     /// How uploads continue after a cut.
     pub upload_resumption: UploadResumption,
     /// Data of the owner (the C boundary stores its handle's address here).

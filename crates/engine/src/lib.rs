@@ -23,6 +23,7 @@ mod protocol;
 pub mod push;
 pub mod rare;
 pub mod recording;
+pub mod repeated_query;
 mod run;
 mod scratch;
 pub mod settings;

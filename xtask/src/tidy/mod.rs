@@ -174,6 +174,7 @@ const FLOORS: &[&[&str]] = &[
         "process_pool",
         "rare",
         "recording",
+        "repeated_query",
         "scratch",
         "sync",
         "sys",

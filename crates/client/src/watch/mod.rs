@@ -42,6 +42,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use engine::multi::Limits;
+use engine::repeated_query::Answered;
 use engine::{Descriptor, Multi};
 
 pub use detect::Stamp;
@@ -70,7 +71,10 @@ pub struct Watcher {
     targets: Vec<Target>,
     servers: HashMap<String, usize>,
     news: News,
+    answered: Answered,
     events: VecDeque<Event>,
+    /// End of the last [`perform`](Watcher::perform).
+    ran_at: Instant,
 }
 
 #[derive(Clone, Copy)]
@@ -130,7 +134,9 @@ impl WatcherBuilder {
             targets: Vec::new(),
             servers: HashMap::new(),
             news: News::default(),
+            answered: Answered::default(),
             events: VecDeque::new(),
+            ran_at: Instant::now(),
         }
     }
 }
@@ -188,7 +194,7 @@ impl Watcher {
     #[doc(hidden)]
     pub fn add_with(&mut self, url: &str, like: Option<&engine::Easy>) -> Result<usize, Failure> {
         let number = self.targets.len();
-        let target = Target::new(number, url, like, self.settings.content_limit, &self.news)?;
+        let target = Target::new(number, url, like, self.settings.content_limit, &self.news, &self.answered)?;
         target.easy.set_share(self.share.clone());
         target.keep_connection(self.schedule.pace().interval);
         let next = self.servers.len();
@@ -259,7 +265,17 @@ impl Watcher {
     /// Waits until there is something to [`perform`](Self::perform), at most for `max`. A signal fails it
     /// with [`io::ErrorKind::Interrupted`].
     pub fn wait(&self, max: Duration) -> io::Result<()> {
-        let due = self.schedule.wakes_at().map(|at| at.saturating_duration_since(Instant::now()));
+        // A wake-up for each answer costs more than the answer: those of a moment are read together.
+        let now = Instant::now();
+        let quiet = match self.schedule.is_running() {
+            true => (self.ran_at + self.schedule.pace().slack()).saturating_duration_since(now).min(max),
+            false => Duration::ZERO,
+        };
+        if !quiet.is_zero() {
+            std::thread::sleep(quiet);
+        }
+        let due = self.schedule.wakes_at().map(|at| at.saturating_duration_since(now + quiet));
+        let max = max - quiet;
         self.multi.wait(&mut [], due.map_or(max, |due| due.min(max)), true).map(drop)
     }
 

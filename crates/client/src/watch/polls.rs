@@ -19,14 +19,20 @@ const STREAM_PAUSE: Duration = Duration::from_secs(3);
 impl Watcher {
     /// Runs what is due and what is ready.
     pub(super) fn run(&mut self) {
+        let mut first = true;
         loop {
             let now = Instant::now();
             while let Some(step) = self.schedule.next(now) {
                 self.step(step, now);
             }
-            self.multi.perform();
+            // Descriptors are polled once.
+            match std::mem::take(&mut first) {
+                true => self.multi.perform(),
+                false => self.multi.run_ready(),
+            };
             let progress = self.collect();
-            let due = self.schedule.wakes_at().is_some_and(|at| at <= Instant::now());
+            self.ran_at = Instant::now();
+            let due = self.schedule.wakes_at().is_some_and(|at| at <= self.ran_at);
             if !progress && !due {
                 return;
             }
@@ -36,8 +42,9 @@ impl Watcher {
     fn step(&mut self, step: Step, now: Instant) {
         match step {
             Step::Start(at) => {
-                self.targets[at].begin(now);
-                self.start(at);
+                if !self.targets[at].begin(now) {
+                    self.start(at);
+                }
             }
             Step::Check(at) => {
                 if !self.multi.keeps(self.targets[at].connection) {
@@ -46,6 +53,7 @@ impl Watcher {
             }
             Step::Abort(at) => {
                 let _ = self.multi.remove(&self.targets[at].easy);
+                self.targets[at].forget_query();
                 let limit = self.schedule.pace().deadline;
                 let message = format!("no answer within {} ms", limit.as_millis());
                 self.fail(at, Failure { code: Code::OperationTimedout, message }, None);
@@ -67,6 +75,13 @@ impl Watcher {
         for at in news {
             self.read_stream(at);
         }
+        let answered = self.answered.take();
+        for at in answered {
+            progress = true;
+            if let Some(outcome) = self.targets[at].answer() {
+                self.see(at, outcome);
+            }
+        }
         while let Some((message, _)) = self.multi.next_message() {
             progress = true;
             let _ = self.multi.remove(&message.easy);
@@ -77,10 +92,30 @@ impl Watcher {
 
     /// A transfer has ended.
     fn ended(&mut self, at: usize, code: Code) {
-        let outcome = self.targets[at].outcome(code);
-        if self.targets[at].reception.is_stream() {
-            return self.end_stream(at, outcome);
+        let target = &mut self.targets[at];
+        let (repeats, fetch_follows) = (target.repeats, target.fetch_follows);
+        target.forget_query();
+        if fetch_follows && code == Code::Ok {
+            return self.fetch(at);
         }
+        if repeats && target.phase == Phase::Rest {
+            // The server has closed the connection between two polls.
+            return self.schedule.lost(at, Instant::now());
+        }
+        if repeats {
+            // It did so at the beginning of this one, or wants one command at a time.
+            target.prepare_first(Instant::now());
+            return self.start(at);
+        }
+        let outcome = target.outcome(code);
+        match target.reception.is_stream() {
+            true => self.end_stream(at, outcome),
+            false => self.see(at, outcome),
+        }
+    }
+
+    /// Judges what the poll of a URL has found.
+    fn see(&mut self, at: usize, outcome: Outcome) {
         let fetches = self.settings.keeps_contents;
         let target = &mut self.targets[at];
         let times = [target.begun, Instant::now()];
@@ -92,11 +127,11 @@ impl Watcher {
                 if stamp.is_empty() {
                     // The server names neither time nor size.
                     target.method = Method::Content;
-                    return self.fetch(at, Stamp::default());
+                    return self.end_query(at, Stamp::default());
                 }
                 match target.detector.see_stamp(&stamp, fetches, times) {
                     Verdict::Same => None,
-                    Verdict::Fetch => return self.fetch(at, stamp),
+                    Verdict::Fetch => return self.end_query(at, stamp),
                     Verdict::Report(kind) => {
                         target.seen = stamp;
                         Some(kind)
@@ -111,9 +146,15 @@ impl Watcher {
         self.answer(at, times[1], found);
     }
 
-    /// Goes on with the content, in the same poll.
-    fn fetch(&mut self, at: usize, seen: Stamp) {
+    /// Goes on with the content, in the same poll, as soon as the connection is free.
+    fn end_query(&mut self, at: usize, seen: Stamp) {
         self.targets[at].seen = seen;
+        if !self.targets[at].end_query() {
+            self.fetch(at);
+        }
+    }
+
+    fn fetch(&mut self, at: usize) {
         self.targets[at].begin_fetch();
         self.start(at);
     }
@@ -121,7 +162,8 @@ impl Watcher {
     /// Ends a poll that was answered.
     fn answer(&mut self, at: usize, now: Instant, found: Option<EventKind>) {
         let opened = self.targets[at].opened;
-        let latency = self.schedule.answered(at, now, opened);
+        let lasts = self.targets[at].lasts();
+        let latency = self.schedule.answered(at, now, opened, lasts);
         self.recover(at, now);
         let Settings { keeps_contents, .. } = self.settings;
         let target = &mut self.targets[at];

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use engine::Easy;
 use engine::info::get;
+use engine::repeated_query::{Answer, Answered, RepeatedQuery, Wish};
 use engine::stores::headers::Origin;
 use tables::{Code, EasyOption as O, Info};
 use wire::url::{Part, Url, flag};
@@ -82,6 +83,12 @@ pub struct Target {
     fields: Vec<Vec<u8>>,
     added: Option<Vec<u8>>,
     hashes: RandomState,
+    /// The query that a transfer repeats (FTP).
+    query: Rc<RepeatedQuery>,
+    /// Whether that transfer has answered a query.
+    pub repeats: bool,
+    /// Whether the content is fetched when that transfer has ended.
+    pub fetch_follows: bool,
 }
 
 /// The place of a URL, as far as polls need it.
@@ -135,6 +142,7 @@ impl Target {
         like: Option<&Easy>,
         limit: usize,
         news: &News,
+        answered: &Answered,
     ) -> Result<Target, Failure> {
         let place = Place::of(url)?;
         let method = place.method();
@@ -161,6 +169,10 @@ impl Target {
         }
         easy.state().idles.set(method == Method::Mailbox);
         easy.state().tag.set(number);
+        let query = Rc::new(RepeatedQuery::new(number, answered.clone()));
+        if method == Method::Described && place.scheme.starts_with("ftp") {
+            let _ = easy.state().repeated.set(query.clone());
+        }
         let fields = match value::read(O::HttpHeader, &easy.state().settings.borrow()) {
             Value::List(fields) => fields,
             _ => Vec::new(),
@@ -186,6 +198,9 @@ impl Target {
             fields,
             added: None,
             hashes: RandomState::new(),
+            query,
+            repeats: false,
+            fetch_follows: false,
         })
     }
 
@@ -199,10 +214,22 @@ impl Target {
         }
     }
 
-    /// Prepares the first transfer of a poll.
-    pub fn begin(&mut self, now: Instant) {
+    /// Begins a poll. Returns whether the transfer of an earlier one answers it; otherwise one is to be
+    /// started.
+    pub fn begin(&mut self, now: Instant) -> bool {
         (self.begun, self.opened) = (now, false);
         self.phase = if self.method == Method::Described { Phase::Describe } else { Phase::Fetch };
+        if self.query.is_waiting() {
+            self.query.wish(Wish::Repeat);
+            return true;
+        }
+        self.prepare_first(now);
+        false
+    }
+
+    /// Prepares the first transfer of a poll.
+    pub fn prepare_first(&mut self, now: Instant) {
+        self.forget_query();
         if self.method == Method::Conditional {
             self.add_field(now);
         }
@@ -216,6 +243,22 @@ impl Target {
     pub fn begin_fetch(&mut self) {
         self.phase = Phase::Fetch;
         self.prepare();
+    }
+
+    /// Ends the transfer that repeats a query, so that the content can be fetched on its connection. Returns
+    /// whether there is one.
+    pub fn end_query(&mut self) -> bool {
+        self.fetch_follows = self.query.is_waiting();
+        if self.fetch_follows {
+            self.query.wish(Wish::End);
+        }
+        self.fetch_follows
+    }
+
+    /// Forgets the transfer that repeated a query.
+    pub fn forget_query(&mut self) {
+        self.query.clear();
+        (self.repeats, self.fetch_follows) = (false, false);
     }
 
     fn prepare(&mut self) {
@@ -246,11 +289,33 @@ impl Target {
         }
     }
 
-    /// Reads the result of a transfer that has ended.
-    pub fn outcome(&mut self, code: Code) -> Outcome {
+    /// Returns whether the transfer of this URL lasts until the next poll, and notices a closed connection.
+    pub fn lasts(&self) -> bool {
+        self.query.is_waiting()
+    }
+
+    /// Reads the answer to a repeated query.
+    pub fn answer(&mut self) -> Option<Outcome> {
+        let answer = self.query.take_answer()?;
+        if !std::mem::replace(&mut self.repeats, true) {
+            self.note_connection();
+        }
+        Some(match answer {
+            Answer::Present { modified, size } => Outcome::Stamp(Stamp { modified, size, etag: None }),
+            Answer::Absent => Outcome::Absent,
+        })
+    }
+
+    fn note_connection(&mut self) {
         let number = |info| get(&self.easy, info).number();
         self.opened |= number(Info::NumConnects) > 0;
         self.connection = number(Info::ConnId);
+    }
+
+    /// Reads the result of a transfer that has ended.
+    pub fn outcome(&mut self, code: Code) -> Outcome {
+        self.note_connection();
+        let number = |info| get(&self.easy, info).number();
         if self.reception.has_overflowed() {
             let message = "the content is larger than the limit".to_owned();
             return Outcome::Failed(Failure { code: Code::FilesizeExceeded, message }, None);

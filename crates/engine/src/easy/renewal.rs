@@ -1,6 +1,6 @@
 //! The state of a new easy handle, and a closed handle made as new for the next one.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use runtime::cell::RefCell;
@@ -57,6 +57,7 @@ impl EasyState {
             why,
             stall_limit,
             idles,
+            repeated,
             upload_resumption,
             tag,
             os_errno,
@@ -86,6 +87,7 @@ impl EasyState {
         (*connected, *adopted, *websocket, *multi, *own_multi) = Default::default();
         (*ftp_pipelining, *smtp_pipelining, *stall_limit, *task, *place) = Default::default();
         (*ahead, *idles, *inner, *wildcard_pins, *message_waits) = Default::default();
+        *repeated = Default::default();
         (*upload_resumption, *tag, *os_errno, *rtsp_received) = Default::default();
     }
 
@@ -111,6 +113,7 @@ impl EasyState {
             why: Why::default(),
             stall_limit: Cell::new(None),
             idles: Cell::new(false),
+            repeated: OnceCell::new(),
             upload_resumption: UploadResumption::default(),
             tag: Cell::new(0),
             os_errno: Cell::new(0),

@@ -147,6 +147,23 @@ impl Dialogue {
         Ok(line)
     }
 
+    /// Returns the next line, without a time limit and unseen by the header callback: for a transfer that
+    /// asks again and again.
+    pub async fn unseen_line(&mut self, t: &Transfer) -> Result<Vec<u8>> {
+        let line = self.receive_line(t).await?;
+        t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, &line);
+        Ok(line)
+    }
+
+    /// Ready when a server that was asked nothing says something, or closes the connection.
+    pub fn poll_unrequested(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if !self.received.rest().is_empty() {
+            return Poll::Ready(());
+        }
+        with_scratch(SMALL, |buf| self.whole.connection().filter().poll_read(cx, &mut buf[..32 * 1024]))
+            .map(drop)
+    }
+
     async fn receive_line(&mut self, t: &Transfer) -> Result<Vec<u8>> {
         poll_fn(|cx| self.idling.poll_step(&t.easy, cx)).await;
         loop {

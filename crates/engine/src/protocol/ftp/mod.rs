@@ -16,6 +16,7 @@ mod pipeline;
 mod port;
 mod range;
 mod recorded;
+mod repeated;
 mod servers;
 mod session;
 mod source;
@@ -23,6 +24,7 @@ mod timed;
 mod upload;
 mod wildcard;
 
+use runtime::boxed;
 use tables::EasyOption as O;
 
 use crate::error::{Error, Result};
@@ -95,6 +97,9 @@ async fn one(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Res
     if control.document_wanted(t, target).await? {
         if t.on(O::NoBody) {
             body::describe(t, control, target).await?;
+            if t.easy.repeated.get().is_some() {
+                boxed(|| repeated::repeat(t, control, target)).await?;
+            }
         } else if uploads(t) {
             upload::store(t, control, target).await?;
         } else if target.list {

@@ -7,6 +7,7 @@ pub mod directory;
 pub mod flight;
 pub mod login;
 pub mod pipeline;
+pub mod repeated;
 pub mod servers;
 
 /// Returns a reply for a test.
