@@ -20,6 +20,8 @@
  *
  * POLICIES: warmwire_policy() limits what a handle may reach.
  *
+ * UPLOADS: warmwire_upload() lets an upload continue after a cut, also in another process.
+ *
  * REASONS: warmwire_why() reports the decisions of a transfer and their reasons.
  *
  * The functions here have the symbol version WARMWIRE_1. A program that must also run with another libcurl looks them up
@@ -140,6 +142,39 @@ CURL_EXTERN CURLcode warmwire_websocket(CURL *easy, long bits);
  * once. Returns CURLE_OK; CURLE_READ_ERROR if the file cannot be read or has an error: then all transfers of the handle
  * fail, and CURLOPT_ERRORBUFFER gives the reason; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle. */
 CURL_EXTERN CURLcode warmwire_policy(CURL *easy, const char *file);
+
+/* How uploads continue after a cut: */
+#define WARMWIRE_UPLOAD_PLAIN 0  /* They do not, as in curl. The default. */
+#define WARMWIRE_UPLOAD_RESUME 1 /* Over FTP by REST and STOR, over SFTP by writing at an offset. At the end, the size of the
+                                    server's file is compared with that of the source. */
+#define WARMWIRE_UPLOAD_TUS 2    /* Like RESUME. Over HTTP by tus 1.0, for which CURLOPT_URL creates uploads. */
+#define WARMWIRE_UPLOAD_IETF 3   /* Like RESUME. Over HTTP by draft-ietf-httpbis-resumable-upload, interop version 6: a PUT, or
+                                    the method of CURLOPT_CUSTOMREQUEST. A server that does not know it gets the PUT alone. */
+
+/* Lets uploads of a handle (CURLOPT_UPLOAD) continue. A transfer that is cut fails as usual. The next transfer of the handle
+ * asks the server how much it has, and sends the rest, if CURLOPT_URL and CURLOPT_INFILESIZE_LARGE are the same; the source
+ * must be, too. Set CURLOPT_SEEKFUNCTION, unless the data comes from a FILE that can seek. When to try again is decided by
+ * the application. Call this function again before another source is sent to the same URL.
+ *
+ * `begun` is a string that warmwire_upload_place() returned earlier, perhaps in another process: the server has a part of the
+ * source there. Use it only with the URL, the user and the source that it belongs to. NULL: nothing has begun.
+ *
+ * An upload over HTTP is a series of requests, each of which counts as a redirect for CURLINFO_REDIRECT_COUNT. The body
+ * of the last reply alone is delivered. A server that refuses or is busy fails the transfer with CURLE_HTTP_RETURNED_ERROR.
+ * TUS needs CURLOPT_INFILESIZE_LARGE; a CURLOPT_HTTPHEADER line "Upload-Metadata: ..." names the file. If the server's
+ * answers contradict the source, the transfer fails with CURLE_RANGE_ERROR, and the next one begins anew. If a file over FTP
+ * or SFTP is short at its end, the transfer fails with CURLE_PARTIAL_FILE, and the next one continues.
+ *
+ * curl_easy_reset() sets PLAIN; curl_easy_duphandle() copies the mode, but not the part. Returns CURLE_OK, or
+ * CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or mode. */
+CURL_EXTERN CURLcode warmwire_upload(CURL *easy, long mode, const char *begun);
+
+/* Stores in *place a string that names the part at the server, to be freed with curl_free(), or NULL if there is none. There is
+ * one from when the server has accepted the upload until the upload is complete. It has no login, but the URL of an upload
+ * over HTTP may be a secret. May be called in callbacks: an upload by TUS has it at the first call of CURLOPT_READFUNCTION, one by
+ * IETF in CURLOPT_HEADERFUNCTION at the end of a head with status 104. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or a NULL `place`;
+ * CURLE_OUT_OF_MEMORY. */
+CURL_EXTERN CURLcode warmwire_upload_place(CURL *easy, char **place);
 
 /* Modes of warmwire_why(): */
 #define WARMWIRE_WHY_OFF 0  /* Keeps no reasons. The default. */

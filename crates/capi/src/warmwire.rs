@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::process_pool::{self, Listed};
+use engine::upload_resumption::UploadMode;
 use engine::why::Record;
 use engine::{FtpPipelining, SmtpPipelining, WebSocketOptions};
 use tables::{Code, Entry};
@@ -196,6 +197,47 @@ pub unsafe extern "C-unwind" fn warmwire_policy(easy: *mut c_void, file: *const 
         let faulty = policy.fault().is_some();
         handle.easy.state().settings.borrow_mut().set_policy(Some(Arc::new(policy)));
         if faulty { Err(Code::ReadError) } else { Ok(()) }
+    })
+}
+
+/// # Safety
+/// `easy` is an easy handle; `begun` is NULL or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_upload(
+    easy: *mut c_void,
+    mode: c_long,
+    begun: *const c_char,
+) -> c_int {
+    easy::run(easy, Entry::EasySetopt, |handle, _| {
+        let mode = UploadMode::from_number(from_long(mode)).ok_or(Code::BadFunctionArgument)?;
+        let resumption = &handle.easy.state().upload_resumption;
+        resumption.set(mode);
+        if !begun.is_null() {
+            // SAFETY: not NULL, so a string by the caller's promise.
+            resumption.set_place(unsafe { CStr::from_ptr(begun) }.to_bytes());
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `easy` is an easy handle; `place` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_upload_place(easy: *mut c_void, place: *mut *mut c_char) -> c_int {
+    if place.is_null() {
+        return Code::BadFunctionArgument.id();
+    }
+    // SAFETY: not NULL, so writable by the caller's promise.
+    unsafe { ptr::write(place, ptr::null_mut()) };
+    easy::run(easy, Entry::EasyGetinfo, |handle, _| {
+        let Some(known) = handle.easy.state().upload_resumption.place() else { return Ok(()) };
+        let copy = memory::copy_string(&known);
+        if copy.is_null() {
+            return Err(Code::OutOfMemory);
+        }
+        // SAFETY: as above.
+        unsafe { ptr::write(place, copy) };
+        Ok(())
     })
 }
 

@@ -8,6 +8,8 @@ mod faults;
 mod guide;
 #[path = "abi/servers.rs"]
 mod servers;
+#[path = "abi/uploads.rs"]
+mod uploads;
 #[path = "abi/windows.rs"]
 mod windows;
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use engine::callbacks::Callbacks;
 use engine::info::get;
 use engine::stores::headers::Headers;
+use engine::upload_resumption::UploadMode;
 use tables::{Code, EasyOption, Info};
 
 use crate::{AccessPolicy, Share, TransferInfo, Value, Why, value};
@@ -107,12 +108,26 @@ impl Easy {
         self.0.state().settings.borrow_mut().set_policy(policy.map(AccessPolicy::into_inner));
     }
 
-    /// Sets whether uploads over FTP and SFTP are counted at their end and, with
-    /// [`ResumeFromLarge`](EasyOption::ResumeFromLarge) at -1, continue where the server says they ended. The
-    /// server's file must then be a part of the same source. This also forgets what is known of the last
-    /// upload.
-    pub fn resume_uploads(&self, on: bool) {
-        self.0.state().upload_resumption.set(on);
+    /// Sets whether a coming upload continues where the server says that the last one of this handle ended,
+    /// if that was cut, and forgets what is known of the last one. URL and source must then be those of the
+    /// last one. The callbacks must be able to seek, or else the source must be at its start.
+    ///
+    /// `begun` is the part that the server already has, as [`upload_place`](Easy::upload_place) returned it.
+    pub fn resume_uploads(&self, mode: UploadMode, begun: Option<&[u8]>) {
+        let resumption = &self.0.state().upload_resumption;
+        resumption.set(mode);
+        begun.inspect(|begun| resumption.set_place(begun));
+    }
+
+    /// Returns the URL of the part that the server has, from when the server has accepted the upload until
+    /// the upload is complete. A program that keeps it can continue the upload in another process.
+    pub fn upload_place(&self) -> Option<Vec<u8>> {
+        self.0.state().upload_resumption.place()
+    }
+
+    /// Returns whether the last upload failed because the server was busy: it may take the upload later.
+    pub fn upload_must_wait(&self) -> bool {
+        self.0.state().upload_resumption.is_busy()
     }
 
     /// Returns the reasons of the last transfer, if they are kept.

@@ -36,7 +36,7 @@ use crate::settings::{FormerSettings, FtpPipelining, Settings, SmtpPipelining, T
 use crate::share::Share;
 use crate::stores::headers::Headers;
 use crate::stores::{Keeper, Stores, altsvc, cookies, hsts};
-use crate::upload_resumption::UploadResumption;
+use crate::upload_resumption::{UploadMode, UploadResumption};
 use crate::websocket::WebSocket;
 use crate::why::{Event, Heads, Why};
 
@@ -269,7 +269,7 @@ impl Easy {
         self.keep_reasons(false);
         self.0.stall_limit.set(None);
         self.0.idles.set(false);
-        self.0.upload_resumption.set(false);
+        self.0.upload_resumption.set(UploadMode::Plain);
     }
 
     /// CURLOPT_SHARE.

@@ -2,66 +2,209 @@
 
 use std::cell::Cell;
 
+use runtime::cell::RefCell;
 use tables::Code;
+use wire::upload::http::HttpUpload;
 use wire::upload::{Facts, Peer, Protocol, Step, decide};
 
 use crate::error::{Error, Result};
 
+/// Whether uploads of a handle continue after a cut, and by which protocol over HTTP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UploadMode {
+    /// Uploads are those of curl.
+    #[default]
+    Plain,
+    /// Uploads over FTP and SFTP continue, and are counted at their end.
+    Resume,
+    /// Like `Resume`; over HTTP by tus 1.0.
+    Tus,
+    /// Like `Resume`; over HTTP by draft-ietf-httpbis-resumable-upload.
+    Draft,
+}
+
+impl UploadMode {
+    /// Returns the mode of a number in warmwire.h.
+    pub fn from_number(number: i64) -> Option<UploadMode> {
+        let modes = [UploadMode::Plain, UploadMode::Resume, UploadMode::Tus, UploadMode::Draft];
+        modes.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// Returns the protocol of uploads over HTTP.
+    pub(crate) fn http(self) -> Option<Protocol> {
+        match self {
+            UploadMode::Plain | UploadMode::Resume => None,
+            UploadMode::Tus => Some(Protocol::Tus),
+            UploadMode::Draft => Some(Protocol::Draft),
+        }
+    }
+}
+
 /// How the next uploads of a handle begin.
 #[derive(Default)]
 pub struct UploadResumption {
-    on: Cell<bool>,
+    mode: Cell<UploadMode>,
     /// The largest offset that the server has confirmed.
     confirmed: Cell<u64>,
     /// The server can't continue its part, or its part is wrong.
     is_whole: Cell<bool>,
     /// The server has shown that it writes at an offset.
     is_proven: Cell<bool>,
+    /// Whether the last request of an upload over HTTP was answered by "later".
+    is_busy: Cell<bool>,
+    /// The URL of the part that the server has, without login.
+    place: RefCell<Option<Box<[u8]>>>,
+    /// The size of that part's source, as far as this handle knows it.
+    source: Cell<Option<u64>>,
+    http: RefCell<Option<Box<HttpState>>>,
+}
+
+/// An upload over HTTP, which lasts from one transfer of its handle to the next.
+pub(crate) struct HttpState {
+    pub machine: HttpUpload,
+    /// CURLOPT_URL and size of the source: another one is another upload.
+    pub url: Vec<u8>,
+    pub size: Option<u64>,
+    pub head: UploadHead,
+}
+
+/// Fields of a reply that matter for an upload over HTTP.
+#[derive(Default)]
+pub(crate) struct UploadHead {
+    pub offset: Option<Vec<u8>>,
+    pub complete: Option<Vec<u8>>,
+    pub version: Option<Vec<u8>>,
+    pub location: Option<Vec<u8>>,
+}
+
+impl UploadHead {
+    /// Takes a field.
+    pub fn push(&mut self, name: &[u8], value: &[u8]) {
+        for (wanted, field) in [
+            ("Upload-Offset", &mut self.offset),
+            ("Upload-Complete", &mut self.complete),
+            ("Upload-Draft-Interop-Version", &mut self.version),
+            ("Location", &mut self.location),
+        ] {
+            if name.eq_ignore_ascii_case(wanted.as_bytes()) {
+                *field = Some(value.trim_ascii().to_vec());
+            }
+        }
+    }
 }
 
 impl UploadResumption {
-    /// Sets whether uploads over FTP and SFTP with CURLOPT_RESUME_FROM_LARGE of -1 continue by the rules of
-    /// [`wire::upload`], and whether all uploads are counted at their end. Forgets what is known of the last
-    /// one.
-    pub fn set(&self, on: bool) {
-        self.on.set(on);
-        self.confirmed.set(0);
-        self.is_whole.set(false);
-        self.is_proven.set(false);
+    /// Sets whether coming uploads continue, by the rules of [`wire::upload`]. Forgets what is known of the
+    /// last one.
+    pub fn set(&self, mode: UploadMode) {
+        self.mode.set(mode);
+        self.restart();
     }
 
+    /// Returns the mode.
+    pub fn mode(&self) -> UploadMode {
+        self.mode.get()
+    }
+
+    /// Returns whether uploads continue.
     pub fn is_on(&self) -> bool {
-        self.on.get()
+        self.mode.get() != UploadMode::Plain
+    }
+
+    /// Returns whether uploads over HTTP are a series of requests.
+    pub(crate) fn is_http(&self) -> bool {
+        self.mode.get().http().is_some()
     }
 
     /// Begins another file, or the same one from its start.
     pub fn restart(&self) {
-        self.set(self.on.get());
+        self.confirmed.set(0);
+        self.is_whole.set(false);
+        self.is_proven.set(false);
+        self.is_busy.set(false);
+        self.place.take();
+        self.source.set(None);
+        self.http.take();
     }
 
     /// Takes over the setting of another handle.
     pub(crate) fn copy_from(&self, other: &UploadResumption) {
-        self.set(other.on.get());
+        self.set(other.mode.get());
+    }
+
+    /// Sets the URL of a part that the server has of the next upload's source, as [`Self::place`] returned
+    /// it.
+    pub fn set_place(&self, place: &[u8]) {
+        self.place.replace(Some(place.into()));
+    }
+
+    /// Returns the URL of the part that the server has, once it has accepted the upload and until the upload
+    /// is complete: over FTP and SFTP the URL of the file, over HTTP that of the upload. Neither has a login.
+    pub fn place(&self) -> Option<Vec<u8>> {
+        let http = self.http.borrow();
+        match http.as_ref() {
+            Some(state) => state.machine.location().map(<[u8]>::to_vec),
+            None => self.place.borrow().as_ref().map(|place| place.to_vec()),
+        }
+    }
+
+    /// Notes that the server has accepted the upload of a source of this size.
+    pub(crate) fn begin(&self, url: &[u8], size: Option<u64>) {
+        self.set_place(url);
+        self.source.set(size);
+    }
+
+    /// Returns whether the server has a part of a source of this size, as the file with this URL.
+    pub(crate) fn has_part(&self, url: impl FnOnce() -> Vec<u8>, size: Option<u64>) -> bool {
+        let is_same = self.source.get().is_none_or(|known| size == Some(known));
+        is_same && self.place.borrow().as_ref().is_some_and(|place| **place == *url())
+    }
+
+    /// Returns whether the last request over HTTP failed because the server was busy, or had a failure that
+    /// passes.
+    pub fn is_busy(&self) -> bool {
+        self.is_busy.get()
+    }
+
+    pub(crate) fn set_busy(&self, busy: bool) {
+        self.is_busy.set(busy);
+    }
+
+    /// Returns the state of an upload over HTTP.
+    pub(crate) fn http(&self) -> &RefCell<Option<Box<HttpState>>> {
+        &self.http
+    }
+
+    /// Begins a transfer of an upload over HTTP: continues the last one of this handle if it sends the same
+    /// source to the same URL, or else a part that the application knows of.
+    pub(crate) fn begin_http(&self, url: &[u8], size: Option<u64>) {
+        let Some(protocol) = self.mode.get().http() else { return };
+        self.is_busy.set(false);
+        let mut http = self.http.borrow_mut();
+        if let Some(state) = http.as_mut()
+            && state.url == url
+            && state.size == size
+        {
+            state.machine.interrupted();
+            return;
+        }
+        let place = self.place.take().map(<[u8]>::into_vec);
+        let machine = HttpUpload::new(protocol, size, b"", place);
+        *http = Some(Box::new(HttpState { machine, url: url.to_vec(), size, head: UploadHead::default() }));
     }
 
     /// Decides where the upload of a source of this size continues.
-    pub(crate) fn place(&self, protocol: Protocol, peer: Peer, size: Option<u64>) -> Result<Step> {
+    pub(crate) fn decide(&self, protocol: Protocol, peer: Peer, size: Option<u64>) -> Result<Step> {
         if self.is_whole.get() {
             self.confirmed.set(0);
             return Ok(Step::StartAgain);
         }
-        let facts = Facts {
-            protocol,
-            peer,
-            size,
-            // A reader without seeking reads and drops.
-            can_seek: true,
-            position: 0,
-            confirmed: self.confirmed.get(),
-            // The caller counts them.
-            attempts_left: 1,
-        };
-        let step = decide(&facts).map_err(|refusal| Error::new(Code::RangeError, refusal.to_string()))?;
+        let facts = Facts { protocol, peer, size, confirmed: self.confirmed.get() };
+        let step = decide(&facts).map_err(|refusal| {
+            // The part at the server is none of this source.
+            self.place.take();
+            Error::new(Code::RangeError, refusal.to_string())
+        })?;
         self.confirmed.set(match (step, peer) {
             (Step::Continue(_) | Step::Complete, Peer::Has(there)) => there,
             _ => 0,
@@ -118,8 +261,8 @@ mod tests {
     #[test]
     fn a_part_that_is_given_up_is_sent_as_a_whole_and_then_continued() {
         let resumption = UploadResumption::default();
-        resumption.set(true);
-        let place = |peer| resumption.place(Protocol::Ftp, peer, Some(100)).map_err(|e| e.code());
+        resumption.set(UploadMode::Resume);
+        let place = |peer| resumption.decide(Protocol::Ftp, peer, Some(100)).map_err(|e| e.code());
         assert_eq!(place(Peer::Has(40)), Ok(Step::Continue(40)));
         assert_eq!(place(Peer::Has(39)), Err(Code::RangeError));
         resumption.give_up_part();
@@ -142,7 +285,7 @@ mod tests {
         ] {
             let resumption = UploadResumption::default();
             assert_eq!(resumption.count(peer, 50, 100).map_err(|e| e.code()), counted, "{peer:?}");
-            let place = resumption.place(Protocol::Ftp, Peer::Has(60), Some(100));
+            let place = resumption.decide(Protocol::Ftp, Peer::Has(60), Some(100));
             assert_eq!(place.map_err(|e| e.code()), next, "{peer:?}");
         }
     }

@@ -13,7 +13,7 @@ pub const SONAME: &str = "libcurl.so.4";
 pub const OWN_NODE: &str = "WARMWIRE_1";
 
 /// The functions of include/curl/warmwire.h, in the order of their names.
-pub const OWN_EXPORTS: [&str; 9] = [
+pub const OWN_EXPORTS: [&str; 11] = [
     "warmwire_close",
     "warmwire_each",
     "warmwire_ftp_pipeline",
@@ -21,6 +21,8 @@ pub const OWN_EXPORTS: [&str; 9] = [
     "warmwire_policy",
     "warmwire_pool",
     "warmwire_smtp_pipeline",
+    "warmwire_upload",
+    "warmwire_upload_place",
     "warmwire_websocket",
     "warmwire_why",
 ];

@@ -639,11 +639,10 @@ impl Prepare<'_> {
             list.push(Setting::new(O::InFileSizeLarge, size as i64));
         }
         if let Some(resuming) = self.resuming(transfer, size, &mut list)? {
-            easy.resume_uploads(self.job.upload);
+            resuming.set_up(easy);
             transfer.resuming.replace(Some(resuming));
         }
         self.apply(easy, &list)?;
-        transfer.set_upload_request(easy);
         // In parallel it is worth waiting for a stream, unless connections should be opened at once.
         let waits = parallel && !self.env.globals.parallel_immediate;
         let waits = easy.set(O::PipeWait, waits);

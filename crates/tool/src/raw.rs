@@ -20,6 +20,7 @@ pub use warmwire::tls_engines as engines;
 pub use warmwire::url::{Part as UrlPart, Url, UrlError, flag as url_flag};
 pub use warmwire::{
     AccessPolicy, ArgKind, CURL_VERSION, Code, Easy, EasyOption, Form, FormSource, Headers, Info, Limits,
-    LockData, Multi, OptionSet, Origin, Share, TransferInfo, Value, constant, features, has_system_tls, hex,
-    is_device, json, listed_schemes, mime, parse_date, prefer_system_tls, schemes, version_line,
+    LockData, Multi, OptionSet, Origin, Share, TransferInfo, UploadMode, Value, constant, features,
+    has_system_tls, hex, is_device, json, listed_schemes, mime, parse_date, prefer_system_tls, schemes,
+    version_line,
 };

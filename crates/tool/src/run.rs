@@ -15,7 +15,7 @@ use crate::request::Fail;
 use crate::retry::{Attempt, Retries, Verdict, deadline};
 use crate::sink::{remove, set_time};
 use crate::system::{self, Interrupt, path};
-use crate::transfer::{FailedAttempt, Resuming, Transfer, UploadStep, flush_stdout};
+use crate::transfer::{FailedAttempt, Resuming, Transfer, flush_stdout};
 use crate::url::without_login;
 use crate::why;
 use crate::writeout::{Outcome, write_out};
@@ -137,18 +137,9 @@ impl Run {
     /// After an attempt: another one, or the end.
     pub fn after(&self, job: &mut Job, code: i32) -> After {
         let transfer = &job.transfer;
-        let step = transfer.upload_answered(code);
-        if let Some(UploadStep::Request) = step {
-            self.report(transfer, &job.easy, code);
-            transfer.before_piece();
-            transfer.set_upload_request(&job.easy);
-            return After::Again(Duration::ZERO);
-        }
         transfer.finish_progress(code);
         let code = self.say_error(transfer, &job.easy, code);
         let code = self.finish_output(transfer, &job.easy, code);
-        let later = matches!(step, Some(UploadStep::Later));
-        let code = self.finish_upload(job, step, code);
         let code = self.finish_resuming(transfer, code);
         let code = self.compare(transfer, &job.easy, code);
         transfer.finish_caching(code);
@@ -161,7 +152,7 @@ impl Run {
                 retry_after_s: info.retry_after(),
                 condemned: transfer.condemned.get(),
                 changed: transfer.resuming.borrow().as_ref().is_some_and(Resuming::has_changed),
-                later,
+                later: job.easy.upload_must_wait(),
                 lost_part: transfer.resuming.borrow().as_ref().is_some_and(|it| it.has_lost_part(code)),
                 elapsed: job.first_attempt.elapsed(),
             })
@@ -249,23 +240,6 @@ impl Run {
             code = WRITE_ERROR;
         }
         code
-    }
-
-    /// Fails a request of an upload over HTTP that did not end it.
-    fn finish_upload(&self, job: &Job, step: Option<UploadStep>, code: i32) -> i32 {
-        let (failure, why) = match step {
-            None | Some(UploadStep::End | UploadStep::Request) => return code,
-            Some(UploadStep::Failed(failure, why)) => (failure, why),
-            Some(UploadStep::Later) => {
-                let status = job.easy.info(|info| info.response_code());
-                (HTTP_ERROR, format!("The requested URL returned error: {status}"))
-            }
-        };
-        if code == 0 {
-            self.env.error_line(&format!("curl: ({failure}) {why}"));
-            job.transfer.own_error.replace(Some(why));
-        }
-        failure
     }
 
     /// Judges the result of an attempt that requested the rest.

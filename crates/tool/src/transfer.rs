@@ -2,12 +2,10 @@
 
 mod caching;
 mod headers;
-mod http_upload;
 mod resuming;
 mod uploading;
 
 pub use caching::Caching;
-pub use http_upload::{HttpParts, HttpUploading, UploadStep};
 pub use resuming::Resuming;
 pub use uploading::{InUse, Uploading};
 
@@ -412,7 +410,7 @@ impl Callbacks for Transfer {
         if self.caching.borrow().as_ref().is_some_and(|caching| caching.hears(line)) {
             return Some(WriteAnswer::All);
         }
-        self.note_upload_head(line);
+        self.keep_upload_place();
         Some(match self.header_line(line) {
             Ok(()) => WriteAnswer::All,
             Err(()) => WriteAnswer::Failed(usize::MAX),
@@ -450,8 +448,7 @@ impl Callbacks for Transfer {
     }
 
     fn seek(&self, offset: u64) -> SeekAnswer {
-        let base = self.upload_base();
-        match self.upload.borrow_mut().seek(base.saturating_add(offset)) {
+        match self.upload.borrow_mut().seek(offset) {
             Ok(true) => SeekAnswer::Done,
             Ok(false) | Err(_) => SeekAnswer::Cannot,
         }

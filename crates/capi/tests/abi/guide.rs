@@ -53,6 +53,11 @@ fn pycurl() {
     script("/usr/bin/python3", &["-c", "import pycurl"], "get.py");
 }
 
+/// Compiles the program whose uploads continue.
+pub fn upload_program() -> (Scratch, std::path::PathBuf) {
+    compiled("upload.c")
+}
+
 fn compiled(name: &str) -> (Scratch, std::path::PathBuf) {
     let scratch = Scratch::new(&format!("guide-{name}"));
     let include = format!("-I{}", root().join("include").display());

@@ -1,14 +1,15 @@
 //! Prepares what another attempt at a transfer needs: `--retry-resume` and `--upload-protocol`.
 
 use super::{Prepare, Stop};
+use crate::bytes::Bytes;
 use crate::message::shown;
 use crate::names;
 use crate::raw::upload::Protocol;
-use crate::raw::{Code, EasyOption as O};
+use crate::raw::{Code, EasyOption as O, UploadMode, base64};
 use crate::request::Method;
 use crate::resume::{Resumption, plain_range};
 use crate::settings::Setting;
-use crate::transfer::{HttpParts, HttpUploading, InUse, Resuming, Transfer, Uploading};
+use crate::transfer::{InUse, Resuming, Transfer, Uploading};
 
 impl Prepare<'_> {
     /// Returns the state for `--retry-resume`. Pieces of decoded data, or with heads, cannot be combined.
@@ -22,7 +23,7 @@ impl Prepare<'_> {
         if let (true, Some(protocol)) = (self.job.upload, request.upload_protocol)
             && matches!(self.job.scheme.as_str(), "http" | "https")
         {
-            return self.http_upload(transfer, protocol, size).map(Some);
+            return self.http_upload(transfer, protocol, size, list).map(Some);
         }
         let custom = request.options.text(O::CustomRequest).is_some();
         if !request.retry_resume || request.head || request.show_headers || custom {
@@ -37,7 +38,7 @@ impl Prepare<'_> {
             if uploading.as_ref().is_some_and(Uploading::has_begun) {
                 list.push(Setting::new(O::ResumeFromLarge, -1));
             }
-            return Ok(Some(Resuming::upload(uploading)));
+            return Ok(Some(Resuming::upload(UploadMode::Resume, uploading)));
         }
         Ok(self.resuming_download(transfer, list))
     }
@@ -59,8 +60,8 @@ impl Prepare<'_> {
         transfer: &Transfer,
         protocol: Protocol,
         size: Option<u64>,
+        list: &mut Vec<Setting>,
     ) -> Result<Resuming, Stop> {
-        let options = &self.request.options;
         if self.request.resume.is_some() {
             self.env.error("--upload-protocol can't be combined with --continue-at: it resumes by itself");
             return Err(self.refused(Code::FailedInit));
@@ -69,18 +70,27 @@ impl Prepare<'_> {
             self.env.error("--upload-protocol tus needs a file, because it announces the length");
             return Err(self.refused(Code::FailedInit));
         }
-        let uploading = self.uploading(transfer, if protocol == Protocol::Tus { "tus" } else { "ietf" })?;
-        let http = HttpUploading::new(HttpParts {
-            protocol,
-            url: self.job.url.clone(),
-            method: options.text(O::CustomRequest).map(<[u8]>::to_vec),
-            headers: self.headers(),
-            size,
-            name: names::upload_name(self.item.upload.as_deref().unwrap_or_default()).to_vec(),
-            trusts_others: options.is_on(O::UnrestrictedAuth),
-            resource: uploading.as_ref().and_then(Uploading::resource),
-        });
-        Ok(Resuming::http_upload(http, uploading))
+        let (mode, name) = match protocol {
+            Protocol::Tus => (UploadMode::Tus, "tus"),
+            _ => (UploadMode::Draft, "ietf"),
+        };
+        if protocol == Protocol::Tus {
+            self.name_upload(list);
+        }
+        Ok(Resuming::upload(mode, self.uploading(transfer, name)?))
+    }
+
+    /// Adds the name of the file to the user's fields, unless one of them has metadata.
+    fn name_upload(&self, list: &mut Vec<Setting>) {
+        const METADATA: &[u8] = b"Upload-Metadata";
+        let mut headers = self.headers();
+        let is_named =
+            |line: &Bytes| line.get(..METADATA.len()).is_some_and(|name| name.eq_ignore_ascii_case(METADATA));
+        if !headers.iter().any(is_named) {
+            let name = names::upload_name(self.item.upload.as_deref().unwrap_or_default());
+            headers.push(format!("Upload-Metadata: filename {}", base64::encode(name)).into_bytes());
+            list.push(Setting::new(O::HttpHeader, headers));
+        }
     }
 
     fn resuming_download(&self, transfer: &Transfer, list: &mut Vec<Setting>) -> Option<Resuming> {

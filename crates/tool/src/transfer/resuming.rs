@@ -1,10 +1,10 @@
 //! `--retry-resume` on a transfer: the answer is looked at before its first byte is written.
 
-use super::{HttpUploading, Transfer, Upload, Uploading};
+use super::{Transfer, Upload, Uploading};
 use crate::bytes::Bytes;
 use crate::options::ToolOption;
 use crate::raw::segments::{Answer, Marks};
-use crate::raw::{Easy, EasyOption as O, Headers, Origin};
+use crate::raw::{Easy, EasyOption as O, Headers, Origin, UploadMode};
 use crate::resume::{Ask, Piece, Resumption};
 use std::io;
 
@@ -30,18 +30,24 @@ pub struct Resuming {
     uploaded: bool,
     /// An upload of a file.
     pub(super) uploading: Option<Uploading>,
-    /// An upload over HTTP.
-    pub(super) http: Option<HttpUploading>,
+    /// How an upload continues.
+    mode: UploadMode,
 }
 
 impl Resuming {
     /// `headers` are none elsewhere than over HTTP.
     pub fn download(download: Resumption, headers: Option<Vec<Bytes>>, base: u64, offset: i64) -> Resuming {
-        Resuming { download: Some(download), headers, base, offset, ..Resuming::upload(None) }
+        Resuming {
+            download: Some(download),
+            headers,
+            base,
+            offset,
+            ..Resuming::upload(UploadMode::Plain, None)
+        }
     }
 
     /// For an upload of a file, or from standard input.
-    pub fn upload(uploading: Option<Uploading>) -> Resuming {
+    pub fn upload(mode: UploadMode, uploading: Option<Uploading>) -> Resuming {
         Resuming {
             download: None,
             headers: None,
@@ -51,13 +57,18 @@ impl Resuming {
             stuck: false,
             uploaded: false,
             uploading,
-            http: None,
+            mode,
         }
     }
 
-    /// For an upload over HTTP.
-    pub fn http_upload(http: HttpUploading, uploading: Option<Uploading>) -> Resuming {
-        Resuming { http: Some(http), ..Resuming::upload(uploading) }
+    /// Sets how the upload continues, and where an earlier command has begun it over HTTP.
+    pub fn set_up(&self, easy: &Easy) {
+        easy.resume_uploads(self.mode, self.uploading.as_ref().and_then(Uploading::resource).as_deref());
+    }
+
+    /// Returns whether the upload is a resource of its own.
+    pub(super) fn has_resource(&self) -> bool {
+        matches!(self.mode, UploadMode::Tus | UploadMode::Draft)
     }
 
     /// Returns whether the file differs from that of the previous attempt.
@@ -75,9 +86,6 @@ impl Resuming {
 impl Transfer {
     /// Returns whether received data is to be written. Examines the reply at its first byte.
     pub(super) fn is_wanted(&self) -> Result<bool, ()> {
-        if let Some(is_end) = self.is_upload_reply() {
-            return Ok(is_end);
-        }
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(true) };
         if resuming.piece.is_none() {
@@ -155,12 +163,28 @@ impl Transfer {
         }
     }
 
+    /// Data of the upload is read: the server has accepted it.
+    pub(super) fn note_upload_begun(&self) {
+        if self.resuming.borrow().as_ref().is_some_and(Resuming::has_resource) {
+            return self.keep_upload_place();
+        }
+        self.with_uploading(|uploading| uploading.begin(&self.env));
+    }
+
+    /// Keeps the URL of an upload over HTTP, if the server has named one.
+    pub(super) fn keep_upload_place(&self) {
+        if !self.resuming.borrow().as_ref().is_some_and(Resuming::has_resource) {
+            return;
+        }
+        let place = self.easy.borrow().as_ref().and_then(Easy::upload_place);
+        if let Some(place) = place {
+            self.with_uploading(|uploading| uploading.keep(&self.env, &place));
+        }
+    }
+
     /// Prepares another attempt: it requests the rest, if possible; otherwise the caller starts again.
     pub(super) fn asks_for_the_rest(&self) -> io::Result<bool> {
         let changed = self.changed_source();
-        if self.repeats_http_upload(changed) {
-            return Ok(false);
-        }
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(false) };
         let easy = self.easy.borrow();
@@ -168,9 +192,12 @@ impl Transfer {
         resuming.piece = None;
         if !matches!(*self.upload.borrow(), Upload::None) {
             if let Some(size) = changed {
-                easy.resume_uploads(true);
+                easy.resume_uploads(resuming.mode, None);
                 let set = easy.set(O::InFileSizeLarge, size as i64);
                 debug_assert!(set.is_ok(), "the size of a file is in range");
+            }
+            if resuming.has_resource() {
+                return Ok(false);
             }
             resuming.uploaded |= easy.info(|info| info.uploaded()) > 0;
             let begun = resuming.uploading.as_ref().map_or(resuming.uploaded, Uploading::has_begun);

@@ -102,7 +102,7 @@ impl Uploading {
     }
 
     /// The server has accepted the upload, and its file is this one from now on.
-    fn begin(&self, env: &Env) {
+    pub(super) fn begin(&self, env: &Env) {
         if !self.begun.replace(true) {
             self.write(env, None);
         }
@@ -164,16 +164,9 @@ fn folder() -> Option<Bytes> {
 }
 
 impl Transfer {
-    fn with_uploading<R>(&self, run: impl FnOnce(&Uploading) -> R) -> Option<R> {
+    pub(super) fn with_uploading<R>(&self, run: impl FnOnce(&Uploading) -> R) -> Option<R> {
         let resuming = self.resuming.borrow();
         resuming.as_ref().and_then(|resuming| resuming.uploading.as_ref()).map(run)
-    }
-
-    /// Data of the upload is read: the server has accepted it.
-    pub(super) fn note_upload_begun(&self) {
-        if self.is_upload_reply().is_none() {
-            self.with_uploading(|uploading| uploading.begin(&self.env));
-        }
     }
 
     /// Returns the new size of an upload's source that has changed since the last attempt.

@@ -41,14 +41,8 @@ pub struct Facts {
     pub peer: Peer,
     /// The length of the source, if it is known.
     pub size: Option<u64>,
-    /// Whether any byte of the source can be read again.
-    pub can_seek: bool,
-    /// The next byte that a source without seeking returns.
-    pub position: u64,
     /// The largest offset that the peer has confirmed so far.
     pub confirmed: u64,
-    /// How many more attempts may be made.
-    pub attempts_left: u64,
 }
 
 /// The next attempt.
@@ -66,23 +60,11 @@ pub enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The peer has more than the source.
-    TooLong {
-        there: u64,
-        size: u64,
-    },
+    TooLong { there: u64, size: u64 },
     /// The peer has less than it had confirmed.
-    WentBack {
-        there: u64,
-        confirmed: u64,
-    },
+    WentBack { there: u64, confirmed: u64 },
     /// The upload has a resource, and that does not say how much it has.
     NoOffset,
-    /// The bytes from there on have been read, and cannot be read again.
-    CannotSeek {
-        to: u64,
-        position: u64,
-    },
-    NoAttemptsLeft,
 }
 
 impl fmt::Display for Refusal {
@@ -95,13 +77,6 @@ impl fmt::Display for Refusal {
                 write!(f, "The server has {there} bytes, after it had confirmed {confirmed}")
             }
             Refusal::NoOffset => f.write_str("The server does not say how much of the upload it has"),
-            Refusal::CannotSeek { to, position } => {
-                write!(
-                    f,
-                    "The source can't be read again from byte {to}, only from {position}; upload a file"
-                )
-            }
-            Refusal::NoAttemptsLeft => f.write_str("No attempts are left"),
         }
     }
 }
@@ -110,9 +85,9 @@ impl fmt::Display for Refusal {
 pub fn decide(facts: &Facts) -> Result<Step, Refusal> {
     let there = match facts.peer {
         Peer::Has(there) => there,
-        Peer::Missing => return send(facts, 0, Step::StartAgain),
+        Peer::Missing => return Ok(Step::StartAgain),
         Peer::Silent if facts.protocol.has_own_resource() => return Err(Refusal::NoOffset),
-        Peer::Silent => return send(facts, 0, Step::StartAgain),
+        Peer::Silent => return Ok(Step::StartAgain),
     };
     if let Some(size) = facts.size.filter(|size| there > *size) {
         return Err(Refusal::TooLong { there, size });
@@ -123,20 +98,9 @@ pub fn decide(facts: &Facts) -> Result<Step, Refusal> {
     match facts.size {
         // By the draft alone the last byte is not yet the end.
         Some(size) if there == size && facts.protocol != Protocol::Draft => Ok(Step::Complete),
-        _ if there == 0 && !facts.protocol.has_own_resource() => send(facts, 0, Step::StartAgain),
-        _ => send(facts, there, Step::Continue(there)),
+        _ if there == 0 && !facts.protocol.has_own_resource() => Ok(Step::StartAgain),
+        _ => Ok(Step::Continue(there)),
     }
-}
-
-/// Returns the step if the source can be read from there on.
-fn send(facts: &Facts, from: u64, step: Step) -> Result<Step, Refusal> {
-    if facts.attempts_left == 0 {
-        return Err(Refusal::NoAttemptsLeft);
-    }
-    if !facts.can_seek && facts.position != from {
-        return Err(Refusal::CannotSeek { to: from, position: facts.position });
-    }
-    Ok(step)
 }
 
 #[cfg(test)]
@@ -148,15 +112,7 @@ mod tests {
 
     /// A file of 100 bytes, of which the peer has confirmed 40.
     fn facts(protocol: Protocol, peer: Peer) -> Facts {
-        Facts {
-            protocol,
-            peer,
-            size: Some(100),
-            can_seek: true,
-            position: 70,
-            confirmed: 40,
-            attempts_left: 3,
-        }
+        Facts { protocol, peer, size: Some(100), confirmed: 40 }
     }
 
     #[test]
@@ -191,10 +147,6 @@ mod tests {
             (Draft, Step::Continue(100)),
         ] {
             assert_eq!(decide(&facts(protocol, Peer::Has(100))), Ok(step), "{protocol:?}");
-            // Nothing has to be sent for it.
-            let last = Facts { attempts_left: 0, ..facts(protocol, Peer::Has(100)) };
-            let end = if protocol == Draft { Err(Refusal::NoAttemptsLeft) } else { Ok(Step::Complete) };
-            assert_eq!(decide(&last), end, "{protocol:?}");
         }
     }
 
@@ -232,32 +184,6 @@ mod tests {
             let stream = |there| Facts { size: None, ..facts(protocol, Peer::Has(there)) };
             assert_eq!(decide(&stream(100)), Ok(Step::Continue(100)), "{protocol:?}");
             assert_eq!(decide(&stream(u64::MAX)), Ok(Step::Continue(u64::MAX)), "{protocol:?}");
-        }
-    }
-
-    #[test]
-    fn a_source_without_seeking_continues_only_where_it_is() {
-        for protocol in ALL {
-            let pipe = |peer| Facts { can_seek: false, ..facts(protocol, peer) };
-            assert_eq!(decide(&pipe(Peer::Has(70))), Ok(Step::Continue(70)), "{protocol:?}");
-            for there in [40, 69, 71] {
-                let refused = Err(Refusal::CannotSeek { to: there, position: 70 });
-                assert_eq!(decide(&pipe(Peer::Has(there))), refused, "{protocol:?}");
-            }
-            let refused = Err(Refusal::CannotSeek { to: 0, position: 70 });
-            assert_eq!(decide(&pipe(Peer::Missing)), refused, "{protocol:?}");
-            let unread = Facts { position: 0, ..pipe(Peer::Missing) };
-            assert_eq!(decide(&unread), Ok(Step::StartAgain), "{protocol:?}");
-        }
-    }
-
-    #[test]
-    fn attempts_end() {
-        for protocol in ALL {
-            for peer in [Peer::Has(50), Peer::Missing] {
-                let last = Facts { attempts_left: 0, ..facts(protocol, peer) };
-                assert_eq!(decide(&last), Err(Refusal::NoAttemptsLeft), "{protocol:?} {peer:?}");
-            }
         }
     }
 

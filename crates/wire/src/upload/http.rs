@@ -67,7 +67,7 @@ pub struct HttpUpload {
     protocol: Protocol,
     /// The length of the source; tus wants one.
     size: Option<u64>,
-    /// The file's name, for tus.
+    /// The file's name, for tus; empty if there is none.
     name: Vec<u8>,
     phase: Phase,
     /// The URL of the upload as the server has sent it.
@@ -112,7 +112,8 @@ impl HttpUpload {
             (_, Phase::Create) => {
                 let length = format!("Upload-Length: {}", self.size.unwrap_or(0));
                 let metadata = format!("Upload-Metadata: filename {}", base64::encode(&self.name));
-                request(Some("POST"), false, vec![tus, length, metadata], None)
+                let metadata = (!self.name.is_empty()).then_some(metadata);
+                request(Some("POST"), false, [tus, length].into_iter().chain(metadata).collect(), None)
             }
             (_, Phase::Ask) => request(Some("HEAD"), true, vec![tus], None),
             (_, Phase::Send(from)) => {
@@ -226,17 +227,7 @@ impl HttpUpload {
 
     /// Chooses the next request by what the server has.
     fn settle(&mut self, peer: Peer) -> Next {
-        let facts = Facts {
-            protocol: self.protocol,
-            peer,
-            size: self.size,
-            // The caller sends a file, or what it has stored of a stream.
-            can_seek: true,
-            position: 0,
-            confirmed: self.confirmed,
-            // The caller counts them.
-            attempts_left: 1,
-        };
+        let facts = Facts { protocol: self.protocol, peer, size: self.size, confirmed: self.confirmed };
         let step = match decide(&facts) {
             Ok(step) => step,
             Err(refusal) => return Next::Failed(refusal.to_string()),

@@ -172,6 +172,8 @@ fn runs(run: &Context) {
         "man3/warmwire_smtp_pipeline.3",
         "man3/warmwire_websocket.3",
         "man3/warmwire_policy.3",
+        "man3/warmwire_upload.3",
+        "man3/warmwire_upload_place.3",
         "man3/warmwire_why.3",
     ] {
         let page = prefix.path().join("share/man").join(page);

@@ -12,7 +12,7 @@ use super::decide::connection::{Rest, Unsent};
 use super::decide::{body, connection};
 use super::http_transfer::HttpTransfer;
 use super::response::{self, Response};
-use super::{auth, explained, redirect, stored, upgrade};
+use super::{auth, explained, redirect, stored, upgrade, upload_series};
 use crate::error::Result;
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -111,7 +111,8 @@ pub async fn finish(
     keep: bool,
 ) -> Result<bool> {
     let keep = finish_upload(t, active, keep, response).await?;
-    if matches!(next, Next::Follow(_)) && !matches!(t.method, Method::Get | Method::Head) {
+    let is_series = t.easy.upload_resumption.is_http() && t.method == Method::Put;
+    if matches!(next, Next::Follow(_)) && !matches!(t.method, Method::Get | Method::Head) && !is_series {
         // The next request sends the same body again.
         active.upload.rewind()?;
     }
@@ -174,6 +175,10 @@ fn wanted(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response
     if let Some(next) = auth::after(t, active, response)? {
         t.easy.explain(|| explained::challenge(t, response.status));
         return Ok(next);
+    }
+    if upload_series::decides(t, response.status) {
+        cold_path();
+        return upload_series::after(t, response.status);
     }
     redirect::after(t, response)
 }

@@ -116,6 +116,24 @@ impl Custom {
         Custom { lines, own }
     }
 
+    /// Keeps the lines for the server that satisfy a condition.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&[u8]) -> bool) {
+        let (own, mut index) = (self.own, 0);
+        self.lines.retain(|line| {
+            index += 1;
+            let is_kept = index > own || keeps(line);
+            self.own -= usize::from(!is_kept);
+            is_kept
+        });
+    }
+
+    /// Adds lines for the server.
+    pub fn add(&mut self, lines: impl Iterator<Item = Text>) {
+        let before = self.lines.len();
+        self.lines.splice(self.own..self.own, lines);
+        self.own += self.lines.len() - before;
+    }
+
     /// Returns the lines with this field, each with its value by `own_line`. As in curl, lines for a proxy
     /// replace only the proxy's own fields among those that a request has by default.
     fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a Text, Option<&'a [u8]>)> {

@@ -4,6 +4,7 @@
 
 use std::ops::{Deref, DerefMut};
 
+use wire::upload::http::Request;
 use wire::ws::deflate::Offer;
 
 use crate::callbacks::StoredReply;
@@ -71,6 +72,8 @@ pub struct HttpMemory {
     pub referer: Option<Vec<u8>>,
     /// The WebSocket compression that was offered to the server.
     pub deflate: Option<Offer>,
+    /// The request of an upload that continues after a cut.
+    pub upload_step: Option<Box<UploadStep>>,
     /// The decision of an application with a cache about this request.
     pub kept_replies: Option<Box<KeptReplies>>,
 }
@@ -80,6 +83,13 @@ impl HttpMemory {
     pub fn conditions(&self) -> &[Vec<u8>] {
         self.kept_replies.as_ref().map_or(&[], |kept| &kept.conditions)
     }
+}
+
+/// The request of an upload that continues after a cut, in a series of requests.
+pub struct UploadStep {
+    pub request: Request,
+    /// Whether an earlier request of this transfer has read the source.
+    pub has_read: bool,
 }
 
 /// An application's own replies, for one request.

@@ -27,6 +27,7 @@ mod sigv4;
 mod stored;
 mod upgrade;
 mod upload;
+mod upload_series;
 mod version;
 
 use std::hint::cold_path;
@@ -54,6 +55,13 @@ pub use upgrade::is_by_hand;
 /// Runs one request.
 pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
     upgrade::choose_method(t);
+    if upload_series::applies(t) {
+        cold_path();
+        return match upload_series::begin(t)? {
+            Some(elsewhere) => Ok(elsewhere),
+            None => ask(t).await,
+        };
+    }
     if t.easy.callbacks.has_cache() {
         cold_path();
         return boxed(|| with_kept_replies(t)).await;

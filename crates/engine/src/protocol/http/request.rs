@@ -22,7 +22,7 @@ use super::http_transfer::HttpTransfer;
 use super::message::Request;
 use super::proof::{self, write_target};
 use super::version::{asks_for_http2, is_on_stream, version};
-use super::{auth, upgrade};
+use super::{auth, upgrade, upload_series};
 use crate::error::{Error, Result, Retry};
 use crate::outputs::{self, Output, trace};
 use crate::settings::{Method, Text};
@@ -38,12 +38,14 @@ const MAX_REQUEST: usize = 1024 * 1024;
 
 /// Builds the request for the transfer's current URL.
 pub fn build(t: &mut HttpTransfer, link: &HttpLink) -> Result<Request> {
-    let custom = Custom::of(t, link);
-    let mut body = ClientReader::open(&t.easy, t.method)?;
+    let mut custom = Custom::of(t, link);
+    let is_step =
+        t.http.upload_step.as_ref().map(|step| upload_series::add_fields(step, &mut custom)).is_some();
+    let mut body = if is_step { upload_series::body(t)? } else { ClientReader::open(&t.easy, t.method)? };
     let name = method_name(t);
     note_method(t, &name);
     let on_stream = is_on_stream(t, link);
-    let resume = resume_upload(t, &mut body)?;
+    let resume = if is_step { None } else { resume_upload(t, &mut body)? };
     let version = version(t, link);
     let url = t.url.clone();
     let host = url.host_field()?;
@@ -134,6 +136,9 @@ fn check_size(head: &RequestHead, version: Version) -> Result<()> {
 
 /// The request method's name.
 pub fn method_name(t: &HttpTransfer) -> Cow<'static, [u8]> {
+    if let Some(method) = upload_series::method(t) {
+        return Cow::Borrowed(method.as_bytes());
+    }
     if let Some(custom) = t.text(O::CustomRequest)
         && !t.http.custom_dropped
     {

@@ -21,6 +21,9 @@ use crate::transfer::link::HttpLink;
 
 /// Returns the cached request of this URL if nothing that it depends on has changed.
 pub fn request(t: &mut HttpTransfer, link: &HttpLink) -> Option<Request> {
+    if t.http.upload_step.is_some() {
+        return None;
+    }
     let url = t.url.clone();
     let kept = url.kept_head.borrow();
     let kept = kept.as_ref().filter(|kept| {
@@ -51,6 +54,7 @@ pub fn keep(t: &HttpTransfer, link: &HttpLink, request: &Request) {
     let bodiless = matches!(t.method, Method::Get | Method::Head) && request.head.body == RequestBody::None;
     // Each request has a span of its own.
     let lasts = bodiless
+        && t.http.upload_step.is_none()
         && is_plain(t, link)
         && auth::proves_nothing(t)
         && t.long(O::Netrc) == 0

@@ -112,7 +112,7 @@ pub async fn receive(t: &mut HttpTransfer, active: &mut ActiveExchange, into: &m
     }
     let mut heads = Heads::default();
     loop {
-        head(t, active, &mut heads, into, &mut |_, _| Ok(())).await?;
+        head(t, active, &mut heads, into, &mut super::upload_series::note).await?;
         if !is_interim(t, active, into)? {
             return Ok(());
         }
@@ -322,6 +322,7 @@ impl Response {
             HeadItem::End => {
                 self.end_of_head(t, body.expect("the end of a head comes with its framing"));
                 self.not_newer = self.status / 100 == 2 && self.simulates_304(t);
+                super::upload_series::head_ended(t, self.status)?;
             }
         }
         t.flow.writer.header(line, t.on(O::Header) && !self.begins_websocket(t))?;
@@ -330,8 +331,7 @@ impl Response {
         Ok(ends)
     }
 
-    /// Processes a line of a stored head. Fields that matter only when received (cookies, alternative
-    /// services, challenges) were processed then.
+    /// Processes a line of a stored head. Cookies, challenges and the like were processed when it came.
     pub fn stored_line(&mut self, t: &mut Transfer, line: &[u8], body: Body) -> Result<()> {
         t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
         if self.status == 0 {

@@ -20,18 +20,17 @@ use crate::transfer::client_reader::ClientReader;
 pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> {
     let mut reader = ClientReader::open(&t.easy, Method::Put)?;
     let (all, resumes) = (reader.size, t.easy.upload_resumption.is_on() && !t.on(O::Append));
-    let from = match t.long(O::ResumeFromLarge) {
-        -1 if resumes => {
-            match t.easy.upload_resumption.place(Protocol::Sftp, peer(sftp, path).await?, all)? {
-                Step::Complete => {
-                    t.easy.note(|| "The server has all of the file".to_owned());
-                    return Ok(());
-                }
-                Step::Continue(from) => from,
-                Step::StartAgain => 0,
+    let from = match resumes && t.has_begun_upload(all) {
+        true => match t.easy.upload_resumption.decide(Protocol::Sftp, peer(sftp, path).await?, all)? {
+            Step::Complete => {
+                t.easy.note(|| "The server has all of the file".to_owned());
+                t.easy.upload_resumption.restart();
+                return Ok(());
             }
-        }
-        _ => already_there(t, sftp, path).await?,
+            Step::Continue(from) => from,
+            Step::StartAgain => 0,
+        },
+        false => already_there(t, sftp, path).await?,
     };
     let flags = match (t.on(O::Append), from) {
         (true, _) => WRITE | CREATE | APPEND,
@@ -40,6 +39,9 @@ pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
         (false, 0) => WRITE | CREATE | TRUNCATE,
     };
     let file = open(t, sftp, path, flags).await?;
+    if resumes {
+        t.note_upload_place(all);
+    }
     // Appending sends everything, whatever the offset.
     let from = if t.on(O::Append) { 0 } else { from };
     if from > 0 {

@@ -22,6 +22,7 @@ use super::handles::Handles;
 use super::secret::{Peer, Secret};
 use crate::settings::Text;
 use target::Target;
+use url::without_credentials;
 
 /// The route of a transfer.
 pub struct Route {
@@ -79,6 +80,18 @@ impl Route {
         info.effective_url = Some(self.url.text.clone());
         info.scheme = self.scheme().name();
         info.protocol = self.scheme().bit() as i64;
+    }
+
+    /// Returns whether the server may have a part of the upload, which then continues: this handle has begun
+    /// it, or the application says so by CURLOPT_RESUME_FROM_LARGE of -1.
+    pub fn has_begun_upload(&self, size: Option<u64>) -> bool {
+        let url = || without_credentials(&self.first_url);
+        self.long(O::ResumeFromLarge) == -1 || self.easy.upload_resumption.has_part(url, size)
+    }
+
+    /// Notes that the server has accepted the upload: its file is a part of the source from now on.
+    pub fn note_upload_place(&self, size: Option<u64>) {
+        self.easy.upload_resumption.begin(&without_credentials(&self.first_url), size);
     }
 
     /// Returns the server that the current request is for.

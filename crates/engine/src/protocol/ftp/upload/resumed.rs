@@ -1,7 +1,7 @@
 //! Uploads that continue where the server says they ended, and are counted at their end
 //! (docs/decisions/0016).
 
-use tables::{Code, EasyOption as O};
+use tables::Code;
 use wire::upload::{Peer, Protocol, Step};
 
 use super::super::control::Control;
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 
-/// Stores a file, or the rest of one if CURLOPT_RESUME_FROM_LARGE is -1.
+/// Stores a file. Stores the rest of one if CURLOPT_RESUME_FROM_LARGE is -1, or if this handle has begun it.
 pub async fn store(
     t: &mut Transfer,
     control: &mut Control,
@@ -23,7 +23,7 @@ pub async fn store(
 ) -> Result<()> {
     let all = reader.size;
     let mut step = Step::StartAgain;
-    if t.long(O::ResumeFromLarge) == -1 {
+    if t.has_begun_upload(all) {
         step = place(t, control, target, all).await?;
         if let (Step::Continue(from), false) = (step, t.easy.upload_resumption.is_proven()) {
             step = prove(t, control, target, data, from, all).await?;
@@ -33,12 +33,14 @@ pub async fn store(
     let from = match step {
         Step::Complete => {
             t.easy.note(|| "The server has all of the file".to_owned());
+            t.easy.upload_resumption.restart();
             return Ok(());
         }
         Step::Continue(from) => begin_at(t, control, from).await?,
         Step::StartAgain => 0,
     };
     open(t, control, target, from).await?;
+    t.note_upload_place(all);
     if from > 0 {
         t.easy.note(|| format!("The upload continues at byte {from}"));
         reader.skip(from)?;
@@ -58,7 +60,7 @@ async fn place(
     all: Option<u64>,
 ) -> Result<Step> {
     let there = size(t, control, target).await?;
-    t.easy.upload_resumption.place(Protocol::Ftp, there, all)
+    t.easy.upload_resumption.decide(Protocol::Ftp, there, all)
 }
 
 /// Sends STOR, perhaps behind REST.
@@ -96,7 +98,7 @@ async fn prove(
         // The first connection may have brought more meanwhile.
         there @ Peer::Has(size) if size >= from => {
             t.easy.upload_resumption.prove();
-            t.easy.upload_resumption.place(Protocol::Ftp, there, all)
+            t.easy.upload_resumption.decide(Protocol::Ftp, there, all)
         }
         _ => {
             t.easy.note(|| "The server begins the file anew behind REST".to_owned());

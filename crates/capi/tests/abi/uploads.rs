@@ -1,0 +1,166 @@
+//! `warmwire_upload` against real servers: the guide's C program, behind a relay that cuts, and killed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use testkit::body::pattern;
+use testkit::certs::Authority;
+use testkit::cutter::{Cut, CutPoint, Cutter, Plan, Side};
+use testkit::launch::{Ftpd, FtpdKind, Sshd, Tusd};
+
+use super::common::library;
+use super::guide::upload_program;
+
+const PIECE: usize = 64 << 10;
+const SIZE: usize = 4 * PIECE + 777;
+/// Head of a request over HTTP, with its piece of the file.
+const HEAD: usize = 400;
+/// Keys and login before a file over SFTP.
+const LOGIN: usize = 6000;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+enum Server {
+    Ftp(Ftpd),
+    Ssh(Sshd),
+    Tus(Tusd),
+}
+
+/// A server behind a relay.
+struct Peer {
+    server: Server,
+    cutter: Cutter,
+    url: String,
+    mode: &'static str,
+    variables: Vec<(&'static str, String)>,
+}
+
+impl Peer {
+    fn new(server: Server, port: u16, url: &str, mode: &'static str) -> Peer {
+        let cutter = Cutter::open(([127, 0, 0, 1], port).into());
+        let url = url.replace(&format!(":{port}/"), &format!(":{}/", cutter.port()));
+        Peer { server, cutter, url, mode, variables: Vec::new() }
+    }
+
+    fn all() -> Vec<Peer> {
+        let ftp = Ftpd::start(FtpdKind::Vsftpd, &Authority::new().good(), &[]).unwrap();
+        let (port, url) = (ftp.port, ftp.url("/up/f"));
+        let ftp = Peer::new(Server::Ftp(ftp), port, &url, "resume");
+        let ssh = Sshd::start("").unwrap();
+        let (port, url) = (ssh.port, ssh.url("sftp", &ssh.path("f").display().to_string()));
+        let key = ssh.path("user_ed25519").display().to_string();
+        let ssh = Peer {
+            variables: vec![("UPLOAD_KEY", key)],
+            ..Peer::new(Server::Ssh(ssh), port, &url, "resume")
+        };
+        let mut peers = vec![ftp, ssh];
+        for mode in ["tus", "ietf"] {
+            let tusd = Tusd::start().unwrap();
+            let (port, url) = (tusd.port, tusd.url());
+            // tusd takes no PUT. By the draft the URL of the upload comes while the first piece is sent, and
+            // must not be cut off.
+            let variables = match mode {
+                "ietf" => vec![("UPLOAD_METHOD", "POST".to_owned()), ("UPLOAD_RATE", "1000000".to_owned())],
+                _ => Vec::new(),
+            };
+            peers.push(Peer { variables, ..Peer::new(Server::Tus(tusd), port, &url, mode) });
+        }
+        peers
+    }
+
+    /// Ends each connection after a piece of the file.
+    fn cut(&self, cut: Cut) {
+        let point = |after| Some(CutPoint { side: Side::Client, after, cut });
+        self.cutter.set(match self.server {
+            Server::Ftp(_) => Plan { cut: None, data: Some(point(PIECE)) },
+            Server::Ssh(_) => Plan { cut: point(PIECE + LOGIN), data: None },
+            Server::Tus(_) => Plan { cut: point(PIECE + HEAD), data: None },
+        });
+    }
+
+    /// Returns whether a piece of the file has passed on the last connection.
+    fn has_passed(&self) -> bool {
+        match self.server {
+            Server::Ftp(_) => self.cutter.data_passed() >= PIECE,
+            Server::Ssh(_) => self.cutter.talk().client.len() >= PIECE + LOGIN,
+            Server::Tus(_) => self.cutter.passed() >= PIECE + HEAD,
+        }
+    }
+
+    /// Asserts that the server has the file, once.
+    fn has(&self, body: &[u8]) {
+        let (files, parts): (Vec<_>, Vec<_>) = match &self.server {
+            Server::Ftp(server) => (vec![server.file("/up/f").unwrap_or_default()], Vec::new()),
+            Server::Ssh(server) => (vec![std::fs::read(server.path("f")).unwrap_or_default()], Vec::new()),
+            Server::Tus(server) => server.uploads().into_iter().partition(|it| it.len() >= body.len()),
+        };
+        assert!(files == [body], "{} {}: {} bytes", self.url, self.mode, files.concat().len());
+        // By the draft there may be beginnings whose URL was lost with the connection that it had come on.
+        assert!(self.mode == "ietf" || parts.is_empty(), "{}: {} parts", self.mode, parts.len());
+    }
+
+    fn upload(&self, program: &Path, folder: &Path) -> Child {
+        let mut command = Command::new(program);
+        command.args(["f", &self.url, self.mode, "state"]).current_dir(folder);
+        command.env("LD_LIBRARY_PATH", library()).envs(self.variables.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+}
+
+/// Waits for the program's end. Kills it after a piece of the file if `peer` is given, and returns whether it
+/// has ended by itself.
+fn wait(child: &mut Child, peer: Option<&Peer>) -> bool {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            return true;
+        }
+        if peer.is_some_and(Peer::has_passed) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return false;
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("the upload takes too long");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn folder(program: &Path, name: &str, body: &[u8]) -> PathBuf {
+    let folder = program.parent().unwrap().join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("f"), body).unwrap();
+    folder
+}
+
+// covers: warmwire_upload, warmwire_upload_place
+#[test]
+fn uploads_of_a_c_program_continue_after_cuts_and_kills() {
+    let (_scratch, program) = upload_program();
+    let body = pattern(SIZE);
+    for peer in Peer::all() {
+        let folder = folder(&program, "cut", &body);
+        peer.cut(Cut::Reset);
+        wait(&mut peer.upload(&program, &folder), None);
+        peer.has(&body);
+        assert!(!folder.join("state").exists(), "{}", peer.mode);
+    }
+    for peer in Peer::all() {
+        let folder = folder(&program, "kill", &body);
+        let mut kills = 0;
+        loop {
+            peer.cut(Cut::Silence);
+            if wait(&mut peer.upload(&program, &folder), Some(&peer)) {
+                break;
+            }
+            kills += 1;
+            assert!(kills <= 4 * SIZE / PIECE, "{}: no progress", peer.mode);
+        }
+        assert!(kills >= SIZE / PIECE - 2, "{}: {kills} kills", peer.url);
+        peer.has(&body);
+    }
+}
