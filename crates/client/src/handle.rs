@@ -1,8 +1,9 @@
 //! A handle with closures for callbacks, and a transfer in one call.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::rc::Rc;
+
+pub use engine::error::Failure;
 
 use engine::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer};
 use tables::{Code, EasyOption};
@@ -36,23 +37,6 @@ pub struct Reply {
     /// The body.
     pub body: Vec<u8>,
 }
-
-/// An error of a transfer.
-#[derive(Debug)]
-pub struct Failure {
-    /// curl's code.
-    pub code: Code,
-    /// A description in words.
-    pub message: String,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({}) {}", self.code.id(), self.message)
-    }
-}
-
-impl std::error::Error for Failure {}
 
 type Slot<F> = RefCell<Option<Box<F>>>;
 type OnData = dyn FnMut(&[u8]) -> WriteAnswer;

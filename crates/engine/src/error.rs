@@ -23,6 +23,23 @@ struct Inner {
     retry: Retry,
 }
 
+/// An error of a transfer.
+#[derive(Debug)]
+pub struct Failure {
+    /// curl's code.
+    pub code: Code,
+    /// A description in words.
+    pub message: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}) {}", self.code.id(), self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
 /// Whether a request that failed may be sent again, as far as the failure itself says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retry {

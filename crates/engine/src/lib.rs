@@ -33,6 +33,7 @@ mod sync;
 pub mod sys;
 pub mod transfer;
 pub mod upload_resumption;
+pub mod watch;
 mod watched;
 pub mod websocket;
 pub mod why;

@@ -185,7 +185,7 @@ const FLOORS: &[&[&str]] = &[
     &["easy", "multi", "push", "streams", "websocket"],
     &["transfer"],
     &["protocol"],
-    &["run", "export", "process_pool/open"],
+    &["run", "export", "process_pool/open", "watch"],
 ];
 
 /// Lists every finding, or says that there is none.

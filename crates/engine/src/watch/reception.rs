@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use engine::callbacks::{Callbacks, WriteAnswer};
+use crate::callbacks::{Callbacks, WriteAnswer};
 
 /// The URLs whose streams have brought something.
 pub type News = Rc<RefCell<Vec<usize>>>;

@@ -11,7 +11,7 @@ use super::mailbox::Report;
 use super::schedule::Step;
 use super::target::{Method, Outcome, Phase};
 use super::{Settings, Watcher};
-use crate::Failure;
+use crate::error::Failure;
 
 /// Pause before a stream that has ended is opened again, unless its server names one.
 const STREAM_PAUSE: Duration = Duration::from_secs(3);

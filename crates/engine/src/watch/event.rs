@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::detect::Stamp;
 use super::event_stream::StreamEvent;
-use crate::Failure;
+use crate::error::Failure;
 
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use engine::Easy;
-use engine::info::get;
-use engine::repeated_query::{Answer, Answered, RepeatedQuery, Wish};
-use engine::stores::headers::Origin;
+use crate::Easy;
+use crate::info::get;
+use crate::repeated_query::{Answer, Answered, RepeatedQuery, Wish};
+use crate::stores::headers::Origin;
 use tables::{Code, EasyOption as O, Info};
 use wire::url::{Part, Url, flag};
 
@@ -16,7 +16,7 @@ use super::event_stream::EventStream;
 use super::latency::Latencies;
 use super::mailbox::Mailbox;
 use super::reception::{News, Reception};
-use crate::{Failure, Value, value};
+use crate::error::Failure;
 
 /// How a URL is polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub struct Target {
     pub changed_at: Option<Instant>,
     pub failure: Option<Failure>,
     /// The header fields of the options, and what is set beside them now.
-    fields: Vec<Vec<u8>>,
+    fields: Vec<Rc<[u8]>>,
     added: Option<Vec<u8>>,
     hashes: RandomState,
     /// The query that a transfer repeats (FTP).
@@ -151,21 +151,22 @@ impl Target {
             Some(like) => like.duplicate(reception.clone()),
             None => Easy::new(reception.clone()),
         };
-        let mut options: Vec<(O, Value)> = vec![
-            (O::Url, url.into()),
-            (O::NoProgress, true.into()),
+        let failed = |option: O| {
+            move |code: Code| Failure { code, message: format!("{}: {}", option.name(), code.text()) }
+        };
+        easy.set_text(O::Url, Some(url.as_bytes())).map_err(failed(O::Url))?;
+        let mut numbers = vec![
+            (O::NoProgress, 1),
             // The deadline of polls takes its place; streams have none.
-            (O::TimeoutMs, 0.into()),
-            (O::FailOnError, false.into()),
-            (O::FileTime, (method == Method::Described).into()),
+            (O::TimeoutMs, 0),
+            (O::FailOnError, 0),
+            (O::FileTime, i64::from(method == Method::Described)),
         ];
         if like.is_none() {
-            options.extend([(O::FollowLocation, true.into()), (O::MaxRedirs, 10.into())]);
+            numbers.extend([(O::FollowLocation, 1), (O::MaxRedirs, 10)]);
         }
-        for (option, value) in options {
-            let failed =
-                |code: Code| Failure { code, message: format!("{}: {}", option.name(), code.text()) };
-            value::apply(value, option, &easy).map_err(failed)?;
+        for (option, number) in numbers {
+            easy.state().settings.borrow_mut().set_long(option, number).map_err(failed(option))?;
         }
         easy.state().idles.set(method == Method::Mailbox);
         easy.state().tag.set(number);
@@ -173,10 +174,7 @@ impl Target {
         if method == Method::Described && place.scheme.starts_with("ftp") {
             let _ = easy.state().repeated.set(query.clone());
         }
-        let fields = match value::read(O::HttpHeader, &easy.state().settings.borrow()) {
-            Value::List(fields) => fields,
-            _ => Vec::new(),
-        };
+        let fields = easy.state().settings.borrow().list(O::HttpHeader).iter().cloned().collect();
         Ok(Target {
             url: url.to_owned(),
             server: place.server,
@@ -263,7 +261,8 @@ impl Target {
 
     fn prepare(&mut self) {
         if matches!(self.method, Method::Described | Method::Content) {
-            let set = value::apply((self.phase == Phase::Describe).into(), O::NoBody, &self.easy);
+            let describes = i64::from(self.phase == Phase::Describe);
+            let set = self.easy.state().settings.borrow_mut().set_long(O::NoBody, describes);
             debug_assert!(set.is_ok(), "a switch takes both values");
         }
         self.reception.begin(self.method == Method::Mailbox);
@@ -282,8 +281,9 @@ impl Target {
             },
         };
         if wanted != self.added {
-            let fields = self.fields.iter().chain(&wanted).cloned().collect();
-            let set = value::apply(Value::List(fields), O::HttpHeader, &self.easy);
+            let field = wanted.as_deref().map(Rc::from);
+            let fields = self.fields.iter().cloned().chain(field).collect();
+            let set = self.easy.state().settings.borrow_mut().set_list(O::HttpHeader, Some(fields));
             debug_assert!(set.is_ok(), "any list of texts is one of fields");
             self.added = wanted;
         }

@@ -6,22 +6,6 @@
 //! gone are opened before the next poll. A server that hangs or fails holds up no other one, and is
 //! asked less often.
 //!
-//! ```no_run
-//! use std::time::Duration;
-//! use warmwire::watch::{EventKind, Watcher};
-//!
-//! let mut watcher = Watcher::builder(Duration::from_millis(200)).keep_contents(true).build();
-//! watcher.add("ftp://a.example/status.txt")?;
-//! watcher.add("https://b.example/feed.xml")?;
-//! while let Some(event) = watcher.next_event(None)? {
-//!     match event.kind {
-//!         EventKind::First | EventKind::Changed => println!("{}: {:?}", event.index, event.body),
-//!         kind => println!("{}: {}", event.index, kind.name()),
-//!     }
-//! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
 //! A watcher stays on one thread and belongs to no executor. A program with an event loop waits for
 //! [`descriptor`](Watcher::descriptor) and [`deadline`](Watcher::deadline), and calls
 //! [`perform`](Watcher::perform).
@@ -41,16 +25,17 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::time::{Duration, Instant};
 
-use engine::multi::Limits;
-use engine::repeated_query::Answered;
-use engine::{Descriptor, Multi};
+use crate::multi::Limits;
+use crate::repeated_query::Answered;
+use crate::{Descriptor, Multi};
 
 pub use detect::Stamp;
 pub use event::{Event, EventKind};
 pub use event_stream::StreamEvent;
 pub use schedule::Windows;
 
-use crate::{Easy, Failure, Share};
+use crate::error::Failure;
+use crate::{Easy, Share};
 use reception::News;
 use schedule::{Pace, Schedule};
 use target::Target;
@@ -180,19 +165,10 @@ impl Watcher {
         }
     }
 
-    /// Watches a URL and returns its number, counted from 0. Redirects are followed.
-    pub fn add(&mut self, url: &str) -> Result<usize, Failure> {
-        self.add_with(url, None)
-    }
-
-    /// Watches a URL with the options of a handle, which is only read: login, TLS, proxy, header fields. The
-    /// deadline of polls replaces [`EasyOption::TimeoutMs`](crate::EasyOption::TimeoutMs).
-    pub fn add_like(&mut self, url: &str, like: &Easy) -> Result<usize, Failure> {
-        self.add_with(url, Some(&like.0))
-    }
-
-    #[doc(hidden)]
-    pub fn add_with(&mut self, url: &str, like: Option<&engine::Easy>) -> Result<usize, Failure> {
+    /// Watches a URL and returns its number, counted from 0. `like` has the options: login, TLS, proxy,
+    /// header fields. It is only read. Without it there are the defaults, and redirects are followed. The
+    /// deadline of polls replaces CURLOPT_TIMEOUT_MS.
+    pub fn add(&mut self, url: &str, like: Option<&Easy>) -> Result<usize, Failure> {
         let number = self.targets.len();
         let target = Target::new(number, url, like, self.settings.content_limit, &self.news, &self.answered)?;
         target.easy.set_share(self.share.clone());
