@@ -89,6 +89,7 @@
 //! - `Client::ftp`, `sftp`, `imap` and `smtp`: files and mail by typed calls.
 //! - [`RequestBuilder::websocket`]: a WebSocket as stream and sink.
 //! - `Client::download`: a file in segments, from mirrors, resumed and verified.
+//! - `Client::upload`: a file that continues after a cut, by FTP, SFTP or HTTP.
 //! - [`Client::get`] takes a URL of any other scheme, too.
 //!
 //! # Features
@@ -104,7 +105,7 @@
 //! | `ssh` | SFTP and SCP |
 //! | `mail` | IMAP, POP3 and SMTP |
 //! | `file`, `dict`, `gopher`, `ldap`, `mqtt`, `rtsp`, `telnet`, `tftp` | the schemes of these names |
-//! | `download` | `Client::download` |
+//! | `download` | `Client::download` and `Client::upload` |
 //!
 //! Off by default:
 //!
@@ -156,6 +157,8 @@ pub use client::files::{Entry, EntryKind, Files};
 pub use client::mail::{Envelope, Imap, Mailbox, Smtp};
 #[doc(no_inline)]
 pub use client::tls::{Certificate, Identity};
+#[cfg(feature = "download")]
+pub use client::upload::{Upload, Uploaded};
 pub use client::{
     Body, Client, ClientBuilder, Cookie, Driver, Error, ErrorKind, EventLoop, NoProxy, Proxy, Request,
     RequestBuilder, RequestPhase, Response, Timings, Watch, get,

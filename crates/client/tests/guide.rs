@@ -6,6 +6,8 @@ mod fetch;
 mod files;
 #[path = "../../../docs/guide/examples/post.rs"]
 mod post;
+#[path = "../../../docs/guide/examples/upload.rs"]
+mod upload;
 #[path = "../../../docs/guide/examples/watch.rs"]
 mod watch;
 
@@ -32,6 +34,15 @@ fn the_guides_file_is_stored_and_listed() {
     let server = testkit::launch::Ftpd::start(testkit::launch::FtpdKind::Pyftpdlib, &leaf, &[]).unwrap();
     assert_eq!(files::store(&server.url("")).unwrap(), "Hello, world!\n");
     assert_eq!(server.file("/hello.txt"), None);
+}
+
+#[test]
+fn the_guides_upload_arrives() {
+    let server = testkit::launch::Tusd::start().unwrap();
+    let folder = testkit::temp::TempDir::new("upload").unwrap();
+    let file = folder.write("f", "content").unwrap();
+    assert_eq!(upload::upload(&server.url(), &file, folder.path()).unwrap(), 1);
+    assert_eq!(server.uploads(), [b"content"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod guide;
 mod sessions;
 mod text_options;
 mod transfers;
+mod uploads;
 #[cfg(unix)]
 mod watch;
 mod websocket;

@@ -1,8 +1,8 @@
 //! Creation of clients and sending of requests. rustdoc lists the methods of a type in the order of modules.
 
-#[cfg(feature = "download")]
-use super::Download;
 use super::{Client, ClientBuilder, Request, RequestBuilder, Response, wait};
+#[cfg(feature = "download")]
+use super::{Download, Upload};
 use crate::Error;
 #[cfg(feature = "download")]
 use crate::IntoUrl;
@@ -18,6 +18,12 @@ impl Client {
     /// Creates a builder for a client with other defaults.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::new()
+    }
+
+    /// Uploads a file; see [`warmwire::Client::upload`](crate::Client::upload).
+    #[cfg(feature = "download")]
+    pub fn upload(&self, url: impl IntoUrl) -> Upload {
+        Upload(self.0.upload(url))
     }
 
     /// Downloads a file; see [`warmwire::Client::download`](crate::Client::download).

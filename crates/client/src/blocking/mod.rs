@@ -24,6 +24,8 @@ pub use response::Response;
 pub use sessions::Files;
 #[cfg(feature = "mail")]
 pub use sessions::{Imap, Smtp};
+#[cfg(feature = "download")]
+pub use upload::Upload;
 
 use crate::client::config::Config;
 use crate::{Error, IntoUrl};
@@ -94,4 +96,6 @@ mod settings {
 // Behind the methods above, in the documentation, too.
 #[cfg(any(feature = "ftp", feature = "mail", feature = "ssh"))]
 mod sessions;
+#[cfg(feature = "download")]
+mod upload;
 mod websocket;

@@ -46,6 +46,12 @@ impl Client {
         crate::Download::new(self.0.clone(), url)
     }
 
+    /// Uploads a file by FTP, SFTP or HTTP: after a cut the upload continues where the server says.
+    #[cfg(feature = "download")]
+    pub fn upload(&self, url: impl IntoUrl) -> crate::Upload {
+        crate::Upload::new(self.0.clone(), url)
+    }
+
     /// Returns a builder of a request that was built before.
     pub(crate) fn resume(&self, request: Request) -> RequestBuilder {
         RequestBuilder { client: self.clone(), request: Ok(request) }

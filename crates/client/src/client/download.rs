@@ -7,10 +7,8 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::archive::redact::without_login;
@@ -23,6 +21,7 @@ use super::error::{Error, RequestPhase};
 use super::options::Options;
 use super::request::{Request, row};
 use super::shared::Shared;
+use super::task::{Guard, Running, Task};
 use super::timings::Timings;
 use crate::segments::checksum::Sum;
 use crate::segments::{Abort, Fetch, Host, Part, Prepared, Wanted, Worker, has_pieces};
@@ -189,7 +188,7 @@ impl Download {
 
     /// Starts the download. Dropping the future ends it within a tenth of a second; what has arrived is kept.
     pub fn send(self) -> impl Future<Output = Result<Downloaded, Error>> + Send + 'static {
-        let task = Arc::<Task>::default();
+        let task = Arc::<Task<Downloaded>>::default();
         let started = self.start(task.clone());
         if let Err(error) = started {
             task.end(Err(error));
@@ -197,7 +196,7 @@ impl Download {
         Running(task)
     }
 
-    fn start(self, task: Arc<Task>) -> Result<(), Error> {
+    fn start(self, task: Arc<Task<Downloaded>>) -> Result<(), Error> {
         let request = self.request?;
         let Some(file) = self.plan.file.clone() else {
             return Err(Error::option("a download needs a file: `to`"));
@@ -209,7 +208,7 @@ impl Download {
         let owner = Owner::new(&self.client, request, task.clone(), self.plan);
         let thread = std::thread::Builder::new().name("warmwire-download".to_owned());
         let run = move || {
-            let guard = Guard(task);
+            let guard = Guard(task, "a download");
             guard.0.end(owner.run(&file));
         };
         thread
@@ -339,71 +338,9 @@ impl Plan {
     }
 }
 
-/// The state that a download's thread and its future share.
-#[derive(Default)]
-struct Task(Mutex<TaskState>);
-
-#[derive(Default)]
-struct TaskState {
-    ended: Option<Result<Downloaded, Error>>,
-    waker: Option<Waker>,
-    /// Ends the wait of the thread.
-    wake: Option<Box<dyn Fn() + Send>>,
-    is_cancelled: bool,
-}
-
-impl Task {
-    fn lock(&self) -> MutexGuard<'_, TaskState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn end(&self, result: Result<Downloaded, Error>) {
-        let mut state = self.lock();
-        state.ended.get_or_insert(result);
-        let waker = state.waker.take();
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
-    }
-}
-
-/// The future of a download.
-struct Running(Arc<Task>);
-
-impl Future for Running {
-    type Output = Result<Downloaded, Error>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut state = self.0.lock();
-        match state.ended.take() {
-            Some(ended) => Poll::Ready(ended),
-            None => {
-                state.waker = Some(cx.waker().clone());
-                Poll::Pending
-            }
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.is_cancelled = true;
-        state.wake.iter().for_each(|wake| wake());
-    }
-}
-
-/// Ends the task if its thread panics.
-struct Guard(Arc<Task>);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.0.end(Err(Error::no_driver("the thread of a download has ended")));
-    }
-}
-
 /// The task of a download's thread.
 struct Owner {
-    task: Arc<Task>,
+    task: Arc<Task<Downloaded>>,
     url: Url,
     options: Options,
     headers: Vec<Vec<u8>>,
@@ -413,7 +350,7 @@ struct Owner {
 }
 
 impl Owner {
-    fn new(client: &Shared, request: Request, task: Arc<Task>, plan: Plan) -> Owner {
+    fn new(client: &Shared, request: Request, task: Arc<Task<Downloaded>>, plan: Plan) -> Owner {
         let (url, fields, own) = request.into_download();
         let options = client.options.with(own);
         let defaults = client.headers.iter().filter(|(name, _)| !fields.contains_key(*name));
@@ -468,7 +405,7 @@ impl Handles {
     fn new(mut owner: Owner) -> Handles {
         let multi = Multi::default();
         owner.pool.into_iter().for_each(|kind| multi.set_pool(kind));
-        owner.task.lock().wake = Some(Box::new(multi.waker()));
+        owner.task.wake_by(multi.waker());
         let progress = owner.plan.progress.take().into();
         Handles { owner, multi, progress, requests: Default::default(), warnings: Default::default() }
     }
@@ -542,7 +479,7 @@ impl Host for Handles {
 
     fn wait(&self, pause: Duration) -> io::Result<()> {
         self.multi.wait(&mut [], pause, true)?;
-        match self.owner.task.lock().is_cancelled {
+        match self.owner.task.is_cancelled() {
             true => Err(io::ErrorKind::Interrupted.into()),
             false => Ok(()),
         }

@@ -29,10 +29,14 @@ mod running;
 #[cfg(any(feature = "ftp", feature = "mail", feature = "ssh"))]
 pub(crate) mod session;
 mod shared;
+#[cfg(feature = "download")]
+mod task;
 mod timings;
 pub mod tls;
 #[cfg(feature = "tower")]
 mod tower;
+#[cfg(feature = "download")]
+pub(crate) mod upload;
 
 use std::sync::Arc;
 

@@ -1,0 +1,562 @@
+//! Uploads of files that continue after a cut. An upload runs on a thread of its own, with a handle that has
+//! the options of its client. The engine asks the server where its part ends (docs/decisions/0016). This
+//! module decides whether there is another attempt, and keeps what has to survive the process.
+
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::future::Future;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::callbacks::{Callbacks, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer};
+use engine::process_pool::Pool;
+use engine::upload_resumption::UploadMode;
+use tables::{Code, EasyOption as O};
+use wire::base64;
+
+use super::error::{Error, RequestPhase};
+use super::options::Options;
+use super::request::{Request, row};
+use super::shared::Shared;
+use super::task::{Guard, Running, Task};
+use super::timings::Timings;
+use crate::uploads::{Held, Record, Stamp, goes_on, key};
+use crate::{Easy, IntoUrl, Multi, Share, Url, Value};
+
+/// Attempts without a setting.
+const ATTEMPTS: u32 = 10;
+/// Pause before the second attempt; later ones are longer, up to a minute.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// Most bytes of the last reply that are kept.
+const LONGEST_REPLY: usize = 1 << 20;
+
+/// An upload of a file, under construction. [`Client::upload`](crate::Client::upload) returns it.
+///
+/// When the connection is cut, the server is asked how much it has, and the rest is sent: over FTP by REST
+/// and STOR, over SFTP by writing at an offset, over HTTP by a [`protocol`](Upload::protocol) that the server
+/// must have. At the end the server must have as many bytes as the file.
+///
+/// With [`state_in`](Upload::state_in) the upload survives its process, too.
+///
+/// ```no_run
+/// # async fn run(client: warmwire::Client) -> Result<(), warmwire::Error> {
+/// use warmwire::UploadMode;
+///
+/// let upload = client
+///     .upload("https://server.example/files/")
+///     .from("image.iso")
+///     .protocol(UploadMode::Tus)
+///     .attempts(20)
+///     .state_in("/var/lib/program/uploads")
+///     .send()
+///     .await?;
+/// println!("{} bytes in {} attempts", upload.size(), upload.attempts());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "an upload does nothing before it is sent"]
+pub struct Upload {
+    client: Arc<Shared>,
+    request: Result<Request, Error>,
+    plan: Plan,
+}
+
+/// Shows how many bytes of the current request are sent, of how many.
+pub(crate) type Progress = Box<dyn FnMut(u64, u64) + Send>;
+
+/// The settings of an upload beside its request.
+pub(crate) struct Plan {
+    pub file: Option<PathBuf>,
+    pub mode: UploadMode,
+    pub attempts: u32,
+    pub pause: Duration,
+    pub folder: Option<PathBuf>,
+    pub progress: Option<Progress>,
+}
+
+/// A file that has been uploaded.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Uploaded {
+    size: u64,
+    sent: u64,
+    attempts: u32,
+    reply: Vec<u8>,
+}
+
+impl Uploaded {
+    /// Returns the size of the file.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Returns how many bytes of the file this upload has sent. Bytes that were lost in a cut are sent twice;
+    /// those that an earlier process has sent are not counted.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Returns how many attempts were made.
+    pub fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// Returns the body of the last reply over HTTP, at most its first MiB.
+    pub fn reply(&self) -> &[u8] {
+        &self.reply
+    }
+}
+
+impl Upload {
+    pub(super) fn new(client: Arc<Shared>, url: impl IntoUrl) -> Upload {
+        let plan = Plan {
+            file: None,
+            mode: UploadMode::Resume,
+            attempts: ATTEMPTS,
+            pause: PAUSE,
+            folder: None,
+            progress: None,
+        };
+        Upload { client, request: Request::to(http::Method::PUT, url), plan }
+    }
+
+    /// Changes the plan, unless something was refused before.
+    pub(crate) fn edit(mut self, edit: impl FnOnce(&mut Request, &mut Plan) -> Result<(), Error>) -> Upload {
+        if let Ok(request) = &mut self.request
+            && let Err(error) = edit(request, &mut self.plan)
+        {
+            self.request = Err(error);
+        }
+        self
+    }
+
+    /// Starts the upload. Dropping the future ends it; the next upload continues it if there is a folder for
+    /// its state.
+    pub fn send(self) -> impl Future<Output = Result<Uploaded, Error>> + Send + 'static {
+        let task = Arc::<Task<Uploaded>>::default();
+        let started = self.start(task.clone());
+        if let Err(error) = started {
+            task.end(Err(error));
+        }
+        Running(task)
+    }
+
+    fn start(self, task: Arc<Task<Uploaded>>) -> Result<(), Error> {
+        let request = self.request?;
+        let Some(file) = self.plan.file.clone() else {
+            return Err(Error::option("an upload needs a file: `from`"));
+        };
+        let scheme = request.url().scheme().to_ascii_lowercase();
+        match (&*scheme, self.plan.mode) {
+            ("http" | "https", UploadMode::Tus | UploadMode::Draft) => {}
+            ("http" | "https", _) => {
+                let text = "an upload over HTTP continues only by a protocol of the server: `protocol`";
+                return Err(Error::option(text));
+            }
+            ("ftp" | "ftps" | "sftp", _) => {}
+            _ => return Err(Error::option(format!("an upload to {} cannot continue", request.url()))),
+        }
+        let owner = Owner::new(&self.client, request, task.clone(), self.plan);
+        let thread = std::thread::Builder::new().name("warmwire-upload".to_owned());
+        let run = move || {
+            let guard = Guard(task, "an upload");
+            guard.0.end(owner.run(&file));
+        };
+        thread
+            .spawn(run)
+            .map_err(|error| Error::no_driver("the thread of an upload cannot start").because(error))?;
+        Ok(())
+    }
+}
+
+/// Defines the settings of an upload for both faces. `$wrap` edits its request and its plan.
+macro_rules! upload_settings {
+    ($face:ident, $($wrap:tt)*) => {
+        impl $face {
+            /// Sets the file.
+            pub fn from(self, path: impl Into<std::path::PathBuf>) -> Self {
+                let path = path.into();
+                $($wrap)*(self, |_, plan| { plan.file = Some(path); Ok(()) })
+            }
+
+            /// Sets the protocol of an upload over HTTP. The URL of [`Tus`](crate::UploadMode::Tus) creates
+            /// uploads.
+            pub fn protocol(self, mode: crate::UploadMode) -> Self {
+                $($wrap)*(self, |_, plan| { plan.mode = mode; Ok(()) })
+            }
+
+            /// Sets the method of an upload by [`Draft`](crate::UploadMode::Draft), in place of PUT.
+            pub fn method(self, method: http::Method) -> Self {
+                $($wrap)*(self, |request, _| { *request.method_mut() = method; Ok(()) })
+            }
+
+            /// Sets the most attempts, in place of 10.
+            pub fn attempts(self, most: u32) -> Self {
+                $($wrap)*(self, |_, plan| { plan.attempts = most.max(1); Ok(()) })
+            }
+
+            /// Sets the pause before the second attempt, in place of one second. It doubles with each
+            /// attempt, up to a minute.
+            pub fn pause(self, pause: std::time::Duration) -> Self {
+                $($wrap)*(self, |_, plan| { plan.pause = pause; Ok(()) })
+            }
+
+            /// Sets a folder for what is kept of an upload until it is complete: size and time of the file,
+            /// and the URL of the part. The next upload of the same file to the same URL continues it. The
+            /// folder must exist, and only this user should be able to write there.
+            pub fn state_in(self, folder: impl Into<std::path::PathBuf>) -> Self {
+                let folder = folder.into();
+                $($wrap)*(self, |_, plan| { plan.folder = Some(folder); Ok(()) })
+            }
+
+            /// Adds a header field to requests over HTTP.
+            pub fn header<K, V>(self, name: K, value: V) -> Self
+            where
+                K: TryInto<http::HeaderName>,
+                K::Error: Into<http::Error>,
+                V: TryInto<http::HeaderValue>,
+                V::Error: Into<http::Error>,
+            {
+                $($wrap)*(self, |request, _| request.add_header(name, value))
+            }
+
+            /// Sets user and password, sent with the first request (HTTP's Basic, or the login of other
+            /// protocols).
+            pub fn basic_auth<U, P>(self, user: U, password: Option<P>) -> Self
+            where
+                U: std::fmt::Display,
+                P: std::fmt::Display,
+            {
+                let password = password.map(|password| password.to_string());
+                let basic = tables::constant::CURLAUTH_BASIC as i64;
+                $($wrap)*(self, |request, _| {
+                    request.log_in(&user.to_string(), password.as_deref(), basic);
+                    Ok(())
+                })
+            }
+
+            /// Sets a bearer token (RFC 6750).
+            pub fn bearer_auth<T: std::fmt::Display>(self, token: T) -> Self {
+                $($wrap)*(self, |request, _| { request.set_token(&token.to_string()); Ok(()) })
+            }
+
+            /// Limits the time of each attempt, in place of the limit of the client.
+            pub fn timeout(self, limit: std::time::Duration) -> Self {
+                $($wrap)*(self, |request, _| {
+                    request.options.set_timeout(tables::EasyOption::TimeoutMs, Some(limit));
+                    Ok(())
+                })
+            }
+
+            /// Sets any option of curl's.
+            pub fn option(self, option: tables::EasyOption, value: impl Into<crate::PlainValue>) -> Self {
+                $($wrap)*(self, |request, _| { request.options.set(option, value); Ok(()) })
+            }
+
+            /// Calls a function on the upload's thread as bytes are sent: how many of the current request,
+            /// and of how many.
+            pub fn progress(self, show: impl FnMut(u64, u64) + Send + 'static) -> Self {
+                $($wrap)*(self, |_, plan| { plan.progress = Some(Box::new(show)); Ok(()) })
+            }
+        }
+
+        impl std::fmt::Debug for $face {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct("Upload").finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(crate) use upload_settings;
+
+upload_settings!(Upload, Upload::edit);
+
+/// The task of an upload's thread.
+struct Owner {
+    task: Arc<Task<Uploaded>>,
+    url: Url,
+    method: http::Method,
+    options: Options,
+    headers: Vec<Vec<u8>>,
+    share: Option<Share>,
+    pool: Option<Pool>,
+    plan: Plan,
+}
+
+impl Owner {
+    fn new(client: &Shared, request: Request, task: Arc<Task<Uploaded>>, plan: Plan) -> Owner {
+        let method = request.method().clone();
+        let (url, fields, own) = request.into_download();
+        let options = client.options.with(own);
+        let defaults = client.headers.iter().filter(|(name, _)| !fields.contains_key(*name));
+        let mut headers: Vec<_> =
+            fields.iter().chain(defaults).map(|(name, value)| row(name, value)).collect();
+        if !fields.contains_key("expect") && !client.headers.contains_key("expect") {
+            headers.push(b"Expect:".to_vec()); // a server that does not know it costs a second
+        }
+        if plan.mode == UploadMode::Tus && !fields.contains_key("upload-metadata") {
+            let name = plan.file.as_deref().and_then(Path::file_name).unwrap_or_default();
+            let name = base64::encode(name.as_encoded_bytes());
+            headers.push(format!("Upload-Metadata: filename {name}").into_bytes());
+        }
+        let (share, pool) = client.stores.clone();
+        Owner { task, url, method, options, headers, share, pool, plan }
+    }
+
+    fn failed(&self, code: Code, why: impl ToString) -> Error {
+        Error::of(code, why.to_string()).at(self.url.clone(), RequestPhase::Nothing)
+    }
+
+    /// Uploads the file on this thread.
+    fn run(mut self, path: &Path) -> Result<Uploaded, Error> {
+        let unread =
+            |owner: &Owner, error| owner.failed(Code::ReadError, format!("{}: {error}", path.display()));
+        let file = File::open(path).map_err(|error| unread(&self, error))?;
+        let stamp = stamp(&file).map_err(|error| unread(&self, error))?;
+        let state = State::open(&self, path, stamp)?;
+        let sender = Rc::new(Sender {
+            file: RefCell::new(file),
+            state,
+            easy: RefCell::default(),
+            reply: RefCell::default(),
+            progress: RefCell::new(self.plan.progress.take()),
+        });
+        let easy = Easy::new(sender.clone());
+        sender.easy.replace(Some(easy.clone()));
+        let uploaded = self.attempts(&easy, &sender);
+        // The handle and its callbacks refer to each other.
+        sender.easy.take();
+        uploaded
+    }
+
+    fn prepare(&self, easy: &Easy, sender: &Sender) -> Result<(), Error> {
+        let set = |option: O, value: Value| {
+            easy.set(option, value)
+                .map_err(|code| self.failed(code, format!("{}: {}", option.name(), code.text())))
+        };
+        for (option, value) in &self.options.list {
+            set(*option, value.clone().or_form())?;
+        }
+        set(O::Url, Value::Text(self.url.as_str().as_bytes().to_vec()))?;
+        set(O::Upload, Value::Long(1))?;
+        set(O::InFileSizeLarge, Value::Long(sender.state.stamp.get().size as i64))?;
+        set(O::HttpHeader, Value::List(self.headers.clone()))?;
+        if self.method != http::Method::PUT {
+            set(O::CustomRequest, Value::Text(self.method.as_str().as_bytes().to_vec()))?;
+        }
+        easy.0.state().settings.borrow_mut().set_choices(&self.options.choices);
+        easy.set_access_policy(self.options.access_policy.clone());
+        easy.keep_reasons(self.options.explain.unwrap_or(false));
+        easy.set_share(self.share.clone());
+        easy.resume_uploads(self.plan.mode, sender.state.begun.borrow().as_deref());
+        Ok(())
+    }
+
+    fn attempts(&self, easy: &Easy, sender: &Sender) -> Result<Uploaded, Error> {
+        let multi = Multi::default();
+        self.pool.into_iter().for_each(|kind| multi.set_pool(kind));
+        self.task.wake_by(multi.waker());
+        self.prepare(easy, sender)?;
+        let (mut sent, mut pause) = (0, self.plan.pause);
+        for attempt in 1.. {
+            sender.reply.borrow_mut().clear();
+            let code = self.attempt(&multi, easy)?;
+            sender.keep();
+            let timings = easy.info(|info| Timings::of(&info.found()));
+            sent += timings.uploaded;
+            if code == Code::Ok {
+                sender.state.end();
+                let (size, reply) = (sender.state.stamp.get().size, sender.reply.take());
+                return Ok(Uploaded { size, sent, attempts: attempt, reply });
+            }
+            let response = easy.info(|info| info.response_code());
+            if attempt >= self.plan.attempts || !goes_on(code, response, easy.upload_must_wait()) {
+                if code == Code::RangeError {
+                    sender.state.end();
+                }
+                return Err(self
+                    .failed(code, easy.message())
+                    .measured(timings)
+                    .explained(easy.why().map(Box::new)));
+            }
+            self.wait(&multi, pause)?;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+            sender
+                .look_at_source(easy, self.plan.mode)
+                .map_err(|error| self.failed(Code::ReadError, error))?;
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// Runs one transfer.
+    fn attempt(&self, multi: &Multi, easy: &Easy) -> Result<Code, Error> {
+        multi.add(easy);
+        let ended = loop {
+            multi.perform();
+            if let Some((message, _)) = multi.next_message() {
+                break Ok(message.code);
+            }
+            if let Err(error) = self.wait_on(multi, Duration::from_secs(1)) {
+                break Err(error);
+            }
+        };
+        multi.remove(easy);
+        ended
+    }
+
+    /// Waits before another attempt.
+    fn wait(&self, multi: &Multi, pause: Duration) -> Result<(), Error> {
+        let end = Instant::now() + pause;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            self.wait_on(multi, left)?;
+        }
+    }
+
+    fn wait_on(&self, multi: &Multi, pause: Duration) -> Result<(), Error> {
+        multi.wait(&mut [], pause, true).map_err(|error| self.failed(Code::RecvError, error))?;
+        match self.task.is_cancelled() {
+            true => Err(self.failed(Code::AbortedByCallback, "the upload was dropped")),
+            false => Ok(()),
+        }
+    }
+}
+
+fn stamp(file: &File) -> std::io::Result<Stamp> {
+    let found = file.metadata()?;
+    match found.is_file() {
+        true => Stamp::of(&found),
+        false => Err(std::io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+/// The file that survives the process.
+struct State {
+    key: String,
+    stamp: Cell<Stamp>,
+    held: RefCell<Option<Held>>,
+    /// The part at the server, as it is kept.
+    begun: RefCell<Option<Vec<u8>>>,
+}
+
+impl State {
+    fn open(owner: &Owner, path: &Path, stamp: Stamp) -> Result<State, Error> {
+        let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let mode = format!("\0{:?}", owner.plan.mode);
+        let source = [whole.as_os_str().as_encoded_bytes(), mode.as_bytes()].concat();
+        let key = key(owner.url.as_str().as_bytes(), &source);
+        let held = owner.plan.folder.as_ref().map(|folder| match Held::take(folder, &key) {
+            Ok(Some(held)) => Ok(held),
+            Ok(None) => {
+                let text = format!("{} is being uploaded to this URL by another process", path.display());
+                Err(owner.failed(Code::UploadFailed, text))
+            }
+            Err(error) => {
+                let text = format!("{}: {error}", folder.display());
+                Err(owner.failed(Code::WriteError, text))
+            }
+        });
+        let held = held.transpose()?;
+        let record = held.as_ref().and_then(Held::read);
+        let record = record.filter(|record| record.key == key && record.stamp == stamp);
+        let begun = RefCell::new(record.and_then(|record| record.resource));
+        Ok(State { key, stamp: Cell::new(stamp), held: RefCell::new(held), begun })
+    }
+
+    /// Keeps the part at the server. A state that can't be written ends with the process.
+    fn keep(&self, place: Vec<u8>) {
+        if self.begun.borrow().as_ref() == Some(&place) {
+            return;
+        }
+        let record = Record { key: self.key.clone(), stamp: self.stamp.get(), resource: Some(place.clone()) };
+        self.begun.replace(Some(place));
+        if let Some(held) = self.held.borrow().as_ref() {
+            let _ = held.write(&record);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(held) = self.held.take() {
+            held.forget();
+        }
+    }
+}
+
+/// The callbacks of an upload.
+struct Sender {
+    file: RefCell<File>,
+    state: State,
+    easy: RefCell<Option<Easy>>,
+    reply: RefCell<Vec<u8>>,
+    progress: RefCell<Option<Progress>>,
+}
+
+impl Sender {
+    fn keep(&self) {
+        let place = self.easy.borrow().as_ref().and_then(Easy::upload_place);
+        place.into_iter().for_each(|place| self.state.keep(place));
+    }
+
+    /// Prepares another attempt. A source that has changed is another upload.
+    fn look_at_source(&self, easy: &Easy, mode: UploadMode) -> std::io::Result<()> {
+        self.file.borrow_mut().rewind()?;
+        let found = stamp(&self.file.borrow())?;
+        if found == self.state.stamp.replace(found) {
+            return Ok(());
+        }
+        easy.resume_uploads(mode, None);
+        self.state.begun.take();
+        let set = easy.set(O::InFileSizeLarge, found.size as i64);
+        debug_assert!(set.is_ok(), "the size of a file is in range");
+        Ok(())
+    }
+}
+
+impl Callbacks for Sender {
+    fn read(&self, buf: &mut [u8]) -> ReadAnswer {
+        self.keep();
+        match self.file.borrow_mut().read(buf) {
+            Ok(count) => ReadAnswer::Bytes(count),
+            Err(_) => ReadAnswer::Abort,
+        }
+    }
+
+    fn seek(&self, offset: u64) -> SeekAnswer {
+        match self.file.borrow_mut().seek(SeekFrom::Start(offset)) {
+            Ok(_) => SeekAnswer::Done,
+            Err(_) => SeekAnswer::Failed,
+        }
+    }
+
+    fn header(&self, _: &[u8]) -> Option<WriteAnswer> {
+        self.keep();
+        Some(WriteAnswer::All)
+    }
+
+    fn write(&self, data: &[u8]) -> WriteAnswer {
+        let mut reply = self.reply.borrow_mut();
+        let room = LONGEST_REPLY.saturating_sub(reply.len());
+        reply.extend_from_slice(&data[..data.len().min(room)]);
+        WriteAnswer::All
+    }
+
+    fn wants_progress(&self) -> bool {
+        self.progress.borrow().is_some()
+    }
+
+    fn progress(&self, counts: ProgressCounts) -> bool {
+        if let Some(show) = &mut *self.progress.borrow_mut() {
+            let count = |number: i64| u64::try_from(number).unwrap_or(0);
+            show(count(counts.upload_now), count(counts.upload_total));
+        }
+        true
+    }
+}

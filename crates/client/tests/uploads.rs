@@ -1,0 +1,141 @@
+//! `Client::upload` against real servers, behind a relay that cuts.
+
+use std::time::Duration;
+
+use testkit::body::pattern;
+use testkit::certs::Authority;
+use testkit::cutter::{Cut, CutPoint, Cutter, Plan, Side};
+use testkit::http::{HttpServer, Response};
+use testkit::launch::{Ftpd, FtpdKind, Sshd, Tusd};
+use testkit::temp::TempDir;
+use warmwire::blocking::{Client, Upload};
+use warmwire::{Code, EasyOption, UploadMode};
+
+const PIECE: usize = 64 << 10;
+const SIZE: usize = 4 * PIECE + 777;
+
+/// A server behind a relay that cuts each connection after a piece of the file.
+struct Peer {
+    cutter: Cutter,
+    url: String,
+    mode: UploadMode,
+    /// Options of the request.
+    options: Vec<(EasyOption, String)>,
+    /// Returns whether the server has this file, once.
+    has: Box<dyn Fn(&[u8]) -> bool>,
+}
+
+impl Peer {
+    fn new(port: u16, url: &str, mode: UploadMode, has: Box<dyn Fn(&[u8]) -> bool>) -> Peer {
+        let cutter = Cutter::open(([127, 0, 0, 1], port).into());
+        let url = url.replace(&format!(":{port}/"), &format!(":{}/", cutter.port()));
+        Peer { cutter, url, mode, options: Vec::new(), has }
+    }
+
+    fn all() -> Vec<Peer> {
+        let ftp = Ftpd::start(FtpdKind::Vsftpd, &Authority::new().good(), &[]).unwrap();
+        let (port, url) = (ftp.port, ftp.url("/up/f"));
+        let has = move |body: &[u8]| ftp.file("/up/f").is_some_and(|file| file == body);
+        let ftp = Peer::new(port, &url, UploadMode::Resume, Box::new(has));
+        let ssh = Sshd::start("").unwrap();
+        let (port, url) = (ssh.port, ssh.url("sftp", &ssh.path("f").display().to_string()));
+        let keys = [("user_ed25519", EasyOption::SshPrivateKeyFile)];
+        let options = keys.map(|(name, option)| (option, ssh.path(name).display().to_string())).to_vec();
+        let has = move |body: &[u8]| std::fs::read(ssh.path("f")).is_ok_and(|file| file == body);
+        let ssh = Peer { options, ..Peer::new(port, &url, UploadMode::Resume, Box::new(has)) };
+        let [tus, draft] = [UploadMode::Tus, UploadMode::Draft].map(|mode| {
+            let tusd = Tusd::start().unwrap();
+            let (port, url) = (tusd.port, tusd.url());
+            // By the draft there may be beginnings whose URL was lost with the connection.
+            let has = move |body: &[u8]| {
+                let files = tusd.uploads();
+                files.iter().filter(|it| it.as_slice() == body).count() == 1
+                    && (mode == UploadMode::Draft || files.len() == 1)
+            };
+            Peer::new(port, &url, mode, Box::new(has))
+        });
+        vec![ftp, ssh, tus, draft]
+    }
+
+    fn cut(&self, cut: Cut) {
+        let point = |after| Some(CutPoint { side: Side::Client, after, cut });
+        self.cutter.set(match &self.url {
+            url if url.starts_with("ftp") => Plan { cut: None, data: Some(point(PIECE)) },
+            // Keys and login before the file.
+            url if url.starts_with("sftp") => Plan { cut: point(PIECE + 6000), data: None },
+            _ => Plan { cut: point(PIECE + 400), data: None },
+        });
+    }
+
+    fn upload(&self, client: &Client, folder: &TempDir) -> Upload {
+        let upload = client.upload(&self.url).from(folder.path().join("f")).protocol(self.mode);
+        let upload = upload.pause(Duration::from_millis(10)).attempts(60).state_in(folder.path());
+        let upload = match self.mode {
+            // tusd takes no PUT, and the URL of the upload must not be cut off.
+            UploadMode::Draft => {
+                let slow = upload.option(EasyOption::MaxSendSpeedLarge, 1_000_000);
+                slow.method(http::Method::POST)
+            }
+            _ => upload,
+        };
+        let options = self.options.iter();
+        options.fold(upload, |upload, (option, value)| upload.option(*option, value.as_str()))
+    }
+}
+
+fn folder_with_source(body: &[u8]) -> TempDir {
+    let folder = TempDir::new("uploads").unwrap();
+    folder.write("f", body).unwrap();
+    folder
+}
+
+#[test]
+fn an_upload_that_is_cut_every_64_kib_is_whole() {
+    let body = pattern(SIZE);
+    for peer in Peer::all() {
+        let folder = folder_with_source(&body);
+        peer.cut(Cut::Reset);
+        let client = Client::new();
+        let uploaded = peer.upload(&client, &folder).send().unwrap_or_else(|e| panic!("{}: {e}", peer.url));
+        assert!((peer.has)(&body), "{}", peer.url);
+        assert_eq!(uploaded.size(), SIZE as u64);
+        assert!(uploaded.attempts() > 3, "{}: {}", peer.url, uploaded.attempts());
+        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "{}: the source alone: {left:?}", peer.url);
+    }
+}
+
+/// As if the process had been killed: a new client continues by what is in the folder.
+#[test]
+fn an_upload_continues_with_another_client() {
+    let body = pattern(SIZE);
+    for peer in Peer::all() {
+        let folder = folder_with_source(&body);
+        for left in (0..40).rev() {
+            assert!(left > 0, "{}: no progress", peer.url);
+            peer.cut(Cut::Reset);
+            match peer.upload(&Client::new(), &folder).attempts(1).send() {
+                Ok(uploaded) => {
+                    assert!(uploaded.sent() < body.len() as u64, "{}: the rest alone", peer.url);
+                    break;
+                }
+                Err(error) => assert_ne!(error.code(), Code::RangeError, "{}: {error}", peer.url),
+            }
+        }
+        assert!((peer.has)(&body), "{}", peer.url);
+    }
+}
+
+#[test]
+fn an_upload_that_is_refused_is_not_tried_again() {
+    let server = HttpServer::with(|_| Some(Response::status(403)));
+    let folder = folder_with_source(b"content");
+    let upload = Client::new().upload(server.url("/files")).from(folder.path().join("f"));
+    let error = upload.protocol(UploadMode::Tus).send().unwrap_err();
+    assert_eq!((error.code(), server.requests().len()), (Code::HttpReturnedError, 1));
+    let plain = Client::new().upload(server.url("/f")).from(folder.path().join("f")).send().unwrap_err();
+    assert!(plain.to_string().contains("protocol"), "{plain}");
+    let missing =
+        Client::new().upload("ftp://127.0.0.1:1/f").from(folder.path().join("g")).send().unwrap_err();
+    assert_eq!(missing.code(), Code::ReadError);
+}
