@@ -48,3 +48,6 @@ install -m 644 "$here"/man/*.3 "$dest/share/man/man3/"
 for name in warmwire_each warmwire_close warmwire_open; do
 	echo ".so man3/warmwire_pool.3" >"$dest/share/man/man3/$name.3"
 done
+for name in warmwire_watch_add warmwire_watch_free warmwire_watch_run warmwire_watch_status warmwire_watch_stop; do
+	echo ".so man3/warmwire_watch.3" >"$dest/share/man/man3/$name.3"
+done

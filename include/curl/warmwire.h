@@ -22,6 +22,8 @@
  *
  * UPLOADS: warmwire_upload() lets an upload continue after a cut, also in another process.
  *
+ * WATCHES: warmwire_watch() polls URLs at a steady pace and reports what has changed.
+ *
  * REASONS: warmwire_why() reports the decisions of a transfer and their reasons.
  *
  * The functions here have the symbol version WARMWIRE_1. A program that must also run with another libcurl looks them up
@@ -189,6 +191,107 @@ CURL_EXTERN CURLcode warmwire_upload_place(CURL *easy, char **place);
  * copies the mode. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number, for TEXT and JSON without
  * `text`, or if no reasons are kept; CURLE_OUT_OF_MEMORY. */
 CURL_EXTERN CURLcode warmwire_why(CURL *easy, long what, char **text);
+
+/* A watcher polls URLs at a steady pace on kept connections, and reports what has changed. FTP is asked by MDTM and SIZE,
+ * HTTP by a conditional GET, SFTP by the attributes of the file. A mailbox (IMAP) and an event stream (text/event-stream)
+ * report by themselves. A server that hangs holds up no other one, and one that fails is asked less often.
+ *
+ * Any thread may use a watcher, but only one at a time; warmwire_watch_stop() alone may be called beside another call. */
+typedef struct warmwire_watcher WARMWIRE_WATCHER;
+
+/* Settings of a watcher. Set all members to 0 first, then `size` and `interval_ms`. New members are added at the end. */
+struct warmwire_watch_options {
+  size_t size;               /* sizeof(struct warmwire_watch_options) */
+  curl_off_t interval_ms;    /* time between two polls of a URL, in milliseconds; more than 0 */
+  curl_off_t deadline_ms;    /* longest time of a poll; 0: ten intervals, at least 5 and at most 60 seconds */
+  int contents;              /* 1: changes come with the new content, which then decides whether something has changed */
+  int per_server;            /* most simultaneous polls of one server; 0: 4 */
+  curl_off_t content_limit;  /* largest content, in bytes; a larger one is a failure. 0: 64 MiB */
+};
+
+/* Creates a watcher without URLs, to be freed with warmwire_watch_free(). Returns NULL for options that are NULL, without an
+ * interval, or negative, and if there is no memory. */
+CURL_EXTERN WARMWIRE_WATCHER *warmwire_watch(const struct warmwire_watch_options *options);
+
+/* Watches a URL with the settings of `like` (NULL: default settings, and redirects are followed): login, TLS, proxy, header
+ * lines. `like` is only read, must not be in a transfer, and may be cleaned up afterwards; its callbacks are not used.
+ * `deadline_ms` replaces its CURLOPT_TIMEOUT_MS. *index (unless NULL) receives the number of the URL, counted from 0.
+ * Returns CURLE_OK; CURLE_URL_MALFORMAT or CURLE_UNSUPPORTED_PROTOCOL for a wrong URL, which is not watched;
+ * CURLE_BAD_FUNCTION_ARGUMENT for a missing URL or a bad handle; CURLE_RECURSIVE_API_CALL from the callback of
+ * warmwire_watch_run() and while another thread is in a call. */
+CURL_EXTERN CURLcode warmwire_watch_add(WARMWIRE_WATCHER *watcher, const char *url, CURL *like, size_t *index);
+
+/* Kinds of changes: */
+#define WARMWIRE_CHANGE_FIRST 0     /* The first poll was answered; later ones are compared with it. */
+#define WARMWIRE_CHANGE_CHANGED 1   /* The content, or its time, size or ETag differ. */
+#define WARMWIRE_CHANGE_GONE 2      /* The file does not exist any more. */
+#define WARMWIRE_CHANGE_APPEARED 3  /* The file exists again, or now. */
+#define WARMWIRE_CHANGE_MESSAGE 4   /* An event of an event stream, or a line about a mailbox. */
+#define WARMWIRE_CHANGE_FAILED 5    /* A poll failed after one that did not. Further failures are no changes. */
+#define WARMWIRE_CHANGE_RECOVERED 6 /* A poll was answered after one that failed. */
+
+/* A change. New members are added at the end; `size` is the size of the library's structure. */
+struct warmwire_change {
+  size_t size;
+  size_t index;              /* number of the URL, from warmwire_watch_add() */
+  const char *url;           /* as it was given */
+  int kind;                  /* WARMWIRE_CHANGE_... */
+  CURLcode code;             /* FAILED: why; otherwise CURLE_OK */
+  const char *error;         /* FAILED: the reason in words; otherwise NULL */
+  curl_off_t time_ms;        /* when the answer arrived, milliseconds since 1970 */
+  curl_off_t latency_us;     /* how long the poll took, in microseconds; 0 for a message */
+  curl_off_t modified;       /* time of the file, seconds since 1970; -1 if the server does not say it */
+  curl_off_t length;         /* size of the file in bytes; -1 if the server does not say it */
+  const char *etag;          /* NULL if there is none */
+  const char *body;          /* the content with a zero byte behind it; NULL if it was not fetched */
+  size_t body_size;
+  const char *message_type;  /* MESSAGE: type of the event, or "mailbox"; otherwise NULL */
+  const char *message;       /* MESSAGE: its data with a zero byte behind it; otherwise NULL */
+  size_t message_size;
+  const char *message_id;    /* MESSAGE: ID of the event; otherwise NULL */
+};
+
+/* Receives each change and the pointer given to warmwire_watch_run(). The change is valid during the call only. Returning
+ * anything other than 0 ends the run. The function may call warmwire_watch_status() and warmwire_watch_stop() on this
+ * watcher, and any function on other handles. */
+typedef int (*warmwire_change_fn)(const struct warmwire_change *change, void *user);
+
+/* Runs the polls and calls `changed` for each change. Changes that were not delivered wait for the next run; so call it again
+ * and again, and soon: nothing is polled in between.
+ *
+ * Returns CURLE_OK when `timeout_ms` milliseconds are over (0: at once; -1: never), after warmwire_watch_stop(), and when a
+ * signal has arrived; CURLE_ABORTED_BY_CALLBACK if `changed` has returned something other than 0;
+ * CURLE_BAD_FUNCTION_ARGUMENT without a callback or URL, for a smaller time or a bad handle; CURLE_RECURSIVE_API_CALL from
+ * inside `changed` and while another thread is in a call; CURLE_UNRECOVERABLE_POLL if the system cannot wait. */
+CURL_EXTERN CURLcode warmwire_watch_run(WARMWIRE_WATCHER *watcher, long timeout_ms, warmwire_change_fn changed,
+                                        void *user);
+
+/* Ends the run that is in progress, or else the next one. Any thread may call it, but no signal handler. Returns CURLE_OK, or
+ * CURLE_BAD_FUNCTION_ARGUMENT for a bad handle. */
+CURL_EXTERN CURLcode warmwire_watch_stop(WARMWIRE_WATCHER *watcher);
+
+/* The state of a URL. New members are added at the end. */
+struct warmwire_watched {
+  size_t size;               /* set it to sizeof(struct warmwire_watched) */
+  int exists;                /* 1: the file exists, 0: it does not, -1: no poll was answered yet */
+  int streams;               /* 1: the server reports by itself now */
+  CURLcode code;             /* of the last poll, if it failed; otherwise CURLE_OK */
+  curl_off_t age_ms;         /* milliseconds since the last answer; -1: none */
+  curl_off_t changed_ms;     /* milliseconds since the last change; -1: none */
+  unsigned long long in_time; /* intervals that ended with an answer */
+  unsigned long long missed;  /* intervals that ended without one */
+  curl_off_t p50_us;         /* half of the last thousand polls took at most so many microseconds; -1: none */
+  curl_off_t p99_us;         /* 99 of 100 of them took at most so many */
+};
+
+/* Reads the state of a URL. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for an unknown number, a missing structure or a bad
+ * handle; CURLE_RECURSIVE_API_CALL while another thread is in a call. */
+CURL_EXTERN CURLcode warmwire_watch_status(WARMWIRE_WATCHER *watcher, size_t index, struct warmwire_watched *watched);
+
+/* Closes the connections and frees the watcher. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for NULL, and for a watcher that
+ * was freed already; CURLE_RECURSIVE_API_CALL from inside the callback and while another thread is in a call: then nothing is
+ * freed. */
+CURL_EXTERN CURLcode warmwire_watch_free(WARMWIRE_WATCHER *watcher);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,7 @@ pub mod url;
 mod users;
 pub mod version;
 pub mod warmwire;
+pub mod watch;
 pub mod ws;
 
 /// Atomics of std; tests/global_interleavings.rs compiles the users once more with those of shuttle.

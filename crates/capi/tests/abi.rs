@@ -10,6 +10,8 @@ mod guide;
 mod servers;
 #[path = "abi/uploads.rs"]
 mod uploads;
+#[path = "abi/watches.rs"]
+mod watches;
 #[path = "abi/windows.rs"]
 mod windows;
 

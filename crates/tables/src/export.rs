@@ -13,7 +13,7 @@ pub const SONAME: &str = "libcurl.so.4";
 pub const OWN_NODE: &str = "WARMWIRE_1";
 
 /// The functions of include/curl/warmwire.h, in the order of their names.
-pub const OWN_EXPORTS: [&str; 11] = [
+pub const OWN_EXPORTS: [&str; 17] = [
     "warmwire_close",
     "warmwire_each",
     "warmwire_ftp_pipeline",
@@ -23,6 +23,12 @@ pub const OWN_EXPORTS: [&str; 11] = [
     "warmwire_smtp_pipeline",
     "warmwire_upload",
     "warmwire_upload_place",
+    "warmwire_watch",
+    "warmwire_watch_add",
+    "warmwire_watch_free",
+    "warmwire_watch_run",
+    "warmwire_watch_status",
+    "warmwire_watch_stop",
     "warmwire_websocket",
     "warmwire_why",
 ];

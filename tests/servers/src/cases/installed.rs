@@ -174,6 +174,7 @@ fn runs(run: &Context) {
         "man3/warmwire_policy.3",
         "man3/warmwire_upload.3",
         "man3/warmwire_upload_place.3",
+        "man3/warmwire_watch.3",
         "man3/warmwire_why.3",
     ] {
         let page = prefix.path().join("share/man").join(page);
