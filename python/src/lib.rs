@@ -12,6 +12,7 @@ mod engine;
 mod heads;
 mod options;
 mod outcome;
+mod watcher;
 
 use pyo3::prelude::*;
 use warmwire::{Code, EasyOption};
@@ -43,6 +44,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<engine::Engine>()?;
     module.add_class::<engine::Pool>()?;
     module.add_class::<outcome::Outcome>()?;
+    module.add_class::<watcher::Watcher>()?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;
     module.add_function(wrap_pyfunction!(known_options, module)?)?;
     module.add_function(wrap_pyfunction!(after_fork_in_child, module)?)?;

@@ -50,6 +50,7 @@ from ._native import CURL_VERSION, __version__
 from ._transport import MockTransport, ReplayTransport, Transport
 from ._types import signed
 from ._urls import URL, QueryParams
+from ._watch import Change, Message, Watch, Watched, watch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -156,6 +157,7 @@ __all__ = [
     "BasicAuth",
     "BearerAuth",
     "CURL_VERSION",
+    "Change",
     "Client",
     "ConnectError",
     "ConnectTimeout",
@@ -169,6 +171,7 @@ __all__ = [
     "InvalidURL",
     "Limits",
     "LoginError",
+    "Message",
     "MockTransport",
     "OptionError",
     "Pool",
@@ -195,6 +198,8 @@ __all__ = [
     "UnsupportedProtocol",
     "UploadError",
     "WarmwireError",
+    "Watch",
+    "Watched",
     "Why",
     "WriteError",
     "WriteTimeout",
@@ -212,6 +217,7 @@ __all__ = [
     "put",
     "request",
     "stream",
+    "watch",
 ]
 
 # Tracebacks, help() and pickles name the public module.

@@ -1,6 +1,6 @@
 """The native half: transfers by number, on an engine that one thread at a time runs."""
 
-from typing import Any
+from typing import Any, Literal
 
 CURL_VERSION: str
 STALL_LIMIT_MS: int
@@ -99,3 +99,31 @@ class Engine:
     def take_body(self, id: int) -> bytes: ...
     def feed(self, id: int, bytes: bytes | None) -> None: ...
     def release(self, id: int) -> None: ...
+
+_Failure = tuple[int, str] | None
+_Change = tuple[
+    int,
+    Literal["first", "changed", "gone", "appeared", "message", "failed", "recovered"],
+    float,
+    float,
+    int | None,
+    int | None,
+    str | None,
+    bytes | None,
+    tuple[str, str, str] | None,
+    _Failure,
+]
+_Status = tuple[
+    bool | None, bool, float | None, float | None, int, int, float | None, float | None, _Failure
+]
+
+class Watcher:
+    def __new__(
+        cls, interval: float, deadline: float, contents: bool, content_limit: int, per_server: int
+    ) -> Watcher: ...
+    def add(self, url: str, options: list[tuple[int, Any]]) -> int: ...
+    def next(self, seconds: float) -> _Change | None: ...
+    def perform(self) -> tuple[list[_Change], float | None]: ...
+    def fileno(self) -> int: ...
+    def status(self, index: int) -> _Status: ...
+    def close(self) -> None: ...
