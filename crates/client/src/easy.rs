@@ -125,6 +125,18 @@ impl Easy {
         self.0.state().upload_resumption.place()
     }
 
+    /// Sets whether an upload over FTP that may continue asks the server for a checksum at its end.
+    #[doc(hidden)]
+    pub fn ask_upload_digest(&self, on: bool) {
+        self.0.state().upload_resumption.ask_digest(on);
+    }
+
+    /// Takes the checksum that the server has of the uploaded file.
+    #[doc(hidden)]
+    pub fn take_upload_digest(&self) -> Option<wire::upload::digest::Digest> {
+        self.0.state().upload_resumption.take_digest()
+    }
+
     /// Returns whether the last upload failed because the server was busy: it may take the upload later.
     pub fn upload_must_wait(&self) -> bool {
         self.0.state().upload_resumption.is_busy()

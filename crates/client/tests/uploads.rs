@@ -127,6 +127,17 @@ fn an_upload_continues_with_another_client() {
 }
 
 #[test]
+fn an_upload_is_verified_where_the_server_has_a_checksum() {
+    for (kind, verified) in [(FtpdKind::Proftpd, true), (FtpdKind::Vsftpd, false)] {
+        let server = Ftpd::start(kind, &Authority::new().good(), &[]).unwrap();
+        let folder = folder_with_source(&pattern(SIZE));
+        let upload = Client::new().upload(server.url("/up/f")).from(folder.path().join("f"));
+        let uploaded = upload.send().unwrap();
+        assert_eq!((uploaded.is_verified(), uploaded.attempts()), (verified, 1), "{kind:?}");
+    }
+}
+
+#[test]
 fn an_upload_that_is_refused_is_not_tried_again() {
     let server = HttpServer::with(|_| Some(Response::status(403)));
     let folder = folder_with_source(b"content");

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use runtime::cell::RefCell;
 use tables::Code;
+use wire::upload::digest::Digest;
 use wire::upload::http::HttpUpload;
 use wire::upload::{Facts, Peer, Protocol, Step, decide};
 
@@ -57,6 +58,9 @@ pub struct UploadResumption {
     /// The size of that part's source, as far as this handle knows it.
     source: Cell<Option<u64>>,
     http: RefCell<Option<Box<HttpState>>>,
+    /// Whether the server is asked for a checksum at the end.
+    asks_digest: Cell<bool>,
+    digest: RefCell<Option<Box<Digest>>>,
 }
 
 /// An upload over HTTP, which lasts from one transfer of its handle to the next.
@@ -125,11 +129,31 @@ impl UploadResumption {
         self.place.take();
         self.source.set(None);
         self.http.take();
+        self.digest.take();
+    }
+
+    /// Sets whether the server is asked for a checksum of the file at the end of an upload over FTP.
+    pub fn ask_digest(&self, on: bool) {
+        self.asks_digest.set(on);
+    }
+
+    pub(crate) fn asks_digest(&self) -> bool {
+        self.asks_digest.get()
+    }
+
+    pub(crate) fn note_digest(&self, digest: Option<Digest>) {
+        self.digest.replace(digest.map(Box::new));
+    }
+
+    /// Takes the checksum that the server has of the uploaded file.
+    pub fn take_digest(&self) -> Option<Digest> {
+        self.digest.take().map(|digest| *digest)
     }
 
     /// Takes over the setting of another handle.
     pub(crate) fn copy_from(&self, other: &UploadResumption) {
         self.set(other.mode.get());
+        self.asks_digest.set(other.asks_digest.get());
     }
 
     /// Sets the URL of a part that the server has of the next upload's source, as [`Self::place`] returned

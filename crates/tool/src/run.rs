@@ -31,6 +31,7 @@ const WRITE_ERROR: i32 = 23;
 const OUT_OF_MEMORY: i32 = 27;
 const BAD_ARGUMENT: i32 = 43;
 const UNKNOWN_OPTION: i32 = 48;
+const RANGE_ERROR: i32 = 33;
 const RECV_ERROR: i32 = 56;
 const BAD_CERTIFICATE: i32 = 60;
 /// CURLINFO_FILETIME_T(3): the server reported no time.
@@ -142,6 +143,7 @@ impl Run {
         let code = self.finish_output(transfer, &job.easy, code);
         let code = self.finish_resuming(transfer, code);
         let code = self.compare(transfer, &job.easy, code);
+        let code = self.compare_upload(transfer, &job.easy, code);
         transfer.finish_caching(code);
         let verdict = job.easy.info(|info| {
             job.retries.after(Attempt {
@@ -273,6 +275,15 @@ impl Run {
                 RECV_ERROR
             }
         }
+    }
+
+    /// Compares what the server says of an upload that may continue.
+    fn compare_upload(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
+        let compared = if code == 0 { transfer.compare_upload(easy) } else { Ok(()) };
+        let Err(why) = compared else { return code };
+        self.env.error_line(&format!("curl: ({RANGE_ERROR}) {why}"));
+        transfer.own_error.replace(Some(why));
+        RANGE_ERROR
     }
 
     /// Compares with Repr-Digest and Content-Digest; the first does not apply to a part.

@@ -155,7 +155,7 @@ fn proftpd(directory: &TempDir, port: u16, implicit: bool) -> io::Result<Command
     let modules = std::fs::canonicalize(modules)?;
     let implicit = if implicit { "TLSOptions UseImplicitSSL\n" } else { "" };
     let text = format!(
-        "ModulePath {}\nLoadModule mod_tls.c\nServerType standalone\nServerName testkit\nDefaultAddress 127.0.0.1
+        "ModulePath {}\nLoadModule mod_tls.c\nLoadModule mod_digest.c\nServerType standalone\nServerName testkit\nDefaultAddress 127.0.0.1
 Port {port}\nUseIPv6 off\nPidFile {place}/pid\nScoreboardFile {place}/scoreboard\nDelayTable none\nDelayEngine off
 UseReverseDNS off\nWtmpLog off\nTransferLog none\nSystemLog {place}/system.log\nUser nobody\nGroup nogroup
 AuthUserFile {place}/users\nAuthOrder mod_auth_file.c\nRequireValidShell off\nDefaultRoot {place}/root

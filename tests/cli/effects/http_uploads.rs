@@ -211,6 +211,25 @@ fn a_server_that_does_not_know_the_draft_gets_an_ordinary_upload() {
     assert_eq!(requests[0].field("Upload-Complete"), Some("?1"));
 }
 
+/// Without content, Repr-Digest in the reply is that of what was stored (RFC 9530 §3.1).
+#[test]
+fn a_checksum_in_the_reply_is_compared() {
+    // SHA-256 of "content", and of something else, by coreutils and base64.
+    let right = "sha-256=:7XACtDnprIRfIjV9giusFERzD722AW0+yUMil7nsn3M=:";
+    let wrong = "sha-256=:7XACtDnprIRfIjV9giusFERzD722AW0+yUMil7nsn3A=:";
+    let differs = "curl: (33) The server's file differs from the source: its SHA-256 is ";
+    for (field, status, code) in [(right, 201, 0), (wrong, 204, 33)] {
+        let server = server(move |_, _| Response::status(status).with("Repr-Digest", field));
+        let folder = folder_with_source(b"content");
+        let ran = upload(&folder, &["--upload-protocol", "ietf", "-T", "f", &server.url("/f")]);
+        assert_eq!((ran.code, ran.stderr.contains(differs)), (code, code != 0), "{}", ran.stderr);
+    }
+    let server = server(move |_, _| Response::ok("a text about it").with("Repr-Digest", wrong));
+    let folder = folder_with_source(b"content");
+    let ran = upload(&folder, &["--upload-protocol", "ietf", "-T", "f", &server.url("/f")]);
+    assert_eq!(ran.code, 0, "the digest of that text: {}", ran.stderr);
+}
+
 #[test]
 fn a_server_that_contradicts_itself_ends_the_upload() {
     let created = |url: &'static str| move || Response::status(201).with("Location", url);

@@ -179,6 +179,46 @@ fn a_command_that_is_killed_every_64_kib_is_started_again() {
     }
 }
 
+/// ProFTPD has HASH; vsftpd has no checksum, and says so.
+#[test]
+fn the_servers_checksum_is_compared_at_the_end() {
+    let body = pattern(SIZE);
+    for (kind, note) in [
+        (FtpdKind::Proftpd, "The server's SHA-256 of the upload is that of the source"),
+        (FtpdKind::Vsftpd, "The server has no checksum of the upload; its size was compared"),
+    ] {
+        let peer = Peer::ftp(kind);
+        peer.cut_at(PIECE, Cut::Reset);
+        let folder = folder_with_source(&body);
+        let retries = ["-v", "--no-silent", "--retry", "40", "--retry-delay", "0.01"];
+        let ran = upload(&folder, &peer.words(&[&UPLOAD[..], &retries].concat()));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let notes: Vec<&str> = ran.stderr.lines().filter_map(|line| line.strip_prefix("Note: ")).collect();
+        assert!(notes.join(" ").contains(note), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_part_that_was_changed_at_the_server_is_found_by_its_checksum() {
+    let body = pattern(SIZE);
+    let peer = Peer::ftp(FtpdKind::Proftpd);
+    let folder = folder_with_source(&body);
+    kill_one(&peer, &folder);
+    let mut part = peer.file();
+    assert!(part.len() > 1000 && body.starts_with(&part));
+    part[500] ^= 1;
+    peer.put(&part);
+    let ran = upload(&folder, &peer.words(&UPLOAD));
+    assert_eq!(ran.code, 33, "{}", ran.stderr);
+    let text = "curl: (33) The server's file differs from the source: its SHA-256 is ";
+    assert!(ran.stderr.contains(text), "{}", ran.stderr);
+    assert_eq!(peer.file().len(), SIZE);
+    assert!(states(&folder).is_empty(), "no part is continued from it");
+    let ran = upload(&folder, &peer.words(&UPLOAD));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(peer.file() == body);
+}
+
 /// Kills a command after its first piece.
 fn kill_one(peer: &Peer, folder: &Path) {
     peer.cut_at(PIECE, Cut::Silence);

@@ -23,7 +23,7 @@ use super::request::{Request, row};
 use super::shared::Shared;
 use super::task::{Guard, Running, Task};
 use super::timings::Timings;
-use crate::uploads::{Held, Record, Stamp, goes_on, key};
+use crate::uploads::{Held, Record, Stamp, compare, goes_on, key};
 use crate::{Easy, IntoUrl, Multi, Share, Url, Value};
 
 /// Attempts without a setting.
@@ -86,6 +86,7 @@ pub struct Uploaded {
     sent: u64,
     attempts: u32,
     reply: Vec<u8>,
+    verified: bool,
 }
 
 impl Uploaded {
@@ -103,6 +104,12 @@ impl Uploaded {
     /// Returns how many attempts were made.
     pub fn attempts(&self) -> u32 {
         self.attempts
+    }
+
+    /// Returns whether the server's checksum of the file was compared. Servers over FTP have one if they know
+    /// HASH, XSHA256, XMD5, XCRC or the like. One that differs is an error of the upload.
+    pub fn is_verified(&self) -> bool {
+        self.verified
     }
 
     /// Returns the body of the last reply over HTTP, at most its first MiB.
@@ -353,6 +360,7 @@ impl Owner {
         easy.set_access_policy(self.options.access_policy.clone());
         easy.keep_reasons(self.options.explain.unwrap_or(false));
         easy.set_share(self.share.clone());
+        easy.ask_upload_digest(true);
         easy.resume_uploads(self.plan.mode, sender.state.begun.borrow().as_deref());
         Ok(())
     }
@@ -371,8 +379,11 @@ impl Owner {
             sent += timings.uploaded;
             if code == Code::Ok {
                 sender.state.end();
+                let verified = sender.verify(easy).map_err(|error| self.failed(Code::ReadError, error))?;
+                let verified =
+                    verified.map_err(|why| self.failed(Code::RangeError, why).measured(timings))?;
                 let (size, reply) = (sender.state.stamp.get().size, sender.reply.take());
-                return Ok(Uploaded { size, sent, attempts: attempt, reply });
+                return Ok(Uploaded { size, sent, attempts: attempt, reply, verified });
             }
             let response = easy.info(|info| info.response_code());
             if attempt >= self.plan.attempts || !goes_on(code, response, easy.upload_must_wait()) {
@@ -503,6 +514,14 @@ impl Sender {
     fn keep(&self) {
         let place = self.easy.borrow().as_ref().and_then(Easy::upload_place);
         place.into_iter().for_each(|place| self.state.keep(place));
+    }
+
+    /// Compares the file with the server's checksum. Returns whether there was one.
+    fn verify(&self, easy: &Easy) -> std::io::Result<Result<bool, String>> {
+        let Some(digest) = easy.take_upload_digest() else { return Ok(Ok(false)) };
+        let mut file = self.file.borrow_mut();
+        file.rewind()?;
+        Ok(compare(&mut *file, &digest)?.map(|()| true))
     }
 
     /// Prepares another attempt. A source that has changed is another upload.

@@ -2,8 +2,12 @@
 
 use super::{Transfer, Upload, Uploading};
 use crate::bytes::Bytes;
+use crate::message::os_text;
 use crate::options::ToolOption;
+use crate::raw::checksum::{self, Algorithm};
 use crate::raw::segments::{Answer, Marks};
+use crate::raw::upload::digest::{Digest, Function};
+use crate::raw::uploads::compare;
 use crate::raw::{Easy, EasyOption as O, Headers, Origin, UploadMode};
 use crate::resume::{Ask, Piece, Resumption};
 use std::io;
@@ -63,6 +67,7 @@ impl Resuming {
 
     /// Sets how the upload continues, and where an earlier command has begun it over HTTP.
     pub fn set_up(&self, easy: &Easy) {
+        easy.ask_upload_digest(true);
         easy.resume_uploads(self.mode, self.uploading.as_ref().and_then(Uploading::resource).as_deref());
     }
 
@@ -182,6 +187,27 @@ impl Transfer {
         }
     }
 
+    /// Compares the server's checksum of an uploaded file with that of the source.
+    pub fn compare_upload(&self, easy: &Easy) -> Result<(), String> {
+        let is_one = self.resuming.borrow().as_ref().is_some_and(|it| it.mode != UploadMode::Plain);
+        if !is_one {
+            return Ok(());
+        }
+        if !matches!(*self.upload.borrow(), Upload::File(_) | Upload::Spooled(_)) {
+            return Ok(());
+        }
+        let Some(digest) = easy.take_upload_digest().or_else(|| digest_of_reply(easy)) else {
+            self.env.note("The server has no checksum of the upload; its size was compared");
+            return Ok(());
+        };
+        let mut upload = self.upload.borrow_mut();
+        let read = upload.seek(0).and_then(|_| compare(&mut Source(&mut upload), &digest));
+        read.unwrap_or_else(|error| Err(format!("The source can't be read again: {}", os_text(&error))))?;
+        self.env
+            .note(&format!("The server's {} of the upload is that of the source", digest.function.name()));
+        Ok(())
+    }
+
     /// Prepares another attempt: it requests the rest, if possible; otherwise the caller starts again.
     pub(super) fn asks_for_the_rest(&self) -> io::Result<bool> {
         let changed = self.changed_source();
@@ -248,6 +274,36 @@ impl Transfer {
         let range = easy.set(O::Range, range.or(given));
         let list = easy.set(O::HttpHeader, headers);
         debug_assert!(range.is_ok() && list.is_ok(), "any text is one");
+    }
+}
+
+/// Returns the checksum in a reply to an upload over HTTP. Without content, Repr-Digest is that of the
+/// resource (RFC 9530 §3.1), which is then what was uploaded.
+fn digest_of_reply(easy: &Easy) -> Option<Digest> {
+    let has_content = easy.info(|info| info.downloaded()) > 0;
+    if has_content || !matches!(&*easy.effective_method(), b"PUT" | b"PATCH") {
+        return None;
+    }
+    easy.headers(|headers| {
+        let fields = headers.of(Origin::Header as u32, None);
+        let fields = fields.iter().filter(|(_, field)| field.name.eq_ignore_ascii_case(b"Repr-Digest"));
+        let values: Vec<&[u8]> = fields.map(|(_, field)| field.value).collect();
+        let (_, sum) = checksum::field::sums(&values.join(b",".as_slice())).into_iter().next()?;
+        let function = if sum.algorithm == Algorithm::Sha512 { Function::Sha512 } else { Function::Sha256 };
+        Some(Digest { function, value: sum.digest })
+    })
+}
+
+/// The source of an upload, from its start.
+struct Source<'a>(&'a mut Upload);
+
+impl io::Read for Source<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self.0 {
+            Upload::File(file) => file.read(buf),
+            Upload::Spooled(spool) => spool.read(buf, |_| Ok(0)),
+            Upload::None | Upload::Stdin(_) | Upload::Trickle(_) => Err(io::ErrorKind::NotSeekable.into()),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! docs/decisions/0016 says why an upload continues only where the peer says it ended.
 
 mod decide;
+pub mod digest;
 pub mod http;
 
 pub use decide::{Facts, Peer, Protocol, Refusal, Step, decide};

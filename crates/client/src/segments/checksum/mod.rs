@@ -127,6 +127,11 @@ impl Check {
         Ok(())
     }
 
+    /// Returns the hash of the data so far, by one of the algorithms of the sums.
+    pub fn digest(&self, algorithm: Algorithm) -> Vec<u8> {
+        self.whole.digest(algorithm)
+    }
+
     /// The user's sums; the error says which one differs.
     pub fn compare_sums(&self) -> Result<(), String> {
         for sum in &self.sums {

@@ -50,6 +50,8 @@ pub struct Control {
     pub flight: Flight,
     /// Notes about the transfer, if it is recorded.
     pub notes: Option<Notes>,
+    /// The lines of the current reply, if they are wanted.
+    pub heard: Option<Vec<Vec<u8>>>,
     /// The first line of the greeting.
     first_line: Vec<u8>,
     /// Whether the file before this one was fetched over the connection a moment ago.
@@ -90,10 +92,22 @@ impl Control {
     #[inline(never)]
     fn new(dialogue: Dialogue, session: Session, plan: Arc<Plan>) -> Box<Control> {
         let flight = Flight::default();
-        let (early, notes) = (None, None);
+        let (early, notes, heard) = (None, None, None);
         let (follows, lost, ended) = (false, false, false);
         let first_line = Vec::new();
-        Box::new(Control { dialogue, session, plan, early, flight, notes, first_line, follows, lost, ended })
+        Box::new(Control {
+            dialogue,
+            session,
+            plan,
+            early,
+            flight,
+            notes,
+            heard,
+            first_line,
+            follows,
+            lost,
+            ended,
+        })
     }
 
     async fn on_connection(t: &mut Transfer, fresh: bool, together: bool) -> Result<Box<Control>> {
@@ -215,6 +229,9 @@ impl Control {
             }
             if self.dialogue.lines == 1 && !self.dialogue.whole.is_reused() {
                 self.first_line.clone_from(&line);
+            }
+            if let Some(heard) = &mut self.heard {
+                heard.push(line.clone());
             }
             let taken = reader.take_line(&line);
             let Some(reply) = taken.map_err(|_| Error::new(Code::WeirdServerReply, "too long a reply"))?

@@ -1,6 +1,7 @@
 //! Files stored over a data connection: STOR, or APPE to add to one (RFC 959 §4.1.3). An upload that
 //! continues after a cut is [`resumed`].
 
+mod digest;
 mod resumed;
 
 use std::future::poll_fn;

@@ -8,7 +8,7 @@ use super::super::control::Control;
 use super::super::data::{self, Data};
 use super::super::decide::body as decide;
 use super::super::ftp_target::FtpTarget;
-use super::send_all;
+use super::{digest, send_all};
 use crate::error::Result;
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
@@ -34,7 +34,7 @@ pub async fn store(
         Step::Complete => {
             t.easy.note(|| "The server has all of the file".to_owned());
             t.easy.upload_resumption.restart();
-            return Ok(());
+            return digest::ask(t, control, target).await;
         }
         Step::Continue(from) => begin_at(t, control, from).await?,
         Step::StartAgain => 0,
@@ -50,7 +50,8 @@ pub async fn store(
     send_all(t, control, data, &mut reader).await?;
     let sent = from + reader.position();
     let there = size(t, control, target).await?;
-    t.easy.upload_resumption.count(there, from, all.unwrap_or(sent))
+    t.easy.upload_resumption.count(there, from, all.unwrap_or(sent))?;
+    digest::ask(t, control, target).await
 }
 
 async fn place(
