@@ -4,16 +4,19 @@
 //! bodies are buffered, up to a window beyond which the sender waits, and uploads are fed in. The futures of
 //! [`Client`](crate::Client) and the Python package use it.
 
+mod active;
+mod app;
 mod data;
 mod outcome;
+mod request;
+mod template;
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
-use std::io::{self, Write as _};
+use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use engine::callbacks::{Callbacks, Endpoints, ReadAnswer, SeekAnswer, WriteAnswer};
 use engine::multi::Limits;
 use engine::process_pool::Pool;
 use engine::{Descriptor, Easy, Multi, Share, Turn};
@@ -21,249 +24,21 @@ use slab::Slab;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption, MultiCode};
 
-use crate::{AccessPolicy, Failure, TransferInfo, Value, value};
+use crate::{AccessPolicy, Failure, TransferInfo};
 
-pub use data::{Sink, Upload};
+use active::Active;
+use app::{App, News, State};
+use data::Placed;
+pub use data::{BodyBuffer, BodyMemory, Sink, Upload};
 pub use engine::{Choices, ProxiedSchemes, ProxyRule, TlsLibrary};
 pub use outcome::Outcome;
+pub use request::Request;
+pub use template::{Start, Template};
 
 /// Number of handles kept for later transfers.
 const SPARE: usize = 64;
 /// Largest buffer of a head or a body that such a handle keeps.
 const SPARE_STORAGE: usize = 16 * 1024;
-
-/// A transfer to start.
-pub struct Request {
-    /// Options, in the order in which they are set.
-    pub options: Vec<(EasyOption, Value)>,
-    /// The data that [`EasyOption::Upload`] sends.
-    pub upload: Upload,
-    /// The destination of the body.
-    pub sink: Sink,
-    /// Limit of buffered body in bytes; beyond it the sender has to wait.
-    pub window: usize,
-    /// Whether [`Transfers::next_news`] reports an opened connection.
-    pub reports_connection: bool,
-    /// How long a connected transfer may move no byte; `None` is no limit.
-    pub stall_limit: Option<Duration>,
-    /// Whether the reasons of the transfer are kept.
-    pub explain: bool,
-    /// The TLS library, and proxies by scheme.
-    pub choices: Choices,
-    /// The policy that it must satisfy, beside that of the process.
-    pub access_policy: Option<AccessPolicy>,
-}
-
-/// The transfers that have news, each listed once.
-#[derive(Default)]
-struct News(RefCell<VecDeque<usize>>);
-
-/// The callbacks of one transfer.
-struct App {
-    state: RefCell<State>,
-    news: Rc<News>,
-    told: Cell<bool>,
-    follows: Cell<bool>,
-    authenticates: Cell<bool>,
-    /// Whether a 101 ends the head: frames of a WebSocket follow, as they are.
-    upgrades: Cell<bool>,
-}
-
-#[derive(Default)]
-struct State {
-    id: usize,
-    sink: Sink,
-    window: usize,
-    reports_connection: bool,
-    connected: bool,
-    head: Vec<u8>,
-    /// Offset of the last head.
-    last_head: usize,
-    head_is_final: bool,
-    body: Vec<u8>,
-    waits_for_taker: bool,
-    upload: Upload,
-    sent: usize,
-    fed: VecDeque<u8>,
-    fed_whole: bool,
-    waits_for_food: bool,
-    outcome: Option<Outcome>,
-    write_error: Option<io::Error>,
-}
-
-impl App {
-    fn tell(&self) {
-        if !self.told.replace(true) {
-            self.news.0.borrow_mut().push_back(self.state.borrow().id);
-        }
-    }
-
-    /// Returns whether the head itself shows that it is the last one. Otherwise the first byte of body does.
-    fn ends_it(&self, head: &[u8]) -> bool {
-        let status = head.get(9..12).and_then(|s| std::str::from_utf8(s).ok()?.parse().ok()).unwrap_or(0);
-        match status {
-            101 => self.upgrades.get(),
-            0..=199 => false,
-            300..=399 => !self.follows.get(),
-            401 | 407 => !self.authenticates.get(),
-            _ => true,
-        }
-    }
-}
-
-impl Callbacks for App {
-    fn write(&self, data: &[u8]) -> WriteAnswer {
-        let mut guard = self.state.borrow_mut();
-        let state = &mut *guard;
-        if let Sink::File(file) = &mut state.sink {
-            if let Err(error) = file.write_all(data) {
-                state.write_error = Some(error);
-                return WriteAnswer::Failed(0);
-            }
-            state.head_is_final = true;
-            return WriteAnswer::All;
-        }
-        state.head_is_final = true;
-        if state.body.len() >= state.window {
-            state.waits_for_taker = true;
-            return WriteAnswer::Pause;
-        }
-        state.body.extend_from_slice(data);
-        let streams = state.window < usize::MAX;
-        drop(guard);
-        if streams {
-            self.tell();
-        }
-        WriteAnswer::All
-    }
-
-    fn header(&self, line: &[u8]) -> Option<WriteAnswer> {
-        let mut guard = self.state.borrow_mut();
-        let state = &mut *guard;
-        if line.starts_with(b"HTTP/") {
-            state.last_head = state.head.len();
-            state.head.reserve(512); // most heads are smaller, and grow without copies
-        }
-        state.head.extend_from_slice(line);
-        let ends = state.window < usize::MAX && matches!(line, b"\r\n" | b"\n");
-        if ends && self.ends_it(&state.head[state.last_head..]) {
-            state.head_is_final = true;
-            drop(guard);
-            self.tell();
-        }
-        Some(WriteAnswer::All)
-    }
-
-    fn read(&self, buf: &mut [u8]) -> ReadAnswer {
-        let mut guard = self.state.borrow_mut();
-        let state = &mut *guard;
-        match &state.upload {
-            Upload::Nothing => ReadAnswer::Bytes(0),
-            Upload::Memory(bytes) => {
-                let rest = &bytes[state.sent..];
-                let count = rest.len().min(buf.len());
-                buf[..count].copy_from_slice(&rest[..count]);
-                state.sent += count;
-                ReadAnswer::Bytes(count)
-            }
-            Upload::Fed if state.fed.is_empty() && !state.fed_whole => {
-                state.waits_for_food = true;
-                drop(guard);
-                self.tell();
-                ReadAnswer::Pause
-            }
-            Upload::Fed => {
-                let count = io::Read::read(&mut state.fed, buf).unwrap_or(0);
-                ReadAnswer::Bytes(count)
-            }
-        }
-    }
-
-    fn prereq(&self, _ends: &Endpoints) -> bool {
-        let mut state = self.state.borrow_mut();
-        let first = !std::mem::replace(&mut state.connected, true);
-        let tells = first && state.reports_connection;
-        drop(state);
-        if tells {
-            self.tell();
-        }
-        true
-    }
-
-    fn seek(&self, offset: u64) -> SeekAnswer {
-        let mut state = self.state.borrow_mut();
-        match &state.upload {
-            Upload::Memory(bytes) if offset <= bytes.len() as u64 => {
-                state.sent = offset as usize;
-                SeekAnswer::Done
-            }
-            _ => SeekAnswer::Cannot,
-        }
-    }
-}
-
-/// A transfer that has not been released; it may have ended.
-struct Active {
-    easy: Easy,
-    app: Rc<App>,
-    /// The options that were set. A spare handle keeps them.
-    set: Vec<(EasyOption, Value)>,
-}
-
-impl Active {
-    /// Sets the options of a request. If they differ from the previous ones only in URL and header fields,
-    /// only those are set, so that the handle keeps what it has derived from the rest.
-    fn set(&mut self, options: Vec<(EasyOption, Value)>) -> Result<(), Failure> {
-        let is_like = |((option, value), (before, known)): (&(EasyOption, Value), &(EasyOption, Value))| {
-            option == before
-                && match option {
-                    EasyOption::Url | EasyOption::HttpHeader => true,
-                    // The option is a command, not a state.
-                    EasyOption::CookieList => false,
-                    _ => value == known,
-                }
-        };
-        let is_again = !self.set.is_empty()
-            && self.set.len() == options.len()
-            && options.iter().zip(&self.set).all(is_like);
-        if !is_again {
-            self.reset();
-        }
-        for (place, (option, value)) in options.iter().enumerate() {
-            if is_again && self.set[place].1 == *value {
-                continue;
-            }
-            match option {
-                EasyOption::FollowLocation => self.app.follows.set(true),
-                EasyOption::UserPwd | EasyOption::Username | EasyOption::ProxyUsername => {
-                    self.app.authenticates.set(true)
-                }
-                EasyOption::WsOptions => self.app.upgrades.set(true),
-                _ => {}
-            }
-            if let Err(code) = value::apply(value.clone(), *option, &self.easy) {
-                return Err(Failure { code, message: format!("{}: {}", option.name(), code.text()) });
-            }
-        }
-        self.set = options;
-        Ok(())
-    }
-
-    fn choose(&self, choices: &Choices) {
-        self.easy.state().settings.borrow_mut().set_choices(choices);
-        if choices.proxies.iter().flat_map(|rules| rules.iter()).any(|rule| rule.url.contains('@')) {
-            self.app.authenticates.set(true);
-        }
-    }
-
-    fn reset(&mut self) {
-        self.set.clear();
-        self.easy.reset();
-        [&self.app.follows, &self.app.authenticates, &self.app.upgrades]
-            .iter()
-            .for_each(|flag| flag.set(false));
-    }
-}
 
 /// Empties a buffer and keeps its storage for the next transfer if it is small.
 fn spare(buffer: &mut Vec<u8>) {
@@ -280,6 +55,7 @@ pub struct Transfers {
     active: Slab<Active>,
     spare: Vec<Active>,
     news: Rc<News>,
+    memory: Option<Rc<dyn BodyMemory>>,
 }
 
 impl Transfers {
@@ -291,7 +67,13 @@ impl Transfers {
             active: Slab::new(),
             spare: Vec::new(),
             news: Rc::default(),
+            memory: None,
         }
+    }
+
+    /// Sets whose memory whole bodies are received into. Call it before the first transfer.
+    pub fn set_body_memory(&mut self, memory: Rc<dyn BodyMemory>) {
+        self.memory = Some(memory);
     }
 
     /// Keeps connections of the share here between transfers, and returns them at the end. Useful for many
@@ -316,21 +98,36 @@ impl Transfers {
     }
 
     /// Starts a transfer; its number is valid until [`release`](Self::release). A failure names the option.
-    pub fn start(&mut self, request: Request) -> Result<usize, Failure> {
+    pub fn start(&mut self, mut request: Request) -> Result<usize, Failure> {
         let mut active = self.spare.pop().unwrap_or_else(|| self.fresh());
-        active.set(request.options)?;
+        active.set(std::mem::take(&mut request.options))?;
+        let data = (std::mem::take(&mut request.sink), std::mem::take(&mut request.upload));
+        self.enter(active, &request, data)
+    }
+
+    /// Starts a transfer of a template.
+    pub fn start_like(&mut self, template: &Rc<Template>, start: Start<'_>) -> Result<usize, Failure> {
+        let mut active = self.spare.pop().unwrap_or_else(|| self.fresh());
+        active.adopt(template, &start)?;
+        let id = self.enter(active, &template.request, (start.sink, template.upload()))?;
+        self.of(id, |state| state.reports_connection = start.reports_connection);
+        Ok(id)
+    }
+
+    fn enter(&mut self, active: Active, request: &Request, data: (Sink, Upload)) -> Result<usize, Failure> {
         let place = self.active.vacant_entry();
         active.choose(&request.choices);
         let Active { easy, app, .. } = &active;
         easy.state().tag.set(place.key() + 1);
         easy.keep_reasons(request.explain);
-        let policy = request.access_policy.map(AccessPolicy::into_inner);
+        let policy = request.access_policy.clone().map(AccessPolicy::into_inner);
         easy.state().settings.borrow_mut().set_policy(policy);
         easy.state().stall_limit.set(request.stall_limit.filter(|limit| !limit.is_zero()));
         {
             let mut state = app.state.borrow_mut();
             state.id = place.key();
-            (state.sink, state.window, state.upload) = (request.sink, request.window, request.upload);
+            (state.sink, state.upload) = data;
+            state.window = request.window;
             state.reports_connection = request.reports_connection;
         }
         if self.multi.add(easy) != MultiCode::Ok {
@@ -345,6 +142,7 @@ impl Transfers {
         let app = Rc::new(App {
             state: RefCell::default(),
             news: self.news.clone(),
+            memory: self.memory.clone(),
             told: Cell::new(false),
             follows: Cell::new(false),
             authenticates: Cell::new(false),
@@ -352,7 +150,7 @@ impl Transfers {
         });
         let easy = Easy::new(app.clone());
         easy.set_share(self.share.clone());
-        Active { easy, app, set: Vec::new() }
+        Active::new(easy, app)
     }
 
     /// Runs what is ready. Never blocks.
@@ -481,9 +279,17 @@ impl Transfers {
         self.of(id, |state| std::mem::take(&mut state.head))
     }
 
-    /// Returns the number of buffered bytes of body.
+    /// Returns the number of buffered bytes of body, in memory of the caller or in the engine's.
     pub fn waiting_body(&self, id: usize) -> usize {
-        self.of(id, |state| state.body.len())
+        self.of(id, |state| state.body.len() + state.placed.as_ref().map_or(0, Placed::filled))
+    }
+
+    /// Takes the memory of the caller that the body was received into, and how many bytes of it are the body.
+    /// Bytes beyond the announced length are in [`with_body`](Self::with_body), and so is a body without such
+    /// memory.
+    pub fn take_placed(&self, id: usize) -> Option<(Box<dyn Any>, usize)> {
+        let (buffer, filled) = self.of(id, |state| state.placed.take())?.into_parts();
+        Some((buffer, filled))
     }
 
     /// Takes the buffered body.
@@ -516,6 +322,11 @@ impl Transfers {
     /// Returns the code the transfer ended with; `None` while it runs.
     pub fn ending(&self, id: usize) -> Option<Code> {
         self.of(id, |state| state.outcome.as_ref().map(|outcome| outcome.code))
+    }
+
+    /// Returns whether a head received so far sets a cookie.
+    pub fn sets_cookies(&self, id: usize) -> bool {
+        self.of(id, |state| state.has_cookies)
     }
 
     /// Shows all heads received so far.

@@ -1,8 +1,10 @@
 //! Many transfers in a foreign event loop: news, buffered data, and limits.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use testkit::body::pattern;
@@ -11,7 +13,7 @@ use testkit::http::HttpServer;
 use testkit::raw::{RawPeer, Step, expect, send};
 use testkit::temp::TempDir;
 use warmwire::LockData;
-use warmwire::transfers::{Request, Sink, Transfers, Upload};
+use warmwire::transfers::{BodyBuffer, BodyMemory, Request, Sink, Start, Template, Transfers, Upload};
 use warmwire::{Code, EasyOption as O, Limits, Share, Value};
 
 /// The longest that anything here is waited for.
@@ -347,4 +349,113 @@ fn a_request_is_no_event_before_its_reply() {
         transfers.start(get(&server.url("/bytes/1"))).unwrap();
         assert!(is_readable(&descriptor, Duration::ZERO));
     }
+}
+
+/// Ends the transfer, and returns its body.
+fn body_of(transfers: &mut Transfers, id: usize) -> Vec<u8> {
+    turn_until(transfers, |transfers| transfers.has_ended(id));
+    assert_eq!(transfers.take_outcome(id).unwrap().code, Code::Ok);
+    let body = transfers.take_body(id);
+    transfers.release(id);
+    body
+}
+
+#[test]
+fn transfers_of_a_template_differ_in_url_and_range() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    let common =
+        Request { options: vec![(O::HttpHeader, vec![b"X-Common: yes".to_vec()].into())], ..get("") };
+    let template = Rc::new(Template::new(Request { window: usize::MAX, ..common }));
+    // The handle is the same all the time: nothing of one transfer is left for the next.
+    for (size, range) in
+        [(100, None), (200, Some("5-9")), (300, Some("7-9")), (400, None), (500, None), (600, Some("0-0"))]
+    {
+        let url = url_of(&server, size);
+        let start = Start { url: url.as_bytes(), range, sink: Sink::Memory, reports_connection: false };
+        let id = transfers.start_like(&template, start).unwrap();
+        let (from, to) = range.map_or((0, size), |range| {
+            let (from, to) = range.split_once('-').unwrap();
+            (from.parse().unwrap(), to.parse::<usize>().unwrap() + 1)
+        });
+        assert_eq!(body_of(&mut transfers, id), pattern(size)[from..to], "{size} {range:?}");
+        assert_eq!(server.last_request().unwrap().field("X-Common"), Some("yes"));
+        if size == 400 {
+            let id = transfers.start(get(&url_of(&server, 50))).unwrap();
+            assert_eq!(body_of(&mut transfers, id), pattern(50));
+            assert_eq!(server.last_request().unwrap().field("X-Common"), None, "another request between");
+        }
+    }
+    let bad = Start { url: b"http://\x01/", range: None, sink: Sink::Memory, reports_connection: false };
+    if let Ok(id) = transfers.start_like(&template, bad) {
+        turn_until(&mut transfers, |transfers| transfers.has_ended(id));
+        assert_eq!(transfers.take_outcome(id).unwrap().code, Code::UrlMalformat);
+    }
+}
+
+fn url_of(server: &HttpServer, size: usize) -> String {
+    server.url(&format!("/bytes/{size}"))
+}
+
+/// Memory of a caller that notes what it was asked for, and has some of it only.
+#[derive(Default)]
+struct Memory(RefCell<Vec<usize>>);
+
+struct Bytes(Vec<u8>);
+
+impl BodyBuffer for Bytes {
+    fn room(&mut self, offset: usize) -> &mut [u8] {
+        let end = self.0.len().min(offset + 5000);
+        &mut self.0[offset..end]
+    }
+}
+
+impl BodyMemory for Memory {
+    fn allocate(&self, length: usize) -> Option<Box<dyn BodyBuffer>> {
+        self.0.borrow_mut().push(length);
+        (length != 99_999).then(|| Box::new(Bytes(vec![0; length])) as Box<dyn BodyBuffer>)
+    }
+}
+
+#[test]
+fn a_body_is_received_into_memory_of_the_caller() {
+    let server = HttpServer::plain();
+    let memory = Rc::new(Memory::default());
+    let mut transfers = Transfers::new(None);
+    transfers.set_body_memory(memory.clone());
+    for (size, is_placed) in [(100_000, true), (1000, false), (99_999, false), (2_000_000, true)] {
+        let request = Request { window: usize::MAX, ..get(&url_of(&server, size)) };
+        let id = transfers.start(request).unwrap();
+        turn_until(&mut transfers, |transfers| transfers.has_ended(id));
+        assert_eq!(transfers.waiting_body(id), size);
+        let placed = transfers.take_placed(id);
+        assert_eq!(placed.is_some(), is_placed, "{size}");
+        let body = match placed {
+            Some((bytes, filled)) => bytes.downcast::<Bytes>().unwrap().0[..filled].to_vec(),
+            None => transfers.take_body(id),
+        };
+        assert!(body == pattern(size) && transfers.take_body(id).is_empty(), "{size}");
+        assert_eq!(transfers.info(id, |info| info.downloaded()), size as i64);
+        transfers.release(id);
+    }
+    assert_eq!(memory.0.borrow()[0], 100_000);
+    // A body that is read while it arrives stays in the buffer.
+    let (code, body) = fetch(&mut transfers, get(&url_of(&server, 150_000)));
+    assert!(code == Code::Ok && body == pattern(150_000));
+    assert!(!memory.0.borrow().contains(&150_000));
+}
+
+#[test]
+fn a_body_that_breaks_off_is_in_memory_of_the_caller_so_far() {
+    let server = HttpServer::plain();
+    let mut transfers = Transfers::new(None);
+    transfers.set_body_memory(Rc::new(Memory::default()));
+    let request = Request { window: usize::MAX, ..get(&server.url("/cut/60000/bytes/200000")) };
+    let id = transfers.start(request).unwrap();
+    turn_until(&mut transfers, |transfers| transfers.has_ended(id));
+    assert_eq!(transfers.take_outcome(id).unwrap().code, Code::PartialFile);
+    let (bytes, filled) = transfers.take_placed(id).unwrap();
+    let whole = bytes.downcast::<Bytes>().unwrap().0;
+    assert!(filled < whole.len() && whole.len() == 200_000 && whole[..filled] == pattern(200_000)[..filled]);
+    transfers.release(id);
 }

@@ -177,6 +177,14 @@ pub trait Callbacks {
         WriteAnswer::All
     }
 
+    /// Lends memory for the next bytes of a body that is delivered as it arrives. `fill` receives into the
+    /// beginning of that memory and returns the number of bytes received. `left` is the rest of the body.
+    /// Returns `false`, without a call of `fill`, if there is no such memory: the bytes then go through
+    /// [`write`](Self::write).
+    fn lend(&self, _left: u64, _fill: &mut dyn FnMut(&mut [u8]) -> usize) -> bool {
+        false
+    }
+
     /// A packet of RTSP's, with the four bytes before it; it is taken whole (CURLOPT_INTERLEAVEFUNCTION).
     fn interleaved(&self, packet: &[u8]) -> WriteAnswer {
         self.write(packet)

@@ -46,6 +46,7 @@ macro_rules! looks {
 impl Callbacks for Watched {
     entries! {
         write(data: &[u8]) -> WriteAnswer;
+        lend(left: u64, fill: &mut dyn FnMut(&mut [u8]) -> usize) -> bool;
         interleaved(packet: &[u8]) -> WriteAnswer;
         header(line: &[u8]) -> Option<WriteAnswer>;
         read(buf: &mut [u8]) -> ReadAnswer;

@@ -72,6 +72,12 @@ impl ClientWriter {
         self.decoder.is_some()
     }
 
+    /// Returns whether that many bytes of body go to the application unchanged and at once.
+    pub fn passes_on(&self, left: u64) -> bool {
+        let is_changed = self.decoder.is_some() || self.framed || self.ignore_body || self.refuse_body;
+        !is_changed && !self.must_hold() && !self.easy.callbacks.wants_debug() && self.room() as u64 >= left
+    }
+
     /// Starts a new reply: removes decoders, and resets ignored bytes.
     pub fn begin(&mut self) {
         (self.decoder, self.decoding) = (None, false);

@@ -68,7 +68,11 @@ impl Flow {
             }
             let short = source.left().is_some_and(|left| left < SMALL as u64);
             let size = if short { SMALL } else { LARGE };
-            match ready!(with_scratch(size, |buf| self.poll_piece(cx, source, buf)))? {
+            let step = match self.poll_lent(cx, source) {
+                Some(step) => step,
+                None => with_scratch(size, |buf| self.poll_piece(cx, source, buf)),
+            };
+            match ready!(step)? {
                 Some(n) => {
                     moved += n;
                     if self.receive_rate.limited()
@@ -100,6 +104,43 @@ impl Flow {
             *pause = None;
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Reads one piece directly into memory that the application lends; `None` if it lends none.
+    #[inline]
+    fn poll_lent(
+        &mut self,
+        cx: &mut task::Context<'_>,
+        source: &mut dyn BodySource,
+    ) -> Option<Poll<Result<Option<usize>>>> {
+        let left = source.left().filter(|left| *left > 0 && self.writer.passes_on(*left))?;
+        if source.converted().is_some() {
+            return None;
+        }
+        let most = self.receive_rate.piece(LARGE);
+        let mut came = None;
+        self.handles.easy.callbacks.lend(left, &mut |buf| {
+            let room = most.min(buf.len());
+            let step = source.poll_body(cx, &mut buf[..room]);
+            let n = if let Poll::Ready(Ok(BodyStep::Bytes(n))) = &step { *n } else { 0 };
+            came = Some(step);
+            n
+        });
+        Some(match came? {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Err(e)) => Poll::Ready(Err(self.perhaps_partial(e))),
+            Poll::Ready(Ok(BodyStep::End)) => {
+                self.handles.note_first_byte();
+                Poll::Ready(Ok(None))
+            }
+            Poll::Ready(Ok(BodyStep::Bytes(n))) => {
+                self.handles.note_first_byte();
+                let mut info = self.handles.easy.info.borrow_mut();
+                info.delivered += n as i64;
+                info.downloaded += n as i64;
+                Poll::Ready(Ok(Some(n)))
+            }
+        })
     }
 
     /// Reads one piece and passes it to the writer. Returns its length, or none at the end of the body.
