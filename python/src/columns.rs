@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use warmwire::transfers::Transfers;
 
+use crate::body;
 use crate::engine::Engine;
 use crate::heads;
 use crate::outcome::times;
@@ -58,14 +59,33 @@ impl Values {
         self.ends.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
     }
 
-    fn hand_over<'py>(&mut self, py: Python<'py>) -> Buffers<'py> {
+    fn hand_over<'py>(&mut self, py: Python<'py>) -> PyResult<Buffers<'py>> {
         let Values { present, ends, bytes } = std::mem::take(self);
-        [PyBytes::new(py, &present.bits), offsets(py, &ends), PyBytes::new(py, &bytes)]
+        let values = Bound::new(py, Buffer(bytes))?;
+        Ok((PyBytes::new(py, &present.bits), offsets(py, &ends), values))
     }
 }
 
 /// Which rows have a value, the offsets, the values.
-type Buffers<'py> = [Bound<'py, PyBytes>; 3];
+type Buffers<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, Buffer>);
+
+/// Values of a column. An Arrow buffer refers to the memory, and keeps this object alive.
+#[pyclass(frozen, module = "warmwire._native")]
+pub struct Buffer(Vec<u8>);
+
+#[pymethods]
+impl Buffer {
+    /// Where the values begin. They do not change, and stay there as long as the object lives.
+    #[getter]
+    fn address(&self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
+    /// Number of bytes.
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+}
 
 fn offsets<'py>(py: Python<'py>, ends: &[i32]) -> Bound<'py, PyBytes> {
     let all: Vec<u8> = std::iter::once(&0).chain(ends).flat_map(|end| end.to_ne_bytes()).collect();
@@ -125,10 +145,11 @@ impl Columns {
             }
         }
         let has_body = code == 0 && row.3.is_none();
-        if has_body && !held.is_empty() {
+        if has_body {
             self.body.bytes.extend_from_slice(held);
+            body::read(transfers, id, |part| self.body.bytes.extend_from_slice(part));
         }
-        transfers.with_body(id, |body| self.body.push(has_body.then_some(body)));
+        self.body.push(has_body.then_some(&[]));
         let (status, times) = transfers.info(id, |info| (info.response_code(), times(info)));
         self.end(code, &message, status, times.into());
     }
@@ -177,7 +198,7 @@ impl Columns {
             ("path", &mut given.path),
             ("error", &mut given.error),
         ] {
-            found.set_item(name, column.hand_over(py))?;
+            found.set_item(name, column.hand_over(py)?)?;
         }
         let numbers = |column: &[i32]| -> Vec<u8> { column.iter().flat_map(|n| n.to_ne_bytes()).collect() };
         let index: Vec<u8> = given.index.iter().flat_map(|n| n.to_ne_bytes()).collect();

@@ -3,15 +3,18 @@
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
-use warmwire::transfers::{Request, Sink, Transfers, Upload};
+use pyo3::types::{PyBytes, PyList, PyString};
+use warmwire::transfers::{Request, Sink, Start, Template, Transfers, Upload};
 use warmwire::{Descriptor, Failure, Limits, LockData, Share, fork_generation};
 
+use crate::body::Memory;
 use crate::options;
 use crate::outcome::Outcome;
 
@@ -53,6 +56,7 @@ pub struct Engine {
 struct Inner {
     transfers: Transfers,
     descriptor: Option<Descriptor>,
+    templates: Vec<Option<Rc<Template>>>,
 }
 
 // SAFETY: What is counted without atomics (`Rc`) belongs to the transfers only: none of it is handed out, and
@@ -85,6 +89,21 @@ impl Engine {
     pub fn with<R>(&self, py: Python<'_>, id: usize, ask: impl FnOnce(&Transfers) -> R) -> PyResult<R> {
         let inner = self.lock(py)?;
         Self::known(&inner, id).map(ask)
+    }
+
+    /// Runs, waits at most so many seconds for news, and returns the locked transfers. The interpreter's
+    /// lock is taken once for all news of a turn.
+    fn wait_for_news(&self, py: Python<'_>, seconds: f64) -> PyResult<MutexGuard<'_, Inner>> {
+        let max = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(TURN).min(TURN);
+        let mut inner = self.lock(py)?;
+        let moved = Shown(&mut inner.transfers);
+        let waited = py.detach(move || moved.run_for(max));
+        // Signals are checked without the engine's lock, because a handler may use the engine; after an
+        // exception the news stay for the next call.
+        drop(inner);
+        py.check_signals()?;
+        waited?;
+        self.lock(py)
     }
 
     /// Runs for a turn, or until the transfer has something new.
@@ -140,6 +159,17 @@ fn told(transfers: &Transfers) -> (Vec<usize>, Option<f64>) {
     (news, transfers.timeout().map(|timeout| timeout.as_secs_f64()))
 }
 
+/// Where the body goes: to memory, or to a file from this offset on.
+fn sink(path: Option<PathBuf>, at: u64) -> PyResult<Sink> {
+    let Some(path) = path else { return Ok(Sink::Memory) };
+    let mut file = OpenOptions::new().write(true).create(true).truncate(at == 0).open(path)?;
+    io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+    Ok(Sink::File(file))
+}
+
+/// News of a transfer: its number, curl's code (-1 if it continues), status, and outcome if it was taken.
+type Ending = (usize, i32, i64, Option<Outcome>);
+
 /// The exception for a transfer that could not be started: curl's code and the reason.
 fn refused(failure: Failure) -> PyErr {
     PyRuntimeError::new_err((failure.code.id(), failure.message))
@@ -151,11 +181,13 @@ impl Engine {
     #[new]
     #[pyo3(signature = (pool, keeps=false))]
     fn new(pool: Option<&Pool>, keeps: bool) -> Engine {
-        let transfers = Transfers::new(pool.map(|pool| pool.0.clone()));
+        let mut transfers = Transfers::new(pool.map(|pool| pool.0.clone()));
         if keeps {
             transfers.keep_connections();
         }
-        Engine { inner: Mutex::new(Inner { transfers, descriptor: None }), generation: fork_generation() }
+        transfers.set_body_memory(Rc::new(Memory));
+        let inner = Inner { transfers, descriptor: None, templates: Vec::new() };
+        Engine { inner: Mutex::new(inner), generation: fork_generation() }
     }
 
     /// How many connections there may be, to one host and in all; 0 is no limit.
@@ -183,20 +215,66 @@ impl Engine {
         options: &Bound<'_, PyList>,
         upload: Option<&Bound<'_, PyAny>>,
         window: Option<usize>,
-        path: Option<std::path::PathBuf>,
+        path: Option<PathBuf>,
         at: u64,
         reports_connection: bool,
     ) -> PyResult<usize> {
-        let sink = match path {
-            None => Sink::Memory,
-            Some(path) => {
-                let mut file = OpenOptions::new().write(true).create(true).truncate(at == 0).open(path)?;
-                io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
-                Sink::File(file)
-            }
-        };
+        let sink = sink(path, at)?;
         let request = Request { sink, reports_connection, ..request(options, upload, window)? };
         self.lock(py)?.transfers.start(request).map_err(refused)
+    }
+
+    /// Converts what many transfers have in common, and returns its number for
+    /// [`start_like`](Self::start_like). The options have no URL.
+    #[pyo3(signature = (options, upload=None))]
+    fn prepare(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyList>,
+        upload: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let request = request(options, upload, None)?;
+        let template = Some(Rc::new(Template::new(request)));
+        let mut inner = self.lock(py)?;
+        let templates = &mut inner.templates;
+        let free = templates.iter().position(Option::is_none);
+        if let Some(free) = free {
+            templates[free] = template;
+        } else {
+            templates.push(template);
+        }
+        Ok(free.unwrap_or(templates.len() - 1))
+    }
+
+    /// Forgets prepared options. Transfers that were started with them go on. After a fork there is nothing
+    /// to forget.
+    fn forget(&self, py: Python<'_>, template: usize) {
+        let Ok(mut inner) = self.lock(py) else { return };
+        if let Some(place) = inner.templates.get_mut(template) {
+            *place = None;
+        }
+    }
+
+    /// Starts a transfer with prepared options, and returns its number. `range` is that of the body
+    /// (CURLOPT_RANGE). The rest is as for [`start`](Self::start).
+    #[pyo3(signature = (template, url, path=None, reports_connection=false, range=None, /))]
+    fn start_like(
+        &self,
+        py: Python<'_>,
+        template: usize,
+        url: &Bound<'_, PyString>,
+        path: Option<PathBuf>,
+        reports_connection: bool,
+        range: Option<&str>,
+    ) -> PyResult<usize> {
+        let sink = sink(path, 0)?;
+        let url = url.to_cow()?;
+        let mut inner = self.lock(py)?;
+        let Inner { transfers, templates, .. } = &mut *inner;
+        let known = templates.get(template).and_then(Option::as_ref);
+        let template = known.ok_or_else(|| PyKeyError::new_err(template))?;
+        let start = Start { url: url.as_bytes(), range, sink, reports_connection };
+        transfers.start_like(template, start).map_err(refused)
     }
 
     /// Starts a transfer and does what can be done at once, for a loop that watches [`fileno`](Self::fileno).
@@ -268,19 +346,38 @@ impl Engine {
         Ok(std::iter::from_fn(|| inner.transfers.next_news()).collect())
     }
 
-    /// Runs, and waits at most so many seconds for news.
+    /// Runs, and waits at most so many seconds for news. Returns the transfers with news.
     fn run_for(&self, py: Python<'_>, seconds: f64) -> PyResult<Vec<usize>> {
-        let max = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(TURN).min(TURN);
-        let mut inner = self.lock(py)?;
-        let moved = Shown(&mut inner.transfers);
-        let waited = py.detach(move || moved.run_for(max));
-        // Signals are checked without the engine's lock, because a handler may use the engine; after an
-        // exception the news stay for the next call.
-        drop(inner);
-        py.check_signals()?;
-        waited?;
-        let inner = self.lock(py)?;
+        let inner = self.wait_for_news(py, seconds)?;
         Ok(std::iter::from_fn(|| inner.transfers.next_news()).collect())
+    }
+
+    /// As [`run_for`](Self::run_for), and releases the transfers that have ended. Returns number, curl's
+    /// code, status and outcome of each with news; code -1 and no outcome if it continues.
+    fn results(&self, py: Python<'_>, seconds: f64) -> PyResult<Vec<Ending>> {
+        let mut inner = self.wait_for_news(py, seconds)?;
+        let mut found = Vec::new();
+        while let Some(id) = inner.transfers.next_news() {
+            if !inner.transfers.has_ended(id) {
+                found.push((id, -1, 0, None));
+                continue;
+            }
+            let outcome = Outcome::take(py, &inner.transfers, id);
+            inner.transfers.release(id);
+            found.push((id, outcome.code(), outcome.status(), Some(outcome)));
+        }
+        Ok(found)
+    }
+
+    /// As [`results`](Self::results); transfers that have ended stay until they are released.
+    fn endings(&self, py: Python<'_>, seconds: f64) -> PyResult<Vec<Ending>> {
+        let inner = self.wait_for_news(py, seconds)?;
+        let transfers = &inner.transfers;
+        let ending = |id| {
+            let status = transfers.info(id, |info| info.response_code());
+            (id, transfers.ending(id).map_or(-1, |code| code.id()), status, None)
+        };
+        Ok(std::iter::from_fn(|| transfers.next_news()).map(ending).collect())
     }
 
     /// A descriptor that is readable when there is something to run.
@@ -354,7 +451,7 @@ impl Engine {
     /// Takes the body that has arrived since the last call.
     fn take_body<'py>(&self, py: Python<'py>, id: usize) -> PyResult<Bound<'py, PyBytes>> {
         let inner = self.lock(py)?;
-        Ok(Self::known(&inner, id)?.with_body(id, |body| PyBytes::new(py, body)))
+        Ok(crate::body::take(py, Self::known(&inner, id)?, id))
     }
 
     /// More to send; None is the end.

@@ -1,12 +1,13 @@
 //! The native half of the Python package `warmwire`: transfers and their results. `python/warmwire` defines
 //! the requests and replies of Python programs.
 //!
-//! The interpreter's lock is released whenever the engine runs, and the engine never calls Python: data to
-//! send is passed in, and received data is taken out.
+//! The interpreter's lock is released whenever the engine runs. The engine calls Python for one thing, memory
+//! for a large body ([`body`]): data to send is passed in, and other received data is taken out.
 //!
 //! An interpreter without that lock stays without it: an engine's transfers are behind a mutex, pools are
 //! shared by threads anyway, results do not change, and a batch refuses a second thread with an error.
 
+mod body;
 mod columns;
 mod engine;
 mod heads;
@@ -40,6 +41,7 @@ fn after_fork_in_child() {
 
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<columns::Buffer>()?;
     module.add_class::<columns::Columns>()?;
     module.add_class::<engine::Engine>()?;
     module.add_class::<engine::Pool>()?;

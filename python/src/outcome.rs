@@ -8,6 +8,8 @@ use pyo3::types::PyBytes;
 use warmwire::transfers::{Outcome as Ended, Transfers};
 use warmwire::{TransferInfo, Why};
 
+use crate::body;
+
 /// A transfer that has finished, or whose head has arrived (`code` is -1 then).
 #[pyclass(frozen, module = "warmwire._native")]
 pub struct Outcome {
@@ -62,6 +64,16 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Returns curl's code; -1 while the transfer runs.
+    pub fn code(&self) -> i32 {
+        self.code
+    }
+
+    /// Returns the status; 0 without one.
+    pub fn status(&self) -> i64 {
+        self.status
+    }
+
     /// Takes all that there is of a transfer.
     pub fn take(py: Python<'_>, transfers: &Transfers, id: usize) -> Outcome {
         let (code, message) = match transfers.take_outcome(id) {
@@ -69,8 +81,8 @@ impl Outcome {
             None => (-1, String::new()),
         };
         let head = transfers.head(id, <[u8]>::to_vec);
-        let cookies = sets_cookies(&head).then(|| transfers.cookies(id));
-        let body = transfers.with_body(id, |body| PyBytes::new(py, body).unbind());
+        let cookies = transfers.sets_cookies(id).then(|| transfers.cookies(id));
+        let body = body::take(py, transfers, id).unbind();
         let url = transfers.effective_url(id);
         let why = transfers.info(id, |info| info.why());
         transfers.info(id, |info| Outcome {
@@ -133,9 +145,4 @@ pub fn times(info: &TransferInfo<'_>) -> (f64, f64, f64, f64, f64, f64) {
         info.start_transfer().as_secs_f64(),
         info.total().as_secs_f64(),
     )
-}
-
-fn sets_cookies(head: &[u8]) -> bool {
-    head.split(|byte| *byte == b'\n')
-        .any(|line| line.len() > 11 && line[..11].eq_ignore_ascii_case(b"set-cookie:"))
 }

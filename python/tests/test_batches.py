@@ -78,3 +78,15 @@ def test_no_objects_for_rows(http):
     assert sum(batch.num_rows for batch in batches) == 2000
     # A waiting one is two blocks: itself and its number.
     assert blocks[2] - blocks[-1] > 1.3 * 1700
+
+
+def test_a_batch_outlives_its_engine(http):
+    """Columns refer to memory of the native half: it stays as long as anything refers to it."""
+    sizes = [0, 10, 100_000, 1_000_000]
+    batches = warmwire.fetch_batches([http.url(f"/bytes/{size}") for size in sizes], rows=2)
+    bodies = [batch.column("body") for batch in batches]
+    del batches
+    for _ in range(3):
+        list(warmwire.fetch_batches([http.url("/bytes/1000001")]))
+    assert sorted(len(body) for column in bodies for body in column.to_pylist()) == sizes
+    assert all(body == pattern(len(body)) for column in bodies for body in column.to_pylist())

@@ -33,6 +33,7 @@ WANTED = {
     "fetch_many": ("", False),
     "warmwire.store.HTTPStore": ("b'PAR1'", False),
     "fetch_batches": ("3 ['index',", False),
+    "readinto": ("b'PAR1'", False),
     "warmwire.dask.fetch": ("200 3", False),
     "warmwire.ray.fetch": ("200 3", True),
     "warmwire.spark.fetch": ("200 3", True),

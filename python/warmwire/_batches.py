@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._client import Client
-from ._many import Where, _Job, _Many, _queue
+from ._many import Where, _Ending, _Job, _Many, _queue
 from ._types import signed
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ class _Batches:
         self._columns = _native.Columns()
         self._full: list[pyarrow.RecordBatch] = []
 
+    def run(self, engine: _native.Engine, seconds: float) -> list[_Ending]:
+        """Runs transfers, and waits at most so long for news. What has ended stays in the engine."""
+        return engine.endings(seconds)
+
     def ending(self, engine: _native.Engine, number: int) -> tuple[int, int, None] | None:
         """Returns code and status of a transfer that has ended; the rest stays in the engine."""
         ending = engine.ending(number)
@@ -84,12 +88,12 @@ class _Batches:
         self._columns.fail((job.index, job.url, job.attempts, None), code, message)
         self._end_of_row()
 
-    def ready(self, is_end: bool) -> Iterator[pyarrow.RecordBatch]:
-        """Yields full batches, and at the end the last one."""
+    def ready(self, is_end: bool) -> list[pyarrow.RecordBatch]:
+        """Returns full batches, and at the end the last one."""
         if is_end and len(self._columns):
             self._full.append(self.rest())
         full, self._full = self._full, []
-        yield from full
+        return full
 
     def rest(self) -> pyarrow.RecordBatch:
         """Returns the rows so far as a batch."""
@@ -98,8 +102,13 @@ class _Batches:
         given = self._columns.hand_over()
         wanted, rows = schema(), given["rows"]
 
-        def column(kind: Any, count: int, *buffers: bytes | None) -> Any:
-            return pa.Array.from_buffers(kind, count, [None if each is None else pa.py_buffer(each) for each in buffers])
+        def buffer(given: bytes | _native.Buffer | None) -> Any:
+            if isinstance(given, _native.Buffer):
+                return pa.foreign_buffer(given.address, len(given), given) if len(given) else pa.py_buffer(b"")
+            return None if given is None else pa.py_buffer(given)
+
+        def column(kind: Any, count: int, *buffers: bytes | _native.Buffer | None) -> Any:
+            return pa.Array.from_buffers(kind, count, [buffer(each) for each in buffers])
 
         def values(name: str, kind: Any, count: int = rows) -> Any:
             return column(kind, count, *given[name])

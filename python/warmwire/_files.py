@@ -18,6 +18,45 @@ from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 
 GAP = 64 * 1024
 _Class = TypeVar("_Class", bound=type)
+Span = tuple[str, int, int, list[int]]
+"""A range to fetch: path, start, end, and the places of the ranges that it contains."""
+
+
+def planned(
+    paths: list[str], starts: Any, ends: Any, max_gap: int | None
+) -> tuple[list[int | None], list[int | None], list[Span], list[int]]:
+    """Returns starts and ends for each path, the spans to fetch, and the places of ranges that are fetched on their own."""
+    if not isinstance(paths, list):
+        raise TypeError("paths is a list")
+    starts = list(starts) if hasattr(starts, "__iter__") else [starts] * len(paths)
+    ends = list(ends) if hasattr(ends, "__iter__") else [ends] * len(paths)
+    if not len(starts) == len(ends) == len(paths):
+        raise ValueError("paths, starts and ends differ in length")
+    gap = GAP if max_gap is None else max_gap
+    plain, alone = [], []
+    for n, (path, start, end) in enumerate(zip(paths, starts, ends)):
+        if start is not None and end is not None and 0 <= start < end:
+            plain.append((path, start, end, n))
+        else:
+            alone.append(n)
+    spans: list[Span] = []
+    for path, start, end, n in sorted(plain):
+        if spans:
+            before, first, last, members = spans[-1]
+            if before == path and start <= last + gap:
+                spans[-1] = (path, first, max(last, end), [*members, n])
+                continue
+        spans.append((path, start, end, [n]))
+    return starts, ends, spans, alone
+
+
+def returned(found: list[Any], on_error: str) -> list[Any]:
+    """Returns the results, or raises the first error among them."""
+    if on_error == "raise":
+        for each in found:
+            if isinstance(each, Exception):
+                raise each
+    return found
 
 
 class Files(AsyncFileSystem):
@@ -42,23 +81,8 @@ class Files(AsyncFileSystem):
         **kwargs: Any,
     ) -> list[Any]:
         """Fetches ranges at the same time. Those at most ``max_gap`` bytes apart (64 KiB) are fetched as one."""
-        if not isinstance(paths, list):
-            raise TypeError("paths is a list")
-        starts = list(starts) if hasattr(starts, "__iter__") else [starts] * len(paths)
-        ends = list(ends) if hasattr(ends, "__iter__") else [ends] * len(paths)
-        if not len(starts) == len(ends) == len(paths):
-            raise ValueError("paths, starts and ends differ in length")
-        places = range(len(paths))
+        starts, ends, spans, alone = planned(paths, starts, ends, max_gap)
         found: list[Any] = [None] * len(paths)
-        plain = [n for n in places if starts[n] is not None and ends[n] is not None and 0 <= starts[n] < ends[n]]
-        alone = set(places) - set(plain)
-        spans: list[tuple[str, int, int, list[int]]] = []
-        for n in sorted(plain, key=lambda n: (paths[n], starts[n])):
-            if spans and spans[-1][0] == paths[n] and starts[n] <= spans[-1][2] + (GAP if max_gap is None else max_gap):
-                path, first, last, members = spans[-1]
-                spans[-1] = (path, first, max(last, ends[n]), [*members, n])
-            else:
-                spans.append((paths[n], starts[n], ends[n], [n]))
         room = asyncio.Semaphore(batch_size or self.batch_size or 64)
 
         async def fetch(path: str, start: Any, end: Any) -> Any:
@@ -77,11 +101,7 @@ class Files(AsyncFileSystem):
             found[n] = await fetch(paths[n], starts[n], ends[n])
 
         await asyncio.gather(*(span(*each) for each in spans), *(one(n) for n in alone))
-        if on_error == "raise":
-            for each in found:
-                if isinstance(each, Exception):
-                    raise each
-        return found
+        return returned(found, on_error)
 
     async def _stored(self, rpath: str, lpath: Any, callback: Any) -> None:
         """Writes a file to a local one, or to an open file. A failure leaves no local file."""

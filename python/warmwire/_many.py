@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from . import _native
 from ._client import AsyncClient, Client
 from ._errors import RequestError, failure
-from ._models import _URL, OPTIONS, Headers, Request, Response
-from ._settings import split
+from ._models import OPTIONS, Headers, Request, Response
+from ._settings import fixed_proxy, split
 from ._transfer import _Loop
 from ._types import signed
 
@@ -36,8 +36,12 @@ _BUSY = frozenset({429, 500, 502, 503, 504})
 _TOO_FAST = frozenset({429, 503})
 _SCOUTS = 1000
 _AHEAD = 20_000
+_AT_A_TIME = 500
 _PROBE = "http://probe.invalid/"
 _Result = TypeVar("_Result")
+
+_Ending = tuple[int, int, int, "_native.Outcome | None"]
+"""Number, curl's code (-1 if the transfer goes on), status, outcome."""
 
 Where = Callable[[str], "str | os.PathLike[str]"]
 
@@ -54,21 +58,42 @@ class Fetched:
     (True, 200, None)
     """
 
-    __slots__ = ("attempts", "error", "index", "path", "response", "url")
+    __slots__ = ("_outcome", "_request", "_response", "attempts", "error", "index", "path", "url")
 
     def __init__(
-        self, index: int, url: str, response: Response | None, error: RequestError | None, path: str | None, attempts: int
+        self,
+        index: int,
+        url: str,
+        response: Response | None,
+        error: RequestError | None,
+        path: str | None,
+        attempts: int,
+        outcome: _native.Outcome | None = None,
+        request: Request | None = None,
     ) -> None:
-        self.index, self.url, self.response, self.error = index, url, response, error
+        self.index, self.url, self._response, self.error = index, url, response, error
         self.path, self.attempts = path, attempts
+        # Of a transfer whose response nobody has asked for yet; ``request`` is like that of this URL.
+        self._outcome, self._request = outcome, request
 
     def __repr__(self) -> str:
         return f"<Fetched {self.index} {self.url} {self.error or self.response}>"
 
+    def __reduce__(self) -> Any:
+        return Fetched, (self.index, self.url, self.response, self.error, self.path, self.attempts)
+
+    @property
+    def response(self) -> Response | None:
+        """The reply; None if there is none."""
+        if self._response is None and self._outcome is not None and self._request is not None:
+            self._response = Response._of(self._request.at(self.url), self._outcome)
+        return self._response
+
     @property
     def ok(self) -> bool:
         """Whether there is a reply with a status below 400."""
-        return self.response is not None and not self.response.is_error
+        response = self.response
+        return response is not None and not response.is_error
 
     @property
     def status_code(self) -> int:
@@ -78,9 +103,11 @@ class Fetched:
     @property
     def content(self) -> bytes:
         """The body; raises the error if there is none."""
-        if self.response is None:
+        if self._response is None and self._outcome is not None:
+            return self._outcome.body
+        if self._response is None:
             raise self.error or RuntimeError("nothing came")
-        return self.response.content
+        return self._response.content
 
 
 def host_of(url: str) -> str:
@@ -102,11 +129,11 @@ class _Job:
     __slots__ = ("at", "attempts", "draft", "held", "host", "index", "is_scout", "path", "url", "validator")
 
     def __init__(self, index: int, url: str, path: str | None, host: _Host) -> None:
-        self.index, self.url, self.path, self.host = index, url, path, host
-        # The body gets its name when it is complete. A device or a pipe is written to directly.
-        is_special = path is not None and os.path.exists(path) and not os.path.isfile(path)
-        self.draft = path if path is None or is_special else f"{path}.{index}.part"
+        self.index, self.url, self.path, self.draft, self.host = index, url, path, path, host
         self.attempts, self.at, self.held, self.validator, self.is_scout = 0, 0, b"", "", False
+        if path is not None and (os.path.isfile(path) or not os.path.exists(path)):
+            # The body gets its name when it is complete. A device or a pipe is written to directly.
+            self.draft = f"{path}.{index}.part"
 
 
 class _Host:
@@ -134,17 +161,20 @@ class _Queue:
         self._later: list[tuple[float, int, _Job]] = []
         self._queued = self._running = self._scouts = 0
         self._most_scouts = _SCOUTS
+        self._low = _AHEAD - _AT_A_TIME
+        self._prefix, self._host = "", _Host("", per_host)  # of the URL read last
         self.is_read = False
 
     def next(self, now: float) -> _Job | None:
         """Returns the next job to start; None if none may start now."""
-        self._read()
+        if self._queued <= self._low:
+            self._read()
         while self._later and self._later[0][0] <= now:
             job = heapq.heappop(self._later)[2]
             # Its host may have been dropped meanwhile, and created anew.
             job.host = self._hosts.setdefault(job.host.name, job.host)
             self._put(job, first=True)
-        while self._running < self._limit and self._ready:
+        while self._ready and self._running < self._limit:
             host = self._ready.popleft()
             host.waits = False
             if host.queue and host.running < host.most:
@@ -152,7 +182,9 @@ class _Queue:
                 self._queued -= 1
                 host.running += 1
                 self._running += 1
-                self._offer(host)
+                if host.queue and host.running < host.most:
+                    host.waits = True
+                    self._ready.append(host)
                 return job
         while self._scouts < self._most_scouts and self._unknown:
             host = self._unknown.popleft()
@@ -198,7 +230,8 @@ class _Queue:
                 host.is_known = True
         else:
             self._running -= 1
-        self._offer(host)
+        if host.queue and not host.waits:
+            self._offer(host)
         if not host.queue and not host.running and not host.is_known:
             del self._hosts[host.name]
         return lost
@@ -224,17 +257,32 @@ class _Queue:
         return max(0.0, self._later[0][0] - now) if self._later else 60.0
 
     def _read(self) -> None:
-        while not self.is_read and self._queued < _AHEAD:
+        """Reads URLs until enough of them wait."""
+        to = self._to
+        while self._queued < _AHEAD:
             found = next(self._urls, None)
             if found is None:
-                self.is_read = True
+                self.is_read, self._low = True, -1
                 return
             index, url = found
-            name = host_of(url)
-            host = self._hosts.get(name)
-            if host is None:
-                host = self._hosts[name] = _Host(name, self._per_host)
-            self._put(_Job(index, url, self._path(index, url) if self._to is not None else None, host))
+            host = self._host
+            if not host.name or not url.startswith(self._prefix) or self._hosts.get(host.name) is not host:
+                host = self._host_of(url)
+            job = _Job(index, url, self._path(index, url) if to is not None else None, host)
+            host.queue.append(job)
+            self._queued += 1
+            if not host.waits:
+                self._offer(host)
+
+    def _host_of(self, url: str) -> _Host:
+        """Returns the host of a URL, and notes its part of the URL: most URLs have the host of the one before."""
+        name = host_of(url)
+        host = self._hosts.get(name)
+        if host is None:
+            host = self._hosts[name] = _Host(name, self._per_host)
+        start = url.find("/", url.find("://") + 3) if "://" in url else -1
+        self._prefix, self._host = (url[: start + 1], host) if start > 0 else ("", _Host("", 1))
+        return host
 
     def _path(self, index: int, url: str) -> str:
         if callable(self._to):
@@ -258,7 +306,11 @@ class _Replies:
     """Collects the results as :class:`Fetched`."""
 
     def __init__(self) -> None:
-        self.done: deque[Fetched] = deque()
+        self.done: list[Fetched] = []
+
+    def run(self, engine: _native.Engine, seconds: float) -> list[_Ending]:
+        """Runs transfers, and waits at most so long for news. Those that have ended are released."""
+        return engine.results(seconds)
 
     def ending(self, engine: _native.Engine, number: int) -> tuple[int, int, _native.Outcome | None] | None:
         """Returns code, status and outcome of a transfer that has ended, and releases it."""
@@ -270,15 +322,25 @@ class _Replies:
         if outcome.code:
             self.lost(many, job, outcome.code, outcome.message)
             return
-        response = Response._of(many.request(job.url), outcome)
-        try:
-            path = many.store(job, response.status_code)
-        except OSError as error:
-            self.lost(many, job, 23, str(error))
+        path = job.path
+        if path is not None:
+            try:
+                path = many.store(job, outcome.status)
+            except OSError as error:
+                self.lost(many, job, 23, str(error))
+                return
+        if many.is_plain and not job.held:
+            self.done.append(Fetched(job.index, job.url, None, None, path, job.attempts, outcome, many.probe))
             return
+        response = Response._of(many.request(job.url), outcome)
         if job.held:
             response._content = job.held + response.content
         self.done.append(Fetched(job.index, job.url, response, None, path, job.attempts))
+
+    def ready(self, is_end: bool) -> list[Fetched]:
+        """Returns the results since the last call."""
+        done, self.done = self.done, []
+        return done
 
     def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
         """Records a job that could not start, or that failed with another."""
@@ -296,47 +358,59 @@ class _Many:
         self.engine, self.queue, self.client, self.into = engine, queue, client, into
         self._store_errors = store_errors
         self.request_how = split(how)
-        self._is_plain = False
-        self._probe = self.request(_PROBE)
-        self._settings = client._options(self._probe, dict(how))
-        # Common options are built once; a URL with options of its own is built like any request.
-        self._common, self._upload = self._probe.for_engine(self._settings)
-        if self._upload is True:
+        self.is_plain = False
+        self.probe = self.request(_PROBE)
+        self._settings = client._options(self.probe, dict(how))
+        # Common options are converted once; a URL with options of its own is built like any request.
+        common, upload = self.probe.for_engine(self._settings)
+        if upload is True:
             raise TypeError("a body that is read once cannot be sent with each request")
-        self._is_plain = self._probe.url == _PROBE and not client.base_url
+        self.is_plain = self.probe.url == _PROBE and not client.base_url
+        self._template = -1
+        if self.is_plain and not self.probe.body:
+            common += fixed_proxy(common, client.trust_env)
+            self._template = engine.prepare(common[1:], upload)
         self.running: dict[int, _Job] = {}
 
-    def begin_all(self, began: Callable[[int], Any] = lambda number: None) -> None:
+    def begin_all(self, began: Callable[[int], Any] | None = None) -> None:
         """Starts the jobs that may start."""
-        while (job := self.queue.next(time.monotonic())) is not None:
+        queue, engine, template, now = self.queue, self.engine, self._template, time.monotonic()
+        while (job := queue.next(now)) is not None:
             job.attempts += 1
             try:
-                options, upload = self._options(job)
-                number = self.engine.start(options, upload, None, job.draft, job.at, job.is_scout)
+                if template >= 0 and not job.at:
+                    number = engine.start_like(template, job.url, job.draft, job.is_scout)
+                else:
+                    options, upload = self._options(job)
+                    number = engine.start(options, upload, None, job.draft, job.at, job.is_scout)
             except (RuntimeError, OSError) as error:
                 code, text = error.args if isinstance(error, RuntimeError) and len(error.args) == 2 else (23, str(error))
-                self._lose(job, code, text, self.queue.ended(job, code))
+                self._lose(job, code, text, queue.ended(job, code))
                 continue
             self.running[number] = job
-            began(number)
+            if began is not None:
+                began(number)
 
     def news(self, number: int) -> None:
         """Handles news of a transfer, possibly its end."""
+        if number in self.running:
+            self.took(number, *(self.into.ending(self.engine, number) or (-1, 0, None)))
+
+    def took(self, number: int, code: int, status: int, outcome: Any) -> None:
+        """Handles the end of a transfer: curl's code, status, and the outcome if it is taken already. -1: it goes on."""
         job = self.running.get(number)
         if job is None:
             return
-        engine = self.engine
-        ending = self.into.ending(engine, number)
-        if ending is None:
-            if job.is_scout and engine.is_connected(number):
+        if code < 0:
+            if job.is_scout and self.engine.is_connected(number):
                 self.queue.connected(job)
             return
         del self.running[number]
-        code, status, outcome = ending
         lost = self.queue.ended(job, code, status)
-        if not lost and not code and status not in _BUSY:
+        if not code and not lost and status not in _BUSY:
             self.into.ended(self, job, number, outcome)
             return
+        engine = self.engine
         head = outcome.head if outcome is not None else engine.head(number)
         if self.queue.again(job, code, status, _retry_after(head, status), time.monotonic()):
             self._keep(job, outcome or engine.finish(number))
@@ -353,6 +427,9 @@ class _Many:
         self.running.clear()
         for job in self.queue.waiting():
             self.discard(job)
+        if self._template >= 0:
+            self.engine.forget(self._template)
+            self._template = -1
 
     def store(self, job: _Job, status: int) -> str | None:
         """Gives a complete body its file name and returns it; None if the body is not kept."""
@@ -373,14 +450,11 @@ class _Many:
 
     def request(self, url: str) -> Request:
         """Builds the request for a URL."""
-        if self._is_plain:
-            return self._probe.at(url)
+        if self.is_plain:
+            return self.probe.at(url)
         return self.client.build_request("GET", url, **self.request_how)
 
     def _options(self, job: _Job) -> tuple[list[Any], Any]:
-        if self._is_plain and not job.at:
-            self._common[0] = (_URL, job.url)
-            return self._common, self._upload
         request = self.request(job.url)
         if job.validator:
             request.headers["If-Range"] = job.validator
@@ -408,7 +482,7 @@ class _Many:
         job.held = b"" if job.draft else job.held + outcome.body
         job.at = os.path.getsize(job.draft) if job.draft else len(job.held)
 
-    def drive(self, ready: Callable[[bool], Iterator[_Result]]) -> Iterator[_Result]:
+    def drive(self, ready: Callable[[bool], list[_Result]]) -> Iterator[_Result]:
         """Runs to the end on this thread; yields what ``ready(is_end)`` returns whenever there may be results."""
         try:
             while True:
@@ -417,8 +491,9 @@ class _Many:
                 yield from ready(is_end)
                 if is_end:
                     return
-                for number in self.engine.run_for(min(1.0, self.queue.pause(time.monotonic()))):
-                    self.news(number)
+                pause = self.queue.pause(time.monotonic())
+                for number, code, status, outcome in self.into.run(self.engine, min(1.0, pause)):
+                    self.took(number, code, status, outcome)
         finally:
             self.close()
 
@@ -433,11 +508,6 @@ def _queue(urls: Iterable[str], to: Where | str | None, limit: int, per_host: in
         to = os.fspath(to)
         os.makedirs(to, exist_ok=True)
     return _Queue(urls, to, limit, per_host, retries)
-
-
-def _taken(done: deque[_Result]) -> Iterator[_Result]:
-    while done:
-        yield done.popleft()
 
 
 @signed
@@ -468,7 +538,7 @@ def fetch_many(
     queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
     own = client if client is not None else Client()
     many = _Many(_native.Engine(own.pool._native, True), queue, own, dict(how), replies, store_errors)
-    return many.drive(lambda is_end: _taken(replies.done))
+    return many.drive(replies.ready)
 
 
 @signed
@@ -514,7 +584,7 @@ async def afetch_many(
     try:
         while True:
             many.begin_all(began)
-            for one in _taken(replies.done):
+            for one in replies.ready(False):
                 yield one
             if not many.running and queue.is_empty() and not replies.done:
                 return

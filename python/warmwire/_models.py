@@ -601,6 +601,8 @@ class Response:
     _encoding: str | None = None
     _history: list[Response] | None = None
     _consumed = False
+    _reader: Iterator[memoryview] | None = None
+    _unread = memoryview(b"")
 
     def __init__(
         self,
@@ -650,7 +652,7 @@ class Response:
         return f"<Response [{text if self.status_code else 'OK'}]>"
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name not in ("_heads", "_stream")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_heads", "_stream", "_reader", "_unread")}
         return {**state, "_outcome": _Stored.of(self._outcome), "_stream": None, "_history": self.history}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -849,6 +851,14 @@ class Response:
             raise StreamConsumed("the body was not read: read() or aread() does that")
         return self._content
 
+    def view(self) -> memoryview:
+        """Returns the whole body as a read-only view. Slices of it copy nothing, and it keeps the body alive.
+
+        >>> warmwire.get("https://example.com/").view()[:5].tobytes()
+        b'<!doc'
+        """
+        return memoryview(self.content)
+
     @property
     def text(self) -> str:
         """The body as text. What cannot be decoded is replaced."""
@@ -876,6 +886,34 @@ class Response:
     def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """Yields the body in pieces as they arrive, or of this size. A slow reader makes the sender wait."""
         return self._read(self._shape(chunk_size))
+
+    def iter_views(self) -> Iterator[memoryview]:
+        """As :meth:`iter_bytes`, in read-only views: slices of them copy nothing.
+
+        >>> with warmwire.Client().stream("GET", "https://example.com/") as reply:
+        ...     size = sum(len(view) for view in reply.iter_views())
+        """
+        return map(memoryview, self.iter_bytes())
+
+    def readinto(self, buffer: Any) -> int:
+        """Reads the next bytes of the body into a writable buffer. Returns how many; 0 at the end.
+
+        >>> reply, buffer = warmwire.get("https://example.com/"), bytearray(1024)
+        >>> reply.readinto(buffer) > 0
+        True
+        """
+        target = memoryview(buffer).cast("B")
+        if self._reader is None:
+            self._reader, self._unread = self.iter_views(), memoryview(b"")
+        while not self._unread:
+            piece = next(self._reader, None)
+            if piece is None:
+                return 0
+            self._unread = piece
+        count = min(len(target), len(self._unread))
+        target[:count] = self._unread[:count]
+        self._unread = self._unread[count:]
+        return count
 
     def iter_content(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """As :meth:`iter_bytes`, by the name in requests."""

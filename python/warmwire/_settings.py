@@ -198,6 +198,11 @@ class Settings:
             self._plain = (state, options)
         return options
 
+    def _is_direct(self) -> bool:
+        """Returns whether requests go to the engine, all with the same options and with the URLs that they are given."""
+        has_places = self.base_url or self.params or self._transport is not None or self._mounts or self._proxies
+        return not (has_places or self.limits.max_connections is not None or any(self.event_hooks.values()) or self.is_closed)
+
     def _took(self, outcome: Any, options: list[Option]) -> None:
         """Updates the cookies from a transfer with these options."""
         if outcome.cookies is not None:
@@ -248,6 +253,13 @@ def proxy_options(proxy: str | None, trust_env: bool) -> list[Option]:
             proxy = text_of(proxy)
         return [(OPTIONS["PROXY"], proxy)]
     return [] if trust_env else [(OPTIONS["PROXY"], "")]
+
+
+def fixed_proxy(options: list[Option], trust_env: bool) -> list[Option]:
+    """Returns the option that keeps many transfers from reading the environment, if that names no proxy now."""
+    is_set = any(number == OPTIONS["PROXY"] for number, _ in options)
+    is_named = trust_env and any(name.lower().endswith("_proxy") for name in os.environ)
+    return [] if is_set or is_named else [(OPTIONS["PROXY"], "")]
 
 
 def _proxy_of(url: str, proxies: Mapping[str, str | None]) -> str | None:

@@ -23,11 +23,13 @@ import fsspec
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.utils import stringify_path
 
+from . import _native
 from ._client import AsyncClient
 from ._errors import HTTPStatusError, LoginError, RequestError, UploadError
-from ._files import Files, Read, Streamed, mirrored, waited
+from ._files import Files, Read, Span, Streamed, mirrored, planned, returned, waited
 from ._html import links
-from ._models import Response
+from ._models import Request, Response, outcome_failure
+from ._settings import fixed_proxy, refused
 
 SCHEMES = ("http", "https", "ftp", "ftps", "sftp")
 _MLSD_TIME = "%Y%m%d%H%M%S"
@@ -117,6 +119,29 @@ class WarmwireFileSystem(Files):
             return b""
         body = _checked(path, reply).content
         return body[start:end] if reply.status_code == 200 else body
+
+    def cat_ranges(
+        self,
+        paths: list[str],
+        starts: Any,
+        ends: Any,
+        max_gap: int | None = None,
+        on_error: str = "return",
+        batch_size: int | None = None,
+        **kwargs: Any,
+    ) -> list[Any]:
+        """Fetches ranges at the same time. Those at most ``max_gap`` bytes apart (64 KiB) are fetched as one.
+
+        Ranges of files over http are fetched on the calling thread, without an event loop.
+        """
+        is_plain = isinstance(paths, list) and all(_is_http(path) for path in paths) and self.client._is_direct()
+        if is_plain and not kwargs:
+            all_starts, all_ends, spans, alone = planned(paths, starts, ends, max_gap)
+            if not alone:
+                found = _ranges(self.client, all_starts, all_ends, spans, batch_size or self.batch_size or 64)
+                return returned(found, on_error)
+        how = {"max_gap": max_gap, "batch_size": batch_size, "on_error": on_error, **kwargs}
+        return waited(self, self._cat_ranges, paths, starts, ends, **how)
 
     async def _get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, **kwargs: Any) -> None:
         rpath = self._strip_protocol(rpath)
@@ -414,6 +439,57 @@ class _Written(io.BytesIO):
         if kind is not None:
             self.discard()
         self.close()
+
+
+def _ranges(client: AsyncClient, starts: list[Any], ends: list[Any], spans: list[Span], limit: int) -> list[Any]:
+    """Fetches spans on this thread, ``limit`` at a time. Returns the bytes of each range, or its error."""
+    found: list[Any] = [None] * len(starts)
+    engine = _native.Engine(client.pool._native, True)
+    probe = client.build_request("GET", "http://probe.invalid/")
+    options, _ = probe.for_engine(client._options(probe, {"options": {"ACCEPT_ENCODING": None}}))
+    template, running = engine.prepare([*options[1:], *fixed_proxy(options, client.trust_env)]), {}
+    waiting = spans[::-1]
+    urls = {path: _url(path) for path, *_ in spans}
+    try:
+        while waiting or running:
+            while waiting and len(running) < limit:
+                span = waiting.pop()
+                try:
+                    number = engine.start_like(template, urls[span[0]], None, False, f"{span[1]}-{span[2] - 1}")
+                except RuntimeError as error:
+                    _place(refused(error, probe.at(urls[span[0]])), span, found, starts, ends)
+                else:
+                    running[number] = span
+            for number, code, _, outcome in engine.results(1.0) if running else ():
+                if code >= 0 and outcome is not None:
+                    span = running.pop(number)
+                    client._took(outcome, options)
+                    _place(_body(span, outcome, probe, urls[span[0]]), span, found, starts, ends)
+    finally:
+        for number in running:
+            engine.release(number)
+    return found
+
+
+def _body(span: Span, outcome: Any, probe: Request, url: str) -> Any:
+    """Returns the bytes of a span, or the error."""
+    path, start, end, _ = span
+    if outcome.code:
+        return _as_os_error(path, outcome_failure(outcome, probe.at(url)))
+    if outcome.status == 206:
+        return outcome.body
+    if outcome.status == 416:
+        return b""
+    try:
+        body = _checked(path, Response._of(probe.at(url), outcome)).content
+    except OSError as error:
+        return error
+    return body[start:end] if outcome.status == 200 else body
+
+
+def _place(body: Any, span: Span, found: list[Any], starts: list[Any], ends: list[Any]) -> None:
+    for n in span[3]:
+        found[n] = body if isinstance(body, Exception) else body[starts[n] - span[1] : ends[n] - span[1]]
 
 
 def _is_http(path: str) -> bool:
