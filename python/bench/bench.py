@@ -1,4 +1,4 @@
-"""Warmwire beside requests, httpx, aiohttp, niquests, pycurl and fsspec's own http, against nginx on the loopback.
+"""Warmwire beside requests, httpx, aiohttp, niquests, obstore, pycurl and fsspec's own http, against nginx on the loopback.
 
 usage: bench.py [--runs N] [ROW...]; the contenders of a row run in turn, each time in a fresh process. Writes RESULTS.md beside it
 when all of all rows was run (BENCH_PART in the environment, a number below 1, has less of it done). What a process imports is not
@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("rows", nargs="*", choices=[[], *clients.ROWS])
     given = parser.parse_args()
-    used = ("warmwire", "requests", "httpx", "aiohttp", "niquests", "pycurl", "fsspec")
+    used = ("warmwire", "requests", "httpx", "aiohttp", "niquests", "obstore", "pycurl", "fsspec")
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in used)
     text = ["# Beside others", "", f"`make bench-python`; medians of {given.runs} runs in turn, against nginx on the loopback with"]
     text += [f"{os.cpu_count()} cores for both. {versions}; Python {sys.version.split()[0]}.", ""]

@@ -120,25 +120,63 @@ def requests_big(root):
         return in_threads(lambda url: len(session.get(url).content), big_urls(root))
 
 
-def niquests_big(root):
+def niquests_threads(urls):
     import niquests
     from niquests.adapters import HTTPAdapter
 
     with niquests.Session() as session:
         session.mount("http://", HTTPAdapter(pool_maxsize=AT_ONCE))
-        return in_threads(lambda url: len(session.get(url).content), big_urls(root))
+        return in_threads(lambda url: len(session.get(url).content), urls)
+
+
+def niquests_big(root):
+    return niquests_threads(big_urls(root))
 
 
 def httpx_big(root):
+    return asyncio.run(httpx_all(big_urls(root)))
+
+
+async def obstore_all(root, paths):
+    import obstore
+    from obstore.store import HTTPStore
+
+    store, room = HTTPStore.from_url(root, client_options={"allow_http": True}), asyncio.Semaphore(AT_ONCE)
+
+    async def get(path):
+        async with room:
+            return len(await (await obstore.get_async(store, path)).bytes_async())
+
+    return sum(await asyncio.gather(*(get(path) for path in paths)))
+
+
+def obstore_big(root):
+    return asyncio.run(obstore_all(root, [f"big/{n}" for n in range(BIG_FILES)]))
+
+
+def obstore_many(root):
+    return asyncio.run(obstore_all(root, [f"small/{n}" for n in range(FILES)]))
+
+
+async def httpx_all(urls):
     import httpx
 
-    async def main():
-        limits = httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
-        async with httpx.AsyncClient(limits=limits, timeout=60) as client:
-            replies = await asyncio.gather(*(client.get(url) for url in big_urls(root)))
-            return sum(len(reply.content) for reply in replies)
+    limits, room = httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE), asyncio.Semaphore(AT_ONCE)
+    async with httpx.AsyncClient(limits=limits, timeout=60) as client:
 
-    return asyncio.run(main())
+        async def get(url):
+            async with room:
+                return len((await client.get(url)).content)
+
+        return sum(await asyncio.gather(*(get(url) for url in urls)))
+
+
+def httpx_many(root):
+    return asyncio.run(httpx_all(small_urls(root)))
+
+
+def niquests_many(root):
+    return niquests_threads(small_urls(root))
 
 
 async def aiohttp_all(urls):
@@ -245,6 +283,24 @@ def fsspec_ranges(root):
     return ranges(HTTPFileSystem(), root)
 
 
+def obstore_ranges(root):
+    import obstore
+    from obstore.store import HTTPStore
+
+    store = HTTPStore.from_url(root, client_options={"allow_http": True})
+    step = (BIG - RANGE) // (RANGES // BIG_FILES + 1)
+
+    async def of(file):
+        starts = [n // BIG_FILES * step for n in range(file, RANGES, BIG_FILES)]
+        parts = await obstore.get_ranges_async(store, f"big/{file}", starts=starts, lengths=[RANGE] * len(starts), coalesce=0)
+        return sum(len(part) for part in parts)
+
+    async def main():
+        return sum(await asyncio.gather(*(of(file) for file in range(min(BIG_FILES, RANGES)))))
+
+    return asyncio.run(main())
+
+
 def warmwire_ranges(root):
     from warmwire.filesystem import WarmwireFileSystem
 
@@ -253,9 +309,9 @@ def warmwire_ranges(root):
 
 ROWS = {
     "get": ["warmwire", "warmwire_easy", "warmwire_async", "requests", "httpx", "aiohttp", "niquests", "pycurl"],
-    "big": ["warmwire", "requests", "httpx", "aiohttp", "niquests", "pycurl"],
-    "ranges": ["warmwire", "fsspec"],
-    "many": ["warmwire", "warmwire_batches", "warmwire_async", "aiohttp", "pycurl"],
+    "big": ["warmwire", "requests", "httpx", "aiohttp", "niquests", "obstore", "pycurl"],
+    "ranges": ["warmwire", "fsspec", "obstore"],
+    "many": ["warmwire", "warmwire_batches", "warmwire_async", "httpx", "aiohttp", "niquests", "obstore", "pycurl"],
 }
 """Contenders of each row."""
 
@@ -277,7 +333,7 @@ IMPORTS = {
     "warmwire_ranges": ["asyncio", "warmwire.filesystem"],
     "warmwire_batches_many": ["warmwire", "pyarrow.compute"],
     "fsspec": ["asyncio", "fsspec.implementations.http"],
-    **{name: ["asyncio", name] for name in ("requests", "httpx", "aiohttp", "niquests", "pycurl")},
+    **{name: ["asyncio", name] for name in ("requests", "httpx", "aiohttp", "niquests", "obstore", "pycurl")},
 }
 """What is imported before the clock runs: by everybody what it uses, for numpy, which comes with pyarrow, has threads of its own that spin."""
 
