@@ -72,7 +72,7 @@ def test_a_file_that_changes_goes_and_comes_back(files):
         assert (first.index, first.url, first.kind, first.content) == (0, files.url("f"), "first", b"one")
         assert first.size == 3 and first.modified and first.latency > 0 and abs(first.time - time.time()) < PATIENCE
         write(files.folder, "f", "three")
-        assert next(changes)[2] == "changed"
+        assert next(changes).kind == "changed"
         os.remove(files.folder / "f")
         gone = next(changes)
         assert (gone.kind, gone.content, gone.size) == ("gone", None, None)

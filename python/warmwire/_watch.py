@@ -7,6 +7,7 @@ import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from . import _native
@@ -33,7 +34,8 @@ class Message(NamedTuple):
     id: str
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True)
+class Change:
     """A change of a watched URL.
 
     ``kind`` is ``first`` (the first poll was answered; later ones are compared with it), ``changed``, ``gone``, ``appeared``,
