@@ -1,6 +1,7 @@
 //! Watched URLs, against servers that are changed, restarted, stopped and far away.
 
-use std::io::ErrorKind;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use testkit::certs::Authority;
@@ -333,7 +334,8 @@ fn dovecot_reports_by_itself() {
 /// RFC 9051 §6.3.13.
 #[test]
 fn idle_is_renewed_and_nothing_is_lost_in_between() {
-    let login = [send("* OK hello\r\n"), expect("A001 CAPABILITY\r\n"), send("A001 OK\r\n")];
+    let announced = send("* CAPABILITY IMAP4rev1 IDLE\r\nA001 OK\r\n");
+    let login = [send("* OK hello\r\n"), expect("A001 CAPABILITY\r\n"), announced];
     let select = [expect("A002 SELECT INBOX\r\n"), send("* 1 EXISTS\r\nA002 OK\r\n")];
     let rest = [
         expect("A003 IDLE\r\n"),
@@ -355,15 +357,69 @@ fn idle_is_renewed_and_nothing_is_lost_in_between() {
     for number in 2..=5 {
         assert_eq!(next(&mut watcher).message.unwrap().data, format!("* {number} EXISTS"));
     }
-    let refusal = [expect("A003 IDLE\r\n"), send("A003 BAD what?\r\n"), Step::ReadAll];
-    let server = RawPeer::start(vec![[&login[..], &select, &refusal].concat()]);
-    let mut watcher = Watcher::new(INTERVAL);
-    watcher.add(&format!("imap://{}/INBOX", server.address())).unwrap();
-    assert_eq!(next(&mut watcher).failure.unwrap().message, "the server does not support IDLE");
     let server = RawPeer::start(vec![[&login[..], &[Step::ReadAll]].concat()]);
     let mut watcher = Watcher::new(INTERVAL);
     watcher.add(&format!("imap://{}/", server.address())).unwrap();
     assert_eq!(next(&mut watcher).failure.unwrap().message, "Cannot IDLE without a mailbox.");
+}
+
+#[test]
+fn a_mailbox_without_idle_is_polled_by_noop() {
+    let idle = [expect("A003 IDLE\r\n"), send("* 2 EXISTS\r\nA003 BAD what?\r\n")];
+    let asked = [expect("A002 CAPABILITY\r\n"), send("* CAPABILITY IMAP4rev1\r\nA002 OK\r\n")];
+    for (announced, before, first) in [(" IDLE", &[][..], &idle[..]), ("", &asked, &[])] {
+        let mut number = before.len() / 2 + 1;
+        let mut tag = || {
+            number += 1;
+            format!("A{number:03}")
+        };
+        let capability = format!("* CAPABILITY IMAP4rev1{announced}\r\nA001 OK\r\n");
+        let mut steps = vec![send("* OK hello\r\n"), expect("A001 CAPABILITY\r\n"), send(&capability)];
+        steps.extend_from_slice(before);
+        let select = tag();
+        steps.push(expect(&format!("{select} SELECT INBOX\r\n")));
+        steps.push(send(&format!("* 1 EXISTS\r\n{select} OK\r\n")));
+        if !first.is_empty() {
+            tag();
+            steps.extend_from_slice(first);
+        }
+        for news in ["", "* 3 EXISTS\r\n", "* 2 EXPUNGE\r\n"] {
+            let tag = tag();
+            steps.extend([expect(&format!("{tag} NOOP\r\n")), send(&format!("{news}{tag} OK\r\n"))]);
+        }
+        // A report between two queries counts, too.
+        steps.extend([send("* 9 EXISTS\r\n"), Step::Hold]);
+        let server = RawPeer::start(vec![steps]);
+        let mut watcher = Watcher::new(INTERVAL);
+        watcher.add(&format!("imap://{}/INBOX", server.address())).unwrap();
+        assert_eq!(next(&mut watcher).kind, EventKind::First);
+        for wanted in ["* 3 EXISTS", "* 2 EXPUNGE", "* 9 EXISTS"] {
+            assert_eq!(next(&mut watcher).message.unwrap().data, wanted, "{announced:?}");
+        }
+        assert_eq!(server.accepts(), 1);
+    }
+}
+
+#[test]
+fn dovecot_without_idle_is_polled() {
+    let authority = Authority::new();
+    let server = started(Dovecot::start_without_idle(&authority.good(), &authority));
+    let mut greeting = String::new();
+    let connection = TcpStream::connect(("127.0.0.1", server.imap)).unwrap();
+    BufReader::new(connection).read_line(&mut greeting).unwrap();
+    assert!(greeting.contains("[CAPABILITY IMAP4rev1") && !greeting.contains("IDLE"), "{greeting}");
+    let mut like = Handle::new();
+    like.set(O::UserPwd, "user:secret").unwrap();
+    let mut watcher = Watcher::new(INTERVAL);
+    watcher.add_like(&format!("imap://localhost:{}/INBOX", server.imap), like.easy()).unwrap();
+    assert_eq!(next(&mut watcher).kind, EventKind::First);
+    quiet(&mut watcher, INTERVAL * 4);
+    for (number, name) in [(1, "1.mail"), (2, "2.mail")] {
+        server.deliver("user", name, b"Subject: 1\r\n\r\nx\r\n").unwrap();
+        let message = std::iter::repeat_with(|| next(&mut watcher))
+            .find(|event| event.message.as_ref().is_some_and(|message| message.data.ends_with("EXISTS")));
+        assert_eq!(message.unwrap().message.unwrap().data, format!("* {number} EXISTS"));
+    }
 }
 
 #[test]

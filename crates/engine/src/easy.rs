@@ -103,8 +103,9 @@ pub struct EasyState {
     pub why: Why,
     /// How long a connected transfer may move no byte; `None` is no limit.
     pub stall_limit: Cell<Option<Duration>>,
-    /// Whether an IMAP transfer waits for news of its mailbox, until it is cancelled (RFC 2177).
-    pub idles: Cell<bool>,
+    /// An IMAP transfer that waits for news of its mailbox, until it is cancelled (RFC 2177), has the pause
+    /// between two queries for servers that do not report by themselves.
+    pub idles: Cell<Option<Duration>>,
     /// A query that an FTP transfer without a body repeats until its owner ends it.
     pub repeated: OnceCell<Rc<RepeatedQuery>>,
     /// How uploads continue after a cut.
@@ -268,7 +269,7 @@ impl Easy {
         self.0.smtp_pipelining.set(None);
         self.keep_reasons(false);
         self.0.stall_limit.set(None);
-        self.0.idles.set(false);
+        self.0.idles.set(None);
         self.0.upload_resumption.set(UploadMode::Plain);
     }
 

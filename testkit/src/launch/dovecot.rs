@@ -37,17 +37,26 @@ struct InstanceOptions<'a> {
     leaf: &'a Leaf,
     authority: &'a Authority,
     realm: Option<&'a Kerberos>,
+    /// Whether it announces IDLE.
+    idles: bool,
 }
 
 impl Dovecot {
     /// With this certificate; certificates of clients are to be signed by the authority.
     pub fn start(leaf: &Leaf, authority: &Authority) -> io::Result<Dovecot> {
-        with_retries(|| Dovecot::try_start(&InstanceOptions { leaf, authority, realm: None }))
+        with_retries(|| Dovecot::try_start(&InstanceOptions { leaf, authority, realm: None, idles: true }))
+    }
+
+    /// Like `start`, without IDLE among the capabilities.
+    pub fn start_without_idle(leaf: &Leaf, authority: &Authority) -> io::Result<Dovecot> {
+        with_retries(|| Dovecot::try_start(&InstanceOptions { leaf, authority, realm: None, idles: false }))
     }
 
     /// With GSSAPI, too.
     pub fn start_in(realm: &Kerberos, leaf: &Leaf, authority: &Authority) -> io::Result<Dovecot> {
-        with_retries(|| Dovecot::try_start(&InstanceOptions { leaf, authority, realm: Some(realm) }))
+        with_retries(|| {
+            Dovecot::try_start(&InstanceOptions { leaf, authority, realm: Some(realm), idles: true })
+        })
     }
 
     fn try_start(wanted: &InstanceOptions) -> io::Result<Dovecot> {
@@ -73,8 +82,7 @@ impl Dovecot {
         std::fs::create_dir_all(place.join("mail"))?;
         std::fs::set_permissions(place.join("mail"), PermissionsExt::from_mode(0o777))?;
         let [imap, imaps, pop3, pop3s] = [free_port()?, free_port()?, free_port()?, free_port()?];
-        let file =
-            directory.write("dovecot.conf", config(place, [imap, imaps, pop3, pop3s], wanted.realm))?;
+        let file = directory.write("dovecot.conf", config(place, [imap, imaps, pop3, pop3s], wanted))?;
         let mut command = Command::new(dovecot);
         command.arg("-F").arg("-c").arg(file);
         wanted.realm.into_iter().for_each(|realm| realm.environment(&mut command));
@@ -114,7 +122,12 @@ fn give_away(file: &Path, (user, group): (u32, u32)) -> io::Result<()> {
     chown(file, Some(user), Some(group))
 }
 
-fn config(place: &Path, ports: [u16; 4], realm: Option<&Kerberos>) -> String {
+fn config(place: &Path, ports: [u16; 4], wanted: &InstanceOptions) -> String {
+    let realm = wanted.realm;
+    let capability = match wanted.idles {
+        true => "",
+        false => "imap_capability = IMAP4rev1 SASL-IR LITERAL+ UIDPLUS\n",
+    };
     let place = place.display();
     let [imap, imaps, pop3, pop3s] = ports;
     let kerberos = realm.map_or_else(String::new, |realm| {
@@ -125,7 +138,8 @@ fn config(place: &Path, ports: [u16; 4], realm: Option<&Kerberos>) -> String {
     });
     let gssapi = if realm.is_some() { "gssapi" } else { "" };
     format!(
-        "protocols = imap pop3\nlisten = 127.0.0.1\nbase_dir = {place}/run\nstate_dir = {place}/state
+        "{capability}protocols = imap pop3
+listen = 127.0.0.1\nbase_dir = {place}/run\nstate_dir = {place}/state
 log_path = {place}/dovecot.log\nssl = yes\nssl_cert = <{place}/cert.pem\nssl_key = <{place}/key.pem\nssl_ca = <{place}/ca.pem
 ssl_verify_client_cert = yes\nssl_require_crl = no\nauth_ssl_username_from_cert = yes\ndisable_plaintext_auth = no
 auth_mechanisms = {MECHANISMS} {gssapi}\nauth_username_format = %Ln\nauth_failure_delay = 0\n{kerberos}

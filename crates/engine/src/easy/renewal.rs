@@ -112,7 +112,7 @@ impl EasyState {
             smtp_pipelining: Cell::new(None),
             why: Why::default(),
             stall_limit: Cell::new(None),
-            idles: Cell::new(false),
+            idles: Cell::new(None),
             repeated: OnceCell::new(),
             upload_resumption: UploadResumption::default(),
             tag: Cell::new(0),

@@ -172,7 +172,7 @@ impl Watcher {
         let number = self.targets.len();
         let target = Target::new(number, url, like, self.settings.content_limit, &self.news, &self.answered)?;
         target.easy.set_share(self.share.clone());
-        target.keep_connection(self.schedule.pace().interval);
+        target.adapt_to(self.schedule.pace().interval);
         let next = self.servers.len();
         let server = *self.servers.entry(target.server.clone()).or_insert(next);
         self.schedule.add(server, Instant::now());

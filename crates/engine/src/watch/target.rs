@@ -168,7 +168,6 @@ impl Target {
         for (option, number) in numbers {
             easy.state().settings.borrow_mut().set_long(option, number).map_err(failed(option))?;
         }
-        easy.state().idles.set(method == Method::Mailbox);
         easy.state().tag.set(number);
         let query = Rc::new(RepeatedQuery::new(number, answered.clone()));
         if method == Method::Described && place.scheme.starts_with("ftp") {
@@ -202,8 +201,10 @@ impl Target {
         })
     }
 
-    /// Keeps connections open from one poll to the next, however long the interval is.
-    pub fn keep_connection(&self, interval: Duration) {
+    /// Adapts the transfers to the interval: connections stay open from one poll to the next, however long it
+    /// is, and a mailbox whose server does not report by itself is polled so often.
+    pub fn adapt_to(&self, interval: Duration) {
+        self.easy.state().idles.set((self.method == Method::Mailbox).then_some(interval));
         let seconds = i64::try_from(interval.as_secs()).unwrap_or(i64::MAX / 4) * 2 + 60;
         let mut settings = self.easy.state().settings.borrow_mut();
         if settings.long(O::MaxAgeConn) < seconds {

@@ -154,6 +154,8 @@ pub struct Capabilities {
     pub initial_response: bool,
     /// LITERAL- and LITERAL+.
     pub literals: Literals,
+    /// IDLE (RFC 2177).
+    pub idle: bool,
     /// AUTH=.
     pub mechanisms: Mechanisms,
 }
@@ -165,6 +167,7 @@ impl Capabilities {
         self.starttls |= is("STARTTLS");
         self.login_disabled |= is("LOGINDISABLED");
         self.initial_response |= is("SASL-IR");
+        self.idle |= is("IDLE");
         for (name, literals) in [("LITERAL-", Literals::Short), ("LITERAL+", Literals::Any)] {
             self.literals = self.literals.max(if is(name) { literals } else { Literals::Asked });
         }
@@ -228,17 +231,19 @@ mod tests {
         let known = |words: &str| {
             let mut known = Capabilities::default();
             words.split(' ').for_each(|word| known.take(word.as_bytes()));
-            (known.starttls, known.login_disabled, known.initial_response, known.literals)
+            let Capabilities { starttls, login_disabled, initial_response, literals, idle, .. } = known;
+            (starttls, login_disabled, initial_response, idle, literals)
         };
         let rows = [
-            ("RFC 9051 §7.2.2: none", "IMAP4rev1", (false, false, false, Literals::Asked)),
-            ("RFC 9051 §6.2.1", "starttls", (true, false, false, Literals::Asked)),
-            ("RFC 9051 §6.2.3", "LOGINDISABLED", (false, true, false, Literals::Asked)),
-            ("RFC 4959 §3", "SASL-IR", (false, false, true, Literals::Asked)),
-            ("RFC 7888 §4", "LITERAL+", (false, false, false, Literals::Any)),
-            ("RFC 7888 §5", "LITERAL-", (false, false, false, Literals::Short)),
-            ("RFC 7888 §5: both", "LITERAL+ LITERAL-", (false, false, false, Literals::Any)),
-            ("RFC 9051 §7.2.2: a longer word", "STARTTLSX", (false, false, false, Literals::Asked)),
+            ("RFC 9051 §7.2.2: none", "IMAP4rev1", (false, false, false, false, Literals::Asked)),
+            ("RFC 9051 §6.2.1", "starttls", (true, false, false, false, Literals::Asked)),
+            ("RFC 9051 §6.2.3", "LOGINDISABLED", (false, true, false, false, Literals::Asked)),
+            ("RFC 4959 §3", "SASL-IR", (false, false, true, false, Literals::Asked)),
+            ("RFC 7888 §4", "LITERAL+", (false, false, false, false, Literals::Any)),
+            ("RFC 7888 §5", "LITERAL-", (false, false, false, false, Literals::Short)),
+            ("RFC 7888 §5: both", "LITERAL+ LITERAL-", (false, false, false, false, Literals::Any)),
+            ("RFC 2177 §3", "idle", (false, false, false, true, Literals::Asked)),
+            ("RFC 9051 §7.2.2: a longer word", "STARTTLSX", (false, false, false, false, Literals::Asked)),
         ];
         for (name, words, wanted) in rows {
             assert_eq!(known(words), wanted, "{name}");

@@ -1,9 +1,10 @@
-//! IDLE (RFC 2177, RFC 9051 section 6.3.13): the server reports what happens in a mailbox when it happens.
+//! IDLE (RFC 2177, RFC 9051 section 6.3.13): the server reports what happens in a mailbox when it happens. A
+//! server that does not announce IDLE, or refuses it, is asked by NOOP (section 6.1.2) again and again.
 //!
-//! The body consists of the untagged lines of SELECT, a line with a plus sign when the server has begun to
-//! watch, and each untagged line after that. It ends only with the transfer.
+//! The body consists of the untagged lines of SELECT, a line with a plus sign when the watch has begun, and
+//! each untagged line after that. It ends only with the transfer.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tables::{Code, EasyOption as O};
 use wire::imap::{Status, UrlPath};
@@ -29,43 +30,63 @@ enum Ending {
     Server,
 }
 
-/// Selects the mailbox and delivers the server's reports.
-pub async fn watch(t: &mut Transfer, session: &mut Session, place: &UrlPath) -> Result<()> {
+/// Selects the mailbox and delivers the server's reports. `pause` is the time between two queries by NOOP.
+pub async fn watch(t: &mut Transfer, session: &mut Session, place: &UrlPath, pause: Duration) -> Result<()> {
     let no_mailbox = || Error::new(Code::UrlMalformat, "Cannot IDLE without a mailbox.");
     let mailbox = place.mailbox.as_ref().ok_or_else(no_mailbox)?;
     // CURLOPT_NOBODY(3) means other transfers of the handle.
     t.flow.writer.refuse_body(false);
+    if !session.memory.announces_idle {
+        // Some servers announce it only to clients that are logged in.
+        session.capabilities(t).await?;
+    }
     select(t, session, mailbox, place.uid_validity).await?;
-    loop {
+    while session.memory.announces_idle {
         session.command(t, b"IDLE").await?;
-        begin(t, session).await?;
-        if report(t, session).await? == Ending::Late {
+        if !begin(t, session).await? {
+            break;
+        }
+        let limit = reply_limit(t.long(O::ServerResponseTimeoutMs), RENEWAL_MS).min(RENEWAL);
+        if report(t, session, t.now() + limit).await? == Ending::Late {
             end(t, session).await?;
+        }
+    }
+    query(t, session, pause).await
+}
+
+/// Waits until the server watches. Returns false if it refuses.
+async fn begin(t: &mut Transfer, session: &mut Session) -> Result<bool> {
+    loop {
+        match session.next(t, |_| true).await? {
+            Event::Data(line) | Event::Rest(line) => deliver(t, &line).await?,
+            Event::Continue(_) => return deliver(t, b"+\r\n").await.map(|()| true),
+            Event::End(_) => return Ok(false),
         }
     }
 }
 
-/// Waits until the server watches.
-async fn begin(t: &mut Transfer, session: &mut Session) -> Result<()> {
+/// Asks by NOOP, whose reply has the changes since the last command.
+async fn query(t: &mut Transfer, session: &mut Session, pause: Duration) -> Result<()> {
+    deliver(t, b"+\r\n").await?;
     loop {
-        match session.next(t, |_| true).await? {
-            Event::Data(line) | Event::Rest(line) => deliver(t, &line).await?,
-            Event::Continue(_) => return deliver(t, b"+\r\n").await,
-            Event::End(_) => return Err(Error::new(Code::QuoteError, "the server does not support IDLE")),
+        let due = t.now() + pause;
+        while report(t, session, due).await? != Ending::Late {}
+        session.command(t, b"NOOP").await?;
+        if report(t, session, session.dialogue.deadline(t)).await? == Ending::Late {
+            return Err(Error::new(Code::OperationTimedout, "IMAP response timeout"));
         }
     }
 }
 
 /// Delivers reports until the command ends.
-async fn report(t: &mut Transfer, session: &mut Session) -> Result<Ending> {
-    let until = t.now() + reply_limit(t.long(O::ServerResponseTimeoutMs), RENEWAL_MS).min(RENEWAL);
+async fn report(t: &mut Transfer, session: &mut Session, until: Instant) -> Result<Ending> {
     loop {
         session.wait_until(until);
         match session.next(t, |_| true).await {
             Ok(Event::Data(line) | Event::Rest(line)) => deliver(t, &line).await?,
             Ok(Event::Continue(_)) => return Err(unexpected()),
             Ok(Event::End(Status::Ok)) => return Ok(Ending::Server),
-            Ok(Event::End(_)) => return Err(Error::new(Code::QuoteError, "the server has ended IDLE")),
+            Ok(Event::End(_)) => return Err(Error::new(Code::QuoteError, "the server no longer reports")),
             Err(e) if e.code() == Code::OperationTimedout && t.now() >= until => return Ok(Ending::Late),
             Err(e) => return Err(e),
         }

@@ -53,8 +53,8 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     t.flow.writer.begin();
     let place = UrlPath::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;
-    if t.easy.idles.get() {
-        return idle::watch(t, session, &place).await;
+    if let Some(pause) = t.easy.idles.get() {
+        return idle::watch(t, session, &place, pause).await;
     }
     if mail_commands::sends_message(t.on(O::Upload), t.method) {
         return message::append(t, session, &place).await;
@@ -86,7 +86,7 @@ async fn select(t: &mut Transfer, session: &mut Session, mailbox: &[u8], wanted:
             Event::Data(line) => {
                 let reported = Untagged(&line[2..]).uid_validity();
                 session.memory.uid_validity = reported.or(session.memory.uid_validity);
-                if t.easy.idles.get() {
+                if t.easy.idles.get().is_some() {
                     deliver(t, &line).await?;
                 }
             }

@@ -50,11 +50,13 @@ pub struct KeptSession {
     pub uid_validity: Option<u32>,
     /// Literals that the server takes unasked.
     pub literals: Literals,
+    /// Whether the server has announced IDLE on this connection, to this process.
+    pub announces_idle: bool,
 }
 
 impl net::Memory for KeptSession {
     fn encode(&self) -> Option<Zeroizing<Vec<u8>>> {
-        let KeptSession { commands, mailbox, uid_validity, literals } = self;
+        let KeptSession { commands, mailbox, uid_validity, literals, announces_idle: _ } = self;
         let mut out = Writer::with_capacity(64);
         out.u8(*commands);
         out.option(mailbox.as_ref(), |out, mailbox| out.bytes(mailbox));
@@ -82,6 +84,7 @@ impl KeptSession {
                 2 => Literals::Any,
                 _ => return Err(DecodeError::Value("literals")),
             },
+            announces_idle: false,
         };
         input.end()?;
         Ok(session)
@@ -271,7 +274,7 @@ impl Session {
     }
 
     /// CAPABILITY (RFC 9051 section 6.1.1), and whether it was understood.
-    async fn capabilities(&mut self, t: &mut Transfer) -> Result<(bool, Capabilities)> {
+    pub async fn capabilities(&mut self, t: &mut Transfer) -> Result<(bool, Capabilities)> {
         let mut known = Capabilities::default();
         self.command(t, b"CAPABILITY").await?;
         loop {
@@ -281,6 +284,7 @@ impl Session {
                 Event::Continue(_) => return Err(unexpected()),
                 Event::End(status) => {
                     self.memory.literals = known.literals;
+                    self.memory.announces_idle |= known.idle;
                     return Ok((status == Status::Ok, known));
                 }
             }
