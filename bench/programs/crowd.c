@@ -4,7 +4,8 @@
  * the environment's PAUSE_US is the time between two bytes.
  *
  * Prints names and figures: microseconds of this process's CPU for each start, event and end; bytes of memory, as the allocator
- * counts them, for each handle, each transfer with and without its handle, each idle connection; and resident bytes. */
+ * counts them, for each handle, each transfer with and without its handle, each idle connection; and resident bytes without the
+ * pages of files. */
 #define _GNU_SOURCE
 #include "measure.h"
 #include <curl/curl.h>
@@ -104,12 +105,15 @@ static double heap(void) {
   return (double)(all.uordblks + all.hblkhd);
 }
 
+/* Resident memory of this process alone. Pages of code and of files belong to all processes that map them. */
 static double resident(void) {
-  long size, pages = 0;
-  FILE *statm = fopen("/proc/self/statm", "r");
-  must(statm && fscanf(statm, "%ld %ld", &size, &pages) == 2, "statm");
-  fclose(statm);
-  return (double)pages * sysconf(_SC_PAGESIZE);
+  char line[128];
+  long kilobytes = -1;
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status && kilobytes < 0 && fgets(line, sizeof line, status)) sscanf(line, "RssAnon: %ld", &kilobytes);
+  must(kilobytes >= 0, "RssAnon");
+  fclose(status);
+  return (double)kilobytes * 1024;
 }
 
 int main(int argc, char **argv) {

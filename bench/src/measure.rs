@@ -23,6 +23,9 @@ pub const CALLS: Quantity = quantity("system calls", "");
 pub const INSTRUCTIONS: Quantity = quantity("instructions", "");
 pub const ALLOCATIONS: Quantity = quantity("allocations", "");
 pub const PEAK: Quantity = quantity("peak memory", "KB");
+/// CPU time of the client and the server together. On loopback, the kernel does the receiver's work for a
+/// packet in the context of the sender or of the receiver, depending on which of them is running.
+pub const CPU_OF_BOTH_PER_GB: Quantity = quantity("CPU of both ends per GB", "ms");
 pub const CPU_PER_GB: Quantity = quantity("CPU per GB", "ms");
 pub const RATE: Quantity = quantity("per second", "MB");
 pub const BUILD: Quantity = quantity("build", "s");

@@ -4,6 +4,7 @@
 //! during which other processes or the host took processor time is disturbed and not counted.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -60,6 +61,22 @@ fn processors() -> Vec<usize> {
         (0..CpuSet::MAX_CPU).filter(|processor| set.is_set(*processor)).collect()
     };
     ALL.get_or_init(read).clone()
+}
+
+/// Returns the CPU time in microseconds that a process and its present descendants have used.
+pub fn cpu_with_descendants_us(process: u32) -> io::Result<f64> {
+    let mut nanoseconds = 0.0;
+    for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        let thread = thread?.path();
+        let text = std::fs::read_to_string(thread.join("schedstat"))?;
+        let on_processor = text.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
+        nanoseconds += on_processor.ok_or_else(|| io::Error::other(format!("schedstat: {text}")))?;
+        for child in std::fs::read_to_string(thread.join("children"))?.split_whitespace() {
+            let child = child.parse().map_err(|_| io::Error::other(format!("a child called {child}")))?;
+            nanoseconds += cpu_with_descendants_us(child)? * 1e3;
+        }
+    }
+    Ok(nanoseconds / 1e3)
 }
 
 /// Counts of the kernel, in ticks.

@@ -8,7 +8,8 @@ use testkit::launch::Nginx;
 
 use super::cipher;
 use crate::context::{Bench, Subject, numbers};
-use crate::measure::{CPU_PER_GB, Case, RATE};
+use crate::measure::{CPU_OF_BOTH_PER_GB, CPU_PER_GB, Case, RATE};
+use crate::quiet::cpu_with_descendants_us;
 
 const GB: f64 = 1e9;
 
@@ -19,7 +20,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     let (gets, many) = (bench.program("gets")?, bench.program("many")?);
     for (scheme, url) in [("http", nginx.http("/large")), ("https", nginx.https("/large"))] {
-        let limit = Limit { secure: scheme == "https", size };
+        let limit = Limit { secure: scheme == "https", size, server: nginx.pid() };
         let name = format!("{scheme}, {size} bytes down to nothing");
         cases.push(beside(bench, name, limit, false, |at| {
             let mut command = bench.command(&gets, &bench.subjects[at]);
@@ -51,6 +52,8 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
 struct Limit {
     secure: bool,
     size: u64,
+    /// The server of the other subjects.
+    server: u32,
 }
 
 impl Limit {
@@ -68,7 +71,7 @@ impl Limit {
     }
 }
 
-/// The libraries, and the limit behind them.
+/// The libraries, and the limit behind them. Without TLS the server's CPU counts, too.
 fn beside(
     bench: &Bench,
     name: String,
@@ -78,8 +81,23 @@ fn beside(
 ) -> io::Result<Case> {
     let mut names = bench.names();
     names.push(limit.name());
-    Case::in_turns(name, bench.turns(), &names, &[CPU_PER_GB, RATE], |at| {
-        per_gb(&if at < bench.subjects.len() { run(at)? } else { limit.measure(bench, up)? }, limit.size)
+    if limit.secure {
+        return Case::in_turns(name, bench.turns(), &names, &[CPU_PER_GB, RATE], |at| {
+            per_gb(&if at < bench.subjects.len() { run(at)? } else { limit.measure(bench, up)? }, limit.size)
+        });
+    }
+    Case::in_turns(name, bench.turns(), &names, &[CPU_OF_BOTH_PER_GB, CPU_PER_GB, RATE], |at| {
+        let (figures, server_us) = if at < bench.subjects.len() {
+            let before = cpu_with_descendants_us(limit.server)?;
+            (run(at)?, cpu_with_descendants_us(limit.server)? - before)
+        } else {
+            let figures = limit.measure(bench, up)?;
+            let peer_us = figures.last().copied().unwrap_or_default();
+            (figures, peer_us)
+        };
+        let mut figures = per_gb(&figures, limit.size)?;
+        figures.insert(0, figures[0] + server_us / 1e3 / (limit.size as f64 / GB));
+        Ok(figures)
     })
 }
 
