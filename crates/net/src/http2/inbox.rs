@@ -11,7 +11,7 @@ use crate::exchange::Head;
 
 /// So many heads wait at most: interim ones count in no window.
 const HEADS: usize = 16;
-/// Largest body buffer that is kept.
+/// Most bytes of body buffers that a session keeps. What one read of the socket brings for its streams.
 const KEPT: usize = 256 << 10;
 
 /// Why a stream ended before its reply did.
@@ -72,6 +72,34 @@ pub(super) struct Promise {
     pub fields: Fields,
 }
 
+/// Body buffers that a session's inboxes take turns in. With a buffer of its own, each of a hundred streams
+/// keeps as much memory as its largest burst took.
+#[derive(Default)]
+pub(super) struct SpareBuffers {
+    /// Empty buffers with a capacity.
+    buffers: Vec<Vec<u8>>,
+    /// The sum of the capacities.
+    bytes: usize,
+}
+
+impl SpareBuffers {
+    /// Returns the buffer that was kept last, or one without a capacity.
+    fn lend(&mut self) -> Vec<u8> {
+        let buffer = self.buffers.pop().unwrap_or_default();
+        self.bytes -= buffer.capacity();
+        buffer
+    }
+
+    /// Keeps a buffer whose content has been read. Drops it where the session has enough.
+    fn keep(&mut self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        if buffer.capacity() > 0 && buffer.capacity() <= KEPT - self.bytes {
+            self.bytes += buffer.capacity();
+            self.buffers.push(buffer);
+        }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Inbox {
     /// Promises that were not taken.
@@ -93,7 +121,7 @@ pub(super) struct Inbox {
 
 impl Inbox {
     /// Takes in an event; `false` when it is one too many.
-    pub fn put(&mut self, event: Event<'_>) -> bool {
+    pub fn put(&mut self, event: Event<'_>, spares: &mut SpareBuffers) -> bool {
         match event {
             Event::Writable { .. } => {
                 wake(&mut self.writer);
@@ -107,7 +135,7 @@ impl Inbox {
                 self.ended = end;
             }
             Event::Data { data, end, .. } => {
-                self.body.extend_from_slice(data);
+                self.add(data, spares);
                 self.ended = end;
             }
             Event::Trailers { fields, .. } => {
@@ -121,6 +149,14 @@ impl Inbox {
         self.any |= !self.heads.is_empty();
         wake(&mut self.reader);
         self.heads.len() <= HEADS
+    }
+
+    /// Adds bytes to the body.
+    fn add(&mut self, data: &[u8], spares: &mut SpareBuffers) {
+        if self.body.capacity() == 0 && !data.is_empty() {
+            self.body = spares.lend();
+        }
+        self.body.extend_from_slice(data);
     }
 
     /// Ends the stream. A complete response stays valid: a server may reset the rest of an upload.
@@ -138,17 +174,14 @@ impl Inbox {
     }
 
     /// Moves as much as fits to `buf`.
-    pub fn take(&mut self, buf: &mut [u8]) -> usize {
+    pub fn take(&mut self, buf: &mut [u8], spares: &mut SpareBuffers) -> usize {
         let rest = &self.body[self.taken..];
         let n = rest.len().min(buf.len());
         buf[..n].copy_from_slice(&rest[..n]);
         self.taken += n;
         if self.taken == self.body.len() {
             self.taken = 0;
-            self.body.clear();
-            if self.body.capacity() > KEPT {
-                self.body = Vec::new();
-            }
+            spares.keep(std::mem::take(&mut self.body));
         }
         n
     }
@@ -157,5 +190,45 @@ impl Inbox {
 pub(super) fn wake(waker: &mut Option<Waker>) {
     if let Some(waker) = waker.take() {
         waker.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes of body buffers that a session has.
+    fn capacity(inboxes: &[Inbox], spares: &SpareBuffers) -> usize {
+        let kept: usize = spares.buffers.iter().map(Vec::capacity).sum();
+        assert_eq!(kept, spares.bytes);
+        kept + inboxes.iter().map(|inbox| inbox.body.capacity()).sum::<usize>()
+    }
+
+    #[test]
+    fn streams_that_are_read_between_their_bursts_share_buffers() {
+        let mut spares = SpareBuffers::default();
+        let mut inboxes: Vec<Inbox> = (0..100).map(|_| Inbox::default()).collect();
+        let (burst, mut buf) = (vec![7; 60_000], vec![0; 40_000]);
+        for _ in 0..3 {
+            for inbox in &mut inboxes {
+                inbox.add(&burst, &mut spares);
+                let pieces = [(); 3].map(|()| inbox.take(&mut buf, &mut spares));
+                assert_eq!(pieces, [40_000, 20_000, 0]);
+            }
+        }
+        assert_eq!(capacity(&inboxes, &spares), 60_000);
+    }
+
+    #[test]
+    fn a_session_keeps_no_more_than_its_limit() {
+        let mut spares = SpareBuffers::default();
+        let mut inboxes: Vec<Inbox> = (0..100).map(|_| Inbox::default()).collect();
+        inboxes.iter_mut().for_each(|inbox| inbox.add(&[7; 60_000], &mut spares));
+        assert_eq!(capacity(&inboxes, &spares), 6_000_000);
+        inboxes.iter_mut().for_each(|inbox| assert_eq!(inbox.take(&mut [0; 60_000], &mut spares), 60_000));
+        assert_eq!(capacity(&inboxes, &spares), 240_000);
+        inboxes[0].add(&vec![7; KEPT + 1], &mut spares);
+        inboxes[0].take(&mut vec![0; KEPT + 1], &mut spares);
+        assert!(capacity(&inboxes, &spares) <= KEPT);
     }
 }

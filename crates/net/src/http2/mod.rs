@@ -24,7 +24,7 @@ use wire::h2::{Config, ErrorCode, Event, Failure, Field, Fields, Opening, Sessio
 pub use driver::{Driver, Rested};
 pub use encoding::decode_memory;
 pub use hosted::{Terms, UpgradeReply, host, host_upgraded};
-use inbox::{Inbox, Promise};
+use inbox::{Inbox, Promise, SpareBuffers};
 pub use inbox::{NumberedError, StreamError};
 pub use parked::{Parked, is_parked};
 pub use stream::{Pushed, Stream};
@@ -41,6 +41,7 @@ pub struct Http2(Rc<RefCell<State>>);
 struct State {
     session: Session,
     inboxes: Slab<Inbox>,
+    spares: SpareBuffers,
     /// For each slot of the session: its stream and the stream's inbox.
     slots: Vec<Option<(StreamId, usize)>>,
     /// Streams that were promised and are not open yet.
@@ -78,6 +79,7 @@ impl Http2 {
         let state = State {
             session,
             inboxes: Slab::new(),
+            spares: SpareBuffers::default(),
             slots: Vec::new(),
             promised: 0,
             driver: None,
@@ -230,7 +232,7 @@ impl State {
     fn take_in(&mut self, input: &[u8]) -> Result<(), Failure> {
         let mut at = 0;
         loop {
-            let State { session, inboxes, slots, .. } = self;
+            let State { session, inboxes, spares, slots, .. } = self;
             let step = session.next(&input[at..])?;
             at += step.used;
             let Some(event) = step.event else { return Ok(()) };
@@ -243,7 +245,7 @@ impl State {
             let known = slots.get(id.slot()).copied().flatten().filter(|(owner, _)| *owner == id);
             // A dropped stream receives nothing.
             let Some(inbox) = known.and_then(|(_, inbox)| inboxes.get_mut(inbox)) else { continue };
-            if !inbox.put(event) {
+            if !inbox.put(event, spares) {
                 session.reset(id, ErrorCode::ENHANCE_YOUR_CALM);
                 inbox.end(StreamError::Reset {
                     code: ErrorCode::ENHANCE_YOUR_CALM,

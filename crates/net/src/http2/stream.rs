@@ -51,16 +51,19 @@ impl Stream {
     /// Reads body bytes into `buf`. An unread body stops the peer at the window.
     pub fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, StreamError>> {
         let used = std::mem::take(&mut self.handed);
-        let step = self.with(|session, id, inbox| {
+        let step = {
+            let mut state = self.http2.0.borrow_mut();
+            let State { session, inboxes, spares, .. } = &mut *state;
+            let inbox = &mut inboxes[self.inbox];
             if used > 0 {
-                session.consume(id, used);
+                session.consume(self.id, used);
             }
-            match inbox.take(buf) {
+            match inbox.take(buf, spares) {
                 0 if inbox.ended => Poll::Ready(Ok(BodyStep::End)),
                 0 => inbox.wait(cx),
                 n => Poll::Ready(Ok(BodyStep::Bytes(n))),
             }
-        });
+        };
         if let Poll::Ready(Ok(BodyStep::Bytes(n))) = step {
             self.handed = n;
         }
