@@ -14,6 +14,9 @@ use warmwire::{Code, EasyOption, UploadMode};
 const PIECE: usize = 64 << 10;
 const SIZE: usize = 4 * PIECE + 777;
 
+/// Returns whether a server has this file, once.
+type Comparison = Box<dyn Fn(&[u8]) -> bool>;
+
 /// A server behind a relay that cuts each connection after a piece of the file.
 struct Peer {
     cutter: Cutter,
@@ -21,12 +24,11 @@ struct Peer {
     mode: UploadMode,
     /// Options of the request.
     options: Vec<(EasyOption, String)>,
-    /// Returns whether the server has this file, once.
-    has: Box<dyn Fn(&[u8]) -> bool>,
+    has: Comparison,
 }
 
 impl Peer {
-    fn new(port: u16, url: &str, mode: UploadMode, has: Box<dyn Fn(&[u8]) -> bool>) -> Peer {
+    fn new(port: u16, url: &str, mode: UploadMode, has: Comparison) -> Peer {
         let cutter = Cutter::open(([127, 0, 0, 1], port).into());
         let url = url.replace(&format!(":{port}/"), &format!(":{}/", cutter.port()));
         Peer { cutter, url, mode, options: Vec::new(), has }
