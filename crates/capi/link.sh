@@ -1,7 +1,7 @@
 #!/bin/sh
 # Link the shared library from the Rust static library and the C shim.
 #
-#   crates/capi/link.sh [--debug | --quick] [--no-build] [--symbols] [--sanitize thread|address]
+#   crates/capi/link.sh [--debug [--shared] | --quick] [--no-build] [--symbols] [--sanitize thread|address]
 #   crates/capi/link.sh --nightly   only fetches the compiler that --sanitize needs, and says which it is
 #
 # Makes in target/release/lib (with --debug: target/debug/lib, with symbols and a dev build; with --sanitize:
@@ -10,7 +10,8 @@
 #   libcurl.so.4 (+ libcurl.so)   curl's symbols versioned CURL_OPENSSL_4 (what curl, cmake, php are linked against) and
 #                                 CURL_GNUTLS_3 (git, python3-pycurl, WWW::Curl), and those of warmwire.h, WARMWIRE_1
 #   libcurl-gnutls.so.4           a link to it: a process that loads both names has one library and one pool
-#   libcurl.a                     one object, of which only the exports are global
+#   libcurl.a                     one object, of which only the exports are global (not with --shared, for `make test`:
+#                                 it takes longer than the shared library, and most tests load that)
 #   libcurl.pc, curl-config, CURLConfig*.cmake   with the prefix given in PREFIX (default /usr/local)
 #
 # The functions of a request stand together (warm.ld, written by `make warm`). --symbols makes one in
@@ -24,7 +25,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 CC=${CC:-cc}
-profile=release flags="--release" optimise="-O2" strip="-s" build=yes sanitizer= symbols=
+profile=release flags="--release" optimise="-O2" strip="-s" build=yes sanitizer= symbols= shared=
 while [ $# -gt 0 ]; do
   arg=$1
   shift
@@ -35,7 +36,8 @@ while [ $# -gt 0 ]; do
     --quick) profile=quick build=no ;;
     --no-build) build=no ;;
     --symbols) symbols=yes ;;
-    *) echo "usage: link.sh [--debug | --quick] [--no-build] [--symbols] [--sanitize KIND]" >&2; exit 2 ;;
+    --shared) shared=yes ;;
+    *) echo "usage: link.sh [--debug [--shared] | --quick] [--no-build] [--symbols] [--sanitize KIND]" >&2; exit 2 ;;
   esac
 done
 
@@ -93,7 +95,7 @@ fact() { "$facts" "$1"; }
 # A development build is linked again only after a change: the tests ask for it several times.
 terms="$CC ${CFLAGS:-} ${LDFLAGS:-} ${PREFIX:-}"
 linked() {
-  [ $profile = debug ] && [ -z "$sanitizer$symbols" ] && [ -e "$out/libcurl.so.4" ] && [ -e "$out/libcurl.a" ] &&
+  [ $profile = debug ] && [ -z "$sanitizer$symbols" ] && [ -e "$out/libcurl.so.4" ] && { [ -n "$shared" ] || [ -e "$out/libcurl.a" ]; } &&
     [ "$(cat "$work/linked" 2>/dev/null)" = "$terms" ] &&
     [ -z "$(find "$archive" "$facts" "$here/link.sh" "$here/warm.ld" "$here/shim" "$here/install" -newer "$work/linked")" ]
 }
@@ -139,11 +141,14 @@ for name in libcurl.so libcurl-gnutls.so.4 libcurl-gnutls.so; do ln -sf libcurl.
 
 # The static library: one relocatable object in which everything but the exports is local, so that a program can
 # link it beside another Rust library. Sections stay apart: the program's own --gc-sections still works.
-printf '%s\n' $exports $own > "$work/exports.txt"
-${LD:-ld} -r -o "$work/all.o" --whole-archive "$archive" --no-whole-archive "$work/variadic.o"
-${OBJCOPY:-objcopy} --keep-global-symbols="$work/exports.txt" --strip-debug -R .llvmbc -R .llvmcmd "$work/all.o" "$work/libcurl.o"
-rm -f "$out/libcurl.a" "$work/all.o"
-${AR:-ar} rcs "$out/libcurl.a" "$work/libcurl.o"
+rm -f "$out/libcurl.a"
+if [ -z "$shared" ]; then
+  printf '%s\n' $exports $own > "$work/exports.txt"
+  ${LD:-ld} -r -o "$work/all.o" --whole-archive "$archive" --no-whole-archive "$work/variadic.o"
+  ${OBJCOPY:-objcopy} --keep-global-symbols="$work/exports.txt" --strip-debug -R .llvmbc -R .llvmcmd "$work/all.o" "$work/libcurl.o"
+  rm -f "$work/all.o"
+  ${AR:-ar} rcs "$out/libcurl.a" "$work/libcurl.o"
+fi
 
 for name in libcurl.pc curl-config CURLConfig.cmake CURLConfigVersion.cmake; do
   sed -e "s|@PREFIX@|${PREFIX:-/usr/local}|g" -e "s|@VERSION@|$(fact version)|g" -e "s|@VERNUM@|$(fact number)|g" \

@@ -8,13 +8,15 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// Variables that change what tests do.
-const VARIABLES: [&str; 7] = [
+const VARIABLES: [&str; 9] = [
     "PATH",
     "RUST_TEST_THREADS",
     "SEEDS",
     "INTERLEAVINGS",
     "MUTATION_ROUNDS",
     "ODD_LINES",
+    "FAULT_DEPTH",
+    "STATIC",
     "WARMWIRE_SHARED",
 ];
 

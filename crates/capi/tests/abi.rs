@@ -21,7 +21,7 @@ use testkit::certs::Authority;
 use testkit::frames::FramePeer;
 use testkit::http::HttpServer;
 
-use common::{Kept, Scratch, compile, library, programs, root, run, sanitizer};
+use common::{Kept, Scratch, compile, has_static_library, library, programs, root, run, sanitizer};
 use servers::Servers;
 
 /// Programs that must pass with either TLS library: these run a second time with OpenSSL. `openssl` and
@@ -255,6 +255,9 @@ fn either_flavour_names_the_tls_library_that_programs_expect() {
 /// The files of `make install` suffice to build with, through pkg-config, curl-config and statically.
 #[test]
 fn an_installed_copy_builds_programs() {
+    if !has_static_library() {
+        testkit::needs::left_out("libcurl.a, which `make test-all` links");
+    }
     let scratch = Scratch::new("install");
     let prefix = scratch.0.join("usr");
     let install = root().join("crates/capi/install.sh");

@@ -113,7 +113,7 @@ fn perform(chosen: &[(&Step, &str)], suite: Suite, resume: bool) -> Report {
     while let Some((step, command)) = chosen.get(number) {
         let beside = lanes::count(&chosen[number..], suite);
         if beside > 0 {
-            println!("      from here two steps run side by side; a line appears when its step ends");
+            println!("      the next {beside} steps run two at a time; a line appears when its step ends");
             let steps = &chosen[number..number + beside];
             let print = |position: usize, line: &str| {
                 println!("{}{line}", place(number + position, steps[position].0));

@@ -22,12 +22,18 @@ pub fn sanitizer() -> Option<String> {
     std::env::var("WARMWIRE_SANITIZE").ok().filter(|kind| !kind.is_empty())
 }
 
+/// Returns whether the run tests the static library, too. `make test` leaves it out: STATIC=no.
+pub fn has_static_library() -> bool {
+    std::env::var_os("STATIC").is_none_or(|wanted| wanted != "no")
+}
+
 /// The folder with libcurl.so.4 of a dev build, or of an instrumented one, linked once per run.
 pub fn library() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let (flags, folder) = match sanitizer() {
-            None => (vec!["--debug".to_owned()], "debug/lib".to_owned()),
+            None if has_static_library() => (vec!["--debug".to_owned()], "debug/lib".to_owned()),
+            None => (vec!["--debug".to_owned(), "--shared".to_owned()], "debug/lib".to_owned()),
             Some(kind) => (vec!["--sanitize".to_owned(), kind.clone()], format!("sanitize/{kind}/lib")),
         };
         // Set to repeat a test with a library that was just linked.
