@@ -92,8 +92,8 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "crowd",
-        "many transfers at once in one multi handle, most of which wait; resident memory without pages of files, \
-         which processes share",
+        "many transfers at once in one multi handle, most of which wait; resident memory without the pages \
+         of files, which processes share",
         "the same with ten transfers, and a start against its system calls alone (bare)",
         crowd::measure,
     )
@@ -101,9 +101,9 @@ pub const ROWS: &[Row] = &[
     row(
         "large",
         "one large file, down and up",
-        "a process that sends and one that receives, nothing else; TLS against its cipher alone. On loopback the \
-         kernel does the receiver's work for a packet in the context of either process: only the sum of both \
-         is a figure of the client",
+        "a process that sends and one that receives, nothing else; TLS against its cipher alone. On loopback \
+         the kernel does the receiver's work for a packet in the context of either process: only the sum of \
+         both is a figure of the client",
         large::measure,
     ),
     row(

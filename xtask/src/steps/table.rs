@@ -208,8 +208,8 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "unit",
         about: "tests of all crates, C programs on the library",
-        // Random input, failing system calls and the static library take processor time alone; `make test-all`
-        // tries more, and the step `fuzz` mutates.
+        // Random input, failing system calls and the static library take processor time alone: `make
+        // test-all` tries more, and the step `fuzz` mutates.
         local: Some(
             "SEEDS=300 INTERLEAVINGS=100 MUTATION_ROUNDS=200 ODD_LINES=300 FAULT_DEPTH=1 STATIC=no \
              cargo xtask unit --changed",
