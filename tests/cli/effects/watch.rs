@@ -266,3 +266,45 @@ fn spare() -> std::process::ChildStdout {
     child.wait().unwrap();
     out
 }
+
+/// Nothing changes, so that nothing is written: the watch looks for the reader by itself.
+#[test]
+fn a_watch_whose_reader_is_gone_ends() {
+    let (server, _) = changing("one");
+    let mut command = Command::new(tool());
+    clean(&mut command).args(["-sS", "--watch", "50ms", &server.url("/f")]).stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    assert!(line.contains("\"event\":\"first\""), "{line}");
+    drop(lines);
+    let begun = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(output.status.code(), Some(23));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(errors, "curl: Failed to write to standard output: its reader is gone\n");
+}
+
+#[test]
+fn a_watch_on_a_full_disk_says_so() {
+    let (server, _) = changing("one");
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(tool());
+    clean(&mut command).args(["-sS", "--watch", "50ms", &server.url("/f")]).stdout(full);
+    let output = needs::output(command.stdin(Stdio::null()).stderr(Stdio::piped()));
+    assert_eq!(output.status.code(), Some(23));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(errors, "curl: Failed to write to standard output: No space left on device\n");
+}
+
+#[test]
+fn a_wrong_url_among_good_ones_is_named_at_once() {
+    let (server, _) = changing("one");
+    let words = ["-sS", "--watch", "50ms", &server.url("/f"), "nosuch://host/f"];
+    let output = run(tool(), &words, &empty_folder());
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("nosuch://host/f") && output.stdout.is_empty(), "{errors}");
+}

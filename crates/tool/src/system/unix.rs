@@ -206,3 +206,11 @@ pub fn set_attribute(file: &[u8], name: &str, value: &[u8]) -> io::Result<()> {
 pub fn hide(word: usize, bytes: usize) {
     let _ = super::words::hide(word, bytes);
 }
+
+/// Returns whether standard output is a pipe or socket without a reader: what is written is lost.
+pub fn stdout_lacks_reader() -> bool {
+    let out = rustix::stdio::stdout();
+    let mut set = [rustix::event::PollFd::new(&out, rustix::event::PollFlags::empty())];
+    let found = rustix::event::poll(&mut set, Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 }));
+    found.is_ok_and(|ready| ready > 0) && set[0].revents().contains(rustix::event::PollFlags::ERR)
+}

@@ -195,6 +195,11 @@ pub fn stderr() -> Output<io::Stderr> {
     Output { to: io::stderr(), begun: &ERROR_BEGUN }
 }
 
+/// Returns false: a write finds out that the reader of a pipe is gone.
+pub fn stdout_lacks_reader() -> bool {
+    false
+}
+
 /// Standard input as it is read ahead by a thread: there is no way to ask any kind of it whether a read would
 /// wait.
 struct StdinReader {

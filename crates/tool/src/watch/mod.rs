@@ -18,6 +18,7 @@ use crate::segments;
 use crate::system::{self, Interrupt};
 use crate::url::without_login;
 use command::Commands;
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 use table::Table;
@@ -27,8 +28,8 @@ use warmwire::watch::{Event, EventKind, Watcher};
 const TABLE_PAUSE: Duration = Duration::from_millis(500);
 /// How often a command that runs is looked at.
 const COMMAND_PAUSE: Duration = Duration::from_millis(20);
-/// Longest wait.
-const PAUSE: Duration = Duration::from_secs(60);
+/// How often a watch without a table looks whether the reader of its lines is gone; also the longest wait.
+const READER_PAUSE: Duration = Duration::from_secs(1);
 
 /// A watched URL of the command line.
 struct Place {
@@ -49,7 +50,9 @@ struct Watch<'r> {
     /// When the watch ends by itself.
     until: Option<Instant>,
     /// The exit code of a failure to write.
-    failed: Option<i32>,
+    failed: Cell<Option<i32>>,
+    /// Whether standard output takes no more lines.
+    output_lost: Cell<bool>,
 }
 
 /// Watches the URLs of the queue until a signal or the deadline ends it. Returns the exit code.
@@ -66,6 +69,7 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
     let interrupt = Interrupt::watch(watch.watcher.waker());
     let code = watch.run(&|| interrupt.as_ref().is_some_and(Interrupt::has_come));
     watch.finish();
+    let code = if code == 0 { watch.failed.get().unwrap_or(0) } else { code };
     if interrupt.is_some_and(|interrupt| interrupt.has_come()) {
         let _ = system::stdout().flush();
         system::end_process();
@@ -139,12 +143,13 @@ impl<'r> Watch<'r> {
             commands: Commands::new(run.env.globals.exec.clone()),
             table: shows_table.then(Table::default),
             until: until.map(|ms| Instant::now() + Duration::from_millis(ms.unsigned_abs())),
-            failed: None,
+            failed: Cell::new(None),
+            output_lost: Cell::new(false),
         })
     }
 
     fn run(&mut self, is_interrupted: &dyn Fn() -> bool) -> i32 {
-        let mut drawn = None::<Instant>;
+        let (mut drawn, mut looked) = (None::<Instant>, None::<Instant>);
         loop {
             self.watcher.perform();
             while let Some(event) = self.watcher.take_event() {
@@ -152,7 +157,7 @@ impl<'r> Watch<'r> {
             }
             let ended = self.commands.take_ended();
             ended.into_iter().for_each(|text| self.run.env.warn(&text));
-            if let Some(code) = self.failed {
+            if let Some(code) = self.failed.get() {
                 return code;
             }
             let now = Instant::now();
@@ -163,7 +168,14 @@ impl<'r> Watch<'r> {
                 drawn = Some(now);
                 self.draw();
             }
-            let mut pause = if self.table.is_some() { TABLE_PAUSE } else { PAUSE };
+            if self.table.is_none() && looked.is_none_or(|at| now - at >= READER_PAUSE) {
+                looked = Some(now);
+                if system::stdout_lacks_reader() {
+                    self.lose_output(&io::ErrorKind::BrokenPipe.into());
+                    continue;
+                }
+            }
+            let mut pause = if self.table.is_some() { TABLE_PAUSE } else { READER_PAUSE };
             if self.commands.are_running() {
                 pause = pause.min(COMMAND_PAUSE);
             }
@@ -189,7 +201,7 @@ impl<'r> Watch<'r> {
                 Ok(()) => saved = Some(name),
                 Err(error) => {
                     self.run.env.error(&format!("Failed to write {}: {}", shown(name), os_text(&error)));
-                    self.failed = Some(Code::WriteError.id());
+                    self.failed.set(Some(Code::WriteError.id()));
                     return;
                 }
             }
@@ -197,7 +209,7 @@ impl<'r> Watch<'r> {
         let saved = saved.map(|name| shown(name));
         if self.table.is_none() {
             let line = lines::of_event(event, &place.url, saved.as_deref());
-            self.failed = self.failed.or(print(&line));
+            self.print(&line);
         } else if let Some(failure) = &event.failure {
             let text = format!("curl: ({}) {}: {}", failure.code.id(), place.url, failure.message);
             self.run.env.error_line(&text);
@@ -222,7 +234,7 @@ impl<'r> Watch<'r> {
         }
         let out = table.draw(&messages.take_held(), &states, columns, rows);
         drop(messages);
-        self.failed = self.failed.or(print(&out));
+        self.print(&out);
     }
 
     /// Shows the final state.
@@ -235,16 +247,30 @@ impl<'r> Watch<'r> {
         for at in 0..self.places.len() {
             if let Some(status) = self.watcher.status(at) {
                 let line = lines::of_end(&self.places[at].url, &status);
-                self.failed = self.failed.or(print(&line));
+                self.print(&line);
             }
         }
     }
-}
 
-/// Writes a line at once: a program may wait for it. Returns the exit code if the reader is gone: nobody
-/// needs the watch any more.
-fn print(line: &[u8]) -> Option<i32> {
-    let mut out = system::stdout();
-    let written = out.write_all(line).and_then(|()| out.flush());
-    written.is_err().then(|| Code::WriteError.id())
+    /// Writes a line at once: a program may wait for it. If that fails, the watch ends, because nobody needs
+    /// it any more.
+    fn print(&self, line: &[u8]) {
+        if self.output_lost.get() {
+            return;
+        }
+        let mut out = system::stdout();
+        if let Err(error) = out.write_all(line).and_then(|()| out.flush()) {
+            self.lose_output(&error);
+        }
+    }
+
+    fn lose_output(&self, error: &io::Error) {
+        let reason = match error.kind() {
+            io::ErrorKind::BrokenPipe => "its reader is gone".to_owned(),
+            _ => os_text(error),
+        };
+        self.run.env.error(&format!("Failed to write to standard output: {reason}"));
+        self.failed.set(Some(Code::WriteError.id()));
+        self.output_lost.set(true);
+    }
 }
