@@ -1,6 +1,8 @@
 """The S3 file system: moto and boto3 beside it, credentials from each source, refusals, frames that are read through it."""
 
 import asyncio
+import contextlib
+import itertools
 import json
 import os
 import socket
@@ -131,6 +133,184 @@ def test_large_objects_go_in_parts(fs, boto, bucket, tmp_path):
     assert S3FileSystem(key="a", secret="b", endpoint_url=fs.service.endpoint, part_size=5 * MIB).part_size == 5 * MIB
     with pytest.raises(ValueError, match="part_size"):
         S3FileSystem(part_size=1)
+
+
+class Relay:
+    """A relay to a server that ends each connection after so many bytes of the client; the counts follow each other in a circle."""
+
+    def __init__(self, root, *after):
+        host, port = root.removeprefix("http://").split(":")
+        self.there, self.after = (host, int(port)), itertools.cycle(after)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.root = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(self.there)
+            threading.Thread(target=self.pass_on, args=(client, server, next(self.after)), daemon=True).start()
+            threading.Thread(target=self.pass_on, args=(server, client, None), daemon=True).start()
+
+    def pass_on(self, source, sink, left):
+        try:
+            while data := source.recv(65536 if left is None else min(65536, left)):
+                sink.sendall(data)
+                if left is not None:
+                    left -= len(data)
+                    if not left:
+                        break
+        except OSError:
+            pass
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.close()
+
+
+def open_uploads(boto, bucket):
+    return [row["UploadId"] for row in boto.list_multipart_uploads(Bucket=bucket).get("Uploads", [])]
+
+
+@pytest.fixture
+def states(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "state" / "warmwire" / "uploads"
+    return lambda: sorted(found.name for found in folder.glob("*")) if folder.exists() else []
+
+
+def test_an_upload_that_is_cut_in_each_part_continues(moto, boto, bucket, tmp_path, states):
+    whole = pattern(26 * MIB + 5)
+    (tmp_path / "file").write_bytes(whole)
+    # moto closes after each reply: a call begins or lists, sends one part, and is cut in the next.
+    relay = Relay(moto, 8 * MIB, 8 * MIB, MIB)
+    S3FileSystem.clear_instance_cache()
+    fs = S3FileSystem(key="a", secret="b", endpoint_url=relay.root, part_size=5 * MIB, max_concurrency=1, retries=0)
+    failures, numbers = 0, set()
+    while True:
+        try:
+            fs.put_file(str(tmp_path / "file"), f"{bucket}/cut", resume=True)
+            break
+        except warmwire.RequestError:
+            failures += 1
+            assert failures < 20
+            numbers.update(open_uploads(boto, bucket))
+    relay.close()
+    assert failures >= 4 and len(numbers) == 1, (failures, numbers)
+    assert boto.get_object(Bucket=bucket, Key="cut")["Body"].read() == whole
+    assert open_uploads(boto, bucket) == [] and states() == []
+
+
+def test_a_process_that_is_killed_at_each_part_is_started_again(moto, boto, bucket, tmp_path, states):
+    whole = pattern(26 * MIB + 5)
+    (tmp_path / "file").write_bytes(whole)
+    program = (
+        "import sys; from warmwire.s3 import S3FileSystem\n"
+        f"fs = S3FileSystem(key='a', secret='b', endpoint_url={moto!r}, part_size={5 * MIB}, max_concurrency=1,"
+        f" client=dict(options=dict(MAX_SEND_SPEED_LARGE={40 * MIB})))\n"
+        f"fs.put_file({str(tmp_path / 'file')!r}, '{bucket}/killed', resume=True)"
+    )
+    sent = []
+
+    def parts():
+        return {
+            row["PartNumber"]: row["LastModified"]
+            for number in open_uploads(boto, bucket)
+            for row in boto.list_parts(Bucket=bucket, Key="killed", UploadId=number).get("Parts", [])
+        }
+
+    for wanted in range(1, 7):
+        process = subprocess.Popen([sys.executable, "-c", program])
+        while process.poll() is None and len(parts()) < wanted:
+            time.sleep(0.005)
+        process.kill()
+        process.wait(20)
+        sent.append(parts())
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    assert boto.get_object(Bucket=bucket, Key="killed")["Body"].read() == whole
+    assert open_uploads(boto, bucket) == [] and states() == []
+    # A part that had arrived was not sent again.
+    for before, after in zip(sent, sent[1:]):
+        assert all(after.get(number, moment) == moment for number, moment in before.items())
+    assert len(sent[3]) >= 3, "parts of killed processes are kept"
+
+
+def test_what_is_there_is_trusted_by_its_digest_alone(fs, boto, bucket, tmp_path, states, monkeypatch):
+    whole = pattern(16 * MIB)
+    name = str(tmp_path / "file")
+    (tmp_path / "file").write_bytes(whole)
+    fs.part_size = 5 * MIB
+    real = warmwire.s3._Parts.complete
+
+    async def fails(*_):
+        raise ConnectionError("before the end")
+
+    monkeypatch.setattr(warmwire.s3._Parts, "complete", fails)
+    with pytest.raises(ConnectionError):
+        fs.put_file(name, f"{bucket}/a", resume=True)
+    # Another program has written another part there.
+    [number] = open_uploads(boto, bucket)
+    boto.upload_part(Bucket=bucket, Key="a", UploadId=number, PartNumber=2, Body=b"x" * 5 * MIB)
+    monkeypatch.setattr(warmwire.s3._Parts, "complete", real)
+    sent = []
+    send = warmwire.s3._Parts.send
+
+    async def counted(self, number, content):
+        sent.append(number)
+        await send(self, number, content)
+
+    monkeypatch.setattr(warmwire.s3._Parts, "send", counted)
+    fs.put_file(name, f"{bucket}/a", resume=True)
+    assert sent == [2] and boto.get_object(Bucket=bucket, Key="a")["Body"].read() == whole
+    # A source that has changed begins anew, and nothing of the old upload stays.
+    monkeypatch.setattr(warmwire.s3._Parts, "complete", fails)
+    with pytest.raises(ConnectionError):
+        fs.put_file(name, f"{bucket}/a", resume=True)
+    monkeypatch.setattr(warmwire.s3._Parts, "complete", real)
+    (tmp_path / "file").write_bytes(whole[::-1])
+    os.utime(name, (1, 1))
+    fs.put_file(name, f"{bucket}/a", resume=True)
+    assert boto.get_object(Bucket=bucket, Key="a")["Body"].read() == whole[::-1]
+    assert open_uploads(boto, bucket) == [] and states() == []
+
+
+def test_an_upload_whose_end_was_not_noticed_is_not_repeated(fs, boto, bucket, tmp_path, states, monkeypatch):
+    (tmp_path / "file").write_bytes(pattern(11 * MIB))
+    fs.part_size = 5 * MIB
+    monkeypatch.setattr(warmwire.s3.Kept, "forget", lambda _: None)
+    fs.put_file(str(tmp_path / "file"), f"{bucket}/a", resume=True)
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert len(states()) == 1
+    before = boto.head_object(Bucket=bucket, Key="a")["LastModified"]
+    fs.put_file(str(tmp_path / "file"), f"{bucket}/a", resume=True)
+    assert boto.head_object(Bucket=bucket, Key="a")["LastModified"] == before and states() == []
+    # One that somebody has aborted begins anew.
+    boto.delete_object(Bucket=bucket, Key="a")
+    monkeypatch.setattr(warmwire.s3.Kept, "forget", lambda _: None)
+    fs.put_file(str(tmp_path / "file"), f"{bucket}/a", resume=True)
+    boto.delete_object(Bucket=bucket, Key="a")
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    fs.put_file(str(tmp_path / "file"), f"{bucket}/a", resume=True)
+    assert boto.get_object(Bucket=bucket, Key="a")["Body"].read() == pattern(11 * MIB) and states() == []
+
+
+def test_one_process_at_a_time_uploads_a_file_to_a_place(fs, bucket, tmp_path, states):
+    (tmp_path / "file").write_bytes(pattern(6 * MIB))
+    fs.part_size = 5 * MIB
+    kept = fs._kept(str(tmp_path / "file"), f"{bucket}/a", 5 * MIB)
+    with pytest.raises(OSError, match="by another process"):
+        fs.put_file(str(tmp_path / "file"), f"{bucket}/a", resume=True)
+    fs.put_file(str(tmp_path / "file"), f"{bucket}/b", resume=True)
+    kept.release()
+    fs.put_file(str(tmp_path / "file"), f"{bucket}/a", resume=True)
+    assert states() == []
 
 
 def test_more_than_a_page(fs, boto, bucket, monkeypatch):

@@ -33,6 +33,7 @@ from ._aws import Credentials, CredentialsError, CredentialSource, FixedSource, 
 from ._errors import RequestError
 from ._files import Files, Read, Streamed, mirrored, waited
 from ._s3_service import S3Denied, S3Error, S3Exists, S3NotFound, Service, listed, parsed, text_of
+from ._s3_uploads import Kept, md5, tag_of_parts
 
 PART = 16 * 2**20
 """Size of the parts of an upload; it grows with the number of parts, of which there are at most 10,000."""
@@ -338,8 +339,14 @@ class S3FileSystem(Files):
         mode: str = "overwrite",
         chunksize: int | None = None,
         max_concurrency: int | None = None,
+        resume: bool = False,
         **kwargs: Any,
     ) -> None:
+        """Uploads a file.
+
+        With ``resume`` the parts that have arrived survive a failure and the end of the process: the next call with the same file
+        and path sends the others. A file that has changed is sent anew, and the parts of the old one are removed.
+        """
         bucket, key = self.split_path(rpath)
         if os.path.isdir(lpath):
             if not key:
@@ -350,7 +357,12 @@ class S3FileSystem(Files):
         kind = mimetypes.guess_type(os.fspath(lpath))[0]
         if kind and "ContentType" not in kwargs:
             kwargs["ContentType"] = kind
-        with open(lpath, "rb") as file:
+        part = chunksize or _part_size(size, self.part_size)
+        kept = self._kept(lpath, rpath, part) if resume and size > part else None
+        with contextlib.ExitStack() as closing:
+            if kept is not None:
+                closing.callback(kept.release)
+            file = closing.enter_context(open(lpath, "rb"))
 
             def read(at: int, many: int) -> bytes:
                 found = os.pread(file.fileno(), many, at)
@@ -358,7 +370,12 @@ class S3FileSystem(Files):
                     raise OSError(f"{lpath} has become shorter while it was read")
                 return found
 
-            await self._upload(rpath, read, size, chunksize or _part_size(size, self.part_size), mode, kwargs, callback, max_concurrency)
+            await self._upload(rpath, read, size, part, mode, kwargs, callback, max_concurrency, kept)
+
+    def _kept(self, lpath: Any, rpath: str, part: int) -> Kept:
+        found = os.stat(lpath)
+        facts = {"size": found.st_size, "modified_ns": found.st_mtime_ns, "part": part}
+        return Kept(self.service.url(*self._object(rpath)), os.path.realpath(lpath), facts)
 
     async def _upload(
         self,
@@ -370,8 +387,9 @@ class S3FileSystem(Files):
         given: dict[str, Any],
         callback: Any = DEFAULT_CALLBACK,
         at_once: int | None = None,
+        kept: Kept | None = None,
     ) -> None:
-        """Sends an object in one request, or in parts at the same time."""
+        """Sends an object in one request, or in parts at the same time. With ``kept`` an earlier upload is continued."""
         bucket, key = self._object(path)
         headers = {**self._written, **_named_headers(given)}
         if mode == "create":
@@ -387,20 +405,73 @@ class S3FileSystem(Files):
             await self.service.call("PUT", bucket, key, headers={**headers, **only_new}, content=read(0, size))
             callback.relative_update(size)
             return
-        upload = await _Parts.begin(self.service, bucket, key, headers)
+        numbers = range(1, -(-size // part) + 1)
+
+        def content(number: int) -> bytes:
+            at = (number - 1) * part
+            return read(at, min(part, size - at))
+
+        upload = None
+        if kept is not None:
+            upload = await self._continued(kept, bucket, key, content, numbers)
+            if upload is None and kept.read():
+                kept.forget()  # all of it has arrived
+                callback.relative_update(size)
+                return
+        if upload is None:
+            upload = await _Parts.begin(self.service, bucket, key, headers)
+            if kept is not None:
+                kept.write(upload.number)
+        begun = upload
+        callback.relative_update(sum(min(part, size - (number - 1) * part) for number in numbers if begun.has(number)))
 
         async def send(number: int) -> None:
-            at = (number - 1) * part
-            content = read(at, min(part, size - at))
-            await upload.send(number, content)
-            callback.relative_update(len(content))
+            piece = content(number)
+            await begun.send(number, piece)
+            callback.relative_update(len(piece))
 
         try:
-            await _at_most(at_once or self.max_concurrency, send, range(1, -(-size // part) + 1))
+            await _at_most(at_once or self.max_concurrency, send, [number for number in numbers if not begun.has(number)])
             await upload.complete(only_new)
         except BaseException:
-            await asyncio.shield(upload.abort())
+            if kept is None:
+                await asyncio.shield(upload.abort())
             raise
+        if kept is not None:
+            kept.forget()
+
+    async def _continued(
+        self, kept: Kept, bucket: str, key: str, content: Callable[[int], bytes], numbers: range
+    ) -> _Parts | None:
+        """Returns the upload of an earlier call, with the parts of it that are those of the file. ``None`` if there is none; the
+        record is left if the object is already complete."""
+        record = kept.read()
+        if not record:
+            return None
+        upload = _Parts(self.service, bucket, key, record["upload"])
+        if not kept.is_of(record):
+            await upload.abort()
+            kept.forget()
+            return None
+        try:
+            there = await upload.stored()
+        except S3NotFound:
+            # It was completed, and its process ended before it noticed; or somebody has aborted it.
+            if not await self._is_complete(bucket, key, content, numbers):
+                kept.forget()
+            return None
+        for number, (size, tag) in there.items():
+            piece = content(number) if number in numbers else b""
+            if size == len(piece) and tag.strip('"') == md5(piece):
+                upload.take(number, tag)
+        return upload
+
+    async def _is_complete(self, bucket: str, key: str, content: Callable[[int], bytes], numbers: range) -> bool:
+        try:
+            reply = await self.service.call("HEAD", bucket, key)
+        except S3NotFound:
+            return False
+        return reply.headers.get("etag", "").strip('"') == tag_of_parts([md5(content(number)) for number in numbers])
 
     async def _cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
         (bucket1, key1), (bucket2, key2) = self.split_path(path1), self.split_path(path2)
@@ -600,6 +671,31 @@ class _Parts:
     def __init__(self, service: Service, bucket: str, key: str, number: str) -> None:
         self._service, self._bucket, self._key, self._id = service, bucket, key, number
         self._tags: dict[int, str] = {}
+
+    @property
+    def number(self) -> str:
+        """The service's name of the upload."""
+        return self._id
+
+    def has(self, number: int) -> bool:
+        """Whether the part has arrived."""
+        return number in self._tags
+
+    def take(self, number: int, tag: str) -> None:
+        """Takes a part that has arrived before."""
+        self._tags[number] = tag
+
+    async def stored(self) -> dict[int, tuple[int, str]]:
+        """Returns size and ETag of the parts that the service has (ListParts)."""
+        query, found = {"uploadId": self._id}, {}
+        while True:
+            root = parsed((await self._service.call("GET", self._bucket, self._key, query=query)).content)
+            for row in root.findall("Part"):
+                found[int(text_of(row, "PartNumber"))] = (int(text_of(row, "Size")), text_of(row, "ETag"))
+            following = text_of(root, "NextPartNumberMarker")
+            if text_of(root, "IsTruncated") != "true" or following in ("", query.get("part-number-marker")):
+                return found
+            query["part-number-marker"] = following
 
     @classmethod
     async def begin(cls, service: Service, bucket: str, key: str, headers: dict[str, str]) -> _Parts:
