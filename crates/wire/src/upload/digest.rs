@@ -108,7 +108,7 @@ impl Question {
                 let named = words.next()?.eq_ignore_ascii_case(self.function.name().as_bytes());
                 value(words.nth(1)?).filter(|_| named)
             }
-            _ => words.filter_map(value).last(),
+            _ => words.filter_map(value).next_back(),
         }?;
         Some(Digest { function: self.function, value })
     }
