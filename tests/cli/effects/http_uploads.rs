@@ -162,6 +162,26 @@ fn a_command_that_is_killed_every_64_kib_is_started_again() {
     }
 }
 
+/// The record is that of the file, whatever the name by which the command finds it.
+#[test]
+fn an_upload_continues_from_another_folder() {
+    let body = pattern(SIZE);
+    let peer = Peer::start();
+    let folder = folder_with_source(&body);
+    peer.cut_at(PIECE + HEAD, Cut::Silence);
+    assert!(!kill_at(&peer, &mut started(&folder, &peer.words("tus")), PIECE + HEAD));
+    peer.cutter.set(Plan::default());
+    let elsewhere = empty_folder();
+    let (home, file) = (folder.join("state"), folder.join("f"));
+    let mut command = Command::new("env");
+    command.arg(format!("XDG_STATE_HOME={}", home.display())).arg(tool()).arg("-sSw").arg("%{size_upload}");
+    command.args(["--upload-protocol", "tus", "-T"]).arg(file).arg(&peer.url);
+    let ran = super::ran(&mut command, elsewhere);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.parse::<usize>().unwrap() < SIZE, "the rest alone: {}", ran.stdout);
+    peer.has(&body, "tus");
+}
+
 #[test]
 fn a_source_that_has_changed_is_another_upload() {
     for protocol in ["tus", "ietf"] {

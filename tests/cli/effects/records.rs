@@ -66,7 +66,7 @@ fn port_of(server: &Http2Server) -> u16 {
 }
 
 /// The data of a record in service mode, with parameters in ascending order.
-fn service(target: &str, parameters: &[(u16, Vec<u8>)]) -> Vec<u8> {
+pub(super) fn service(target: &str, parameters: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let mut data = vec![0, 1];
     data.extend(if target == "." { vec![0] } else { wire_name(target) });
     for (key, value) in parameters {
@@ -77,11 +77,11 @@ fn service(target: &str, parameters: &[(u16, Vec<u8>)]) -> Vec<u8> {
     data
 }
 
-fn alpn(protocols: &[&str]) -> (u16, Vec<u8>) {
+pub(super) fn alpn(protocols: &[&str]) -> (u16, Vec<u8>) {
     (1, protocols.iter().flat_map(|name| [&[name.len() as u8], name.as_bytes()].concat()).collect())
 }
 
-fn alias(target: &str) -> DnsAnswer {
+pub(super) fn alias(target: &str) -> DnsAnswer {
     DnsAnswer::Records(vec![("", HTTPS, [&[0, 0][..], &wire_name(target)].concat())])
 }
 
