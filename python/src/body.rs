@@ -15,10 +15,6 @@ use warmwire::transfers::{BodyBuffer, BodyMemory, Transfers};
 /// How much of the memory is lent, and cleared, at a time: what the processor's cache holds.
 const STEP: usize = 256 * 1024;
 
-/// How much has arrived before the rest is in huge pages: a page fault for each 4 KiB costs more than the
-/// copy of a body does. A server that announces more than it sends is not worth one.
-const HUGE_FROM: usize = 1024 * 1024;
-
 /// Memory for bodies in Python's heap.
 pub struct Memory;
 
@@ -35,7 +31,6 @@ struct Place {
     length: usize,
     /// How many bytes have been written, by the engine or by [`room`](BodyBuffer::room).
     cleared: usize,
-    is_huge: bool,
 }
 
 impl Place {
@@ -54,26 +49,8 @@ impl Place {
         let object = unsafe { object.cast_into_unchecked::<PyBytes>() };
         // SAFETY: It is a `bytes` object; its content starts there, and stays there while the object lives.
         let start = NonNull::new(unsafe { ffi::PyBytes_AsString(object.as_ptr()) }.cast::<u8>())?;
-        Some(Place { object: object.unbind(), start, length, cleared: 0, is_huge: false })
+        Some(Place { object: object.unbind(), start, length, cleared: 0 })
     }
-
-    /// Asks for huge pages from this offset on. Without them the memory works the same.
-    #[cfg(target_os = "linux")]
-    fn take_huge_pages(&mut self, offset: usize) {
-        const PAGE: usize = 2 * 1024 * 1024;
-        let base = self.start.as_ptr() as usize;
-        let first = (base + offset).next_multiple_of(PAGE);
-        let end = (base + self.length) / PAGE * PAGE;
-        if first < end {
-            let from = self.start.as_ptr().wrapping_add(first - base).cast();
-            // SAFETY: `first..end` lies within the object's content. The call changes the size of the pages
-            // behind it, not the bytes; it fails without any effect where it is not supported.
-            unsafe { libc::madvise(from, end - first, libc::MADV_HUGEPAGE) };
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn take_huge_pages(&mut self, _offset: usize) {}
 
     /// Returns the object if all of it is the body, and a copy of the beginning otherwise.
     fn finish<'py>(mut self, py: Python<'py>, filled: usize) -> Bound<'py, PyBytes> {
@@ -96,10 +73,6 @@ impl BodyBuffer for Place {
     fn room(&mut self, offset: usize) -> &mut [u8] {
         let end = self.length.min(offset.saturating_add(STEP));
         let offset = offset.min(end);
-        if offset >= HUGE_FROM && !self.is_huge {
-            self.is_huge = true;
-            self.take_huge_pages(offset);
-        }
         if end > self.cleared {
             // SAFETY: `cleared..end` lies in the object's content, which is `length` bytes long. Nothing
             // else refers to these bytes: `self` has the only reference to the object, Python's garbage
