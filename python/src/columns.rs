@@ -162,18 +162,10 @@ impl Columns {
         Columns::default()
     }
 
-    fn __len__(&self) -> usize {
-        self.index.len()
-    }
-
-    /// Bytes of bodies so far.
-    fn size(&self) -> usize {
-        self.body.bytes.len()
-    }
-
-    /// Writes the row of a finished transfer; `held` is the part of its body taken before.
+    /// Writes the row of a finished transfer, and releases it; `held` is the part of its body taken before.
     fn take(&mut self, py: Python<'_>, engine: &Engine, id: usize, row: Row, held: &[u8]) -> PyResult<()> {
-        engine.with(py, id, |transfers| self.write(transfers, id, &row, held))
+        engine.with(py, id, |transfers| self.write(transfers, id, &row, held))?;
+        engine.release(py, id)
     }
 
     /// Writes the row of a request that was not started, or that failed because of another one: curl's code

@@ -466,7 +466,7 @@ impl Engine {
     }
 
     /// Releases a transfer. One that has not finished is aborted.
-    fn release(&self, py: Python<'_>, id: usize) -> PyResult<()> {
+    pub fn release(&self, py: Python<'_>, id: usize) -> PyResult<()> {
         self.lock(py)?.transfers.release(id);
         Ok(())
     }

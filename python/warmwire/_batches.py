@@ -54,6 +54,7 @@ class _Batches:
             raise ValueError(f"rows is at least 1, size between 1 and {_LARGEST}")
         self._rows, self._size = rows, size
         self._columns = _native.Columns()
+        self._written, self._bytes = 0, 0  # rows of the columns, and bytes of their bodies
         self._full: list[pyarrow.RecordBatch] = []
 
     def run(self, engine: _native.Engine, seconds: float) -> list[_Ending]:
@@ -67,30 +68,34 @@ class _Batches:
 
     def ended(self, many: _Many, job: _Job, number: int, outcome: None) -> None:
         """Records a result that is final."""
-        coming = len(job.held) + many.engine.waiting_body(number)
+        engine = many.engine
+        coming = len(job.held) + engine.waiting_body(number)
         if coming > _LARGEST:
+            engine.release(number)
             self.lost(many, job, 63, "the body is too large for a column; to= writes it to a file")
-        else:
-            if len(self._columns) and self._columns.size() + coming > self._size:
-                self._full.append(self.rest())
+            return
+        if self._written and self._bytes + coming > self._size:
+            self._full.append(self.rest())
+        path = job.path
+        if path is not None:
             try:
-                path = many.store(job, many.engine.ending(number)[1])
+                path = many.store(job, engine.ending(number)[1])
             except OSError as error:
+                engine.release(number)
                 self.lost(many, job, 23, str(error))
-            else:
-                self._columns.take(many.engine, number, (job.index, job.url, job.attempts, path), job.held)
-                self._end_of_row()
-        many.engine.release(number)
+                return
+        self._columns.take(engine, number, (job.index, job.url, job.attempts, path), job.held)
+        self._end_of_row(coming)
 
     def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
         """Records a job that could not start, or that failed with another."""
         many.discard(job)
         self._columns.fail((job.index, job.url, job.attempts, None), code, message)
-        self._end_of_row()
+        self._end_of_row(0)
 
     def ready(self, is_end: bool) -> list[pyarrow.RecordBatch]:
         """Returns full batches, and at the end the last one."""
-        if is_end and len(self._columns):
+        if is_end and self._written:
             self._full.append(self.rest())
         full, self._full = self._full, []
         return full
@@ -100,6 +105,7 @@ class _Batches:
         import pyarrow as pa
 
         given = self._columns.hand_over()
+        self._written, self._bytes = 0, 0
         wanted, rows = schema(), given["rows"]
 
         def buffer(given: bytes | _native.Buffer | None) -> Any:
@@ -131,8 +137,10 @@ class _Batches:
         }
         return pa.RecordBatch.from_arrays([columns[name] for name in wanted.names], schema=wanted)
 
-    def _end_of_row(self) -> None:
-        if len(self._columns) >= self._rows or self._columns.size() >= self._size:
+    def _end_of_row(self, size: int) -> None:
+        self._written += 1
+        self._bytes += size
+        if self._written >= self._rows or self._bytes >= self._size:
             self._full.append(self.rest())
 
 
