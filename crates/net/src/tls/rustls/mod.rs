@@ -8,6 +8,7 @@ mod client;
 mod drive;
 mod early;
 mod handover;
+mod yields;
 
 use std::io;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use crate::tls::SessionStore;
 pub use client::RustlsClient;
 #[cfg(test)]
 use drive::handshake;
+use yields::YIELDS;
 
 /// Smallest caller's buffer that is used directly. A smaller one has no room for a record and the rest of
 /// another.
@@ -125,12 +127,13 @@ impl TlsFilter {
 
     fn poll_fill(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         let _ = self.push(cx); // an answer of ours: reading neither waits for it nor fails with it
-        let mut patience = if self.streaming { self.patience } else { 0 };
+        let streaming = self.streaming && YIELDS.are_open();
+        let mut patience = if streaming { self.patience } else { 0 };
         let mut full = self.full;
         let filled = self.fill(buf, |below, room| {
             if patience > 0 {
                 let tried =
-                    receive_in_stream(room, &mut full, std::thread::yield_now, |room| below.try_read(room));
+                    receive_in_stream(room, &mut full, || YIELDS.yield_now(), |room| below.try_read(room));
                 patience = if tried.is_ready() { MAX_PATIENCE } else { patience - 1 };
                 if tried.is_ready() {
                     return tried;
@@ -138,7 +141,7 @@ impl TlsFilter {
             }
             below.poll_read(cx, room)
         });
-        if self.streaming {
+        if streaming {
             (self.patience, self.full) = (patience, full);
         }
         self.streaming =
