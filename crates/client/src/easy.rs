@@ -125,7 +125,7 @@ impl Easy {
         self.0.state().upload_resumption.place()
     }
 
-    /// Sets whether an upload over FTP that may continue asks the server for a checksum at its end.
+    /// Sets whether an upload over FTP or SFTP that may continue asks the server for a checksum at its end.
     #[doc(hidden)]
     pub fn ask_upload_digest(&self, on: bool) {
         self.0.state().upload_resumption.ask_digest(on);

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::sshd::keygen;
 use super::{Running, free_port, program, run, with_retries};
 use crate::body::pattern;
 use crate::certs::Leaf;
@@ -19,6 +20,8 @@ pub enum FtpdKind {
     Vsftpd,
     /// Wants that, too.
     Proftpd,
+    /// ProFTPD with SFTP in place of FTP.
+    ProftpdSftp,
     PureFtpd,
     Pyftpdlib,
 }
@@ -75,7 +78,14 @@ impl Ftpd {
         let port = free_port()?;
         let command = match kind {
             FtpdKind::Vsftpd => vsftpd(&directory, port, implicit)?,
-            FtpdKind::Proftpd => proftpd(&directory, port, implicit)?,
+            FtpdKind::Proftpd => {
+                let (lines, implicit) = (TLS_LINES, if implicit { "TLSOptions UseImplicitSSL" } else { "" });
+                proftpd(&directory, port, &format!("{lines}{implicit}"))?
+            }
+            FtpdKind::ProftpdSftp => {
+                keygen(place, "host_key", &["-t", "rsa", "-m", "PEM", "-N", ""])?;
+                proftpd(&directory, port, SFTP_LINES)?
+            }
             FtpdKind::PureFtpd => pure_ftpd(&directory, port)?,
             FtpdKind::Pyftpdlib => pyftpdlib(&directory, port, implicit)?,
         };
@@ -85,7 +95,11 @@ impl Ftpd {
 
     /// With the user where there is one. The host is a name, for certificates.
     pub fn url(&self, path: &str) -> String {
-        let scheme = if self.implicit { "ftps" } else { "ftp" };
+        let scheme = match self.kind {
+            FtpdKind::ProftpdSftp => "sftp",
+            _ if self.implicit => "ftps",
+            _ => "ftp",
+        };
         let user = if self.kind == FtpdKind::Vsftpd { "" } else { "user:secret@" };
         format!("{scheme}://{user}localhost:{}{path}", self.port)
     }
@@ -147,20 +161,25 @@ rsa_cert_file={place}/cert.pem\nrsa_private_key_file={place}/key.pem\nimplicit_s
 const PASSWORD: &str =
     "$6$testkit$0s1Dbz2y5KL/uCYSzkV9UIkg1Au/UYIvO8T4ZYZSXWUEJQPA20Usn9gw0LFkUpvgf2dojcxw0am6YoeGTsSbs/";
 
-fn proftpd(directory: &TempDir, port: u16, implicit: bool) -> io::Result<Command> {
+/// Lines of ProFTPD's configuration for a protocol; `PLACE` is the server's folder.
+const TLS_LINES: &str = "LoadModule mod_tls.c\nTLSEngine on\nTLSRSACertificateFile PLACE/cert.pem
+TLSRSACertificateKeyFile PLACE/key.pem\nTLSLog PLACE/tls.log\n";
+const SFTP_LINES: &str =
+    "LoadModule mod_sftp.c\nSFTPEngine on\nSFTPHostKey PLACE/host_key\nSFTPLog PLACE/sftp.log";
+
+fn proftpd(directory: &TempDir, port: u16, protocol: &str) -> io::Result<Command> {
     let place = directory.path().display();
     let users = directory.write("users", format!("user:{PASSWORD}:65534:65534::{place}/root:/bin/sh\n"))?;
     std::fs::set_permissions(users, PermissionsExt::from_mode(0o600))?;
     let modules = target().join("servers/usr/lib/proftpd");
     let modules = std::fs::canonicalize(modules)?;
-    let implicit = if implicit { "TLSOptions UseImplicitSSL\n" } else { "" };
+    let protocol = protocol.replace("PLACE", &place.to_string());
     let text = format!(
-        "ModulePath {}\nLoadModule mod_tls.c\nLoadModule mod_digest.c\nServerType standalone\nServerName testkit\nDefaultAddress 127.0.0.1
+        "ModulePath {}\nLoadModule mod_digest.c\nServerType standalone\nServerName testkit\nDefaultAddress 127.0.0.1
 Port {port}\nUseIPv6 off\nPidFile {place}/pid\nScoreboardFile {place}/scoreboard\nDelayTable none\nDelayEngine off
 UseReverseDNS off\nWtmpLog off\nTransferLog none\nSystemLog {place}/system.log\nUser nobody\nGroup nogroup
 AuthUserFile {place}/users\nAuthOrder mod_auth_file.c\nRequireValidShell off\nDefaultRoot {place}/root
-AllowOverwrite on\nAllowStoreRestart on\nTLSEngine on\nTLSRSACertificateFile {place}/cert.pem
-TLSRSACertificateKeyFile {place}/key.pem\nTLSLog {place}/tls.log\n{implicit}",
+AllowOverwrite on\nAllowStoreRestart on\n{protocol}\n",
         modules.display()
     );
     let file = directory.write("proftpd.conf", text)?;

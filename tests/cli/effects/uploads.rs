@@ -34,7 +34,8 @@ impl Peer {
         let server = Ftpd::start(kind, &Authority::new().good(), &[]).unwrap();
         let cutter = Cutter::open(([127, 0, 0, 1], server.port).into());
         let url = server.url("/up/f").replace(&format!(":{}", server.port), &format!(":{}", cutter.port()));
-        Peer { server: Server::Ftp(server), cutter, words: vec![url] }
+        let words = if kind == FtpdKind::ProftpdSftp { vec!["-k".to_owned(), url] } else { vec![url] };
+        Peer { server: Server::Ftp(server), cutter, words }
     }
 
     fn sftp() -> Peer {
@@ -55,9 +56,9 @@ impl Peer {
     fn cut_at(&self, after: usize, cut: Cut) {
         let point = |after| Some(CutPoint { side: Side::Client, after, cut });
         self.cutter.set(match self.server {
-            Server::Ftp(_) => Plan { cut: None, data: Some(point(after)) },
+            Server::Ftp(_) if !self.is_ssh() => Plan { cut: None, data: Some(point(after)) },
             // Keys and login before the file.
-            Server::Ssh(_) => Plan { cut: point(after + 6000), data: None },
+            _ => Plan { cut: point(after + 6000), data: None },
         });
     }
 
@@ -68,8 +69,8 @@ impl Peer {
     /// Returns how many bytes of a connection that carries a file have passed.
     fn passed(&self) -> usize {
         match self.server {
-            Server::Ftp(_) => self.cutter.data_passed(),
-            Server::Ssh(_) => self.cutter.talk().client.len().saturating_sub(6000),
+            Server::Ftp(_) if !self.is_ssh() => self.cutter.data_passed(),
+            _ => self.cutter.talk().client.len().saturating_sub(6000),
         }
     }
 
@@ -91,6 +92,10 @@ impl Peer {
     fn words<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         let words = self.words.iter().map(String::as_str);
         more.iter().copied().chain(words).collect()
+    }
+
+    fn is_ssh(&self) -> bool {
+        self.name().starts_with("sftp:")
     }
 
     fn name(&self) -> &str {
@@ -179,12 +184,13 @@ fn a_command_that_is_killed_every_64_kib_is_started_again() {
     }
 }
 
-/// ProFTPD has HASH; vsftpd has no checksum, and says so.
+/// ProFTPD has HASH, and check-file over SFTP; vsftpd and OpenSSH have no checksum, and a note says so.
 #[test]
 fn the_servers_checksum_is_compared_at_the_end() {
     let body = pattern(SIZE);
     for (kind, note) in [
         (FtpdKind::Proftpd, "The server's SHA-256 of the upload is that of the source"),
+        (FtpdKind::ProftpdSftp, "The server's SHA-256 of the upload is that of the source"),
         (FtpdKind::Vsftpd, "The server has no checksum of the upload; its size was compared"),
     ] {
         let peer = Peer::ftp(kind);
@@ -196,14 +202,23 @@ fn the_servers_checksum_is_compared_at_the_end() {
         let notes: Vec<&str> = ran.stderr.lines().filter_map(|line| line.strip_prefix("Note: ")).collect();
         assert!(notes.join(" ").contains(note), "{}", ran.stderr);
     }
+    let peer = Peer::sftp();
+    let folder = folder_with_source(&body);
+    let ran = upload(&folder, &peer.words(&[&UPLOAD[..], &["-v", "--no-silent"]].concat()));
+    assert!(ran.code == 0 && ran.stderr.contains("The server has no checksum"), "{}", ran.stderr);
 }
 
 #[test]
 fn a_part_that_was_changed_at_the_server_is_found_by_its_checksum() {
     let body = pattern(SIZE);
-    let peer = Peer::ftp(FtpdKind::Proftpd);
-    let folder = folder_with_source(&body);
-    kill_one(&peer, &folder);
+    for peer in [FtpdKind::Proftpd, FtpdKind::ProftpdSftp].map(Peer::ftp) {
+        changed_part(&peer, &body);
+    }
+}
+
+fn changed_part(peer: &Peer, body: &[u8]) {
+    let folder = folder_with_source(body);
+    kill_one(peer, &folder);
     let mut part = peer.file();
     assert!(part.len() > 1000 && body.starts_with(&part));
     part[500] ^= 1;

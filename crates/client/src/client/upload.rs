@@ -106,8 +106,9 @@ impl Uploaded {
         self.attempts
     }
 
-    /// Returns whether the server's checksum of the file was compared. Servers over FTP have one if they know
-    /// HASH, XSHA256, XMD5, XCRC or the like. One that differs is an error of the upload.
+    /// Returns whether the server's checksum of the file was compared. FTP servers have one if they know
+    /// HASH, XSHA256, XMD5, XCRC or the like, SFTP servers if they know `check-file`. One that differs is an
+    /// error of the upload.
     pub fn is_verified(&self) -> bool {
         self.verified
     }

@@ -49,6 +49,22 @@ pub enum Reply<'a> {
 }
 
 impl Reply<'_> {
+    /// Returns function and digest of a reply to [`Request::CheckFile`](super::Request::CheckFile). Earlier
+    /// drafts repeat the name of the extension, and servers send the digest as a string, too.
+    pub fn check_file(&self) -> Option<(&[u8], &[u8])> {
+        let Reply::Extended(body) = self else { return None };
+        let mut reader = Reader::new(body);
+        let function = match reader.string().ok()? {
+            b"check-file" => reader.string().ok()?,
+            function => function,
+        };
+        let digest = reader.rest();
+        let prefixed = digest
+            .split_first_chunk()
+            .filter(|(length, rest)| u32::from_be_bytes(**length) as usize == rest.len());
+        Some((function, prefixed.map_or(digest, |(_, rest)| rest)))
+    }
+
     /// The numbers of a file system.
     pub fn statvfs(&self) -> Option<Statvfs> {
         let Reply::Extended(body) = self else { return None };

@@ -82,6 +82,12 @@ pub enum Request<'a> {
         path: &'a [u8],
     },
     Limits,
+    /// Asks for the checksum of a whole file by the first of these functions that the server has
+    /// (draft-ietf-secsh-filexfer-13 §9.1.2).
+    CheckFile {
+        path: &'a [u8],
+        functions: &'a str,
+    },
 }
 
 impl Request<'_> {
@@ -112,7 +118,10 @@ impl Request<'_> {
             Request::Rename { .. } => 18,
             Request::ReadLink { .. } => 19,
             Request::SymLink { .. } => 20,
-            Request::PosixRename { .. } | Request::Statvfs { .. } | Request::Limits => EXTENDED,
+            Request::PosixRename { .. }
+            | Request::Statvfs { .. }
+            | Request::Limits
+            | Request::CheckFile { .. } => EXTENDED,
         }
     }
 
@@ -155,6 +164,15 @@ impl Request<'_> {
                 out.put_string(path);
             }
             Request::Limits => out.put_string("limits@openssh.com"),
+            Request::CheckFile { path, functions } => {
+                out.put_string("check-file-name");
+                out.put_string(path);
+                out.put_string(functions);
+                // From the start to the end, in one block.
+                out.put_u64(0);
+                out.put_u64(0);
+                out.put_u32(0);
+            }
         }
     }
 }

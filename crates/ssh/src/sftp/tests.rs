@@ -49,6 +49,33 @@ fn the_greeting_lists_the_servers_extensions() {
 }
 
 #[test]
+fn a_checksum_of_a_file_is_asked_and_read() {
+    let mut client = greeted();
+    let before = client.output().len();
+    client.ask(&Request::CheckFile { path: b"f", functions: "md5" });
+    let mut wanted = Vec::new();
+    for text in ["check-file-name", "f", "md5"] {
+        wanted.put_string(text);
+    }
+    wanted.extend([0; 20]);
+    assert!(client.output()[before..].ends_with(&wanted));
+    let [mut plain, mut named, mut prefixed] = [const { Vec::new() }; 3];
+    plain.put_string("md5");
+    named.put_string("check-file");
+    named.put_string("md5");
+    prefixed.put_string("md5");
+    prefixed.put_string([7; 16]);
+    for body in [&mut plain, &mut named] {
+        body.extend([7; 16]);
+    }
+    for body in [&plain, &named, &prefixed] {
+        assert_eq!(Reply::Extended(body).check_file(), Some((b"md5".as_slice(), [7; 16].as_slice())));
+    }
+    assert_eq!(Reply::Extended(&[0, 0, 0, 9, 1]).check_file(), None);
+    assert_eq!(Reply::Data(&plain).check_file(), None);
+}
+
+#[test]
 fn an_old_server_is_refused() {
     assert!(Client::new().reply(&[0, 0, 0, 5, 2, 0, 0, 0, 2]).is_err());
 }

@@ -39,6 +39,16 @@ impl Function {
     }
 }
 
+/// The functions by their names in SFTP's extension check-file, in the order of preference.
+pub const SFTP_NAMES: &str = "sha256,sha512,sha1,md5,crc32";
+
+/// Returns the checksum in a reply to check-file.
+pub fn of_sftp(function: &[u8], value: &[u8]) -> Option<Digest> {
+    let index = SFTP_NAMES.split(',').position(|name| name.as_bytes() == function)?;
+    let function = FUNCTIONS[index].0;
+    (value.len() == function.length()).then(|| Digest { function, value: value.to_vec() })
+}
+
 /// The checksum that a server has of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
@@ -198,6 +208,17 @@ mod tests {
             (hash, "cafe0001", None),
         ] {
             assert_eq!(found(question, text), wanted, "{} {text:?}", question.command);
+        }
+    }
+
+    #[test]
+    fn digests_of_sftp_have_the_length_of_their_function() {
+        let function = |name: &str, length| of_sftp(name.as_bytes(), &vec![7; length]).map(|it| it.function);
+        assert_eq!(function("sha256", 32), Some(Function::Sha256));
+        assert_eq!(function("md5", 16), Some(Function::Md5));
+        assert_eq!(function("crc32", 4), Some(Function::Crc32));
+        for (name, length) in [("sha256", 31), ("sha256", 64), ("sha224", 28), ("", 0), ("SHA256", 32)] {
+            assert_eq!(function(name, length), None, "{name} {length}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use ssh::sftp::{APPEND, Attrs, CREATE, Reply, Request, Status, TRUNCATE, WRITE, Writes};
 use tables::{Code, EasyOption as O};
-use wire::upload::{Peer, Protocol, Step};
+use wire::upload::{Peer, Protocol, Step, digest};
 
 use super::channel::{Sftp, attrs, handle, status};
 use super::fault::{refused, size};
@@ -25,7 +25,7 @@ pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
             Step::Complete => {
                 t.easy.note(|| "The server has all of the file".to_owned());
                 t.easy.upload_resumption.restart();
-                return Ok(());
+                return ask_digest(t, sftp, path).await;
             }
             Step::Continue(from) => from,
             Step::StartAgain => 0,
@@ -62,7 +62,8 @@ pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
         }
         _ if resumes => {
             let sent = all.unwrap_or(from + reader.position());
-            t.easy.upload_resumption.count(peer(sftp, path).await?, from, sent)
+            t.easy.upload_resumption.count(peer(sftp, path).await?, from, sent)?;
+            ask_digest(t, sftp, path).await
         }
         _ => Ok(()),
     }
@@ -75,6 +76,26 @@ async fn peer(sftp: &mut Sftp, path: &[u8]) -> Result<Peer> {
         Err(Status::NO_SUCH_FILE | Status::NO_SUCH_PATH) => Peer::Missing,
         Err(_) => Peer::Silent,
     })
+}
+
+/// Asks for the checksum of the file, if the application wants to compare it. ProFTPD answers, although it
+/// does not list the extension in version 3; a server that does not know it refuses.
+async fn ask_digest(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()> {
+    if !t.easy.upload_resumption.asks_digest() {
+        return Ok(());
+    }
+    let request = Request::CheckFile { path, functions: digest::SFTP_NAMES };
+    let found = |reply: Reply<'_>| reply.check_file().and_then(|(name, value)| digest::of_sftp(name, value));
+    sftp.in_step = false;
+    match sftp.ask(&request, found).await {
+        Ok(digest) => {
+            sftp.in_step = true;
+            t.easy.upload_resumption.note_digest(digest);
+        }
+        // All of the file is there.
+        Err(error) => t.easy.note(|| format!("The server gives no checksum of the file: {error}")),
+    }
+    Ok(())
 }
 
 /// How much of the file the server has.
