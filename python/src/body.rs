@@ -20,7 +20,9 @@ pub struct Memory;
 
 impl BodyMemory for Memory {
     fn allocate(&self, length: usize) -> Option<Box<dyn BodyBuffer>> {
-        Python::attach(|py| Some(Box::new(Place::new(py, length)?) as Box<dyn BodyBuffer>))
+        // While the interpreter ends, threads of its own may still run. Their bodies stay in the engine's
+        // buffer.
+        Python::try_attach(|py| Some(Box::new(Place::new(py, length)?) as Box<dyn BodyBuffer>)).flatten()
     }
 }
 

@@ -232,3 +232,19 @@ print(used() - before)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 10_000, "kilobytes"
     assert sorted(os.path.getsize(tmp_path / name) for name in os.listdir(tmp_path)) == [15_000_000] * 3
+
+
+def test_the_interpreter_ends_while_bodies_arrive():
+    program = """
+import sys, threading, time, warmwire
+def fetch():
+    while True:
+        warmwire.get(sys.argv[1])
+for _ in range(3):
+    threading.Thread(target=fetch, daemon=True).start()
+time.sleep(0.3)
+"""
+    site = Site(lambda handler: answer(handler, bytes(3_000_000)))
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", program, site.root], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
