@@ -1,6 +1,7 @@
 //! The registry of what can be measured. A row is an entry here and a function that returns its cases; each
 //! kind of program has its own file.
 
+mod busy;
 mod cipher;
 mod cold;
 mod crates;
@@ -105,6 +106,12 @@ pub const ROWS: &[Row] = &[
          the kernel does the receiver's work for a packet in the context of either process: only the sum of \
          both is a figure of the client",
         large::measure,
+    ),
+    row(
+        "busy",
+        "GETs over one kept handle, beside two processes for each processor that never wait",
+        "the distribution's library",
+        busy::measure,
     ),
     row(
         "slow",

@@ -18,7 +18,7 @@ const UPLOAD: usize = 50_000_000;
 const SENT: usize = 20_000_000;
 
 /// A program with its arguments; the count of requests stands between the two parts.
-struct Work {
+pub(super) struct Work {
     program: &'static str,
     before: Vec<String>,
     after: Vec<String>,
@@ -29,12 +29,18 @@ struct Work {
 }
 
 impl Work {
-    fn new(program: &'static str, url: String, received: Option<usize>) -> Work {
+    pub(super) fn new(program: &'static str, url: String, received: Option<usize>) -> Work {
         Work { program, before: vec![url], after: Vec::new(), version: None, received }
     }
 
-    fn at_once(mut self, parallel: usize) -> Work {
+    pub(super) fn at_once(mut self, parallel: usize) -> Work {
         self.after.push(parallel.to_string());
+        self
+    }
+
+    /// Chooses the HTTP version with streams: HTTP2 or HTTP3.
+    pub(super) fn over(mut self, version: Option<&'static str>) -> Work {
+        self.version = version;
         self
     }
 
@@ -49,7 +55,7 @@ impl Work {
         Ok(command)
     }
 
-    fn run(&self, bench: &Bench, subject: &Subject, count: usize) -> io::Result<Vec<f64>> {
+    pub(super) fn run(&self, bench: &Bench, subject: &Subject, count: usize) -> io::Result<Vec<f64>> {
         let figures = numbers(&mut self.command(bench, subject, count)?)?;
         match (figures[..].get(2), self.received) {
             (None, _) => Err(io::Error::other(format!("{} said {figures:?}", self.program))),
