@@ -136,7 +136,8 @@ def main():
     given = parser.parse_args()
     used = ("warmwire", "requests", "httpx", "aiohttp", "niquests", "obstore", "pycurl", "fsspec")
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in used)
-    text = ["# Beside others", "", f"`make bench-python`; medians of {given.runs} runs in turn, against nginx on the loopback with"]
+    of_runs = "one run" if given.runs == 1 else f"medians of {given.runs} runs in turn"
+    text = ["# Beside others", "", f"`make bench-python`; {of_runs}, against nginx on the loopback with"]
     text += [f"{os.cpu_count()} cores for both. {versions}; Python {sys.version.split()[0]}.", ""]
     text += ["CPU is the client's alone, all its threads, without its imports.", ""]
     found = {}
