@@ -1,6 +1,7 @@
 //! The head of a response: status, version and fields.
 
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use engine::info::TransferInfo;
@@ -26,7 +27,8 @@ pub(crate) struct Head {
     pub status: StatusCode,
     pub reply_code: i64,
     pub version: Version,
-    pub headers: HeaderMap,
+    /// The fields of the last head, once they were asked for.
+    headers: OnceLock<HeaderMap>,
     /// All header lines received.
     pub lines: Bytes,
     pub url: Url,
@@ -39,14 +41,19 @@ impl Head {
     /// `decodes`: the body arrives decoded, so that its coding and its length on the wire are left out.
     pub fn of(lines: Vec<u8>, info: &TransferInfo, decodes: bool) -> Head {
         let lines = Bytes::from(lines);
-        let (mut headers, is_http) = parse_fields(&lines);
+        let start = last_head(&lines);
         let mut length = u64::try_from(info.announced.max(info.download_total)).ok();
-        if decodes && is_coded(&headers) {
-            headers.remove(CONTENT_ENCODING);
-            headers.remove(CONTENT_LENGTH);
-            length = None;
+        let headers = OnceLock::new();
+        if decodes && start.is_some_and(|start| may_be_coded(&lines[start..])) {
+            let mut fields = parse_fields(&lines);
+            if is_coded(&fields) {
+                fields.remove(CONTENT_ENCODING);
+                fields.remove(CONTENT_LENGTH);
+                length = None;
+            }
+            let _ = headers.set(fields); // empty until now
         }
-        let code = u16::try_from(info.response_code).ok().filter(|_| is_http);
+        let code = u16::try_from(info.response_code).ok().filter(|_| start.is_some());
         Head {
             status: code.and_then(|code| StatusCode::from_u16(code).ok()).unwrap_or(StatusCode::OK),
             reply_code: info.response_code,
@@ -65,9 +72,21 @@ impl Head {
         }
     }
 
+    /// Returns the header fields. They are parsed when they are first asked for: that takes a tenth of the
+    /// instructions of a small request, and many programs need the status and the body alone.
+    pub fn headers(&self) -> &HeaderMap {
+        self.headers.get_or_init(|| parse_fields(&self.lines))
+    }
+
+    /// Returns the header fields, to change them.
+    pub fn headers_mut(&mut self) -> &mut HeaderMap {
+        self.headers();
+        self.headers.get_mut().expect("the line above has parsed them")
+    }
+
     /// Returns the charset that Content-Type names.
     pub fn charset(&self) -> Option<&str> {
-        let media_type = self.headers.get(http::header::CONTENT_TYPE)?.to_str().ok()?;
+        let media_type = self.headers().get(http::header::CONTENT_TYPE)?.to_str().ok()?;
         let parameters = media_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
         let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
         charsets.next().map(|(_, value)| value.trim().trim_matches('"'))
@@ -75,20 +94,44 @@ impl Head {
 
     /// Returns the cookies that the head sets.
     pub fn cookies(&self) -> impl Iterator<Item = Cookie<'_>> {
-        Cookie::all(&self.headers)
+        Cookie::all(self.headers())
     }
 }
 
-/// Parses lines of the form `name: value`, and returns the fields of the last head and whether it is one of
-/// HTTP. Other lines are skipped, as the replies of an FTP server are; a folded line belongs to the previous
-/// field (RFC 9112, 5.2). The values share the memory of the lines: a copy of each would be a sixth of the
-/// instructions of a small request, with the search for the last head.
-pub(super) fn parse_fields(lines: &Bytes) -> (HeaderMap, bool) {
+/// Returns where the last head of HTTP begins: its status line. Interim replies and redirects come before it.
+fn last_head(lines: &[u8]) -> Option<usize> {
+    let (mut rest, mut last) = (lines, None);
+    while !rest.is_empty() {
+        let (line, behind) = split_line(rest);
+        if line.starts_with(b"HTTP/") {
+            last = Some(lines.len() - rest.len());
+        }
+        rest = behind;
+    }
+    last
+}
+
+/// Returns whether a line of a head begins as a Content-Encoding does.
+fn may_be_coded(mut lines: &[u8]) -> bool {
+    let name = CONTENT_ENCODING.as_str().as_bytes();
+    while !lines.is_empty() {
+        let (line, behind) = split_line(lines);
+        if line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
+            return true;
+        }
+        lines = behind;
+    }
+    false
+}
+
+/// Parses lines of the form `name: value`, and returns the fields of the last head, or all of them where
+/// there is no status line of HTTP. Other lines are skipped, as the replies of an FTP server are; a folded
+/// line belongs to the previous field (RFC 9112, 5.2). The values share the memory of the lines.
+pub(super) fn parse_fields(lines: &Bytes) -> HeaderMap {
     if lines.is_empty() {
-        return (HeaderMap::new(), false);
+        return HeaderMap::new();
     }
     let mut fields = HeaderMap::with_capacity(USUAL_FIELDS);
-    let mut is_http = false;
     let mut open: Option<(HeaderName, Bytes)> = None;
     let close = |fields: &mut HeaderMap, open: &mut Option<(HeaderName, Bytes)>| {
         if let Some((name, value)) = open.take()
@@ -97,7 +140,7 @@ pub(super) fn parse_fields(lines: &Bytes) -> (HeaderMap, bool) {
             fields.append(name, value);
         }
     };
-    let mut rest = &lines[..];
+    let mut rest = &lines[last_head(lines).unwrap_or(0)..];
     while !rest.is_empty() {
         let (line, behind) = split_line(rest);
         rest = behind;
@@ -106,18 +149,13 @@ pub(super) fn parse_fields(lines: &Bytes) -> (HeaderMap, bool) {
             continue;
         }
         close(&mut fields, &mut open);
-        if line.starts_with(b"HTTP/") {
-            fields.clear();
-            is_http = true;
-            continue;
-        }
         open = HeaderLine::parse(line).and_then(|line| {
             let name = HeaderName::from_bytes(line.name).ok()?;
             Some((name, lines.slice_ref(line.value)))
         });
     }
     close(&mut fields, &mut open);
-    (fields, is_http)
+    fields
 }
 
 /// Returns whether the engine decodes all codings of the head.
@@ -137,7 +175,7 @@ pub(super) fn url_of(info: &TransferInfo) -> Url {
 mod tests {
     use super::*;
 
-    fn parse(lines: &'static [u8]) -> (HeaderMap, bool) {
+    fn parse(lines: &'static [u8]) -> HeaderMap {
         parse_fields(&Bytes::from_static(lines))
     }
 
@@ -145,8 +183,9 @@ mod tests {
     fn the_last_head_counts() {
         let heads = b"HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n\
             HTTP/1.1 200 OK\r\nx-a: HTTP/1.1 500 No\r\nb:\t2 \nc: 3";
-        let (fields, is_http) = parse(heads);
-        assert!(is_http && !fields.contains_key("link"));
+        let fields = parse(heads);
+        assert_eq!(last_head(heads), Some(39));
+        assert!(!fields.contains_key("link"));
         assert_eq!(
             (fields.len(), &fields["x-a"], &fields["b"], &fields["c"]),
             (
@@ -156,14 +195,25 @@ mod tests {
                 &HeaderValue::from_static("3")
             )
         );
-        assert!(!parse(b"220 ready\r\n").1 && parse(b"").0.is_empty());
+        assert_eq!((last_head(b"220 ready\r\n"), parse(b"").len()), (None, 0));
+        assert_eq!(parse(b"220 ready\r\nsubject: a mail\r\n").len(), 1);
+    }
+
+    #[test]
+    fn a_head_may_be_coded_only_by_a_line_that_begins_so() {
+        for (lines, is) in [
+            (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".as_slice(), true),
+            (b"HTTP/1.1 200 OK\r\ncontent-encoding : br", true),
+            (b"HTTP/1.1 200 OK\r\nx-content-encoding: gzip\r\ncontent-encodin", false),
+            (b"", false),
+        ] {
+            assert_eq!(may_be_coded(lines), is, "{}", lines.escape_ascii());
+        }
     }
 
     #[test]
     fn lines_that_are_no_fields_are_skipped() {
-        let (fields, is_http) =
-            parse(b"HTTP/1.1 200 OK\r\nA: 1\r\n  2\r\n: x\r\n220 ready: go\r\na:3\r\nB:\r\n\r\n");
-        assert!(is_http);
+        let fields = parse(b"HTTP/1.1 200 OK\r\nA: 1\r\n  2\r\n: x\r\n220 ready: go\r\na:3\r\nB:\r\n\r\n");
         let values: Vec<_> = fields.get_all("a").iter().collect();
         assert_eq!(values, ["1 2", "3"]);
         assert_eq!((fields.get("b").unwrap().len(), fields.len()), (0, 3));

@@ -84,12 +84,12 @@ macro_rules! response_facts {
             /// Returns the header fields of the last head. If the body is decoded, its Content-Encoding and
             /// Content-Length are not among them.
             pub fn headers(&self) -> &http::HeaderMap {
-                &self.$($parts).+.head.headers
+                self.$($parts).+.head.headers()
             }
 
             /// Returns the header fields, to change them.
             pub fn headers_mut(&mut self) -> &mut http::HeaderMap {
-                &mut self.$($parts).+.head.headers
+                self.$($parts).+.head.headers_mut()
             }
 
             /// Returns all header lines as received: interim replies and redirects come before the last
@@ -159,7 +159,7 @@ macro_rules! response_facts {
                     .field("url", &head.url)
                     .field("status", &head.status)
                     .field("version", &head.version)
-                    .field("headers", &head.headers)
+                    .field("headers", head.headers())
                     .finish_non_exhaustive()
             }
         }
@@ -269,7 +269,7 @@ impl Response {
             Poll::Ready(Ok(Piece::Body(bytes))) => return Poll::Ready(Some(Ok(bytes.into()))),
             Poll::Ready(Ok(Piece::End(timings, trailers, why))) => {
                 (self.parts.timings, self.parts.why) = (Some(timings), why);
-                self.parts.trailers = parse_fields(&trailers.into()).0;
+                self.parts.trailers = parse_fields(&trailers.into());
                 None
             }
             Poll::Ready(Err(error)) => Some(Err(error)),
