@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 
 /// Whether uploads of a handle continue after a cut, and by which protocol over HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UploadMode {
     /// Uploads are those of curl.
     #[default]
@@ -51,6 +52,8 @@ pub struct UploadResumption {
     is_whole: Cell<bool>,
     /// The server has shown that it writes at an offset.
     is_proven: Cell<bool>,
+    /// Whether an earlier attempt may have read the source.
+    has_read: Cell<bool>,
     /// Whether the last request of an upload over HTTP was answered by "later".
     is_busy: Cell<bool>,
     /// The URL of the part that the server has, without login.
@@ -102,6 +105,7 @@ impl UploadResumption {
     /// last one.
     pub fn set(&self, mode: UploadMode) {
         self.mode.set(mode);
+        self.has_read.set(false);
         self.restart();
     }
 
@@ -148,6 +152,17 @@ impl UploadResumption {
     /// Takes the checksum that the server has of the uploaded file.
     pub fn take_digest(&self) -> Option<Digest> {
         self.digest.take().map(|digest| *digest)
+    }
+
+    /// Notes that the source is about to be read. Returns whether an earlier attempt may have read it.
+    pub(crate) fn reads(&self) -> bool {
+        self.has_read.replace(true)
+    }
+
+    /// The upload is complete. The application places the source of the next one.
+    pub(crate) fn end(&self) {
+        self.has_read.set(false);
+        self.restart();
     }
 
     /// Takes over the setting of another handle.
@@ -271,7 +286,7 @@ impl UploadResumption {
         match text {
             Some(text) => Err(Error::new(Code::PartialFile, text)),
             None => {
-                self.restart();
+                self.end();
                 Ok(())
             }
         }
@@ -293,6 +308,20 @@ mod tests {
         assert_eq!(place(Peer::Has(39)), Ok(Step::StartAgain));
         assert!(resumption.count(Peer::Has(100), 0, 100).is_ok());
         assert_eq!(place(Peer::Has(39)), Ok(Step::Continue(39)), "the next file");
+    }
+
+    #[test]
+    fn a_source_is_placed_again_until_its_upload_is_complete() {
+        let resumption = UploadResumption::default();
+        resumption.set(UploadMode::Resume);
+        assert!(!resumption.reads(), "the application has placed it");
+        assert!(resumption.reads());
+        // Nothing has arrived, or the part is none of this source: it is sent from its start.
+        assert!(resumption.decide(Protocol::Sftp, Peer::Has(101), Some(100)).is_err());
+        assert!(resumption.count(Peer::Has(0), 0, 100).is_err() && resumption.reads());
+        assert!(resumption.count(Peer::Has(100), 0, 100).is_ok() && !resumption.reads());
+        resumption.set(UploadMode::Resume);
+        assert!(!resumption.reads(), "another source");
     }
 
     #[test]

@@ -200,6 +200,18 @@ impl ClientReader {
         self.position
     }
 
+    /// Begins an upload that may continue at this byte of the source, which an earlier attempt may have read.
+    /// An application that cannot seek has to place the source itself.
+    pub fn start_at(&mut self, from: u64) -> Result<()> {
+        match self.easy.upload_resumption.reads() {
+            _ if from > 0 => self.skip(from),
+            true if self.easy.callbacks.seek(0) == SeekAnswer::Failed => {
+                Err(Error::new(Code::ReadError, "Could not seek stream"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Skips what the server already has. Falls back to reading and dropping if the application cannot seek.
     pub fn skip(&mut self, offset: u64) -> Result<()> {
         match self.easy.callbacks.seek(offset) {

@@ -125,8 +125,7 @@ pub fn body(t: &mut HttpTransfer) -> Result<ClientReader> {
     }
     match has_read {
         true => reader.size = reader.size.map(|size| size.saturating_sub(from)),
-        false if from > 0 => reader.skip(from)?,
-        false => {}
+        false => reader.start_at(from)?,
     }
     if from > 0 {
         easy.note(|| format!("The upload continues at byte {from}"));
@@ -188,7 +187,7 @@ pub fn after(t: &mut HttpTransfer, status: u16) -> Result<Next> {
             refused(status)
         }
         Reaction::End => {
-            t.easy.upload_resumption.restart();
+            t.easy.upload_resumption.end();
             Next::Done
         }
         Reaction::Refused(status) => refused(status),

@@ -24,7 +24,7 @@ pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
         true => match t.easy.upload_resumption.decide(Protocol::Sftp, peer(sftp, path).await?, all)? {
             Step::Complete => {
                 t.easy.note(|| "The server has all of the file".to_owned());
-                t.easy.upload_resumption.restart();
+                t.easy.upload_resumption.end();
                 return ask_digest(t, sftp, path).await;
             }
             Step::Continue(from) => from,
@@ -44,7 +44,9 @@ pub async fn store(t: &mut Transfer, sftp: &mut Sftp, path: &[u8]) -> Result<()>
     }
     // Appending sends everything, whatever the offset.
     let from = if t.on(O::Append) { 0 } else { from };
-    if from > 0 {
+    if resumes {
+        reader.start_at(from).map_err(|e| e.with_code(Code::FtpCouldntUseRest))?;
+    } else if from > 0 {
         reader.skip(from).map_err(|e| e.with_code(Code::FtpCouldntUseRest))?;
     }
     t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);

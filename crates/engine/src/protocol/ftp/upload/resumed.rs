@@ -33,7 +33,7 @@ pub async fn store(
     let from = match step {
         Step::Complete => {
             t.easy.note(|| "The server has all of the file".to_owned());
-            t.easy.upload_resumption.restart();
+            t.easy.upload_resumption.end();
             return digest::ask(t, control, target).await;
         }
         Step::Continue(from) => begin_at(t, control, from).await?,
@@ -43,8 +43,8 @@ pub async fn store(
     t.note_upload_place(all);
     if from > 0 {
         t.easy.note(|| format!("The upload continues at byte {from}"));
-        reader.skip(from)?;
     }
+    reader.start_at(from)?;
     t.easy.info.borrow_mut().upload_total = reader.size.map_or(-1, |n| n as i64);
     control.dialogue.outstanding += 1;
     send_all(t, control, data, &mut reader).await?;
