@@ -153,7 +153,7 @@ soak: deps lib
 	ulimit -n $$(ulimit -H -n); cargo run --quiet --release -p warmwire-bench -- --ours $(LIB) soak --minutes $(or $(MINUTES),2) $(ROWS)
 
 # The tool watches 60 vsftpd servers over 20 ms with a window of 200 ms for MINUTES (60), while servers are restarted, one hangs and
-# one is 300 ms away: 99.9 % of the windows must be met, with 3 % of a core (1.5 were measured). It wants root.
+# one is 300 ms away: 99.9 % of the windows must be met, with 3 % of a core (1.2 were measured). It wants root.
 .PHONY: watch-pace
 watch-pace: deps tool
 	WARMWIRE_WATCH_MINUTES=$(or $(MINUTES),60) WARMWIRE_WATCH_TOOL=$(abspath $(CARGO_TARGET_DIR)/release/warmwire) \
