@@ -173,9 +173,9 @@ CURL_EXTERN CURLcode warmwire_upload(CURL *easy, long mode, const char *begun);
 
 /* Stores in *place a string that names the part at the server, to be freed with curl_free(), or NULL if there is none. There is
  * one from when the server has accepted the upload until the upload is complete. It has no login, but the URL of an upload
- * over HTTP may be a secret. May be called in callbacks: an upload by TUS has it at the first call of CURLOPT_READFUNCTION, one by
- * IETF in CURLOPT_HEADERFUNCTION at the end of a head with status 104. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or a NULL `place`;
- * CURLE_OUT_OF_MEMORY. */
+ * over HTTP may be a secret. May be called in callbacks: an upload by TUS has it at the first call of CURLOPT_READFUNCTION, one
+ * by IETF in CURLOPT_HEADERFUNCTION at the end of a head with status 104. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a
+ * bad handle or a NULL `place`; CURLE_OUT_OF_MEMORY. */
 CURL_EXTERN CURLcode warmwire_upload_place(CURL *easy, char **place);
 
 /* Modes of warmwire_why(): */

@@ -51,7 +51,7 @@ impl Peer {
             // By the draft there may be beginnings whose URL was lost with the connection.
             let has = move |body: &[u8]| {
                 let files = tusd.uploads();
-                files.iter().filter(|it| it.as_slice() == body).count() == 1
+                files.iter().filter(|file| file.as_slice() == body).count() == 1
                     && (mode == UploadMode::Draft || files.len() == 1)
             };
             Peer::new(port, &url, mode, Box::new(has))

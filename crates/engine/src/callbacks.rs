@@ -177,6 +177,11 @@ pub trait Callbacks {
         WriteAnswer::All
     }
 
+    /// Returns whether [`lend`](Self::lend) may lend memory.
+    fn lends(&self) -> bool {
+        false
+    }
+
     /// Lends memory for the next bytes of a body that is delivered as it arrives. `fill` receives into the
     /// beginning of that memory and returns the number of bytes received. `left` is the rest of the body.
     /// Returns `false`, without a call of `fill`, if there is no such memory: the bytes then go through

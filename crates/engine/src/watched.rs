@@ -72,6 +72,7 @@ impl Callbacks for Watched {
         host_key_judge() -> Option<HostKeyFunctions>;
         post_fields(offset: u64, buf: &mut [u8]) -> usize;
         wants_progress() -> bool;
+        lends() -> bool;
         has_cache() -> bool;
     }
 

@@ -155,7 +155,11 @@ impl Run {
                 condemned: transfer.condemned.get(),
                 changed: transfer.resuming.borrow().as_ref().is_some_and(Resuming::has_changed),
                 later: job.easy.upload_must_wait(),
-                lost_part: transfer.resuming.borrow().as_ref().is_some_and(|it| it.has_lost_part(code)),
+                lost_part: transfer
+                    .resuming
+                    .borrow()
+                    .as_ref()
+                    .is_some_and(|resuming| resuming.has_lost_part(code)),
                 elapsed: job.first_attempt.elapsed(),
             })
         });

@@ -41,7 +41,10 @@ fn main() -> std::io::Result<()> {
         }
         Some("protocols") => {
             let servers = Protocols::start()?;
-            servers.transfers().iter().for_each(|it| println!("{} {}", it.name, it.words.join(" ")));
+            servers
+                .transfers()
+                .iter()
+                .for_each(|transfer| println!("{} {}", transfer.name, transfer.words.join(" ")));
             wait()?;
         }
         Some(name @ ("nginx" | "apache" | "nghttpd" | "nghttpx" | "caddy")) => http2(name)?,

@@ -305,10 +305,11 @@ fn a_busy_server_is_asked_later() {
     let ran = upload(&folder, &words);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let requests = server.requests();
-    let lines: Vec<_> = requests.iter().map(|it| format!("{} {}", it.method, it.target)).collect();
+    let lines: Vec<_> =
+        requests.iter().map(|request| format!("{} {}", request.method, request.target)).collect();
     assert_eq!(lines, ["POST /files", "POST /files", "PATCH /u", "HEAD /u", "PATCH /u"]);
     assert!(requests[4].body == pattern(5000)[1000..], "the rest alone");
-    assert!(requests.iter().all(|it| it.field("Authorization").is_some()), "the login goes along");
+    assert!(requests.iter().all(|request| request.field("Authorization").is_some()), "the login goes along");
     assert_eq!(requests[4].field("Upload-Offset"), Some("1000"));
 }
 

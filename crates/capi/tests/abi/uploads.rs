@@ -92,7 +92,7 @@ impl Peer {
         let (files, parts): (Vec<_>, Vec<_>) = match &self.server {
             Server::Ftp(server) => (vec![server.file("/up/f").unwrap_or_default()], Vec::new()),
             Server::Ssh(server) => (vec![std::fs::read(server.path("f")).unwrap_or_default()], Vec::new()),
-            Server::Tus(server) => server.uploads().into_iter().partition(|it| it.len() >= body.len()),
+            Server::Tus(server) => server.uploads().into_iter().partition(|file| file.len() >= body.len()),
         };
         assert!(files == [body], "{} {}: {} bytes", self.url, self.mode, files.concat().len());
         // By the draft there may be beginnings whose URL was lost with the connection that it had come on.

@@ -121,6 +121,10 @@ impl Callbacks for App {
         WriteAnswer::All
     }
 
+    fn lends(&self) -> bool {
+        self.memory.is_some()
+    }
+
     fn lend(&self, left: u64, fill: &mut dyn FnMut(&mut [u8]) -> usize) -> bool {
         let Some(mut placed) = self.placed(left) else { return false };
         // The state is not borrowed while the engine receives.

@@ -113,6 +113,9 @@ impl Flow {
         cx: &mut task::Context<'_>,
         source: &mut dyn BodySource,
     ) -> Option<Poll<Result<Option<usize>>>> {
+        if !self.handles.easy.callbacks.lends() {
+            return None;
+        }
         let left = source.left().filter(|left| *left > 0 && self.writer.passes_on(*left))?;
         if source.converted().is_some() {
             return None;

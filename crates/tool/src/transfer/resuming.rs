@@ -189,7 +189,8 @@ impl Transfer {
 
     /// Compares the server's checksum of an uploaded file with that of the source.
     pub fn compare_upload(&self, easy: &Easy) -> Result<(), String> {
-        let is_one = self.resuming.borrow().as_ref().is_some_and(|it| it.mode != UploadMode::Plain);
+        let is_one =
+            self.resuming.borrow().as_ref().is_some_and(|resuming| resuming.mode != UploadMode::Plain);
         if !is_one {
             return Ok(());
         }

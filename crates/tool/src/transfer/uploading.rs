@@ -43,7 +43,7 @@ impl Uploading {
     ) -> Result<Option<Uploading>, InUse> {
         let Upload::File(file) = upload else { return Ok(None) };
         let Some(stamp) =
-            file.metadata().ok().filter(fs::Metadata::is_file).and_then(|it| Stamp::of(&it).ok())
+            file.metadata().ok().filter(fs::Metadata::is_file).and_then(|metadata| Stamp::of(&metadata).ok())
         else {
             return Ok(None);
         };

@@ -191,7 +191,8 @@ mod tests {
     fn a_digest_is_read_or_there_is_none() {
         let crc = Question { function: Function::Crc32, command: "XCRC", selects: false };
         let hash = Question { command: "HASH", ..crc };
-        let found = |question: Question, text: &str| question.digest(text.as_bytes()).map(|it| it.value);
+        let found =
+            |question: Question, text: &str| question.digest(text.as_bytes()).map(|digest| digest.value);
         let value = Some(vec![0xca, 0xfe, 0x00, 0x01]);
         for (question, text, wanted) in [
             (crc, "CAFE0001", value.clone()),
@@ -213,7 +214,8 @@ mod tests {
 
     #[test]
     fn digests_of_sftp_have_the_length_of_their_function() {
-        let function = |name: &str, length| of_sftp(name.as_bytes(), &vec![7; length]).map(|it| it.function);
+        let function =
+            |name: &str, length| of_sftp(name.as_bytes(), &vec![7; length]).map(|digest| digest.function);
         assert_eq!(function("sha256", 32), Some(Function::Sha256));
         assert_eq!(function("md5", 16), Some(Function::Md5));
         assert_eq!(function("crc32", 4), Some(Function::Crc32));
