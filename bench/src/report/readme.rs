@@ -183,7 +183,7 @@ fn section(results: &Results) -> Result<String, String> {
     }
     let reasons: Result<String, String> = REASONS.iter().map(|reason| bullet(reason, results)).collect();
     let picture = "![Warmwire beside Debian's libcurl](bench/overview.svg)";
-    Ok(format!("Measured on {}:\n\n{}\n{picture}\n", origins.join("; "), reasons?))
+    Ok(format!("Measured on {}:\n\n{}\n{picture}\n", origins.join(";\n"), reasons?))
 }
 
 fn bullet(reason: &Reason, results: &Results) -> Result<String, String> {
