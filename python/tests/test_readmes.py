@@ -100,8 +100,13 @@ def test_object_stores_of_the_guide(tmp_path):
         (tmp_path / "logs").mkdir()
         (tmp_path / "logs" / "today").write_text("a line\n")
         printed = run_of_guide("objects.py", tmp_path, ("https://storage.example.com", moto.root), **keys).splitlines()
+        (tmp_path / "image.iso").write_bytes(b"i" * 1000)
+        keys["XDG_STATE_HOME"] = os.fspath(tmp_path / "state")
+        run_of_guide("s3_upload.py", tmp_path, ("S3FileSystem()", f"S3FileSystem(endpoint_url={moto.root!r})"), **keys)
+        stored = S3FileSystem(key="a", secret="b", endpoint_url=moto.root).cat_file("my-data/image.iso")
     finally:
         moto.stop()
+    assert stored == b"i" * 1000
     assert printed == [str(sum(range(1000))), "['my-data/logs/today', 'my-data/table.parquet']", "[b'PAR1', b'PAR1']"]
 
 

@@ -1,6 +1,6 @@
 //! Uploads of a handle that continue where the server says they ended (docs/decisions/0016).
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use runtime::cell::RefCell;
 use tables::Code;
@@ -46,6 +46,15 @@ impl UploadMode {
 #[derive(Default)]
 pub struct UploadResumption {
     mode: Cell<UploadMode>,
+    /// Whether the server is asked for a checksum at the end.
+    asks_digest: Cell<bool>,
+    /// Allocated with the first upload that continues: inline, a part takes a twentieth of an idle handle.
+    part: OnceCell<Box<Part>>,
+}
+
+/// Facts about the part that the server has.
+#[derive(Default)]
+struct Part {
     /// The largest offset that the server has confirmed.
     confirmed: Cell<u64>,
     /// The server can't continue its part, or its part is wrong.
@@ -61,8 +70,6 @@ pub struct UploadResumption {
     /// The size of that part's source, as far as this handle knows it.
     source: Cell<Option<u64>>,
     http: RefCell<Option<Box<HttpState>>>,
-    /// Whether the server is asked for a checksum at the end.
-    asks_digest: Cell<bool>,
     digest: RefCell<Option<Box<Digest>>>,
 }
 
@@ -105,8 +112,7 @@ impl UploadResumption {
     /// last one.
     pub fn set(&self, mode: UploadMode) {
         self.mode.set(mode);
-        self.has_read.set(false);
-        self.restart();
+        self.end();
     }
 
     /// Returns the mode.
@@ -124,16 +130,21 @@ impl UploadResumption {
         self.mode.get().http().is_some()
     }
 
+    fn part(&self) -> &Part {
+        self.part.get_or_init(Box::default)
+    }
+
     /// Begins another file, or the same one from its start.
     pub fn restart(&self) {
-        self.confirmed.set(0);
-        self.is_whole.set(false);
-        self.is_proven.set(false);
-        self.is_busy.set(false);
-        self.place.take();
-        self.source.set(None);
-        self.http.take();
-        self.digest.take();
+        let Some(part) = self.part.get() else { return };
+        part.confirmed.set(0);
+        part.is_whole.set(false);
+        part.is_proven.set(false);
+        part.is_busy.set(false);
+        part.place.take();
+        part.source.set(None);
+        part.http.take();
+        part.digest.take();
     }
 
     /// Sets whether the server is asked for a checksum of the file at the end of an upload over FTP.
@@ -146,22 +157,24 @@ impl UploadResumption {
     }
 
     pub(crate) fn note_digest(&self, digest: Option<Digest>) {
-        self.digest.replace(digest.map(Box::new));
+        self.part().digest.replace(digest.map(Box::new));
     }
 
     /// Takes the checksum that the server has of the uploaded file.
     pub fn take_digest(&self) -> Option<Digest> {
-        self.digest.take().map(|digest| *digest)
+        self.part.get()?.digest.take().map(|digest| *digest)
     }
 
     /// Notes that the source is about to be read. Returns whether an earlier attempt may have read it.
     pub(crate) fn reads(&self) -> bool {
-        self.has_read.replace(true)
+        self.part().has_read.replace(true)
     }
 
     /// The upload is complete. The application places the source of the next one.
     pub(crate) fn end(&self) {
-        self.has_read.set(false);
+        if let Some(part) = self.part.get() {
+            part.has_read.set(false);
+        }
         self.restart();
     }
 
@@ -174,52 +187,55 @@ impl UploadResumption {
     /// Sets the URL of a part that the server has of the next upload's source, as [`Self::place`] returned
     /// it.
     pub fn set_place(&self, place: &[u8]) {
-        self.place.replace(Some(place.into()));
+        self.part().place.replace(Some(place.into()));
     }
 
     /// Returns the URL of the part that the server has, once it has accepted the upload and until the upload
     /// is complete: over FTP and SFTP the URL of the file, over HTTP that of the upload. Neither has a login.
     pub fn place(&self) -> Option<Vec<u8>> {
-        let http = self.http.borrow();
+        let part = self.part.get()?;
+        let http = part.http.borrow();
         match http.as_ref() {
             Some(state) => state.machine.location().map(<[u8]>::to_vec),
-            None => self.place.borrow().as_ref().map(|place| place.to_vec()),
+            None => part.place.borrow().as_ref().map(|place| place.to_vec()),
         }
     }
 
     /// Notes that the server has accepted the upload of a source of this size.
     pub(crate) fn begin(&self, url: &[u8], size: Option<u64>) {
         self.set_place(url);
-        self.source.set(size);
+        self.part().source.set(size);
     }
 
     /// Returns whether the server has a part of a source of this size, as the file with this URL.
     pub(crate) fn has_part(&self, url: impl FnOnce() -> Vec<u8>, size: Option<u64>) -> bool {
-        let is_same = self.source.get().is_none_or(|known| size == Some(known));
-        is_same && self.place.borrow().as_ref().is_some_and(|place| **place == *url())
+        let Some(part) = self.part.get() else { return false };
+        let is_same = part.source.get().is_none_or(|known| size == Some(known));
+        is_same && part.place.borrow().as_ref().is_some_and(|place| **place == *url())
     }
 
     /// Returns whether the last request over HTTP failed because the server was busy, or had a failure that
     /// passes.
     pub fn is_busy(&self) -> bool {
-        self.is_busy.get()
+        self.part.get().is_some_and(|part| part.is_busy.get())
     }
 
     pub(crate) fn set_busy(&self, busy: bool) {
-        self.is_busy.set(busy);
+        self.part().is_busy.set(busy);
     }
 
     /// Returns the state of an upload over HTTP.
     pub(crate) fn http(&self) -> &RefCell<Option<Box<HttpState>>> {
-        &self.http
+        &self.part().http
     }
 
     /// Begins a transfer of an upload over HTTP: continues the last one of this handle if it sends the same
     /// source to the same URL, or else a part that the application knows of.
     pub(crate) fn begin_http(&self, url: &[u8], size: Option<u64>) {
         let Some(protocol) = self.mode.get().http() else { return };
-        self.is_busy.set(false);
-        let mut http = self.http.borrow_mut();
+        let part = self.part();
+        part.is_busy.set(false);
+        let mut http = part.http.borrow_mut();
         if let Some(state) = http.as_mut()
             && state.url == url
             && state.size == size
@@ -227,24 +243,25 @@ impl UploadResumption {
             state.machine.interrupted();
             return;
         }
-        let place = self.place.take().map(<[u8]>::into_vec);
+        let place = part.place.take().map(<[u8]>::into_vec);
         let machine = HttpUpload::new(protocol, size, b"", place);
         *http = Some(Box::new(HttpState { machine, url: url.to_vec(), size, head: UploadHead::default() }));
     }
 
     /// Decides where the upload of a source of this size continues.
     pub(crate) fn decide(&self, protocol: Protocol, peer: Peer, size: Option<u64>) -> Result<Step> {
-        if self.is_whole.get() {
-            self.confirmed.set(0);
+        let part = self.part();
+        if part.is_whole.get() {
+            part.confirmed.set(0);
             return Ok(Step::StartAgain);
         }
-        let facts = Facts { protocol, peer, size, confirmed: self.confirmed.get() };
+        let facts = Facts { protocol, peer, size, confirmed: part.confirmed.get() };
         let step = decide(&facts).map_err(|refusal| {
             // The part at the server is none of this source.
-            self.place.take();
+            part.place.take();
             Error::new(Code::RangeError, refusal.to_string())
         })?;
-        self.confirmed.set(match (step, peer) {
+        part.confirmed.set(match (step, peer) {
             (Step::Continue(_) | Step::Complete, Peer::Has(there)) => there,
             _ => 0,
         });
@@ -253,16 +270,16 @@ impl UploadResumption {
 
     /// Makes the next attempt send the whole file: the server refuses to continue its part.
     pub(crate) fn give_up_part(&self) {
-        self.is_whole.set(true);
+        self.part().is_whole.set(true);
     }
 
     /// Returns whether the server has shown that it writes at an offset and keeps what is before it.
     pub(crate) fn is_proven(&self) -> bool {
-        self.is_proven.get()
+        self.part.get().is_some_and(|part| part.is_proven.get())
     }
 
     pub(crate) fn prove(&self) {
-        self.is_proven.set(true);
+        self.part().is_proven.set(true);
     }
 
     /// Fails if the server does not have all of the file at its end. Many FTP servers take the end of a cut

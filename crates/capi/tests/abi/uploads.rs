@@ -137,7 +137,6 @@ fn folder(program: &Path, name: &str, body: &[u8]) -> PathBuf {
     folder
 }
 
-// covers: warmwire_upload, warmwire_upload_place
 #[test]
 fn uploads_of_a_c_program_continue_after_cuts_and_kills() {
     let (_scratch, program) = upload_program();

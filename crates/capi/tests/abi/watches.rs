@@ -64,7 +64,6 @@ fn program(plus: bool) -> (Scratch, PathBuf) {
     (scratch, program)
 }
 
-// covers: warmwire_watch, warmwire_watch_add, warmwire_watch_run, warmwire_watch_free
 #[test]
 fn nginx_and_vsftpd_are_watched_in_c_and_cplusplus() {
     let web = Nginx::start(&Authority::new().good(), &[]).unwrap();

@@ -149,7 +149,8 @@ pub fn note(t: &Transfer, field: &HeaderLine<'_>) -> Result<()> {
 /// Takes an interim reply, which may name the URL of the upload (104 of the draft).
 #[inline]
 pub fn head_ended(t: &Transfer, status: u16) -> Result<()> {
-    let is_one = status / 100 == 1 && t.easy.upload_resumption.http().borrow().is_some();
+    let resumption = &t.easy.upload_resumption;
+    let is_one = status / 100 == 1 && resumption.is_http() && resumption.http().borrow().is_some();
     if is_one { informed(t, status) } else { Ok(()) }
 }
 
