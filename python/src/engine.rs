@@ -5,18 +5,19 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 use std::time::Duration;
 
 use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use warmwire::transfers::{Request, Sink, Start, Template, Transfers, Upload};
-use warmwire::{Descriptor, Failure, Limits, LockData, Share, fork_generation};
+use warmwire::{Descriptor, Failure, Limits, LockData, Share};
 
 use crate::body::Memory;
 use crate::options;
 use crate::outcome::Outcome;
+use crate::process_mutex::ProcessMutex;
 
 /// How often a running engine checks for signals; one that arrives during a wait ends it anyway.
 const TURN: Duration = Duration::from_secs(1);
@@ -46,12 +47,7 @@ impl Pool {
 
 /// The transfers of one loop; one thread at a time runs them.
 #[pyclass(frozen, module = "warmwire._native")]
-pub struct Engine {
-    inner: Mutex<Inner>,
-    /// Which process it is of, counted in forks: asking the system for its number would cost each call more
-    /// than the lock does.
-    generation: u64,
-}
+pub struct Engine(ProcessMutex<Inner>);
 
 struct Inner {
     transfers: Transfers,
@@ -65,19 +61,6 @@ struct Inner {
 unsafe impl Send for Inner {}
 
 impl Engine {
-    /// Releases the interpreter's lock while it waits for the engine's.
-    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
-        if self.generation != fork_generation() {
-            return Err(PyRuntimeError::new_err("an engine does not outlive a fork"));
-        }
-        Ok(match self.inner.try_lock() {
-            Ok(inner) => inner,
-            Err(_) => {
-                pyo3::sync::MutexExt::lock_py_attached(&self.inner, py).unwrap_or_else(|e| e.into_inner())
-            }
-        })
-    }
-
     fn known(inner: &Inner, id: usize) -> PyResult<&Transfers> {
         match inner.transfers.knows(id) {
             true => Ok(&inner.transfers),
@@ -87,7 +70,7 @@ impl Engine {
 
     /// Runs `ask` on the transfers after a check that the transfer exists.
     pub fn with<R>(&self, py: Python<'_>, id: usize, ask: impl FnOnce(&Transfers) -> R) -> PyResult<R> {
-        let inner = self.lock(py)?;
+        let inner = self.0.lock(py)?;
         Self::known(&inner, id).map(ask)
     }
 
@@ -95,7 +78,7 @@ impl Engine {
     /// lock is taken once for all news of a turn.
     fn wait_for_news(&self, py: Python<'_>, seconds: f64) -> PyResult<MutexGuard<'_, Inner>> {
         let max = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(TURN).min(TURN);
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         let moved = Shown(&mut inner.transfers);
         let waited = py.detach(move || moved.run_for(max));
         // Signals are checked without the engine's lock, because a handler may use the engine; after an
@@ -103,12 +86,12 @@ impl Engine {
         drop(inner);
         py.check_signals()?;
         waited?;
-        self.lock(py)
+        self.0.lock(py)
     }
 
     /// Runs for a turn, or until the transfer has something new.
     fn turn(&self, id: usize) -> io::Result<()> {
-        let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        let mut inner = self.0.lock_detached();
         let transfers = &mut inner.transfers;
         transfers.perform();
         let mut news = transfers.has_ended(id);
@@ -187,18 +170,18 @@ impl Engine {
         }
         transfers.set_body_memory(Rc::new(Memory));
         let inner = Inner { transfers, descriptor: None, templates: Vec::new() };
-        Engine { inner: Mutex::new(inner), generation: fork_generation() }
+        Engine(ProcessMutex::new(inner, "an engine"))
     }
 
     /// How many connections there may be, to one host and in all; 0 is no limit.
     fn set_limits(&self, py: Python<'_>, max_host: usize, max_total: usize) -> PyResult<()> {
-        self.lock(py)?.transfers.set_limits(Limits { max_connects: 0, max_host, max_total });
+        self.0.lock(py)?.transfers.set_limits(Limits { max_connects: 0, max_host, max_total });
         Ok(())
     }
 
     /// Closes the idle kept connections with the protocol's farewell.
     fn close_idle(&self, py: Python<'_>) -> PyResult<()> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         let moved = Shown(&mut inner.transfers);
         py.detach(move || moved.close_idle());
         Ok(())
@@ -221,7 +204,7 @@ impl Engine {
     ) -> PyResult<usize> {
         let sink = sink(path, at)?;
         let request = Request { sink, reports_connection, ..request(options, upload, window)? };
-        self.lock(py)?.transfers.start(request).map_err(refused)
+        self.0.lock(py)?.transfers.start(request).map_err(refused)
     }
 
     /// Converts what many transfers have in common, and returns its number for
@@ -235,7 +218,7 @@ impl Engine {
     ) -> PyResult<usize> {
         let request = request(options, upload, None)?;
         let template = Some(Rc::new(Template::new(request)));
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         let templates = &mut inner.templates;
         let free = templates.iter().position(Option::is_none);
         if let Some(free) = free {
@@ -249,7 +232,7 @@ impl Engine {
     /// Forgets prepared options. Transfers that were started with them go on. After a fork there is nothing
     /// to forget.
     fn forget(&self, py: Python<'_>, template: usize) {
-        let Ok(mut inner) = self.lock(py) else { return };
+        let Ok(mut inner) = self.0.lock(py) else { return };
         if let Some(place) = inner.templates.get_mut(template) {
             *place = None;
         }
@@ -269,7 +252,7 @@ impl Engine {
     ) -> PyResult<usize> {
         let sink = sink(path, 0)?;
         let url = url.to_cow()?;
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         let Inner { transfers, templates, .. } = &mut *inner;
         let known = templates.get(template).and_then(Option::as_ref);
         let template = known.ok_or_else(|| PyKeyError::new_err(template))?;
@@ -288,7 +271,7 @@ impl Engine {
         window: Option<usize>,
     ) -> PyResult<(usize, Vec<usize>, Option<f64>)> {
         let request = request(options, upload, window)?;
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         // Otherwise the descriptor would become readable for what runs here.
         let _turn = inner.transfers.turn();
         let id = inner.transfers.start(request).map_err(refused)?;
@@ -301,7 +284,7 @@ impl Engine {
     /// Runs what is ready, without waiting. Returns the transfers with news, and the seconds until the next
     /// call if no descriptor becomes readable.
     fn drive(&self, py: Python<'_>) -> PyResult<(Vec<usize>, Option<f64>)> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         // Otherwise each task that an event wakes would make the descriptor readable, and it would have to be
         // drained.
         let _turn = inner.transfers.turn();
@@ -315,7 +298,7 @@ impl Engine {
         loop {
             let turned = py.detach(|| self.turn(id));
             let signalled = py.check_signals();
-            let mut inner = self.lock(py)?;
+            let mut inner = self.0.lock(py)?;
             let transfers = Self::known(&inner, id)?;
             if let Err(error) = turned.map_err(PyOSError::new_err).and(signalled) {
                 inner.transfers.release(id);
@@ -332,14 +315,14 @@ impl Engine {
     /// Runs until there is something new of this transfer: its head, some body, hunger, its end. A turn
     /// without any ends after a second.
     fn advance(&self, py: Python<'_>, id: usize) -> PyResult<()> {
-        Self::known(&*self.lock(py)?, id)?;
+        Self::known(&*self.0.lock(py)?, id)?;
         py.detach(|| self.turn(id))?;
         py.check_signals()
     }
 
     /// Runs what is ready, without waiting. Returns the transfers with news.
     fn run(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         let transfers = &mut inner.transfers;
         let moved = Shown(transfers);
         py.detach(move || moved.perform());
@@ -382,7 +365,7 @@ impl Engine {
 
     /// A descriptor that is readable when there is something to run.
     fn fileno(&self, py: Python<'_>) -> PyResult<i32> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         if inner.descriptor.is_none() {
             inner.descriptor = Some(inner.transfers.descriptor()?);
         }
@@ -391,23 +374,23 @@ impl Engine {
 
     /// Seconds until the next call if no descriptor becomes readable; None if there is no timer.
     fn timeout(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        Ok(self.lock(py)?.transfers.timeout().map(|timeout| timeout.as_secs_f64()))
+        Ok(self.0.lock(py)?.transfers.timeout().map(|timeout| timeout.as_secs_f64()))
     }
 
     /// How many transfers have not ended.
     fn running(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.lock(py)?.transfers.running())
+        Ok(self.0.lock(py)?.transfers.running())
     }
 
     /// Whether the transfer has had a connection.
     fn is_connected(&self, py: Python<'_>, id: usize) -> PyResult<bool> {
-        let inner = self.lock(py)?;
+        let inner = self.0.lock(py)?;
         Ok(Self::known(&inner, id)?.is_connected(id))
     }
 
     /// Whether its last head has come, whether it waits for more to send, and whether it has ended.
     fn state(&self, py: Python<'_>, id: usize) -> PyResult<(bool, bool, bool)> {
-        let inner = self.lock(py)?;
+        let inner = self.0.lock(py)?;
         let transfers = Self::known(&inner, id)?;
         Ok((transfers.has_head(id), transfers.wants_upload(id), transfers.has_ended(id)))
     }
@@ -427,7 +410,7 @@ impl Engine {
 
     /// Returns all that is known of a transfer; it continues, or stays until it is released.
     fn take(&self, py: Python<'_>, id: usize) -> PyResult<Outcome> {
-        let inner = self.lock(py)?;
+        let inner = self.0.lock(py)?;
         Ok(Outcome::take(py, Self::known(&inner, id)?, id))
     }
 
@@ -438,7 +421,7 @@ impl Engine {
 
     /// Returns the result of a finished transfer and releases it; None if it has not finished.
     fn finish(&self, py: Python<'_>, id: usize) -> PyResult<Option<Outcome>> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         let transfers = Self::known(&inner, id)?;
         if !transfers.has_ended(id) {
             return Ok(None);
@@ -450,13 +433,13 @@ impl Engine {
 
     /// Takes the body that has arrived since the last call.
     fn take_body<'py>(&self, py: Python<'py>, id: usize) -> PyResult<Bound<'py, PyBytes>> {
-        let inner = self.lock(py)?;
+        let inner = self.0.lock(py)?;
         Ok(crate::body::take(py, Self::known(&inner, id)?, id))
     }
 
     /// More to send; None is the end.
     fn feed(&self, py: Python<'_>, id: usize, bytes: Option<&[u8]>) -> PyResult<()> {
-        let inner = self.lock(py)?;
+        let inner = self.0.lock(py)?;
         let transfers = Self::known(&inner, id)?;
         match bytes {
             Some(bytes) => transfers.feed(id, bytes),
@@ -467,7 +450,7 @@ impl Engine {
 
     /// Releases a transfer. One that has not finished is aborted.
     pub fn release(&self, py: Python<'_>, id: usize) -> PyResult<()> {
-        self.lock(py)?.transfers.release(id);
+        self.0.lock(py)?.transfers.release(id);
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ mod engine;
 mod heads;
 mod options;
 mod outcome;
+mod process_mutex;
 mod watcher;
 
 use pyo3::prelude::*;

@@ -2,26 +2,23 @@
 
 use std::io;
 use std::os::fd::AsRawFd;
-use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use warmwire::watch::Event;
-use warmwire::{Descriptor, Failure, Handle, fork_generation, watch};
+use warmwire::{Descriptor, Failure, Handle, watch};
 
 use crate::options;
+use crate::process_mutex::ProcessMutex;
 
 /// How often a wait looks whether the watch is closed. A signal ends it anyway.
 const TURN: Duration = Duration::from_millis(250);
 
 /// Polls URLs and returns what has changed; one thread at a time runs it.
 #[pyclass(frozen, module = "warmwire._native")]
-pub struct Watcher {
-    inner: Mutex<Option<Inner>>,
-    generation: u64,
-}
+pub struct Watcher(ProcessMutex<Option<Inner>>);
 
 struct Inner {
     watcher: watch::Watcher,
@@ -52,28 +49,16 @@ type Status =
     (Option<bool>, bool, Option<f64>, Option<f64>, u64, u64, Option<f64>, Option<f64>, Option<(i32, String)>);
 
 impl Watcher {
-    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Option<Inner>>> {
-        if self.generation != fork_generation() {
-            return Err(PyRuntimeError::new_err("a watch does not outlive a fork"));
-        }
-        Ok(match self.inner.try_lock() {
-            Ok(inner) => inner,
-            Err(_) => {
-                pyo3::sync::MutexExt::lock_py_attached(&self.inner, py).unwrap_or_else(|e| e.into_inner())
-            }
-        })
-    }
-
     /// Runs `ask` on the watcher. Fails after `close`.
     fn with<R>(&self, py: Python<'_>, ask: impl FnOnce(&mut Inner) -> PyResult<R>) -> PyResult<R> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.0.lock(py)?;
         let closed = || PyValueError::new_err("the watch is closed");
         ask(inner.as_mut().ok_or_else(closed)?)
     }
 
     /// Waits for an event at most for a turn. A signal ends it with none.
     fn turn(&self, most: Duration) -> io::Result<Option<Event>> {
-        let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        let mut inner = self.0.lock_detached();
         let Some(inner) = inner.as_mut() else { return Ok(None) };
         match inner.watcher.next_event(Some(most.min(TURN))) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(None),
@@ -106,7 +91,7 @@ impl Watcher {
             builder = builder.polls_per_server(per_server);
         }
         let inner = Inner { watcher: builder.build(), descriptor: None };
-        Ok(Watcher { inner: Mutex::new(Some(inner)), generation: fork_generation() })
+        Ok(Watcher(ProcessMutex::new(Some(inner), "a watch")))
     }
 
     /// Watches a URL with these options and returns its number.
@@ -175,7 +160,7 @@ impl Watcher {
 
     /// Closes the connections. Further calls fail.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let closed = self.lock(py)?.take();
+        let closed = self.0.lock(py)?.take();
         drop(closed);
         Ok(())
     }
