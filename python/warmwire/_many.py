@@ -146,6 +146,10 @@ class _Host:
         self.queue: deque[_Job] = deque()
         self.running, self.successes, self.is_known, self.waits = 0, 0, False, False
 
+    def may_start(self) -> bool:
+        """Returns whether another URL may start: of an unknown host one at a time."""
+        return bool(self.queue) and self.running < (self.most if self.is_known else 1)
+
 
 class _Queue:
     """Decides which URL may start."""
@@ -174,28 +178,25 @@ class _Queue:
             # Its host may have been dropped meanwhile, and created anew.
             job.host = self._hosts.setdefault(job.host.name, job.host)
             self._put(job, first=True)
-        while self._ready and self._running < self._limit:
-            host = self._ready.popleft()
+        if self._running < self._limit and (job := self._next_of(self._ready)) is not None:
+            self._running += 1
+            self._offer(job.host)
+            return job
+        if self._scouts < self._most_scouts and (job := self._next_of(self._unknown)) is not None:
+            self._scouts += 1
+            job.is_scout = True
+            return job
+        return None
+
+    def _next_of(self, hosts: deque[_Host]) -> _Job | None:
+        """Takes a job of the first host that may start one."""
+        while hosts:
+            host = hosts.popleft()
             host.waits = False
-            if host.queue and host.running < host.most:
-                job = host.queue.popleft()
-                self._queued -= 1
+            if host.may_start():
                 host.running += 1
-                self._running += 1
-                if host.queue and host.running < host.most:
-                    host.waits = True
-                    self._ready.append(host)
-                return job
-        while self._scouts < self._most_scouts and self._unknown:
-            host = self._unknown.popleft()
-            host.waits = False
-            if host.queue and not host.is_known and not host.running:
-                job = host.queue.popleft()
                 self._queued -= 1
-                host.running += 1
-                self._scouts += 1
-                job.is_scout = True
-                return job
+                return host.queue.popleft()
         return None
 
     def connected(self, job: _Job) -> None:
@@ -230,8 +231,7 @@ class _Queue:
                 host.is_known = True
         else:
             self._running -= 1
-        if host.queue and not host.waits:
-            self._offer(host)
+        self._offer(host)
         if not host.queue and not host.running and not host.is_known:
             del self._hosts[host.name]
         return lost
@@ -271,8 +271,7 @@ class _Queue:
             job = _Job(index, url, self._path(index, url) if to is not None else None, host)
             host.queue.append(job)
             self._queued += 1
-            if not host.waits:
-                self._offer(host)
+            self._offer(host)
 
     def _host_of(self, url: str) -> _Host:
         """Returns the host of a URL, and notes its part of the URL: most URLs have the host of the one before."""
@@ -297,7 +296,7 @@ class _Queue:
         self._offer(host)
 
     def _offer(self, host: _Host) -> None:
-        if host.queue and not host.waits and host.running < (host.most if host.is_known else 1):
+        if not host.waits and host.may_start():
             host.waits = True
             (self._ready if host.is_known else self._unknown).append(host)
 
