@@ -1,6 +1,7 @@
-"""What is kept of an upload in parts until it is complete, so that another process can continue it.
+"""Records of uploads in parts, so that another process can continue them.
 
-It is a small file in the user's folder of states: the upload's number, and size and time of the source. One process has it at a time.
+A record is a small file in the user's folder of states, with the upload's number and the size and time of the source. One process
+locks it at a time.
 """
 
 from __future__ import annotations

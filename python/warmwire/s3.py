@@ -413,9 +413,8 @@ class S3FileSystem(Files):
 
         upload = None
         if kept is not None:
-            upload = await self._continued(kept, bucket, key, content, numbers)
-            if upload is None and kept.read():
-                kept.forget()  # all of it has arrived
+            upload, is_complete = await self._continued(kept, bucket, key, content, numbers)
+            if is_complete:
                 callback.relative_update(size)
                 return
         if upload is None:
@@ -442,29 +441,29 @@ class S3FileSystem(Files):
 
     async def _continued(
         self, kept: Kept, bucket: str, key: str, content: Callable[[int], bytes], numbers: range
-    ) -> _Parts | None:
-        """Returns the upload of an earlier call, with the parts of it that are those of the file. ``None`` if there is none; the
-        record is left if the object is already complete."""
+    ) -> tuple[_Parts | None, bool]:
+        """Returns the unfinished upload of an earlier call, with the parts of it that are those of the file, and whether the object
+        is complete already."""
         record = kept.read()
         if not record:
-            return None
+            return None, False
         upload = _Parts(self.service, bucket, key, record["upload"])
         if not kept.is_of(record):
             await upload.abort()
             kept.forget()
-            return None
+            return None, False
         try:
             there = await upload.stored()
         except S3NotFound:
             # It was completed, and its process ended before it noticed; or somebody has aborted it.
-            if not await self._is_complete(bucket, key, content, numbers):
-                kept.forget()
-            return None
+            is_complete = await self._is_complete(bucket, key, content, numbers)
+            kept.forget()
+            return None, is_complete
         for number, (size, tag) in there.items():
             piece = content(number) if number in numbers else b""
             if size == len(piece) and tag.strip('"') == md5(piece):
                 upload.take(number, tag)
-        return upload
+        return upload, False
 
     async def _is_complete(self, bucket: str, key: str, content: Callable[[int], bytes], numbers: range) -> bool:
         try:
