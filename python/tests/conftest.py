@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 
 import pytest
@@ -95,6 +96,20 @@ def counters(http):
         return {name: int(number) for name, number in (word.split("=") for word in reply.text.split())}
 
     return ask
+
+
+@pytest.fixture
+def mypy(tmp_path):
+    """Checks the text of a program strictly. Returns mypy's exit status and its report."""
+    pytest.importorskip("mypy", reason="is missing: mypy")
+
+    def check(program):
+        (tmp_path / "program.py").write_text(program)
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "program.py"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    return check
 
 
 @pytest.fixture(scope="session")

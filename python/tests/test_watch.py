@@ -261,16 +261,9 @@ asyncio.run(main())
 """
 
 
-def test_mypy_knows_the_types(tmp_path):
-    pytest.importorskip("mypy", reason="is missing: mypy")
-
-    def found(text):
-        (tmp_path / "program.py").write_text(text)
-        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "program.py"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
-        return done.returncode, done.stdout + done.stderr
-
-    assert found(PROGRAM)[0] == 0, found(PROGRAM)[1]
+def test_mypy_knows_the_types(mypy):
+    code, said = mypy(PROGRAM)
+    assert code == 0, said
     for wrong in ('change.kind == "chnged"', "change.contents", 'warmwire.watch(["a"], evry=1)', "change.size + 1"):
         text = f'import warmwire\nfor change in warmwire.watch(["ftp://a/"]):\n    print({wrong})\n'
-        assert found(text)[0] == 1, wrong
+        assert mypy(text)[0] == 1, wrong

@@ -447,7 +447,8 @@ def _ranges(client: AsyncClient, starts: list[Any], ends: list[Any], spans: list
     engine = _native.Engine(client.pool._native, True)
     probe = client.build_request("GET", "http://probe.invalid/")
     options, _ = probe.for_engine(client._options(probe, {"options": {"ACCEPT_ENCODING": None}}))
-    template, running = engine.prepare([*options[1:], *fixed_proxy(options, client.trust_env)]), {}
+    template = engine.prepare([*options[1:], *fixed_proxy(options, client.trust_env)])
+    running: dict[int, Span] = {}
     waiting = spans[::-1]
     urls = {path: _url(path) for path, *_ in spans}
     try:
