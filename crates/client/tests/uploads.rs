@@ -152,3 +152,17 @@ fn an_upload_that_is_refused_is_not_tried_again() {
         Client::new().upload("ftp://127.0.0.1:1/f").from(folder.path().join("g")).send().unwrap_err();
     assert_eq!(missing.code(), Code::ReadError);
 }
+
+#[test]
+fn an_upload_returns_its_reasons_if_it_was_asked_to_keep_them() {
+    let server = Ftpd::start(FtpdKind::Vsftpd, &Authority::new().good(), &[]).unwrap();
+    let folder = folder_with_source(b"content");
+    let upload = |url: &str| Client::new().upload(url).from(folder.path().join("f"));
+    let uploaded = upload(&server.url("/up/f")).explain(true).send().unwrap();
+    let why = uploaded.why().expect("explain is set").json();
+    assert!(why.contains(&format!("127.0.0.1:{}", server.port)), "{why}");
+    assert!(upload(&server.url("/up/f")).send().unwrap().why().is_none());
+    let refused = HttpServer::with(|_| Some(Response::status(403)));
+    let error = upload(&refused.url("/files")).protocol(UploadMode::Tus).explain(true).send().unwrap_err();
+    assert!(error.why().is_some(), "{error}");
+}

@@ -1,8 +1,7 @@
 //! Downloads without futures.
 
 use super::wait::wait;
-use crate::client::download::{Plan, download_settings};
-use crate::client::request::Request;
+use crate::client::download::download_settings;
 use crate::{Downloaded, Error};
 
 /// A download to a file, under construction: [`warmwire::Download`](crate::Download) for threads that wait.
@@ -17,14 +16,10 @@ use crate::{Downloaded, Error};
 pub struct Download(pub(super) crate::Download);
 
 impl Download {
-    fn edit(self, edit: impl FnOnce(&mut Request, &mut Plan) -> Result<(), Error>) -> Download {
-        Download(self.0.edit(edit))
-    }
-
     /// Downloads the file.
     pub fn send(self) -> Result<Downloaded, Error> {
         wait(None, self.0.send())
     }
 }
 
-download_settings!(Download, Download::edit);
+download_settings!(Download);

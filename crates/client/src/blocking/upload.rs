@@ -1,8 +1,7 @@
 //! Uploads without futures.
 
 use super::wait::wait;
-use crate::client::request::Request;
-use crate::client::upload::{Plan, upload_settings};
+use crate::client::upload::upload_settings;
 use crate::{Error, Uploaded};
 
 /// An upload of a file, under construction: [`warmwire::Upload`](crate::Upload) for threads that wait.
@@ -17,14 +16,10 @@ use crate::{Error, Uploaded};
 pub struct Upload(pub(super) crate::Upload);
 
 impl Upload {
-    fn edit(self, edit: impl FnOnce(&mut Request, &mut Plan) -> Result<(), Error>) -> Upload {
-        Upload(self.0.edit(edit))
-    }
-
     /// Uploads the file.
     pub fn send(self) -> Result<Uploaded, Error> {
         wait(None, self.0.send())
     }
 }
 
-upload_settings!(Upload, Upload::edit);
+upload_settings!(Upload);

@@ -18,6 +18,7 @@ use tables::constant::CURLSSLOPT_AUTO_CLIENT_CERT;
 use tables::{Code, EasyOption as O};
 
 use super::error::{Error, RequestPhase};
+use super::file_transfer::{FileTransfer, Progress};
 use super::options::Options;
 use super::request::{Request, row};
 use super::shared::Shared;
@@ -52,7 +53,9 @@ const FOR_MIRRORS: [O; 8] = [
 /// that failed or was dropped leaves both; the next one with the same URL and name continues them if the
 /// server still has the same file.
 ///
-/// Only the URL itself gets cookies, header fields, logins and client certificates. Mirrors get none of them.
+/// Only the URL itself gets cookies, header fields, logins and client certificates. Mirrors get the options
+/// that say nothing about the user: network, proxies, time limits, trusted certificates, whether and how
+/// servers are verified, and whether redirects are followed.
 ///
 /// ```no_run
 /// # async fn run(client: warmwire::Client) -> Result<(), warmwire::Error> {
@@ -68,14 +71,7 @@ const FOR_MIRRORS: [O; 8] = [
 /// # }
 /// ```
 #[must_use = "a download does nothing before it is sent"]
-pub struct Download {
-    client: Arc<Shared>,
-    request: Result<Request, Error>,
-    plan: Plan,
-}
-
-/// Shows how many bytes are there, of how many.
-pub(crate) type Progress = Box<dyn FnMut(u64, u64) + Send>;
+pub struct Download(FileTransfer<Plan>);
 
 /// The settings of a download beside its request.
 pub(crate) struct Plan {
@@ -170,20 +166,7 @@ impl Download {
             resumes: true,
             progress: None,
         };
-        Download { client, request: Request::to(http::Method::GET, url), plan }
-    }
-
-    /// Changes the plan, unless something was refused before.
-    pub(crate) fn edit(
-        mut self,
-        edit: impl FnOnce(&mut Request, &mut Plan) -> Result<(), Error>,
-    ) -> Download {
-        if let Ok(request) = &mut self.request
-            && let Err(error) = edit(request, &mut self.plan)
-        {
-            self.request = Err(error);
-        }
-        self
+        Download(FileTransfer::new(client, http::Method::GET, url, plan))
     }
 
     /// Starts the download. Dropping the future ends it within a tenth of a second; what has arrived is kept.
@@ -197,15 +180,16 @@ impl Download {
     }
 
     fn start(self, task: Arc<Task<Downloaded>>) -> Result<(), Error> {
-        let request = self.request?;
-        let Some(file) = self.plan.file.clone() else {
+        let FileTransfer { client, request, plan } = self.0;
+        let request = request?;
+        let Some(file) = plan.file.clone() else {
             return Err(Error::option("a download needs a file: `to`"));
         };
         let scheme = request.url().scheme().to_ascii_lowercase();
         if !has_pieces(&scheme) {
             return Err(Error::option(format!("{} cannot be downloaded in pieces", request.url())));
         }
-        let owner = Owner::new(&self.client, request, task.clone(), self.plan);
+        let owner = Owner::new(&client, request, task.clone(), plan);
         let thread = std::thread::Builder::new().name("warmwire-download".to_owned());
         let run = move || {
             let guard = Guard(task, "a download");
@@ -218,110 +202,69 @@ impl Download {
     }
 }
 
-/// Defines the settings of a download for both faces. `$wrap` edits its request and its plan.
+/// Defines the settings of a download for both faces.
 macro_rules! download_settings {
-    ($face:ident, $($wrap:tt)*) => {
+    ($face:ident) => {
         impl $face {
             /// Sets the name of the file. One that exists is replaced when the download is complete.
             pub fn to(self, path: impl Into<std::path::PathBuf>) -> Self {
                 let path = path.into();
-                $($wrap)*(self, |_, plan| { plan.file = Some(path); Ok(()) })
+                self.with(|_, plan| plan.file = Some(path))
             }
 
             /// Sets the number of connections, from 1 to 64. By default it grows while that makes the
             /// download faster.
             pub fn segments(self, count: usize) -> Self {
-                $($wrap)*(self, |_, plan| plan.set_connections(count))
+                self.edit(|_, plan| plan.set_connections(count))
             }
 
             /// Adds another place of the same file. It gets no cookies, header fields or logins of the
             /// client. Its pieces are used if its ETag is that of the URL, or if there is a checksum.
             pub fn mirror(self, url: impl crate::IntoUrl) -> Self {
-                $($wrap)*(self, |_, plan| { plan.mirrors.push(url.into_url()?); Ok(()) })
+                self.edit(|_, plan| {
+                    plan.mirrors.push(url.into_url()?);
+                    Ok(())
+                })
             }
 
             /// Adds an expected checksum, like `sha256=…` in hexadecimal digits; several are separated by
             /// commas. md5, sha1, sha256, sha384, sha512, sha3-256, sha3-384, sha3-512 and blake3 are known.
             /// A file with another sum is removed, and the download fails.
             pub fn checksum(self, sum: &str) -> Self {
-                $($wrap)*(self, |_, plan| plan.add_sums(sum))
+                self.edit(|_, plan| plan.add_sums(sum))
             }
 
             /// Sets whether the part of an earlier download is continued, as is the default, or removed.
             pub fn resume(self, yes: bool) -> Self {
-                $($wrap)*(self, |_, plan| { plan.resumes = yes; Ok(()) })
-            }
-
-            /// Adds a header field to requests for the URL; mirrors do not get it.
-            pub fn header<K, V>(self, name: K, value: V) -> Self
-            where
-                K: TryInto<http::HeaderName>,
-                K::Error: Into<http::Error>,
-                V: TryInto<http::HeaderValue>,
-                V::Error: Into<http::Error>,
-            {
-                $($wrap)*(self, |request, _| request.add_header(name, value))
-            }
-
-            /// Sets user and password for the URL, sent with the first request (HTTP's Basic, or the login of
-            /// other protocols). Mirrors do not get them.
-            pub fn basic_auth<U, P>(self, user: U, password: Option<P>) -> Self
-            where
-                U: std::fmt::Display,
-                P: std::fmt::Display,
-            {
-                let password = password.map(|password| password.to_string());
-                let basic = tables::constant::CURLAUTH_BASIC as i64;
-                $($wrap)*(self, |request, _| {
-                    request.log_in(&user.to_string(), password.as_deref(), basic);
-                    Ok(())
-                })
-            }
-
-            /// Sets a bearer token (RFC 6750) for the URL. Mirrors do not get it.
-            pub fn bearer_auth<T: std::fmt::Display>(self, token: T) -> Self {
-                $($wrap)*(self, |request, _| { request.set_token(&token.to_string()); Ok(()) })
-            }
-
-            /// Keeps the reasons of each request, in place of the setting of the client:
-            /// [`DownloadRequest::why`](crate::DownloadRequest::why) and [`Error::why`](crate::Error::why)
-            /// return them.
-            pub fn explain(self, on: bool) -> Self {
-                $($wrap)*(self, |request, _| { request.options.explain = Some(on); Ok(()) })
+                self.with(|_, plan| plan.resumes = yes)
             }
 
             /// Limits the time of the download, in place of the limit of the client.
             pub fn timeout(self, limit: std::time::Duration) -> Self {
-                $($wrap)*(self, |request, _| {
-                    request.options.set_timeout(tables::EasyOption::TimeoutMs, Some(limit));
-                    Ok(())
+                self.with(|request, _| {
+                    request.options.set_timeout(tables::EasyOption::TimeoutMs, Some(limit))
                 })
-            }
-
-            /// Sets any option of curl's for requests to the URL, and for those to mirrors if it reveals
-            /// nothing about the user.
-            pub fn option(self, option: tables::EasyOption, value: impl Into<crate::PlainValue>) -> Self {
-                $($wrap)*(self, |request, _| { request.options.set(option, value); Ok(()) })
             }
 
             /// Calls a function on the download's thread as bytes arrive: how many are complete, and the
             /// size, both without those of an earlier download.
             pub fn progress(self, show: impl FnMut(u64, u64) + Send + 'static) -> Self {
-                $($wrap)*(self, |_, plan| { plan.progress = Some(Box::new(show)); Ok(()) })
+                self.with(|_, plan| plan.progress = Some(Box::new(show)))
             }
         }
 
-        impl std::fmt::Debug for $face {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct("Download").finish_non_exhaustive()
-            }
-        }
+        crate::client::file_transfer::file_settings!(
+            $face,
+            crate::client::download::Plan,
+            "Mirrors do not get it.",
+            "The documentation of the type says which of them mirrors get."
+        );
     };
 }
 
 pub(crate) use download_settings;
 
-download_settings!(Download, Download::edit);
+download_settings!(Download);
 
 impl Plan {
     pub fn set_connections(&mut self, count: usize) -> Result<(), Error> {

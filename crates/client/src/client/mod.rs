@@ -14,6 +14,8 @@ pub(crate) mod download;
 mod driver;
 mod error;
 mod event_loop;
+#[cfg(feature = "download")]
+pub(crate) mod file_transfer;
 mod head;
 pub(crate) mod host;
 mod hub;

@@ -1,6 +1,6 @@
 //! Requests, and their conversion to options.
 
-use std::fmt;
+use std::fmt::{self, Display};
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, EXPECT, HeaderMap, HeaderName, HeaderValue, RANGE};
@@ -161,10 +161,12 @@ impl Request {
         self.form = Some(form);
     }
 
-    pub(crate) fn log_in(&mut self, user: &str, password: Option<&str>, ways: i64) {
-        self.options.set(EasyOption::Username, user);
-        self.options.set(EasyOption::Password, password.unwrap_or_default());
-        self.options.set(EasyOption::HttpAuth, ways);
+    /// Sets the login, and the methods of HTTP by which it may be sent.
+    pub(crate) fn log_in<P: Display>(&mut self, user: impl Display, password: Option<P>, methods: u64) {
+        let password = password.map(|password| password.to_string()).unwrap_or_default();
+        self.options.set(EasyOption::Username, &*user.to_string());
+        self.options.set(EasyOption::Password, &*password);
+        self.options.set(EasyOption::HttpAuth, methods as i64);
     }
 
     pub(crate) fn set_token(&mut self, token: &str) {
@@ -394,17 +396,13 @@ macro_rules! request_settings {
             /// Sets user and password, sent with the first request (HTTP's Basic, or the login of other
             /// protocols).
             pub fn basic_auth<U: Display, P: Display>(self, user: U, password: Option<P>) -> Self {
-                let password = password.map(|password| password.to_string());
-                let basic = tables::constant::CURLAUTH_BASIC as i64;
-                self.with(|request| request.log_in(&user.to_string(), password.as_deref(), basic))
+                self.with(|request| request.log_in(user, password, tables::constant::CURLAUTH_BASIC))
             }
 
             /// Sets user and password, for the best method that the server offers (Digest, NTLM, Negotiate
             /// …). The first request is sent without them to find out.
             pub fn any_auth<U: Display, P: Display>(self, user: U, password: Option<P>) -> Self {
-                let password = password.map(|password| password.to_string());
-                let any = tables::constant::CURLAUTH_ANY as i64;
-                self.with(|request| request.log_in(&user.to_string(), password.as_deref(), any))
+                self.with(|request| request.log_in(user, password, tables::constant::CURLAUTH_ANY))
             }
 
             /// Sets a bearer token (RFC 6750).

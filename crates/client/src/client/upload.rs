@@ -18,13 +18,14 @@ use tables::{Code, EasyOption as O};
 use wire::base64;
 
 use super::error::{Error, RequestPhase};
+use super::file_transfer::{FileTransfer, Progress};
 use super::options::Options;
 use super::request::{Request, row};
 use super::shared::Shared;
 use super::task::{Guard, Running, Task};
 use super::timings::Timings;
 use crate::uploads::{Held, Record, Stamp, compare, goes_on, key};
-use crate::{Easy, IntoUrl, Multi, Share, Url, Value};
+use crate::{Easy, IntoUrl, Multi, Share, Url, Value, Why};
 
 /// Attempts without a setting.
 const ATTEMPTS: u32 = 10;
@@ -59,14 +60,7 @@ const LONGEST_REPLY: usize = 1 << 20;
 /// # }
 /// ```
 #[must_use = "an upload does nothing before it is sent"]
-pub struct Upload {
-    client: Arc<Shared>,
-    request: Result<Request, Error>,
-    plan: Plan,
-}
-
-/// Shows how many bytes of the current request are sent, of how many.
-pub(crate) type Progress = Box<dyn FnMut(u64, u64) + Send>;
+pub struct Upload(FileTransfer<Plan>);
 
 /// The settings of an upload beside its request.
 pub(crate) struct Plan {
@@ -87,6 +81,7 @@ pub struct Uploaded {
     attempts: u32,
     reply: Vec<u8>,
     verified: bool,
+    why: Option<Why>,
 }
 
 impl Uploaded {
@@ -117,6 +112,11 @@ impl Uploaded {
     pub fn reply(&self) -> &[u8] {
         &self.reply
     }
+
+    /// Returns the reasons of the last attempt, if `explain` was set for the client or the upload.
+    pub fn why(&self) -> Option<&Why> {
+        self.why.as_ref()
+    }
 }
 
 impl Upload {
@@ -129,17 +129,7 @@ impl Upload {
             folder: None,
             progress: None,
         };
-        Upload { client, request: Request::to(http::Method::PUT, url), plan }
-    }
-
-    /// Changes the plan, unless something was refused before.
-    pub(crate) fn edit(mut self, edit: impl FnOnce(&mut Request, &mut Plan) -> Result<(), Error>) -> Upload {
-        if let Ok(request) = &mut self.request
-            && let Err(error) = edit(request, &mut self.plan)
-        {
-            self.request = Err(error);
-        }
-        self
+        Upload(FileTransfer::new(client, http::Method::PUT, url, plan))
     }
 
     /// Starts the upload. Dropping the future ends it; the next upload continues it if there is a folder for
@@ -154,12 +144,13 @@ impl Upload {
     }
 
     fn start(self, task: Arc<Task<Uploaded>>) -> Result<(), Error> {
-        let request = self.request?;
-        let Some(file) = self.plan.file.clone() else {
+        let FileTransfer { client, request, plan } = self.0;
+        let request = request?;
+        let Some(file) = plan.file.clone() else {
             return Err(Error::option("an upload needs a file: `from`"));
         };
         let scheme = request.url().scheme().to_ascii_lowercase();
-        match (&*scheme, self.plan.mode) {
+        match (&*scheme, plan.mode) {
             ("http" | "https", UploadMode::Tus | UploadMode::Draft) => {}
             ("http" | "https", _) => {
                 let text = "an upload over HTTP continues only by a protocol of the server: `protocol`";
@@ -168,7 +159,7 @@ impl Upload {
             ("ftp" | "ftps" | "sftp", _) => {}
             _ => return Err(Error::option(format!("an upload to {} cannot continue", request.url()))),
         }
-        let owner = Owner::new(&self.client, request, task.clone(), self.plan);
+        let owner = Owner::new(&client, request, task.clone(), plan);
         let thread = std::thread::Builder::new().name("warmwire-upload".to_owned());
         let run = move || {
             let guard = Guard(task, "an upload");
@@ -181,36 +172,36 @@ impl Upload {
     }
 }
 
-/// Defines the settings of an upload for both faces. `$wrap` edits its request and its plan.
+/// Defines the settings of an upload for both faces.
 macro_rules! upload_settings {
-    ($face:ident, $($wrap:tt)*) => {
+    ($face:ident) => {
         impl $face {
             /// Sets the file.
             pub fn from(self, path: impl Into<std::path::PathBuf>) -> Self {
                 let path = path.into();
-                $($wrap)*(self, |_, plan| { plan.file = Some(path); Ok(()) })
+                self.with(|_, plan| plan.file = Some(path))
             }
 
             /// Sets the protocol of an upload over HTTP. The URL of [`Tus`](crate::UploadMode::Tus) creates
             /// uploads.
             pub fn protocol(self, mode: crate::UploadMode) -> Self {
-                $($wrap)*(self, |_, plan| { plan.mode = mode; Ok(()) })
+                self.with(|_, plan| plan.mode = mode)
             }
 
             /// Sets the method of an upload by [`Draft`](crate::UploadMode::Draft), in place of PUT.
             pub fn method(self, method: http::Method) -> Self {
-                $($wrap)*(self, |request, _| { *request.method_mut() = method; Ok(()) })
+                self.with(|request, _| *request.method_mut() = method)
             }
 
             /// Sets the most attempts, in place of 10.
             pub fn attempts(self, most: u32) -> Self {
-                $($wrap)*(self, |_, plan| { plan.attempts = most.max(1); Ok(()) })
+                self.with(|_, plan| plan.attempts = most.max(1))
             }
 
             /// Sets the pause before the second attempt, in place of one second. It doubles with each
             /// attempt, up to a minute.
             pub fn pause(self, pause: std::time::Duration) -> Self {
-                $($wrap)*(self, |_, plan| { plan.pause = pause; Ok(()) })
+                self.with(|_, plan| plan.pause = pause)
             }
 
             /// Sets a folder for what is kept of an upload until it is complete: size and time of the file,
@@ -218,71 +209,30 @@ macro_rules! upload_settings {
             /// folder must exist, and only this user should be able to write there.
             pub fn state_in(self, folder: impl Into<std::path::PathBuf>) -> Self {
                 let folder = folder.into();
-                $($wrap)*(self, |_, plan| { plan.folder = Some(folder); Ok(()) })
-            }
-
-            /// Adds a header field to requests over HTTP.
-            pub fn header<K, V>(self, name: K, value: V) -> Self
-            where
-                K: TryInto<http::HeaderName>,
-                K::Error: Into<http::Error>,
-                V: TryInto<http::HeaderValue>,
-                V::Error: Into<http::Error>,
-            {
-                $($wrap)*(self, |request, _| request.add_header(name, value))
-            }
-
-            /// Sets user and password, sent with the first request (HTTP's Basic, or the login of other
-            /// protocols).
-            pub fn basic_auth<U, P>(self, user: U, password: Option<P>) -> Self
-            where
-                U: std::fmt::Display,
-                P: std::fmt::Display,
-            {
-                let password = password.map(|password| password.to_string());
-                let basic = tables::constant::CURLAUTH_BASIC as i64;
-                $($wrap)*(self, |request, _| {
-                    request.log_in(&user.to_string(), password.as_deref(), basic);
-                    Ok(())
-                })
-            }
-
-            /// Sets a bearer token (RFC 6750).
-            pub fn bearer_auth<T: std::fmt::Display>(self, token: T) -> Self {
-                $($wrap)*(self, |request, _| { request.set_token(&token.to_string()); Ok(()) })
+                self.with(|_, plan| plan.folder = Some(folder))
             }
 
             /// Limits the time of each attempt, in place of the limit of the client.
             pub fn timeout(self, limit: std::time::Duration) -> Self {
-                $($wrap)*(self, |request, _| {
-                    request.options.set_timeout(tables::EasyOption::TimeoutMs, Some(limit));
-                    Ok(())
+                self.with(|request, _| {
+                    request.options.set_timeout(tables::EasyOption::TimeoutMs, Some(limit))
                 })
-            }
-
-            /// Sets any option of curl's.
-            pub fn option(self, option: tables::EasyOption, value: impl Into<crate::PlainValue>) -> Self {
-                $($wrap)*(self, |request, _| { request.options.set(option, value); Ok(()) })
             }
 
             /// Calls a function on the upload's thread as bytes are sent: how many of the current request,
             /// and of how many.
             pub fn progress(self, show: impl FnMut(u64, u64) + Send + 'static) -> Self {
-                $($wrap)*(self, |_, plan| { plan.progress = Some(Box::new(show)); Ok(()) })
+                self.with(|_, plan| plan.progress = Some(Box::new(show)))
             }
         }
 
-        impl std::fmt::Debug for $face {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct("Upload").finish_non_exhaustive()
-            }
-        }
+        crate::client::file_transfer::file_settings!($face, crate::client::upload::Plan);
     };
 }
 
 pub(crate) use upload_settings;
 
-upload_settings!(Upload, Upload::edit);
+upload_settings!(Upload);
 
 /// The task of an upload's thread.
 struct Owner {
@@ -384,7 +334,7 @@ impl Owner {
                 let verified =
                     verified.map_err(|why| self.failed(Code::RangeError, why).measured(timings))?;
                 let (size, reply) = (sender.state.stamp.get().size, sender.reply.take());
-                return Ok(Uploaded { size, sent, attempts: attempt, reply, verified });
+                return Ok(Uploaded { size, sent, attempts: attempt, reply, verified, why: easy.why() });
             }
             let response = easy.info(|info| info.response_code());
             if attempt >= self.plan.attempts || !goes_on(code, response, easy.upload_must_wait()) {

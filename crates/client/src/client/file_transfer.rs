@@ -1,0 +1,111 @@
+//! The parts that uploads and downloads of files have in common. Each runs on a thread of its own, with
+//! handles that have the options of its client.
+
+use std::sync::Arc;
+
+use super::error::Error;
+use super::request::Request;
+use super::shared::Shared;
+use crate::IntoUrl;
+
+/// Shows how many bytes have been transferred, of how many.
+pub(crate) type Progress = Box<dyn FnMut(u64, u64) + Send>;
+
+/// An upload or a download under construction. The plan has its settings beside those of the request.
+pub(crate) struct FileTransfer<P> {
+    pub(super) client: Arc<Shared>,
+    pub(super) request: Result<Request, Error>,
+    pub(super) plan: P,
+}
+
+impl<P> FileTransfer<P> {
+    pub(super) fn new(
+        client: Arc<Shared>,
+        method: http::Method,
+        url: impl IntoUrl,
+        plan: P,
+    ) -> FileTransfer<P> {
+        FileTransfer { client, request: Request::to(method, url), plan }
+    }
+
+    /// Changes the request and the plan, unless an earlier change was refused.
+    pub(crate) fn edit(mut self, edit: impl FnOnce(&mut Request, &mut P) -> Result<(), Error>) -> Self {
+        if let Ok(request) = &mut self.request
+            && let Err(error) = edit(request, &mut self.plan)
+        {
+            self.request = Err(error);
+        }
+        self
+    }
+}
+
+/// Defines the settings that uploads and downloads share, for both faces. The field 0 of a face is a
+/// [`FileTransfer`] with this plan, or the other face. The texts say which requests a value is for.
+macro_rules! file_settings {
+    ($face:ident, $plan:ty $(, $scope:literal, $option_scope:literal)?) => {
+        impl $face {
+            /// Adds a header field to requests over HTTP.
+            $(#[doc = $scope])?
+            pub fn header<K, V>(self, name: K, value: V) -> Self
+            where
+                K: TryInto<http::HeaderName>,
+                K::Error: Into<http::Error>,
+                V: TryInto<http::HeaderValue>,
+                V::Error: Into<http::Error>,
+            {
+                self.edit(|request, _| request.add_header(name, value))
+            }
+
+            /// Sets the login: user and password, sent with the first request (HTTP's Basic, or the login of
+            /// other protocols).
+            $(#[doc = $scope])?
+            pub fn basic_auth<U, P>(self, user: U, password: Option<P>) -> Self
+            where
+                U: std::fmt::Display,
+                P: std::fmt::Display,
+            {
+                self.with(|request, _| request.log_in(user, password, tables::constant::CURLAUTH_BASIC))
+            }
+
+            /// Sets a bearer token (RFC 6750).
+            $(#[doc = $scope])?
+            pub fn bearer_auth<T: std::fmt::Display>(self, token: T) -> Self {
+                self.with(|request, _| request.set_token(&token.to_string()))
+            }
+
+            /// Sets whether the reasons of each request are kept, in place of the setting of the client. The
+            /// result has them; those of a failure are in [`Error::why`](crate::Error::why).
+            pub fn explain(self, on: bool) -> Self {
+                self.with(|request, _| request.options.explain = Some(on))
+            }
+
+            /// Sets any option of curl's.
+            $(#[doc = $option_scope])?
+            pub fn option(self, option: tables::EasyOption, value: impl Into<crate::PlainValue>) -> Self {
+                self.with(|request, _| request.options.set(option, value))
+            }
+
+            fn with(self, change: impl FnOnce(&mut crate::client::Request, &mut $plan)) -> Self {
+                self.edit(|request, plan| {
+                    change(request, plan);
+                    Ok(())
+                })
+            }
+
+            pub(crate) fn edit(
+                self,
+                edit: impl FnOnce(&mut crate::client::Request, &mut $plan) -> Result<(), crate::Error>,
+            ) -> Self {
+                $face(self.0.edit(edit))
+            }
+        }
+
+        impl std::fmt::Debug for $face {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($face)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(crate) use file_settings;
