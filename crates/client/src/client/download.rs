@@ -20,9 +20,9 @@ use tables::{Code, EasyOption as O};
 use super::error::{Error, RequestPhase};
 use super::file_transfer::{FileTransfer, Progress};
 use super::options::Options;
-use super::request::{Request, row};
+use super::request::row;
 use super::shared::Shared;
-use super::task::{Guard, Running, Task};
+use super::task::{self, Task};
 use super::timings::Timings;
 use crate::segments::checksum::Sum;
 use crate::segments::{Abort, Fetch, Host, Part, Prepared, Wanted, Worker, has_pieces};
@@ -171,34 +171,10 @@ impl Download {
 
     /// Starts the download. Dropping the future ends it within a tenth of a second; what has arrived is kept.
     pub fn send(self) -> impl Future<Output = Result<Downloaded, Error>> + Send + 'static {
-        let task = Arc::<Task<Downloaded>>::default();
-        let started = self.start(task.clone());
-        if let Err(error) = started {
-            task.end(Err(error));
-        }
-        Running(task)
-    }
-
-    fn start(self, task: Arc<Task<Downloaded>>) -> Result<(), Error> {
-        let FileTransfer { client, request, plan } = self.0;
-        let request = request?;
-        let Some(file) = plan.file.clone() else {
-            return Err(Error::option("a download needs a file: `to`"));
-        };
-        let scheme = request.url().scheme().to_ascii_lowercase();
-        if !has_pieces(&scheme) {
-            return Err(Error::option(format!("{} cannot be downloaded in pieces", request.url())));
-        }
-        let owner = Owner::new(&client, request, task.clone(), plan);
-        let thread = std::thread::Builder::new().name("warmwire-download".to_owned());
-        let run = move || {
-            let guard = Guard(task, "a download");
-            guard.0.end(owner.run(&file));
-        };
-        thread
-            .spawn(run)
-            .map_err(|error| Error::no_driver("the thread of a download cannot start").because(error))?;
-        Ok(())
+        task::spawn("warmwire-download", "a download", |task| {
+            let owner = Owner::new(self.0, task)?;
+            Ok(move || owner.run())
+        })
     }
 }
 
@@ -284,6 +260,7 @@ impl Plan {
 /// The task of a download's thread.
 struct Owner {
     task: Arc<Task<Downloaded>>,
+    file: PathBuf,
     url: Url,
     options: Options,
     headers: Vec<Vec<u8>>,
@@ -293,19 +270,28 @@ struct Owner {
 }
 
 impl Owner {
-    fn new(client: &Shared, request: Request, task: Arc<Task<Downloaded>>, plan: Plan) -> Owner {
+    fn new(transfer: FileTransfer<Plan>, task: Arc<Task<Downloaded>>) -> Result<Owner, Error> {
+        let FileTransfer { client, request, mut plan } = transfer;
+        let request = request?;
+        let Some(file) = plan.file.take() else {
+            return Err(Error::option("a download needs a file: `to`"));
+        };
+        if !has_pieces(&request.url().scheme().to_ascii_lowercase()) {
+            return Err(Error::option(format!("{} cannot be downloaded in pieces", request.url())));
+        }
         let (url, fields, own) = request.into_download();
         let options = client.options.with(own);
         let defaults = client.headers.iter().filter(|(name, _)| !fields.contains_key(*name));
         let headers = fields.iter().chain(defaults).map(|(name, value)| row(name, value)).collect();
-        Owner { task, url, options, headers, share: client.stores.0.clone(), pool: client.stores.1, plan }
+        let (share, pool) = client.stores.clone();
+        Ok(Owner { task, file, url, options, headers, share, pool, plan })
     }
 
     /// Downloads the file on this thread.
-    fn run(self, file: &Path) -> Result<Downloaded, Error> {
-        let url = self.url.clone();
+    fn run(self) -> Result<Downloaded, Error> {
+        let (url, file) = (self.url.clone(), self.file.clone());
         let failed = |code: Code, why: String| Error::of(code, why).at(url.clone(), RequestPhase::Sent);
-        let open = || Part::open(file, None).map_err(|why| failed(Code::WriteError, why));
+        let open = || Part::open(&file, None).map_err(|why| failed(Code::WriteError, why));
         let (mut part, mut journal) = open()?;
         if !self.plan.resumes && journal.is_some() {
             part.remove();
@@ -330,8 +316,8 @@ impl Owner {
             });
         }
         let size = file.metadata().map_err(|error| failed(Code::ReadError, error.to_string()))?.len();
-        let (path, received) = (file.to_owned(), received.unwrap_or(size));
-        Ok(Downloaded { path, size, received, requests, warnings: handles.warnings.take() })
+        let received = received.unwrap_or(size);
+        Ok(Downloaded { path: file, size, received, requests, warnings: handles.warnings.take() })
     }
 }
 

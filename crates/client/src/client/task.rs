@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::thread;
 
 use super::error::Error;
 
@@ -49,8 +50,36 @@ impl<T> Task<T> {
     }
 }
 
+/// Starts a task on a thread of its own. `prepare` checks what the task needs, and returns the closure that
+/// the thread runs. Errors contain `name`, with its article.
+pub(super) fn spawn<T, R>(
+    thread_name: &str,
+    name: &'static str,
+    prepare: impl FnOnce(Arc<Task<T>>) -> Result<R, Error>,
+) -> Running<T>
+where
+    T: Send + 'static,
+    R: FnOnce() -> Result<T, Error> + Send + 'static,
+{
+    let task = Arc::<Task<T>>::default();
+    let running = task.clone();
+    let started = prepare(task.clone()).and_then(|run| {
+        let run = move || {
+            let guard = Guard(running, name);
+            guard.0.end(run());
+        };
+        let thread = thread::Builder::new().name(thread_name.to_owned()).spawn(run);
+        let failed = |error| Error::no_driver(&format!("the thread of {name} cannot start")).because(error);
+        thread.map(drop).map_err(failed)
+    });
+    if let Err(error) = started {
+        task.end(Err(error));
+    }
+    Running(task)
+}
+
 /// The future of a task.
-pub(super) struct Running<T>(pub Arc<Task<T>>);
+pub(super) struct Running<T>(Arc<Task<T>>);
 
 impl<T> Future for Running<T> {
     type Output = Result<T, Error>;
@@ -75,11 +104,48 @@ impl<T> Drop for Running<T> {
     }
 }
 
-/// Ends the task if its thread panics. The name is that of the work.
-pub(super) struct Guard<T>(pub Arc<Task<T>>, pub &'static str);
+/// Ends the task if its thread panics. The text is the name of the task.
+struct Guard<T>(Arc<Task<T>>, &'static str);
 
 impl<T> Drop for Guard<T> {
     fn drop(&mut self) {
         self.0.end(Err(Error::no_driver(&format!("the thread of {} has ended", self.1))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocking::wait;
+
+    type Work = fn() -> Result<usize, Error>;
+
+    #[test]
+    fn a_task_ends_however_its_work_ends() {
+        let prepared: [(Result<Work, Error>, Result<usize, &str>); 4] = [
+            (Ok(|| Ok(thread::current().name().map_or(0, str::len))), Ok("warmwire-test".len())),
+            (Ok(|| Err(Error::option("refused"))), Err("refused")),
+            (Err(Error::option("no file")), Err("no file")),
+            (Ok(|| panic!("the work of a test fails")), Err("the thread of a test has ended")),
+        ];
+        for (work, wanted) in prepared {
+            let ended = wait(None, spawn("warmwire-test", "a test", |_| work));
+            match (ended, wanted) {
+                (Ok(number), Ok(wanted)) => assert_eq!(number, wanted),
+                (Err(error), Err(wanted)) => assert!(error.to_string().contains(wanted), "{error}"),
+                (ended, wanted) => panic!("{ended:?}, not {wanted:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_dropped_future_wakes_its_thread() {
+        let (woken, wakes) = std::sync::mpsc::channel();
+        let running = spawn("warmwire-test", "a test", |task: Arc<Task<()>>| {
+            task.wake_by(move || woken.send(()).expect("the test waits for it"));
+            Ok(|| Ok(()))
+        });
+        drop(running);
+        wakes.recv().unwrap();
     }
 }

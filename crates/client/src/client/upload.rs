@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::future::Future;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,9 +20,9 @@ use wire::base64;
 use super::error::{Error, RequestPhase};
 use super::file_transfer::{FileTransfer, Progress};
 use super::options::Options;
-use super::request::{Request, row};
+use super::request::row;
 use super::shared::Shared;
-use super::task::{Guard, Running, Task};
+use super::task::{self, Task};
 use super::timings::Timings;
 use crate::uploads::{Held, Record, Stamp, compare, goes_on, key};
 use crate::{Easy, IntoUrl, Multi, Share, Url, Value, Why};
@@ -135,40 +135,10 @@ impl Upload {
     /// Starts the upload. Dropping the future ends it; the next upload continues it if there is a folder for
     /// its state.
     pub fn send(self) -> impl Future<Output = Result<Uploaded, Error>> + Send + 'static {
-        let task = Arc::<Task<Uploaded>>::default();
-        let started = self.start(task.clone());
-        if let Err(error) = started {
-            task.end(Err(error));
-        }
-        Running(task)
-    }
-
-    fn start(self, task: Arc<Task<Uploaded>>) -> Result<(), Error> {
-        let FileTransfer { client, request, plan } = self.0;
-        let request = request?;
-        let Some(file) = plan.file.clone() else {
-            return Err(Error::option("an upload needs a file: `from`"));
-        };
-        let scheme = request.url().scheme().to_ascii_lowercase();
-        match (&*scheme, plan.mode) {
-            ("http" | "https", UploadMode::Tus | UploadMode::Draft) => {}
-            ("http" | "https", _) => {
-                let text = "an upload over HTTP continues only by a protocol of the server: `protocol`";
-                return Err(Error::option(text));
-            }
-            ("ftp" | "ftps" | "sftp", _) => {}
-            _ => return Err(Error::option(format!("an upload to {} cannot continue", request.url()))),
-        }
-        let owner = Owner::new(&client, request, task.clone(), plan);
-        let thread = std::thread::Builder::new().name("warmwire-upload".to_owned());
-        let run = move || {
-            let guard = Guard(task, "an upload");
-            guard.0.end(owner.run(&file));
-        };
-        thread
-            .spawn(run)
-            .map_err(|error| Error::no_driver("the thread of an upload cannot start").because(error))?;
-        Ok(())
+        task::spawn("warmwire-upload", "an upload", |task| {
+            let owner = Owner::new(self.0, task)?;
+            Ok(move || owner.run())
+        })
     }
 }
 
@@ -237,6 +207,7 @@ upload_settings!(Upload);
 /// The task of an upload's thread.
 struct Owner {
     task: Arc<Task<Uploaded>>,
+    file: PathBuf,
     url: Url,
     method: http::Method,
     options: Options,
@@ -247,7 +218,13 @@ struct Owner {
 }
 
 impl Owner {
-    fn new(client: &Shared, request: Request, task: Arc<Task<Uploaded>>, plan: Plan) -> Owner {
+    fn new(transfer: FileTransfer<Plan>, task: Arc<Task<Uploaded>>) -> Result<Owner, Error> {
+        let FileTransfer { client, request, mut plan } = transfer;
+        let request = request?;
+        let Some(file) = plan.file.take() else {
+            return Err(Error::option("an upload needs a file: `from`"));
+        };
+        check_protocol(request.url(), plan.mode)?;
         let method = request.method().clone();
         let (url, fields, own) = request.into_download();
         let options = client.options.with(own);
@@ -258,12 +235,11 @@ impl Owner {
             headers.push(b"Expect:".to_vec()); // a server that does not know it costs a second
         }
         if plan.mode == UploadMode::Tus && !fields.contains_key("upload-metadata") {
-            let name = plan.file.as_deref().and_then(Path::file_name).unwrap_or_default();
-            let name = base64::encode(name.as_encoded_bytes());
+            let name = base64::encode(file.file_name().unwrap_or_default().as_encoded_bytes());
             headers.push(format!("Upload-Metadata: filename {name}").into_bytes());
         }
         let (share, pool) = client.stores.clone();
-        Owner { task, url, method, options, headers, share, pool, plan }
+        Ok(Owner { task, file, url, method, options, headers, share, pool, plan })
     }
 
     fn failed(&self, code: Code, why: impl ToString) -> Error {
@@ -271,12 +247,11 @@ impl Owner {
     }
 
     /// Uploads the file on this thread.
-    fn run(mut self, path: &Path) -> Result<Uploaded, Error> {
-        let unread =
-            |owner: &Owner, error| owner.failed(Code::ReadError, format!("{}: {error}", path.display()));
-        let file = File::open(path).map_err(|error| unread(&self, error))?;
-        let stamp = stamp(&file).map_err(|error| unread(&self, error))?;
-        let state = State::open(&self, path, stamp)?;
+    fn run(mut self) -> Result<Uploaded, Error> {
+        let unread = |error| self.failed(Code::ReadError, format!("{}: {error}", self.file.display()));
+        let file = File::open(&self.file).map_err(unread)?;
+        let stamp = stamp(&file).map_err(unread)?;
+        let state = State::open(&self, stamp)?;
         let sender = Rc::new(Sender {
             file: RefCell::new(file),
             state,
@@ -392,6 +367,19 @@ impl Owner {
     }
 }
 
+/// Refuses an upload that could not continue after a cut.
+fn check_protocol(url: &Url, mode: UploadMode) -> Result<(), Error> {
+    match (&*url.scheme().to_ascii_lowercase(), mode) {
+        ("http" | "https", UploadMode::Tus | UploadMode::Draft) => Ok(()),
+        ("http" | "https", _) => {
+            let text = "an upload over HTTP continues only by a protocol of the server: `protocol`";
+            Err(Error::option(text))
+        }
+        ("ftp" | "ftps" | "sftp", _) => Ok(()),
+        _ => Err(Error::option(format!("an upload to {url} cannot continue"))),
+    }
+}
+
 fn stamp(file: &File) -> std::io::Result<Stamp> {
     let found = file.metadata()?;
     match found.is_file() {
@@ -410,8 +398,9 @@ struct State {
 }
 
 impl State {
-    fn open(owner: &Owner, path: &Path, stamp: Stamp) -> Result<State, Error> {
-        let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    fn open(owner: &Owner, stamp: Stamp) -> Result<State, Error> {
+        let path = &owner.file;
+        let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         let mode = format!("\0{:?}", owner.plan.mode);
         let source = [whole.as_os_str().as_encoded_bytes(), mode.as_bytes()].concat();
         let key = key(owner.url.as_str().as_bytes(), &source);
