@@ -137,7 +137,7 @@ CURL_EXTERN CURLcode warmwire_websocket(CURL *easy, long bits);
 /* Binds a handle to the policy in a file: the schemes, hosts, ports and addresses that its transfers may reach. The guide
  * describes the file. Each address is judged when a socket is connected to it, also after redirects, for proxies, for
  * FTP's data connections, alternative services and DNS over HTTPS. A transfer that the policy refuses fails with
- * CURLE_REMOTE_ACCESS_DENIED, and CURLOPT_ERRORBUFFER names the rule. A connection that was opened without this policy is
+ * CURLE_REMOTE_ACCESS_DENIED, and CURLOPT_ERRORBUFFER names the rule; warmwire_why() says at which check, too. A connection that was opened without this policy is
  * not reused. The policy in the environment variable WARMWIRE_POLICY binds all handles; both must allow a transfer.
  *
  * NULL ends the policy of the handle. curl_easy_reset() ends it, too; curl_easy_duphandle() copies it. The file is read at
@@ -185,8 +185,8 @@ CURL_EXTERN CURLcode warmwire_upload_place(CURL *easy, char **place);
 #define WARMWIRE_WHY_JSON 3 /* Returns them as one JSON object; the guide describes it. */
 
 /* Keeps and returns the reasons of a handle's transfers: why the connection was new or reused and which option differed,
- * name look-ups, addresses, proxy, TLS, HTTP version, redirects, authentication, cookies, repetitions, and where the
- * time went. The text never contains secrets. With TEXT and JSON, *text receives a string to be freed with
+ * name look-ups, addresses, refusals by a policy, proxy, TLS, HTTP version, redirects, authentication, cookies, repetitions,
+ * and where the time went. The text never contains secrets. With TEXT and JSON, *text receives a string to be freed with
  * curl_free(); otherwise `text` may be NULL, and *text becomes NULL. curl_easy_reset() turns it off, curl_easy_duphandle()
  * copies the mode. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number, for TEXT and JSON without
  * `text`, or if no reasons are kept; CURLE_OUT_OF_MEMORY. */

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import io
 import os
+import pickle
 import re
 import signal
 import socket
@@ -474,6 +475,12 @@ def test_an_access_policy_refuses_addresses(http, tmp_path):
     refusal(lambda: warmwire.get(url, access_policy=public))
     (one,) = warmwire.fetch_many([url], client=warmwire.Client(access_policy=public), retries=0)
     assert one.error.code == 9
+    with pytest.raises(warmwire.RequestError) as caught:
+        local.get(url, access_policy=public, explain=True)
+    (request,) = pickle.loads(pickle.dumps(caught.value)).why.json()["requests"]
+    (event,) = [event for event in request["events"] if event["event"] == "policy-refused"]
+    assert (event["check"], event["policy"], event["refused"]) == ("address", str(public), "address 127.0.0.1")
+    assert "refuses address 127.0.0.1 (check: address): it is not public" in str(caught.value.why)
 
     async def fetch():
         async with warmwire.AsyncClient(access_policy=public) as client:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import _native
 
 if TYPE_CHECKING:
-    from ._models import Request, Response
+    from ._models import Request, Response, Why
 
 _CODES: dict[int, tuple[str, str]] = {number: (name, text) for number, name, text in _native.codes()}
 
@@ -30,7 +30,11 @@ class RequestError(WarmwireError):
     ... except warmwire.RequestError as error:
     ...     print(type(error).__name__, error.code, error.name)
     ConnectError 7 COULDNT_CONNECT
+
+    ``why`` has the reasons of a transfer with ``explain=True``, as :attr:`Response.why`.
     """
+
+    why: Why | None = None
 
     def __init__(self, message: str, code: int = 0, request: Request | None = None) -> None:
         super().__init__(message)
@@ -39,7 +43,7 @@ class RequestError(WarmwireError):
         self.request = request
 
     def __reduce__(self) -> Any:
-        return (type(self), (self.args[0], self.code, self.request))
+        return (type(self), (self.args[0], self.code, self.request), {"why": self.why})
 
 
 class InvalidURL(RequestError, ValueError):

@@ -717,8 +717,7 @@ class Response:
     @property
     def why(self) -> Why | None:
         """The reasons of the transfer: of a request with ``explain=True`` once its body has ended, else None."""
-        found = getattr(self._outcome, "why", None)
-        return Why(*found) if found else None
+        return _why(self._outcome)
 
     @property
     def peer(self) -> tuple[str, int]:
@@ -1156,6 +1155,12 @@ def _whole_file(file: Any) -> str | None:
     return os.path.abspath(path) if whole else None
 
 
+def _why(outcome: Any) -> Why | None:
+    """Returns the reasons of a transfer, if they were kept."""
+    found = getattr(outcome, "why", None)
+    return Why(*found) if found else None
+
+
 def outcome_failure(outcome: Any, request: Request, sends: bool = False) -> RequestError:
     """Returns the exception for a failed transfer; ``sends``: part of the request's body has not been read yet."""
     kind: type[RequestError] | None = None
@@ -1167,7 +1172,9 @@ def outcome_failure(outcome: Any, request: Request, sends: bool = False) -> Requ
             kind = WriteTimeout
         else:
             kind = ReadTimeout
-    return failure(outcome.code, outcome.message, request, kind)
+    error = failure(outcome.code, outcome.message, request, kind)
+    error.why = _why(outcome)
+    return error
 
 
 Hook = Callable[[Any], Any]

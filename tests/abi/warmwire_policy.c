@@ -32,6 +32,13 @@ int main(void)
   SAME(warmwire_policy(easy, good), CURLE_OK);
   SAME(get(easy, why), CURLE_REMOTE_ACCESS_DENIED);
   SAME(strstr(why, "line 3, \"deny port 1\"") != NULL, 1);
+  char *reasons = NULL;
+  SAME(warmwire_why(easy, WARMWIRE_WHY_ON, NULL), CURLE_OK);
+  SAME(get(easy, why), CURLE_REMOTE_ACCESS_DENIED);
+  SAME(warmwire_why(easy, WARMWIRE_WHY_JSON, &reasons), CURLE_OK);
+  SAME(strstr(reasons, "\"event\":\"policy-refused\",\"check\":\"url\"") != NULL, 1);
+  SAME(strstr(reasons, "\"refused\":\"port 1\",\"rule\":\"line 3, \\\"deny port 1\\\"\"") != NULL, 1);
+  curl_free(reasons);
   CURL *copy = curl_easy_duphandle(easy);
   SAME(get(copy, why), CURLE_REMOTE_ACCESS_DENIED);
   curl_easy_cleanup(copy);

@@ -22,6 +22,7 @@ use runtime::TaskId;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::easy_option::{Rule, TextRule};
 use tables::{Code, EasyOption, LockData};
+use wire::policy::Refusal;
 
 use crate::callbacks::{Callbacks, HostKeyFunctions, note};
 use crate::info::TransferInfo;
@@ -566,6 +567,14 @@ impl EasyState {
         if self.why.is_on() {
             cold_path();
             self.record_event(None, event());
+        }
+    }
+
+    /// Records a refusal by a policy, if the reasons are kept. The end of a transfer repeats a refusal that
+    /// was recorded where it happened; it stays one event.
+    pub(crate) fn explain_denial(&self, refusal: &Refusal, address: Option<SocketAddr>) {
+        if !self.why.is_denied(refusal) {
+            self.explain(|| Event::Denied { refusal: refusal.clone(), address });
         }
     }
 

@@ -1,10 +1,12 @@
 //! The engine's error: curl's code, a message that helps the user, and whether the request may be sent again.
 
 use std::fmt;
+use std::sync::Arc;
 
 use net::exchange::BadHead;
 use net::{NetError, NetErrorKind};
 use tables::{Code, ProxyCode};
+use wire::policy::Refusal;
 
 /// Result of everything in the engine that can fail a transfer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -21,6 +23,7 @@ struct Inner {
     verify_result: i64,
     proxy_code: i64,
     retry: Retry,
+    refusal: Option<Arc<Refusal>>,
 }
 
 /// An error of a transfer.
@@ -72,6 +75,7 @@ impl Error {
             verify_result: 0,
             proxy_code: 0,
             retry: Retry::Unknown,
+            refusal: None,
         }))
     }
 
@@ -132,6 +136,11 @@ impl Error {
         self
     }
 
+    /// Returns the refusal, if a policy made the transfer fail.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.0.refusal.as_deref()
+    }
+
     /// CURLINFO_PROXY_ERROR.
     pub fn proxy_code(&self) -> i64 {
         self.0.proxy_code
@@ -168,10 +177,12 @@ impl From<wire::http1::BadOctet> for Error {
     }
 }
 
-impl From<wire::policy::Refusal> for Error {
+impl From<Refusal> for Error {
     #[cold]
-    fn from(refusal: wire::policy::Refusal) -> Error {
-        Error::new(Code::RemoteAccessDenied, refusal.to_string())
+    fn from(refusal: Refusal) -> Error {
+        let mut error = Error::new(Code::RemoteAccessDenied, refusal.to_string());
+        error.0.refusal = Some(Arc::new(refusal));
+        error
     }
 }
 
@@ -225,6 +236,7 @@ impl From<NetError> for Error {
         error.0.os_errno = e.os_errno;
         error.0.verify_result = e.verify_result;
         error.0.proxy_code = proxy_code;
+        error.0.refusal = e.refusal;
         error
     }
 }

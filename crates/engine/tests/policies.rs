@@ -10,12 +10,14 @@ use std::thread;
 
 use crate::common::{App, fetch, handle, long, text};
 use std::rc::Rc;
-use tables::constant::CURL_HTTP_VERSION_3ONLY;
+use tables::constant::{CURL_HTTP_VERSION_3ONLY, CURL_SSLVERSION_MAX_TLSv1_2};
 use tables::{Code, EasyOption as O};
 use testkit::certs::Authority;
 use testkit::ftp::FtpServer;
 use testkit::http::{Config, HttpServer, Response};
+use warmwire_engine::why::Record;
 use warmwire_engine::{Easy, Policy};
+use wire::policy::Check;
 
 /// Rules that allow the servers of a test.
 const LOCAL: &str = "allow address 127.0.0.1";
@@ -24,6 +26,7 @@ fn set(easy: &Easy, rules: &str) {
     let policy = Policy::parse("test", format!("version 1\n{rules}\n").as_bytes());
     assert_eq!(policy.fault(), None);
     easy.state().settings.borrow_mut().set_policy(Some(Arc::new(policy)));
+    easy.keep_reasons(true);
 }
 
 fn guarded(url: &str, rules: &str) -> (Easy, Rc<App>) {
@@ -38,11 +41,27 @@ fn list(easy: &Easy, option: O, line: &str) {
     easy.state().settings.borrow_mut().set_list(option, Some(lines)).unwrap();
 }
 
-/// Performs; the refusal must contain this text.
-fn refused(easy: &Easy, app: &App, wanted: &str) {
+/// Performs; the refusal must contain this text, and be the one among the reasons of the transfer.
+fn refused(easy: &Easy, app: &App, check: Check, wanted: &str) {
     assert_eq!(fetch(easy, app), Err(Code::RemoteAccessDenied), "{wanted}: {}", easy.state().message());
     let message = easy.state().message();
     assert!(message.starts_with("policy test refuses ") && message.contains(wanted), "{wanted}: {message}");
+    assert_eq!(denials(easy), [(check, message.clone())]);
+    let record = easy.state().why.read(Record::clone).unwrap();
+    let line = format!(
+        "  policy      {}",
+        message.trim_start_matches("policy ").replacen(": ", &format!(" (check: {}): ", check.name()), 1)
+    );
+    assert!(record.text().contains(&line), "{}\nlacks {line}", record.text());
+    let member = format!(r#""event":"policy-refused","check":"{}","policy":"test""#, check.name());
+    assert!(record.json().contains(&member), "{}", record.json());
+}
+
+/// Returns the refusals among the reasons of the last transfer: the check, and the text.
+fn denials(easy: &Easy) -> Vec<(Check, String)> {
+    let texts =
+        |record: &Record| record.denials().map(|refusal| (refusal.check, refusal.to_string())).collect();
+    easy.state().why.read(texts).unwrap()
 }
 
 #[test]
@@ -74,7 +93,7 @@ fn addresses_are_judged_in_every_spelling() {
         assert_eq!(server.accepts(), 0, "{host}");
     }
     let (easy, app) = guarded(&server.url("/bytes/1"), "");
-    refused(&easy, &app, "address 127.0.0.1: it is not public");
+    refused(&easy, &app, Check::Address, "address 127.0.0.1: it is not public");
     let (easy, app) = guarded(&server.url("/bytes/1"), LOCAL);
     assert_eq!(fetch(&easy, &app).unwrap().len(), 1);
 }
@@ -86,7 +105,7 @@ fn names_are_judged_by_their_addresses() {
     let url = format!("http://host.test:{port}/bytes/1");
     let (easy, app) = guarded(&url, "");
     list(&easy, O::Resolve, &format!("host.test:{port}:127.0.0.1"));
-    refused(&easy, &app, "address 127.0.0.1");
+    refused(&easy, &app, Check::Address, "address 127.0.0.1");
     assert_eq!(server.accepts(), 0);
     set(&easy, LOCAL);
     assert_eq!(fetch(&easy, &app).unwrap().len(), 1);
@@ -94,11 +113,19 @@ fn names_are_judged_by_their_addresses() {
     easy.state().settings.borrow_mut().set_list(O::Resolve, None).unwrap();
     list(&easy, O::Resolve, &format!("host.test:{port}:127.0.0.2"));
     long(&easy, O::FreshConnect, 1);
-    refused(&easy, &app, "address 127.0.0.2");
+    refused(&easy, &app, Check::Address, "address 127.0.0.2");
     // Of several addresses, those that are allowed are tried.
     let (easy, app) = guarded(&url, LOCAL);
     list(&easy, O::Resolve, &format!("host.test:{port}:127.0.0.2,127.0.0.1"));
     assert_eq!(fetch(&easy, &app).unwrap().len(), 1);
+    assert!(
+        denials(&easy).iter().all(|(check, text)| *check == Check::Address && text.contains("127.0.0.2"))
+    );
+    assert_eq!(denials(&easy).len(), 1);
+    // So is a host that replaces the one of the URL.
+    let (easy, app) = guarded(&url, "deny host other.test");
+    list(&easy, O::ConnectTo, "::other.test:80");
+    refused(&easy, &app, Check::ConnectTo, "host \"other.test\"");
 }
 
 #[test]
@@ -111,10 +138,10 @@ fn redirects_are_judged() {
     });
     let (easy, app) = guarded(&outer.url("/"), &format!("{LOCAL}\ndeny port {}", inner.port()));
     long(&easy, O::FollowLocation, 1);
-    refused(&easy, &app, &format!("port {}: line 3", inner.port()));
+    refused(&easy, &app, Check::Redirect, &format!("port {}: line 3", inner.port()));
     assert_eq!((outer.served(), inner.accepts()), (1, 0));
     text(&easy, O::Url, &outer.url("/ftp"));
-    refused(&easy, &app, "scheme \"ftp\": no \"allow scheme\" line");
+    refused(&easy, &app, Check::Redirect, "scheme \"ftp\": no \"allow scheme\" line");
     set(&easy, LOCAL);
     text(&easy, O::Url, &outer.url("/"));
     assert_eq!(fetch(&easy, &app).unwrap().len(), 1);
@@ -126,7 +153,7 @@ fn a_connection_made_under_another_policy_is_not_reused() {
     let (easy, app) = handle(&server.url("/bytes/1"));
     assert_eq!(fetch(&easy, &app).unwrap().len(), 1);
     set(&easy, "");
-    refused(&easy, &app, "address 127.0.0.1");
+    refused(&easy, &app, Check::Address, "address 127.0.0.1");
     set(&easy, LOCAL);
     assert_eq!(fetch(&easy, &app).unwrap().len(), 1);
     assert_eq!(server.accepts(), 2);
@@ -143,7 +170,7 @@ fn data_connections_of_ftp_are_judged() {
     let server = FtpServer::with_file("/file", "content");
     let port = server.address().port();
     let (easy, app) = guarded(&server.url("/file"), LOCAL);
-    refused(&easy, &app, "scheme \"ftp\"");
+    refused(&easy, &app, Check::Url, "scheme \"ftp\"");
     assert_eq!(server.accepts(), 0);
     let rules = format!("{LOCAL}\nallow scheme ftp\n");
     set(&easy, &format!("{rules}allow port {port}"));
@@ -153,7 +180,7 @@ fn data_connections_of_ftp_are_judged() {
         // The second time there may be a kept control connection with a port asked for in advance.
         set(&easy, &format!("{rules}{others}"));
         let before = server.data_accepts();
-        refused(&easy, &app, "of a data connection: line 4");
+        refused(&easy, &app, Check::DataConnection, "of a data connection: line 4");
         assert_eq!(server.data_accepts(), before);
     }
 }
@@ -164,17 +191,17 @@ fn proxies_must_be_allowed() {
     let port = proxy.port();
     let (easy, app) = guarded("http://host.test/", "");
     text(&easy, O::Proxy, &format!("http://127.0.0.1:{port}"));
-    refused(&easy, &app, &format!("proxy \"127.0.0.1:{port}\""));
+    refused(&easy, &app, Check::Proxy, &format!("proxy \"127.0.0.1:{port}\""));
     let rules = format!("allow proxy 127.0.0.1:{port}\n");
     set(&easy, &rules);
-    refused(&easy, &app, "host \"host.test\", whose address only the proxy sees");
+    refused(&easy, &app, Check::LookupByProxy, "host \"host.test\", whose address only the proxy sees");
     assert_eq!(proxy.accepts(), 0);
     set(&easy, &format!("{rules}allow lookup-by-proxy host.test"));
     assert_eq!(fetch(&easy, &app).unwrap(), b"by the proxy");
     for url in ["http://127.0.0.1/", "http://2130706433/", "http://[::1]/"] {
         set(&easy, &format!("{rules}allow lookup-by-proxy *"));
         text(&easy, O::Url, url);
-        refused(&easy, &app, "address ");
+        refused(&easy, &app, Check::Address, "address ");
     }
     assert_eq!(proxy.served(), 1);
 }
@@ -186,20 +213,20 @@ fn addresses_that_socks_proxies_get_are_judged() {
     let (easy, app) = guarded("http://host.test/", &format!("allow proxy 127.0.0.1:{port}"));
     list(&easy, O::Resolve, "host.test:80:10.0.0.1");
     text(&easy, O::Proxy, &format!("socks5://127.0.0.1:{port}"));
-    refused(&easy, &app, "address 10.0.0.1");
+    refused(&easy, &app, Check::Address, "address 10.0.0.1");
     text(&easy, O::Proxy, &format!("socks4://127.0.0.1:{port}"));
-    refused(&easy, &app, "address 10.0.0.1");
+    refused(&easy, &app, Check::Address, "address 10.0.0.1");
 }
 
 #[test]
 fn unix_sockets_and_files_must_be_allowed() {
     let (easy, app) = guarded("http://host.test/", "");
     text(&easy, O::UnixSocketPath, "/nonexistent/socket");
-    refused(&easy, &app, "unix socket \"/nonexistent/socket\"");
+    refused(&easy, &app, Check::UnixSocket, "unix socket \"/nonexistent/socket\"");
     set(&easy, "allow unix /nonexistent/socket");
     assert_eq!(fetch(&easy, &app), Err(Code::CouldntConnect));
     let (easy, app) = guarded("file:///nonexistent", "");
-    refused(&easy, &app, "scheme \"file\"");
+    refused(&easy, &app, Check::Url, "scheme \"file\"");
     set(&easy, "allow scheme file");
     assert_eq!(fetch(&easy, &app), Err(Code::FileCouldntReadFile));
 }
@@ -212,6 +239,9 @@ fn a_server_of_dns_over_https_is_judged() {
     text(&easy, O::DohUrl, &format!("https://{}/", listener.local_addr().unwrap()));
     long(&easy, O::TimeoutMs, 5000);
     assert_eq!(fetch(&easy, &app), Err(Code::CouldntResolveHost));
+    let wanted =
+        "policy test refuses address 127.0.0.1: it is not public, and no \"allow address\" line covers it";
+    assert_eq!(denials(&easy), [(Check::Doh, wanted.to_owned())]);
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
@@ -226,7 +256,7 @@ fn no_datagram_is_sent_to_a_refused_address() {
         let (easy, app) = guarded(&url, "allow scheme tftp https");
         long(&easy, O::HttpVersion, version);
         long(&easy, O::TimeoutMs, 5000);
-        refused(&easy, &app, "address 127.0.0.1");
+        refused(&easy, &app, Check::Address, "address 127.0.0.1");
         assert_eq!(server.recv_from(&mut [0; 1]).unwrap_err().kind(), ErrorKind::WouldBlock, "{url}");
     }
 }
@@ -249,7 +279,7 @@ fn the_address_that_a_tftp_server_answers_from_is_judged() {
         (easy, app, server)
     };
     let (easy, app, server) = answer(LOCAL);
-    refused(&easy, &app, "address 127.0.0.2");
+    refused(&easy, &app, Check::Address, "address 127.0.0.2");
     server.join().unwrap();
     let (easy, app, server) = answer("allow address loopback");
     assert_eq!(fetch(&easy, &app).unwrap(), b"content", "{}", easy.state().message());
@@ -274,6 +304,10 @@ fn an_alternative_service_that_a_policy_refuses_is_not_used() {
             assert_eq!(fetch(&easy, &app).err(), None, "{rules}: {}", easy.state().message());
         }
         assert_eq!(there.served(), by_alternative, "{rules}");
+        let port = there.port();
+        let text = format!("policy test refuses port {port}: line 3, \"deny port {port}\"");
+        let wanted = if by_alternative == 0 { vec![(Check::AltSvc, text)] } else { Vec::new() };
+        assert_eq!(denials(&easy), wanted, "{rules}");
     }
     assert_eq!(here.served(), 3);
 }
@@ -305,6 +339,9 @@ fn servers_have_the_version_of_tls_and_the_key_that_a_policy_demands() {
         assert_eq!(answer, wanted, "{rule}: {}", easy.state().message());
         assert_eq!(server.served() > served, wanted.is_ok(), "{rule}");
     }
+    let (easy, app) = guarded(&new.url("/bytes/1"), "allow address loopback\ntls min 1.3");
+    long(&easy, O::SslVersion, CURL_SSLVERSION_MAX_TLSv1_2);
+    refused(&easy, &app, Check::Tls, "it demands TLS 1.3");
 }
 
 #[test]

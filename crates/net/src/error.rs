@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use wire::policy::Refusal;
+
 /// A failure with the text that ends up in the caller's error buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetError {
@@ -17,6 +19,8 @@ pub struct NetError {
     pub retry_configs: Option<Arc<[u8]>>,
     /// The certificate of a server that was refused for it, in DER.
     pub refused: Option<Arc<[u8]>>,
+    /// The refusal by a policy.
+    pub refusal: Option<Arc<Refusal>>,
 }
 
 /// Which of curl's codes it becomes.
@@ -83,9 +87,10 @@ impl LayerError {
     }
 }
 
-impl From<wire::policy::Refusal> for NetError {
-    fn from(refusal: wire::policy::Refusal) -> NetError {
-        NetError::new(NetErrorKind::Refused, refusal.to_string())
+impl From<Refusal> for NetError {
+    fn from(refusal: Refusal) -> NetError {
+        let error = NetError::new(NetErrorKind::Refused, refusal.to_string());
+        NetError { refusal: Some(Arc::new(refusal)), ..error }
     }
 }
 
@@ -93,7 +98,15 @@ impl NetError {
     /// A failure without an errno.
     pub fn new(kind: NetErrorKind, message: impl Into<String>) -> NetError {
         let message = message.into();
-        NetError { kind, message, os_errno: 0, verify_result: 0, retry_configs: None, refused: None }
+        NetError {
+            kind,
+            message,
+            os_errno: 0,
+            verify_result: 0,
+            retry_configs: None,
+            refused: None,
+            refusal: None,
+        }
     }
 
     /// A failure that the system reported.

@@ -9,7 +9,7 @@ use runtime::{Reactor, Socket};
 use rustix::io::Errno;
 use rustix::net::{bind, getsockname, listen as start};
 
-use wire::policy::{Guard, Question};
+use wire::policy::{Check, Guard, Question};
 
 use crate::error::{NetError, NetErrorKind};
 use crate::filter::open::{Purpose, SocketCallbacks, SockoptAnswer, Target, Transport, unbound};
@@ -65,7 +65,8 @@ pub fn accepted(
             rustix::net::getpeername(&fd).ok().flatten().and_then(|peer| SocketAddr::try_from(peer).ok());
         let unknown =
             || NetError::new(NetErrorKind::Refused, "the server's address is unknown, and a policy is set");
-        guard.judge(Question::Address(peer.ok_or_else(unknown)?.ip()))?;
+        let verdict = guard.judge(Question::Address(peer.ok_or_else(unknown)?.ip()));
+        verdict.map_err(|refusal| refusal.at(Check::DataConnection))?;
     }
     match callbacks.map_or(SockoptAnswer::Ok, |c| c.configure(fd.as_fd(), Purpose::Accept)) {
         SockoptAnswer::Abort => {

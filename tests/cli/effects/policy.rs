@@ -144,7 +144,7 @@ fn an_active_data_connection_from_a_refused_address_gets_and_gives_nothing() {
             let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
             let port = lines.next().unwrap().unwrap();
             let url = format!("ftp://127.0.0.1:{port}/file");
-            let given = ["--policy", rules, "-sS", "--max-time", "5", "-P", "127.0.0.1", &url];
+            let given = ["--policy", rules, "-sS", "--why=json", "--max-time", "5", "-P", "127.0.0.1", &url];
             let sends = ["-T", source.as_str()];
             let ran = curl(&[&given[..], if upload { &sends } else { &[] }].concat());
             server.kill().unwrap();
@@ -154,6 +154,8 @@ fn an_active_data_connection_from_a_refused_address_gets_and_gives_nothing() {
             let body = if passes && !upload { "content" } else { "" };
             assert_eq!(ran.stdout, body, "{what}");
             assert!(passes || ran.stderr.contains("refuses address 127.0.0.2"), "{what}");
+            let event = r#""event":"policy-refused","check":"data-connection""#;
+            assert_eq!(ran.stderr.contains(event), !passes, "{what}");
             let received = lines.next().map(|line| line.unwrap()).unwrap_or_default();
             assert_eq!(received.ends_with("received 6"), passes && upload, "{what}: {received}");
         }
@@ -165,18 +167,32 @@ fn an_active_data_connection_from_a_refused_address_gets_and_gives_nothing() {
 fn why_names_the_rule() {
     let server = HttpServer::plain();
     let (url, port) = (server.url("/"), server.port());
-    for (rules, rule) in [
-        (String::new(), "refuses address 127.0.0.1: it is not public".to_owned()),
-        (format!("deny port {port}"), format!("refuses port {port}: line 2, \"deny port {port}\"")),
-        ("deny scheme http".to_owned(), "refuses scheme \"http\": line 2, \"deny scheme http\"".to_owned()),
-        ("allow host a.test".to_owned(), "refuses host \"127.0.0.1\"".to_owned()),
+    let here = format!("port {port}");
+    let line = |rule: &str| format!("line 2, \"{rule}\"");
+    for (rules, check, subject, rule) in [
+        (
+            "",
+            "address",
+            "address 127.0.0.1",
+            "it is not public, and no \"allow address\" line covers it".to_owned(),
+        ),
+        (&*format!("deny {here}"), "url", &*here, line(&format!("deny {here}"))),
+        ("deny scheme http", "url", "scheme \"http\"", line("deny scheme http")),
+        ("allow host a.test", "url", "host \"127.0.0.1\"", "no \"allow host\" line covers it".to_owned()),
     ] {
-        let file = policy(&rules);
+        let file = policy(rules);
+        let event = format!("  policy      {file} refuses {subject} (check: {check}): {rule}\n");
+        let quoted = |text: &str| text.replace('"', "\\\"");
+        let (refused, why) = (quoted(subject), quoted(&rule));
+        let member = format!(
+            r#""event":"policy-refused","check":"{check}","policy":"{file}","refused":"{refused}","rule":"{why}""#
+        );
         for form in ["--why=text", "--why=json"] {
             let ran = curl(&["--policy", &file, "-s", form, "--noproxy", "*", &url]);
-            let text = format!("policy {file} {rule}");
-            let text = if form == "--why=json" { text.replace('"', "\\\"") } else { text };
+            let text = format!("policy {file} refuses {subject}: {rule}");
+            let (text, event) = if form == "--why=json" { (quoted(&text), &member) } else { (text, &event) };
             assert!(ran.code == 9 && ran.stderr.contains(&text), "{form} {text}: {}", ran.stderr);
+            assert!(ran.stderr.contains(event), "{form} {event}: {}", ran.stderr);
         }
     }
 }

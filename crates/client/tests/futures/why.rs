@@ -1,7 +1,7 @@
 //! The reasons of a request come with its response, or with its error.
 
 use testkit::http::HttpServer;
-use warmwire::Client;
+use warmwire::{AccessPolicy, Client};
 
 use super::everywhere;
 
@@ -37,6 +37,23 @@ fn an_error_contains_the_reasons_of_its_transfer() {
             let error = client.get(format!("http://{free}/")).send().await.unwrap_err();
             let text = error.why().expect("asked for").to_string();
             assert!(text.contains(&format!("  address     {free} failed after ")), "{text}");
+        },
+    );
+}
+
+#[test]
+fn the_reasons_name_the_rule_of_a_policy_that_refuses() {
+    let public = || AccessPolicy::parse("version 1").unwrap();
+    everywhere(
+        move || Client::builder().explain(true).access_policy(public()),
+        |client| async move {
+            let server = HttpServer::plain();
+            let why = client.get(server.url("/")).send().await.unwrap_err().why().expect("asked for").clone();
+            let line =
+                "refuses address 127.0.0.1 (check: address): it is not public, and no \"allow address\"";
+            assert!(why.to_string().contains(line), "{why}");
+            assert!(why.json().contains(r#""event":"policy-refused","check":"address""#), "{}", why.json());
+            assert_eq!(server.accepts(), 0);
         },
     );
 }

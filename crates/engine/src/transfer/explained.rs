@@ -186,6 +186,9 @@ fn is_text(media_type: &[u8]) -> bool {
 #[cold]
 #[inline(never)]
 pub fn conclude(easy: &EasyState, now: Instant, failure: Option<&Error>) {
+    if let Some(refusal) = failure.and_then(Error::refusal) {
+        easy.explain_denial(refusal, None);
+    }
     note_request(easy, now);
     let total = easy.info.borrow().since_start(now).into();
     let (code, message) = failure.map_or((Code::Ok, String::new()), |e| (e.code(), e.to_string()));
@@ -407,6 +410,9 @@ impl Connector {
                     servers: self.servers_of(source),
                     took: answered.at.saturating_duration_since(started),
                 })
+            }
+            RaceEvent::Failed(address, _, NetError { refusal: Some(refusal), .. }) => {
+                return self.easy.explain_denial(refusal, Some(**address));
             }
             RaceEvent::Failed(address, _, error) => {
                 Event::Unreachable { address: **address, error: error.reason() }

@@ -2,11 +2,12 @@
 //! socket asks about the address that it is connected to (`net::filter::open`).
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use net::connection_key::ProxyKind;
 use net::filter::open::{SocketOptions, UnixSocket};
 use tables::scheme::Family;
-use wire::policy::{Guard, Question, Refusal};
+use wire::policy::{Check, Guard, Question, Refusal};
 
 use super::proxy::Proxy;
 use super::route::plan::Plan;
@@ -19,18 +20,21 @@ pub fn check_url(t: &Route) -> Result<()> {
     if guard.is_free() {
         return Ok(());
     }
-    guard.judge(Question::Scheme(t.scheme().name()))?;
+    let is_first = Rc::ptr_eq(&t.first_url, &t.url);
+    let check = if is_first { Check::Url } else { Check::Redirect };
+    guard.judge(Question::Scheme(t.scheme().name())).map_err(|refusal| refusal.at(check))?;
     if t.scheme().family() == Family::File {
         return Ok(()); // it has neither host nor port
     }
     let host = t.url.host_ascii().map_err(url::url_error)?;
-    check_place(&guard, &String::from_utf8_lossy(&host), t.url.port_or_default().unwrap_or_default())
+    let port = t.url.port_or_default().unwrap_or_default();
+    check_place(&guard, &String::from_utf8_lossy(&host), port, check).map_err(Error::from)
 }
 
 /// Asks about a host and its port.
-pub fn check_place(guard: &Guard, host: &str, port: u16) -> Result<()> {
-    guard.judge(Question::Host(host))?;
-    guard.judge(Question::Port(port)).map_err(Error::from)
+pub fn check_place(guard: &Guard, host: &str, port: u16, check: Check) -> Result<(), Refusal> {
+    let verdict = guard.judge(Question::Host(host)).and_then(|()| guard.judge(Question::Port(port)));
+    verdict.map_err(|refusal| refusal.at(check))
 }
 
 /// Asks about the route to the plan's host. The host of a data connection is known by its address alone.
@@ -41,7 +45,7 @@ pub fn check_route(plan: &Plan) -> Result<()> {
     }
     match plan.for_data {
         true => guard.judge(Question::DataPort(plan.port))?,
-        false => check_place(guard, &plan.host, plan.port)?,
+        false => check_place(guard, &plan.host, plan.port, Check::ConnectTo)?,
     }
     for proxy in plan.pre_proxy.iter().chain(&plan.proxy) {
         check_proxy(guard, proxy)?;

@@ -14,6 +14,7 @@ use runtime::boxed;
 use tables::constant::CURL_HTTP_VERSION_2TLS;
 use tables::{Code, EasyOption as O};
 use wire::dns::{Answer, Question, Reply};
+use wire::policy::Check;
 
 use super::Handles;
 use crate::callbacks::{Callbacks, DebugKind, WriteAnswer};
@@ -61,6 +62,7 @@ impl OverHttps {
         let collector = Rc::new(Collector { outer, heads, body: RefCell::default() });
         let easy = Easy::new(Rc::new(ReplyCallbacks(collector.clone())));
         *easy.0.settings.borrow_mut() = self.settings(message)?;
+        easy.keep_reasons(self.asking.why.is_on());
         easy.0.begin_within(&self.multi, &self.asking);
         Ok((Inner(easy), collector))
     }
@@ -107,6 +109,7 @@ impl NameServers for OverHttps {
             let Ok((inner, collector)) = inner else { return Err(NoAnswer) };
             let code = (multi.runs.inside)(&multi, &inner.0.0).await;
             let body = collector.body.take();
+            explain_denials(&asking, &inner.0);
             match judged(code, &body, &question) {
                 Ok(answer) => Ok(answer),
                 Err(why) => {
@@ -115,6 +118,14 @@ impl NameServers for OverHttps {
                 }
             }
         })
+    }
+}
+
+/// Records the refusals of the inner transfer among the reasons of the one that needs it.
+fn explain_denials(asking: &EasyState, inner: &Easy) {
+    let denials = inner.0.why.read(|record| record.denials().cloned().collect::<Vec<_>>());
+    for refusal in denials.into_iter().flatten() {
+        asking.explain_denial(&refusal.at(Check::Doh), None);
     }
 }
 

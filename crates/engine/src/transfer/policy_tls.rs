@@ -1,13 +1,15 @@
 //! TLS under policies: the least version, and the keys of hosts.
 
 use net::tls::{PinnedKey, TlsConfig, TlsVersion};
-use tables::Code;
-use wire::policy::{Guard, LeastTls};
+use wire::policy::{Check, Guard, LeastTls, Policy, Refusal};
 
-use crate::error::{Error, Result};
+/// Returns the refusal of a transfer for an option of TLS.
+fn refusal(policy: &Policy, rule: String) -> Refusal {
+    policy.refusal(Check::Tls, "the transfer".to_owned(), rule)
+}
 
 /// Raises the least version of TLS to the one that the policies demand.
-pub fn demand_version(config: &mut TlsConfig, guard: &Guard) -> Result<()> {
+pub fn demand_version(config: &mut TlsConfig, guard: &Guard) -> Result<(), Refusal> {
     for policy in guard.policies() {
         let (least, name) = match policy.least_tls() {
             None => continue,
@@ -15,11 +17,8 @@ pub fn demand_version(config: &mut TlsConfig, guard: &Guard) -> Result<()> {
             Some(LeastTls::Tls13) => (TlsVersion::Tls13, "1.3"),
         };
         if config.max_version < least {
-            let text = format!(
-                "policy {} demands TLS {name}, and CURLOPT_SSLVERSION allows only older versions",
-                policy.name()
-            );
-            return Err(Error::new(Code::RemoteAccessDenied, text));
+            let rule = format!("it demands TLS {name}, and CURLOPT_SSLVERSION allows only older versions");
+            return Err(refusal(policy, rule));
         }
         config.min_version = config.min_version.max(least);
     }
@@ -27,7 +26,7 @@ pub fn demand_version(config: &mut TlsConfig, guard: &Guard) -> Result<()> {
 }
 
 /// Pins the keys that the policies name for a host. A key must match these and CURLOPT_PINNEDPUBLICKEY.
-pub fn pin_keys(config: &mut TlsConfig, guard: &Guard, host: &str) -> Result<()> {
+pub fn pin_keys(config: &mut TlsConfig, guard: &Guard, host: &str) -> Result<(), Refusal> {
     for policy in guard.policies() {
         for hashes in policy.pins(host) {
             let both = match config.pinned_key.take() {
@@ -39,11 +38,10 @@ pub fn pin_keys(config: &mut TlsConfig, guard: &Guard, host: &str) -> Result<()>
                     both.join(";")
                 }
                 Some(PinnedKey::File(_)) => {
-                    let text = format!(
-                        "policy {} pins keys of \"{host}\": CURLOPT_PINNEDPUBLICKEY needs hashes, not a file",
-                        policy.name()
+                    let rule = format!(
+                        "it pins keys of \"{host}\": CURLOPT_PINNEDPUBLICKEY needs hashes, not a file"
                     );
-                    return Err(Error::new(Code::RemoteAccessDenied, text));
+                    return Err(refusal(policy, rule));
                 }
             };
             config.pinned_key = Some(PinnedKey::Hashes(both));

@@ -7,6 +7,7 @@ use net::Refusal;
 use net::connection_key::Origin;
 pub use runtime::SendLimits;
 pub use wire::cookie::Withheld;
+use wire::policy;
 
 use super::difference::Term;
 
@@ -37,6 +38,8 @@ pub enum Event {
     Secured(Secured),
     /// The server's certificate was refused.
     Refused(Refused),
+    /// A policy refused the transfer, an alternative service, or an address that was to be connected to.
+    Denied { refusal: policy::Refusal, address: Option<SocketAddr> },
     /// The version of HTTP on a new connection.
     Version { version: &'static str, why: VersionReason },
     /// The server answered with a redirect that is followed.

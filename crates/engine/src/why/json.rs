@@ -1,8 +1,10 @@
 //! A record as one JSON object. The guide describes the members; new ones may be added.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use wire::json::Writer;
+use wire::policy;
 
 use super::event::{
     CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied, Refused,
@@ -107,6 +109,7 @@ pub fn event(json: &mut Writer, event: &Event) {
         }
         Event::Secured(secured) => tls(json, secured),
         Event::Refused(refused) => certificate(json, refused),
+        Event::Denied { refusal, address } => denial(json, refusal, *address),
         Event::Version { version, why } => {
             json.key("version").text(version);
             json.key("reason").text(version_name(*why));
@@ -152,6 +155,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Reached { .. } => "address-connected",
         Event::Secured(_) => "tls",
         Event::Refused(_) => "certificate-refused",
+        Event::Denied { .. } => "policy-refused",
         Event::Version { .. } => "http-version",
         Event::Redirected { .. } => "redirect",
         Event::Challenged { .. } => "challenge",
@@ -321,6 +325,17 @@ fn certificate(json: &mut Writer, Refused { host, subject, issuer, why, trusted 
     json.key("issuer").text(issuer);
     json.key("reason").text(why);
     json.key("trusted").text(trusted);
+}
+
+fn denial(json: &mut Writer, refusal: &policy::Refusal, address: Option<SocketAddr>) {
+    let policy::Refusal { check, policy, subject, rule } = refusal;
+    json.key("check").text(check.name());
+    json.key("policy").text(policy);
+    json.key("refused").text(subject);
+    json.key("rule").text(rule);
+    if let Some(address) = address {
+        json.key("address").text(address.to_string());
+    }
 }
 
 fn version_name(why: VersionReason) -> &'static str {

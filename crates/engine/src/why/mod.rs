@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use runtime::cell::RefCell;
 use tables::Code;
+use wire::policy::Refusal;
 use wire::trace_context::TraceParent;
 
 use crate::archive::Exchanges;
@@ -250,6 +251,11 @@ impl Why {
         })
     }
 
+    /// Returns whether this refusal was recorded.
+    pub fn is_denied(&self, refusal: &Refusal) -> bool {
+        self.read(|record| record.denials().any(|denied| denied == refusal)).unwrap_or_default()
+    }
+
     /// Returns the end of the last request that was recorded.
     pub fn last_end(&self) -> Duration {
         self.read(|record| record.requests.last().map_or(Duration::ZERO, |request| request.to))
@@ -299,6 +305,14 @@ impl Record {
         }
         let started = *self.started.get_or_insert(now);
         self.events.push((now.saturating_duration_since(started), event));
+    }
+
+    /// Returns the refusals by policies.
+    pub fn denials(&self) -> impl Iterator<Item = &Refusal> {
+        self.events.iter().filter_map(|(_, event)| match event {
+            Event::Denied { refusal, .. } => Some(refusal),
+            _ => None,
+        })
     }
 
     /// Returns the record of a transfer that was started at `at`.

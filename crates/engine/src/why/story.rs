@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use net::{Eviction, NoneFromBroker, Refusal};
 use tables::Code;
+use wire::policy;
 
 use super::event::{
     CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied, Refused,
@@ -135,11 +136,13 @@ fn lines(
 /// Says what became of the attempt that was made first.
 fn outcome(attempts: &[(SocketAddr, Duration)], before: &[(Duration, Event)], winner: &SocketAddr) -> String {
     let Some((first, _)) = attempts.first() else { return String::new() };
-    let failed = before
-        .iter()
-        .any(|(_, event)| matches!(event, Event::Unreachable { address, .. } if address == first));
+    let any = |is_so: &dyn Fn(&Event) -> bool| before.iter().any(|(_, event)| is_so(event));
+    let failed = any(&|event| matches!(event, Event::Unreachable { address, .. } if address == first));
+    let denied = any(&|event| matches!(event, Event::Denied { address, .. } if *address == Some(*first)));
     if first == winner {
         format!("{first} was tried first")
+    } else if denied {
+        format!("{first} came first, and a policy refuses it")
     } else if failed {
         format!("{first} was tried first and failed")
     } else {
@@ -176,6 +179,7 @@ fn described(event: &Event) -> (&'static str, String) {
         Event::Unreachable { address, error } => ("address", format!("{address}: {error}")),
         Event::Secured(secured) => ("tls", tls(secured)),
         Event::Refused(refused) => ("tls", certificate(refused)),
+        Event::Denied { refusal, .. } => ("policy", denial(refusal)),
         Event::Version { version, why } => ("version", format!("{version}: {}", version_reason(*why))),
         Event::Redirected { status, to } => ("redirect", format!("{status} to {to}")),
         Event::Challenged { status, offered } => {
@@ -200,6 +204,10 @@ fn described(event: &Event) -> (&'static str, String) {
 fn proxy(Proxied { proxy, by, tunnel }: &Proxied) -> String {
     let how = if *tunnel { ", as a tunnel" } else { "" };
     format!("{proxy}{how}, from {by}")
+}
+
+fn denial(policy::Refusal { check, policy, subject, rule }: &policy::Refusal) -> String {
+    format!("{policy} refuses {subject} (check: {}): {rule}", check.name())
 }
 
 fn reuse(reused: &Reused) -> String {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tables::{Code, EasyOption as O};
 
 use net::connection_key::Origin;
+use wire::policy::{Check, Policy, Question};
 
 use super::difference::Term;
 use super::event::*;
@@ -262,6 +263,29 @@ fn the_limits_of_an_upload_are_shown() {
         json.contains(r#""event":"upload-limited","by_window_ms":20.000,"by_buffer_ms":0.000"#),
         "{json}"
     );
+}
+
+#[test]
+fn a_refusal_by_a_policy_is_named() {
+    let policy = Policy::parse("guard.txt", b"version 1\ndeny port 22");
+    let refusal = policy.judge(Question::Port(22)).unwrap_err().at(Check::Redirect);
+    check([(
+        Event::Denied { refusal, address: None },
+        "policy      guard.txt refuses port 22 (check: redirect): line 2, \"deny port 22\"\n",
+        r#""check":"redirect","policy":"guard.txt","refused":"port 22","rule":"line 2, "#,
+    )]);
+    let (refused, allowed) = ("127.0.0.1:80".parse().unwrap(), "192.0.2.1:80".parse().unwrap());
+    let refusal = policy.judge(Question::Port(22)).unwrap_err().at(Check::Address);
+    let record = record(vec![
+        Event::Trying(refused),
+        Event::Denied { refusal, address: Some(refused) },
+        Event::Trying(allowed),
+        Event::Reached { address: allowed, preferred: false },
+    ]);
+    let text = record.text();
+    let wanted = "first of 2 attempts: 127.0.0.1:80 came first, and a policy refuses it\n";
+    assert!(text.contains(wanted), "{text}");
+    assert!(record.json().contains(r#"\"deny port 22\"","address":"127.0.0.1:80""#), "{}", record.json());
 }
 
 #[test]

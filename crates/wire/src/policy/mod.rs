@@ -7,10 +7,10 @@
 
 mod address;
 mod parse;
+mod refusal;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -19,6 +19,7 @@ use std::sync::Arc;
 use address::{AddressSet, forms, is_public};
 pub use parse::MAX_SIZE;
 use parse::Statements;
+pub use refusal::{Check, Refusal};
 
 use crate::url::Url;
 
@@ -62,13 +63,17 @@ pub enum Question<'a> {
     AbstractUnix(&'a [u8]),
 }
 
-/// The refusal of a question; displays which rule refused what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(String);
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+impl Question<'_> {
+    /// Returns the check at which the question is usually asked.
+    fn check(&self) -> Check {
+        match self {
+            Question::Scheme(_) | Question::Host(_) | Question::Port(_) => Check::Url,
+            Question::DataPort(_) => Check::DataConnection,
+            Question::Address(_) => Check::Address,
+            Question::Proxy { .. } => Check::Proxy,
+            Question::LookupByProxy(_) => Check::LookupByProxy,
+            Question::Unix(_) | Question::AbstractUnix(_) => Check::UnixSocket,
+        }
     }
 }
 
@@ -146,6 +151,25 @@ fn decide<T>(rules: &[Rule<T>], matches: impl Fn(&T) -> bool) -> Verdict<'_, T> 
     }
 }
 
+/// The refused value, and the rule that refuses it.
+type Refused = (String, String);
+
+/// Returns the answer for a value of a kind. `default` allows it where no rule decides.
+fn answer<T>(
+    verdict: Verdict<'_, T>,
+    default: bool,
+    kind: &str,
+    subject: impl FnOnce() -> String,
+) -> Result<(), Refused> {
+    let rule = match verdict {
+        Verdict::Allowed => return Ok(()),
+        Verdict::Default if default => return Ok(()),
+        Verdict::Denied(rule) => format!("line {}, \"{}\"", rule.line.number, rule.line.text),
+        Verdict::Default | Verdict::Unlisted => format!("no \"allow {kind}\" line covers it"),
+    };
+    Err((subject(), rule))
+}
+
 impl Policy {
     /// Parses the text of a file with this name. Text with an error makes a policy that refuses everything.
     pub fn parse(name: &str, text: &[u8]) -> Policy {
@@ -179,114 +203,16 @@ impl Policy {
 
     /// Decides a question.
     pub fn judge(&self, question: Question<'_>) -> Result<(), Refusal> {
-        let rules = match &self.rules {
-            Ok(rules) => rules,
-            Err(reason) => {
-                let text = format!("policy {} refuses every transfer: {reason}", self.name);
-                return Err(Refusal(text));
-            }
+        let refused = match &self.rules {
+            Ok(rules) => rules.judge(question),
+            Err(reason) => Err(("every transfer".to_owned(), reason.clone())),
         };
-        match question {
-            Question::Scheme(name) => {
-                let name = name.to_ascii_lowercase();
-                let verdict = decide(&rules.schemes, |rule| rule.as_ref().is_none_or(|rule| *rule == name));
-                let default = DEFAULT_SCHEMES.contains(&&*name);
-                self.answer(verdict, default, "scheme", || format!("scheme \"{}\"", name.escape_debug()))
-            }
-            Question::Host(host) => {
-                let host = comparable(host);
-                let verdict = decide(&rules.hosts, |pattern| pattern.matches(&host));
-                self.answer(verdict, true, "host", || format!("host \"{}\"", host.escape_debug()))
-            }
-            Question::Port(port) => {
-                let verdict = decide(&rules.ports, |range| range.contains(&port));
-                self.answer(verdict, true, "port", || format!("port {port}"))
-            }
-            Question::DataPort(port) => {
-                let verdict = match decide(&rules.ports, |range: &RangeInclusive<u16>| range.contains(&port))
-                {
-                    Verdict::Unlisted if port >= FIRST_DATA_PORT => Verdict::Allowed,
-                    // Without rules a data connection gets no port of a well-known service either.
-                    Verdict::Default if port < FIRST_DATA_PORT => Verdict::Unlisted,
-                    verdict => verdict,
-                };
-                self.answer(verdict, true, "port", || format!("port {port} of a data connection"))
-            }
-            Question::Address(ip) => self.judge_address(rules, ip),
-            Question::Proxy { host, port } => {
-                let host = comparable(host);
-                let verdict = decide(&rules.proxies, |(pattern, range)| {
-                    pattern.matches(&host) && range.contains(&port)
-                });
-                self.answer(verdict, false, "proxy", || format!("proxy \"{}:{port}\"", host.escape_debug()))
-            }
-            Question::LookupByProxy(host) => {
-                let host = comparable(host);
-                let verdict = decide(&rules.lookups, |pattern| pattern.matches(&host));
-                self.answer(verdict, false, "lookup-by-proxy", || {
-                    let host = host.escape_debug();
-                    format!("host \"{host}\", whose address only the proxy sees")
-                })
-            }
-            Question::Unix(path) => {
-                let name = |name: &UnixName| matches!(name, UnixName::Path(it) if it.as_bytes() == path);
-                self.judge_unix(rules, name, "", path)
-            }
-            Question::AbstractUnix(given) => {
-                let name = |name: &UnixName| matches!(name, UnixName::Abstract(it) if it.as_bytes() == given);
-                self.judge_unix(rules, name, "@", given)
-            }
-        }
+        refused.map_err(|(subject, rule)| self.refusal(question.check(), subject, rule))
     }
 
-    fn judge_unix(
-        &self,
-        rules: &Statements,
-        is_named: impl Fn(&UnixName) -> bool,
-        mark: &str,
-        name: &[u8],
-    ) -> Result<(), Refusal> {
-        let shown = String::from_utf8_lossy(name);
-        let what = || format!("unix socket \"{mark}{}\"", shown.escape_debug());
-        self.answer(decide(&rules.unix, is_named), false, "unix", what)
-    }
-
-    /// Decides about an address and each IPv4 address that is embedded in it: all must be allowed.
-    fn judge_address(&self, rules: &Statements, ip: IpAddr) -> Result<(), Refusal> {
-        for form in forms(ip) {
-            let verdict = decide(&rules.addresses, |set: &AddressSet| set.contains(form));
-            let what = || match form == ip {
-                true => format!("address {ip}"),
-                false => format!("address {form} (in {ip})"),
-            };
-            match verdict {
-                Verdict::Default if !is_public(form) => {
-                    let (name, what) = (&self.name, what());
-                    let reason = "it is not public, and no \"allow address\" line covers it";
-                    let text = format!("policy {name} refuses {what}: {reason}");
-                    return Err(Refusal(text));
-                }
-                verdict => self.answer(verdict, true, "address", what)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn answer<T>(
-        &self,
-        verdict: Verdict<'_, T>,
-        default: bool,
-        kind: &str,
-        what: impl FnOnce() -> String,
-    ) -> Result<(), Refusal> {
-        let name = &self.name;
-        let reason = match verdict {
-            Verdict::Allowed => return Ok(()),
-            Verdict::Default if default => return Ok(()),
-            Verdict::Denied(rule) => format!("line {}, \"{}\"", rule.line.number, rule.line.text),
-            Verdict::Default | Verdict::Unlisted => format!("no \"allow {kind}\" line covers it"),
-        };
-        Err(Refusal(format!("policy {name} refuses {}: {reason}", what())))
+    /// Returns a refusal by this policy.
+    pub fn refusal(&self, check: Check, subject: String, rule: String) -> Refusal {
+        Refusal { check, policy: self.name.clone(), subject, rule }
     }
 
     /// Returns the least version of TLS.
@@ -300,6 +226,91 @@ impl Policy {
         let host = comparable(host);
         let pins = self.rules.as_ref().map_or(&[][..], |rules| &rules.pins);
         pins.iter().filter(move |pin| pin.host.matches(&host)).map(|pin| pin.hashes.as_slice())
+    }
+}
+
+impl Statements {
+    /// Decides a question by the rules of its kind.
+    fn judge(&self, question: Question<'_>) -> Result<(), Refused> {
+        match question {
+            Question::Scheme(name) => {
+                let name = name.to_ascii_lowercase();
+                let verdict = decide(&self.schemes, |rule| rule.as_ref().is_none_or(|rule| *rule == name));
+                let default = DEFAULT_SCHEMES.contains(&&*name);
+                answer(verdict, default, "scheme", || format!("scheme \"{}\"", name.escape_debug()))
+            }
+            Question::Host(host) => {
+                let host = comparable(host);
+                let verdict = decide(&self.hosts, |pattern| pattern.matches(&host));
+                answer(verdict, true, "host", || format!("host \"{}\"", host.escape_debug()))
+            }
+            Question::Port(port) => {
+                let verdict = decide(&self.ports, |range| range.contains(&port));
+                answer(verdict, true, "port", || format!("port {port}"))
+            }
+            Question::DataPort(port) => {
+                let verdict = match decide(&self.ports, |range: &RangeInclusive<u16>| range.contains(&port)) {
+                    Verdict::Unlisted if port >= FIRST_DATA_PORT => Verdict::Allowed,
+                    // Without rules a data connection gets no port of a well-known service either.
+                    Verdict::Default if port < FIRST_DATA_PORT => Verdict::Unlisted,
+                    verdict => verdict,
+                };
+                answer(verdict, true, "port", || format!("port {port} of a data connection"))
+            }
+            Question::Address(ip) => self.judge_address(ip),
+            Question::Proxy { host, port } => {
+                let host = comparable(host);
+                let verdict =
+                    decide(&self.proxies, |(pattern, range)| pattern.matches(&host) && range.contains(&port));
+                answer(verdict, false, "proxy", || format!("proxy \"{}:{port}\"", host.escape_debug()))
+            }
+            Question::LookupByProxy(host) => {
+                let host = comparable(host);
+                let verdict = decide(&self.lookups, |pattern| pattern.matches(&host));
+                answer(verdict, false, "lookup-by-proxy", || {
+                    let host = host.escape_debug();
+                    format!("host \"{host}\", whose address only the proxy sees")
+                })
+            }
+            Question::Unix(path) => {
+                let name = |name: &UnixName| matches!(name, UnixName::Path(it) if it.as_bytes() == path);
+                self.judge_unix(name, "", path)
+            }
+            Question::AbstractUnix(given) => {
+                let name = |name: &UnixName| matches!(name, UnixName::Abstract(it) if it.as_bytes() == given);
+                self.judge_unix(name, "@", given)
+            }
+        }
+    }
+
+    fn judge_unix(
+        &self,
+        is_named: impl Fn(&UnixName) -> bool,
+        mark: &str,
+        name: &[u8],
+    ) -> Result<(), Refused> {
+        let shown = String::from_utf8_lossy(name);
+        let what = || format!("unix socket \"{mark}{}\"", shown.escape_debug());
+        answer(decide(&self.unix, is_named), false, "unix", what)
+    }
+
+    /// Decides about an address and each IPv4 address that is embedded in it: all must be allowed.
+    fn judge_address(&self, ip: IpAddr) -> Result<(), Refused> {
+        for form in forms(ip) {
+            let verdict = decide(&self.addresses, |set: &AddressSet| set.contains(form));
+            let what = || match form == ip {
+                true => format!("address {ip}"),
+                false => format!("address {form} (in {ip})"),
+            };
+            match verdict {
+                Verdict::Default if !is_public(form) => {
+                    let reason = "it is not public, and no \"allow address\" line covers it";
+                    return Err((what(), reason.to_owned()));
+                }
+                verdict => answer(verdict, true, "address", what)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -363,8 +374,13 @@ impl Guard {
     /// Decides whether a socket may be connected to this address and port.
     pub fn judge_socket(&self, address: SocketAddr) -> Result<(), Refusal> {
         let port = address.port();
-        self.judge(Question::Address(address.ip()))?;
-        self.judge(if self.of_data { Question::DataPort(port) } else { Question::Port(port) })
+        let of_address = self.judge(Question::Address(address.ip()));
+        let verdict = of_address.and_then(|()| match self.of_data {
+            true => self.judge(Question::DataPort(port)),
+            false => self.judge(Question::Port(port)),
+        });
+        let check = if self.of_data { Check::DataConnection } else { Check::Address };
+        verdict.map_err(|refusal| refusal.at(check))
     }
 
     /// Decides whether a name may go to a proxy that looks it up. An address is judged in any spelling.

@@ -185,6 +185,31 @@ fn refusals_name_their_rule() {
 }
 
 #[test]
+fn refusals_name_their_check() {
+    let free = Guard { own: Some(Arc::new(policy(""))), ..Guard::default() };
+    let socket = |guard: &Guard, text: &str| guard.judge_socket(text.parse().unwrap());
+    let rows = [
+        (free.judge(Question::Scheme("dict")), Check::Url),
+        (free.judge(Question::Proxy { host: "p", port: 80 }), Check::Proxy),
+        (free.judge(Question::Unix(b"/run/x")), Check::UnixSocket),
+        (free.judge_behind_proxy("host.test"), Check::LookupByProxy),
+        (free.judge_behind_proxy("127.1"), Check::Address),
+        (free.judge(Question::DataPort(22)), Check::DataConnection),
+        (socket(&free, "127.0.0.1:80"), Check::Address),
+        (socket(&free.for_data(), "127.0.0.1:80"), Check::DataConnection),
+        (socket(&free.for_data(), "192.88.98.1:22"), Check::DataConnection),
+    ];
+    for (number, (verdict, wanted)) in rows.into_iter().enumerate() {
+        let refusal = verdict.unwrap_err();
+        assert_eq!((refusal.check, &*refusal.policy), (wanted, "p"), "row {number}: {refusal}");
+    }
+    let deny = Guard { own: Some(Arc::new(policy("deny port 80"))), ..Guard::default() };
+    let refusal = socket(&deny, "192.88.98.1:80").unwrap_err();
+    assert_eq!((refusal.check, &*refusal.subject), (Check::Address, "port 80"));
+    assert_eq!(refusal.at(Check::AltSvc).rule, "line 2, \"deny port 80\"");
+}
+
+#[test]
 fn a_file_with_an_error_refuses_everything() {
     let rows: [(&[u8], &str); 31] = [
         (b"", "it is empty; a policy begins with \"version 1\""),

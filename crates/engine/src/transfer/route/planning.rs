@@ -22,7 +22,7 @@ use tables::constant::{
 };
 use tables::scheme::{Family, Login};
 use tables::{Code, EasyOption as O, Scheme};
-use wire::policy::Guard;
+use wire::policy::{Check, Guard};
 use wire::url::Url;
 
 use super::plan::{Plan, Quic, written};
@@ -85,7 +85,10 @@ impl Offer {
         };
         // The origin answers, too: a server must not be able to make requests to it fail.
         let guard = settings.guard();
-        let allowed = |to: &Alternative| guard::check_place(&guard, &to.host, to.port).is_ok();
+        let allowed = |to: &Alternative| {
+            let verdict = guard::check_place(&guard, &to.host, to.port, Check::AltSvc);
+            verdict.inspect_err(|refusal| t.easy.explain_denial(refusal, None)).is_ok()
+        };
         let named = named.filter(|to| !to.elsewhere || allowed(to));
         let offered = named.as_ref().map(|to| to.offer(asked.clone()));
         let offer = offered.as_ref().unwrap_or(&asked);
