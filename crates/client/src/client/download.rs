@@ -13,20 +13,19 @@ use std::time::Duration;
 
 use engine::archive::redact::without_login;
 use engine::callbacks::{Callbacks, WriteAnswer};
-use engine::process_pool::Pool;
+use http::HeaderMap;
 use tables::constant::CURLSSLOPT_AUTO_CLIENT_CERT;
 use tables::{Code, EasyOption as O};
 
 use super::error::{Error, RequestPhase};
+use super::file_request::FileRequest;
 use super::file_transfer::{FileTransfer, Progress};
-use super::options::Options;
-use super::request::row;
 use super::shared::Shared;
 use super::task::{self, Task};
 use super::timings::Timings;
 use crate::segments::checksum::Sum;
 use crate::segments::{Abort, Fetch, Host, Part, Prepared, Wanted, Worker, has_pieces};
-use crate::{Easy, IntoUrl, Multi, Share, Url, Value, Why};
+use crate::{Easy, IntoUrl, Multi, PlainValue, Url, Why};
 
 /// Most connections of a download.
 const MOST: usize = 64;
@@ -261,11 +260,7 @@ impl Plan {
 struct Owner {
     task: Arc<Task<Downloaded>>,
     file: PathBuf,
-    url: Url,
-    options: Options,
-    headers: Vec<Vec<u8>>,
-    share: Option<Share>,
-    pool: Option<Pool>,
+    request: FileRequest,
     plan: Plan,
 }
 
@@ -279,17 +274,15 @@ impl Owner {
         if !has_pieces(&request.url().scheme().to_ascii_lowercase()) {
             return Err(Error::option(format!("{} cannot be downloaded in pieces", request.url())));
         }
-        let (url, fields, own) = request.into_download();
-        let options = client.options.with(own);
-        let defaults = client.headers.iter().filter(|(name, _)| !fields.contains_key(*name));
-        let headers = fields.iter().chain(defaults).map(|(name, value)| row(name, value)).collect();
-        let (share, pool) = client.stores.clone();
-        Ok(Owner { task, file, url, options, headers, share, pool, plan })
+        let mut request = FileRequest::new(&client, request);
+        // Pieces of a coded body cannot be joined.
+        request.options.list.retain(|(option, _)| *option != O::AcceptEncoding);
+        Ok(Owner { task, file, request, plan })
     }
 
     /// Downloads the file on this thread.
     fn run(self) -> Result<Downloaded, Error> {
-        let (url, file) = (self.url.clone(), self.file.clone());
+        let (url, file) = (self.request.url.clone(), self.file.clone());
         let failed = |code: Code, why: String| Error::of(code, why).at(url.clone(), RequestPhase::Sent);
         let open = || Part::open(&file, None).map_err(|why| failed(Code::WriteError, why));
         let (mut part, mut journal) = open()?;
@@ -321,9 +314,29 @@ impl Owner {
     }
 }
 
+/// Returns the value of an option in requests to a mirror; `None` if it may say something about the user.
+fn for_mirror(option: O, value: &PlainValue) -> Option<PlainValue> {
+    match option {
+        O::SslOptions => Some(PlainValue::Long(value.number() & !CURLSSLOPT_AUTO_CLIENT_CERT)),
+        _ => (option.is_impersonal() || FOR_MIRRORS.contains(&option)).then(|| value.clone()),
+    }
+}
+
+/// Returns the request as mirrors get it.
+fn request_for_mirrors(request: &FileRequest) -> FileRequest {
+    let mut mirrors = FileRequest { headers: HeaderMap::new(), share: None, ..request.clone() };
+    mirrors.options.list.clear();
+    for (option, value) in &request.options.list {
+        mirrors.options.list.extend(for_mirror(*option, value).map(|value| (*option, value)));
+    }
+    mirrors
+}
+
 /// Prepares the handles of a download.
 struct Handles {
     owner: Owner,
+    /// The request as mirrors get it.
+    mirror_request: FileRequest,
     multi: Multi,
     progress: RefCell<Option<Progress>>,
     requests: RefCell<Vec<DownloadRequest>>,
@@ -332,15 +345,15 @@ struct Handles {
 
 impl Handles {
     fn new(mut owner: Owner) -> Handles {
-        let multi = Multi::default();
-        owner.pool.into_iter().for_each(|kind| multi.set_pool(kind));
-        owner.task.wake_by(multi.waker());
+        let multi = owner.request.multi(&owner.task);
+        let mirror_request = request_for_mirrors(&owner.request);
         let progress = owner.plan.progress.take().into();
-        Handles { owner, multi, progress, requests: Default::default(), warnings: Default::default() }
+        let (requests, warnings) = Default::default();
+        Handles { owner, mirror_request, multi, progress, requests, warnings }
     }
 
     fn wanted(&self) -> Wanted {
-        let Owner { url, plan, options, .. } = &self.owner;
+        let Owner { request: FileRequest { url, options, .. }, plan, .. } = &self.owner;
         let number = |wanted: O| {
             let found = options.list.iter().rev().find(|(option, _)| *option == wanted);
             found.map_or(0, |(_, value)| value.number())
@@ -378,28 +391,9 @@ impl Host for Handles {
 
     fn prepare(&self, url: &[u8], foreign: bool, worker: &Rc<Worker>) -> Result<Prepared<()>, String> {
         let easy = Easy::new(Rc::new(Receiver(worker.clone())));
-        let refused = |option: O, code: Code| format!("{}: {}", option.name(), code.text());
-        let set = |option: O, value: Value| easy.set(option, value).map_err(|code| refused(option, code));
-        for (option, value) in &self.owner.options.list {
-            match option {
-                // Pieces of a coded body cannot be joined.
-                O::AcceptEncoding => continue,
-                O::SslOptions if foreign => {
-                    set(*option, Value::Long(value.number() & !CURLSSLOPT_AUTO_CLIENT_CERT))?;
-                }
-                _ if foreign && !option.is_impersonal() && !FOR_MIRRORS.contains(option) => continue,
-                _ => set(*option, value.clone().or_form())?,
-            }
-        }
-        set(O::Url, Value::Text(url.to_vec()))?;
-        easy.0.state().settings.borrow_mut().set_choices(&self.owner.options.choices);
-        easy.set_access_policy(self.owner.options.access_policy.clone());
-        easy.keep_reasons(self.owner.options.explain.unwrap_or(false));
-        if !foreign {
-            easy.set_share(self.owner.share.clone());
-        }
-        let headers = if foreign { Vec::new() } else { self.owner.headers.clone() };
-        Ok(Prepared { handle: (), easy, headers })
+        let request = if foreign { &self.mirror_request } else { &self.owner.request };
+        request.prepare(&easy, url).map_err(|refused| refused.reason)?;
+        Ok(Prepared { handle: (), easy, headers: request.header_lines() })
     }
 
     fn multi(&self) -> &Multi {
@@ -433,6 +427,29 @@ impl Host for Handles {
     fn show(&self, received: u64, size: u64) {
         if let Some(show) = &mut *self.progress.borrow_mut() {
             show(received, size);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirrors_get_only_options_that_say_nothing_about_the_user() {
+        let cases: [(O, PlainValue, Option<PlainValue>); 8] = [
+            (O::Cookie, "a=b".into(), None),
+            (O::Username, "me".into(), None),
+            (O::SslCert, "cert.pem".into(), None),
+            (O::HttpAuth, 1.into(), None),
+            (O::Proxy, "http://proxy:8080".into(), Some("http://proxy:8080".into())),
+            (O::FollowLocation, true.into(), Some(true.into())),
+            (O::SslVerifyPeer, false.into(), Some(false.into())),
+            (O::SslOptions, (CURLSSLOPT_AUTO_CLIENT_CERT | 2).into(), Some(2.into())),
+        ];
+        for (option, value, wanted) in cases {
+            let found = for_mirror(option, &value);
+            assert_eq!(format!("{found:?}"), format!("{wanted:?}"), "{option:?}");
         }
     }
 }

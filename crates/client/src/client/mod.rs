@@ -15,6 +15,8 @@ mod driver;
 mod error;
 mod event_loop;
 #[cfg(feature = "download")]
+mod file_request;
+#[cfg(feature = "download")]
 pub(crate) mod file_transfer;
 mod head;
 pub(crate) mod host;

@@ -223,7 +223,7 @@ impl Request {
         if sends && !has(&EXPECT) {
             rows.push(b"Expect:".to_vec()); // a server that does not know it costs a second
         }
-        let defaults = client.headers.iter().filter(|(name, _)| !headers.contains_key(*name));
+        let defaults = default_fields(&headers, &client.headers);
         rows.extend(headers.iter().chain(defaults).map(|(name, value)| row(name, value)));
         // A part of a coded body cannot be decoded.
         if has(&RANGE) && !has(&ACCEPT_ENCODING) {
@@ -248,9 +248,9 @@ impl Request {
         Ok((prepared, source))
     }
 
-    /// Returns the parts that a download needs.
+    /// Returns the parts that a transfer of a file needs.
     #[cfg(feature = "download")]
-    pub(super) fn into_download(self) -> (Url, HeaderMap, Options) {
+    pub(super) fn into_parts(self) -> (Url, HeaderMap, Options) {
         (self.url, self.headers, self.options)
     }
 
@@ -307,6 +307,15 @@ fn put(options: &mut Options, size: Option<u64>) -> &'static str {
         options.set(EasyOption::InFileSizeLarge, size);
     }
     "PUT"
+}
+
+/// Returns the client's header fields that a request does not replace: a request's own fields replace all of
+/// the same name.
+pub(super) fn default_fields<'c>(
+    own: &HeaderMap,
+    client: &'c HeaderMap,
+) -> impl Iterator<Item = (&'c HeaderName, &'c HeaderValue)> {
+    client.iter().filter(|(name, _)| !own.contains_key(*name))
 }
 
 /// Writes a field as the engine takes it: a semicolon marks an empty value.

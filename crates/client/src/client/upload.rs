@@ -12,20 +12,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::callbacks::{Callbacks, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer};
-use engine::process_pool::Pool;
 use engine::upload_resumption::UploadMode;
 use tables::{Code, EasyOption as O};
 use wire::base64;
 
 use super::error::{Error, RequestPhase};
+use super::file_request::{FileRequest, RefusedOption, set};
 use super::file_transfer::{FileTransfer, Progress};
-use super::options::Options;
-use super::request::row;
 use super::shared::Shared;
 use super::task::{self, Task};
 use super::timings::Timings;
 use crate::uploads::{Held, Record, Stamp, compare, goes_on, key};
-use crate::{Easy, IntoUrl, Multi, Share, Url, Value, Why};
+use crate::{Easy, IntoUrl, Multi, Url, Why};
 
 /// Attempts without a setting.
 const ATTEMPTS: u32 = 10;
@@ -208,12 +206,8 @@ upload_settings!(Upload);
 struct Owner {
     task: Arc<Task<Uploaded>>,
     file: PathBuf,
-    url: Url,
     method: http::Method,
-    options: Options,
-    headers: Vec<Vec<u8>>,
-    share: Option<Share>,
-    pool: Option<Pool>,
+    request: FileRequest,
     plan: Plan,
 }
 
@@ -226,24 +220,11 @@ impl Owner {
         };
         check_protocol(request.url(), plan.mode)?;
         let method = request.method().clone();
-        let (url, fields, own) = request.into_download();
-        let options = client.options.with(own);
-        let defaults = client.headers.iter().filter(|(name, _)| !fields.contains_key(*name));
-        let mut headers: Vec<_> =
-            fields.iter().chain(defaults).map(|(name, value)| row(name, value)).collect();
-        if !fields.contains_key("expect") && !client.headers.contains_key("expect") {
-            headers.push(b"Expect:".to_vec()); // a server that does not know it costs a second
-        }
-        if plan.mode == UploadMode::Tus && !fields.contains_key("upload-metadata") {
-            let name = base64::encode(file.file_name().unwrap_or_default().as_encoded_bytes());
-            headers.push(format!("Upload-Metadata: filename {name}").into_bytes());
-        }
-        let (share, pool) = client.stores.clone();
-        Ok(Owner { task, file, url, method, options, headers, share, pool, plan })
+        Ok(Owner { task, file, method, request: FileRequest::new(&client, request), plan })
     }
 
     fn failed(&self, code: Code, why: impl ToString) -> Error {
-        Error::of(code, why.to_string()).at(self.url.clone(), RequestPhase::Nothing)
+        Error::of(code, why.to_string()).at(self.request.url.clone(), RequestPhase::Nothing)
     }
 
     /// Uploads the file on this thread.
@@ -267,35 +248,37 @@ impl Owner {
         uploaded
     }
 
-    fn prepare(&self, easy: &Easy, sender: &Sender) -> Result<(), Error> {
-        let set = |option: O, value: Value| {
-            easy.set(option, value)
-                .map_err(|code| self.failed(code, format!("{}: {}", option.name(), code.text())))
-        };
-        for (option, value) in &self.options.list {
-            set(*option, value.clone().or_form())?;
-        }
-        set(O::Url, Value::Text(self.url.as_str().as_bytes().to_vec()))?;
-        set(O::Upload, Value::Long(1))?;
-        set(O::InFileSizeLarge, Value::Long(sender.state.stamp.get().size as i64))?;
-        set(O::HttpHeader, Value::List(self.headers.clone()))?;
+    /// Sets the options of the upload on its handle.
+    fn prepare(&self, easy: &Easy, sender: &Sender) -> Result<(), RefusedOption> {
+        self.request.prepare(easy, self.request.url.as_str().as_bytes())?;
+        set(easy, O::Upload, true)?;
+        set(easy, O::InFileSizeLarge, sender.state.stamp.get().size as i64)?;
+        set(easy, O::HttpHeader, self.header_lines())?;
         if self.method != http::Method::PUT {
-            set(O::CustomRequest, Value::Text(self.method.as_str().as_bytes().to_vec()))?;
+            set(easy, O::CustomRequest, self.method.as_str())?;
         }
-        easy.0.state().settings.borrow_mut().set_choices(&self.options.choices);
-        easy.set_access_policy(self.options.access_policy.clone());
-        easy.keep_reasons(self.options.explain.unwrap_or(false));
-        easy.set_share(self.share.clone());
         easy.ask_upload_digest(true);
         easy.resume_uploads(self.plan.mode, sender.state.begun.borrow().as_deref());
         Ok(())
     }
 
+    /// Returns the header fields of the request, and those that an upload needs beside them.
+    fn header_lines(&self) -> Vec<Vec<u8>> {
+        let has = |name: &str| self.request.headers.contains_key(name);
+        let mut lines = self.request.header_lines();
+        if !has("expect") {
+            lines.push(b"Expect:".to_vec()); // a server that does not know it costs a second
+        }
+        if self.plan.mode == UploadMode::Tus && !has("upload-metadata") {
+            let name = base64::encode(self.file.file_name().unwrap_or_default().as_encoded_bytes());
+            lines.push(format!("Upload-Metadata: filename {name}").into_bytes());
+        }
+        lines
+    }
+
     fn attempts(&self, easy: &Easy, sender: &Sender) -> Result<Uploaded, Error> {
-        let multi = Multi::default();
-        self.pool.into_iter().for_each(|kind| multi.set_pool(kind));
-        self.task.wake_by(multi.waker());
-        self.prepare(easy, sender)?;
+        let multi = self.request.multi(&self.task);
+        self.prepare(easy, sender).map_err(|refused| self.failed(refused.code, refused.reason))?;
         let (mut sent, mut pause) = (0, self.plan.pause);
         for attempt in 1.. {
             sender.reply.borrow_mut().clear();
@@ -403,7 +386,7 @@ impl State {
         let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         let mode = format!("\0{:?}", owner.plan.mode);
         let source = [whole.as_os_str().as_encoded_bytes(), mode.as_bytes()].concat();
-        let key = key(owner.url.as_str().as_bytes(), &source);
+        let key = key(owner.request.url.as_str().as_bytes(), &source);
         let held = owner.plan.folder.as_ref().map(|folder| match Held::take(folder, &key) {
             Ok(Some(held)) => Ok(held),
             Ok(None) => {
