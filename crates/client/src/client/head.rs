@@ -31,6 +31,8 @@ pub(crate) struct Head {
     headers: OnceLock<HeaderMap>,
     /// All header lines received.
     pub lines: Bytes,
+    /// Where the last head begins in the lines; 0 if no line is a status line of HTTP.
+    start: usize,
     pub url: Url,
     pub ends: (Option<SocketAddr>, Option<SocketAddr>),
     pub length: Option<u64>,
@@ -41,11 +43,12 @@ impl Head {
     /// `decodes`: the body arrives decoded, so that its coding and its length on the wire are left out.
     pub fn of(lines: Vec<u8>, info: &TransferInfo, decodes: bool) -> Head {
         let lines = Bytes::from(lines);
-        let start = last_head(&lines);
+        let last = last_head(&lines);
+        let start = last.unwrap_or(0);
         let mut length = u64::try_from(info.announced.max(info.download_total)).ok();
         let headers = OnceLock::new();
-        if decodes && start.is_some_and(|start| may_be_coded(&lines[start..])) {
-            let mut fields = parse_fields(&lines);
+        if decodes && last.is_some() && may_be_coded(&lines[start..]) {
+            let mut fields = parse_fields(&lines.slice(start..));
             if is_coded(&fields) {
                 fields.remove(CONTENT_ENCODING);
                 fields.remove(CONTENT_LENGTH);
@@ -53,7 +56,7 @@ impl Head {
             }
             let _ = headers.set(fields); // empty until now
         }
-        let code = u16::try_from(info.response_code).ok().filter(|_| start.is_some());
+        let code = u16::try_from(info.response_code).ok().filter(|_| last.is_some());
         Head {
             status: code.and_then(|code| StatusCode::from_u16(code).ok()).unwrap_or(StatusCode::OK),
             reply_code: info.response_code,
@@ -69,13 +72,14 @@ impl Head {
             ends: (info.ends.remote, info.ends.local),
             length,
             lines,
+            start,
         }
     }
 
     /// Returns the header fields. They are parsed when they are first asked for: that takes a tenth of the
     /// instructions of a small request, and many programs need the status and the body alone.
     pub fn headers(&self) -> &HeaderMap {
-        self.headers.get_or_init(|| parse_fields(&self.lines))
+        self.headers.get_or_init(|| parse_fields(&self.lines.slice(self.start..)))
     }
 
     /// Returns the header fields, to change them.
@@ -124,9 +128,9 @@ fn may_be_coded(mut lines: &[u8]) -> bool {
     false
 }
 
-/// Parses lines of the form `name: value`, and returns the fields of the last head, or all of them where
-/// there is no status line of HTTP. Other lines are skipped, as the replies of an FTP server are; a folded
-/// line belongs to the previous field (RFC 9112, 5.2). The values share the memory of the lines.
+/// Parses lines of the form `name: value`. Other lines are skipped: a status line, the replies of an FTP
+/// server. A folded line belongs to the previous field (RFC 9112, 5.2). The values share the memory of the
+/// lines.
 pub(super) fn parse_fields(lines: &Bytes) -> HeaderMap {
     if lines.is_empty() {
         return HeaderMap::new();
@@ -140,7 +144,7 @@ pub(super) fn parse_fields(lines: &Bytes) -> HeaderMap {
             fields.append(name, value);
         }
     };
-    let mut rest = &lines[last_head(lines).unwrap_or(0)..];
+    let mut rest = &lines[..];
     while !rest.is_empty() {
         let (line, behind) = split_line(rest);
         rest = behind;
@@ -181,10 +185,10 @@ mod tests {
 
     #[test]
     fn the_last_head_counts() {
-        let heads = b"HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n\
+        let heads: &[u8] = b"HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n\
             HTTP/1.1 200 OK\r\nx-a: HTTP/1.1 500 No\r\nb:\t2 \nc: 3";
-        let fields = parse(heads);
         assert_eq!(last_head(heads), Some(39));
+        let fields = parse(&heads[39..]);
         assert!(!fields.contains_key("link"));
         assert_eq!(
             (fields.len(), &fields["x-a"], &fields["b"], &fields["c"]),
