@@ -32,7 +32,7 @@ impl Yields {
     /// Returns whether a read may yield.
     pub fn are_open(&self) -> bool {
         let closed_until = self.closed_until.load(Ordering::Relaxed);
-        closed_until == 0 || self.are_open_at(now(), Duration::from_nanos(closed_until))
+        closed_until == 0 || are_open_at(now(), Duration::from_nanos(closed_until))
     }
 
     /// Yields the processor.
@@ -40,10 +40,6 @@ impl Yields {
         let began = now();
         std::thread::yield_now();
         self.record(began, now());
-    }
-
-    fn are_open_at(&self, now: Duration, closed_until: Duration) -> bool {
-        now >= closed_until || closed_until - now > LONGEST_PAUSE
     }
 
     /// Records a yield between two moments.
@@ -54,6 +50,11 @@ impl Yields {
             self.closed_until.store(u64::try_from(until.as_nanos()).unwrap_or(0), Ordering::Relaxed);
         }
     }
+}
+
+/// Returns whether yields that are closed until a moment are open now.
+fn are_open_at(now: Duration, closed_until: Duration) -> bool {
+    now >= closed_until || closed_until - now > LONGEST_PAUSE
 }
 
 /// Returns the time since 1970.
@@ -83,7 +84,7 @@ mod tests {
             let yields = Yields::new();
             yields.record(start, start + took);
             let until = Duration::from_nanos(yields.closed_until.load(Ordering::Relaxed));
-            let are_open = |after: Duration| yields.are_open_at(start + took + after, until);
+            let are_open = |after: Duration| are_open_at(start + took + after, until);
             assert!(closed.is_none_or(|after| !are_open(after) && !are_open(Duration::ZERO)), "{took:?}");
             assert!(are_open(open), "{took:?}");
         }
@@ -94,7 +95,7 @@ mod tests {
         let (yields, start) = (Yields::new(), Duration::from_secs(1_700_000_000));
         yields.record(start, start + 3 * MILLI);
         let until = Duration::from_nanos(yields.closed_until.load(Ordering::Relaxed));
-        assert!(yields.are_open_at(start - Duration::from_secs(3600), until));
+        assert!(are_open_at(start - Duration::from_secs(3600), until));
         yields.record(start, start - MILLI);
         assert!(yields.are_open());
     }
