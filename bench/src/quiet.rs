@@ -65,18 +65,21 @@ fn processors() -> Vec<usize> {
 
 /// Returns the CPU time in microseconds that a process and its present descendants have used.
 pub fn cpu_with_descendants_us(process: u32) -> io::Result<f64> {
-    let mut nanoseconds = 0.0;
-    for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
-        let thread = thread?.path();
-        let text = std::fs::read_to_string(thread.join("schedstat"))?;
+    let processes = processes()?;
+    let nanoseconds = descendants(&processes, process).map(|process| nanoseconds_of(process.id));
+    Ok(nanoseconds.sum::<io::Result<f64>>()? / 1e3)
+}
+
+/// Returns the time on a processor of the present threads of a process. /proc/PID/stat counts in ticks, which
+/// are too long for one request.
+fn nanoseconds_of(process: u32) -> io::Result<f64> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task"))?;
+    let of_threads = threads.map(|thread| {
+        let text = std::fs::read_to_string(thread?.path().join("schedstat"))?;
         let on_processor = text.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
-        nanoseconds += on_processor.ok_or_else(|| io::Error::other(format!("schedstat: {text}")))?;
-        for child in std::fs::read_to_string(thread.join("children"))?.split_whitespace() {
-            let child = child.parse().map_err(|_| io::Error::other(format!("a child called {child}")))?;
-            nanoseconds += cpu_with_descendants_us(child)? * 1e3;
-        }
-    }
-    Ok(nanoseconds / 1e3)
+        on_processor.ok_or_else(|| io::Error::other(format!("schedstat: {text}")))
+    });
+    of_threads.sum()
 }
 
 /// Counts of the kernel, in ticks.
@@ -118,10 +121,16 @@ fn by_others(before: Ticks, after: Ticks) -> f64 {
 fn ticks() -> Option<Ticks> {
     let system = std::fs::read_to_string("/proc/stat").ok()?;
     let (passed, used, stolen) = of_system(system.lines().next()?)?;
-    let folders = std::fs::read_dir("/proc").ok()?.flatten();
+    let processes = processes().ok()?;
+    let own = descendants(&processes, std::process::id()).map(|process| process.ticks).sum();
+    Some(Ticks { passed, used, stolen, own })
+}
+
+/// Returns the processes of this machine.
+fn processes() -> io::Result<Vec<Process>> {
+    let folders = std::fs::read_dir("/proc")?.flatten();
     let stats = folders.filter_map(|folder| std::fs::read_to_string(folder.path().join("stat")).ok());
-    let processes: Vec<Process> = stats.filter_map(|stat| Process::of(&stat)).collect();
-    Some(Ticks { passed, used, stolen, own: of_descendants(&processes, std::process::id()) })
+    Ok(stats.filter_map(|stat| Process::of(&stat)).collect())
 }
 
 /// Returns the ticks that passed, were used by processes and were stolen, from the first line of /proc/stat.
@@ -153,9 +162,10 @@ impl Process {
     }
 }
 
-fn of_descendants(processes: &[Process], root: u32) -> u64 {
+/// Returns a process and its descendants.
+fn descendants(processes: &[Process], root: u32) -> impl Iterator<Item = &Process> {
     let parents: HashMap<u32, u32> = processes.iter().map(|process| (process.id, process.parent)).collect();
-    let descends = |mut id: u32| {
+    let descends = move |mut id: u32| {
         // A process that ends while the folder is read can make no circle longer than the list.
         for _ in 0..=processes.len() {
             if id == root {
@@ -168,7 +178,7 @@ fn of_descendants(processes: &[Process], root: u32) -> u64 {
         }
         false
     };
-    processes.iter().filter(|process| descends(process.id)).map(|process| process.ticks).sum()
+    processes.iter().filter(move |process| descends(process.id))
 }
 
 #[cfg(test)]
@@ -189,7 +199,20 @@ mod tests {
     fn descendants_of_descendants_count() {
         let all = [(1, 0, 1000), (5, 1, 10), (6, 5, 20), (7, 6, 30), (8, 1, 40)];
         let all = all.map(|(id, parent, ticks)| Process { id, parent, ticks });
-        assert_eq!(of_descendants(&all, 5), 60);
+        assert_eq!(descendants(&all, 5).map(|process| process.ticks).sum::<u64>(), 60);
+    }
+
+    #[test]
+    fn the_time_of_a_child_counts_while_it_runs() {
+        let mut child = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        while nanoseconds_of(child.id()).unwrap() < 20e6 {
+            std::thread::yield_now();
+        }
+        let own_us = nanoseconds_of(std::process::id()).unwrap() / 1e3;
+        let all_us = cpu_with_descendants_us(std::process::id()).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(all_us - own_us >= 20e3, "{all_us} {own_us}");
     }
 
     #[test]
