@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// How a command ended.
@@ -18,18 +19,28 @@ pub enum End {
 
 const STEP: Duration = Duration::from_millis(50);
 
+/// The path of this program. It is read before the first command, which may replace the file.
+static PROGRAM: LazyLock<PathBuf> =
+    LazyLock::new(|| std::env::current_exe().expect("the system knows the path of this program"));
+
 /// Runs a shell command with standard output and error written to `log`; returns its end and its output.
 ///
 /// The log is a new file: what another run still writes goes to the old one, which no longer has a name. The
 /// command stays in the caller's process group, so that Ctrl-C reaches all of it.
 pub fn run(command: &str, log: &Path, limit: Duration) -> Result<(End, String), String> {
-    start(Command::new("sh").args(["-euc", command]).current_dir(crate::files::root()), log, limit)
+    start(in_root(Command::new("sh").args(["-euc", command])), log, limit)
 }
 
 /// Runs a command that gets only the processor time that nobody else wants.
 pub fn run_behind(command: &str, log: &Path, limit: Duration) -> Result<(End, String), String> {
     let mut nice = Command::new("nice");
-    start(nice.args(["-n", "19", "sh", "-euc", command]).current_dir(crate::files::root()), log, limit)
+    start(in_root(nice.args(["-n", "19", "sh", "-euc", command])), log, limit)
+}
+
+/// Lets a shell run in the root of the repository. Its variable XTASK is the path of this program, for a
+/// command that must not wait for cargo.
+fn in_root(shell: &mut Command) -> &mut Command {
+    shell.current_dir(crate::files::root()).env("XTASK", &*PROGRAM)
 }
 
 /// Runs a program as [`run`] runs a shell command, in the folder that the caller chose.
@@ -123,6 +134,14 @@ mod tests {
         assert_eq!(run("false; echo not reached", &log, seconds), Ok((End::Failure, String::new())));
         assert_eq!(std::fs::read_to_string(&log).unwrap(), "");
         std::fs::remove_file(log).unwrap();
+    }
+
+    #[test]
+    fn a_command_knows_the_path_of_this_program() {
+        let log = log("program");
+        let (_, output) = run("printf %s \"$XTASK\"", &log, Duration::from_secs(10)).unwrap();
+        std::fs::remove_file(log).unwrap();
+        assert_eq!(Path::new(&output), std::env::current_exe().unwrap());
     }
 
     #[test]

@@ -128,15 +128,8 @@ pub const STEPS: &[Step] = &[
     both("format", "rustfmt", "cargo fmt --all --check", Output::Plain, 2).beside(),
     both("clippy", "lints of all crates; compiles all tests", "cargo xtask clippy", Output::Plain, 20)
         .beside(),
-    // Not by cargo, which waits for the compiler. `cargo xtask test` has built the program: it runs.
-    both(
-        "tidy",
-        "words, lengths, import circles",
-        "${CARGO_TARGET_DIR:-target}/debug/xtask tidy",
-        Output::Plain,
-        5,
-    )
-    .beside(),
+    // Not by cargo, which waits for the compiler.
+    both("tidy", "words, lengths, import circles", "\"$XTASK\" tidy", Output::Plain, 5).beside(),
     all(
         "clippy-curl-sys",
         "lints of the stand-in for curl-sys, a workspace of its own",
