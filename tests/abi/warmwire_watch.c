@@ -18,7 +18,8 @@ static int note(const struct warmwire_change *change, void *user)
   struct seen *seen = user;
   struct warmwire_watched state = {0};
   state.size = sizeof state;
-  seen->kinds[seen->count++ % 32] = change->kind;
+  /* threads() reads the count while this runs. */
+  seen->kinds[__atomic_fetch_add(&seen->count, 1, __ATOMIC_ACQ_REL) % 32] = change->kind;
   seen->index = change->index;
   seen->code = change->code;
   seen->length = change->length;

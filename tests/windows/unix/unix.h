@@ -96,6 +96,13 @@ static inline int fcntl(int fd, int what)
 #define TCP_KEEPINTVL 17
 #endif
 
+/* rename() takes the place of an existing file. */
+static inline int unix_rename(const char *from, const char *to)
+{
+  return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? 0 : -1;
+}
+#define rename unix_rename
+
 static inline int pipe(int ends[2]) { return _pipe(ends, 4096, _O_BINARY); }
 
 static inline int setenv(const char *name, const char *value, int over)
