@@ -45,9 +45,12 @@ sh "$here/texts.sh" "$tool" "$dest/share"
 mkdir -p "$dest/share/man/man3"
 install -m 644 "$here"/man/*.1 "$dest/share/man/man1/"
 install -m 644 "$here"/man/*.3 "$dest/share/man/man3/"
-for name in warmwire_each warmwire_close warmwire_open; do
-	echo ".so man3/warmwire_pool.3" >"$dest/share/man/man3/$name.3"
-done
-for name in warmwire_watch_add warmwire_watch_free warmwire_watch_run warmwire_watch_status warmwire_watch_stop; do
-	echo ".so man3/warmwire_watch.3" >"$dest/share/man/man3/$name.3"
-done
+# Writes pages that include the page $1.
+alias_pages() {
+	page=$1
+	shift
+	for name; do echo ".so man3/$page.3" >"$dest/share/man/man3/$name.3"; done
+}
+alias_pages warmwire_pool warmwire_each warmwire_close warmwire_open
+alias_pages warmwire_upload warmwire_upload_place
+alias_pages warmwire_watch warmwire_watch_add warmwire_watch_free warmwire_watch_run warmwire_watch_status warmwire_watch_stop

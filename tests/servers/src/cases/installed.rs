@@ -159,27 +159,42 @@ fn through(run: &Context, wrapper: &Path) {
     assert_eq!(none.status, Some(2), "{none:?}");
 }
 
+/// Pages that an installation has, among others.
+const PAGES: [&str; 12] = [
+    "man1/warmwire.1",
+    "man1/warmwire-run.1",
+    "man3/warmwire_pool.3",
+    "man3/warmwire_open.3",
+    "man3/warmwire_ftp_pipeline.3",
+    "man3/warmwire_smtp_pipeline.3",
+    "man3/warmwire_websocket.3",
+    "man3/warmwire_policy.3",
+    "man3/warmwire_upload.3",
+    "man3/warmwire_upload_place.3",
+    "man3/warmwire_watch_run.3",
+    "man3/warmwire_why.3",
+];
+
 fn runs(run: &Context) {
     let prefix = installed(run);
     through(run, &prefix.path().join("bin/warmwire-run"));
     let tool = alone(run, Command::new(prefix.path().join("bin/warmwire")).arg("-V"));
     assert!(tool.stdout.to_lowercase().contains("warmwire"));
-    for page in [
-        "man1/warmwire.1",
-        "man1/warmwire-run.1",
-        "man3/warmwire_pool.3",
-        "man3/warmwire_ftp_pipeline.3",
-        "man3/warmwire_smtp_pipeline.3",
-        "man3/warmwire_websocket.3",
-        "man3/warmwire_policy.3",
-        "man3/warmwire_upload.3",
-        "man3/warmwire_upload_place.3",
-        "man3/warmwire_watch.3",
-        "man3/warmwire_why.3",
-    ] {
-        let page = prefix.path().join("share/man").join(page);
-        let output = alone(run, Command::new("groff").args(["-man", "-Tascii", "-ww"]).arg(page));
-        assert!(output.stderr.is_empty() && output.stdout.len() > 500, "{output:?}");
+    // A page that includes another names it from the folder of all pages, where `man` runs groff.
+    let pages = prefix.path().join("share/man");
+    for section in ["man1", "man3"] {
+        let names = std::fs::read_dir(pages.join(section)).expect("the section is installed");
+        let mut names: Vec<_> = names.map(|entry| entry.expect("a page").file_name()).collect();
+        names.sort();
+        for name in names {
+            let mut groff = Command::new("groff");
+            groff.args(["-man", "-Tascii", "-ww"]).arg(Path::new(section).join(name)).current_dir(&pages);
+            let output = alone(run, &mut groff);
+            assert!(output.stderr.is_empty() && output.stdout.len() > 500, "{groff:?}: {output:?}");
+        }
+    }
+    for page in PAGES {
+        assert!(pages.join(page).exists(), "{page} is missing");
     }
 }
 
