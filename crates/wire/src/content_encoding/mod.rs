@@ -72,9 +72,16 @@ struct Progress {
 
 const NOTHING: Progress = Progress { used: 0, made: 0 };
 
+/// Makes a state of several KiB on the heap. Each kind has a frame of its own, because the state is built on
+/// the stack, and one frame for all kinds would be as large as their sum.
+#[inline(never)]
+fn boxed<T>(new: impl FnOnce() -> T) -> Box<T> {
+    Box::new(new())
+}
+
 impl Decoder {
-    /// Returns a decoder for the value of the header, several headers joined by commas. Its state is large on
-    /// its way to the heap, and most bodies have none: the caller's frame must not have room for it.
+    /// Returns a decoder for the value of the header, several headers joined by commas. Most bodies have no
+    /// coding: the caller's frame must not have room for what this function needs.
     #[cold]
     #[inline(never)]
     pub fn new(list: &str, depth_limit: usize) -> Result<Decoder, Error> {
@@ -88,13 +95,13 @@ impl Decoder {
                 continue;
             }
             stages.push(Stage::new(if is("gzip") || is("x-gzip") {
-                Coding::Inflate(Box::new(inflate::Inflate::gzip()))
+                Coding::Inflate(boxed(inflate::Inflate::gzip))
             } else if is("deflate") {
-                Coding::Inflate(Box::new(inflate::Inflate::deflate()))
+                Coding::Inflate(boxed(inflate::Inflate::deflate))
             } else if is("br") {
-                Coding::Brotli(Box::new(brotli::Brotli::new()))
+                Coding::Brotli(boxed(brotli::Brotli::new))
             } else if is("zstd") {
-                Coding::Zstd(Box::new(zstd::Zstd::new()))
+                Coding::Zstd(boxed(zstd::Zstd::new))
             } else {
                 Coding::Unknown
             }));
