@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use wire::hex;
-use wire::upload::digest::{Crc32, Digest, Function};
+use wire::upload::digest::{Digest, Function};
 
 use crate::segments::checksum::{Algorithm, Check, Sum};
 
@@ -15,9 +15,9 @@ pub fn compare(source: &mut dyn Read, digest: &Digest) -> io::Result<Result<(), 
         Function::Sha1 => Algorithm::Sha1,
         Function::Md5 => Algorithm::Md5,
         Function::Crc32 => {
-            let mut crc = Crc32::default();
-            pieces(source, |piece| crc.update(piece))?;
-            return Ok(judge(digest, &crc.digest()));
+            let mut hasher = crc32fast::Hasher::new();
+            pieces(source, |piece| hasher.update(piece))?;
+            return Ok(judge(digest, &hasher.finalize().to_be_bytes()));
         }
     };
     let sum = Sum { algorithm, digest: digest.value.clone() };
