@@ -6,6 +6,7 @@ import time
 
 import pytest
 import warmwire
+from conftest import Served
 from patterns import pattern
 from sites import NameServer, Site, answer, breaking
 from warmwire._many import _Queue
@@ -222,3 +223,67 @@ def test_all_of_a_busy_host_comes_at_last():
     site = Site(few_at_once)
     found = list(warmwire.fetch_many([f"{site.root}/{number}" for number in range(60)], per_host=16, retries=6))
     assert len(found) == 60 and all(one.ok for one in found)
+
+
+class Squid(Served):
+    """A proxy that is no part of this project, with its log."""
+
+    def __init__(self):
+        super().__init__("squid")
+        self._seen = 0
+
+    def requests(self, count):
+        """Waits until so many requests since the last call have ended. Returns their methods and URLs."""
+        deadline = time.monotonic() + 20
+        while True:
+            with open(self.rest[0], encoding="ascii") as log:
+                # A connection that ends without a request has the method "-".
+                found = [tuple(words[5:7]) for words in map(str.split, log) if words[5] != "-"]
+            if len(found) >= self._seen + count or time.monotonic() > deadline:
+                new, self._seen = found[self._seen :], len(found)
+                return new
+            time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def squids():
+    servers = []
+    try:
+        servers += [Squid(), Squid()]
+        yield servers
+    finally:
+        for server in servers:
+            server.stop()
+
+
+async def _all_of(results):
+    return [one async for one in results]
+
+
+@pytest.mark.parametrize("on_a_loop", [False, True])
+def test_each_url_has_the_proxy_of_its_scheme_and_host(http, https, squids, monkeypatch, on_a_loop):
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    direct, whole = Site(lambda handler: answer(handler, b"direct")), pattern(200_000)
+    cut = Site(breaking(whole, 120_000))
+    urls = [http.url("/bytes/7"), https.url("/bytes/8"), direct.root + "/", cut.root + "/", http.url("/bytes/9"), https.url("/bytes/10")]
+    pool = warmwire.Pool()
+    client = warmwire.Client(proxy={"http": squids[0].root, "https": squids[1].root, direct.root: ""}, verify=https.ca, pool=pool)
+    if on_a_loop:
+        found = asyncio.run(_all_of(warmwire.afetch_many(urls, client=client)))
+    else:
+        found = list(warmwire.fetch_many(urls, client=client))
+    found.sort(key=lambda one: one.index)
+    assert [one.error for one in found] == [None] * 6
+    assert [one.content for one in found] == [pattern(7), pattern(8), b"direct", whole, pattern(9), pattern(10)]
+    assert found[3].attempts == 2, "the rest of a body comes by the same proxy"
+    del found
+    pool.close()  # squid logs a tunnel when it ends
+    assert set(squids[0].requests(4)) == {("GET", url) for url in (urls[0], urls[3], urls[4])}
+    assert set(squids[1].requests(1)) == {("CONNECT", https.root.removeprefix("https://"))}
+
+
+def test_the_proxy_is_that_of_the_whole_url(http, squids):
+    client = warmwire.Client(base_url=http.root)
+    (found,) = warmwire.fetch_many(["bytes/11"], client=client, proxy={http.root: squids[0].root})
+    assert found.content == pattern(11) and squids[0].requests(1) == [("GET", http.url("/bytes/11"))]

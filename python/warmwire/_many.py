@@ -11,15 +11,15 @@ import heapq
 import os
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from . import _native
 from ._client import AsyncClient, Client
 from ._errors import RequestError, failure
-from ._models import OPTIONS, Headers, Request, Response
-from ._settings import fixed_proxy, split
+from ._models import OPTIONS, Headers, Option, Request, Response
+from ._settings import fixed_proxy, proxy_of, split
 from ._transfer import _Loop
 from ._types import signed
 
@@ -348,6 +348,13 @@ class _Replies:
         self.done.append(Fetched(job.index, job.url, None, failure(code, message, request), None, job.attempts))
 
 
+class _Prepared(NamedTuple):
+    """The settings of requests that take the same proxy, and the engine's template of them; -1 if there is none."""
+
+    settings: list[Option]
+    template: int
+
+
 class _Many:
     """A queue and the engine that runs its jobs. Results go to ``into``."""
 
@@ -359,29 +366,39 @@ class _Many:
         self.request_how = split(how)
         self.is_plain = False
         self.probe = self.request(_PROBE)
-        self._settings = client._options(self.probe, dict(how))
-        # Common options are converted once; a URL with options of its own is built like any request.
-        common, upload = self.probe.for_engine(self._settings)
+        self.is_plain = self.probe.url == _PROBE and not client.base_url
+        self._how = how
+        proxy = how.get("proxy", client._proxies)
+        self._proxies: Mapping[str, str | None] | None = proxy if isinstance(proxy, Mapping) else None
+        self._by_proxy: dict[str | None, _Prepared] = {}
+        self._prepared(_PROBE)  # arguments that are wrong are refused at once
+        self.running: dict[int, _Job] = {}
+
+    def _prepared(self, url: str) -> _Prepared:
+        """Returns the settings of a URL, which are converted once for each proxy."""
+        proxy = None if self._proxies is None else proxy_of(url, self._proxies)
+        found = self._by_proxy.get(proxy)
+        if found is None:
+            found = self._by_proxy[proxy] = self._prepare(self._how if self._proxies is None else {**self._how, "proxy": proxy})
+        return found
+
+    def _prepare(self, how: dict[str, Any]) -> _Prepared:
+        settings = self.client._options(self.probe, dict(how))
+        common, upload = self.probe.for_engine(settings)
         if upload is True:
             raise TypeError("a body that is read once cannot be sent with each request")
-        self.is_plain = self.probe.url == _PROBE and not client.base_url
-        self._template = -1
-        if self.is_plain and not self.probe.body:
-            common += fixed_proxy(common, client.trust_env)
-            self._template = engine.prepare(common[1:], upload)
-        self.running: dict[int, _Job] = {}
+        if not self.is_plain or self.probe.body:
+            return _Prepared(settings, -1)
+        common += fixed_proxy(common, self.client.trust_env)
+        return _Prepared(settings, self.engine.prepare(common[1:], upload))
 
     def begin_all(self, began: Callable[[int], Any] | None = None) -> None:
         """Starts the jobs that may start."""
-        queue, engine, template, now = self.queue, self.engine, self._template, time.monotonic()
+        queue, now = self.queue, time.monotonic()
         while (job := queue.next(now)) is not None:
             job.attempts += 1
             try:
-                if template >= 0 and not job.at:
-                    number = engine.start_like(template, job.url, job.draft, job.is_scout)
-                else:
-                    options, upload = self._options(job)
-                    number = engine.start(options, upload, None, job.draft, job.at, job.is_scout)
+                number = self._start(job)
             except (RuntimeError, OSError) as error:
                 code, text = error.args if isinstance(error, RuntimeError) and len(error.args) == 2 else (23, str(error))
                 self._lose(job, code, text, queue.ended(job, code))
@@ -389,6 +406,15 @@ class _Many:
             self.running[number] = job
             if began is not None:
                 began(number)
+
+    def _start(self, job: _Job) -> int:
+        """Starts the transfer of a job: by a template, or like any request if it has options of its own. Returns its number."""
+        if self.is_plain and not job.at:
+            template = self._prepared(job.url).template
+            if template >= 0:
+                return self.engine.start_like(template, job.url, job.draft, job.is_scout)
+        options, upload = self._options(job)
+        return self.engine.start(options, upload, None, job.draft, job.at, job.is_scout)
 
     def news(self, number: int) -> None:
         """Handles news of a transfer, possibly its end."""
@@ -426,9 +452,10 @@ class _Many:
         self.running.clear()
         for job in self.queue.waiting():
             self.discard(job)
-        if self._template >= 0:
-            self.engine.forget(self._template)
-            self._template = -1
+        for prepared in self._by_proxy.values():
+            if prepared.template >= 0:
+                self.engine.forget(prepared.template)
+        self._by_proxy.clear()
 
     def store(self, job: _Job, status: int) -> str | None:
         """Gives a complete body its file name and returns it; None if the body is not kept."""
@@ -457,7 +484,7 @@ class _Many:
         request = self.request(job.url)
         if job.validator:
             request.headers["If-Range"] = job.validator
-        options, upload = request.for_engine(self._settings)
+        options, upload = request.for_engine(self._prepared(request._url).settings)
         if job.at:
             options.append((_RESUME, job.at))
         return options, upload

@@ -183,7 +183,7 @@ class Settings:
             options.append((_COOKIE, "; ".join(f"{name}={value}" for name, value in plain.items())))
         proxy = how.pop("proxy", self._proxies)
         if proxy is not None:
-            options += proxy_options(_proxy_of(request._url, proxy) if isinstance(proxy, Mapping) else proxy, self.trust_env)
+            options += proxy_options(proxy_of(request._url, proxy) if isinstance(proxy, Mapping) else proxy, self.trust_env)
         if "verify" in how or "cert" in how:
             options += tls_options(how.pop("verify", True), how.pop("cert", None))
         if how.pop("explain", False):
@@ -262,7 +262,7 @@ def fixed_proxy(options: list[Option], trust_env: bool) -> list[Option]:
     return [] if is_set or is_named else [(OPTIONS["PROXY"], "")]
 
 
-def _proxy_of(url: str, proxies: Mapping[str, str | None]) -> str | None:
+def proxy_of(url: str, proxies: Mapping[str, str | None]) -> str | None:
     """Returns the proxy for a URL, of the longest pattern that matches; "" is none."""
     for pattern in sorted(proxies, key=len, reverse=True):
         if _matches(pattern, url):

@@ -1,8 +1,9 @@
 //! Runs the servers of the tests until standard input ends, to try a client by hand.
 //!
-//! usage: `testkit-serve http|https|ftp [EPSV-REPLY]|sftp|nginx|apache|nghttpd|nghttpx|caddy|protocols`;
-//! prints the URL (for https also the path of the CA file, for sftp the key and known_hosts). The five before
-//! the last speak HTTP/2; `protocols` prints a transfer for each protocol.
+//! usage: `testkit-serve NAME`, with http, https, ftp [EPSV-REPLY], sftp, squid, nginx, apache, nghttpd,
+//! nghttpx, caddy or protocols. Prints the URL (for https also the path of the CA file, for sftp the key and
+//! known_hosts, for squid its log). The five before the last speak HTTP/2; `protocols` prints a transfer for
+//! each protocol.
 
 use std::io::Read;
 
@@ -10,7 +11,7 @@ use warmwire_testkit::body::pattern;
 use warmwire_testkit::certs::Authority;
 use warmwire_testkit::ftp::{Faults, FtpServer};
 use warmwire_testkit::http::HttpServer;
-use warmwire_testkit::launch::{Http2Kind, Http2Server, Protocols, Sshd};
+use warmwire_testkit::launch::{Http2Kind, Http2Server, Protocols, Squid, Sshd};
 use warmwire_testkit::temp::TempDir;
 
 fn main() -> std::io::Result<()> {
@@ -37,6 +38,11 @@ fn main() -> std::io::Result<()> {
             std::fs::create_dir(&files)?;
             let url = server.url("sftp", &files.display().to_string());
             println!("{url} {} {}", key.display(), server.known_hosts()?.display());
+            wait()?;
+        }
+        Some("squid") => {
+            let server = Squid::start()?;
+            println!("{} {}", server.url(), server.access_log().display());
             wait()?;
         }
         Some("protocols") => {

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{Kerberos, Running, free_port, program, run, with_retries};
@@ -10,7 +11,7 @@ use crate::temp::TempDir;
 
 pub struct Squid {
     _running: Running,
-    _directory: TempDir,
+    directory: TempDir,
     pub port: u16,
 }
 
@@ -56,11 +57,16 @@ impl Squid {
         command.arg("-N").arg("-n").arg(format!("warmwire{port}")).arg("-f").arg(file);
         realm.into_iter().for_each(|realm| realm.environment(&mut command));
         let running = run(command, &directory.path().join("log"), &[port])?;
-        Ok(Squid { _running: running, _directory: directory, port })
+        Ok(Squid { _running: running, directory, port })
     }
 
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// The file with a line for each request that has ended.
+    pub fn access_log(&self) -> PathBuf {
+        self.directory.path().join("access.log")
     }
 }
 
@@ -72,12 +78,7 @@ const DIGEST: &str = "user:squid:087be69120e6dd4a4bb70114b105d307";
 /// Rules for logged-in users.
 const KNOWN: &str = "acl known proxy_auth REQUIRED\nhttp_access allow known\nhttp_access deny all";
 
-fn config(
-    directory: &std::path::Path,
-    port: u16,
-    login: Option<SquidLogin>,
-    realm: Option<&Kerberos>,
-) -> String {
+fn config(directory: &Path, port: u16, login: Option<SquidLogin>, realm: Option<&Kerberos>) -> String {
     let place = directory.display();
     let helpers = "/usr/lib/squid";
     let access = match login {
@@ -101,7 +102,8 @@ auth_param digest realm squid\n{KNOWN}"
     };
     format!(
         "http_port 127.0.0.1:{port}\n{access}\ncache deny all\nshutdown_lifetime 0 seconds
-pid_filename {place}/pid\naccess_log none\ncache_log {place}/cache.log\ncoredump_dir {place}
+pid_filename {place}/pid\naccess_log stdio:{place}/access.log\ncache_log {place}/cache.log
+coredump_dir {place}
 hosts_file {place}/hosts\nnetdb_filename none\npinger_enable off\nmax_filedescriptors 4096\nvisible_hostname localhost\n"
     )
 }
