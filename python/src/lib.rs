@@ -14,6 +14,7 @@ mod heads;
 mod options;
 mod outcome;
 mod process_mutex;
+mod upload;
 mod watcher;
 
 use pyo3::prelude::*;
@@ -47,6 +48,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<engine::Engine>()?;
     module.add_class::<engine::Pool>()?;
     module.add_class::<outcome::Outcome>()?;
+    module.add_class::<upload::Upload>()?;
     module.add_class::<watcher::Watcher>()?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;
     module.add_function(wrap_pyfunction!(known_options, module)?)?;

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import Served
 from sites import Site, folder
 
 ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
@@ -108,6 +109,20 @@ def test_object_stores_of_the_guide(tmp_path):
         moto.stop()
     assert stored == b"i" * 1000
     assert printed == [str(sum(range(1000))), "['my-data/logs/today', 'my-data/table.parquet']", "[b'PAR1', b'PAR1']"]
+
+
+def test_an_upload_of_the_guide(tmp_path):
+    server = Served("uploads", "proftpd")
+    try:
+        url = server.root.replace("user:secret@", "")
+        (tmp_path / "image.iso").write_bytes(b"i" * 1000)
+        replaced = (("ftp://server.example/incoming", url), ('("me", "secret")', '("user", "secret")'))
+        printed = run_of_guide("upload.py", tmp_path, *replaced, XDG_STATE_HOME=os.fspath(tmp_path / "state"))
+        with open(os.path.join(server.rest[0], "image.iso"), "rb") as stored:
+            assert stored.read() == b"i" * 1000
+    finally:
+        server.stop()
+    assert printed == "1000 bytes in 1 attempts\n"
 
 
 def test_stores_of_the_guide(tmp_path):

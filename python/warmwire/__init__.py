@@ -49,6 +49,7 @@ from ._models import Auth, BasicAuth, BearerAuth, Cookies, DigestAuth, Headers, 
 from ._native import CURL_VERSION, __version__
 from ._transport import MockTransport, ReplayTransport, Transport
 from ._types import signed
+from ._uploads import Uploaded, aupload, upload
 from ._urls import URL, QueryParams
 from ._watch import Change, Message, Watch, Watched, watch
 
@@ -197,6 +198,7 @@ __all__ = [
     "URL",
     "UnsupportedProtocol",
     "UploadError",
+    "Uploaded",
     "WarmwireError",
     "Watch",
     "Watched",
@@ -205,6 +207,7 @@ __all__ = [
     "WriteTimeout",
     "__version__",
     "afetch_many",
+    "aupload",
     "default_pool",
     "delete",
     "fetch_batches",
@@ -217,6 +220,7 @@ __all__ = [
     "put",
     "request",
     "stream",
+    "upload",
     "watch",
 ]
 

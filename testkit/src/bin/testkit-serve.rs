@@ -1,17 +1,19 @@
 //! Runs the servers of the tests until standard input ends, to try a client by hand.
 //!
 //! usage: `testkit-serve NAME`, with http, https, ftp [EPSV-REPLY], sftp, squid, nginx, apache, nghttpd,
-//! nghttpx, caddy or protocols. Prints the URL (for https also the path of the CA file, for sftp the key and
-//! known_hosts, for squid its log). The five before the last speak HTTP/2; `protocols` prints a transfer for
-//! each protocol.
+//! nghttpx, caddy, protocols or uploads KIND [PIECE]. Prints the URL (for https also the path of the CA file,
+//! for sftp the key and known_hosts, for squid its log). nginx to caddy speak HTTP/2; `protocols` prints a
+//! transfer for each protocol. `uploads`, with vsftpd, proftpd, sftp, tus or ietf, prints the folder of the
+//! files, too, and cuts each connection after a piece of the file.
 
 use std::io::Read;
 
 use warmwire_testkit::body::pattern;
 use warmwire_testkit::certs::Authority;
+use warmwire_testkit::cutter::{Cut, CutPoint, Cutter, Plan, Side};
 use warmwire_testkit::ftp::{Faults, FtpServer};
 use warmwire_testkit::http::HttpServer;
-use warmwire_testkit::launch::{Http2Kind, Http2Server, Protocols, Squid, Sshd};
+use warmwire_testkit::launch::{Ftpd, FtpdKind, Http2Kind, Http2Server, Protocols, Squid, Sshd, Tusd};
 use warmwire_testkit::temp::TempDir;
 
 fn main() -> std::io::Result<()> {
@@ -45,6 +47,7 @@ fn main() -> std::io::Result<()> {
             println!("{} {}", server.url(), server.access_log().display());
             wait()?;
         }
+        Some("uploads") => uploads(&words[1..])?,
         Some("protocols") => {
             let servers = Protocols::start()?;
             servers
@@ -61,6 +64,42 @@ fn main() -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Starts a server that takes uploads, behind a relay that cuts each connection after a piece.
+fn uploads(words: &[String]) -> std::io::Result<()> {
+    let kind = words.first().map_or("", String::as_str);
+    let piece: Option<usize> = words.get(1).and_then(|piece| piece.parse().ok());
+    let cut = |more| piece.map(|piece| CutPoint { side: Side::Client, after: piece + more, cut: Cut::Reset });
+    let serve = |port: u16, url: &str, plan, rest: String| {
+        let cutter = Cutter::open(([127, 0, 0, 1], port).into());
+        cutter.set(plan);
+        println!("{} {rest}", url.replace(&format!(":{port}/"), &format!(":{}/", cutter.port())));
+        std::io::stdin().read_to_end(&mut Vec::new()).map(drop)
+    };
+    match kind {
+        "vsftpd" | "proftpd" => {
+            let kind = if kind == "vsftpd" { FtpdKind::Vsftpd } else { FtpdKind::Proftpd };
+            let server = Ftpd::start(kind, &Authority::new().good(), &[])?;
+            let plan = Plan { cut: None, data: Some(cut(0)) };
+            serve(server.port, &server.url("/up/"), plan, server.place_of("/up").display().to_string())
+        }
+        "sftp" => {
+            let server = Sshd::start("")?;
+            let files = server.path("files");
+            std::fs::create_dir(&files)?;
+            let url = server.url("sftp", &format!("{}/", files.display()));
+            // Keys and login come before the file.
+            let plan = Plan { cut: cut(6000), data: None };
+            let key = server.path("user_ed25519");
+            serve(server.port, &url, plan, format!("{} {}", files.display(), key.display()))
+        }
+        _ => {
+            let server = Tusd::start()?;
+            let plan = Plan { cut: cut(400), data: None };
+            serve(server.port, &server.url(), plan, server.folder().display().to_string())
+        }
+    }
 }
 
 fn http2(name: &str) -> std::io::Result<()> {

@@ -119,7 +119,8 @@ impl Ftpd {
         std::fs::remove_file(self.place_of(path))
     }
 
-    fn place_of(&self, path: &str) -> PathBuf {
+    /// Returns the place of a file below the served directory.
+    pub fn place_of(&self, path: &str) -> PathBuf {
         self.directory.path().join("root").join(path.trim_start_matches('/'))
     }
 }

@@ -39,6 +39,11 @@ impl Tusd {
         format!("http://127.0.0.1:{}/files/", self.port)
     }
 
+    /// Returns the folder of the uploads.
+    pub fn folder(&self) -> PathBuf {
+        self.directory.path().join("uploads")
+    }
+
     /// Returns the contents of all uploads, complete or not.
     pub fn uploads(&self) -> Vec<Vec<u8>> {
         self.files(|name| !name.contains('.')).iter().filter_map(|path| fs::read(path).ok()).collect()
@@ -56,7 +61,7 @@ impl Tusd {
     }
 
     fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
-        let listed = fs::read_dir(self.directory.path().join("uploads")).into_iter().flatten().flatten();
+        let listed = fs::read_dir(self.folder()).into_iter().flatten().flatten();
         let paths = listed.map(|entry| entry.path());
         paths.filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(&is_wanted)).collect()
     }
