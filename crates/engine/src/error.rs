@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use net::exchange::BadHead;
 use net::{NetError, NetErrorKind};
-use tables::{Code, ProxyCode};
+use tables::{Code, EasyOption, ProxyCode};
 use wire::policy::Refusal;
 
 /// Result of everything in the engine that can fail a transfer.
@@ -42,6 +42,12 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// Returns a function that makes a failure of the code with which an option was refused. Its text names the
+/// option.
+pub fn refused_option(option: EasyOption) -> impl Fn(Code) -> Failure {
+    move |code| Failure { code, message: format!("{}: {}", option.name(), code.text()) }
+}
 
 /// Whether a request that failed may be sent again, as far as the failure itself says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

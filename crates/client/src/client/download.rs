@@ -392,7 +392,7 @@ impl Host for Handles {
     fn prepare(&self, url: &[u8], foreign: bool, worker: &Rc<Worker>) -> Result<Prepared<()>, String> {
         let easy = Easy::new(Rc::new(Receiver(worker.clone())));
         let request = if foreign { &self.mirror_request } else { &self.owner.request };
-        request.prepare(&easy, url).map_err(|refused| refused.reason)?;
+        request.prepare(&easy, url).map_err(|failure| failure.message)?;
         Ok(Prepared { handle: (), easy, headers: request.header_lines() })
     }
 

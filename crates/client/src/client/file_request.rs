@@ -2,15 +2,16 @@
 //! transfer's own thread.
 
 use engine::Share;
+use engine::error::refused_option;
 use engine::process_pool::Pool;
 use http::HeaderMap;
-use tables::{Code, EasyOption as O};
+use tables::EasyOption as O;
 
 use super::options::Options;
 use super::request::{Request, default_fields, row};
 use super::shared::Shared;
 use super::task::Task;
-use crate::{Easy, Multi, Url, Value};
+use crate::{Easy, Failure, Multi, Url, Value};
 
 /// A request for a file, and what its handles share with others of the client.
 #[derive(Clone)]
@@ -21,12 +22,6 @@ pub(super) struct FileRequest {
     pub headers: HeaderMap,
     pub share: Option<Share>,
     pub pool: Option<Pool>,
-}
-
-/// An option that a handle refused, and why.
-pub(super) struct RefusedOption {
-    pub code: Code,
-    pub reason: String,
 }
 
 impl FileRequest {
@@ -48,7 +43,7 @@ impl FileRequest {
 
     /// Prepares a handle for this URL or for another place of the file. The header fields are left to the
     /// caller, who may add others.
-    pub fn prepare(&self, easy: &Easy, url: &[u8]) -> Result<(), RefusedOption> {
+    pub fn prepare(&self, easy: &Easy, url: &[u8]) -> Result<(), Failure> {
         for (option, value) in &self.options.list {
             set(easy, *option, value.clone().or_form())?;
         }
@@ -70,7 +65,6 @@ impl FileRequest {
 }
 
 /// Sets an option of a handle.
-pub(super) fn set(easy: &Easy, option: O, value: impl Into<Value>) -> Result<(), RefusedOption> {
-    let refused = |code: Code| RefusedOption { code, reason: format!("{}: {}", option.name(), code.text()) };
-    easy.set(option, value).map_err(refused)
+pub(super) fn set(easy: &Easy, option: O, value: impl Into<Value>) -> Result<(), Failure> {
+    easy.set(option, value).map_err(refused_option(option))
 }

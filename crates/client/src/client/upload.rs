@@ -17,13 +17,13 @@ use tables::{Code, EasyOption as O};
 use wire::base64;
 
 use super::error::{Error, RequestPhase};
-use super::file_request::{FileRequest, RefusedOption, set};
+use super::file_request::{FileRequest, set};
 use super::file_transfer::{FileTransfer, Progress};
 use super::shared::Shared;
 use super::task::{self, Task};
 use super::timings::Timings;
 use crate::uploads::{Held, Record, Stamp, compare, goes_on, key};
-use crate::{Easy, IntoUrl, Multi, Url, Why};
+use crate::{Easy, Failure, IntoUrl, Multi, Url, Why};
 
 /// Attempts without a setting.
 const ATTEMPTS: u32 = 10;
@@ -249,7 +249,7 @@ impl Owner {
     }
 
     /// Sets the options of the upload on its handle.
-    fn prepare(&self, easy: &Easy, sender: &Sender) -> Result<(), RefusedOption> {
+    fn prepare(&self, easy: &Easy, sender: &Sender) -> Result<(), Failure> {
         self.request.prepare(easy, self.request.url.as_str().as_bytes())?;
         set(easy, O::Upload, true)?;
         set(easy, O::InFileSizeLarge, sender.state.stamp.get().size as i64)?;
@@ -278,7 +278,7 @@ impl Owner {
 
     fn attempts(&self, easy: &Easy, sender: &Sender) -> Result<Uploaded, Error> {
         let multi = self.request.multi(&self.task);
-        self.prepare(easy, sender).map_err(|refused| self.failed(refused.code, refused.reason))?;
+        self.prepare(easy, sender).map_err(|failure| self.failed(failure.code, failure.message))?;
         let (mut sent, mut pause) = (0, self.plan.pause);
         for attempt in 1.. {
             sender.reply.borrow_mut().clear();

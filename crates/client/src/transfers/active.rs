@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use engine::error::refused_option;
 use engine::{Choices, Easy};
-use tables::{Code, EasyOption};
+use tables::EasyOption;
 
 use super::app::App;
 use super::template::{Start, Template};
@@ -39,9 +40,7 @@ impl Active {
         }
         let range = start.range.map(|range| (EasyOption::Range, range.as_bytes()));
         for (option, text) in std::iter::once((EasyOption::Url, start.url)).chain(range) {
-            let failed =
-                |code: Code| Failure { code, message: format!("{}: {}", option.name(), code.text()) };
-            self.easy.set_text(option, Some(text)).map_err(failed)?;
+            self.easy.set_text(option, Some(text)).map_err(refused_option(option))?;
         }
         Ok(())
     }
@@ -78,9 +77,7 @@ impl Active {
                 EasyOption::WsOptions => self.app.upgrades.set(true),
                 _ => {}
             }
-            if let Err(code) = value::apply(value.clone(), *option, &self.easy) {
-                return Err(Failure { code, message: format!("{}: {}", option.name(), code.text()) });
-            }
+            value::apply(value.clone(), *option, &self.easy).map_err(refused_option(*option))?;
         }
         self.set = options;
         Ok(())

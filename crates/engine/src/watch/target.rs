@@ -16,7 +16,7 @@ use super::event_stream::EventStream;
 use super::latency::Latencies;
 use super::mailbox::Mailbox;
 use super::reception::{News, Reception};
-use crate::error::Failure;
+use crate::error::{Failure, refused_option};
 
 /// How a URL is polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,10 +151,7 @@ impl Target {
             Some(like) => like.duplicate(reception.clone()),
             None => Easy::new(reception.clone()),
         };
-        let failed = |option: O| {
-            move |code: Code| Failure { code, message: format!("{}: {}", option.name(), code.text()) }
-        };
-        easy.set_text(O::Url, Some(url.as_bytes())).map_err(failed(O::Url))?;
+        easy.set_text(O::Url, Some(url.as_bytes())).map_err(refused_option(O::Url))?;
         let mut numbers = vec![
             (O::NoProgress, 1),
             // The deadline of polls takes its place; streams have none.
@@ -166,7 +163,7 @@ impl Target {
             numbers.extend([(O::FollowLocation, 1), (O::MaxRedirs, 10)]);
         }
         for (option, number) in numbers {
-            easy.state().settings.borrow_mut().set_long(option, number).map_err(failed(option))?;
+            easy.state().settings.borrow_mut().set_long(option, number).map_err(refused_option(option))?;
         }
         easy.state().tag.set(number);
         let query = Rc::new(RepeatedQuery::new(number, answered.clone()));
