@@ -143,7 +143,7 @@ impl Transfers {
             state: RefCell::default(),
             news: self.news.clone(),
             memory: self.memory.clone(),
-            told: Cell::new(false),
+            is_listed: Cell::new(false),
             follows: Cell::new(false),
             authenticates: Cell::new(false),
             upgrades: Cell::new(false),
@@ -185,7 +185,7 @@ impl Transfers {
                 };
                 state.outcome = Some(Outcome { code: message.code, message: message_text });
             }
-            active.app.tell();
+            active.app.list();
         }
     }
 
@@ -219,7 +219,7 @@ impl Transfers {
         loop {
             let id = self.news.0.borrow_mut().pop_front()?;
             if let Some(active) = self.active.get(id) {
-                active.app.told.set(false);
+                active.app.is_listed.set(false);
                 return Some(id);
             }
         }
@@ -266,7 +266,7 @@ impl Transfers {
         let (found, waits) = self.of(id, |state| {
             let found = read(&state.body);
             spare(&mut state.body);
-            (found, std::mem::take(&mut state.waits_for_taker))
+            (found, std::mem::take(&mut state.waits_for_reader))
         });
         if waits {
             self.go_on(id);
@@ -295,7 +295,7 @@ impl Transfers {
     /// Takes the buffered body.
     pub fn take_body(&self, id: usize) -> Vec<u8> {
         let (body, waits) = self
-            .of(id, |state| (std::mem::take(&mut state.body), std::mem::take(&mut state.waits_for_taker)));
+            .of(id, |state| (std::mem::take(&mut state.body), std::mem::take(&mut state.waits_for_reader)));
         if waits {
             self.go_on(id);
         }
@@ -304,7 +304,7 @@ impl Transfers {
 
     /// Returns whether the transfer waits for more upload data.
     pub fn wants_upload(&self, id: usize) -> bool {
-        self.of(id, |state| state.waits_for_food)
+        self.of(id, |state| state.waits_for_upload)
     }
 
     /// Adds upload data.
@@ -315,7 +315,7 @@ impl Transfers {
 
     /// Ends the upload data.
     pub fn end_upload(&self, id: usize) {
-        self.of(id, |state| state.fed_whole = true);
+        self.of(id, |state| state.fed_all = true);
         self.go_on_sending(id);
     }
 
@@ -368,7 +368,7 @@ impl Transfers {
             [&mut head, &mut body].into_iter().for_each(spare);
             *state = State { head, body, ..State::default() };
         }
-        active.app.told.set(false);
+        active.app.is_listed.set(false);
         let flow = &active.easy.state().flow;
         let was_paused = flow.receive_paused() || flow.send_paused();
         // The next transfer must not see these cookies; only a share may keep them.
@@ -393,7 +393,7 @@ impl Transfers {
     }
 
     fn go_on_sending(&self, id: usize) {
-        if self.of(id, |state| std::mem::take(&mut state.waits_for_food)) {
+        if self.of(id, |state| std::mem::take(&mut state.waits_for_upload)) {
             let easy = &self.active[id].easy;
             let receives = if easy.state().flow.receive_paused() { i64::from(CURLPAUSE_RECV) } else { 0 };
             let _ = easy.pause(receives);

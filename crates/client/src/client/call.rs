@@ -73,9 +73,9 @@ pub(super) struct State {
     /// Trailer lines received after the body.
     pub trailers: Vec<u8>,
     /// Whether the engine waits for upload data.
-    pub hungry: bool,
+    pub wants_upload: bool,
     /// Whether upload data is on its way to the engine.
-    pub feeding: bool,
+    pub upload_is_queued: bool,
     pub ended: Option<Result<Timings, Error>>,
     /// The reasons of the transfer, once it has ended.
     pub why: Option<Box<Why>>,

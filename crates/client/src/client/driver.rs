@@ -148,7 +148,7 @@ pub(super) fn poll_engine<W: Watch>(
             continue;
         }
         match watch.poll(engine.transfers.deadline(), cx) {
-            Poll::Ready(told) => told?,
+            Poll::Ready(result) => result?,
             Poll::Pending => return Poll::Pending,
         }
         ready = true;
@@ -215,7 +215,7 @@ impl Engine {
         if orders.is_empty() && !ready {
             return;
         }
-        orders.into_iter().for_each(|order| self.obey(order));
+        orders.into_iter().for_each(|order| self.execute(order));
         match ready {
             true => self.transfers.perform(),
             false => self.transfers.run_ready(),
@@ -262,7 +262,7 @@ impl Engine {
         self.transfers.descriptor()
     }
 
-    fn obey(&mut self, order: Order) {
+    fn execute(&mut self, order: Order) {
         match order {
             Order::Start(prepared, call) => {
                 let url = prepared.url.clone();
@@ -284,7 +284,7 @@ impl Engine {
             }
             Order::Feed(call, piece) => {
                 let mut state = call.lock();
-                state.feeding = false;
+                state.upload_is_queued = false;
                 match (state.id, piece) {
                     (Some(id), Some(piece)) => self.transfers.feed(id, &piece),
                     (Some(id), None) => self.transfers.end_upload(id),
@@ -331,7 +331,7 @@ impl Engine {
         let Some(call) = self.calls.get(id).and_then(Option::as_ref) else { return };
         let ended = transfers.has_ended(id);
         let mut state = call.lock();
-        state.hungry = transfers.wants_upload(id) && !state.feeding;
+        state.wants_upload = transfers.wants_upload(id) && !state.upload_is_queued;
         if !state.has_had_head && transfers.has_head(id) {
             state.has_had_head = true;
             state.body_follows = transfers.has_final_head(id);
@@ -366,7 +366,7 @@ impl Engine {
                 transfers.info(id, found)
             });
         }
-        let news = ended || state.head.is_some() || state.hungry || !state.body.is_empty();
+        let news = ended || state.head.is_some() || state.wants_upload || !state.body.is_empty();
         let waker = if news { state.waker.take() } else { None };
         drop(state);
         waker.into_iter().for_each(Waker::wake);

@@ -98,10 +98,10 @@ impl Running {
         while let Some(source) = &mut self.source {
             let mut state = self.call.lock();
             if state.ended.is_some() {
-                self.source = None; // the server has heard enough
+                self.source = None; // the server needs no more of it
                 return Ok(());
             }
-            if !state.hungry {
+            if !state.wants_upload {
                 wait(&mut state, cx);
                 return Ok(());
             }
@@ -122,20 +122,20 @@ impl Running {
                 self.source = None;
             }
             let mut state = self.call.lock();
-            (state.hungry, state.feeding) = (false, true);
+            (state.wants_upload, state.upload_is_queued) = (false, true);
             drop(state);
             self.client.order(Order::Feed(self.call.clone(), piece));
         }
         Ok(())
     }
 
-    /// Ready when the engine has taken what there was to send and wants more, or when the transfer has ended.
+    /// Waits until the engine has taken all of the upload and wants more, or the transfer has ended.
     pub fn poll_all_sent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.send(cx).is_err() {
             return Poll::Ready(());
         }
         let mut state = self.call.lock();
-        if state.hungry || state.ended.is_some() {
+        if state.wants_upload || state.ended.is_some() {
             return Poll::Ready(());
         }
         if self.client.lost().is_some() {

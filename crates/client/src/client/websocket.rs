@@ -23,9 +23,9 @@ use super::running::{Piece, Running};
 use crate::{PlainValue, RequestBuilder};
 
 /// Amount of queued output above which a sender waits.
-const MUCH: usize = 64 * 1024;
+const QUEUE_LIMIT: usize = 64 * 1024;
 /// Longest message that is received.
-const LONGEST: usize = 64 << 20;
+const MESSAGE_LIMIT: usize = 64 << 20;
 /// Code of a close frame that has none (RFC 6455 §7.4.1).
 const NO_STATUS: u16 = 1005;
 
@@ -81,8 +81,8 @@ pub struct WebSocket {
     /// The message, and the control frame, that are incomplete.
     message: Vec<u8>,
     control: Vec<u8>,
-    said_goodbye: bool,
-    heard_goodbye: bool,
+    close_is_queued: bool,
+    close_is_received: bool,
     over: bool,
 }
 
@@ -161,8 +161,8 @@ impl RequestBuilder {
             used: 0,
             message: Vec::new(),
             control: Vec::new(),
-            said_goodbye: false,
-            heard_goodbye: false,
+            close_is_queued: false,
+            close_is_received: false,
             over: false,
         })
     }
@@ -181,7 +181,7 @@ impl WebSocket {
 
     /// Sends a message. It returns when the message has left for the system, or waits in a short queue.
     pub async fn send(&mut self, message: Message) -> Result<(), Error> {
-        std::future::poll_fn(|cx| self.poll_sent(cx, MUCH)).await?;
+        std::future::poll_fn(|cx| self.poll_sent(cx, QUEUE_LIMIT)).await?;
         self.queue(message)?;
         std::future::poll_fn(|cx| self.poll_sent(cx, 0)).await
     }
@@ -193,7 +193,7 @@ impl WebSocket {
 
     /// Writes the frame of a message to the queue.
     fn queue(&mut self, message: Message) -> Result<(), Error> {
-        if self.said_goodbye {
+        if self.close_is_queued {
             return match message {
                 Message::Close(_) => Ok(()),
                 _ => Err(Error::of(Code::SendError, "the WebSocket is closed")),
@@ -216,14 +216,14 @@ impl WebSocket {
         }
         let mut mask = [0; 4];
         engine::random(&mut mask).map_err(|e| Error::of(Code::FailedInit, "no random numbers").because(e))?;
-        self.said_goodbye |= kind == Kind::Close;
+        self.close_is_queued |= kind == Kind::Close;
         let mut out = self.queue.lock();
         self.writer.begin(kind, true, payload.len() as u64, mask, &mut out);
         self.writer.payload(&payload, &mut out);
         Ok(())
     }
 
-    /// Ready when at most this much waits in the queue.
+    /// Waits until at most this much is in the queue.
     fn poll_sent(&mut self, cx: &mut Context<'_>, most: usize) -> Poll<Result<(), Error>> {
         let waker = self.wakers.with(Half::Sender, cx);
         self.running.send(&mut Context::from_waker(&waker))?;
@@ -244,7 +244,7 @@ impl WebSocket {
             if self.over {
                 return Poll::Ready(None);
             }
-            if self.heard_goodbye {
+            if self.close_is_received {
                 // The answer has to leave before the connection is dropped.
                 ready!(self.running.poll_all_sent(&mut cx));
                 self.over = true;
@@ -291,7 +291,7 @@ impl WebSocket {
     fn add(&mut self, piece: &FramePiece, start: usize) -> Result<Option<Message>, Error> {
         let whole = if piece.kind.is_control() { &mut self.control } else { &mut self.message };
         let payload = &self.input[start + piece.payload.start..start + piece.payload.end];
-        if whole.len() + payload.len() > LONGEST {
+        if whole.len() + payload.len() > MESSAGE_LIMIT {
             return Err(Error::of(Code::TooLarge, "a message is longer than 64 MiB"));
         }
         whole.extend_from_slice(payload);
@@ -305,14 +305,14 @@ impl WebSocket {
             Kind::Pong => Message::Pong(whole.into()),
             Kind::Ping => {
                 let payload = Bytes::from(whole);
-                if !self.said_goodbye {
+                if !self.close_is_queued {
                     self.queue(Message::Pong(payload.clone()))?;
                 }
                 Message::Ping(payload)
             }
             Kind::Close => {
-                self.heard_goodbye = true;
-                let frame = closing(whole)?;
+                self.close_is_received = true;
+                let frame = parse_close(whole)?;
                 self.queue(Message::Close(frame.clone()))?;
                 Message::Close(frame)
             }
@@ -325,7 +325,7 @@ fn text(bytes: Vec<u8>) -> Result<String, Error> {
 }
 
 /// Reads the payload of a close frame.
-fn closing(payload: Vec<u8>) -> Result<Option<CloseFrame>, Error> {
+fn parse_close(payload: Vec<u8>) -> Result<Option<CloseFrame>, Error> {
     match payload.split_first_chunk::<2>() {
         None if payload.is_empty() => Ok(None),
         None => Err(Error::of(Code::RecvError, "a close frame has one byte")),
@@ -348,7 +348,7 @@ impl Sink<Message> for WebSocket {
     type Error = Error;
 
     fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.poll_sent(cx, MUCH)
+        self.poll_sent(cx, QUEUE_LIMIT)
     }
 
     fn start_send(mut self: Pin<&mut Self>, message: Message) -> Result<(), Error> {

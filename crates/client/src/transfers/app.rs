@@ -19,7 +19,8 @@ pub(super) struct App {
     pub(super) state: RefCell<State>,
     pub(super) news: Rc<News>,
     pub(super) memory: Option<Rc<dyn BodyMemory>>,
-    pub(super) told: Cell<bool>,
+    /// Whether the transfer is listed among those with news.
+    pub(super) is_listed: Cell<bool>,
     pub(super) follows: Cell<bool>,
     pub(super) authenticates: Cell<bool>,
     /// Whether a 101 ends the head: frames of a WebSocket follow, as they are.
@@ -41,12 +42,12 @@ pub(super) struct State {
     pub(super) body: Vec<u8>,
     /// The body in memory of the caller. Bytes beyond its announced length are in `body`.
     pub(super) placed: Option<Placed>,
-    pub(super) waits_for_taker: bool,
+    pub(super) waits_for_reader: bool,
     pub(super) upload: Upload,
     pub(super) sent: usize,
     pub(super) fed: VecDeque<u8>,
-    pub(super) fed_whole: bool,
-    pub(super) waits_for_food: bool,
+    pub(super) fed_all: bool,
+    pub(super) waits_for_upload: bool,
     pub(super) outcome: Option<Outcome>,
     pub(super) write_error: Option<io::Error>,
 }
@@ -75,14 +76,15 @@ impl App {
         }
     }
 
-    pub(super) fn tell(&self) {
-        if !self.told.replace(true) {
+    /// Lists the transfer among those with news.
+    pub(super) fn list(&self) {
+        if !self.is_listed.replace(true) {
             self.news.0.borrow_mut().push_back(self.state.borrow().id);
         }
     }
 
     /// Returns whether the head itself shows that it is the last one. Otherwise the first byte of body does.
-    fn ends_it(&self, head: &[u8]) -> bool {
+    fn is_last_head(&self, head: &[u8]) -> bool {
         let status = head.get(9..12).and_then(|s| std::str::from_utf8(s).ok()?.parse().ok()).unwrap_or(0);
         match status {
             101 => self.upgrades.get(),
@@ -108,7 +110,7 @@ impl Callbacks for App {
         }
         state.head_is_final = true;
         if state.body.len() >= state.window {
-            state.waits_for_taker = true;
+            state.waits_for_reader = true;
             return WriteAnswer::Pause;
         }
         let data = state.placed.as_mut().map_or(data, |placed| placed.append(data));
@@ -116,7 +118,7 @@ impl Callbacks for App {
         let streams = state.window < usize::MAX;
         drop(guard);
         if streams {
-            self.tell();
+            self.list();
         }
         WriteAnswer::All
     }
@@ -146,10 +148,10 @@ impl Callbacks for App {
         state.head.extend_from_slice(line);
         state.has_cookies |= is_cookie(line);
         let ends = state.window < usize::MAX && matches!(line, b"\r\n" | b"\n");
-        if ends && self.ends_it(&state.head[state.last_head..]) {
+        if ends && self.is_last_head(&state.head[state.last_head..]) {
             state.head_is_final = true;
             drop(guard);
-            self.tell();
+            self.list();
         }
         Some(WriteAnswer::All)
     }
@@ -166,10 +168,10 @@ impl Callbacks for App {
                 state.sent += count;
                 ReadAnswer::Bytes(count)
             }
-            Upload::Fed if state.fed.is_empty() && !state.fed_whole => {
-                state.waits_for_food = true;
+            Upload::Fed if state.fed.is_empty() && !state.fed_all => {
+                state.waits_for_upload = true;
                 drop(guard);
-                self.tell();
+                self.list();
                 ReadAnswer::Pause
             }
             Upload::Fed => {
@@ -182,10 +184,10 @@ impl Callbacks for App {
     fn prereq(&self, _ends: &Endpoints) -> bool {
         let mut state = self.state.borrow_mut();
         let first = !std::mem::replace(&mut state.connected, true);
-        let tells = first && state.reports_connection;
+        let reports = first && state.reports_connection;
         drop(state);
-        if tells {
-            self.tell();
+        if reports {
+            self.list();
         }
         true
     }
